@@ -137,7 +137,7 @@ def test_what_a_server_lists_wrongly_is_told_and_the_rest_is_there() -> None:
 
     assert names == ["shop__plain"]
     (problem,) = problems
-    assert problem.startswith("MCP server 'shop' lists tools that cannot be offered so:")
+    assert problem.startswith("MCP server 'shop' lists tools that cannot be used:")
     assert problem.endswith("'no-schema' (at 'inputSchema': Field required).")
 
 

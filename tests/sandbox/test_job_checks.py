@@ -12,8 +12,8 @@ from pegboard.sandbox.job_checks import check_job
     [
         (SandboxJob(command=()), "needs a program"),
         (SandboxJob(command=("",)), "needs a program"),
-        (SandboxJob(command=("no-such-program",)), "no program 'no-such-program'"),
-        (SandboxJob(command=("/no/such",)), "no program '/no/such'"),
+        (SandboxJob(command=("no-such-program",)), "program 'no-such-program' does not exist"),
+        (SandboxJob(command=("/no/such",)), "program '/no/such' does not exist"),
         (SandboxJob(command=("echo", "a\0b")), "zero byte"),
         (SandboxJob(command=("echo",), environment={"A": "\0"}), "zero byte"),
         (SandboxJob(command=("echo",), environment={"A=B": ""}), "holds '='"),
@@ -44,5 +44,5 @@ def test_a_program_is_looked_for_where_the_job_says(tmp_path: Path) -> None:
     (tmp_path / "mine").touch(mode=0o755)
 
     check_job(SandboxJob(command=("mine",), environment={"PATH": str(tmp_path)}))
-    with pytest.raises(InvalidRequest, match="no program 'mine'"):
+    with pytest.raises(InvalidRequest, match="program 'mine' does not exist"):
         check_job(SandboxJob(command=("mine",)))

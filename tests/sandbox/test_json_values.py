@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from pegboard.sandbox.json_values import json_value
 
-DATE = "result[0]: a date is not JSON; give back text, numbers, lists or dicts"
+DATE = "result[0]: a date is not JSON; return strings, numbers, lists or dicts"
 JSON = st.recursive(
     st.none()
     | st.booleans()
@@ -49,10 +49,10 @@ def test_keys_become_what_the_json_module_makes_of_them(key: Any) -> None:
     [
         (float("nan"), "result: nan is not JSON"),
         ({"a": [1, float("inf")]}, "result['a'][1]: inf is not JSON"),
-        (b"x", "result: a bytes is not JSON; give back text, numbers, lists or dicts"),
+        (b"x", "result: a bytes is not JSON; return strings, numbers, lists or dicts"),
         ([dt.date(2026, 1, 1)], DATE),
-        ({(1, 2): 3}, "result: a key is a tuple; JSON has texts only"),
-        (10**4001, "result: a whole number of more than 4000 digits; make it a text"),
+        ({(1, 2): 3}, "result: a key is a tuple; JSON keys are strings"),
+        (10**4001, "result: an integer of more than 4000 digits; make it a string"),
     ],
     ids=["nan", "infinity", "bytes", "date", "key", "huge"],
 )  # fmt: skip

@@ -26,8 +26,8 @@ async def landlock() -> Landlock:
 
 
 class _WithoutFileRules(Landlock):
-    def landlock(self, job: SandboxJob, seat: JobUser, /) -> dict[str, Any] | None:
-        rules = super().landlock(job, seat)
+    def landlock(self, job: SandboxJob, user: JobUser, /) -> dict[str, Any] | None:
+        rules = super().landlock(job, user)
         return (
             None
             if rules is None
@@ -36,21 +36,21 @@ class _WithoutFileRules(Landlock):
 
 
 class _WithSockets(Landlock):
-    def rules(self, job: SandboxJob, seat: JobUser, /) -> FilterRules:
-        return dataclasses.replace(super().rules(job, seat), families=(AF_UNIX, AF_INET))
+    def rules(self, job: SandboxJob, user: JobUser, /) -> FilterRules:
+        return dataclasses.replace(super().rules(job, user), families=(AF_UNIX, AF_INET))
 
 
 class _AsOurUser(Landlock):
-    def rules(self, job: SandboxJob, seat: JobUser, /) -> FilterRules:
-        return dataclasses.replace(super().rules(job, seat), owns_others=False)
+    def rules(self, job: SandboxJob, user: JobUser, /) -> FilterRules:
+        return dataclasses.replace(super().rules(job, user), owns_others=False)
 
-    def orders(self, job: SandboxJob, seat: JobUser) -> dict[str, Any]:
-        return {**super().orders(job, seat), "uid": None}
+    def orders(self, job: SandboxJob, user: JobUser) -> dict[str, Any]:
+        return {**super().orders(job, user), "uid": None}
 
 
 class _ThatTellsMore(Landlock):
-    def orders(self, job: SandboxJob, seat: JobUser) -> dict[str, Any]:
-        orders = super().orders(job, seat)
+    def orders(self, job: SandboxJob, user: JobUser) -> dict[str, Any]:
+        orders = super().orders(job, user)
         return {**orders, "environment": {**orders["environment"], "SECRET": "x"}}
 
 
@@ -68,7 +68,7 @@ async def test_a_missing_wall_is_noticed(
 ) -> None:
     reason = await why_not(leaky)
 
-    assert reason.startswith("it does not hold here: ")
+    assert reason.startswith("it failed its probe: ")
     assert [hole for hole in holes if hole not in reason] == []
 
 
@@ -90,17 +90,17 @@ class _Lacking(Landlock):
 
 
 class _Broken(Landlock):
-    def walls(self, _job: SandboxJob, _seat: JobUser, /) -> list[str]:
+    def walls(self, _job: SandboxJob, _user: JobUser, /) -> list[str]:
         return ["/bin/sh", "-c", "echo no walls today >&2; exit 1"]
 
 
 class _Silent(Landlock):
-    def orders(self, job: SandboxJob, seat: JobUser) -> dict[str, Any]:
-        return {**super().orders(job, seat), "command": ["/bin/sh", "-c", "echo odd >&2"]}
+    def orders(self, job: SandboxJob, user: JobUser) -> dict[str, Any]:
+        return {**super().orders(job, user), "command": ["/bin/sh", "-c", "echo odd >&2"]}
 
 
 class _Unreachable(Landlock):
-    def walls(self, _job: SandboxJob, _seat: JobUser, /) -> list[str]:
+    def walls(self, _job: SandboxJob, _user: JobUser, /) -> list[str]:
         return ["/no/such/program"]
 
 
@@ -120,7 +120,7 @@ async def test_what_cannot_be_set_up_says_why(back_end: BackEnd, reason: str) ->
 
 
 async def test_a_probe_without_an_answer_counts_as_failed(landlock: Landlock) -> None:
-    assert await why_not(_Silent()) == "it does not hold here: the probe gave no answer (odd)"
+    assert await why_not(_Silent()) == "it failed its probe: the probe gave no answer (odd)"
 
 
 def test_the_stronger_back_end_comes_first() -> None:

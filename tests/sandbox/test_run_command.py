@@ -126,23 +126,23 @@ async def test_jobs_leave_nothing_behind(sandbox: ProbedSandbox) -> None:
 
 
 class _Broken(Landlock):
-    def walls(self, _job: SandboxJob, _seat: JobUser, /) -> list[str]:
+    def walls(self, _job: SandboxJob, _user: JobUser, /) -> list[str]:
         return ["/bin/sh", "-c", "echo why not >&2; exit 1"]
 
 
 class _Missing(Landlock):
-    def walls(self, _job: SandboxJob, _seat: JobUser, /) -> list[str]:
+    def walls(self, _job: SandboxJob, _user: JobUser, /) -> list[str]:
         return ["/no/such/program"]
 
 
 class _Unruly(Landlock):
     """Its folder does not exist: the confining program itself fails."""
 
-    def landlock(self, job: SandboxJob, seat: JobUser, /) -> None:
+    def landlock(self, job: SandboxJob, user: JobUser, /) -> None:
         return None
 
-    def orders(self, job: SandboxJob, seat: JobUser) -> dict[str, object]:
-        return {**super().orders(job, seat), "directory": "/no/such/folder"}
+    def orders(self, job: SandboxJob, user: JobUser) -> dict[str, object]:
+        return {**super().orders(job, user), "directory": "/no/such/folder"}
 
 
 @pytest.mark.parametrize(

@@ -40,7 +40,7 @@ async def test_a_missing_program_is_a_reason_with_its_remedy(
 
 
 async def test_a_job_is_checked_before_it_is_started(sandbox: ProbedSandbox) -> None:
-    with pytest.raises(InvalidRequest, match="no program 'no-such'"):
+    with pytest.raises(InvalidRequest, match="program 'no-such' does not exist"):
         await sandbox.run(SandboxJob(command=("no-such",)))
 
 

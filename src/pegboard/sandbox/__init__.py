@@ -1,4 +1,4 @@
-"""Where foreign code and commands run: apart, with limits, or not at all."""
+"""Runs foreign code and commands in a sandbox, or not at all."""
 
 from pegboard.sandbox.sandbox import BACK_ENDS, CODE, Finding, ProbedSandbox
 

@@ -1,4 +1,4 @@
-"""What every back end for commands has: how to start the confining program, and its orders."""
+"""The base class of the back ends for commands: the command line and the orders of a job."""
 
 import functools
 import itertools
@@ -16,13 +16,13 @@ from pegboard.sandbox.seccomp import FilterRules, seccomp_filter
 CONFINE = Path(__file__).with_name("confine_script.py")
 PATH = "/usr/local/bin:/usr/bin:/bin"
 SYSTEM = ("/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32")
-"""Programs and libraries: what every command may read."""
+"""Programs and libraries that every command may read."""
 SETTINGS = (
     "/etc/ld.so.cache", "/etc/ld.so.conf", "/etc/ld.so.conf.d", "/etc/alternatives",
     "/etc/localtime", "/etc/timezone", "/etc/mime.types", "/etc/ssl/certs", "/etc/ssl/openssl.cnf",
     "/etc/ca-certificates", "/etc/pki/tls/certs", "/etc/pki/ca-trust/extracted",
 )  # fmt: skip
-"""Settings of the machine without which programs fail, and which hold no secret."""
+"""Settings of the machine that programs need, none of them secret."""
 NETWORK_SETTINGS = (
     "/etc/resolv.conf", "/etc/hosts", "/etc/host.conf", "/etc/nsswitch.conf", "/etc/services",
     "/etc/protocols", "/etc/gai.conf",
@@ -34,11 +34,11 @@ _OPEN_FILES = 256
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class JobUser:
-    """Where and as whom one job runs.
+    """The user and the private folder of one job.
 
     Attributes:
-        folder: The private folder as the command sees it: its home and place for temporary files.
-        uid: A user for this job alone; None when we are not root and cannot change user.
+        folder: The private folder as the command sees it, for its home and temporary files.
+        uid: A user id for this job only; None when this process is not root.
     """
 
     folder: str
@@ -51,7 +51,7 @@ def _uids() -> "itertools.count[int]":
 
 
 def own_uid() -> int | None:
-    """A user id that no account and no other job of ours has; None unless we are root."""
+    """A user id that no account and no other job has; None unless this process is root."""
     return _FIRST_UID + next(_uids()) % _UIDS if os.geteuid() == 0 else None
 
 
@@ -59,9 +59,9 @@ class BackEnd(ABC):
     """One way to confine a command.
 
     Attributes:
-        name: What `board.yaml` calls it.
-        supervised: Whether the confining program stays as the parent of what the job starts.
-        folder_on_disk: Whether the private folder is made, and removed, by whoever runs the job.
+        name: Its name in `board.yaml`.
+        supervised: Whether the confining program stays as the parent of the job's processes.
+        folder_on_disk: Whether `run_command` makes and removes the private folder.
     """
 
     name: str
@@ -70,48 +70,48 @@ class BackEnd(ABC):
 
     @abstractmethod
     def lacks(self) -> str:
-        """What this machine lacks for it and what to do; empty when it is worth a probe."""
+        """What this machine lacks for it and how to fix that; empty when it can be probed."""
 
     @abstractmethod
-    def walls(self, job: SandboxJob, seat: JobUser, /) -> list[str]:
-        """The program and arguments that put walls up before the confining program starts."""
+    def walls(self, job: SandboxJob, user: JobUser, /) -> list[str]:
+        """The program and arguments that run the confining program, such as bubblewrap."""
 
     @abstractmethod
-    def landlock(self, job: SandboxJob, seat: JobUser, /) -> dict[str, Any] | None:
-        """The rules of the files it may touch, for the confining program; None for none."""
+    def landlock(self, job: SandboxJob, user: JobUser, /) -> dict[str, Any] | None:
+        """The Landlock rules for the confining program; None for none."""
 
     @abstractmethod
-    def rules(self, job: SandboxJob, seat: JobUser, /) -> FilterRules:
-        """Which system calls it may make."""
+    def rules(self, job: SandboxJob, user: JobUser, /) -> FilterRules:
+        """The rules of the system call filter."""
 
     def processes(self, job: SandboxJob) -> int:
         """The limit of processes as the kernel counts them."""
         return job.limits.processes
 
-    def argv(self, job: SandboxJob, seat: JobUser, *descriptors: str) -> list[str]:
+    def argv(self, job: SandboxJob, user: JobUser, *descriptors: str) -> list[str]:
         """The whole command line; `descriptors` are the arguments of the confining program."""
         interpreter = [str(own_interpreter()), "-I", "-S", "-X", "utf8", str(CONFINE)]
-        return [*self.walls(job, seat), *interpreter, *descriptors]
+        return [*self.walls(job, user), *interpreter, *descriptors]
 
-    def orders(self, job: SandboxJob, seat: JobUser) -> dict[str, Any]:
-        """What the confining program reads."""
+    def orders(self, job: SandboxJob, user: JobUser) -> dict[str, Any]:
+        """The orders that the confining program reads."""
         limits = job.limits
         seconds = limits.timeout if limits.cpu_seconds is None else limits.cpu_seconds
         return {
             "command": list(job.command),
             "environment": {
                 "PATH": PATH,
-                "HOME": seat.folder,
-                "TMPDIR": seat.folder,
+                "HOME": user.folder,
+                "TMPDIR": user.folder,
                 "LANG": "C.UTF-8",
                 **job.environment,
             },
-            "directory": seat.folder if job.directory is None else str(job.directory),
-            "uid": seat.uid,
+            "directory": user.folder if job.directory is None else str(job.directory),
+            "uid": user.uid,
             "dies_with_parent": True,
-            "folder": seat.folder if self.folder_on_disk else "",
-            "landlock": self.landlock(job, seat),
-            "filter": seccomp_filter(os.uname().machine, self.rules(job, seat)).hex(),
+            "folder": user.folder if self.folder_on_disk else "",
+            "landlock": self.landlock(job, user),
+            "filter": seccomp_filter(os.uname().machine, self.rules(job, user)).hex(),
             "limits": {
                 "RLIMIT_CPU": max(1, -int(-seconds // 1)),
                 "RLIMIT_AS": limits.memory_bytes,
@@ -126,12 +126,12 @@ class BackEnd(ABC):
 
 @functools.cache
 def own_interpreter() -> Path:
-    """Python itself, behind the links of a virtual environment."""
+    """The Python interpreter, without the links of a virtual environment."""
     return Path(sys.executable).resolve()
 
 
 def readable_paths(job: SandboxJob) -> list[str]:
-    """All that a command may read: the system's, Python's own, the confining program, the job's."""
+    """The paths that a command may read: of the system, Python, the confining program, the job."""
     network = NETWORK_SETTINGS if job.network else ()
     own = (str(Path(sys.base_prefix).resolve()), str(CONFINE))
     return [*SYSTEM, *SETTINGS, *network, *own, *map(str, job.readable)]

@@ -29,10 +29,10 @@ class Bubblewrap(BackEnd):
             return "bwrap is not installed; install it (on Debian: apt install bubblewrap)"
         return ""
 
-    def walls(self, job: SandboxJob, seat: JobUser, /) -> list[str]:
+    def walls(self, job: SandboxJob, user: JobUser, /) -> list[str]:
         argv = [shutil.which("bwrap") or "bwrap", "--unshare-pid", "--unshare-ipc", "--unshare-uts"]
         argv += [] if job.network else ["--unshare-net"]
-        if seat.uid is None:
+        if user.uid is None:
             argv += ["--unshare-user", "--cap-drop", "ALL"]
         else:
             argv += ["--cap-drop", "ALL"]
@@ -54,7 +54,7 @@ class Bubblewrap(BackEnd):
         argv += _binds(readable_paths(job), [str(path) for path in job.writable])
         return [*argv, "--remount-ro", "/", "--"]
 
-    def landlock(self, job: SandboxJob, _seat: JobUser, /) -> dict[str, Any] | None:
+    def landlock(self, job: SandboxJob, _user: JobUser, /) -> dict[str, Any] | None:
         """Only its scopes: abstract sockets matter where the network is shared."""
         abi = landlock_abi()
         if abi < _ABI_WITH_SCOPES:
@@ -69,7 +69,7 @@ class Bubblewrap(BackEnd):
             "devices": nothing,
         }
 
-    def rules(self, job: SandboxJob, _seat: JobUser, /) -> FilterRules:
+    def rules(self, job: SandboxJob, _user: JobUser, /) -> FilterRules:
         """Unix sockets are its own, except that a shared network has shared abstract ones."""
         families: tuple[int, ...] = (AF_UNIX, AF_INET, AF_INET6, AF_NETLINK)
         if job.network and landlock_abi() < _ABI_WITH_SCOPES:

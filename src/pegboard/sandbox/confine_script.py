@@ -1,9 +1,9 @@
-"""The program that confines itself, for good, and then becomes the command of a job.
+"""The program that confines itself and then becomes the command of a job.
 
-Run as a script by a Python without site packages, never imported by what starts it; imports nothing
-of Pegboard, and nothing that is slow: it is a part of what each job costs. It reads its orders as
-one marshalled dict, and fails closed: a wall that cannot be put up is told on the status descriptor
-with exit code 125, and nothing of the job has run.
+Run as a script by a Python without site packages, never imported by what starts it. It imports
+nothing of Pegboard, and nothing slow, since every job starts it. It reads its orders as one
+marshalled dict and fails closed: if a restriction cannot be applied, it reports that on the status
+descriptor and exits with 125, and nothing of the job has run.
 """
 
 from __future__ import annotations
@@ -70,7 +70,7 @@ def main(arguments: list[str]) -> NoReturn:
 
 
 def confine(orders: Mapping[str, Any]) -> None:
-    """Give up rights, in an order in which the later steps are still permitted."""
+    """Give up rights, in an order in which the later steps are still allowed."""
     ruleset = _ruleset(orders["landlock"]) if orders["landlock"] else -1
     _give_up_root(orders["uid"])
     if orders["dies_with_parent"]:
@@ -94,7 +94,7 @@ def _become(command: list[str], environment: Mapping[str, str]) -> NoReturn:
 
 
 def _limit(which: int, amount: int) -> None:
-    """Lower a limit; processor time first warns, so that the end can be told from a kill."""
+    """Lower a limit; for processor time a signal comes first, which tells it from a kill."""
     _, hard = resource.getrlimit(which)
     most = amount if hard == resource.RLIM_INFINITY else min(amount, hard)
     grace = 1 if which == resource.RLIMIT_CPU and most != hard else 0
@@ -102,7 +102,7 @@ def _limit(which: int, amount: int) -> None:
 
 
 def _give_up_root(uid: int | None) -> None:
-    """Take a user of one's own, if started by root, who may only open what Landlock or mounts show.
+    """Change to a user for this job, if started by root.
 
     The files that a job is given belong to root, so the right to open them in spite of that stays;
     modes, owners and processes of root are out of reach.
@@ -126,7 +126,7 @@ def _set_capabilities(mask: int) -> None:
 
 
 def _ruleset(rules: Mapping[str, Any]) -> int:
-    """A Landlock ruleset; what it handles and no rule allows is forbidden."""
+    """Make a Landlock ruleset, which forbids what no rule allows."""
     abi = rules["abi"]
     rights = sum(bits for since, bits in _FILE_RIGHTS.items() if abi >= since)
     files = rights if rules["files"] else 0
@@ -165,7 +165,7 @@ def _install_filter(program: bytes) -> None:
 
 
 def _supervise(orders: Mapping[str, Any], *, life: int) -> None:
-    """Return in a child; stay behind as the parent of all that the job starts, and end it.
+    """Return in a child; stay behind as the parent of the job's processes, and end them.
 
     Whatever loses its parent becomes a child of this process, which kills it when the command has
     ended or the starter is gone. The first of a process namespace takes all along in any case.
@@ -193,7 +193,7 @@ def _supervise(orders: Mapping[str, Any], *, life: int) -> None:
 
 
 def _kill_all(uid: int | None) -> None:
-    """Kill and bury every descendant; a user of its own is killed at once, whatever it forks."""
+    """Kill and reap all descendants; with a user id for the job, all its processes at once."""
     while True:
         if uid is not None and os.fork() == 0:
             os.setresuid(uid, uid, uid)

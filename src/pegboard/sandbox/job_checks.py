@@ -1,4 +1,4 @@
-"""Whether a job names what there is, before anything is started."""
+"""Checks a job before anything is started."""
 
 import shutil
 from pathlib import Path
@@ -9,16 +9,16 @@ from pegboard.sandbox.backend import PATH
 
 
 def check_job(job: SandboxJob) -> None:
-    """Look at the program, the folders and the texts of a job.
+    """Check the program, the paths and the strings of a job.
 
     Raises:
-        InvalidRequest: Something does not exist, or cannot be said to the system.
+        InvalidRequest: Something does not exist, or cannot be passed to the system.
     """
     texts = (*job.command, *job.environment, *job.environment.values())
     if not job.command or not job.command[0]:
         raise InvalidRequest("A command needs a program.")
     if any("\0" in text for text in texts):
-        raise InvalidRequest("A command or variable holds a zero byte.")
+        raise InvalidRequest("The command or a variable contains a zero byte.")
     if any("=" in name or not name for name in job.environment):
         raise InvalidRequest("The name of a variable is empty or holds '='.")
     for path in (*job.readable, *job.writable):
@@ -47,4 +47,4 @@ def _check_program(job: SandboxJob) -> None:
     else:
         there = shutil.which(program, path=job.environment.get("PATH", PATH)) is not None
     if not there:
-        raise InvalidRequest(f"There is no program '{program}' here.")
+        raise InvalidRequest(f"The program '{program}' does not exist.")

@@ -1,20 +1,20 @@
-"""What code gives back as JSON data; what JSON cannot say is refused, naming the place."""
+"""Converts the values of code to JSON data; others are refused with their path."""
 
 import math
 from typing import Any, cast
 
 _MAX_DEPTH = 200
-_MAX_INTEGER = 10**4000  # a whole number that JSON readers and writers still take
+_MAX_INTEGER = 10**4000  # JSON readers and writers accept integers below it
 
 
 class _NotJson(Exception):
-    """Says what is not JSON, and where."""
+    """What is not JSON, and where."""
 
 
 def json_value(value: Any) -> tuple[Any, str]:
-    """The value as JSON data, or what is wrong with it.
+    """Convert a value to JSON data; the second item says what is wrong with it.
 
-    Tuples and sets become lists; keys that are numbers, booleans or None become texts, as in
+    Tuples and sets become lists; keys that are numbers, booleans or None become strings, as in
     `json.dumps`.
     """
     try:
@@ -30,7 +30,7 @@ def _json(value: Any, path: str, depth: int) -> Any:
         return value
     if isinstance(value, int):
         if abs(value) >= _MAX_INTEGER:
-            raise _NotJson(f"{path}: a whole number of more than 4000 digits; make it a text")
+            raise _NotJson(f"{path}: an integer of more than 4000 digits; make it a string")
         return value
     if isinstance(value, float):
         if not math.isfinite(value):
@@ -42,7 +42,7 @@ def _json(value: Any, path: str, depth: int) -> Any:
     if isinstance(value, dict):
         pairs = cast("dict[Any, Any]", value).items()
         return {_key(key, path): _json(item, f"{path}[{key!r}]", depth + 1) for key, item in pairs}
-    raise _NotJson(f"{path}: {_kind(value)} is not JSON; give back text, numbers, lists or dicts")
+    raise _NotJson(f"{path}: {_kind(value)} is not JSON; return strings, numbers, lists or dicts")
 
 
 def _key(key: Any, path: str) -> str:
@@ -54,7 +54,7 @@ def _key(key: Any, path: str) -> str:
             if key is None or isinstance(key, bool)
             else str(key)
         )
-    raise _NotJson(f"{path}: a key is {_kind(key)}; JSON has texts only")
+    raise _NotJson(f"{path}: a key is {_kind(key)}; JSON keys are strings")
 
 
 def _kind(value: Any) -> str:

@@ -33,7 +33,7 @@ def landlock_abi() -> int:
 
 
 class Landlock(BackEnd):
-    """What lies outside is there, but cannot be opened, reached or signalled."""
+    """Files, sockets and processes outside exist, but cannot be opened, reached or signalled."""
 
     name = "landlock"
     supervised = True
@@ -53,26 +53,26 @@ class Landlock(BackEnd):
             )
         return ""
 
-    def walls(self, _job: SandboxJob, _seat: JobUser, /) -> list[str]:
+    def walls(self, _job: SandboxJob, _user: JobUser, /) -> list[str]:
         return []
 
-    def landlock(self, job: SandboxJob, seat: JobUser, /) -> dict[str, Any] | None:
+    def landlock(self, job: SandboxJob, user: JobUser, /) -> dict[str, Any] | None:
         return {
             "abi": self._abi,
             "files": True,
             "network": job.network,
             "read": readable_paths(job),
-            "write": [seat.folder, *map(str, job.writable)],
+            "write": [user.folder, *map(str, job.writable)],
             "devices": list(DEVICES),
         }
 
-    def rules(self, job: SandboxJob, seat: JobUser, /) -> FilterRules:
-        """Without a network namespace, no socket can be made at all unless the job may."""
+    def rules(self, job: SandboxJob, user: JobUser, /) -> FilterRules:
+        """No sockets at all without network access, since there is no network namespace."""
         families = (AF_INET, AF_INET6) if job.network else ()
-        return FilterRules(families=families, namespaces=False, owns_others=seat.uid is None)
+        return FilterRules(families=families, namespaces=False, owns_others=user.uid is None)
 
     def processes(self, job: SandboxJob) -> int:
-        """The kernel counts all of a user's: those that there are come on top."""
+        """The job's limit plus the processes that exist: the kernel counts all of the user's."""
         if os.geteuid() == 0:
             return job.limits.processes
         return job.limits.processes + _SUPERVISOR_PROCESSES + _own_threads()

@@ -1,7 +1,7 @@
-"""The engine for Python code: Monty, an interpreter of its own that knows no files and no network.
+"""The engine for Python code: Monty, an interpreter without files and network.
 
-Each run has a fresh worker process without environment, behind Landlock and a system call filter
-where the kernel has them: should the interpreter have a hole, there is a second wall behind it.
+Each run has a fresh worker process without environment, confined by Landlock and a system call
+filter where the kernel has them, as a second barrier behind the interpreter.
 """
 
 import asyncio
@@ -28,12 +28,12 @@ _ESCAPES = {
     "calls the C library": "import ctypes\nctypes.CDLL(None)",
     "walks to other classes": "().__class__.__mro__[1].__subclasses__()",
 }
-"""By what it would be if it did not raise; interpreters in Python's own process let these by."""
+"""Attacks, by what would be possible if they did not raise."""
 _PROBE_LIMITS = SandboxLimits(timeout=20.0, memory_bytes=32 << 20, output_bytes=10_000)
 
 
 class _Workers:
-    """An open pool, and the threads that wait for it."""
+    """An open pool of workers, and the threads that wait for it."""
 
     def __init__(self, *, walled: bool) -> None:
         from pydantic_monty import Monty
@@ -125,5 +125,5 @@ class MontyEngine:
         if usual.value != 42:
             return f"it does not run code: {usual.error or usual.stopped}"
         if (outcome.printed, outcome.stopped) != ("[]\n", "memory"):
-            return f"it does not hold here: {outcome.printed or outcome.error or 'memory'}"
+            return f"it failed its probe: {outcome.printed or outcome.error or 'memory'}"
         return ""

@@ -1,4 +1,4 @@
-"""One run of Monty: its turns in a thread, what it calls answered on the event loop."""
+"""One run of Monty: the code runs in a thread, its function calls on the event loop."""
 
 import asyncio
 import functools
@@ -118,7 +118,7 @@ class MontySession:
             return _error_end(error)
 
     def _turn(self, step: Callable[[], Any]) -> Any:
-        """Let the code run until it calls something or ends; in a thread."""
+        """Run the code until it calls something or ends; in a thread."""
         from pydantic_monty import MontyComplete
 
         snapshot = step()
@@ -134,7 +134,7 @@ class MontySession:
         return _End(value=value, error=f"ValueError: {problem}" if problem else "")
 
     async def _answer(self, snapshot: Any) -> Callable[[], Any]:
-        """Answer what the code asks for; gives the step that goes on with the answer."""
+        """Answer a call of the code; returns the step that continues with the answer."""
         from pydantic_monty import NameLookupSnapshot
 
         if isinstance(snapshot, NameLookupSnapshot):
@@ -180,7 +180,7 @@ class MontySession:
 
 
 def _error_end(error: Any) -> _End:
-    """What a person needs to mend the code: the exception with its line."""
+    """The exception with its line, for the author of the code."""
     inner = str(error.exception())
     if "memory limit" in inner:
         return _End(stopped="memory")
@@ -192,7 +192,7 @@ def _error_end(error: Any) -> _End:
 
 
 def _placeholder(name: str) -> Callable[..., None]:
-    """What the code holds when it reads a function's name; calls come back under that name."""
+    """The value of a function's name in the code; Monty reports calls by that name."""
 
     def placeholder() -> None: ...
 
@@ -201,7 +201,7 @@ def _placeholder(name: str) -> Callable[..., None]:
 
 
 def _killer(pid: int) -> Callable[[], None]:
-    """Kills this process and no later one that has got its number."""
+    """A function that kills this process, and no later one with the same id."""
     if not hasattr(os, "pidfd_open"):
         return functools.partial(_kill_by_number, pid)
     descriptor = os.pidfd_open(pid)

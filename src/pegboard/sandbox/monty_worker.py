@@ -1,4 +1,4 @@
-"""How a worker of Monty is started: without environment, and behind a wall where there is one."""
+"""Starts the workers of Monty: without environment, and confined by Landlock if possible."""
 
 import marshal
 import os
@@ -18,10 +18,10 @@ _LIMITS = SandboxLimits(timeout=86_400, memory_bytes=4 << 30, processes=64, file
 
 
 class WorkerLauncher:
-    """A script that the pool starts instead of the worker's program, until it is removed.
+    """The script that the pool starts instead of the worker's program.
 
     Args:
-        walled: Whether to start it behind Landlock, if the kernel has that.
+        walled: Whether to confine it by Landlock, if the kernel has that.
 
     Raises:
         FileNotFoundError: The worker's program is not installed.
@@ -46,21 +46,21 @@ class WorkerLauncher:
     def _behind_landlock(self, program: str) -> list[str]:
         back_end = Landlock()
         job = SandboxJob(command=(program,), readable=(Path(program),), limits=_LIMITS)
-        seat = JobUser(folder=str(self._folder / "empty"), uid=own_uid())
-        Path(seat.folder).mkdir()
+        user = JobUser(folder=str(self._folder / "empty"), uid=own_uid())
+        Path(user.folder).mkdir()
         # the thread that starts a worker may end before it; the worker ends with its input
         orders: dict[str, Any] = {
-            **back_end.orders(job, seat),
+            **back_end.orders(job, user),
             "dies_with_parent": False,
             "environment": {},
         }
         path = self._folder / "orders"
         path.write_bytes(marshal.dumps(orders))
-        return back_end.argv(job, seat, str(path), "-", "-")
+        return back_end.argv(job, user, str(path), "-", "-")
 
 
 def _has_landlock() -> bool:
-    """Any Landlock is better than none here, so that the back end's own demands do not count."""
+    """Whether the kernel has any Landlock; unlike for commands, every version helps here."""
     with suppress(AttributeError):  # a system without `uname`
         return landlock_abi() > 0 and supported(os.uname().machine)
     return False

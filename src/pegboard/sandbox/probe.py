@@ -1,4 +1,4 @@
-"""Finds out whether a back end holds on this machine, by attacking from inside it."""
+"""Tests a back end on this machine by attacks from inside it."""
 
 import asyncio
 import json
@@ -19,11 +19,13 @@ from pegboard.sandbox.seccomp import supported
 
 _PROBE_SCRIPT = Path(__file__).with_name("probe_script.py")
 _GIVEN = ["PATH", "HOME", "TMPDIR", "LANG", "LC_CTYPE"]
-_LIMITS = SandboxLimits(timeout=20.0)  # what it finds is kept: a slow machine is no broken wall
+_LIMITS = SandboxLimits(
+    timeout=20.0
+)  # the finding is kept, and a slow machine is not a broken sandbox
 
 
 async def why_not(back_end: BackEnd, *, network: bool = False) -> str:
-    """Why a back end cannot be used here and what to do; empty when it withstood every attack."""
+    """Why a back end cannot be used here and what to do; empty when all attacks failed."""
     lacking = _unsupported_reason() or back_end.lacks()
     if lacking:
         return lacking
@@ -48,7 +50,7 @@ async def why_not(back_end: BackEnd, *, network: bool = False) -> str:
             found.append("it changed a file outside")
         if _received(udp) and not network:
             found.append("it sends UDP")
-    return f"it does not hold here: {'; '.join(found)}" if found else ""
+    return f"it failed its probe: {'; '.join(found)}" if found else ""
 
 
 def _unsupported_reason() -> str:
@@ -77,7 +79,7 @@ def _received(udp: socket.socket) -> bool:
 
 
 def _of_home() -> str:
-    """A file in the home of the server's user, for the attack to read; empty when there is none."""
+    """A file in the home of the server's user that an attack tries to read; empty for none."""
     home = Path.home()
     try:
         files = [entry for entry in sorted(home.iterdir()) if entry.is_file()]
@@ -95,7 +97,7 @@ def _state(path: Path) -> tuple[Any, ...]:
 
 @contextmanager
 def _targets(folder: Path, *, network: bool) -> Generator[tuple[dict[str, Any], socket.socket]]:
-    """What the attacks aim at: a file, a home, this process, and servers of each kind."""
+    """The targets of the attacks: a file, a home, this process, and servers of each kind."""
     outside, workspace = folder / "outside", folder / "workspace"
     outside.mkdir()
     workspace.mkdir()

@@ -1,7 +1,7 @@
-"""What a probe runs inside a back end: small attacks, each of which must fail.
+"""The attacks that a probe runs inside a back end; each must fail.
 
-Run as a script by a Python without site packages, inside; imports nothing of Pegboard. Prints the
-names of those that got through, as JSON.
+Run as a script by a Python without site packages; imports nothing of Pegboard. Prints the names of
+the attacks that succeeded, as JSON.
 """
 
 import ctypes
@@ -18,7 +18,7 @@ _ATTACH, _GET_NO_NEW_PRIVS = 16, 39
 
 
 def breaches(target: dict[str, Any]) -> list[str]:
-    """The names of the attacks that got through."""
+    """The names of the attacks that succeeded."""
     secret, process = Path(target["secret"]), int(target["process"])
     attacks: dict[str, Callable[[], bool]] = {
         "it reads files outside": lambda: bool(secret.read_bytes()),
@@ -50,7 +50,7 @@ def breaches(target: dict[str, Any]) -> list[str]:
 
 
 def unusable(target: dict[str, Any]) -> list[str]:
-    """The names of what a command must be able to do and cannot."""
+    """The names of the things that a command must be able to do and cannot."""
     needs: dict[str, Callable[[], bool]] = {
         "it cannot write its private folder": lambda: _writes(Path(os.environ["TMPDIR"])),  # noqa: TID251 - as a command does
         "it cannot write its workspace": lambda: _writes(Path(target["workspace"])),

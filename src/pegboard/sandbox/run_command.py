@@ -1,4 +1,4 @@
-"""Runs one job with one back end: starts it, feeds it, reads it, and ends all of it."""
+"""Runs one job with one back end."""
 
 import asyncio
 import marshal
@@ -118,7 +118,7 @@ def _outcome(name: str, result: ProcessResult, report: bytes) -> SandboxOutcome:
 
 
 def resident_bytes(process: int) -> int:
-    """Memory of all that a process has started; what they share counts for each of them."""
+    """The memory of all descendants of a process; shared memory counts for each of them."""
     return sum(child.resident for child in descendants(process))
 
 
@@ -128,7 +128,7 @@ def _write_all(descriptor: int, data: bytes) -> None:
 
 
 def _remove(folder: str) -> None:
-    """Remove a folder that its user may have done anything to; nobody does so any more."""
+    """Remove the folder of a job that has ended, whatever the job did to it."""
 
     def open_up(_function: Callable[..., Any], path: str, _error: Any) -> None:
         with suppress(OSError):

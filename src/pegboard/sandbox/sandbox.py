@@ -1,4 +1,4 @@
-"""`ProbedSandbox`: the port, filled by the back ends that withstand their probe here."""
+"""The sandbox port, filled by the back ends that pass their probe on this machine."""
 
 import asyncio
 from collections.abc import Sequence
@@ -29,7 +29,7 @@ _NONE_ALLOWED = "the board file's `sandbox: {back_ends: ...}` names none for thi
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Finding:
-    """What a probe found.
+    """The result of a probe.
 
     Attributes:
         reason: Why it cannot be used and what to do; empty when it works.
@@ -40,7 +40,7 @@ class Finding:
 
 
 class ProbedSandbox:
-    """Runs jobs with the first back end that withstood its probe; without one, nothing runs.
+    """Runs jobs with the first back end that passed its probe; without one, nothing runs.
 
     ```python
     sandbox = ProbedSandbox()
@@ -83,7 +83,7 @@ class ProbedSandbox:
             return await self._monty.why_not()
 
     async def findings(self) -> list[Finding]:
-        """What the probe of each back end that may be used found; all are probed."""
+        """Probe all allowed back ends, and return the results."""
         found = [
             Finding(back_end=item.name, reason=await self._reason(item, network=False))
             for item in self._back_ends
@@ -121,7 +121,7 @@ class ProbedSandbox:
         return await self._monty.run(job)
 
     async def close(self) -> None:
-        """End what still runs and give back what was opened; safe to call twice."""
+        """End running jobs and release resources; safe to call twice."""
         if self._monty is not None:
             await self._monty.close()
 
@@ -132,7 +132,7 @@ class ProbedSandbox:
         raise Unavailable("No back end works here.")
 
     async def _reason(self, back_end: BackEnd, *, network: bool) -> str:
-        """What its probe found; each is probed once, for each kind of job."""
+        """The result of its probe, which runs once for each kind of job."""
         key = (back_end.name, network)
         if key not in self._reasons:
             async with self._turn():

@@ -1,8 +1,8 @@
-"""Which system calls a confined process may make: a seccomp filter, made as bytes.
+"""A seccomp filter: which system calls a confined process may make.
 
-A list of what is refused, as container engines have it, for what namespaces, Landlock and limits
-leave open: sockets of families that no namespace holds, io_uring (which passes by such filters),
-tracing, keys, mounts, set-user-id bits. What is newer than this list is unknown to it and refused.
+It refuses what namespaces, Landlock and limits leave open, as container engines do: sockets of
+families that no namespace contains, io_uring (which bypasses such filters), tracing, keys, mounts,
+set-user-id bits. Calls that are newer than this list are refused.
 The layout of instructions and of `seccomp_data` is that of `linux/bpf_common.h` and
 `linux/seccomp.h`; the numbers of calls are those of `asm/unistd_64.h` and `asm-generic/unistd.h`.
 """
@@ -102,13 +102,13 @@ NUMBERS: Mapping[str, Mapping[str, int]] = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FilterRules:
-    """What differs from back end to back end.
+    """The rules that differ between back ends.
 
     Attributes:
-        families: Kinds of socket that may be made.
-        namespaces: Whether the process has mounts and IPC of its own.
-        owns_others: Whether files outside may belong to the process's user: then it may not change
-            modes, owners and times by path, since Landlock does not watch those.
+        families: Allowed socket families.
+        namespaces: Whether the process has its own mount and IPC namespaces.
+        owns_others: Whether files outside may belong to the user of the process: then it may not
+            change modes, owners and times by path, which Landlock does not control.
     """
 
     families: tuple[int, ...]
@@ -177,6 +177,6 @@ def _high(index: int) -> Instruction:
 
 
 def _whenever(number: int, then: Sequence[Instruction]) -> list[Instruction]:
-    """Do this for one call, and go on with its number loaded again."""
+    """Apply instructions to one call, then load the number again."""
     again = (_LOAD, 0, 0, _NUMBER_AT)
     return [(_EQUAL, 0, len(then) + 1, number), *then, again]

@@ -50,12 +50,12 @@ def _invalid(kind: Any = int, value: Any = "x") -> Exception:
         (
             MCPError(types.PARSE_ERROR, "Failed to parse JSON response: secret"),
             ToolFailed,
-            "answered with what is no JSON-RPC message.",
+            "answered with an invalid JSON-RPC message.",
         ),
         (
             MCPError(types.PARSE_ERROR, "Failed to parse", "at 'error': no"),
             ToolFailed,
-            "no JSON-RPC message: at 'error': no.",
+            "invalid JSON-RPC message: at 'error': no.",
         ),
         (MCPError(types.PARSE_ERROR, "I cannot read that"), ToolFailed, "I cannot read that"),
         (MCPError(types.METHOD_NOT_FOUND, " "), ToolFailed, "it gave no reason"),
@@ -69,8 +69,8 @@ def _invalid(kind: Any = int, value: Any = "x") -> Exception:
         ),
         (MCPError(types.URL_ELICITATION_REQUIRED, "Log in.", [1]), ToolFailed, "Log in"),
         (MCPError(types.URL_ELICITATION_REQUIRED, "Go.", {"elicitations": []}), ToolFailed, "Go"),
-        (_invalid(), ToolFailed, "what MCP does not allow"),
-        (RuntimeError("secret inside"), ToolFailed, "could not be asked .RuntimeError"),
+        (_invalid(), ToolFailed, "a result that MCP does not allow"),
+        (RuntimeError("secret inside"), ToolFailed, "failed .RuntimeError"),
         (ExceptionGroup("", [MCPError(-1, "inner")]), ToolFailed, "inner"),
         (ExceptionGroup("", [OSError(), OSError()]), ToolFailed, "ExceptionGroup"),
         (SessionLost("forgotten"), SessionLost, "forgotten"),
@@ -125,9 +125,14 @@ class Told(ServerStatus):
 @pytest.mark.parametrize(
     ("fault", "why", "error", "says"),
     [
-        (None, "", TimeoutError(), "did not greet within 30 s. Check that it is an MCP server"),
+        (
+            None,
+            "",
+            TimeoutError(),
+            "did not complete the handshake within 30 s. Check that it is an MCP server",
+        ),
         (None, "it was ended; its last words: hm", TimeoutError(), "Meanwhile its last words: hm"),
-        (RateLimited("slowly", retry_after=3), "", OSError(), "slowly No session"),
+        (RateLimited("slowly", retry_after=3), "", OSError(), "slowly The session"),
         (MCPConnectionError("no route"), "", OSError(), "no route"),
         (None, "it ended", OSError(), "could not be started: it ended"),
         (None, "it was ended", MCPError(-32000, "no licence"), "to begin: no licence (code -32000"),
@@ -148,8 +153,8 @@ class Told(ServerStatus):
         (
             None,
             "it was ended; its last words: hm",
-            MCPError(types.PARSE_ERROR, "Failed to parse", "it is no object"),
-            "no JSON-RPC message: it is no object. Check that the url or the command is an MCP s",
+            MCPError(types.PARSE_ERROR, "Failed to parse", "it is not an object"),
+            "JSON-RPC message: it is not an object. Check that the url or the command is an MCP s",
         ),
         (None, "", MCPError(-7, "not you"), "refuses to begin: not you (code -7)"),
         (None, "", asyncio.CancelledError(), "does not speak MCP as it should"),

@@ -145,7 +145,7 @@ async def test_an_answer_that_mcp_does_not_allow_is_the_servers_fault() -> None:
         config = {"url": f"http://{server.authority}/mcp", "protocol": "legacy"}
         async with opened(config) as source:
             tools = await by_action(source)
-            with pytest.raises(ToolFailed, match="what MCP does not allow"):
+            with pytest.raises(ToolFailed, match="a result that MCP does not allow"):
                 await tools["a"].run({}, call_of())
 
 

@@ -81,7 +81,7 @@ def test_json_leaves_the_command_line_alone() -> None:
     ("value", "reason"),
     [
         pytest.param("a\0b", "NUL character", id="NUL"),
-        pytest.param("\ud800", "half a character", id="a lone surrogate"),
+        pytest.param("\ud800", "not valid Unicode", id="a lone surrogate"),
         pytest.param("x" * 200_000, "too long", id="one long text"),
     ],
 )

@@ -148,14 +148,14 @@ def test_other_answers_of_a_script_that_fails_are_not_shown(stdout: bytes) -> No
     with pytest.raises(Unavailable) as caught:
         read(stdout, code=75)
 
-    assert str(caught.value) == "'count' cannot do it now"
+    assert str(caught.value) == "'count' is not available now"
     assert caught.value.retry_after is None
 
 
 @pytest.mark.parametrize(
     ("stopped", "error", "message"),
     [
-        ("timeout", ToolTimeout, "did not end within 30 s"),
+        ("timeout", ToolTimeout, "did not finish within 30 s"),
         ("memory", ToolFailed, "its limit of 512 MB"),
         ("cpu", ToolFailed, "more processor time"),
         ("processes", ToolFailed, r"was stopped \(processes\)"),

@@ -117,12 +117,12 @@ def test_what_a_script_does_to_the_world_is_writing_unless_it_says() -> None:
         ),
         pytest.param(
             "description: x\ninput: template\narguments: ['{b}']",
-            "'{b}' is no property of the input_schema",
+            "'{b}' is not a property of the input_schema",
             id="a placeholder without an argument",
         ),
         pytest.param(
             "description: x\ninput: template\narguments: [a]\ninput_schema: {properties: {b: {}}}",
-            "the property 'b' stands nowhere in 'arguments'",
+            "the property 'b' is not used in 'arguments'",
             id="an argument without a placeholder",
         ),
     ],

@@ -262,7 +262,7 @@ async def test_a_script_that_hangs_is_stopped(write: Write, open_board: Open) ->
     result = await board.call("ops__sleep")
 
     assert result.error is not None
-    assert (result.error.code, "did not end within 0.3 s" in result.text) == ("timeout", True)
+    assert (result.error.code, "did not finish within 0.3 s" in result.text) == ("timeout", True)
 
 
 async def test_a_script_gets_no_more_time_than_the_call_has(write: Write, open_board: Open) -> None:

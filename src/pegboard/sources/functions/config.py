@@ -1,4 +1,4 @@
-"""What `config:` of a functions source may say."""
+"""The `config:` section of a functions source."""
 
 from pathlib import Path
 from typing import Annotated

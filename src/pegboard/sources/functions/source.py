@@ -1,4 +1,4 @@
-"""The functions source."""
+"""The source of Python functions."""
 
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -26,7 +26,7 @@ class FunctionsSource:
         self._offers: list[FunctionResource | FunctionPrompt] = []
 
     async def tools(self) -> Sequence[Tool]:
-        """Import and list; importing runs in a thread, so a slow module stops nobody."""
+        """Import the modules and list their tools; the import runs in a thread."""
         return await POOL.run(self._list, owner=self.name)
 
     async def resources(self) -> Sequence[Resource]:
@@ -38,17 +38,17 @@ class FunctionsSource:
         return [item for item in self._offers if isinstance(item, FunctionPrompt)]
 
     def on_update(self, notify: Callable[[str], None]) -> None:
-        """Functions do not tell when what they would return changes."""
+        """Do nothing: functions do not report when their contents change."""
 
     async def health(self) -> Health:
-        """Always well: it is this process."""
+        """Always healthy: the functions run in this process."""
         return HEALTHY
 
     async def close(self) -> None:
-        """Nothing to give back."""
+        """Do nothing: there is nothing to release."""
 
     def on_change(self, notify: Callable[[], None]) -> None:
-        """Modules change when the board is reloaded, and tell nobody."""
+        """Do nothing: modules change only when the board is reloaded."""
 
     def _list(self) -> list[Tool]:
         config, base_dir = self._config, self._services.base_dir
@@ -86,5 +86,5 @@ class FunctionsSource:
 
 
 async def open_functions(name: str, config: Any, services: Services) -> FunctionsSource:
-    """Open; nothing is imported before the tools are listed."""
+    """Open a source; modules are imported when the tools are listed."""
     return FunctionsSource(name, config, services)

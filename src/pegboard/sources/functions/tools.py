@@ -1,4 +1,4 @@
-"""What a module offers."""
+"""Collects the tools, resources and prompts of a module."""
 
 import inspect
 from collections.abc import Iterator
@@ -11,7 +11,7 @@ from pegboard.tools.resources_and_prompts import FunctionPrompt, FunctionResourc
 
 
 def offers_in(module: ModuleType) -> Iterator[FunctionResource | FunctionPrompt]:
-    """What a module offers beside tools: functions with `@resource` or `@prompt`."""
+    """The functions of a module with `@resource` or `@prompt`."""
     seen: set[int] = set()
     for item in list(vars(module).values()):
         made = offer_of(item)
@@ -21,7 +21,7 @@ def offers_in(module: ModuleType) -> Iterator[FunctionResource | FunctionPrompt]
 
 
 def tools_in(module: ModuleType, *, undecorated: bool) -> Iterator[Any]:
-    """What a module offers: decorated functions, tool objects, and, if asked, plain functions."""
+    """The tools of a module: decorated functions, tool objects and, if wanted, plain functions."""
     seen: set[int] = set()
     for name, item in list(vars(module).items()):
         if id(item) in seen or name.startswith("_"):

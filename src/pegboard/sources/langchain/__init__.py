@@ -1,4 +1,4 @@
-"""Tools of LangChain."""
+"""The source kind for LangChain tools."""
 
 from pegboard.core.ports.source import SourceKind
 from pegboard.sources.langchain.config import LangChainConfig

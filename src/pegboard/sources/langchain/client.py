@@ -1,4 +1,4 @@
-"""The border to LangChain: its errors become ours here, and what it answers a `ToolResult`."""
+"""Translates LangChain's errors and answers into Pegboard's."""
 
 import base64
 import binascii
@@ -41,10 +41,10 @@ _BLOCKS = frozenset(
 
 @contextmanager
 def translate_build_errors(reference: str) -> Generator[None]:
-    """Around foreign code that makes tools.
+    """Translate the errors of foreign code that makes tools.
 
     Raises:
-        SourceUnavailable: It failed; the log says why, because its text may hold anything.
+        SourceUnavailable: It failed; the detail is in the log, as its text may be secret.
     """
     try:
         yield
@@ -62,15 +62,15 @@ def translate_build_errors(reference: str) -> Generator[None]:
 
 @contextmanager
 def translate_call_errors(name: str, schema: Any) -> Generator[None]:
-    """Around the call of a tool.
+    """Translate the errors of a call.
 
     Args:
-        name: The tool's, for messages.
-        schema: The model of its arguments; a validation error of any other model is its own.
+        name: The tool in messages.
+        schema: The model of its arguments; an error of another model is the tool's own failure.
 
     Raises:
         ToolArgumentError: Its own validators refuse the arguments.
-        ToolFailed: It said no, by `ToolException`.
+        ToolFailed: It raised `ToolException`.
     """
     from langchain_core.tools import ToolException
     from pydantic import ValidationError
@@ -92,16 +92,16 @@ def translate_call_errors(name: str, schema: Any) -> Generator[None]:
 
 
 def _title_of(model: Any) -> str:
-    """What pydantic calls a model in its errors."""
+    """The title of a model in pydantic's errors."""
     return getattr(model, "model_config", {}).get("title") or model.__name__
 
 
 def result_of(name: str, output: Any) -> ToolResult:
-    """What a tool answered: a message, content blocks, or any value.
+    """Convert the answer of a tool: a message, content blocks, or any value.
 
     Raises:
-        ToolFailed: Only a LangGraph graph could follow the answer.
-        ToolOutputError: The value cannot be said in JSON.
+        ToolFailed: The answer is a command for a LangGraph graph.
+        ToolOutputError: The value is not JSON data.
     """
     from langchain_core.messages import ToolMessage
     from langchain_core.messages.tool import ToolOutputMixin
@@ -135,7 +135,7 @@ def _of_message(name: str, message: Any) -> ToolResult:
 
 
 def _to_structured(result: ToolResult) -> ToolResult:
-    """A message has its value as text; an object or a list is given back as one."""
+    """Parse the text of a message that is a JSON object or list."""
     if not isinstance(result.content, str) or not result.content.startswith(("{", "[")):
         return result
     try:
@@ -160,7 +160,7 @@ def _is_block(item: Any) -> bool:
 
 
 def _of_block(block: str | dict[str, Any]) -> Part | Artifact:
-    """One block in the words of LangChain, OpenAI or Anthropic."""
+    """Convert a content block in the format of LangChain, OpenAI or Anthropic."""
     if isinstance(block, str):
         return TextPart(text=block)
     kind = block["type"]
@@ -188,7 +188,7 @@ def _of_block(block: str | dict[str, Any]) -> Part | Artifact:
 
 
 def _data_of(block: Mapping[str, Any]) -> tuple[bytes | None, str]:
-    """The bytes of a block, wherever it has them, and their media type."""
+    """The bytes of a block, and their media type."""
     source: Any = block.get("source")
     if isinstance(source, dict):
         return _data_of(cast("dict[str, Any]", source))

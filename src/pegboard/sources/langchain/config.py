@@ -1,4 +1,4 @@
-"""What `config:` of a langchain source may say."""
+"""The `config:` section of a langchain source."""
 
 from collections.abc import Mapping
 from typing import Annotated
@@ -9,7 +9,7 @@ from pegboard.core.tool import Effect
 
 
 class LangChainConfig(BaseModel):
-    """Where the tools are, and what LangChain cannot say of them.
+    """Where the tools are, and what LangChain does not declare.
 
     ```yaml
     {kind: langchain, name: research, config: {objects: ["my_tools:search"]}}

@@ -1,4 +1,4 @@
-"""LangChain tools on the board."""
+"""The source of LangChain tools."""
 
 import importlib.util
 import inspect
@@ -19,7 +19,7 @@ _EXTRA = "LangChain tools need an extra: pip install 'pegboard[langchain]'"
 
 
 async def open_langchain(name: str, config: Any, services: Services) -> "LangChainSource":
-    """Open; nothing is imported before the tools are listed.
+    """Open a source; the objects are imported when the tools are listed.
 
     Raises:
         SourceUnavailable: LangChain is not installed.
@@ -30,7 +30,7 @@ async def open_langchain(name: str, config: Any, services: Services) -> "LangCha
 
 
 class LangChainSource:
-    """The tools that a configuration names.
+    """The LangChain tools of a configuration.
 
     ```python
     config = LangChainConfig.model_validate({"objects": ["my_tools:search"]})
@@ -45,22 +45,22 @@ class LangChainSource:
         self._services = services
 
     async def tools(self) -> Sequence[Tool]:
-        """Import and list; importing runs in a thread, so a slow module stops nobody.
+        """Import the objects and list their tools; the import runs in a thread.
 
         Raises:
-            SourceUnavailable: Something that is named is not there, or is no tool.
+            SourceUnavailable: An object does not exist, or is not a tool.
         """
         return await POOL.run(self._list, owner=self.name)
 
     async def health(self) -> Health:
-        """Always well: it is this process."""
+        """Always healthy: the tools run in this process."""
         return HEALTHY
 
     async def close(self) -> None:
-        """Nothing to give back."""
+        """Do nothing: there is nothing to release."""
 
     def on_change(self, notify: Callable[[], None]) -> None:
-        """Modules change when the board is reloaded, and tell nobody."""
+        """Do nothing: modules change only when the board is reloaded."""
 
     def _list(self) -> list[Tool]:
         tools: list[Tool] = []
@@ -85,7 +85,7 @@ class LangChainSource:
 
 
 def _tools_of(reference: str, found: Any) -> Iterator[Any]:
-    """The tools that an object is, has, or makes."""
+    """The tools of an object: itself, its list, or what it returns when called."""
     if callable(found) and not _is_of_langchain(found):
         with translate_build_errors(reference):
             found = found()
@@ -106,7 +106,7 @@ def _tools_of(reference: str, found: Any) -> Iterator[Any]:
 
 
 def _is_of_langchain(found: Any) -> bool:
-    """An instance of its classes is taken as it is, though some can be called."""
+    """Whether an object is an instance of a LangChain class; those are not called."""
     from langchain_core.tools import BaseTool, BaseToolkit
 
     return isinstance(found, (BaseTool, BaseToolkit))

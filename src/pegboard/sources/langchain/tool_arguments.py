@@ -1,8 +1,8 @@
-"""The arguments of a LangChain tool: what a caller may give, under which names, and what not.
+"""The arguments of a LangChain tool, under names that its model accepts.
 
-LangChain shows the fields of an `args_schema` by their names, and lets its model read them, which
-takes them by their aliases; a field with a `validation_alias` alone it may not show at all. Here an
-argument is shown under a name that the model takes.
+LangChain's `tool_call_schema` names the fields of an `args_schema`, but the model reads them by
+their aliases, and a field with only a `validation_alias` may be missing. Here an argument is shown
+under a name by which the model reads it.
 """
 
 import inspect
@@ -15,10 +15,10 @@ _BY_NAME = ("populate_by_name", "validate_by_name")
 
 
 def schema_of(tool: Any) -> dict[str, Any]:
-    """What a model may give: without what is injected, and without texts said elsewhere.
+    """The schema of the arguments, without injected ones, title and description.
 
     Raises:
-        ToolSignatureError: Its arguments are of types that have no schema.
+        ToolSignatureError: An argument is of a type that has no JSON Schema.
     """
     try:
         schema = _schema(tool)
@@ -31,7 +31,7 @@ def schema_of(tool: Any) -> dict[str, Any]:
 
 
 def find_injected(tool: Any) -> Mapping[str, tuple[Any, bool]]:
-    """The arguments that a model never gives: annotation, and whether the tool needs them."""
+    """The injected arguments: the annotation of each, and whether the tool needs it."""
     found: dict[str, tuple[Any, bool]] = {}
     if not isinstance(tool.args_schema, dict):
         fields = _fields(tool.get_input_schema())
@@ -40,7 +40,7 @@ def find_injected(tool: Any) -> Mapping[str, tuple[Any, bool]]:
             is_needed = field.required if hasattr(field, "required") else field.is_required()
             found[name] = annotation, bool(is_needed)
     parameters = inspect.signature(_function_of(tool)).parameters
-    # LangChain offers no other way to ask for what stands in the signature alone
+    # LangChain has no public way to get the injected arguments of the signature
     for name in getattr(tool, "_injected_args_keys", ()):
         if name in parameters and name not in found:
             parameter = parameters[name]
@@ -49,7 +49,7 @@ def find_injected(tool: Any) -> Mapping[str, tuple[Any, bool]]:
 
 
 def unavailable_reason(tool: Any) -> str:
-    """Why no caller here could call it, with the fix; empty when one can."""
+    """Why the tool cannot be called here, with the fix; empty when it can."""
     for name, (annotation, is_needed) in sorted(find_injected(tool).items()):
         is_call_id = _is_call_id(name, annotation)
         if is_needed and not is_call_id:
@@ -70,7 +70,7 @@ def unavailable_reason(tool: Any) -> str:
 
 
 def has_overridden_arun(tool: Any) -> bool:
-    """Whether its class writes an `_arun` of its own."""
+    """Whether its class defines `_arun`."""
     from langchain_core.tools import BaseTool
 
     kind: Any = tool.__class__
@@ -97,7 +97,7 @@ def _schema(tool: Any) -> dict[str, Any]:
 
 
 def _renamed_schema(tool: Any, names: Mapping[str, str]) -> dict[str, Any]:
-    """Of the fields of a model of pydantic 2, under the names that it takes."""
+    """The schema of a model of pydantic 2, under the names that it accepts."""
     from pydantic import ConfigDict, Field, create_model
 
     fields = _fields(tool.args_schema)
@@ -112,7 +112,7 @@ def _renamed_schema(tool: Any, names: Mapping[str, str]) -> dict[str, Any]:
 
 
 def _pydantic_v1_schema(tool: Any, names: Mapping[str, str]) -> dict[str, Any]:
-    """Of a model of `pydantic.v1`, whose own schema has its aliases, and what is injected too."""
+    """The schema of a `pydantic.v1` model, which has aliases, without injected arguments."""
     schema = cast("dict[str, Any]", tool.args_schema.schema())
     shown = set(names.values())
     properties = cast("Mapping[str, Any]", schema.get("properties", {}))
@@ -125,7 +125,7 @@ def _pydantic_v1_schema(tool: Any, names: Mapping[str, str]) -> dict[str, Any]:
 
 
 def _accepted_names(tool: Any) -> Mapping[str, str]:
-    """By field of its `args_schema` what the model takes it by, empty for nothing."""
+    """The name by which the model accepts each field; empty for none."""
     model: Any = tool.args_schema
     if not _is_model(model):
         return {}
@@ -143,7 +143,7 @@ def _accepted_name(model: Any, name: str, field: Any) -> str:
 
 
 def _single_names(alias: Any) -> Iterator[str]:
-    """The names among the ways by which a field is read; a path into another value is none."""
+    """The plain names of an alias; a path into another value is not one."""
     from pydantic import AliasChoices, AliasPath
 
     if isinstance(alias, str):
@@ -156,7 +156,7 @@ def _single_names(alias: Any) -> Iterator[str]:
 
 
 def _injected_fields(tool: Any) -> Mapping[str, Any]:
-    """The annotations of the fields that are injected."""
+    """The annotations of injected fields."""
     from langchain_core.tools.base import get_all_basemodel_annotations
 
     full: Any = tool.get_input_schema()
@@ -167,14 +167,14 @@ def _injected_fields(tool: Any) -> Mapping[str, Any]:
         shown = _fields(tool.tool_call_schema).keys()
         found = {name: known for name, known in annotations.items() if name not in shown}
     for name, field in _fields(full).items():
-        # what LangChain forgets, because the model takes it by another name
+        # LangChain misses those that the model accepts by another name
         if name not in annotations and _is_injected(known := _annotation_of(full, name, field)):
             found[name] = known
     return found
 
 
 def _annotation_of(model: Any, name: str, field: Any) -> Any:
-    """What a class says of a field, its marks included."""
+    """The annotation of a field, with its metadata."""
     if not _is_pydantic_v1(model):
         return field.rebuild_annotation()
     kinds = cast("tuple[type[Any], ...]", model.__mro__)
@@ -202,7 +202,7 @@ def _has_mark(annotation: Any, kind: type[Any]) -> bool:
 
 
 def _is_out_of_reach(tool: Any, name: str) -> bool:
-    """Whether LangChain gives a field that its model does not read by that name."""
+    """Whether LangChain injects a field by a name that its model does not accept."""
     from langchain_core.tools.base import get_all_basemodel_annotations
 
     model: Any = tool.args_schema

@@ -1,4 +1,4 @@
-"""From a LangChain tool to one of ours."""
+"""Adapts LangChain tools."""
 
 import inspect
 import re
@@ -24,15 +24,15 @@ _ILLEGAL = re.compile(r"[^a-zA-Z0-9_-]+")
 
 
 def adapt(candidate: Any, source: str = "", *, effect: Effect | None = None) -> Tool:
-    """The tool that a LangChain tool is.
+    """Adapt a LangChain tool.
 
     Args:
         candidate: A `BaseTool`.
-        source: The source that it belongs to; empty for a bare one.
-        effect: What it does to the world, over what its `metadata` says.
+        source: Its source; empty for none.
+        effect: Its effect, instead of the one in its `metadata`.
 
     Raises:
-        ToolSignatureError: It is something else of LangChain's, or its metadata is wrong.
+        ToolSignatureError: It is not a LangChain tool, or its metadata is invalid.
     """
     from langchain_core.tools import BaseTool
 
@@ -84,9 +84,9 @@ def _spec(tool: Any, source: str, effect: Effect | None) -> ToolSpec:
 
 
 def _needs_a_whole_call(tool: Any, *, injected: bool) -> bool:
-    """Whether it must be called as a model calls it: then it answers with a message.
+    """Whether to call it with a whole tool call, which it answers with a message.
 
-    Called with its arguments alone it gives its value as it is, without artifact and status.
+    Called with its arguments alone it returns its value, without artifact and status.
     """
     handles = bool(tool.handle_tool_error or tool.handle_validation_error)
     return injected or handles or tool.response_format != "content"
@@ -99,7 +99,7 @@ def _is_async(tool: Any) -> bool:
 
 
 def _async_first(tool: Any, in_a_thread: Any) -> Any:
-    """Many classes write an `_arun` that only says that it is not implemented."""
+    """Call it async, or in a thread if its `_arun` is not implemented."""
 
     async def call(given: Any, config: Any) -> Any:
         try:
@@ -113,7 +113,7 @@ def _async_first(tool: Any, in_a_thread: Any) -> Any:
 
 
 def _is_raised_by_arun(tool: Any, error: NotImplementedError) -> bool:
-    """Whether it is the `_arun` of a class that raised it, and nothing that it had begun."""
+    """Whether `_arun` itself raised the error, and not something that it called."""
     trace = error.__traceback__
     while trace is not None and trace.tb_next is not None:
         trace = trace.tb_next

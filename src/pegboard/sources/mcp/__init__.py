@@ -1,4 +1,4 @@
-"""MCP servers: over stdio, streamable HTTP and SSE."""
+"""The source kind for MCP servers: over stdio, streamable HTTP and SSE."""
 
 from pegboard.core.ports.source import SourceKind
 from pegboard.sources.mcp.config import McpConfig

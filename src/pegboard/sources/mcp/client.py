@@ -1,4 +1,4 @@
-"""Where what the MCP library raises, and what servers answer wrongly, becomes our errors."""
+"""Translates errors of the MCP library, and invalid answers of servers, into Pegboard's errors."""
 
 from typing import Any
 
@@ -27,13 +27,13 @@ _ADVICE = "Check that the url or the command is an MCP server's, and its version
 def connection_error(
     link: Link, fault: PegboardError | None, wire: ServerStatus, error: BaseException
 ) -> MCPConnectionError:
-    """Why a session could not be opened, and what to check.
+    """The error for a session that could not be opened, with what to check.
 
     Args:
         link: How the server was to be reached.
-        fault: What the HTTP client or a status said; None when it said nothing.
-        wire: How the child process ended, where there is one.
-        error: What the library raised.
+        fault: The error of the HTTP client or of a status; None when there was none.
+        wire: The state of the server process, if there is one.
+        error: The exception of the MCP library.
     """
     cause = unwrap_single_error(error)
     if isinstance(cause, MCPConnectionError):
@@ -42,14 +42,15 @@ def connection_error(
         return MCPConnectionError(cause.message, permanent=not cause.retryable)
     if isinstance(cause, TimeoutError):
         found = MCPConnectionError(
-            f"{link.title} did not greet within {link.connect_timeout:g} s.{_output_so_far(wire)} "
-            "Check that it is an MCP server, or give it more time with 'connect_timeout'."
+            f"{link.title} did not complete the handshake within {link.connect_timeout:g} s."
+            f"{_output_so_far(wire)} Check that it is an MCP server, or give it more time with "
+            "'connect_timeout'."
         )
     elif isinstance(fault, MCPConnectionError):
         return fault
     elif fault is not None:
         found = MCPConnectionError(
-            f"{fault.message} No session could be opened.", retry_after=fault.retry_after
+            f"{fault.message} The session could not be opened.", retry_after=fault.retry_after
         )
     elif wire.offence():
         found = MCPConnectionError(f"{link.title}: {wire.reason()}.")
@@ -74,9 +75,10 @@ def _output_so_far(wire: ServerStatus) -> str:
 
 
 def _refusal(cause: BaseException) -> str:
-    """What a server that answers the greeting says or does wrongly; empty where none answers."""
+    """What is wrong with the answer to the handshake; empty where there was none."""
     if isinstance(cause, ValidationError):
-        return f"answers the greeting with what MCP does not allow{_place(cause)}. {_ADVICE}"
+        place = _place(cause)
+        return f"answered the handshake with a message that MCP does not allow{place}. {_ADVICE}"
     if isinstance(cause, RuntimeError) and "protocol version" in str(cause):
         # the library has no class for it: the version stands at the end of its message
         return _version_message(str(cause).rpartition(": ")[2])
@@ -108,24 +110,24 @@ def _version_message(spoken: str) -> str:
 
 
 def _malformed_answer(error: MCPError) -> str:
-    """What is wrong with an answer that is none; empty for one that is."""
+    """Why an answer is not valid JSON-RPC; empty for other errors."""
     if error.code != types.PARSE_ERROR or not error.message.startswith(PREFIX):
         return ""
     # the library's own text quotes what stands there, which may be long, and may be secret
     where = f": {error.data}" if isinstance(error.data, str) and error.data else ""
-    return f"answered with what is no JSON-RPC message{where}."
+    return f"answered with an invalid JSON-RPC message{where}."
 
 
 def translate_error(
     link: Link, fault: PegboardError | None, why: str, error: Exception
 ) -> PegboardError:
-    """What went wrong with one request.
+    """The error for one request that failed.
 
     Args:
-        link: Whose server it was.
-        fault: What the HTTP client or a status said of this request; it knows best.
+        link: The server.
+        fault: The error of the HTTP client or of a status for this request; it comes first.
         why: Why the session ended; empty when it did not.
-        error: What the library raised.
+        error: The exception of the MCP library.
     """
     cause = unwrap_single_error(error)
     if isinstance(cause, PegboardError):
@@ -140,12 +142,14 @@ def _translate(link: Link, why: str, error: BaseException) -> PegboardError:
     if isinstance(error, MCPError):
         return _translate_mcp_error(link, why, error)
     if isinstance(error, TimeoutError):
-        return MCPConnectionError(f"{link.title} did not answer in time. Check that it is well.")
+        return MCPConnectionError(f"{link.title} did not answer in time. Check that it is healthy.")
     if isinstance(error, ValidationError):
-        return ToolFailed(f"{link.title} answered with what MCP does not allow{_place(error)}.")
+        return ToolFailed(
+            f"{link.title} answered with a result that MCP does not allow{_place(error)}."
+        )
     if why:
         return MCPConnectionError(f"{link.title} broke off: {why}.")
-    return ToolFailed(f"{link.title} could not be asked ({type(error).__name__}).")
+    return ToolFailed(f"{link.title} failed ({type(error).__name__}).")
 
 
 def _place(error: ValidationError) -> str:
@@ -172,12 +176,12 @@ def _translate_mcp_error(link: Link, why: str, error: MCPError) -> PegboardError
 
 
 def _is_closed(error: MCPError) -> bool:
-    """Whether the library says so: servers use its code for what they like."""
+    """Whether the library reports a closed connection; servers use its code for others too."""
     return error.code == types.CONNECTION_CLOSED and error.message.startswith(_CLOSED)
 
 
 def _pages_to_open(data: Any) -> str:
-    """Where a person has to go first."""
+    """The URLs that a person has to open first."""
     try:
         urls = [str(item["url"]) for item in data["elicitations"]]
     except (KeyError, TypeError):

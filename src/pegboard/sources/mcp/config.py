@@ -1,4 +1,4 @@
-"""What an operator may say about an MCP server."""
+"""The configuration of an MCP server in `board.yaml`."""
 
 import re
 from collections.abc import Mapping
@@ -25,7 +25,7 @@ _SCHEME = re.compile(r"((?:Bearer|Basic|Token|ApiKey) +)(\S.*)", re.IGNORECASE |
 
 
 def _wrap_secrets(values: Any) -> Any:
-    """Variables and headers whose names say so become secrets; others stay readable."""
+    """Turn variables and headers with a telling name into secrets; others stay readable."""
     if not isinstance(values, Mapping):
         return values
     items = cast("Mapping[Any, Any]", values).items()
@@ -47,7 +47,7 @@ Guarded = Annotated[
     BeforeValidator(_wrap_secrets),
     WithJsonSchema({"type": "object", "additionalProperties": {"type": "string"}}),
 ]
-"""Texts by name, the secret ones masked."""
+"""Strings by name; secret ones are masked."""
 
 
 def _of_call(headers: Texts) -> Texts:
@@ -198,7 +198,7 @@ class McpConfig(BaseModel):
 
     @property
     def credential(self) -> str:
-        """The name of what it logs in with: a variable or a header, never a value."""
+        """The name of the variable or header with the credential; never its value."""
         if self.auth is not None:
             return "auth.token"
         given = self.env if self.command else self.headers
@@ -206,7 +206,7 @@ class McpConfig(BaseModel):
 
 
 class FaultyServer(BaseModel):
-    """Stands for a server of a list whose entry is wrong: the others of the list are not to blame.
+    """Takes the place of a server with an invalid entry, so that the other servers still open.
 
     Attributes:
         problem: What is wrong, where, and what to write.
@@ -218,7 +218,7 @@ class FaultyServer(BaseModel):
 
 
 def words_of(error: ValidationError) -> str:
-    """What is wrong with a configuration, each mistake by its place, without what stands there."""
+    """The faults of a configuration, each with its path and without the value."""
     return "; ".join(map(_word, error.errors(include_url=False, include_input=False)))
 
 
@@ -233,7 +233,7 @@ def _word(detail: Any) -> str:
 
 
 def reveal(values: Texts) -> dict[str, str]:
-    """The texts as they are sent."""
+    """The values as they are sent, secrets included."""
     return {name: _plain(value) for name, value in values.items()}
 
 

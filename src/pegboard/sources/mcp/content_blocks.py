@@ -1,4 +1,4 @@
-"""What a server says, as our parts; and our parts, as a server reads them."""
+"""Converts between MCP content blocks and Pegboard's parts."""
 
 import base64
 import binascii
@@ -18,7 +18,7 @@ Contents = types.TextResourceContents | types.BlobResourceContents
 
 
 def to_result(source: str, result: types.CallToolResult) -> ToolResult:
-    """A tool's answer, its errors in the server's own words."""
+    """Convert a tool's answer; errors keep the server's message."""
     parts = tuple(to_part(source, block) for block in result.content)
     only = parts[0] if len(parts) == 1 else None
     return ToolResult(
@@ -29,7 +29,7 @@ def to_result(source: str, result: types.CallToolResult) -> ToolResult:
 
 
 def to_part(source: str, block: types.ContentBlock) -> Part:
-    """One piece of content; resources under the URIs by which the board knows them."""
+    """Convert one content block; a resource gets its URI on the board."""
     match block:
         case types.TextContent():
             return TextPart(block.text)
@@ -44,14 +44,14 @@ def to_part(source: str, block: types.ContentBlock) -> Part:
 
 
 def to_resource_part(source: str, item: Contents, uri: str) -> ResourcePart:
-    """The contents of a resource under this URI."""
+    """Convert the contents of a resource."""
     if isinstance(item, types.TextResourceContents):
         return ResourcePart(uri, item.mime_type or "", text=item.text)
     return ResourcePart(uri, item.mime_type or "", data=_bytes(source, item.blob))
 
 
 def parts_of_message(source: str, content: Any) -> tuple[Part, ...]:
-    """The content of a message for a model; what only tools of models use is named."""
+    """Convert the content of a sampling message; of other kinds of block only the type."""
     blocks = cast("Sequence[Any]", content if isinstance(content, list) else [content])
     kinds = (types.TextContent, types.ImageContent, types.AudioContent)
     return tuple(
@@ -61,7 +61,7 @@ def parts_of_message(source: str, content: Any) -> tuple[Part, ...]:
 
 
 def sample_content(parts: Iterable[Part]) -> types.SamplingContent:
-    """A model's answer as one piece of content, which is all that a server takes."""
+    """Convert a model's answer into one content block: a server accepts no more."""
     items = list(parts)
     if len(items) == 1:
         only = items[0]
@@ -76,7 +76,7 @@ def sample_content(parts: Iterable[Part]) -> types.SamplingContent:
 
 
 def shorten(text: str, most: int) -> str:
-    """The text, cut where it is longer than anybody would read."""
+    """Cut a text that is longer than `most` characters."""
     return text if len(text) <= most else f"{text[:most]}…"
 
 

@@ -1,4 +1,4 @@
-"""The `mcpServers` JSON that MCP clients keep, read as it is: one entry becomes many servers."""
+"""Reads the `mcpServers` JSON of MCP clients: one entry of a board becomes many servers."""
 
 import json
 import re
@@ -43,12 +43,12 @@ _ASKED = re.compile(r"\$\{input:([^}]*)\}")
 def expand(
     name: str, config: McpConfig, base_dir: Path, environ: Mapping[str, str]
 ) -> Sequence[tuple[str, McpConfig | FaultyServer]]:
-    """The sources that an entry of a board means: one, or one for each server of a list.
+    """The sources of one entry of a board: one, or one for each server of a list.
 
-    A server that is written wrongly is one that fails by itself, with what to write.
+    A server with an invalid entry becomes a source that fails alone, with what to write.
 
-    Servers keep their names; one that no source can have is made legible. A name of the entry is
-    put before them, or stands alone where there is one server.
+    Servers keep their names as far as they are valid source names. A name of the entry becomes
+    their prefix, or the name of the only server.
 
     Raises:
         ConfigError: The file cannot be read, or has no list of servers.
@@ -82,7 +82,7 @@ def _document(config: McpConfig, base_dir: Path) -> tuple[str, Any]:
 
 
 def _without_comments(text: str) -> str:
-    """VS Code's dialect has comments and commas at the end; texts are left alone."""
+    """Remove the comments and trailing commas that VS Code allows; strings are left alone."""
     pattern = re.compile(r'"(?:\\.|[^"\\])*"|//[^\n]*|/\*.*?\*/|,(?=\s*[}\]])', re.DOTALL)
     return pattern.sub(lambda m: m.group() if m.group().startswith('"') else "", text)
 
@@ -172,7 +172,7 @@ class _Reader:
         return dict(_variables(text))
 
     def _fill(self, name: str, value: Any) -> Any:
-        """The value with variables and folders in their places."""
+        """Replace variables and folders in a value."""
         if isinstance(value, Mapping):
             items = cast("Mapping[str, Any]", value).items()
             return {key: self._fill(name, item) for key, item in items}
@@ -201,7 +201,7 @@ class _Reader:
 
 
 def _misspelt(entry: Mapping[str, Any]) -> str:
-    """What of an entry nobody knows, and what may be meant by it; empty when all is known."""
+    """The unknown keys of an entry with suggestions; empty when all are known."""
     unknown = [key for key in map(str, entry) if key not in _KEYS]
     told: list[str] = []
     for key in unknown[:_MAX_REPORTED]:
@@ -222,7 +222,7 @@ def _variables(text: str) -> Iterator[tuple[str, str]]:
 
 
 def _names(wanted: Sequence[str]) -> list[str]:
-    """Source names, each once, as close to the wanted ones as can be."""
+    """Unique source names, as close as possible to the server names."""
     taken: list[str] = []
     for item in wanted:
         plain = item if is_source_name(item) else _legible(item)

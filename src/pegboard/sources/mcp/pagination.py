@@ -1,4 +1,4 @@
-"""A server's list, page after page, with an end even where the server sets none."""
+"""Reads all pages of a server's list, up to a limit."""
 
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
@@ -17,17 +17,17 @@ _MAX_PAGES = 1000
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ListResult(Generic[T]):
-    """What was listed.
+    """The items of a list.
 
     Attributes:
-        missing: What the server listed, or said that it would, and is not among the items, and why.
+        missing: Which items are left out, each with its reason.
     """
 
     items: Sequence[T] = ()
     missing: Sequence[str] = ()
 
     def and_those_of(self, other: "ListResult[Any]") -> "ListResult[Any]":
-        """Both."""
+        """This list and another one."""
         return ListResult(
             items=(*self.items, *other.items),
             missing=(*self.missing, *other.missing),
@@ -37,9 +37,9 @@ class ListResult(Generic[T]):
 async def read_pages_if_known(
     what: str, page: Callable[[str | None], Awaitable[Page[T]]]
 ) -> ListResult[T]:
-    """Every page; none where the server does not know the method.
+    """Read every page; the list is empty if the server does not know the method.
 
-    One capability stands for resources and for templates, and many servers have but one of them.
+    One capability covers resources and templates, and many servers have only one of them.
     """
     try:
         return await read_pages(what, page)
@@ -50,11 +50,11 @@ async def read_pages_if_known(
 
 
 async def read_pages(what: str, page: Callable[[str | None], Awaitable[Page[T]]]) -> ListResult[T]:
-    """Every page, unless the server goes round in circles or on without end.
+    """Read every page, unless a cursor repeats or the list is too long.
 
     Args:
-        what: How messages call the items.
-        page: Asks for the page at a cursor; None for the first.
+        what: The name of the items in messages.
+        page: Requests the page at a cursor; None for the first.
     """
     items: list[T] = []
     missing: list[str] = []

@@ -1,4 +1,4 @@
-"""Asking a server for nothing but an answer."""
+"""Checks whether a server still answers."""
 
 import asyncio
 
@@ -12,10 +12,10 @@ from pegboard.sources.mcp.session.session import Session
 
 
 async def ping(client: Client) -> None:
-    """Return when it answers.
+    """Return when the server answers.
 
     Raises:
-        MCPError: What it answers is an error, or the connection broke.
+        MCPError: The answer is an error, or the connection broke.
     """
     try:
         if client.protocol_version in HANDSHAKE_PROTOCOL_VERSIONS:
@@ -28,14 +28,14 @@ async def ping(client: Client) -> None:
 
 
 async def ensure_alive(session: Session, *, seconds: float) -> bool:
-    """Whether to ask more of a session on which a request was given up before it was answered.
+    """Whether a session can be used after a request on it was given up without an answer.
 
-    One that answers nothing any more would leave every request unanswered, and a new one may do
-    well. While others wait for their answers it is left alone: it may be busy with those.
+    A silent server would leave every request unanswered, while a new session may work. A session
+    with requests in flight is not pinged: the server may be busy with those.
 
     Args:
-        session: Asked at most once at a time, whoever waits for it and for how long.
-        seconds: How long it may take to answer.
+        session: Pinged at most once at a time.
+        seconds: How long the server may take to answer.
     """
     if session.needs_ping and not session.in_flight:
         if session.pinging is None or session.pinging.done():

@@ -1,4 +1,4 @@
-"""One request on its way: whose it is, and what went wrong with it below the protocol."""
+"""The context of one request to a server: the call it belongs to, and its transport error."""
 
 import asyncio
 import time
@@ -13,17 +13,17 @@ from pegboard.errors import PegboardError
 T = TypeVar("T")
 
 CURRENT: ContextVar["RequestContext | None"] = ContextVar("pegboard_mcp_exchange", default=None)
-"""Whatever goes out, and whatever comes back on the same HTTP stream, runs in its sender's context:
-so a question of the server finds the call that it belongs to."""
+"""The request that runs now. What comes back on its HTTP stream runs in the same context, so that a
+question of the server finds its call."""
 
 
 class RequestContext:
-    """What a connection knows of one request; made on the event loop of its call.
+    """One request, for the connection that carries it; made on the event loop of its call.
 
     Attributes:
-        ctx: The call; None for what the board itself asks, such as a list.
-        fault: What the HTTP client or the status of the answer said; None when all was well.
-        opening: Whether the connection is being made: then a fault ends it at once.
+        ctx: The call; None for a request of the board itself, such as a list.
+        fault: The error of the HTTP client or of the status; None when there was none.
+        is_opening: Whether the connection is being made: then a fault ends it at once.
     """
 
     def __init__(
@@ -36,39 +36,39 @@ class RequestContext:
         self._deadline = None if timeout is None else time.monotonic() + timeout
 
     def remaining(self) -> float | None:
-        """Seconds that are left for it; None for no limit."""
+        """The seconds left for the request; None for no limit."""
         if self._deadline is not None:
             return max(0.0, self._deadline - time.monotonic())
         return None if self.ctx is None else self.ctx.remaining()
 
     async def ask(self, question: Question) -> Answer | None:
-        """Ask the person behind the call; None when there is none."""
+        """Ask the person behind the call; None when nobody can be asked."""
         ctx = self.ctx
         if ctx is None or ctx.elicitor is None or not ctx.elicitor.takes_questions:
             return None
         return await self._run_on_call_loop(ctx.ask(question))
 
     async def sample(self, request: SampleRequest) -> Sample | None:
-        """Ask the model of whoever called; None when there is none."""
+        """Ask the caller's model; None when there is none."""
         ctx = self.ctx
         if ctx is None or ctx.elicitor is None or not ctx.elicitor.takes_samples:
             return None
         return await self._run_on_call_loop(ctx.sample(request))
 
     async def log(self, data: Any, level: LogLevel, logger: str) -> None:
-        """Pass a line of the server's on to the caller."""
+        """Send a log line of the server to the caller."""
         if self.ctx is not None:
             await self._run_on_call_loop(self.ctx.tell(data, level=level, logger=logger))
 
     async def progress(self, progress: float, total: float | None, message: str | None) -> None:
-        """Pass on how far the server has come."""
+        """Report the server's progress to the caller."""
         if self.ctx is not None:
             await self._run_on_call_loop(
                 self.ctx.progress(progress, total=total, message=message or "")
             )
 
     async def _run_on_call_loop(self, work: Coroutine[Any, Any, T]) -> T:
-        """Run it on the event loop that the call was made on."""
+        """Run a coroutine on the event loop of the call."""
         if asyncio.get_running_loop() is self._loop:
             return await work
         return await asyncio.wrap_future(asyncio.run_coroutine_threadsafe(work, self._loop))

@@ -1,4 +1,4 @@
-"""A server's resources and prompts as the board offers them."""
+"""A server's resources and prompts as resources and prompts of the board."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
@@ -28,7 +28,7 @@ _TAGS = ("mcp",)
 
 
 class ServerResource:
-    """A resource, or a template of many."""
+    """A resource or a resource template of a server."""
 
     def __init__(
         self, source: str, item: types.Resource | types.ResourceTemplate, upstream: McpServer
@@ -51,20 +51,20 @@ class ServerResource:
         )
 
     async def read(self, uri: str, ctx: ToolContext[Any], /) -> Sequence[ResourcePart]:
-        """Its contents, as the server gives them."""
+        """Read the contents from the server."""
         found = await self._upstream.read_resource(uri, ctx)
         return [to_resource_part(self._source, item, item.uri) for item in found.contents]
 
     async def complete(
         self, argument: str, value: str, given: Mapping[str, str], ctx: ToolContext[Any], /
     ) -> Completion:
-        """What a place of the template may be."""
+        """Suggest values for a variable of the template."""
         of = types.ResourceTemplateReference(uri=self.spec.uri)
         return _completion(await self._upstream.complete(of, argument, value, given, ctx))
 
 
 class ServerPrompt:
-    """A prompt."""
+    """A prompt of a server."""
 
     def __init__(self, source: str, item: types.Prompt, upstream: McpServer) -> None:
         self._source = source
@@ -89,7 +89,7 @@ class ServerPrompt:
         )
 
     async def fill(self, arguments: Mapping[str, str], ctx: ToolContext[Any], /) -> FilledPrompt:
-        """The prompt with its arguments in place."""
+        """Fill in the arguments; the server does it."""
         found = await self._upstream.get_prompt(self._action, arguments, ctx)
         return FilledPrompt(
             description=found.description or "",
@@ -102,7 +102,7 @@ class ServerPrompt:
     async def complete(
         self, argument: str, value: str, given: Mapping[str, str], ctx: ToolContext[Any], /
     ) -> Completion:
-        """What an argument may be."""
+        """Suggest values for an argument."""
         of = types.PromptReference(name=self._action)
         return _completion(await self._upstream.complete(of, argument, value, given, ctx))
 
@@ -110,7 +110,7 @@ class ServerPrompt:
 def resources_of(
     source: str, items: Iterable[types.Resource | types.ResourceTemplate], upstream: McpServer
 ) -> list[ServerResource]:
-    """Each once, by its URI."""
+    """One resource for each URI."""
     made = (ServerResource(source, item, upstream) for item in items)
     return list({item.spec.uri: item for item in made}.values())
 
@@ -118,7 +118,7 @@ def resources_of(
 def prompts_of(
     source: str, items: Iterable[types.Prompt], upstream: McpServer
 ) -> list[ServerPrompt]:
-    """Each once, by its name; one without cannot be asked for, and is left out."""
+    """One prompt for each name; a prompt without a name is left out."""
     made = (ServerPrompt(source, item, upstream) for item in items if item.name)
     return list({item.spec.name: item for item in made}.values())
 

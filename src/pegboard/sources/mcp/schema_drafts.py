@@ -1,4 +1,4 @@
-"""Servers write their JSON Schemas in several drafts; the board has one."""
+"""Converts JSON Schemas of older drafts to draft 2020-12."""
 
 import json
 from collections.abc import Mapping
@@ -21,7 +21,7 @@ _ONE = (
 
 
 def check_schema(tool: str, schema: Mapping[str, Any]) -> Schema:
-    """The schema in draft 2020-12, known to compile.
+    """Convert a schema to draft 2020-12 and check that it compiles.
 
     Raises:
         SourceUnavailable: It is broken, or refers to something outside itself.
@@ -46,7 +46,7 @@ def check_schema(tool: str, schema: Mapping[str, Any]) -> Schema:
 
 
 def modern(schema: Mapping[str, Any]) -> Schema:
-    """The same in draft 2020-12; what that draft calls otherwise is renamed."""
+    """Convert a schema to draft 2020-12, with its renamed keywords."""
     return _older(schema) if schema.get("$schema", DRAFT) != DRAFT else dict(schema)
 
 

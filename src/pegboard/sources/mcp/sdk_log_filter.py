@@ -1,4 +1,4 @@
-"""What the MCP library logs, without the faults that are none."""
+"""Filters the MCP library's log: errors that only mean a closed stream are dropped."""
 
 import logging
 
@@ -9,10 +9,9 @@ _CLOSED = (anyio.BrokenResourceError, anyio.ClosedResourceError)
 
 
 def hide_closed_stream_errors() -> None:
-    """Do not log as an error that a message came for a connection that was just closed.
+    """Drop the errors that the library logs for a message on a stream that was just closed.
 
-    The library calls that "Error parsing SSE message", with a stack, whenever a caller goes away
-    while the server is speaking.
+    It logs "Error parsing SSE message" with a stack when a caller leaves while the server sends.
     """
     _HTTP.addFilter(_is_fault)  # the same filter is added once
 

@@ -1,4 +1,4 @@
-"""One server: its sessions, and what can be asked of it, one request each."""
+"""One MCP server: its sessions, and one method for each request."""
 
 import asyncio
 from collections.abc import Awaitable, Callable, Coroutine, Mapping, Sequence
@@ -26,10 +26,10 @@ Send = Callable[[Client, RequestContext], Awaitable[T]]
 
 
 class McpServer:
-    """Asks one server for things, each caller on a session of their own.
+    """Sends requests to one server, each caller on a session of its own.
 
-    Its connections live on the event loop that first used it; calls from other loops are handed
-    over to that one.
+    The connections belong to the event loop that used the server first; requests from other loops
+    run there.
     """
 
     def __init__(
@@ -46,10 +46,10 @@ class McpServer:
             idle=link.config.idle_timeout,
         )
 
-    # what the board asks
+    # requests of the board
 
     async def tools(self) -> ListResult[types.Tool]:
-        """All its tools."""
+        """List all tools."""
 
         async def send(client: Client, context: RequestContext) -> ListResult[types.Tool]:
             del context
@@ -67,7 +67,7 @@ class McpServer:
         return found
 
     async def resources(self) -> ListResult[types.Resource | types.ResourceTemplate]:
-        """All its resources and templates."""
+        """List all resources and resource templates."""
 
         async def send(client: Client, context: RequestContext) -> ListResult[Any]:
             del context
@@ -91,7 +91,7 @@ class McpServer:
         return found
 
     async def prompts(self) -> ListResult[types.Prompt]:
-        """All its prompts."""
+        """List all prompts."""
 
         async def send(client: Client, context: RequestContext) -> ListResult[types.Prompt]:
             del context
@@ -107,7 +107,7 @@ class McpServer:
         return await self._list(send)
 
     async def ping(self) -> None:
-        """Return when it answers."""
+        """Return when the server answers."""
 
         async def send(client: Client, context: RequestContext) -> None:
             del context
@@ -116,15 +116,15 @@ class McpServer:
         await self._ask_as_operator(send, self.link.ping_seconds)
 
     def is_asleep(self) -> bool:
-        """Whether it was used, and nobody needs it now."""
+        """Whether the board's session was closed because it was not used."""
         return self._home is not None and not self._sessions.has(OPERATOR)
 
-    # what callers ask
+    # requests of callers
 
     async def call_tool(
         self, name: str, arguments: Mapping[str, Any], ctx: Context
     ) -> types.CallToolResult:
-        """Call a tool by the server's own name of it."""
+        """Call a tool by the server's own name."""
 
         async def send(client: Client, context: RequestContext) -> types.CallToolResult:
             told = context.progress if ctx.on_progress is not None else None
@@ -144,7 +144,7 @@ class McpServer:
     async def get_prompt(
         self, name: str, arguments: Mapping[str, str], ctx: Context
     ) -> types.GetPromptResult:
-        """Fill in a prompt by the server's own name of it."""
+        """Fill in a prompt by the server's own name."""
 
         async def send(client: Client, context: RequestContext) -> types.GetPromptResult:
             del context
@@ -160,7 +160,7 @@ class McpServer:
         given: Mapping[str, str],
         ctx: Context,
     ) -> types.Completion:
-        """What an argument may be; nothing where the server does not complete."""
+        """Suggest values for an argument; none if the server has no completions."""
 
         async def send(client: Client, context: RequestContext) -> types.Completion:
             del context
@@ -179,13 +179,13 @@ class McpServer:
         if home is not None and home.is_running():
             await self._on_home(self._sessions.close())
 
-    # how
+    # how requests are sent
 
     async def _list(self, send: Send[T]) -> T:
         return await self._ask_as_operator(send, self.link.list_seconds)
 
     async def _ask_as_operator(self, send: Send[T], seconds: float) -> T:
-        """Ask for the board itself; whoever does not answer in time is told about."""
+        """Send a request of the board itself, with a time limit."""
 
         async def within(client: Client, context: RequestContext) -> T:
             async with asyncio.timeout(seconds):
@@ -229,7 +229,7 @@ class McpServer:
             self._sessions.release(session)
 
     async def _ensure_alive(self, session: Session) -> None:
-        """Over HTTP each request has a stream of its own: there a new session mends nothing."""
+        """Replace a silent session; over HTTP each request has its own stream."""
         config = self.link.config
         if not (config.command or config.is_sse):
             return
@@ -238,7 +238,7 @@ class McpServer:
             raise SessionLost(f"{self.link.title} did not answer any more.", nothing_done=True)
 
     async def _on_home(self, work: Coroutine[Any, Any, T]) -> T:
-        """Run it on the loop that the connections belong to."""
+        """Run a coroutine on the loop that the connections belong to."""
         here = asyncio.get_running_loop()
         home = self._home = self._home or here
         if home is here:
@@ -263,7 +263,7 @@ class McpServer:
 
 
 def session_key(principal: Principal) -> str:
-    """Whose session a caller uses: on a board of one person, that of the board."""
+    """The session of a caller; on a board of one person, the board's own."""
     if principal == LOCAL:
         return OPERATOR
     return f"{principal.tenant}/{principal.kind}/{principal.id}"

@@ -1,4 +1,4 @@
-"""An MCP server on the board."""
+"""The source of one MCP server."""
 
 import asyncio
 import importlib.util
@@ -23,12 +23,12 @@ _EXTRA = "MCP servers need an extra: pip install 'pegboard[mcp]'"
 
 
 async def open_source(name: str, config: McpConfig | FaultyServer, services: Services) -> Source:
-    """A source on one server; it connects when something is first asked.
+    """Open a source for one server; it connects on first use.
 
     Raises:
         SourceUnavailable: The MCP library is not installed, or the server's entry in its list is
             wrong.
-        ConfigError: The configuration names many servers: each is a source of its own.
+        ConfigError: The configuration names several servers, each of which is a source.
     """
     if isinstance(config, FaultyServer):
         raise SourceUnavailable(config.problem, permanent=True)
@@ -86,7 +86,7 @@ class McpSource:
         return self._name
 
     async def tools(self) -> Sequence[Tool]:
-        """The tools that the configuration chooses.
+        """List the tools that the configuration selects.
 
         Raises:
             SourceUnavailable: The server cannot be listed, with what to check.
@@ -102,7 +102,7 @@ class McpSource:
         return made.items
 
     async def resources(self) -> Sequence[Resource]:
-        """Its resources and templates."""
+        """List the resources and resource templates."""
         from pegboard.sources.mcp.resources_and_prompts import resources_of
 
         if not self._config.resources:
@@ -112,7 +112,7 @@ class McpSource:
         return resources_of(self._name, found.items, self._upstream)
 
     async def prompts(self) -> Sequence[Prompt]:
-        """Its prompts."""
+        """List the prompts."""
         from pegboard.sources.mcp.resources_and_prompts import prompts_of
 
         if not self._config.prompts:
@@ -123,18 +123,18 @@ class McpSource:
 
     @property
     def problems(self) -> Sequence[str]:
-        """What is wrong with the lists that it gave last; nothing when all of them can be used."""
+        """The problems of the last lists; empty when every item can be used."""
         title = self._upstream.link.title
         return [
-            f"{title} lists {kind} that cannot be offered so: {'; '.join(told)}."
+            f"{title} lists {kind} that cannot be used: {'; '.join(told)}."
             for kind, told in self._missing.items()
             if told
         ]
 
     async def health(self) -> Health:
-        """Whether the server answers, and all that it lists can be used.
+        """Whether the server answers, and everything it lists can be used.
 
-        One that was closed for want of use is not woken.
+        A server that was closed because it was not used is not started.
         """
         if self._is_closed:
             return Health(status=HealthStatus.UNHEALTHY, reason="The source is closed.")
@@ -147,10 +147,10 @@ class McpSource:
         return Health(status=HealthStatus.DEGRADED, reason=problems) if problems else HEALTHY
 
     async def ping(self) -> None:
-        """Return when the server answers, woken if need be.
+        """Return when the server answers; it is started if necessary.
 
         Raises:
-            PegboardError: It does not; says what to check.
+            PegboardError: It does not answer; says what to check.
         """
         await self._upstream.ping()
 
@@ -160,7 +160,7 @@ class McpSource:
         await self._upstream.close()
 
     def on_change(self, notify: Callable[[], None]) -> None:
-        """Call `notify` when the server says that a list of its has changed."""
+        """Call `notify` when the server reports that a list has changed."""
         self._notify = notify
 
     def on_update(self, notify: Callable[[str], None]) -> None:
@@ -170,7 +170,7 @@ class McpSource:
     def _note_problems(self, kind: str, missing: Sequence[str]) -> None:
         told = tuple(missing)
         if told and told != self._missing.get(kind):
-            _LOG.warning("%s lists %s that cannot be offered so: %s", self._name, kind, told)
+            _LOG.warning("%s lists %s that cannot be used: %s", self._name, kind, told)
         self._missing[kind] = told
 
     def _notify_change(self) -> None:

@@ -25,11 +25,11 @@ _MAX_REPORTED = 20
 
 
 class ServerTools:
-    """Makes the tools of one source.
+    """Makes the tools of one server.
 
     ```python
-    found = await upstream.tools()
-    tools = ServerTools("github", config, upstream).made(found.items).items
+    found = await server.tools()
+    tools = ServerTools("github", config, server).make_tools(found.items).items
     ```
     """
 
@@ -39,9 +39,9 @@ class ServerTools:
         self._upstream = upstream
 
     def make_tools(self, listed: Iterable[types.Tool]) -> ListResult[Tool]:
-        """Those that the configuration chooses, in the server's order; a name counts once.
+        """The tools that the configuration selects, in the server's order.
 
-        One without a name cannot be called, and is left out.
+        Of two with the same name the first counts; one without a name is left out.
         """
         made: dict[str, Tool] = {}
         missing: list[str] = []
@@ -108,7 +108,7 @@ class ServerTools:
         )
 
     def _upstream_spec(self, spec: ToolSpec, hints: types.ToolAnnotations) -> ToolSpec:
-        """What the server says, without a word of the configuration."""
+        """The spec as the server gives it, without the configuration."""
         return spec.replace(
             name=wire_name(self._source, spec.action),
             category="",
@@ -124,13 +124,13 @@ class ServerTools:
         return f"MCP server '{self._source}'"
 
     def _capabilities(self, name: str) -> tuple[str, ...]:
-        """What the operator says that it is good for; MCP itself has no word for it."""
+        """The capabilities in the configuration; MCP has none."""
         said = self._config.capabilities.items()
         found = [item for pattern, items in said if fnmatchcase(name, pattern) for item in items]
         return tuple(dict.fromkeys(found))
 
     def _effect(self, name: str, hints: types.ToolAnnotations) -> Effect:
-        """What the operator says, else what the server hints; what nobody says is a write."""
+        """The configured effect, or the server's hint, or `write`."""
         for pattern, effect in self._config.effects.items():
             if fnmatchcase(name, pattern):
                 return effect
@@ -138,7 +138,7 @@ class ServerTools:
 
 
 def _faults(item: types.Tool, tool: Tool, first: Tool) -> Iterator[str]:
-    """What is not as the server lists it."""
+    """The changes to what the server lists."""
     name = item.name[:_SHOWN]
     if first is not tool:
         other = first.spec.action[:_SHOWN]

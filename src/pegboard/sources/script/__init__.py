@@ -1,4 +1,4 @@
-"""Scripts of any language: described in a file beside them or in a comment of theirs."""
+"""The source kind for scripts of any language, described beside the file or in a comment block."""
 
 from pegboard.core.ports.source import SourceKind
 from pegboard.sources.script.config import ScriptConfig

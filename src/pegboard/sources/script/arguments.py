@@ -1,4 +1,4 @@
-"""From a call's arguments to a command line; no shell ever reads it."""
+"""Turns the arguments of a call into a command line, without a shell."""
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
@@ -12,10 +12,10 @@ _MAX_ALL_ARGUMENTS = 1_000_000
 
 
 def command_line(description: Description, arguments: Mapping[str, Any]) -> tuple[str, ...]:
-    """What comes behind the script; empty when arguments travel as JSON.
+    """The arguments of the script's command line; empty when they are sent as JSON.
 
     Raises:
-        InvalidRequest: A value cannot stand on a command line.
+        InvalidRequest: A value cannot be passed on a command line.
     """
     if description.input == "json":
         return ()
@@ -31,7 +31,7 @@ def command_line(description: Description, arguments: Mapping[str, Any]) -> tupl
 
 
 def _flags(description: Description, given: Mapping[str, Any]) -> Iterator[str]:
-    """`--name=value` in the order of the schema, so that no value passes for a flag."""
+    """`--name=value` in the order of the schema, so that no value is read as a flag."""
     for name in description.properties:
         value = given.get(name)
         if value is True:
@@ -44,7 +44,7 @@ def _flags(description: Description, given: Mapping[str, Any]) -> Iterator[str]:
 
 
 def _template(entries: Sequence[Argument], given: Mapping[str, Any]) -> Iterator[str]:
-    """Each entry once, or once for each item of a list; left out when a value is not given."""
+    """Each entry once, or once per item of a list; left out when a value is missing."""
     options_end = False
     for entry in entries:
         names = placeholders(entry)
@@ -62,7 +62,7 @@ def _template(entries: Sequence[Argument], given: Mapping[str, Any]) -> Iterator
 
 
 def _refuse_option(part: str, word: str, *, options_end: bool) -> None:
-    """A value that begins an entry must not be read as an option."""
+    """Refuse a value at the start of an entry that would be read as an option."""
     if part.startswith("{") and not part.startswith("{{") and word.startswith("-"):
         if options_end:
             return
@@ -80,11 +80,13 @@ def _text(value: Any) -> str:
 
 def _check(words: Sequence[str]) -> None:
     if any("\0" in word for word in words):
-        raise InvalidRequest("An argument holds a NUL character, which no command line can.")
+        raise InvalidRequest(
+            "An argument contains a NUL character, which a command line cannot hold."
+        )
     try:
         sizes = [len(word.encode()) for word in words]
     except UnicodeEncodeError as error:
-        raise InvalidRequest("An argument holds half a character, which is no text.") from error
+        raise InvalidRequest("An argument is not valid Unicode text.") from error
     if max(sizes, default=0) > _MAX_ARGUMENT or sum(sizes) > _MAX_ALL_ARGUMENTS:
         raise InvalidRequest(
             f"The arguments are too long for a command line: at most {_MAX_ARGUMENT} bytes each."

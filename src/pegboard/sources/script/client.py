@@ -1,4 +1,4 @@
-"""From how a script ended to a result or one of our errors; nothing else reads its output."""
+"""Turns the exit code and output of a script into a result or an error."""
 
 import json
 import mimetypes
@@ -36,7 +36,7 @@ _MAX_FILES = 100
 _MAX_FILE_BYTES = 64 * 1024 * 1024
 _SHOWN_LINES = 5
 MAX_MESSAGE = 1_000
-"""Characters of what a failing script says to everybody; the rest is in the history."""
+"""Characters of the public message of a script that failed; the rest is in the history."""
 
 _MIN_SECRET = 8
 _MASK = "***"
@@ -52,20 +52,20 @@ def result_of(
     *,
     made: Path | None,
 ) -> ToolResult:
-    """What a script that has ended gives back.
+    """The result of a script that has ended.
 
     Args:
-        name: The tool's, for messages.
-        description: How to read its output.
-        job: What ran, for the limits.
+        name: The tool in messages.
+        description: How to read the output.
+        job: The job, for its limits.
         outcome: How it ended.
-        made: The folder with the files that it has made; None when it makes none.
+        made: The folder with the files that it made; None when it makes none.
 
     Raises:
-        InvalidRequest: By its exit code, the caller is at fault.
-        Unavailable: By its exit code, later may help.
+        InvalidRequest: Its exit code means invalid arguments.
+        Unavailable: Its exit code means that a retry may help.
         ToolTimeout: It took too long.
-        ToolFailed: Anything else went wrong.
+        ToolFailed: It failed in another way.
     """
     _refuse_stopped(name, job, outcome)
     meanings: dict[int, Outcome] = {**SYSEXITS, **description.exit_codes}
@@ -82,7 +82,7 @@ def _refuse_stopped(name: str, job: SandboxJob, outcome: SandboxOutcome) -> None
             return
         case "timeout":
             error: PegboardError = ToolTimeout(
-                f"'{name}' did not end within {job.limits.timeout:g} s and was stopped"
+                f"'{name}' did not finish within {job.limits.timeout:g} s and was stopped"
             )
         case "memory":
             mb = job.limits.memory_bytes // (1024 * 1024)
@@ -109,13 +109,13 @@ def _exit_error(
         case "invalid":
             return InvalidRequest(told or f"'{name}' does not take these arguments.")
         case "unavailable":
-            return Unavailable(told or f"'{name}' cannot do it now", retry_after=retry_after)
+            return Unavailable(told or f"'{name}' is not available now", retry_after=retry_after)
         case _:
             return ToolFailed(told or f"'{name}' {_describe_exit(outcome.exit_code)}.")
 
 
 def _error_message(stdout: bytes) -> tuple[str, float | None]:
-    """What a failing script says for everybody: `{"error": {"message": "Closed on Sundays."}}`."""
+    """The public message of a failed script: `{"error": {"message": "Closed on Sundays."}}`."""
     try:
         value = json.loads(stdout)
     except (ValueError, RecursionError):
@@ -160,7 +160,7 @@ def _value(name: str, description: Description, job: SandboxJob, outcome: Sandbo
 
 
 def _with_files(result: ToolResult, folder: Path) -> ToolResult:
-    """The result and the files right inside the folder; links are not followed."""
+    """Add the files in the folder itself as artifacts; links are not followed."""
     artifacts: list[Artifact] = []
     room = _MAX_FILE_BYTES
     for path in sorted(folder.iterdir()):
@@ -188,7 +188,7 @@ def _with_files(result: ToolResult, folder: Path) -> ToolResult:
 
 
 def _detail(job: SandboxJob, outcome: SandboxOutcome, cause: Exception | None = None) -> Exception:
-    """For the operator alone: the exit code and the end of what was written."""
+    """The detail for the operator: the exit code and the end of the output."""
     out, err = (
         _mask(_text(data), job)[-_FOR_THE_OPERATOR:] for data in (outcome.stdout, outcome.stderr)
     )
@@ -198,7 +198,7 @@ def _detail(job: SandboxJob, outcome: SandboxOutcome, cause: Exception | None = 
 
 
 def _mask(text: str, job: SandboxJob) -> str:
-    """Without the values of the variables that the script was given."""
+    """Hide the values of the script's environment variables."""
     for value in sorted(set(job.environment.values()), key=len, reverse=True):
         if len(value) >= _MIN_SECRET:
             text = text.replace(value, _MASK)
@@ -210,5 +210,5 @@ def _text(data: bytes) -> str:
 
 
 def unusable_error(name: str, reason: str) -> SourceUnavailable:
-    """The error of a call of a script that cannot be used."""
+    """The error for a call of a script that cannot be used."""
     return SourceUnavailable(f"'{name}' cannot be used: {reason}", permanent=True)

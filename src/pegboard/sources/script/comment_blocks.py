@@ -13,7 +13,7 @@ class Block:
     """The text of one block.
 
     Attributes:
-        line: Of its first line of text in the file, from 1.
+        line: The number of its first line of text in the file, from 1.
     """
 
     text: str
@@ -21,15 +21,15 @@ class Block:
 
 
 def find_block(source: str, kind: str, *, file: str) -> Block | None:
-    """The block of this kind; None when there is none.
+    """Find the block of a kind; None when there is none.
 
     Args:
         source: The text of the script.
         kind: `tool` or `script`.
-        file: What a message calls the script.
+        file: The script in messages.
 
     Raises:
-        SourceUnavailable: There are two, or it does not end; names the line.
+        SourceUnavailable: There are two blocks, or one has no end; names the line.
     """
     lines = source.splitlines()
     found: Block | None = None

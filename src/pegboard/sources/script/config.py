@@ -1,4 +1,4 @@
-"""What `config:` of a script source may say."""
+"""The `config:` section of a script source."""
 
 from collections.abc import Mapping
 from pathlib import Path
@@ -10,7 +10,7 @@ SandboxUse = Literal["required", "auto", "none"]
 
 
 class ScriptConfig(BaseModel):
-    """Where the scripts are, and what they may have at most.
+    """Where the scripts are, and the most that they may get.
 
     ```yaml
     {kind: script, name: ops, config: {paths: [scripts]}}

@@ -1,4 +1,4 @@
-"""What a script says of itself: the keys of a `.tool.yaml` and of a `/// tool` block."""
+"""The description of a script: the keys of a `.tool.yaml` file or a `/// tool` block."""
 
 import re
 from collections.abc import Mapping
@@ -25,7 +25,7 @@ _WORDS = {
     "Input should be a valid dictionary": "should be a mapping",
     "Input should be ": "should be ",
 }
-"""What pydantic says in the words of Python, and how it is said of YAML."""
+"""Words of pydantic's messages, and the words for YAML."""
 
 
 class Description(BaseModel):
@@ -95,7 +95,7 @@ class Description(BaseModel):
         return self
 
     def _check_names(self) -> None:
-        """A command line has a place for each argument, known beforehand."""
+        """Check that the command line has a place for each argument."""
         loose = self.input_schema.keys() & _OPEN
         if loose or self.input_schema.get("additionalProperties", False) is not False:
             key = min(loose, default="additionalProperties")
@@ -111,21 +111,21 @@ class Description(BaseModel):
         named = {name for item in self.arguments for name in placeholders(item)}
         unknown = sorted(named - self.properties.keys())
         if unknown:
-            raise ValueError(f"'{{{unknown[0]}}}' is no property of the input_schema")
+            raise ValueError(f"'{{{unknown[0]}}}' is not a property of the input_schema")
         unused = sorted(self.properties.keys() - named)
         if unused:
-            raise ValueError(f"the property '{unused[0]}' stands nowhere in 'arguments'")
+            raise ValueError(f"the property '{unused[0]}' is not used in 'arguments'")
 
 
 def placeholders(argument: Argument) -> list[str]:
-    """The names in braces; `{{` and `}}` stand for braces."""
+    """The names in braces; `{{` and `}}` are literal braces."""
     parts = (argument,) if isinstance(argument, str) else argument
     found = (match[1] for part in parts for match in _PLACEHOLDER.finditer(part))
     return [name for name in found if name is not None]
 
 
 def fill_template(part: str, values: Mapping[str, str]) -> str:
-    """One entry of a command line with its values in place; values are not looked into."""
+    """Fill the placeholders of an entry; braces within values are left alone."""
 
     def value(match: re.Match[str]) -> str:
         name = match[1]
@@ -135,10 +135,10 @@ def fill_template(part: str, values: Mapping[str, str]) -> str:
 
 
 def read_description(located: Located) -> Description:
-    """The description at this place.
+    """Validate a description.
 
     Raises:
-        SourceUnavailable: It is not one; names the file, the line and the fault.
+        SourceUnavailable: It is invalid; names the file, the line and the fault.
     """
     said: object = located.value
     if not isinstance(said, Mapping):
@@ -171,7 +171,7 @@ def _check_schema(key: str, schema: Mapping[str, Any] | None, located: Located) 
 
 
 def _describe_error(fault: Any, located: Located) -> str:
-    """The first fault in words, with its line and, for an unknown key, the nearest known one."""
+    """The first fault with its line and, for an unknown key, the nearest known one."""
     place: tuple[str | int, ...] = fault["loc"]
     where = located.at(place)
     name = ".".join(map(str, place))

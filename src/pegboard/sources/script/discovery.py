@@ -1,4 +1,4 @@
-"""Which scripts there are, and where each is described."""
+"""Finds the scripts of a source and the description of each."""
 
 import os
 from collections.abc import Iterator, Mapping
@@ -24,10 +24,10 @@ class Script:
     """One entry of the list.
 
     Attributes:
-        stem: What it is called unless its description has a name.
-        path: The file; None when the description's command is all there is.
-        head: How the file begins, as text.
-        description: None when there is none that can be used.
+        stem: Its name, unless the description has one.
+        path: The file; None for a description that has only a command.
+        head: The start of the file, as text.
+        description: None when it has no valid one.
         fault: Why it cannot be used; empty when it can.
     """
 
@@ -39,7 +39,7 @@ class Script:
 
 
 def find_scripts(config: ScriptConfig, base_dir: Path) -> list[Script]:
-    """Every script that the configuration names, in order, each once; faulty ones say why."""
+    """Find all scripts of a configuration, in order; an invalid one has its fault."""
     given = {(base_dir / key).resolve(): value for key, value in config.descriptions.items()}
     scripts: dict[Path | str, Script] = {}
     for pattern in config.paths:
@@ -53,7 +53,7 @@ def find_scripts(config: ScriptConfig, base_dir: Path) -> list[Script]:
 
 
 def _find_named(pattern: str, base_dir: Path) -> Iterator[Path | Script]:
-    """The files that one entry of `paths` means."""
+    """The files of one entry of `paths`."""
     if any(character in pattern for character in "*?["):
         start = Path(pattern).anchor
         root = Path(start) if start else base_dir
@@ -76,7 +76,7 @@ def _find_named(pattern: str, base_dir: Path) -> Iterator[Path | Script]:
 
 
 def _in_folder(folder: Path) -> Iterator[Path]:
-    """What is described or looks like a program; modules, data and hidden files are passed over."""
+    """The files that are described or look like programs; no modules, data and hidden files."""
     entries = sorted(entry for entry in folder.iterdir() if entry.is_file())
     names = {entry.name for entry in entries}
     for entry in entries:
@@ -113,7 +113,7 @@ def _read(path: Path, given: Mapping[Path, Mapping[str, Any]]) -> Script:
 
 
 def _read_description(path: Path, head: str, given: Mapping[Path, Mapping[str, Any]]) -> Located:
-    """The one description that this script has.
+    """Read the description of a script.
 
     Raises:
         SourceUnavailable: It has none, or two.
@@ -144,7 +144,7 @@ def _read_description(path: Path, head: str, given: Mapping[Path, Mapping[str, A
 
 
 def _of_sidecar(sidecar: Path) -> Script:
-    """What a description names: the script beside it, or a command of its own."""
+    """The script that a sidecar describes: the file beside it, or a command."""
     name = sidecar.name.removesuffix(SIDECAR)
     try:
         beside = _find_described(sidecar)
@@ -173,7 +173,7 @@ def _find_described(sidecar: Path) -> list[Path]:
 
 
 def _sidecar_names(path: Path) -> tuple[str, ...]:
-    """`count.py.tool.yaml`, and `count.tool.yaml` for what has a script's extension."""
+    """`count.py.tool.yaml`, and `count.tool.yaml` for a known extension."""
     if path.name.endswith(SIDECAR):
         return ()
     names = [f"{path.name}{SIDECAR}"]

@@ -1,4 +1,4 @@
-"""What runs a script: its description's command, its first line, its extension, or itself."""
+"""Finds what runs a script: the described command, the `#!` line, the extension, or the file."""
 
 import os
 import shlex
@@ -30,16 +30,16 @@ _SYSTEM = tuple(map(Path, ("/usr", "/bin", "/sbin", "/lib", "/lib64")))
 def command_of(
     path: Path | None, head: str, *, command: Sequence[str], search: str
 ) -> tuple[str, ...]:
-    """Program and arguments that run a script.
+    """The program and arguments that run a script.
 
     Args:
-        path: The script; None when the command is all there is.
-        head: How the script begins.
-        command: As the description says; `{script}` stands for the script, else it comes last.
-        search: The `PATH` in which programs are looked for.
+        path: The script; None when there is only a command.
+        head: The start of the script.
+        command: The described command; `{script}` is the script, which otherwise comes last.
+        search: The `PATH` to search for programs.
 
     Raises:
-        SourceUnavailable: Nothing says how to run it, or the program is not there.
+        SourceUnavailable: Nothing says how to run it, or the program is not installed.
     """
     if path is None:
         return _find_program(command, "the command", search)
@@ -68,7 +68,7 @@ def is_python(command: Sequence[str]) -> bool:
 
 
 def needs_to_read(program: Path) -> tuple[Path, ...]:
-    """What a program outside the system's folders needs beside itself."""
+    """The paths that a program outside the system folders has to read."""
     real = program.resolve()
     needed: dict[Path, None] = {}
     for path in (program, real):
@@ -81,7 +81,7 @@ def needs_to_read(program: Path) -> tuple[Path, ...]:
 
 
 def _first_line(head: str) -> tuple[str, ...]:
-    """The program of a `#!` line, with `env` taken away: it is looked for in the board's PATH."""
+    """The program of a `#!` line without `env`: the board's PATH is searched for it."""
     if not head.startswith("#!"):
         return ()
     words = shlex.split(head[2:].partition("\n")[0])
@@ -103,7 +103,7 @@ def _find_program(words: Sequence[str], whose: str, search: str) -> tuple[str, .
 
 
 def _program(name: str, search: str) -> str | None:
-    """The program itself rather than a version manager's shim, which needs all of its manager."""
+    """The program itself rather than the shim of a version manager."""
     folders = search.split(os.pathsep)
     direct = os.pathsep.join(
         folder for folder in folders if not folder.rstrip(os.sep).endswith(f"{os.sep}shims")

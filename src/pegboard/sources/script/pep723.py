@@ -1,4 +1,4 @@
-"""What a Python script needs besides itself: the `# /// script` block of PEP 723."""
+"""Reads the dependencies of a Python script: the `# /// script` block of PEP 723."""
 
 import hashlib
 import json
@@ -13,7 +13,7 @@ from pegboard.sources.script.comment_blocks import find_block
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Dependencies:
-    """Packages and the Python version.
+    """Packages and Python version.
 
     Attributes:
         packages: Requirements as pip reads them.
@@ -25,13 +25,13 @@ class Dependencies:
 
     @property
     def digest(self) -> str:
-        """The same for the same needs, so that scripts share an environment."""
+        """A key by which scripts with the same dependencies share an environment."""
         said = json.dumps([sorted(self.packages), self.requires_python])
         return hashlib.sha256(said.encode()).hexdigest()[:32]
 
 
 def read_dependencies(head: str, *, file: str) -> Dependencies | None:
-    """What the block asks for; None when there is no block, or it asks for nothing.
+    """Read the dependencies of a block; None when there is no block, or it names none.
 
     Raises:
         SourceUnavailable: The block is malformed; names the line.

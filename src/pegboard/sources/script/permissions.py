@@ -1,4 +1,4 @@
-"""What a script gets: what it asks for, as far as the board grants it."""
+"""Grants a script what it asks for, as far as the board's configuration allows."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -14,10 +14,10 @@ _MB = 1024 * 1024
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Grant:
-    """What one script may have in each of its calls.
+    """The permissions of one script in each call.
 
     Attributes:
-        environment: Names and values; the values are nobody else's to see.
+        environment: Variables with their values, which may be secret.
     """
 
     limits: SandboxLimits
@@ -35,17 +35,17 @@ def grant_permissions(
     base_dir: Path,
     environ: Mapping[str, str],
 ) -> Grant:
-    """What this script gets.
+    """Check what a script asks for, and grant it.
 
     Args:
-        description: What it asks for; its paths are relative to `folder`.
-        config: What the board grants; its paths are relative to `base_dir`.
-        folder: Where the script is.
-        base_dir: Where the board is.
+        description: What it asks for; paths are relative to `folder`.
+        config: What the board allows; paths are relative to `base_dir`.
+        folder: The folder of the script.
+        base_dir: The folder of the board.
         environ: The variables of the process.
 
     Raises:
-        SourceUnavailable: It asks for more than it gets; says what to write.
+        SourceUnavailable: It asks for more than is allowed; says what to write.
     """
     if description.network and not config.network:
         raise SourceUnavailable(
@@ -75,7 +75,7 @@ def _limits(description: Description, config: ScriptConfig) -> SandboxLimits:
 def _paths(
     key: str, asked: Sequence[Path], config: ScriptConfig, folder: Path, base_dir: Path
 ) -> Iterator[Path]:
-    """Each path that is asked for, if it lies within one that is granted."""
+    """The requested paths, each within an allowed one."""
     allowed = (*config.writable, *(config.readable if key == "readable" else ()))
     within = [(base_dir / path).resolve() for path in allowed]
     for path in asked:

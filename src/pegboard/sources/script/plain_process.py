@@ -68,7 +68,7 @@ def _with_limits(job: SandboxJob) -> tuple[str, ...]:
     """The command behind a shell that sets limits and is replaced by it.
 
     The shell reads the command as its own arguments, never as text. Limits that a system does not
-    have are passed over; the number of processes is not limited, because it counts all of the
+    have are skipped; the number of processes is not limited, because the limit counts all of the
     user's.
     """
     return ("/bin/sh", "-c", f'{_ulimits(job.limits)}exec "$@"', "sh", *job.command)

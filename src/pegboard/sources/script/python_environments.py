@@ -1,4 +1,4 @@
-"""Python environments for scripts that name dependencies: made once, kept by what they need."""
+"""Makes Python environments for scripts with dependencies; each set of dependencies has one."""
 
 import asyncio
 import contextlib
@@ -30,15 +30,15 @@ _CHECK = (
 
 
 class PythonEnvironments:
-    """Makes and keeps environments; one that is being made goes on when a call gives up.
+    """Makes and keeps environments. The installation goes on when the call is given up.
 
     Packages are installed from wheels only: building one would run foreign code outside of any
     sandbox.
 
     Args:
-        data_dir: The board's; None means a temporary folder until `close`.
-        environ: The variables of the process; what pip, uv and a proxy need is passed on.
-        timeout: Seconds for each of the commands that make one.
+        data_dir: The board's data folder; None means a temporary folder until `close`.
+        environ: The variables of the process; pip, uv and proxies get the ones they need.
+        timeout: Seconds for each installation command.
     """
 
     def __init__(
@@ -54,10 +54,10 @@ class PythonEnvironments:
         self._is_closed = False
 
     async def ensure(self, needs: Dependencies, *, within: float) -> Path:
-        """The interpreter of the environment that has what is needed, made if there is none.
+        """The interpreter of the environment for these dependencies, which is made if necessary.
 
         Args:
-            needs: Packages and version.
+            needs: The dependencies.
             within: Seconds that this caller waits.
 
         Raises:
@@ -75,7 +75,7 @@ class PythonEnvironments:
             ) from error
 
     def close(self) -> None:
-        """Stop what is being made; safe to call twice."""
+        """Stop running installations; safe to call twice."""
         with self._lock:
             self._is_closed = True
             for loop, task in self._running:
@@ -89,7 +89,7 @@ class PythonEnvironments:
             if self._is_closed:
                 raise SourceUnavailable("the source is closed")
             known = self._making.get(needs.digest)
-            # one that failed is tried again: a network may be back
+            # a failed one is tried again: the network may be back
             if known is not None and not (known.done() and known.exception() is not None):
                 return known
             future: Future[Path] = Future()
@@ -133,7 +133,7 @@ class PythonEnvironments:
         uv = shutil.which("uv", path=search)
         if uv is not None:
             wanted = needs.requires_python or shutil.which("python3", path=search) or "3"
-            # the folder that the board was started in may be a project with wishes of its own
+            # the folder that the board was started in may be a project with settings of its own
             self._run(
                 (uv, "venv", "--quiet", "--no-project", "--python", wanted, str(folder)), needs
             )
@@ -197,14 +197,14 @@ class PythonEnvironments:
 
 
 def _retrieve_exception(made: "asyncio.Future[Path]") -> None:
-    """What nobody waits for any more is not reported as forgotten; the next call sees it."""
+    """Retrieve the exception, so that asyncio does not warn; the next call gets it."""
     if not made.cancelled():
         made.exception()
 
 
 @contextlib.contextmanager
 def _lock_file(path: Path) -> Generator[None]:
-    """Hold the lock among processes; the kernel gives it back when one dies."""
+    """Hold a lock among processes; the kernel releases it when one dies."""
     with path.open("wb") as file:
         fcntl.flock(file, fcntl.LOCK_EX)
         yield

@@ -1,4 +1,4 @@
-"""Scripts on the board."""
+"""The source of scripts."""
 
 import logging
 from collections.abc import Callable, Sequence
@@ -26,12 +26,12 @@ _NO_SANDBOX = "this board has no sandbox"
 
 
 async def open_scripts(name: str, config: ScriptConfig, services: Services) -> "ScriptSource":
-    """Open; no script is read before the tools are listed."""
+    """Open a source; scripts are read when the tools are listed."""
     return ScriptSource(name, config, services)
 
 
 class ScriptSource:
-    """The scripts that a configuration names.
+    """The scripts of a configuration.
 
     ```python
     config = ScriptConfig.model_validate({"paths": ["scripts"]})
@@ -50,7 +50,7 @@ class ScriptSource:
         self._has_warned = False
 
     async def tools(self) -> Sequence[Tool]:
-        """Read all descriptions anew; what cannot be used is listed with the reason."""
+        """Read all descriptions; an invalid script is listed with the reason."""
         scripts = await POOL.run(
             lambda: find_scripts(self._config, self._services.base_dir), owner=self.name
         )
@@ -58,7 +58,7 @@ class ScriptSource:
         return [await self._tool(script, taken) for script in scripts]
 
     async def health(self) -> Health:
-        """Whether scripts run as the configuration says."""
+        """Whether scripts run as configured."""
         if self._config.sandbox == "none":
             return HEALTHY
         why = await self._why_not_apart(network=self._config.network)
@@ -70,11 +70,11 @@ class ScriptSource:
         return Health(status=HealthStatus.UNHEALTHY, reason=f"Scripts cannot run: {why}")
 
     async def close(self) -> None:
-        """Stop what is being installed; calls end by themselves."""
+        """Stop running installations; calls end by themselves."""
         self._environments.close()
 
     def on_change(self, notify: Callable[[], None]) -> None:
-        """Scripts are read again when the board is reloaded, and tell nobody."""
+        """Do nothing: scripts are read again when the board is reloaded."""
 
     async def _tool(self, script: Script, taken: dict[str, str]) -> Tool:
         description = script.description
@@ -133,10 +133,10 @@ class ScriptSource:
         return folder
 
     async def _runner(self, *, network: bool) -> Runner:
-        """What runs a script.
+        """The function that runs a script.
 
         Raises:
-            SourceUnavailable: A sandbox is required, and there is none that works.
+            SourceUnavailable: A sandbox is required, and none works here.
         """
         if self._config.sandbox == "none":
             return run_plainly

@@ -1,4 +1,4 @@
-"""The tools of scripts, and those of scripts that cannot be used."""
+"""Makes tools of scripts, also of scripts that cannot be used."""
 
 import contextlib
 import json
@@ -25,21 +25,21 @@ from pegboard.tools import SchemaTool
 Runner = Callable[[SandboxJob], Any]
 
 OUTPUT = "PEGBOARD_OUTPUT"
-"""The variable that names the folder for the files that a script makes."""
+"""The environment variable with the folder for files that the script makes."""
 
 _SLACK = 5.0
-"""Seconds beyond the script's own timeout, so that its message is the one that is seen."""
+"""Seconds beyond the script's own timeout, so that the caller gets its message."""
 _NO_ARGUMENTS: Mapping[str, Any] = {"type": "object", "properties": {}}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Runnable:
-    """A script with all that its calls need.
+    """A script with everything that its calls need.
 
     Attributes:
         command: Program and arguments; the program is replaced by the environment's Python when
-            there are `needs`.
-        path: The script; None for a command alone.
+            it has `needs`.
+        path: The script; None for a command.
     """
 
     description: Description
@@ -53,7 +53,7 @@ class Runnable:
 def script_tool(
     source: str, action: str, script: Runnable, *, run: Runner, environments: PythonEnvironments
 ) -> Tool:
-    """The tool of a script that can be used."""
+    """Make the tool of a script."""
     spec = _spec(source, action, script.description)
     spec = spec.replace(timeout=script.grant.limits.timeout + _SLACK)
 
@@ -76,7 +76,7 @@ def script_tool(
 def missing_tool(
     source: str, action: str, reason: str, *, description: Description | None = None
 ) -> Tool:
-    """The tool of a script that cannot be used: listed, with the reason."""
+    """Make the tool of a script that cannot be used: it is listed with the reason."""
     said = description or Description(description=f"The script '{action}', which cannot be used.")
     spec = _spec(source, action, said).replace(unavailable=reason)
 
@@ -113,7 +113,7 @@ def _spec(source: str, action: str, said: Description) -> ToolSpec:
 async def _interpreter(
     script: Runnable, environments: PythonEnvironments, ctx: ToolContext[Any]
 ) -> tuple[tuple[str, ...], tuple[Path, ...]]:
-    """The command with the right program, and what it needs to read."""
+    """The command with its interpreter, and the paths that the interpreter has to read."""
     program = Path(script.command[0])
     if script.needs is None:
         return script.command, needs_to_read(program)
@@ -148,7 +148,7 @@ def _job(
 
 
 def _within(script: Runnable, ctx: ToolContext[Any]) -> float:
-    """Seconds for this call: the script's own, or what is left of the caller's."""
+    """Seconds for this call: the script's timeout, or the rest of the caller's."""
     left = ctx.remaining()
     timeout = script.grant.limits.timeout
     if left is not None and left <= 0:

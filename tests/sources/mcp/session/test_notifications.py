@@ -183,7 +183,7 @@ async def test_what_nobody_foresaw_is_logged_and_changes_are_heard_on(
             await until(lambda: len(told) >= 2)
             assert asked.count("subscriptions/listen") >= 2
 
-    assert logged(caplog) == ["lists of an MCP server cannot be read anew"]  # once
+    assert logged(caplog) == ["an MCP server's lists: cannot read them again"]  # once
 
 
 async def test_a_stream_of_changes_that_is_never_acknowledged_is_asked_for_again() -> None:

@@ -70,8 +70,8 @@ async def test_a_sample_says_all_that_the_server_said() -> None:
 @pytest.mark.parametrize(
     ("asker", "says"),
     [
-        (None, "Nobody can be asked"),
-        (Leaving(ElicitationUnavailable("no")), "Nobody can be asked"),
+        (None, "caller does not take such questions"),
+        (Leaving(ElicitationUnavailable("no")), "caller does not take such questions"),
         (Leaving(Unavailable("The caller went away.")), "The caller went away."),
     ],
     ids=["nobody", "refuses", "left"],

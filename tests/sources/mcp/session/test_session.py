@@ -179,9 +179,9 @@ async def test_on_stdio_a_question_among_several_calls_is_refused(tmp_path: Path
 async def test_a_question_that_nobody_can_answer_is_refused() -> None:
     async with opened({**STDIO, "protocol": "legacy"}) as source:
         tools = await by_action(source)
-        with pytest.raises(ToolFailed, match="Nobody can be asked"):
+        with pytest.raises(ToolFailed, match="caller does not take such questions"):
             await tools["colour"].run({}, call_of())
-        with pytest.raises(ToolFailed, match="Nobody can be asked"):
+        with pytest.raises(ToolFailed, match="caller does not take such questions"):
             await tools["rhyme"].run({}, call_of(elicitor=Person(takes_samples=False)))
 
 

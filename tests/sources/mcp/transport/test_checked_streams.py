@@ -35,9 +35,9 @@ GARBLED = {
     "version": ('{"id": $ID, "result": {"content": []}}', "at 'jsonrpc'"),
     "neither": ('{"jsonrpc": "2.0", "id": $ID}', "neither 'result' nor 'error'"),
     "result-text": ('{"jsonrpc": "2.0", "id": $ID, "result": "yes"}', "at 'result'"),
-    "cut": ('{"jsonrpc": "2.0", "id": $ID, "result": {"content": [{"ty', "no JSON from character"),
-    "control": ('{"jsonrpc": "2.0", "id": $ID, "result": {"a": "\x01"}}', "no JSON from"),
-    "batch": ('[{"jsonrpc": "2.0", "id": $ID, "result": {"content": []}}]', "a list of messages"),
+    "cut": ('{"jsonrpc": "2.0", "id": $ID, "result": {"content": [{"ty', "not JSON from character"),
+    "control": ('{"jsonrpc": "2.0", "id": $ID, "result": {"a": "\x01"}}', "not JSON from"),
+    "batch": ('[{"jsonrpc": "2.0", "id": $ID, "result": {"content": []}}]', "a batch of messages"),
 }
 CASES = pytest.mark.parametrize(("line", "says"), GARBLED.values(), ids=GARBLED)
 
@@ -51,7 +51,7 @@ async def _called(config: dict[str, Any]) -> Any:
 
 @CASES
 async def test_over_stdio_the_call_ends_with_what_is_wrong(line: str, says: str) -> None:
-    with pytest.raises(ToolFailed, match="what is no JSON-RPC message") as caught:
+    with pytest.raises(ToolFailed, match="an invalid JSON-RPC message") as caught:
         await _called(rogue(tools_call=[line]))
 
     assert says in str(caught.value)
@@ -61,7 +61,7 @@ async def test_over_stdio_the_call_ends_with_what_is_wrong(line: str, says: str)
 @CASES
 async def test_over_http_the_call_ends_with_what_is_wrong(line: str, says: str) -> None:
     async with rogue_http(replies(tools_call=[line])) as (config, _):
-        with pytest.raises(ToolFailed, match="what is no JSON-RPC message") as caught:
+        with pytest.raises(ToolFailed, match="an invalid JSON-RPC message") as caught:
             await _called(config)
 
     assert says in str(caught.value)
@@ -71,7 +71,7 @@ async def test_over_http_the_call_ends_with_what_is_wrong(line: str, says: str) 
 async def test_on_a_stream_of_http_the_call_ends(line: str, says: str) -> None:
     del says  # the library reads these, and does not say where
     async with rogue_http(replies(tools_call=[line]), stream=True) as (config, _):
-        with pytest.raises(ToolFailed, match="what is no JSON-RPC message"):
+        with pytest.raises(ToolFailed, match="an invalid JSON-RPC message"):
             await _called(config)
 
 
@@ -79,7 +79,7 @@ async def test_on_a_stream_of_http_the_call_ends(line: str, says: str) -> None:
 async def test_on_the_one_stream_of_sse_the_call_ends(case: str) -> None:
     line, _ = GARBLED[case]
     async with rogue_sse(replies(tools_call=[line])) as config:
-        with pytest.raises(ToolFailed, match="what is no JSON-RPC message"):
+        with pytest.raises(ToolFailed, match="an invalid JSON-RPC message"):
             await _called(config)
 
 
@@ -87,9 +87,9 @@ async def test_on_the_one_stream_of_sse_the_call_ends(case: str) -> None:
     ("line", "says"),
     [
         ('{"jsonrpc": "2.0", "id": 77, "result": {"content": []}}', "it answers 77, and [0-9] was"),
-        ('{"jsonrpc": "2.0", "method": "notifications/message"}', "it is no answer"),
-        ("", "no JSON from character 1"),
-        ("5", "it is no object"),
+        ('{"jsonrpc": "2.0", "method": "notifications/message"}', "it is not a response"),
+        ("", "not JSON from character 1"),
+        ("5", "it is not an object"),
     ],
     ids=["another", "notification", "nothing", "number"],
 )
@@ -169,14 +169,14 @@ async def test_one_wrong_tool_costs_only_itself_and_is_told_by_its_name() -> Non
 
     assert (names, offered, uris) == (["plain", "mild"], ["greet"], ["a:b"])
     assert health.status is HealthStatus.DEGRADED
-    assert "tools that cannot be offered so: 'no-schema' (at 'inputSchema'" in health.reason
-    assert "prompts that cannot be offered so: 'wrong' (at 'arguments'" in health.reason
-    assert "resources that cannot be offered so: 'a:c' (at 'name'" in health.reason
+    assert "tools that cannot be used: 'no-schema' (at 'inputSchema'" in health.reason
+    assert "prompts that cannot be used: 'wrong' (at 'arguments'" in health.reason
+    assert "resources that cannot be used: 'a:c' (at 'name'" in health.reason
 
 
 async def test_a_list_that_is_wrong_as_a_whole_is_an_error() -> None:
     async with opened(rogue(tools_list=[result({"tools": "many"})])) as source:
-        with pytest.raises(PegboardError, match="what MCP does not allow, at 'tools'"):
+        with pytest.raises(PegboardError, match="a result that MCP does not allow, at 'tools'"):
             await source.tools()
 
 

@@ -64,10 +64,10 @@ def _speaking(on_call: Answer, **results: Any) -> Answer:
     ("raw", "says"),
     [
         (reply(b"<html>", headers={"content-type": "text/html"}), "answers with a web page"),
-        (reply(status=404), "HTTP 404; it is no MCP endpoint. Check the path"),
-        (reply(status=405), "HTTP 405; it is no MCP endpoint"),
-        (reply(status=401), "does not know who asks .HTTP 401.; give it a credential"),
-        (reply(status=403), "forbids it .HTTP 403."),
+        (reply(status=404), "HTTP 404; it is not an MCP endpoint. Check the path"),
+        (reply(status=405), "HTTP 405; it is not an MCP endpoint"),
+        (reply(status=401), "requires authentication .HTTP 401.; give it a credential"),
+        (reply(status=403), "denies access .HTTP 403."),
         (reply(status=500), "failed .HTTP 500."),
         (reply(status=418), "refused the request .HTTP 418."),
         (reply(status=307, headers={"location": "https://b.example/"}), "not followed"),
@@ -119,8 +119,8 @@ def _sse(*events: Any) -> bytes:
 @pytest.mark.parametrize(
     ("raw", "kind", "says", "nothing_done"),
     [
-        (reply(status=401), MCPConnectionError, "does not know who asks", True),
-        (reply(status=429, headers={"retry-after": "7"}), RateLimited, "fewer calls", False),
+        (reply(status=401), MCPConnectionError, "requires authentication", True),
+        (reply(status=429, headers={"retry-after": "7"}), RateLimited, "too many requests", False),
         (reply(status=503), Unavailable, "HTTP 503", False),
         (reply(status=500), Unavailable, "HTTP 500", False),
         (reply(status=400), ToolFailed, "HTTP 400", None),

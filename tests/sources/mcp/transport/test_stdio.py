@@ -204,7 +204,7 @@ async def test_stderr_is_logged_without_secrets_and_not_without_end(
 
     lines = logged(caplog)
     assert lines[0] == "it says: line 0 ***"
-    assert lines[-1] == "it says more on stderr than is logged"
+    assert lines[-1] == "it writes more to stderr than is logged"
     assert len(lines) == 1001
     assert "line 1099 ***" in child.reason()
     assert "hush" not in child.reason()
@@ -228,9 +228,9 @@ async def test_noise_on_stdout_is_told_once_and_messages_between_it_arrive(
 
     assert len(arrived) == 2
     assert [item for item in caplog.messages if "Wood shavings" in item] == [
-        "it writes to stdout what is no MCP message; the first line: Wood shavings"
+        "it writes something that is not MCP to stdout: Wood shavings"
     ]
-    assert child.reason().startswith("it ended with exit code 0; on stdout it wrote")
+    assert child.reason().startswith("it ended with exit code 0; its stdout has something")
 
 
 @pytest.mark.parametrize(
@@ -242,7 +242,7 @@ async def test_noise_on_stdout_is_told_once_and_messages_between_it_arrive(
         ({"command": "a\0b"}, "cannot be started"),
         ({"command": "sh", "args": ["-c", "echo no key >&2; exit 7"]}, "exit code 7.*no key"),
         ({"command": "sh", "args": ["-c", "kill -9 $$"]}, "ended by signal SIGKILL"),
-        ({"command": "echo", "args": ["hello"]}, "no MCP message: hello"),
+        ({"command": "echo", "args": ["hello"]}, "that is not MCP: hello"),
     ],
     ids=["missing", "forbidden", "folder", "null", "exit", "signal", "noise"],
 )
@@ -266,7 +266,9 @@ async def test_a_server_that_never_greets_is_given_up_and_killed(
             listing = asyncio.create_task(_awaited(source.tools()))
             await until(lambda: "thinking" in caplog.text)
         let_pass(301, monkeypatch)
-        with pytest.raises(MCPConnectionError, match=r"did not greet within 300 s.*thinking"):
+        with pytest.raises(
+            MCPConnectionError, match=r"did not complete the handshake within 300 s.*thinking"
+        ):
             await listing
         await until(lambda: not children())
 

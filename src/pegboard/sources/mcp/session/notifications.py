@@ -1,4 +1,4 @@
-"""Hearing what changes on a server: lists, and resources that somebody may have read."""
+"""Follows a server's change notifications: lists, and contents of resources."""
 
 import asyncio
 import contextlib
@@ -32,7 +32,7 @@ _LISTS = (
 
 
 class ServerNotifications:
-    """Follows a server on the operator's session.
+    """Follows a server's notifications on the operator's session.
 
     Args:
         changed: Called when a list changed.
@@ -54,14 +54,14 @@ class ServerNotifications:
         return self._uris
 
     def follow_resources(self, uris: Sequence[str]) -> None:
-        """Follow the contents of these from now on; of very many, the first hundred."""
+        """Follow the contents of these resources from now on; at most the first hundred."""
         wanted = tuple(uris[:_MAX_URIS])
         if wanted != self._uris:
             self._uris = wanted
             self._uris_changed.set()
 
     def receive(self, message: types.ServerNotification) -> None:
-        """Take note of something that the server said unasked."""
+        """Handle a notification of the server."""
         if isinstance(message, _LISTS):
             self._notify_soon()
         elif isinstance(message, types.ResourceUpdatedNotification):
@@ -69,7 +69,7 @@ class ServerNotifications:
 
     @asynccontextmanager
     async def follow(self, client: Client) -> AsyncGenerator[None]:
-        """Follow while this is open. After a break, what was missed is made good by a new list."""
+        """Follow while this is open; after a break, report a change that may have been missed."""
         if self._was_open and _announces_any(client):
             self._changed()
         self._was_open = True
@@ -87,7 +87,7 @@ class ServerNotifications:
             await asyncio.wait([task])
 
     def _notify_soon(self) -> None:
-        """A server that says so without end has its lists read once in a while."""
+        """Notify now, or after a pause if the last time was a moment ago."""
         loop = asyncio.get_running_loop()
         if self._later is None and loop.time() >= self._not_before:
             self._notify()
@@ -100,7 +100,7 @@ class ServerNotifications:
         self._changed()
 
     async def _keep_subscribed(self, client: Client) -> None:
-        """The handshake era: one subscription for each resource."""
+        """In the handshake era: keep one subscription for each resource."""
         able = client.server_capabilities
         if not _subscribes(able):
             return
@@ -108,7 +108,7 @@ class ServerNotifications:
         wait = _MIN_WAIT
         while True:
             self._uris_changed.clear()
-            with log_and_continue(_LOG, "what resources of an MCP server say anew is not heard"):
+            with log_and_continue(_LOG, "an MCP server's resources: cannot subscribe"):
                 await self._subscribe_to_new(client, followed)
                 await self._uris_changed.wait()
                 continue
@@ -123,13 +123,13 @@ class ServerNotifications:
                 followed.add(uri)
 
     async def _listen(self, client: Client) -> None:
-        """The modern era: one stream that names what is wanted, opened again when it breaks."""
+        """In the modern era: keep one stream open that names what is wanted."""
         wait = _MIN_WAIT
         loop = asyncio.get_running_loop()
         while _announces_any(client):
             self._uris_changed.clear()
             began = loop.time()
-            with log_and_continue(_LOG, "what changes on an MCP server is not heard"):
+            with log_and_continue(_LOG, "an MCP server's notifications: cannot listen"):
                 try:
                     if await self._listen_until_changed(client):
                         continue
@@ -143,11 +143,11 @@ class ServerNotifications:
                 wait = _MIN_WAIT
             await asyncio.sleep(wait)
             wait = min(wait * 2, _MAX_WAIT)
-            with log_and_continue(_LOG, "lists of an MCP server cannot be read anew"):
+            with log_and_continue(_LOG, "an MCP server's lists: cannot read them again"):
                 self._changed()
 
     async def _listen_until_changed(self, client: Client) -> bool:
-        """Listen until something else is wanted (true), or the server ends it."""
+        """Listen until other resources are wanted (true), or the server ends the stream."""
         again = asyncio.create_task(self._uris_changed.wait())
         try:
             async with contextlib.AsyncExitStack() as stack:
@@ -177,12 +177,12 @@ class ServerNotifications:
 
 async def _drain(events: Any) -> None:
     with contextlib.suppress(SubscriptionLost):
-        async for _ in events:  # each is also heard as a notification
+        async for _ in events:  # each also arrives as a notification
             pass
 
 
 async def _send_optional(client: Client, request: Any) -> None:
-    """Ask for something that a server may refuse without harm."""
+    """Send a request that a server may refuse without harm."""
     try:
         async with asyncio.timeout(_ANSWER_SECONDS):
             await client.session.send_request(request, types.EmptyResult)

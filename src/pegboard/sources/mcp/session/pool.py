@@ -1,4 +1,4 @@
-"""The sessions with one server: one for each caller, shared by nobody, closed when unused."""
+"""The sessions with one server: one for each caller, never shared, closed when unused."""
 
 import asyncio
 import random
@@ -16,12 +16,12 @@ _MAX_WAIT = 30.0
 
 
 class SessionPool:
-    """Keeps at most so many sessions, by caller.
+    """A bounded pool of sessions, one for each caller.
 
     Args:
-        title: How messages call the server.
-        made: Begins a session for a key; told what to call when it has ended.
-        most: Sessions at once.
+        title: The server in messages.
+        made: Opens a session for a key, and calls its second argument when the session has ended.
+        most: The largest number of sessions at once.
         idle: Seconds after which an unused one is closed; 0 for never.
     """
 
@@ -40,7 +40,7 @@ class SessionPool:
         self._idle = idle
         self._jitter = jitter
         self._open: dict[str, Session] = {}
-        self._alive: set[Session] = set()  # also those that are on their way out
+        self._alive: set[Session] = set()  # with those that are closing
         self._timers: dict[str, asyncio.TimerHandle] = {}
         self._wait = _MIN_WAIT
         self._not_before = 0.0
@@ -55,15 +55,15 @@ class SessionPool:
         return key in self._open
 
     async def acquire(self, key: str, *, now: bool = False) -> Session:
-        """The caller's session, opened if there is none; given back with `done`.
+        """Acquire the caller's session, opened if there is none; give it back with `release`.
 
         Args:
-            key: Whose.
-            now: Try although the last attempt failed a moment ago.
+            key: The caller.
+            now: Try even if the last attempt failed a moment ago.
 
         Raises:
             MCPConnectionError: It cannot be opened, or could not a moment ago.
-            Overloaded: There are too many, and all are in use.
+            Overloaded: All sessions are in use.
         """
         session = self._open.get(key)
         if session is None or session.is_lost:
@@ -81,7 +81,7 @@ class SessionPool:
         return session
 
     def release(self, session: Session) -> None:
-        """A request of it has ended: when nothing follows for a while, it is closed."""
+        """Give back a session after a request; it is closed when it stays unused."""
         key = session.key
         session.users -= 1
         if self._open.get(key) is not session:
@@ -92,12 +92,12 @@ class SessionPool:
             self._timers[key] = loop.call_later(self._idle, self.drop, session)
 
     def drop(self, session: Session) -> None:
-        """End this one soon; the next request of its caller begins another."""
+        """End a session soon; the next request of its caller opens another."""
         session.lose()
         self._forget(session)
 
     async def close(self) -> None:
-        """Close all and wait for it; safe to call twice."""
+        """Close all sessions; safe to call twice."""
         self._is_closed = True
         closing = [asyncio.create_task(item.close()) for item in tuple(self._alive)]
         if closing:

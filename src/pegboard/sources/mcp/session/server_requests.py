@@ -1,4 +1,4 @@
-"""What a server may ask while it works: the caller, the caller's model, the folders."""
+"""Answers a server's requests: elicitation, sampling and roots."""
 
 from collections.abc import Callable, Coroutine, Sequence
 from pathlib import Path
@@ -15,7 +15,7 @@ from pegboard.sources.mcp.request_context import RequestContext
 T = TypeVar("T")
 
 _NOBODY = types.ErrorData(
-    code=types.INVALID_REQUEST, message="Nobody can be asked: the caller takes no such question."
+    code=types.INVALID_REQUEST, message="The caller does not take such questions."
 )
 _MAX_WAITING = 8
 _TOO_MANY = types.ErrorData(
@@ -29,11 +29,11 @@ _AMBIGUOUS = types.ErrorData(
 
 
 class ServerRequests:
-    """Passes a server's questions on to whoever made the call that they belong to.
+    """Passes a server's requests to the caller whose call they belong to.
 
     Args:
-        source: Its name.
-        which: The call that a question belongs to: None where that cannot be known.
+        source: The name of the source.
+        which: The call that a request belongs to; None if that is not known.
         roots: Folders that the server may work in.
     """
 
@@ -48,7 +48,7 @@ class ServerRequests:
     async def elicit(
         self, context: ClientRequestContext, params: types.ElicitRequestParams
     ) -> types.ElicitResult | types.ErrorData:
-        """Ask the person."""
+        """Ask the person behind the call."""
         del context
         call = self._current_call()
         if call is None or self._waiting >= _MAX_WAITING:
@@ -106,7 +106,7 @@ class ServerRequests:
         )
 
     async def list_roots(self, context: ClientRequestContext) -> types.ListRootsResult:
-        """The folders that it may work in."""
+        """List the folders that the server may work in."""
         del context
         roots = [
             types.Root.model_validate({"uri": path.as_uri(), "name": path.name})
@@ -115,7 +115,7 @@ class ServerRequests:
         return types.ListRootsResult(roots=roots)
 
     async def _wait_for_answer(self, work: Coroutine[Any, Any, T]) -> T:
-        """Wait for an answer; a server that asks without end finds nobody to answer it all."""
+        """Wait for an answer, and count who waits: there is a limit for each server."""
         self._waiting += 1
         try:
             return await work

@@ -38,11 +38,11 @@ _MODES = {"auto": "auto", "legacy": "legacy", "modern": "2026-07-28"}
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SharedTools:
-    """What the board has learnt of a server, for sessions that begin later.
+    """What the board knows of a server, for sessions that begin later.
 
     Attributes:
-        tools: Its tools, without their output schemas: what an answer must look like is checked by
-            the board, and the MCP library would list again and check a second time.
+        tools: Its tools, without their output schemas: the board checks results, and the MCP
+            library would list the tools again to check a second time.
     """
 
     tools: types.ListToolsResult | None = None
@@ -53,16 +53,15 @@ class Session:
 
     Args:
         link: How to reach the server.
-        key: Whose it is, for pools and messages.
-        following: Told of what the server says unasked; None for callers' sessions.
+        key: Its caller.
+        following: Handles the server's notifications; None for callers' sessions.
         known: What is known of the server already.
-        on_end: Told once when it has ended, whoever ended it.
+        on_end: Called once when it has ended.
 
     Attributes:
-        users: How many wait for it or for an answer of it; kept by whoever pools it.
-        is_doubtful: Whether a request of it was given up before it was answered, and none was
-            answered since.
-        checking: Finds out whether it answers at all.
+        users: How many wait for it or for one of its answers; the pool counts them.
+        needs_ping: Whether a request was given up without an answer, and none was answered since.
+        pinging: The task that finds out whether it still answers.
     """
 
     def __init__(
@@ -94,11 +93,11 @@ class Session:
 
     @property
     def is_lost(self) -> bool:
-        """Whether nothing more can be asked of it."""
+        """Whether it takes no more requests."""
         return self._stop.is_set() or self._owner.done()
 
     async def ready(self) -> Client:
-        """The open connection; whoever waits may leave without ending it.
+        """Wait for the open connection; a waiter that is cancelled does not end it.
 
         Raises:
             MCPConnectionError: It could not be opened.
@@ -115,9 +114,9 @@ class Session:
         """Make one request.
 
         Args:
-            context: Of the request.
-            send: Makes it.
-            counts: Whether somebody waits for what is answered, beside that it is.
+            context: The context of the request.
+            send: Sends it.
+            counts: Whether it counts as in flight; a ping does not.
         """
         client = await self.ready()
         token = CURRENT.set(context)
@@ -135,7 +134,7 @@ class Session:
             CURRENT.reset(token)
 
     def lose(self, reason: str = "") -> None:
-        """End it soon: what is in flight fails at once."""
+        """End it soon; requests in flight fail at once."""
         self.why_lost = self.why_lost or reason
         self._stop.set()
 
@@ -150,7 +149,7 @@ class Session:
             await asyncio.wait([self._owner])
 
     async def wait_for_end(self) -> None:
-        """Wait a moment for the reason why it was lost."""
+        """Wait a moment for the reason of its end."""
         if self.is_lost:
             await asyncio.wait([self._owner], timeout=1.0)
 
@@ -166,7 +165,7 @@ class Session:
             self.why_lost = self._wire.reason() or self.why_lost
             if not self._ready.done():
                 self._ready.set_exception(MCPConnectionError(f"{self._link.name} was closed."))
-            self._ready.exception()  # so that nobody need have waited for it
+            self._ready.exception()  # retrieved, so that asyncio does not warn
             self._on_end(self)
 
     async def _try_transports(self, context: RequestContext) -> None:
@@ -200,11 +199,11 @@ class Session:
             await self._stop.wait()
 
     async def _set_level(self, client: Client) -> None:
-        """The handshake era asks once for log lines; later eras with each request."""
+        """Set the log level once; later eras of the protocol send it with each request."""
         if client.server_capabilities.logging is None or not _is_handshake(client):
             return
         params = types.SetLevelRequestParams(level=self._link.log_level)
-        # it may refuse, or never answer: then it says what it likes
+        # it may refuse, or never answer: then it logs as it likes
         with contextlib.suppress(MCPError, TimeoutError):
             async with asyncio.timeout(_LEVEL_SECONDS):
                 await client.session.send_request(
@@ -231,7 +230,7 @@ class Session:
             yield client
 
     def _current_context(self) -> RequestContext | None:
-        """The request that something said by the server belongs to."""
+        """The request that a message of the server belongs to."""
         current = CURRENT.get()
         if current in self.in_flight:
             return current
@@ -251,23 +250,23 @@ class Session:
 
     def _on_fault(self, error: PegboardError) -> None:
         if self._link.is_one_stream and self._ready.done():
-            self.lose(error.message)  # on SSE nothing else tells who waits for an answer
+            self.lose(error.message)  # on SSE nothing else ends the requests that wait
 
     def _on_flood(self, error: PegboardError) -> None:
-        """A connection that is still being made ends with its context, which is told, too."""
+        """End the session; one that is still being opened ends by the fault in its context."""
         if self._ready.done():
             self.lose(error.message)
 
     def _on_server_end(self) -> None:
-        """The server went away by itself, or has to."""
+        """The server closed its output, or broke a limit."""
         self.lose(self._wire.offence())
 
     async def _record_failure(self, context: RequestContext, error: BaseException) -> None:
         if self._ready.done():
             if not isinstance(error, asyncio.CancelledError):
-                _LOG.info("the session with %s broke", self._link.name, exc_info=error)
+                _LOG.info("%s: the session ended unexpectedly", self._link.name, exc_info=error)
             return
-        _LOG.info("no session with %s could be opened", self._link.name, exc_info=error)
+        _LOG.info("%s: the session could not be opened", self._link.name, exc_info=error)
         found = connection_error(self._link, context.fault, self._wire, error)
         self._ready.set_exception(found)
 

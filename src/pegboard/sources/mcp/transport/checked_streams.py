@@ -1,8 +1,8 @@
-"""What passes between the MCP library and a server, so that each request finds its answer.
+"""Wraps the streams of a transport, so that each request gets an answer.
 
-The library drops an answer that it cannot read, and a list of which one item is wrong. Here the
-first is told to the request that waits for it, and the second goes on without that item. It logs
-each notification that is wrong with its stack, however many there are; here the first is logged.
+The MCP library drops an answer that it cannot read, and a whole list for one invalid item. Here the
+request gets an error, and the list goes on without the item. The library also logs the stack of
+each invalid notification; here only the first is logged.
 """
 
 import logging
@@ -39,11 +39,11 @@ Item = SessionMessage | Exception
 async def check_streams(
     transport: AbstractAsyncContextManager[Any], *, name: str
 ) -> AsyncGenerator[Any]:
-    """The streams of a transport, watched.
+    """Wrap the streams of a transport.
 
     Args:
-        transport: To a server.
-        name: The server's, for the log.
+        transport: A connection to a server.
+        name: The server in the log.
     """
     async with transport as (incoming, outgoing):
         ledger = InFlightRequests(name)
@@ -52,11 +52,11 @@ async def check_streams(
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PendingRequest:
-    """A request that waits.
+    """A request that waits for its answer.
 
     Attributes:
-        version: Of the protocol, where the request says it.
-        context: Whose it is; None for what no context belongs to.
+        version: The protocol version, if the request has it.
+        context: Its context; None if it has none.
     """
 
     id: types.RequestId
@@ -69,7 +69,7 @@ class InFlightRequests:
     """The requests of one connection that wait for an answer.
 
     Args:
-        name: The server's, for the log.
+        name: The server in the log.
     """
 
     def __init__(self, name: str = "The MCP server") -> None:
@@ -82,7 +82,7 @@ class InFlightRequests:
         return len(self._pending)
 
     def note_sent(self, message: types.JSONRPCMessage) -> None:
-        """Take note of what goes out."""
+        """Record a message that is sent."""
         params: dict[str, Any] = getattr(message, "params", None) or {}
         if isinstance(message, types.JSONRPCRequest):
             version = cast("dict[str, Any]", params.get("_meta") or {}).get(
@@ -101,7 +101,7 @@ class InFlightRequests:
     def check_received(
         self, item: Item | MalformedMessage, variables: Context | None
     ) -> Item | None:
-        """The item as the library is to see it; None for one that it need not see."""
+        """The item for the library; None for one that it should not get."""
         if not isinstance(item, SessionMessage):
             found = (
                 read_answer(item.text) if isinstance(item, MalformedMessage) else _read_error(item)
@@ -129,8 +129,8 @@ class InFlightRequests:
             if not self._has_warned:
                 self._has_warned = True
                 _LOG.warning(
-                    "%s sends notifications that MCP does not allow, and they are passed over; the "
-                    "first: %s %s",
+                    "%s sends notifications that MCP does not allow; they are ignored. The first: "
+                    "%s %s",
                     *(self._name, message.method, describe_first_error(error)),
                 )
             return False
@@ -146,7 +146,7 @@ class InFlightRequests:
             message.result = repair_list(asked.method, version, message.result)
 
     def _assign_error(self, message: types.JSONRPCError, variables: Context | None) -> None:
-        """An error without an id is meant for the only request that it can be meant for."""
+        """Give an error without an id to the only request that waits; with several, to none."""
         waiting = list(self._pending.values())
         if variables is not None:
             context = variables.get(CURRENT)
@@ -174,7 +174,7 @@ def _read_error(error: Exception) -> PartialAnswer | None:
 
 
 class CheckedReceiveStream:
-    """What the library reads of a server."""
+    """The messages of a server, for the library."""
 
     def __init__(self, inner: Any, ledger: InFlightRequests) -> None:
         self._inner = inner
@@ -182,14 +182,14 @@ class CheckedReceiveStream:
 
     @property
     def last_context(self) -> Context | None:
-        """In whose context the last message came, where the transport says so."""
+        """The context of the last message, if the transport has it."""
         return getattr(self._inner, "last_context", None)
 
     async def receive(self) -> Item:
-        """The next message.
+        """Read the next message.
 
         Raises:
-            anyio.EndOfStream: There will be none.
+            anyio.EndOfStream: There are no more.
         """
         while True:
             item = self._ledger.check_received(await self._inner.receive(), self.last_context)
@@ -197,7 +197,7 @@ class CheckedReceiveStream:
                 return item
 
     async def aclose(self) -> None:
-        """Read no more."""
+        """Close the stream."""
         await self._inner.aclose()
 
     def __aiter__(self) -> Self:
@@ -217,7 +217,7 @@ class CheckedReceiveStream:
 
 
 class CheckedSendStream:
-    """What the library writes to a server."""
+    """The messages of the library, for a server."""
 
     def __init__(self, inner: Any, ledger: InFlightRequests) -> None:
         self._inner = inner
@@ -229,7 +229,7 @@ class CheckedSendStream:
         await self._inner.send(item)
 
     async def aclose(self) -> None:
-        """Write no more."""
+        """Close the stream."""
         await self._inner.aclose()
 
     async def __aenter__(self) -> Self:

@@ -1,4 +1,4 @@
-"""HTTP of the MCP library, sent through the board's guarded client."""
+"""Sends the HTTP requests of the MCP library through the board's guarded client."""
 
 import json
 from collections.abc import Callable
@@ -25,19 +25,19 @@ _NONE = CallHeaders({})
 
 
 class GuardedTransport(httpx2.AsyncBaseTransport):
-    """Takes the place of the library's own connections, for one session.
+    """The HTTP transport of one session.
 
-    What fails here is answered as an error to that one request, since an exception would end the
-    whole session and with it other requests on their way; the reason is kept in the context.
+    A failure becomes the answer to that one request: an exception would end the session with all
+    its requests. The error is kept in the request's context.
 
     Args:
         http: The guarded client.
-        endpoint: Which server this is, for messages.
-        upstream: Keeps its connections apart from all others'.
-        timeout: Seconds for the head of an answer to what belongs to no call.
-        on_fault: Told of each fault.
-        on_flood: Told when the server says more than anybody can listen to.
-        headers: What goes with the requests of a call alone.
+        endpoint: The server, for messages.
+        upstream: The name of its own connection pool.
+        timeout: Seconds for the head of an answer, for requests that belong to no call.
+        on_fault: Called with each error.
+        on_flood: Called when the server sends too many messages.
+        headers: Headers that are sent with requests of a call only.
         rate: How many messages the server may send.
     """
 
@@ -63,7 +63,7 @@ class GuardedTransport(httpx2.AsyncBaseTransport):
         self._rate = rate
 
     async def handle_async_request(self, request: httpx2.Request) -> httpx2.Response:
-        """Send one request; its answer is read while it comes."""
+        """Send one request; the answer is streamed."""
         context = CURRENT.get()
         if context is not None and context.is_opening and context.fault is not None:
             return self._error_response(request, context, context.fault)
@@ -125,7 +125,7 @@ class GuardedTransport(httpx2.AsyncBaseTransport):
     async def _check_response(
         self, request: httpx2.Request, stream: HttpStream
     ) -> tuple[PegboardError | None, bytes | None]:
-        """What is wrong with an answer, or its body where that had to be read to know."""
+        """The error of an answer, and its body if it had to be read for that."""
         media_type = stream.headers.get("content-type", "").partition(";")[0].strip().lower()
         body = b""
         if stream.status >= 400:
@@ -142,7 +142,7 @@ class GuardedTransport(httpx2.AsyncBaseTransport):
         return fault, body if stream.status >= 400 else None
 
     def _body_error(self, request: httpx2.Request, body: bytes) -> PegboardError | None:
-        """What keeps a body from being the answer: the library would let its caller wait on."""
+        """Why a body is not the answer to the request; the library would let the caller wait."""
         number = _request_id(request)
         if number is None:
             return None
@@ -152,7 +152,7 @@ class GuardedTransport(httpx2.AsyncBaseTransport):
         if not found.problem:
             return None
         return ToolFailed(
-            f"{self._endpoint.name} answered with what is no JSON-RPC message: {found.problem}."
+            f"{self._endpoint.name} answered with an invalid JSON-RPC message: {found.problem}."
         )
 
     def _body(

@@ -1,4 +1,4 @@
-"""What a failing HTTP exchange with an MCP server means, and what to check."""
+"""Translates HTTP failures of an MCP server into errors that say what to check."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -15,16 +15,16 @@ from pegboard.errors import (
 
 
 class SessionLost(Unavailable):
-    """The server has forgotten the session: a new one begins, and nothing was done."""
+    """The server has forgotten the session; nothing was done, and a new session can begin."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Endpoint:
-    """Where requests go.
+    """The URL of a server, and its errors.
 
     Attributes:
-        name: How messages call the server.
-        credential: The name of what it logs in with; empty for none.
+        name: The server in messages.
+        credential: The name of its credential; empty for none.
     """
 
     name: str
@@ -32,7 +32,7 @@ class Endpoint:
     credential: str = ""
 
     def unreachable_error(self, error: PegboardError) -> PegboardError:
-        """What the guarded client said, as it concerns this server."""
+        """The error of the guarded client, with what to check."""
         if isinstance(error, InvalidRequest):
             # where the guard refuses an address it says what allows it; all else is in the url
             found = MCPConnectionError(
@@ -51,20 +51,20 @@ class Endpoint:
         return found
 
     def interruption_error(self, error: PegboardError) -> PegboardError:
-        """The connection ended while an answer was on its way."""
+        """The connection ended during an answer."""
         found = MCPConnectionError(f"{self.name} broke off its answer: {error.message}")
         found.__cause__ = error
         return found
 
     def flood_error(self, pace: str) -> PegboardError:
-        """More came than is listened to."""
+        """The server sent too many messages."""
         return MCPConnectionError(
             f"{self.name} sent {pace}, so its session was ended; it should answer when it is "
             "asked, or with less."
         )
 
     def sse_endpoint_error(self, problem: str) -> PegboardError:
-        """An SSE server says nowhere that messages may go."""
+        """An SSE server named no endpoint that messages may be sent to."""
         return MCPConnectionError(
             f"{self.name} {problem}: messages, and the credentials with them, go to the origin of "
             f"{self.url} alone. Write the url at which the server names an endpoint of its own "
@@ -74,21 +74,21 @@ class Endpoint:
         )
 
     def login_error(self, status: int) -> PegboardError:
-        """The server wants other credentials."""
+        """The server refused the credentials."""
         if self.credential:
             advice = f"check the credential '{self.credential}'"
         else:
             advice = "give it a credential: 'auth: {kind: bearer, token: ...}' or 'headers'"
-        word = "does not know who asks" if status == 401 else "forbids it"
+        word = "requires authentication" if status == 401 else "denies access"
         return MCPConnectionError(
             f"{self.name} {word} (HTTP {status}); {advice}.", permanent=True, nothing_done=True
         )
 
     def wrong_url_error(self, reason: str) -> PegboardError:
-        """What answers is no MCP server."""
+        """The url is not an MCP endpoint."""
         return MCPConnectionError(
-            f"{self.name}: {self.url} {reason}; it is no MCP endpoint. Check the path of the url "
-            "(often /mcp, or /sse with transport: sse).",
+            f"{self.name}: {self.url} {reason}; it is not an MCP endpoint. Check the path of the "
+            "url (often /mcp, or /sse with transport: sse).",
             permanent=True,
             nothing_done=True,
         )
@@ -104,7 +104,7 @@ def status_error(  # noqa: PLR0911 - one line for each thing that a status can m
     is_jsonrpc: bool,
     in_session: bool,
 ) -> PegboardError | None:
-    """What is wrong; None for an answer that the MCP library understands by itself."""
+    """The error of a status; None for an answer that the MCP library handles."""
     if status in (401, 403):
         return endpoint.login_error(status)
     if status == 404 and in_session and method != "DELETE":
@@ -117,7 +117,7 @@ def status_error(  # noqa: PLR0911 - one line for each thing that a status can m
         answer = HttpResponse(status=status, url=endpoint.url, headers=headers, content=b"")
         wait = answer.retry_after(0.0)
         if status == 429:
-            return RateLimited(f"{endpoint.name} asks for fewer calls.", retry_after=wait)
+            return RateLimited(f"{endpoint.name} reports too many requests.", retry_after=wait)
         return Unavailable(f"{endpoint.name} is not available (HTTP 503).", retry_after=wait)
     if status >= 500:
         return Unavailable(f"{endpoint.name} failed (HTTP {status}).")

@@ -1,4 +1,4 @@
-"""A page of a server's list without the items that MCP does not allow: one costs only itself."""
+"""Removes invalid items from a page of a server's list, so that the others can be used."""
 
 from collections.abc import Callable, Mapping
 from typing import Any, cast
@@ -25,14 +25,14 @@ _MAX_NAME = 100
 
 
 def omissions(meta: Mapping[str, Any] | None) -> tuple[str, ...]:
-    """What an answer's `_meta` says that was left out of it, one sentence each."""
+    """The items that `repair_list` left out, from the `_meta` of an answer."""
     return tuple((meta or {}).get(_OMISSIONS, ()))
 
 
 def repair_list(method: str, version: str, result: dict[str, Any]) -> dict[str, Any]:
-    """The answer with the items that can be used, and in `_meta` why others cannot.
+    """Keep the valid items of an answer, and note in `_meta` why others are left out.
 
-    An answer that is wrong as a whole is left for the MCP library to refuse.
+    An answer that is invalid as a whole is unchanged: the MCP library refuses it.
     """
     key = LISTS[method]
     found = result.get(key)
@@ -108,7 +108,7 @@ def _mismatch(method: str, version: str, result: dict[str, Any]) -> str:
 
 
 def _as_object_schemas(item: Any) -> Any:
-    """The tool with `type: object` where a schema of its lacks only that."""
+    """Add `type: object` to schemas of a tool that lack only that."""
     if not isinstance(item, dict):
         return item
     tool = cast("dict[str, Any]", item)

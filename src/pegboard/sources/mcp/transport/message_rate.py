@@ -1,4 +1,4 @@
-"""How fast somebody may talk: who never stops would keep this process busy with listening."""
+"""Limits on the messages of a server, so that none can keep this process busy."""
 
 import re
 import time
@@ -14,11 +14,11 @@ _EVENT = re.compile(rb"(?>\r\n|\r|\n)(?=[\r\n:])")
 
 
 class MessageRate:
-    """Counts what comes within a while.
+    """Counts messages within a period.
 
     Args:
-        most: So many are fine.
-        seconds: Within these.
+        most: The largest number of messages in a period.
+        seconds: The length of a period.
         monotonic: The clock.
     """
 
@@ -35,7 +35,7 @@ class MessageRate:
         return f"more than {self._most} messages in {self._seconds:g} s"
 
     def exceeds(self, count: int = 1) -> bool:
-        """Count so many more; whether that is too much."""
+        """Count more messages; whether the limit is exceeded."""
         self._count += count
         if self._count <= self._most:
             return False
@@ -46,18 +46,18 @@ class MessageRate:
 
 
 def default_rate() -> MessageRate:
-    """What one server may send, counted from now on."""
+    """The limit for one server, counted from now on."""
     return MessageRate(most=MAX_MESSAGES, seconds=RATE_SECONDS)
 
 
 class EventCounter:
-    """Counts what a stream of events brings: each event, and each comment between them."""
+    """Counts the events of an SSE stream, and the comments between them."""
 
     def __init__(self) -> None:
         self._rest = b""
 
     def count(self, chunk: bytes) -> int:
-        """How many end, or begin to be ignored, in the next piece of the stream."""
+        """The number of events and comments in the next chunk of the stream."""
         if b"\n" not in chunk and b"\r" not in chunk and not self._rest:
             return 0  # the middle of a long line
         data = self._rest + chunk

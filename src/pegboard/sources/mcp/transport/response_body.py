@@ -1,4 +1,4 @@
-"""What a server answers over HTTP, as it arrives: bounded in its size, or in its messages."""
+"""The body of a server's HTTP answer: limited in size, or in messages for a stream."""
 
 from collections.abc import AsyncIterator, Callable
 from contextlib import AsyncExitStack
@@ -13,16 +13,16 @@ from pegboard.sources.mcp.transport.message_rate import MAX_MESSAGE_BYTES, Event
 
 
 class StreamedBody(httpx2.AsyncByteStream):
-    """An answer's body as it arrives; a break is told as the library expects it.
+    """The body of an answer as it arrives; errors are raised as the library expects them.
 
     Args:
         stream: The answer.
-        stack: Closes the context.
-        context: Of which request; None for what belongs to none.
-        endpoint: Which server this is, for messages.
+        stack: Closes the request.
+        context: The context of the request; None if it has none.
+        endpoint: The server, for messages.
         rate: How many messages may come, on all streams of the session together.
-        on_fault: Told what ends a stream that has no end of its own.
-        on_flood: Told when too many came: then the session ends.
+        on_fault: Called with the error that ends an event stream.
+        on_flood: Called when too many messages came, to end the session.
     """
 
     def __init__(
@@ -57,7 +57,7 @@ class StreamedBody(httpx2.AsyncByteStream):
             raise httpx2.StreamError(fault.message) from fault
 
     async def read(self) -> bytes:
-        """All of it.
+        """Read all of it.
 
         Raises:
             ToolFailed: It is too large.

@@ -1,4 +1,4 @@
-"""Refuses an SSE server at once that names no endpoint of its own origin.
+"""Refuses an SSE server at once whose endpoint is not on its own origin.
 
 The MCP library does not send to another origin either, but then waits for an endpoint that it
 accepts until the connection times out, and does not say why.

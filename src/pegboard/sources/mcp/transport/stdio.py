@@ -39,7 +39,7 @@ class ServerCommand:
     """A server to start.
 
     Attributes:
-        name: How messages call it.
+        name: The server in messages.
         environment: All of the child's variables.
         hide: Removes secrets from what the child writes to stderr.
     """
@@ -85,7 +85,7 @@ class ServerProcess:
 
     @classmethod
     async def start(cls, command: ServerCommand, *, rate: MessageRate | None = None) -> Self:
-        """Start a server; this process ends it, also when it is killed itself.
+        """Start a server; it ends with this process, also when this process is killed.
 
         Args:
             command: What to start.
@@ -123,7 +123,7 @@ class ServerProcess:
             if self._logged <= _MAX_LOGGED_LINES:
                 _LOG.info("%s says: %s", self._command.name, text)
             elif self._logged == _MAX_LOGGED_LINES + 1:
-                _LOG.warning("%s says more on stderr than is logged", self._command.name)
+                _LOG.warning("%s writes more to stderr than is logged", self._command.name)
 
     async def receive(self, deliver: Callable[[Any], Any]) -> None:
         """Deliver each message, until the server exits or breaks a limit."""
@@ -166,7 +166,7 @@ class ServerProcess:
 
     @property
     def offence(self) -> str:
-        """Which limit it broke, so that it has to be ended; empty for none."""
+        """The limit that it broke, for which it has to be ended; empty for none."""
         return self._offence
 
     def reason(self) -> str:
@@ -185,9 +185,9 @@ class ServerProcess:
         return f"{reason}{self.last_words()}"
 
     def last_words(self) -> str:
-        """What it wrote that is no MCP."""
+        """Its output that is not MCP."""
         odd, last = self._noise, " | ".join(self._last_lines)
-        noise = f"; on stdout it wrote what is no MCP message: {odd}" if odd else ""
+        noise = f"; its stdout has something that is not MCP: {odd}" if odd else ""
         return f"{noise}; its last words: {last}" if last else noise
 
     async def stop(self) -> None:
@@ -224,7 +224,7 @@ class ServerProcess:
         if text and not self._noise:
             self._noise = text
             _LOG.warning(
-                "%s writes to stdout what is no MCP message; the first line: %s",
+                "%s writes something that is not MCP to stdout: %s",
                 self._command.name,
                 text,
             )

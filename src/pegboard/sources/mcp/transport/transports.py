@@ -1,4 +1,4 @@
-"""How a server is reached: as a child process, or over the board's guarded HTTP client."""
+"""Connects to a server: as a child process, or through the board's guarded HTTP client."""
 
 import re
 from collections.abc import AsyncGenerator, Callable, Sequence
@@ -32,7 +32,7 @@ hide_closed_stream_errors()
 
 @dataclass(slots=True)
 class ServerStatus:
-    """What is known of a connection below the protocol.
+    """The state of a connection below the protocol.
 
     Attributes:
         process: The server's; None over HTTP.
@@ -42,15 +42,15 @@ class ServerStatus:
     process: ServerProcess | None = None
 
     def reason(self) -> str:
-        """How the child ended; empty without one."""
+        """How the server process ended; empty without one."""
         return "" if self.process is None else self.process.reason()
 
     def last_words(self) -> str:
-        """What the child said last; empty without one."""
+        """The last output of the server process; empty without one."""
         return "" if self.process is None else self.process.last_words()
 
     def offence(self) -> str:
-        """What the child has to be ended for; empty for nothing."""
+        """The limit that the server process broke; empty for none."""
         return "" if self.process is None else self.process.offence
 
 
@@ -59,10 +59,10 @@ class Link:
     """Everything that a session needs to reach its server.
 
     Attributes:
-        name: The source's; `title` in messages.
+        name: The name of the source.
         rate: How many messages each process or connection of the server may send.
-        list_seconds: For the whole of a list.
-        ping_seconds: For an answer to whether it is there.
+        list_seconds: The time limit of a whole list.
+        ping_seconds: The time limit of a ping.
     """
 
     name: str
@@ -77,37 +77,37 @@ class Link:
 
     @property
     def title(self) -> str:
-        """How messages call it."""
+        """The server in messages."""
         return f"MCP server '{self.name}'"
 
     @property
     def connect_timeout(self) -> float:
-        """Seconds for starting and greeting."""
+        """Seconds for the start and the handshake."""
         return self.config.connect_timeout
 
     @property
     def protocol(self) -> str:
-        """With which era to begin."""
+        """The protocol era to begin with."""
         return self.config.protocol
 
     @property
     def may_ask(self) -> bool:
-        """Whether it may ask the caller."""
+        """Whether the server may ask the caller."""
         return self.config.asks
 
     @property
     def log_level(self) -> Any:
-        """The least that it tells."""
+        """The lowest level of the server's log lines."""
         return self.config.log_level
 
     @property
     def is_one_stream(self) -> bool:
-        """Whether all answers come on one stream that is not the request's own."""
+        """Whether all answers come on one stream (SSE)."""
         return self.config.is_sse
 
     def may_be_sse(self, fault: PegboardError | None) -> bool:
-        """Whether the older HTTP+SSE transport is worth a try."""
-        return isinstance(fault, MCPConnectionError) and "no MCP endpoint" in fault.message
+        """Whether to try the older HTTP+SSE transport after this error."""
+        return isinstance(fault, MCPConnectionError) and "not an MCP endpoint" in fault.message
 
     def transports(
         self,
@@ -117,7 +117,7 @@ class Link:
         *,
         on_flood: Callable[[PegboardError], None],
     ) -> Sequence[Transport]:
-        """The ways to try, the likeliest first.
+        """The transports to try, in this order.
 
         Raises:
             SourceUnavailable: The board has no network.
@@ -149,7 +149,7 @@ class Link:
         return [*ways, self._sse(over, headers.fixed)]
 
     def hide(self, text: str) -> str:
-        """The text without the values that only the server may know."""
+        """Remove the secrets of the configuration from a text."""
         secrets = {
             text
             for value in self.config.env.values()
@@ -191,7 +191,7 @@ class Link:
             where = f"'{name}' in 'headers'"
         return MCPConnectionError(
             f"{self.title}: {where} cannot be sent: a header has a name of letters, digits and "
-            "'-', and a value of ASCII without line breaks. Write it so.",
+            "'-', and a value of ASCII without line breaks.",
             permanent=True,
             nothing_done=True,
         )
@@ -228,5 +228,5 @@ class Link:
 
 
 def _client(over: httpx2.AsyncBaseTransport, headers: dict[str, str]) -> httpx2.AsyncClient:
-    """A client that has no connections, trust store or proxy of its own."""
+    """An HTTP client without connections, trust store or proxy of its own."""
     return httpx2.AsyncClient(transport=over, headers=headers, trust_env=False)
