@@ -68,7 +68,7 @@ def test_nothing_is_off_of_an_empty_list(pegboard: Command) -> None:
         (("off",), "Name one of these"),
         (("off", "x", "--writes"), "Name one of these"),
         (("on", "x"), "Nothing is turned off as 'tool x'."),
-        (("off", "a b"), "a glob over names"),
+        (("off", "a b"), "a glob such as"),
     ],
     ids=" ".join,
 )

@@ -183,7 +183,7 @@ async def test_nothing_is_decided_that_could_not_be_proved_but_turning_off(tmp_p
         approval = await board.approvals.get(asked.approval_id)
         async with asyncio.timeout(8):
             while True:
-                if all(thrown.is_kept for thrown in await board.switches.list()):
+                if all(thrown.is_stored for thrown in await board.switches.list()):
                     break
                 await asyncio.sleep(0.05)
         await board.approvals.decide(asked.approval_id, "approve")

@@ -100,7 +100,7 @@ async def test_while_the_database_is_away_what_was_off_stays_off_and_that_is_sai
         await asyncio.to_thread(own_server.start)
         await board.switches.on("tool", "builtin__echo")
         done = await echo(board)
-        while not all([thrown.is_kept for thrown in await board.switches.list()]):  # noqa: ASYNC110, C419 - the board stores it by itself; it is awaited once
+        while not all([thrown.is_stored for thrown in await board.switches.list()]):  # noqa: ASYNC110, C419 - the board stores it by itself; it is awaited once
             await asyncio.sleep(0.05)
         async with Pegboard(settings=settings) as other:
             thrown = [item.switch for item in await other.switches.list()]
@@ -111,7 +111,7 @@ async def test_while_the_database_is_away_what_was_off_stays_off_and_that_is_sai
     assert (ready, ready_again) == ({"status": "ready", "problem": ""},) * 2
     assert away["status"] == "degraded"
     assert away["problem"] == "The storage is unavailable: it cannot be reached."
-    assert (writes.is_kept, thrown) == (False, [writes.switch])
+    assert (writes.is_stored, thrown) == (False, [writes.switch])
     assert (refused, done) == ("Access to 'builtin__echo' denied: a fire", "x")
     said = [record.getMessage() for record in caplog.records if record.levelname == "WARNING"]
     seen = [line for line in said if line.startswith(_UNSEEN)]

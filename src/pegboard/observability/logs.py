@@ -50,9 +50,9 @@ class JsonLog:
     ```
 
     A line has `time`, `level`, `event` (`call`, `run`, `step`, `source` or `dropped`) and the keys
-    of the record that are not empty. The end of a step and of a run is told once, by a board; that
-    a run is played or waits, each time. Everything beyond printable ASCII is escaped, so that no
-    value can forge a line, move a cursor or hide itself.
+    of the record that are not empty. On a board the end of a step or run has one line; its start
+    and its suspension have one for each attempt. Everything beyond printable ASCII is escaped, so
+    that no value can forge a line, move a cursor or hide itself.
     """
 
     def __init__(
@@ -181,18 +181,18 @@ def _source(at: float, event: SourceChanged) -> dict[str, Any]:
 
 
 def _of_run(at: float, event: _OfRun) -> dict[str, Any]:
-    told = to_builtins(event)
-    told.pop("at", None)
-    told = {
-        key: clean_text(value) if isinstance(value, str) else value for key, value in told.items()
+    fields = to_builtins(event)
+    fields.pop("at", None)
+    fields = {
+        key: clean_text(value) if isinstance(value, str) else value for key, value in fields.items()
     }
-    state = told.setdefault("state", "in_progress")
+    state = fields.setdefault("state", "in_progress")
     data: dict[str, Any] = {
         "time": _stamp(at),
         "level": _LEVELS.get(state, "error"),
         "event": "step" if isinstance(event, StepEnded) else "run",
     }
-    return data | {key: value for key, value in told.items() if value != ""}
+    return data | {key: value for key, value in fields.items() if value != ""}
 
 
 def _stamp(seconds: float) -> str:

@@ -30,8 +30,8 @@ class Metrics:
     print(metrics.render().decode())
     ```
 
-    Labels are bounded: a call of a name that nobody registered counts as `unknown`, and tools
-    beyond `max_tools` as `other`. Each instance has a registry of its own.
+    Labels are bounded: a call of an unregistered name counts as `unknown`, and tools beyond
+    `max_tools` as `other`. Each instance has a registry of its own.
 
     Attributes:
         counts: Open runs and approvals in the storage, set before each scrape; None leaves these

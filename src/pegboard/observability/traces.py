@@ -108,13 +108,13 @@ class Traces:
         self._runs.close(self._clock.time())
 
     def _take(self, batch: list[_CallEnd | _RunEvent]) -> None:
-        for told in batch:
-            if isinstance(told, _CallEnd):
-                self._take_call(told)
-            elif isinstance(told.event, RunStarted):
-                self._runs.begin(told.event, context=told.context, at=told.at)
+        for item in batch:
+            if isinstance(item, _CallEnd):
+                self._take_call(item)
+            elif isinstance(item.event, RunStarted):
+                self._runs.begin(item.event, context=item.context, at=item.at)
             else:
-                self._runs.end(told.event)
+                self._runs.end(item.event)
         self._release(before=self._clock.monotonic() - self._max_wait)
 
     def _take_call(self, ended: _CallEnd) -> None:

@@ -1,4 +1,4 @@
-"""`CatalogueService` with its `shelf`, `drafts`, `views` and `policy`, over a real store."""
+"""`CatalogueService` with its registered tools, drafts and views, over a real store."""
 
 from collections.abc import Sequence
 from datetime import date

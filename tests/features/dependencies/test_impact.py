@@ -40,7 +40,7 @@ def test_without_a_stand_in_all_that_needs_it_breaks() -> None:
 def test_what_depends_on_a_tool_that_is_stood_in_for_goes_on() -> None:
     served = {"b_v1": [spec("other")]}
 
-    found = find_impact(CHAIN, "a_v1", stand_ins_of=lambda gone: served.get(gone, []))
+    found = find_impact(CHAIN, "a_v1", substitutes_of=lambda gone: served.get(gone, []))
 
     assert [item.tool for item in found.broken] == ["b_v1", "twin_v1"]
     assert found.to_dict({})["stand_ins"] == [{"tool": "b_v1", "by": "other_v1", "name": "other"}]
@@ -50,10 +50,10 @@ def test_what_would_fail_along_stands_in_for_nothing() -> None:
     served = {"b_v1": [spec("twin")]}
     seen = CHAIN.only(["a_v1", "b_v1", "c_v1"])
 
-    found = find_impact(seen, "a_v1", whole=CHAIN, stand_ins_of=lambda gone: served.get(gone, []))
+    found = find_impact(seen, "a_v1", whole=CHAIN, substitutes_of=lambda gone: served.get(gone, []))
 
     assert [item.tool for item in found.broken] == ["b_v1", "c_v1"]
-    assert found.stand_ins == {}
+    assert found.substitutes == {}
 
 
 def test_a_tool_that_is_not_in_the_graph_is_refused() -> None:

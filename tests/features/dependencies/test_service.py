@@ -1,4 +1,4 @@
-"""`DependencyService`, and the log of changes in `recorded`, over a real store."""
+"""`DependencyService`, and its recorded graph, over a real store."""
 
 from collections.abc import AsyncGenerator
 from pathlib import Path

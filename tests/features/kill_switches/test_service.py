@@ -209,7 +209,7 @@ async def test_what_a_program_has_turned_off_is_listed_and_can_be_overruled(
     places: list[tuple[SwitchKind, str]] = [("tool", "pay"), ("source", "shop"), ("writes", "")]
     for kind, name in places:
         back = await server.switches.on(kind, name)
-        assert not back.is_kept
+        assert not back.is_stored
 
     SwitchList.model_validate(listed)
     assert [item["kind"] for item in listed["switches"]] == ["source", "tool", "writes"]

@@ -40,7 +40,7 @@ class Away(MemorySwitches):
 
 def insisting(store: Away) -> tuple[ToolRegistry, KillSwitches]:
     registry = ToolRegistry([pay, look])
-    return registry, KillSwitches(registry, store, insists=True)
+    return registry, KillSwitches(registry, store, apply_unsaved=True)
 
 
 async def is_off(registry: ToolRegistry) -> bool:
@@ -67,13 +67,13 @@ async def test_what_cannot_be_stored_is_off_here_and_stored_once_that_can_be(
     await asyncio.sleep(0)
     later = await switches.list()
 
-    assert (thrown.is_kept, thrown.tools, other.is_kept) == (False, 1, False)
+    assert (thrown.is_stored, thrown.tools, other.is_stored) == (False, 1, False)
     assert switch_to_dict(thrown)["at"] == thrown.switch.at
-    assert [(item.switch, item.is_kept) for item in listed] == [
+    assert [(item.switch, item.is_stored) for item in listed] == [
         (thrown.switch, False),
         (other.switch, False),
     ]
-    assert [(item.switch, item.is_kept) for item in later] == [
+    assert [(item.switch, item.is_stored) for item in later] == [
         (thrown.switch, True),
         (other.switch, True),
     ]
@@ -90,7 +90,7 @@ async def test_what_is_turned_off_anew_is_listed_once_as_it_holds_here(clock: Fa
     store.error = StoreUnavailable("locked")
     await switches.off("tool", "pay", reason="second")
 
-    listed = [(item.switch.reason, item.is_kept) for item in await switches.list()]
+    listed = [(item.switch.reason, item.is_stored) for item in await switches.list()]
     store.error = None
     await asyncio.sleep(1)  # until it is stored
 
@@ -112,8 +112,8 @@ async def test_of_several_who_turn_it_off_at_once_none_is_told_that_it_is_stored
     store.error = None
     await asyncio.sleep(1)
 
-    assert [task.result().is_kept for task in tasks] == [False] * 3
-    assert [(item.switch.reason, item.is_kept) for item in await switches.list()] == [("c", True)]
+    assert [task.result().is_stored for task in tasks] == [False] * 3
+    assert [(item.switch.reason, item.is_stored) for item in await switches.list()] == [("c", True)]
 
 
 @virtually
@@ -145,7 +145,7 @@ async def test_what_is_off_here_alone_stays_off_until_it_is_surely_on_again(
     await asyncio.sleep(0.7)  # longer than until the next try to store it
 
     assert held
-    assert (thrown.is_off, thrown.is_kept) == (False, False)
+    assert (thrown.is_off, thrown.is_stored) == (False, False)
     assert not await is_off(registry)
     assert await switches.list() == []
 
@@ -197,7 +197,10 @@ async def test_it_is_tried_again_and_again_one_after_the_other() -> None:
     thrown = await switches.list()
 
     assert await is_off(registry)
-    assert [(item.switch.name, item.is_kept) for item in thrown] == [("look", True), ("pay", True)]
+    assert [(item.switch.name, item.is_stored) for item in thrown] == [
+        ("look", True),
+        ("pay", True),
+    ]
 
 
 @pytest.mark.parametrize("is_back", [True, False], ids=["is back", "is still away"])

@@ -93,7 +93,7 @@ def breaks(
     async def find(opened: "Pegboard") -> dict[str, Any]:
         service = opened.dependencies
         certain = opened.tool_health.replacements.find_certain if alternatives else None
-        found = find_impact(service.current, service.node(tool), stand_ins_of=certain)
+        found = find_impact(service.current, service.node(tool), substitutes_of=certain)
         return found.to_dict(service.names(item.tool for item in found.broken))
 
     with exit_on_error():

@@ -62,13 +62,13 @@ def about_to(
         at: Unix seconds.
         detail: Further details.
     """
-    told = named(items)
+    affected = named(items)
     return BoardChanged(
         kind="catalogue",
         action=action,
         at=at,
-        subject=told["names"][0] if told["count"] == 1 else "",
+        subject=affected["names"][0] if affected["count"] == 1 else "",
         by=principal.id,
         tenant=principal.tenant,
-        detail={**detail, **told},
+        detail={**detail, **affected},
     )

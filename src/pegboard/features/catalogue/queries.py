@@ -62,10 +62,10 @@ class CatalogueQueries:
         new = meant(new or current, known, name=name)
         old = old or known[max(0, known.index(new) - 1)]
         wire = self._registered.resolve_name(name)
-        told = {"name": wire, "from": old, "to": new}
+        header = {"name": wire, "from": old, "to": new}
         if wire not in self._registered.stored:
-            return {**told, "kind": "", "changes": []}
-        return {**told, **diff_dict(self._registry.versions.diff(wire, old, new))}
+            return {**header, "kind": "", "changes": []}
+        return {**header, **diff_dict(self._registry.versions.diff(wire, old, new))}
 
     def definition(self, spec: ToolSpec) -> dict[str, Any] | None:
         """Return the registered definition of a tool, secrets masked; None for other tools."""

@@ -130,7 +130,7 @@ class CatalogueService(CatalogueQueries):
                 async for draft in iterate_cooperatively(made)
             ]
             changing = [item for draft, item in pairs if self._registered.changes(draft)]
-            if changing and attempts == _ATTEMPTS:  # decided once, however often it is tried
+            if changing and attempts == _ATTEMPTS:  # once, however many attempts are needed
                 about = ((item.name, item.digest) for _, item in pairs)
                 await deciding.enter_async_context(
                     self._record_decision("register", about, principal, origin=origin)
@@ -265,7 +265,7 @@ class CatalogueService(CatalogueQueries):
         If another server has written too, or the store cannot tell, everything is read the next
         time.
         """
-        with suppress(Unavailable):  # what is written is done, whoever asks for it
+        with suppress(Unavailable):  # the change itself is stored already
             revision = await self._store.revision()
             if revision == self._revision + 1:
                 self._revision = revision
@@ -288,7 +288,7 @@ class CatalogueService(CatalogueQueries):
         after = {name: self._registered.version_of(name) for name in before}
         try:
             await self._changed()
-        finally:  # it is done, whatever could not follow it
+        finally:  # the change is done, even if a follower failed
             events = changes(action, before, after, principal=principal, at=kit.now(), **detail)
             async for event in iterate_cooperatively(events):
                 kit.emitter.emit(event)

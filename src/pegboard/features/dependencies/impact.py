@@ -20,13 +20,13 @@ class Impact:
         version: Version of the graph.
         tool: The tool that fails.
         broken: What no longer works, nearest first.
-        stand_ins: Substitutes for tools that fail, by the id of the failed tool.
+        substitutes: Substitutes for tools that fail, by the id of the failed tool.
     """
 
     version: int
     tool: str
     broken: tuple[Broken, ...]
-    stand_ins: Mapping[str, ToolSpec]
+    substitutes: Mapping[str, ToolSpec]
 
     def to_dict(self, names: Mapping[str, str]) -> dict[str, Any]:
         """Return JSON-compatible data.
@@ -43,7 +43,7 @@ class Impact:
             ],
             "stand_ins": [
                 {"tool": tool, "by": spec.id, "name": spec.name}
-                for tool, spec in self.stand_ins.items()
+                for tool, spec in self.substitutes.items()
             ],
         }
 
@@ -53,7 +53,7 @@ def find_impact(
     tool: str,
     *,
     whole: DependencyGraph | None = None,
-    stand_ins_of: SubstitutesOf | None = None,
+    substitutes_of: SubstitutesOf | None = None,
 ) -> Impact:
     """Find out what no longer works when a tool fails.
 
@@ -62,7 +62,7 @@ def find_impact(
         tool: Id of the tool that fails.
         whole: The whole graph: a tool that would fail too is no substitute. None when it is
             `graph`.
-        stand_ins_of: Returns the substitutes of a tool; None for none.
+        substitutes_of: Returns the substitutes of a tool; None for none.
 
     Raises:
         DependencyNotFound: There is no such node; names the nearest.
@@ -72,13 +72,13 @@ def find_impact(
     found: dict[str, ToolSpec | None] = {}
 
     def has_alternative(gone: str, _other: str) -> bool:
-        if stand_ins_of is None:
+        if substitutes_of is None:
             return False
         if gone not in found:
-            well = (spec for spec in stand_ins_of(gone) if spec.id not in doomed)
+            well = (spec for spec in substitutes_of(gone) if spec.id not in doomed)
             found[gone] = next(well, None)
         return found[gone] is not None
 
     broken = graph.breaks(tool, has_alternative=has_alternative)
     used = {gone: spec for gone, spec in found.items() if spec is not None}
-    return Impact(version=graph.version, tool=tool, broken=broken, stand_ins=used)
+    return Impact(version=graph.version, tool=tool, broken=broken, substitutes=used)

@@ -56,8 +56,8 @@ class RecordedGraph(Dependencies):
         after = super().apply(change, origin=origin)
         if after.version != before.version:
             gone = tuple(node for node in change.retract_nodes if node not in after)
-            told = replace(change, remove_nodes=change.remove_nodes + gone, retract_nodes=())
-            self.made.append(AppliedChange(version=after.version, change=told, origin=origin))
+            stored = replace(change, remove_nodes=change.remove_nodes + gone, retract_nodes=())
+            self.made.append(AppliedChange(version=after.version, change=stored, origin=origin))
         return after
 
     def would_change(self, change: GraphChange, *, origin: str) -> bool:

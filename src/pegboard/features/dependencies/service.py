@@ -264,9 +264,9 @@ class DependencyService:
                         change, self._graph, self._store, origin=origin, at=kit.now(), by=by
                     )
                     if version == 0 and self._prove is not skip_proof:
-                        told = {"action": "change", "reason": _LOST_RACE}
+                        failure = {"action": "change", "reason": _LOST_RACE}
                         kit.emitter.emit(
-                            graph_event("failed", principal, at=kit.now(), detail=told)
+                            graph_event("failed", principal, at=kit.now(), detail=failure)
                         )
                     if version is not None:
                         return version
@@ -319,7 +319,7 @@ async def apply_and_store(
     after = graph.apply(change, origin=origin)
     try:
         is_kept = await store_changes(graph, store, at=at, by=by)
-    except BaseException:  # the caller is told that nothing was done
+    except BaseException:  # the caller learns that nothing was done
         graph.take_back(before)
         raise
     if not is_kept:

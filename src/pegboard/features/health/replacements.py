@@ -131,7 +131,7 @@ class Replacements:
         )
 
     def find_known(self, name: str) -> ToolSpec | None:
-        """Return the current or last known spec of a tool, whoever may see it."""
+        """Return the current or last known spec of a tool, without any check of visibility."""
         tool = self._registry.find(name)
         if tool is not None:
             return tool.spec

@@ -122,7 +122,7 @@ def switch_to_dict(thrown: SwitchResult) -> dict[str, Any]:
         "reason": switch.reason,
         "at": switch.at or None,
         "by": switch.by,
-        "kept": thrown.is_kept,
+        "kept": thrown.is_stored,
         "tools": thrown.tools,
     }
 

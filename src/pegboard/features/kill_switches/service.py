@@ -45,13 +45,13 @@ class SwitchResult:
 
     Attributes:
         is_off: Whether it is off now; False once it is turned on again.
-        is_kept: Whether it is stored, so that every server has it and a restart keeps it.
+        is_stored: Whether it is stored, so that every server has it and a restart keeps it.
         tools: Number of tools on this board that it covers; None while no board is open.
     """
 
     switch: Switch
     is_off: bool = True
-    is_kept: bool = True
+    is_stored: bool = True
     tools: int | None = None
 
 
@@ -68,8 +68,8 @@ class KillSwitches:
         store: Stores the switches.
         prove: Writes each turning on to the audit trail before it takes effect. Turning off is
             never delayed.
-        insists: Whether a switch that cannot be stored takes effect in this process anyway, and is
-            stored later; else it is refused, as where the process ends with the request.
+        apply_unsaved: Whether a switch that cannot be stored takes effect in this process anyway,
+            and is stored later; else it is refused, as where the process ends with the request.
 
     Attributes:
         problem: Why the store could not be read the last time; empty when it could.
@@ -82,12 +82,12 @@ class KillSwitches:
         store: SwitchStore,
         *,
         prove: Prove = skip_proof,
-        insists: bool = False,
+        apply_unsaved: bool = False,
     ) -> None:
         self._registry = registry
         self._store = store
         self._prove = prove
-        self._insists = insists
+        self._apply_unsaved = apply_unsaved
         self._turn = asyncio.Lock()
         self.unsaved = UnsavedSwitches(store, self._turn, stored=self._use_stored)
         self._kept: Mapping[Place, Switch] = {}
@@ -113,7 +113,7 @@ class KillSwitches:
         alone = [*waiting.values(), *programs]
         return [
             *kept,
-            *(SwitchResult(switch=s, is_kept=False, tools=self._count_tools(s)) for s in alone),
+            *(SwitchResult(switch=s, is_stored=False, tools=self._count_tools(s)) for s in alone),
         ]
 
     async def off(
@@ -128,12 +128,13 @@ class KillSwitches:
             principal: The caller.
 
         Returns:
-            The switch; `is_kept` is False while it could not be stored.
+            The switch; `is_stored` is False while it could not be stored.
 
         Raises:
             AccessDenied: The caller lacks the scope.
             InvalidRequest: The name or the reason is invalid, or too many names are off.
-            Unavailable: The switch could not be stored, and is not in effect (without `insists`).
+            Unavailable: The switch could not be stored, and is not in effect (without
+                `apply_unsaved`).
         """
         check_may_switch(principal)
         _check(kind, name, reason)
@@ -146,12 +147,12 @@ class KillSwitches:
             by=principal.owner,
         )
         detail: dict[str, object] = {"reason": switch.reason}
-        if self._insists:  # takes effect before anything is awaited
+        if self._apply_unsaved:  # takes effect before anything is awaited
             self.unsaved.add(switch)
             self._use(self._kept)
             self._announce("turned_off", switch, principal, detail)
             is_kept = await self.unsaved.save(switch)
-            return SwitchResult(switch=switch, is_kept=is_kept, tools=self._count_tools(switch))
+            return SwitchResult(switch=switch, is_stored=is_kept, tools=self._count_tools(switch))
         async with self._turn:
             await self._store.put(switch)
             self._use_stored(switch)
@@ -192,7 +193,7 @@ class KillSwitches:
             )
             self._announce_change()
         return SwitchResult(
-            switch=gone, is_off=False, is_kept=is_kept, tools=self._count_tools(gone)
+            switch=gone, is_off=False, is_stored=is_kept, tools=self._count_tools(gone)
         )
 
     async def load(self) -> Sequence[Switch]:

@@ -106,8 +106,8 @@ def _first_server(servers: str) -> str:
 
 def _effect(spec: ToolSpec, entry: MarketEntry) -> Effect:
     """The stronger of the effects given by the server and by the catalogue."""
-    told = Effect(entry.effect) if entry.effect else spec.effect
-    return max(spec.effect, told, key=lambda effect: effect.strength)
+    stated = Effect(entry.effect) if entry.effect else spec.effect
+    return max(spec.effect, stated, key=lambda effect: effect.strength)
 
 
 def _schema(schema: Mapping[str, Any]) -> dict[str, Any]:

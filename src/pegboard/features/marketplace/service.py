@@ -173,14 +173,14 @@ class Marketplace:
         review = await self.review(marketplace, entry, choice, principal=principal)
         if review.digest == digest:
             return review
-        told = ""
+        changed = ""
         after = self._looked_at[review.digest]
         if before is not None and before["entry"] == after["entry"]:
             places = differences(before, after)
             more = ", ..." if len(places) > _MAX_CHANGES else ""
-            told = f" Changed: {', '.join(places[:_MAX_CHANGES])}{more}."
+            changed = f" Changed: {', '.join(places[:_MAX_CHANGES])}{more}."
         raise DefinitionChanged(
-            f"'{review.entry.id}' has changed since it was reviewed.{told} Review it again; its "
+            f"'{review.entry.id}' has changed since it was reviewed.{changed} Review it again; its "
             f"digest is now {review.digest}."
         )
 

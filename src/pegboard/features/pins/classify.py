@@ -63,8 +63,8 @@ class PinClassification:
             found = tool if item is None else self._classify(item)
         except Exception as error:  # noqa: BLE001 - foreign schemas: recorded as the tool's reason
             log_once(_LOG, f"pins: definitions of {self.source} cannot be compared", error)
-            told = error.message if isinstance(error, PegboardError) else type(error).__name__
-            found = make_unavailable(tool, f"its definition cannot be compared: {told}")
+            reason = error.message if isinstance(error, PegboardError) else type(error).__name__
+            found = make_unavailable(tool, f"its definition cannot be compared: {reason}")
         self.tools.append(found)
 
     def _classify(self, item: ListedDefinition) -> Tool:

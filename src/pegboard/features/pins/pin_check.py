@@ -156,8 +156,8 @@ class PinCheck:
 
     def _tell_held(self, sorting: PinClassification) -> None:
         for held in sorting.refused:
-            told = {"digest": held.digest, "kind": details_of(held).get("kind", "")}
-            self._emit("held" if state_of(held) == "waiting" else "blocked", sorting, held, **told)
+            facts = {"digest": held.digest, "kind": details_of(held).get("kind", "")}
+            self._emit("held" if state_of(held) == "waiting" else "blocked", sorting, held, **facts)
 
     def _emit(
         self, action: str, sorting: PinClassification, item: Pin | HeldDefinition, **detail: object

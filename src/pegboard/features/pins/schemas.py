@@ -121,16 +121,16 @@ def pin_to_dict(pin: Pin) -> dict[str, Any]:
 
 def definition_to_dict(held: HeldDefinition, *, state: str = "") -> dict[str, Any]:
     """Return a `HeldAnswer`; `state` overrides the stored state."""
-    told = details_of(held)
+    details = details_of(held)
     return {
         "source": held.source,
         "name": held.name,
-        "tool": str(told.get("tool", "")),
+        "tool": str(details.get("tool", "")),
         "state": state or state_of(held),
         "digest": held.digest,
         "held_at": held.held_at,
-        "kind": str(told.get("kind", "")),
-        "changes": told.get("changes", []),
+        "kind": str(details.get("kind", "")),
+        "changes": details.get("changes", []),
     }
 
 

@@ -192,13 +192,13 @@ class Pins:
             for item in done:
                 self._announce(_DONE[decision], item, principal)
             if self._prove is not skip_proof:
-                names, told = (
+                names, failure = (
                     {item.name for item in done},
                     {"action": decision, "reason": _LOST_RACE},
                 )
                 for item in held:
                     if item.name not in names:
-                        self._announce("failed", item, principal, more=told)
+                        self._announce("failed", item, principal, more=failure)
         for source in dict.fromkeys(item.source for item in done):
             await self._decided(source)
         return done
@@ -210,15 +210,15 @@ class Pins:
         kit = self._registry.kit
 
         def about() -> BoardChanged:
-            told = named((_tool(item) or item.name, item.digest) for item in held)
+            affected = named((_tool(item) or item.name, item.digest) for item in held)
             return BoardChanged(
                 kind="definition",
                 action=decision,
                 at=kit.now(),
-                subject=told["names"][0] if len(held) == 1 else "",
+                subject=affected["names"][0] if len(held) == 1 else "",
                 by=principal.id,
                 tenant=principal.tenant,
-                detail={**told, "source": held[0].source},
+                detail={**affected, "source": held[0].source},
             )
 
         return record_in_audit(self._prove, about, kit=kit)

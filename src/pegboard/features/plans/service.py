@@ -226,12 +226,12 @@ def _refuse_mismatches(request: PlanRequest) -> None:
 def _add_defaults(schema: Mapping[str, Any], params: Mapping[str, Any]) -> dict[str, Any]:
     """The schema of the parameters, with the given values as defaults."""
     properties = cast("Mapping[str, Any]", schema.get("properties") or {})
-    told = {
+    nodes = {
         name: {**_as_object(node), "default": params[name]} if name in params else node
         for name, node in properties.items()
     }
-    told |= {name: {"default": value} for name, value in params.items() if name not in told}
-    return {**schema, "properties": told} if told else dict(schema)
+    nodes |= {name: {"default": value} for name, value in params.items() if name not in nodes}
+    return {**schema, "properties": nodes} if nodes else dict(schema)
 
 
 def _as_object(node: Any) -> Mapping[str, Any]:

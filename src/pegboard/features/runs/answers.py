@@ -72,14 +72,14 @@ class RunAnswers:
             RunNotFound: There is no such run.
             Unavailable: The run cannot be executed here now.
         """
-        told: set[str] = set()
+        notified: set[str] = set()
         while True:
             seen = await self._runner.result(run_id)
-            asked = {item.approval_id for item in seen.pending if item.approval_id} - told
+            asked = {item.approval_id for item in seen.pending if item.approval_id} - notified
             late = [approval_id for approval_id in asked if await self._is_decided(approval_id)]
             if not late:
                 return
-            told.update(late)
+            notified.update(late)
             for approval_id in late:
                 await self.notify_decision(run_id, approval_id)
 
@@ -94,7 +94,7 @@ class RunAnswers:
             if item.approval_id == approval_id:
                 try:
                     await self._runner.answer(run_id, item.id, {"answer": "approve"})
-                except (AlreadyAnswered, InvalidRequest):  # or it has gone on meanwhile
+                except (AlreadyAnswered, InvalidRequest):  # or it has continued meanwhile
                     continue
 
     async def _is_decided(self, approval_id: str) -> bool:
@@ -126,15 +126,15 @@ async def find_awaited_approvals(store: RunStore) -> dict[str, list[str]]:
 async def find_end_reason(store: RunStore, run_id: str) -> str:
     """Say why a run no longer needs an approval; empty while it may, and for an unknown run.
 
-    A run that was told to cancel counts as ended, whichever server executes it.
+    A run that was asked to cancel counts as ended, whichever server executes it.
     """
     run = await store.get(run_id)
     if run is None:
         return ""
     if run.finished_at is not None:
         return _ENDS.get(run.state, _ENDED)
-    told = {(item.signal.topic, item.signal.message) for item in await _controls(store, run_id)}
-    return CANCELLED if (CONTROL, "cancel") in told else ""
+    requests = {(item.signal.topic, item.signal.message) for item in await _controls(store, run_id)}
+    return CANCELLED if (CONTROL, "cancel") in requests else ""
 
 
 async def _controls(store: RunStore, run_id: str) -> list[StoredSignal]:

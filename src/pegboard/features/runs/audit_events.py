@@ -41,25 +41,25 @@ def answer_event(
 
 def unknown_outcome_event(run: StoredRun, event: RunEvent) -> BoardChanged:
     """A call of a run was interrupted, and it is unknown whether it took effect."""
-    told = {name: event.data[name] for name in ("tool", "reason") if event.data.get(name)}
+    facts = {name: event.data[name] for name in ("tool", "reason") if event.data.get(name)}
     return BoardChanged(
         kind=KIND,
         action="unknown",
         at=event.at,
         subject=run.start.run_id,
         tenant=run.start.principal.tenant,
-        detail={"step": event.data["node"], **told, "principal": run.start.principal.id},
+        detail={"step": event.data["node"], **facts, "principal": run.start.principal.id},
     )
 
 
 def failover_event(run: StoredRun, event: RunEvent) -> BoardChanged:
     """A substitute was called in place of an unavailable tool."""
-    told = {name: event.data.get(name, "") for name in ("tool", "instead_of", "state")}
+    facts = {name: event.data.get(name, "") for name in ("tool", "instead_of", "state")}
     return BoardChanged(
         kind=KIND,
         action="healed",
         at=event.at,
         subject=run.start.run_id,
         tenant=run.start.principal.tenant,
-        detail={"step": event.data["node"], **told, "principal": run.start.principal.id},
+        detail={"step": event.data["node"], **facts, "principal": run.start.principal.id},
     )

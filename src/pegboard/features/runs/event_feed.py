@@ -129,11 +129,11 @@ class RunFeed:
             is_kept = False
             with log_and_continue(
                 _LOG, "runs: events of a run are not stored yet"
-            ):  # it holds up no other run
+            ):  # one run does not delay the others
                 try:
                     await self._keep_waiting(run_id)
                     is_kept = True
-                except PegboardError as error:  # the store is away: for the others as well
+                except PegboardError as error:  # the store is unavailable for all runs
                     _LOG.warning("runs: events of run %s are not stored yet: %s", run_id, error)
                     return False
             is_all = is_all and is_kept
@@ -159,10 +159,10 @@ class RunFeed:
     async def _keep(self, run_id: str, events: Sequence[RunEvent]) -> None:
         known = self._known.get(run_id, _Progress())
         if run_id not in self._known or any(event.kind != "node_changed" for event in events):
-            known = await self._read(run_id, known)  # another server may have played it
-        states = dict(known.states)  # what is known changes once the events are kept
+            known = await self._read(run_id, known)  # another server may have executed it
+        states = dict(known.states)  # `known` changes only once the events are stored
         new = [event for event in events if _is_new(event, states)]
-        # asked for before anything is kept: what is kept is not told a second time
+        # read before anything is stored: a stored event is not announced again
         run = await self._store.get(run_id) if any(map(_fact_of, new)) else None
         last = await self._store.emit(run_id, new) if new else known.last
         self._known[run_id] = _Progress(states=states, last=last)
@@ -170,7 +170,7 @@ class RunFeed:
             del self._known[run_id]
         elif len(self._known) > _MAX_KNOWN:
             del self._known[next(iter(self._known))]
-        for event in new if last else ():  # without a run nothing was kept
+        for event in new if last else ():  # without a run nothing was stored
             self._announce(run_id, event)
             if run is not None and (fact := _fact_of(event)) is not None:
                 self._tell(fact(run, event))
@@ -258,7 +258,7 @@ def _to_stored(event: RunStarted | NodeChanged | RunFinished) -> RunEvent:
         case RunStarted():
             return RunEvent(kind="run_started", at=event.started_at, data=data)
         case NodeChanged():
-            is_over = event.replayed and event.started_at  # what is told late was so then
+            is_over = event.replayed and event.started_at  # a late event carries the original time
             at = event.started_at + event.duration_ms / 1000 if is_over else event.at
             return RunEvent(kind="node_changed", at=at, data=data)
         case RunFinished():

@@ -35,7 +35,7 @@ async def open_kill_switches(
             open.
     """
     report_kill_switches(registry.kit)
-    service = KillSwitches(registry, storage.switches, prove=prove, insists=True)
+    service = KillSwitches(registry, storage.switches, prove=prove, apply_unsaved=True)
     stack.push_async_callback(service.unsaved.close)
     await service.load()
     if settings.database is not None:

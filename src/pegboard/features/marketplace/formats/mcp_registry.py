@@ -112,8 +112,10 @@ def _entry(item: Node, market: Market) -> tuple[_Rank, MarketEntry]:
         raise UnusableEntry("it was deleted by its publisher")
     namespace, _, own = name.partition("/")
     short = short_name(own, market.name)
-    told = line(official.get("statusMessage"), most=500)
-    warnings = (f"Its publisher calls it {status}. {told}".strip(),) if status != "active" else ()
+    message = line(official.get("statusMessage"), most=500)
+    warnings = (
+        (f"Its publisher calls it {status}. {message}".strip(),) if status != "active" else ()
+    )
     entry = MarketEntry(
         market=market.name,
         id=name,

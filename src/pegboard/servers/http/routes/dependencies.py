@@ -129,7 +129,7 @@ async def show_breaks(
         service.filter_visible(caller, whole),
         service.node(wanted.tool),
         whole=whole,
-        stand_ins_of=certain if wanted.alternatives else None,
+        substitutes_of=certain if wanted.alternatives else None,
     )
     return JsonResponse(found.to_dict(service.names(item.tool for item in found.broken)))
 
