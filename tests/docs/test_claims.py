@@ -64,7 +64,7 @@ def test_the_page_of_the_websocket_tells_its_bounds() -> None:
 
     assert told == {
         "requests under way on a connection": str(ConnectionLimits().in_flight),
-        "reading what was sent": f"{ConnectionLimits().patience:g}",
+        "reading what was sent": f"{ConnectionLimits().send_timeout:g}",
         "a sign of life, which libraries give by themselves": f"{PING:g}",
         "connections": str(MAX_CONNECTIONS),
         "tickets that nobody has used yet": str(MAX_TICKETS),

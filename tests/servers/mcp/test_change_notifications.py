@@ -18,7 +18,7 @@ from pegboard.core.principal import LOCAL
 from pegboard.core.resources_and_prompts import ResourceSpec
 from pegboard.runtime import Pegboard
 from pegboard.servers.mcp.change_notifications import LegacySession
-from pegboard.servers.mcp.selection import WHOLE
+from pegboard.servers.mcp.selection import WHOLE_BOARD
 from pegboard.servers.mcp.server import BoardServer
 from pegboard.tools import prompt
 from pegboard.tools.resources_and_prompts import offer_of
@@ -187,7 +187,7 @@ async def test_a_client_that_cannot_be_told_harms_nobody_else(
             raise ConnectionError("gone")
 
     gone: Any = Gone()
-    leave = server._watching.subscribe(LegacySession(gone), LOCAL, WHOLE)
+    leave = server._watching.subscribe(LegacySession(gone), LOCAL, WHOLE_BOARD)
     board.registry.add(late)
     await asyncio.sleep(0.1)
     leave()

@@ -116,7 +116,7 @@ async def test_a_tool_outside_the_part_is_not_found_and_does_not_run(
     board: Pegboard, era: str
 ) -> None:
     async with (
-        a_server(board, part=BoardSelection(only=("add*",))) as server,
+        a_server(board, selection=BoardSelection(only=("add*",))) as server,
         a_client(server, era) as client,
     ):
         listed = await client.list_tools()

@@ -12,7 +12,7 @@ from pegboard.core.principal import LOCAL, Principal
 from pegboard.core.tool import ToolSpec
 from pegboard.runtime import Pegboard
 from pegboard.servers.mcp.listings import Catalogue
-from pegboard.servers.mcp.selection import WHOLE, BoardSelection
+from pegboard.servers.mcp.selection import WHOLE_BOARD, BoardSelection
 from pegboard.tools import SchemaTool
 
 STRANGER = Principal(id="stranger")
@@ -35,12 +35,12 @@ def made(number: int, *, scopes: tuple[str, ...] = ()) -> SchemaTool:
 
 
 def names(
-    catalogue: Catalogue, principal: Principal = LOCAL, part: BoardSelection = WHOLE
+    catalogue: Catalogue, principal: Principal = LOCAL, selection: BoardSelection = WHOLE_BOARD
 ) -> list[str]:
     found: list[str] = []
     cursor = None
     while True:
-        page = catalogue.page("tools", principal, part, cursor)
+        page = catalogue.page("tools", principal, selection, cursor)
         found += [item["name"] for item in page["tools"]]
         cursor = page.get("nextCursor")
         if cursor is None:
@@ -65,10 +65,10 @@ def test_pages_follow_each_other_whatever_comes_between() -> None:
     registry = ToolRegistry([made(number) for number in range(25)])
     catalogue = Catalogue(registry, page=10)
 
-    first = catalogue.page("tools", LOCAL, WHOLE, None)
+    first = catalogue.page("tools", LOCAL, WHOLE_BOARD, None)
     registry.remove("tool_00003")
     registry.add(made(9_999))
-    second = catalogue.page("tools", LOCAL, WHOLE, first["nextCursor"])
+    second = catalogue.page("tools", LOCAL, WHOLE_BOARD, first["nextCursor"])
 
     assert [len(first["tools"]), len(second["tools"])] == [10, 10]
     assert second["tools"][0]["name"] == "tool_00010"
@@ -80,16 +80,16 @@ def test_a_made_up_cursor_is_refused(cursor: str) -> None:
     catalogue = Catalogue(ToolRegistry([made(1)]))
 
     with pytest.raises(MCPError, match="No page has this cursor"):
-        catalogue.page("tools", LOCAL, WHOLE, cursor)
+        catalogue.page("tools", LOCAL, WHOLE_BOARD, cursor)
 
 
 def test_made_up_cursors_fill_no_memory() -> None:
     catalogue = Catalogue(ToolRegistry([made(number) for number in range(30)]), page=10)
 
     for number in range(100):
-        catalogue.page("tools", LOCAL, WHOLE, encode_cursor(f"x{number}"))
+        catalogue.page("tools", LOCAL, WHOLE_BOARD, encode_cursor(f"x{number}"))
 
-    assert len(catalogue.listing("tools", LOCAL, WHOLE).pages) <= 4
+    assert len(catalogue.listing("tools", LOCAL, WHOLE_BOARD).pages) <= 4
 
 
 def test_each_caller_is_shown_what_it_may_see() -> None:
@@ -97,15 +97,15 @@ def test_each_caller_is_shown_what_it_may_see() -> None:
 
     assert names(catalogue) == ["tool_00001", "tool_00002"]
     assert names(catalogue, STRANGER) == ["tool_00001"]
-    assert names(catalogue, part=BoardSelection(exclude=("*1",))) == ["tool_00002"]
+    assert names(catalogue, selection=BoardSelection(exclude=("*1",))) == ["tool_00002"]
 
 
 def test_a_page_is_rendered_once_until_something_changes() -> None:
     registry = ToolRegistry([made(1)])
     catalogue = Catalogue(registry)
 
-    first = catalogue.page("tools", LOCAL, WHOLE, None)
-    again = catalogue.page("tools", LOCAL, WHOLE, None)
+    first = catalogue.page("tools", LOCAL, WHOLE_BOARD, None)
+    again = catalogue.page("tools", LOCAL, WHOLE_BOARD, None)
     registry.switches.turn_off(tool="tool_00001")
     off = names(catalogue)
     registry.switches.turn_on(tool="tool_00001")
@@ -119,11 +119,11 @@ def test_a_page_is_rendered_once_until_something_changes() -> None:
 @pytest.mark.timeout(60)
 def test_ten_thousand_tools_cost_a_request_next_to_nothing() -> None:
     catalogue = Catalogue(ToolRegistry([made(number) for number in range(10_000)]))
-    catalogue.page("tools", LOCAL, WHOLE, None)
+    catalogue.page("tools", LOCAL, WHOLE_BOARD, None)
     before = time.process_time()
 
     for _ in range(100):
-        catalogue.page("tools", LOCAL, WHOLE, None)
+        catalogue.page("tools", LOCAL, WHOLE_BOARD, None)
 
     assert time.process_time() - before < 0.1
 
@@ -156,14 +156,14 @@ def test_a_tool_that_was_replaced_is_shown_anew() -> None:
 
     registry = ToolRegistry([first], "replace")
     catalogue = Catalogue(registry)
-    before = catalogue.listing("tools", LOCAL, WHOLE)
-    page = catalogue.page("tools", LOCAL, WHOLE, None)
+    before = catalogue.listing("tools", LOCAL, WHOLE_BOARD)
+    page = catalogue.page("tools", LOCAL, WHOLE_BOARD, None)
 
     registry.add(second)
-    after = catalogue.listing("tools", LOCAL, WHOLE)
+    after = catalogue.listing("tools", LOCAL, WHOLE_BOARD)
 
     assert page["tools"][0]["description"] == "First."
-    assert catalogue.page("tools", LOCAL, WHOLE, None)["tools"][0]["description"] == "Second."
+    assert catalogue.page("tools", LOCAL, WHOLE_BOARD, None)["tools"][0]["description"] == "Second."
     assert not after.same_as(before)
     assert after.same_as(after)
 
@@ -171,10 +171,10 @@ def test_a_tool_that_was_replaced_is_shown_anew() -> None:
 async def test_a_template_is_found_by_itself_and_by_what_it_means(board: Pegboard) -> None:
     catalogue = Catalogue(board.registry)
 
-    by_itself = catalogue.resource(LOCAL, WHOLE, "pages://{page}")
-    by_meaning = catalogue.resource(LOCAL, WHOLE, "pages://7")
+    by_itself = catalogue.resource(LOCAL, WHOLE_BOARD, "pages://{page}")
+    by_meaning = catalogue.resource(LOCAL, WHOLE_BOARD, "pages://7")
 
     assert by_itself is not None
     assert by_itself is by_meaning
-    assert catalogue.resource(LOCAL, WHOLE, "pages://7/8") is None
+    assert catalogue.resource(LOCAL, WHOLE_BOARD, "pages://7/8") is None
     catalogue.close()

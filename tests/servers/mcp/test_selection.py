@@ -9,10 +9,10 @@ from pegboard.core.tool import ToolSpec
 from pegboard.errors import InvalidRequest
 from pegboard.runtime import Pegboard, Settings
 from pegboard.servers.mcp.selection import (
-    WHOLE,
+    WHOLE_BOARD,
     BoardSelection,
     check_globs,
-    check_part,
+    check_selection,
     unknown_source,
 )
 
@@ -33,9 +33,9 @@ FETCH = spec("std__web_fetch", source="std", category="web", action="web_fetch")
 
 
 @pytest.mark.parametrize(
-    ("part", "has"),
+    ("selection", "has"),
     [
-        (WHOLE, (True, True)),
+        (WHOLE_BOARD, (True, True)),
         (BoardSelection(only=("shop__*",)), (True, False)),
         (BoardSelection(only=("std__*", "shop__*")), (True, True)),
         (BoardSelection(sources=("std",)), (False, True)),
@@ -45,8 +45,10 @@ FETCH = spec("std__web_fetch", source="std", category="web", action="web_fetch")
         (BoardSelection(own="shop", exclude=("shop__find",)), (False, False)),
     ],
 )
-def test_a_part_is_what_all_its_choices_leave(part: BoardSelection, has: tuple[bool, bool]) -> None:
-    assert (part.has(FIND), part.has(FETCH)) == has
+def test_a_part_is_what_all_its_choices_leave(
+    selection: BoardSelection, has: tuple[bool, bool]
+) -> None:
+    assert (selection.has(FIND), selection.has(FETCH)) == has
 
 
 @pytest.mark.parametrize(
@@ -59,25 +61,25 @@ def test_a_part_is_what_all_its_choices_leave(part: BoardSelection, has: tuple[b
     ids=["by its action", "by its name", "no name for MCP"],
 )
 def test_a_source_served_as_itself_has_its_own_names(tool: ToolSpec, shown: str) -> None:
-    part = BoardSelection(own="shop")
+    selection = BoardSelection(own="shop")
 
-    assert part.client_name(tool) == shown
-    assert part.board_name(shown) == tool.name
+    assert selection.client_name(tool) == shown
+    assert selection.board_name(shown) == tool.name
 
 
 def test_the_whole_board_has_the_names_of_the_board() -> None:
-    assert WHOLE.client_name(FIND) == WHOLE.board_name("shop__find") == "shop__find"
-    assert WHOLE.client_uri("board://shop/docs://a") == "board://shop/docs://a"
-    assert WHOLE.board_uri("docs://a") == "docs://a"
+    assert WHOLE_BOARD.client_name(FIND) == WHOLE_BOARD.board_name("shop__find") == "shop__find"
+    assert WHOLE_BOARD.client_uri("board://shop/docs://a") == "board://shop/docs://a"
+    assert WHOLE_BOARD.board_uri("docs://a") == "docs://a"
 
 
 def test_a_source_served_as_itself_has_its_own_uris() -> None:
-    part = BoardSelection(own="shop")
+    selection = BoardSelection(own="shop")
 
-    assert part.board_uri("docs://a") == "board://shop/docs://a"
-    assert part.client_uri("board://shop/docs://a") == "docs://a"
-    assert part.client_uri("board://std/docs://a") == "board://std/docs://a"
-    assert part.board_name("") == ""
+    assert selection.board_uri("docs://a") == "board://shop/docs://a"
+    assert selection.client_uri("board://shop/docs://a") == "docs://a"
+    assert selection.client_uri("board://std/docs://a") == "board://std/docs://a"
+    assert selection.board_name("") == ""
 
 
 def test_an_address_names_a_part() -> None:
@@ -115,9 +117,9 @@ def a_board(folder: Path, text: str = BOARD) -> Pegboard:
 
 
 @pytest.mark.parametrize(
-    "part",
+    "selection",
     [
-        WHOLE,
+        WHOLE_BOARD,
         BoardSelection(sources=("std", "shop"), own="shop"),
         BoardSelection(only=("std__*", "*greet", "greet"), exclude=("shop__x", "s*__y")),
         BoardSelection(only=("board__*", "legacy__greet")),
@@ -125,13 +127,15 @@ def a_board(folder: Path, text: str = BOARD) -> Pegboard:
     ],
     ids=["whole", "failed", "globs", "of no source", "category"],
 )
-async def test_a_part_of_what_the_board_has_is_served(tmp_path: Path, part: BoardSelection) -> None:
+async def test_a_part_of_what_the_board_has_is_served(
+    tmp_path: Path, selection: BoardSelection
+) -> None:
     async with a_board(tmp_path) as board:
-        check_part(part, board)
+        check_selection(selection, board)
 
 
 @pytest.mark.parametrize(
-    ("part", "said"),
+    ("selection", "said"),
     [
         (
             BoardSelection(sources=("std", "shopp")),
@@ -152,11 +156,11 @@ async def test_a_part_of_what_the_board_has_is_served(tmp_path: Path, part: Boar
     ids=["source", "as", "not a source", "only", "exclude", "long"],
 )
 async def test_a_source_that_the_board_does_not_have_is_refused(
-    tmp_path: Path, part: BoardSelection, said: str
+    tmp_path: Path, selection: BoardSelection, said: str
 ) -> None:
     async with a_board(tmp_path) as board:
         with pytest.raises(InvalidRequest) as caught:
-            check_part(part, board)
+            check_selection(selection, board)
 
     assert str(caught.value).endswith(said)
 
@@ -221,17 +225,17 @@ async def test_what_a_slow_source_may_still_bring_is_told(tmp_path: Path) -> Non
     path = tmp_path / "board.yaml"
     with silent_port() as port:
         path.write_text(SLOW_BOARD.replace("PORT", str(port)))
-        part = BoardSelection(only=("slow__*", "sl*__pay", "*pay*", "std__shell_exec"))
+        selection = BoardSelection(only=("slow__*", "sl*__pay", "*pay*", "std__shell_exec"))
         async with Pegboard(path, settings=Settings(open_patience=0.1, list_timeout=60)) as board:
             await board.wait_for("std__calculator")
-            pending = check_globs(part, board)
+            pending = check_globs(selection, board)
             with pytest.raises(InvalidRequest, match="std__pay"):
                 check_globs(BoardSelection(only=("std__pay*",)), board)
             with pytest.raises(InvalidRequest, match="'st\\*pay'"):
                 check_globs(BoardSelection(only=("st*pay",)), board)
         async with Pegboard(path, settings=Settings(list_timeout=6)) as board:
             await board.settled()
-            failed = check_globs(part, board)
+            failed = check_globs(selection, board)
 
     assert [text.partition(":")[0] for text in pending] == [
         f"nothing on the board matches '{glob}' yet" for glob in ("slow__*", "sl*__pay", "*pay*")

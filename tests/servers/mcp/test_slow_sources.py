@@ -61,7 +61,7 @@ async def test_a_part_holds_for_tools_that_come_late_as_well(tmp_path: Path) -> 
         settings = Settings(open_patience=0.2, list_timeout=60)
         async with (
             _opened(path, settings) as board,
-            a_server(board, part=BoardSelection(sources=("std",))) as server,
+            a_server(board, selection=BoardSelection(sources=("std",))) as server,
             a_client(server, "2026-07-28") as client,
         ):
             calling = asyncio.create_task(client.call_tool("late__stock", {}))

@@ -65,14 +65,14 @@ def serve(
             raise ConfigError(f"There is no board file {chosen.board}: try 'pegboard init'.")
         from pegboard.servers.mcp import BoardSelection, serve_stdio
 
-        part = BoardSelection(
+        selection = BoardSelection(
             only=tuple(only or ()),
             sources=tuple(source or ()),
             categories=tuple(category or ()),
             exclude=tuple(exclude or ()),
             own=own,
         )
-        serve_stdio(chosen, part=part)
+        serve_stdio(chosen, selection=selection)
 
 
 @mcp.command()

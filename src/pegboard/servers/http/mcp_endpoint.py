@@ -12,7 +12,7 @@ from pegboard.errors import ConfigError, InvalidRequest, Unavailable
 from pegboard.runtime import Pegboard
 from pegboard.servers.extras import require_mcp_extra
 from pegboard.servers.http.problem_details import error_response, problem_response
-from pegboard.servers.mcp.selection import BoardSelection, check_part, unknown_source
+from pegboard.servers.mcp.selection import BoardSelection, check_selection, unknown_source
 from pegboard.servers.shutdown import not_started_error
 
 if TYPE_CHECKING:
@@ -38,9 +38,9 @@ class McpEndpoint:
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer an authenticated request."""
-        part = self._part(Request(scope))
-        if not isinstance(part, BoardSelection):
-            await part(scope, receive, send)
+        selection = self._selection(Request(scope))
+        if not isinstance(selection, BoardSelection):
+            await selection(scope, receive, send)
             return
         sessions = await self._open_sessions()
         if sessions is None:
@@ -52,7 +52,7 @@ class McpEndpoint:
         if is_call and task is not None:
             self._running.add(task)
         try:
-            await sessions.handle(scope, receive, send, principal=principal, part=part)
+            await sessions.handle(scope, receive, send, principal=principal, selection=selection)
         except Unavailable as error:
             await error_response(error)(scope, receive, send)
         finally:
@@ -71,7 +71,7 @@ class McpEndpoint:
             await asyncio.wait(set(self._running), timeout=grace)
         await sessions.close()
 
-    def _part(self, request: Request) -> BoardSelection | ASGIApp:
+    def _selection(self, request: Request) -> BoardSelection | ASGIApp:
         """The selection of an address, or the response that refuses it."""
         own = str(request.path_params.get("source", ""))
         if own and all(state.name != own for state in self._board.sources):
@@ -79,9 +79,11 @@ class McpEndpoint:
         try:
             require_mcp_extra()
             query = request.query_params
-            part = BoardSelection.of_query({name: query.getlist(name) for name in query}, own=own)
-            check_part(part, self._board)
-            return part
+            selection = BoardSelection.of_query(
+                {name: query.getlist(name) for name in query}, own=own
+            )
+            check_selection(selection, self._board)
+            return selection
         except ConfigError as error:
             return problem_response(501, error.message, code="extra_missing")
         except InvalidRequest as error:

@@ -150,8 +150,8 @@ def problem_answer(
 def error_answer(error: PegboardError, **members: Any) -> ProblemAnswer:
     """The problem for a `PegboardError`; details for the operator are left out."""
     status = http_status(error)
-    said = error_to_dict(error)
-    body = {**_head(status, error.code), "detail": said.pop("message"), **said, **members}
+    fields = error_to_dict(error)
+    body = {**_head(status, error.code), "detail": fields.pop("message"), **fields, **members}
     headers: dict[str, str] = {}
     if status in {409, 429, 503} and error.retryable:
         wait = error.retry_after if error.retry_after is not None else _ASK_AGAIN

@@ -75,11 +75,11 @@ def tool_detail(board: Pegboard, tool: Tool, principal: Principal) -> dict[str, 
     registered = board.catalogue.definition(tool.spec)
     if registered is not None:
         detail["registered"] = registered
-    for told in (detail, registered or {}):
-        if "dependencies" in told:
-            hidden = _find_hidden(board.registry, told["dependencies"], principal)
+    for view in (detail, registered or {}):
+        if "dependencies" in view:
+            hidden = _find_hidden(board.registry, view["dependencies"], principal)
             names = {name for spec in hidden for name in (spec.id, spec.name)}
-            told["dependencies"] = [item for item in told["dependencies"] if item not in names]
+            view["dependencies"] = [item for item in view["dependencies"] if item not in names]
     return detail
 
 

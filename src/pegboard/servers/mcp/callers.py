@@ -17,9 +17,9 @@ from pegboard.servers.mcp.change_notifications import (
 )
 from pegboard.servers.mcp.elicitation import ClientAbilities
 from pegboard.servers.mcp.progress import Request
-from pegboard.servers.mcp.selection import WHOLE, BoardSelection
+from pegboard.servers.mcp.selection import WHOLE_BOARD, BoardSelection
 
-PART = "pegboard.mcp.part"
+SELECTION = "pegboard.mcp.selection"
 """Key of the selection in the state of an ASGI scope."""
 
 _SESSION = "pegboard.session"
@@ -36,7 +36,7 @@ class Caller:
     """A caller, the selection that is served to it, and what its client can be asked."""
 
     principal: Principal
-    part: BoardSelection
+    selection: BoardSelection
     abilities: ClientAbilities = field(default_factory=lambda: ClientAbilities(None))
 
 
@@ -45,7 +45,7 @@ class Callers:
 
     Args:
         watching: Notifies sessions of changes.
-        part: What is served if the address selects nothing, as over stdio.
+        selection: What is served if the address selects nothing, as over stdio.
         max_followed: Resources that one session may subscribe to.
     """
 
@@ -53,20 +53,20 @@ class Callers:
         self,
         watching: ChangeNotifications,
         *,
-        part: BoardSelection = WHOLE,
+        selection: BoardSelection = WHOLE_BOARD,
         max_followed: int = MAX_FOLLOWED,
     ) -> None:
         self._most_followed = max_followed
         self._watching = watching
-        self._part = part
+        self._selection = selection
 
     def caller(self, request: Request) -> Caller:
         """The caller of a request: authenticated over HTTP, the local user over stdio."""
         abilities = ClientAbilities(request.session.client_capabilities)
         if request.request is None:
-            return Caller(principal=LOCAL, part=self._part, abilities=abilities)
+            return Caller(principal=LOCAL, selection=self._selection, abilities=abilities)
         state: Mapping[str, Any] = request.request.scope["state"]
-        return Caller(principal=state["principal"], part=state[PART], abilities=abilities)
+        return Caller(principal=state["principal"], selection=state[SELECTION], abilities=abilities)
 
     def session(self, request: Request) -> LegacySession:
         """The session of a request; the first call subscribes it to changes."""
@@ -76,7 +76,7 @@ class Callers:
             return known
         session = connection.state[_SESSION] = LegacySession(connection, self._most_followed)
         caller = self.caller(request)
-        leave = self._watching.subscribe(session, caller.principal, caller.part)
+        leave = self._watching.subscribe(session, caller.principal, caller.selection)
         connection.exit_stack.callback(leave)
         return session
 

@@ -74,8 +74,10 @@ class LegacySession:
 class _Channel:
     """The sessions and streams of one caller and one selection, which see the same lists."""
 
-    def __init__(self, principal: Principal, part: BoardSelection, catalogue: Catalogue) -> None:
-        self.principal, self.part = principal, part
+    def __init__(
+        self, principal: Principal, selection: BoardSelection, catalogue: Catalogue
+    ) -> None:
+        self.principal, self.selection = principal, selection
         self.sessions: set[LegacySession] = set()
         self.streams = 0
         self.bus = InMemorySubscriptionBus()
@@ -91,7 +93,7 @@ class _Channel:
         return any({item: self._differs(item) for item in _KINDS[kind]}.values())
 
     def _differs(self, kind: ListKind) -> bool:
-        now = self._catalogue.listing(kind, self.principal, self.part)
+        now = self._catalogue.listing(kind, self.principal, self.selection)
         before, self._seen[kind] = self._seen.get(kind), now
         return before is not None and not now.same_as(before)
 
@@ -119,10 +121,10 @@ class ChangeNotifications:
         self._stop = registry.changes.listen(self._on_change)
 
     def subscribe(
-        self, session: LegacySession, principal: Principal, part: BoardSelection
+        self, session: LegacySession, principal: Principal, selection: BoardSelection
     ) -> Callable[[], None]:
         """Notify this session until the returned function is called."""
-        channel = self._channel(principal, part)
+        channel = self._channel(principal, selection)
         channel.sessions.add(session)
 
         def leave() -> None:
@@ -133,10 +135,10 @@ class ChangeNotifications:
 
     @asynccontextmanager
     async def stream(
-        self, principal: Principal, part: BoardSelection
+        self, principal: Principal, selection: BoardSelection
     ) -> AsyncGenerator[ListenHandler]:
         """The handler of `subscriptions/listen` for this caller."""
-        channel = self._channel(principal, part)
+        channel = self._channel(principal, selection)
         channel.streams += 1
         try:
             yield channel.listen
@@ -159,15 +161,15 @@ class ChangeNotifications:
         if left:
             await asyncio.wait(left)
 
-    def _channel(self, principal: Principal, part: BoardSelection) -> _Channel:
-        key = (principal, part)
+    def _channel(self, principal: Principal, selection: BoardSelection) -> _Channel:
+        key = (principal, selection)
         if key not in self._channels:
-            self._channels[key] = _Channel(principal, part, self._catalogue)
+            self._channels[key] = _Channel(principal, selection, self._catalogue)
         return self._channels[key]
 
     def _tidy(self, channel: _Channel) -> None:
         if not channel.sessions and not channel.streams:
-            self._channels.pop((channel.principal, channel.part), None)
+            self._channels.pop((channel.principal, channel.selection), None)
 
     def _on_change(self, kind: ChangeKind, uri: str) -> None:
         """Called by the registry, on any thread and often."""
@@ -207,9 +209,9 @@ class ChangeNotifications:
                     self._send(connection.send_resource_list_changed())
 
     async def _notify_resource(self, channel: _Channel, uri: str) -> None:
-        if self._catalogue.resource(channel.principal, channel.part, uri) is None:
+        if self._catalogue.resource(channel.principal, channel.selection, uri) is None:
             return
-        shown = channel.part.client_uri(uri)
+        shown = channel.selection.client_uri(uri)
         await channel.bus.publish(ResourceUpdated(uri=shown))
         for session in channel.sessions:
             if uri in session.followed:

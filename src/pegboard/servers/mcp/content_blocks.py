@@ -18,17 +18,17 @@ from pegboard.core.result import (
 )
 from pegboard.execution.results.handles import find
 from pegboard.runtime import Pegboard
-from pegboard.servers.mcp.selection import BoardSelection as BoardPart
+from pegboard.servers.mcp.selection import BoardSelection
 from pegboard.servers.mcp.to_mcp import McpTool
 
 _TEXTS = ("text/", "application/json", "application/xml", "application/yaml")
 
 
-def call_result(result: ToolResult, shown: McpTool, part: BoardPart) -> dict[str, Any]:
+def call_result(result: ToolResult, shown: McpTool, selection: BoardSelection) -> dict[str, Any]:
     """The result of `tools/call`."""
     content = result.content
     parts = (TextPart(text=content),) if isinstance(content, str) else content
-    blocks = [block_of(item, part) for item in parts]
+    blocks = [block_of(item, selection) for item in parts]
     blocks += [_link(item) for item in result.artifacts if item.handle]
     answer: dict[str, Any] = {
         "resultType": "complete",
@@ -41,7 +41,7 @@ def call_result(result: ToolResult, shown: McpTool, part: BoardPart) -> dict[str
     return answer
 
 
-def block_of(item: Part, part: BoardPart) -> dict[str, Any]:
+def block_of(item: Part, selection: BoardSelection) -> dict[str, Any]:
     """One content block."""
     match item:
         case TextPart():
@@ -52,15 +52,15 @@ def block_of(item: Part, part: BoardPart) -> dict[str, Any]:
             return {"type": "audio", "data": _base64(item.data), "mimeType": item.media_type}
         case ResourcePart():
             if item.text is None and item.data is None:
-                uri = part.client_uri(item.uri)
+                uri = selection.client_uri(item.uri)
                 link = {"type": "resource_link", "uri": uri, "name": uri}
                 return link | ({"mimeType": item.media_type} if item.media_type else {})
-            return {"type": "resource", "resource": resource_contents(item, part)}
+            return {"type": "resource", "resource": resource_contents(item, selection)}
 
 
-def resource_contents(item: ResourcePart, part: BoardPart) -> dict[str, Any]:
+def resource_contents(item: ResourcePart, selection: BoardSelection) -> dict[str, Any]:
     """The contents of a resource: text, else base64."""
-    contents: dict[str, Any] = {"uri": part.client_uri(item.uri)}
+    contents: dict[str, Any] = {"uri": selection.client_uri(item.uri)}
     if item.media_type:
         contents["mimeType"] = item.media_type
     if item.data is not None:

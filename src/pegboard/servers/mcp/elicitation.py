@@ -14,7 +14,7 @@ from pegboard.core.result import Part, TextPart
 from pegboard.errors import ElicitationUnavailable, ToolFailed, Unavailable
 from pegboard.schemas.validator import compile_schema
 from pegboard.servers.mcp.content_blocks import block_of, parts_of
-from pegboard.servers.mcp.selection import WHOLE
+from pegboard.servers.mcp.selection import WHOLE_BOARD
 
 Request = ServerRequestContext[Any, Any]
 _GONE = frozenset({types.CONNECTION_CLOSED, types.REQUEST_TIMEOUT})
@@ -165,7 +165,7 @@ def sample_of(result: types.CreateMessageResult) -> Sample:
 
 
 def _message(message: SampleMessage) -> dict[str, Any]:
-    blocks = [block_of(_sayable(item), WHOLE) for item in message.content]
+    blocks = [block_of(_sayable(item), WHOLE_BOARD) for item in message.content]
     return {"role": message.role, "content": blocks[0] if len(blocks) == 1 else blocks}
 
 

@@ -81,16 +81,16 @@ class Handlers:
 
     def list(self, kind: ListKind, caller: Caller, cursor: str | None) -> dict[str, Any]:
         """One page of what the caller can see."""
-        return self._catalogue.page(kind, caller.principal, caller.part, cursor)
+        return self._catalogue.page(kind, caller.principal, caller.selection, cursor)
 
     async def call_tool(
         self, request: Request, caller: Caller, params: types.CallToolRequestParams
     ) -> BaseModel | dict[str, Any]:
         """Run a tool; an error of the tool is a result, for the model to read."""
-        name = caller.part.board_name(params.name)
+        name = caller.selection.board_name(params.name)
         await wait_for_source(self._board.registry.kit, name)  # only then is its source known
         tool = self._board.registry.find(name)
-        if tool is not None and not caller.part.has(tool.spec):
+        if tool is not None and not caller.selection.has(tool.spec):
             raise unknown_tool(params.name)
 
         async def call(ctx: ToolContext[Any]) -> ToolResult:
@@ -104,14 +104,14 @@ class Handlers:
         result: ToolResult = outcome
         self._refuse(result, request, caller, params.name, tool)
         if tool is None:  # its source is unavailable
-            return call_result(result, NOTHING, caller.part)
-        return call_result(result, self._catalogue.render_tool(tool), caller.part)
+            return call_result(result, NOTHING, caller.selection)
+        return call_result(result, self._catalogue.render_tool(tool), caller.selection)
 
     async def get_prompt(
         self, request: Request, caller: Caller, params: types.GetPromptRequestParams
     ) -> BaseModel | dict[str, Any]:
         """Render a prompt."""
-        found = self._catalogue.prompt(caller.principal, caller.part, params.name)
+        found = self._catalogue.prompt(caller.principal, caller.selection, params.name)
         if found is None:
             raise no_prompt(params.name)
         name = found.spec.name
@@ -123,7 +123,7 @@ class Handlers:
         if isinstance(filled, types.InputRequiredResult):
             return filled
         messages = [
-            {"role": item.role, "content": block_of(item.content, caller.part)}
+            {"role": item.role, "content": block_of(item.content, caller.selection)}
             for item in filled.messages
         ]
         answer: dict[str, Any] = {"resultType": "complete", "messages": messages}
@@ -140,19 +140,21 @@ class Handlers:
             except HandleNotFound as error:
                 raise no_resource(uri, request.protocol_version) from error
             return {"resultType": "complete", "contents": [contents]}
-        found = self._catalogue.resource(caller.principal, caller.part, caller.part.board_uri(uri))
+        found = self._catalogue.resource(
+            caller.principal, caller.selection, caller.selection.board_uri(uri)
+        )
         if found is None:
             raise no_resource(uri, request.protocol_version)
 
         async def read(ctx: ToolContext[Any]) -> Any:
-            return await self._board.registry.offers.read(caller.part.board_uri(uri), ctx)
+            return await self._board.registry.offers.read(caller.selection.board_uri(uri), ctx)
 
         parts = await self._rounds.run(read, request, caller, params, name=found.spec.name)
         if isinstance(parts, types.InputRequiredResult):
             return parts
         return {
             "resultType": "complete",
-            "contents": [resource_contents(item, caller.part) for item in parts],
+            "contents": [resource_contents(item, caller.selection) for item in parts],
         }
 
     async def complete(
@@ -160,15 +162,17 @@ class Handlers:
     ) -> dict[str, Any]:
         """Complete an argument of a prompt or a variable of a resource template."""
         reference = params.ref
-        part = caller.part
+        selection = caller.selection
         if isinstance(reference, types.PromptReference):
-            prompt = self._catalogue.prompt(caller.principal, part, reference.name)
+            prompt = self._catalogue.prompt(caller.principal, selection, reference.name)
             if prompt is None:
                 raise no_prompt(reference.name)
             of = prompt.spec.name
         else:
             uri = str(reference.uri)
-            resource = self._catalogue.resource(caller.principal, part, part.board_uri(uri))
+            resource = self._catalogue.resource(
+                caller.principal, selection, selection.board_uri(uri)
+            )
             if resource is None:
                 raise no_resource(uri, request.protocol_version)
             of = resource.uri
@@ -193,8 +197,8 @@ class Handlers:
         self, request: Request, caller: Caller, params: types.SubscribeRequestParams
     ) -> dict[str, Any]:
         """Notify this session when a resource changes."""
-        uri = caller.part.board_uri(str(params.uri))
-        if self._catalogue.resource(caller.principal, caller.part, uri) is None:
+        uri = caller.selection.board_uri(str(params.uri))
+        if self._catalogue.resource(caller.principal, caller.selection, uri) is None:
             raise no_resource(str(params.uri), request.protocol_version)
         self._callers.session(request).follow(uri)
         return {}
@@ -203,7 +207,7 @@ class Handlers:
         self, request: Request, caller: Caller, params: types.UnsubscribeRequestParams
     ) -> dict[str, Any]:
         """Stop notifying this session of a resource."""
-        uri = caller.part.board_uri(str(params.uri))
+        uri = caller.selection.board_uri(str(params.uri))
         self._callers.session(request).followed.discard(uri)
         return {}
 
@@ -242,7 +246,9 @@ class Handlers:
     def _nearest(self, names: tuple[str, ...], caller: Caller) -> tuple[str, ...]:
         """Suggestions for a misspelt name, as this client knows them."""
         specs = [tool.spec for tool in map(self._board.registry.find, names) if tool is not None]
-        return tuple(caller.part.client_name(spec) for spec in specs if caller.part.has(spec))
+        return tuple(
+            caller.selection.client_name(spec) for spec in specs if caller.selection.has(spec)
+        )
 
     def _guard(self, handle: Handler) -> Callable[[Request, Any], Awaitable[Any]]:
         """Wrap a handler: add the caller, and turn every error into a protocol error."""

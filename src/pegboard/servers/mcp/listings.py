@@ -86,14 +86,14 @@ class Catalogue:
         self._stop()
 
     def page(
-        self, kind: ListKind, principal: Principal, part: BoardSelection, cursor: str | None
+        self, kind: ListKind, principal: Principal, selection: BoardSelection, cursor: str | None
     ) -> dict[str, Any]:
         """One page, as the result of a list request; cached until something changes.
 
         Raises:
             MCPError: The cursor is invalid.
         """
-        listing = self.listing(kind, principal, part)
+        listing = self.listing(kind, principal, selection)
         page = listing.pages.get(cursor or "")
         if page is None:
             after = _cursor_key(cursor) if cursor else ""
@@ -109,14 +109,16 @@ class Catalogue:
                 listing.pages[cursor or ""] = page
         return page
 
-    def listing(self, kind: ListKind, principal: Principal, part: BoardSelection) -> CallerListing:
+    def listing(
+        self, kind: ListKind, principal: Principal, selection: BoardSelection
+    ) -> CallerListing:
         """Every item of a kind that this caller can see, by name, each name once."""
-        key = (kind, principal, part)
+        key = (kind, principal, selection)
         kit = self._registry.kit
         stamp = (self._versions.get(_KEYS[kind][1], 0), kit, str(kit.switches.state()))
         known = self._listings.pop(key, None)
         if known is None or known.stamp != stamp:
-            entries = {item.key: item for item in self._entries(kind, principal, part)}
+            entries = {item.key: item for item in self._entries(kind, principal, selection)}
             known = CallerListing(stamp, tuple(entries[name] for name in sorted(entries)))
         self._listings[key] = known  # moved to the end: the least recently used is dropped first
         while len(self._listings) > _MAX_LISTINGS:
@@ -136,40 +138,44 @@ class Catalogue:
         self._rendered[spec.name] = (tool, bool(budget), made)
         return made
 
-    def resource(self, principal: Principal, part: BoardSelection, uri: str) -> ResourceTool | None:
+    def resource(
+        self, principal: Principal, selection: BoardSelection, uri: str
+    ) -> ResourceTool | None:
         """The resource or template of a board URI, if this caller can see it."""
-        shown = part.client_uri(uri)
-        found = self.listing("resources", principal, part).find(shown)
+        shown = selection.client_uri(uri)
+        found = self.listing("resources", principal, selection).find(shown)
         if found is not None:
             return found
-        templates = self.listing("templates", principal, part)
+        templates = self.listing("templates", principal, selection)
         exact = templates.find(shown)
         if exact is not None:
             return exact
         fitting = (item for item in templates.entries if match_uri(item.key, shown) is not None)
         return next((item.item for item in fitting), None)
 
-    def prompt(self, principal: Principal, part: BoardSelection, name: str) -> OfferedPrompt | None:
+    def prompt(
+        self, principal: Principal, selection: BoardSelection, name: str
+    ) -> OfferedPrompt | None:
         """The prompt of this client name, if this caller can see it."""
-        return self.listing("prompts", principal, part).find(name)
+        return self.listing("prompts", principal, selection).find(name)
 
     def _entries(
-        self, kind: ListKind, principal: Principal, part: BoardSelection
+        self, kind: ListKind, principal: Principal, selection: BoardSelection
     ) -> Iterable[_Entry]:
         match kind:
             case "tools":
                 for tool in self._registry.visible(principal):
-                    if part.has(tool.spec):
-                        yield self._tool_entry(tool, part.client_name(tool.spec))
+                    if selection.has(tool.spec):
+                        yield self._tool_entry(tool, selection.client_name(tool.spec))
             case "prompts":
                 for offered in self._registry.offers.prompts(principal):
-                    if part.has(offered.spec):
-                        yield _prompt_entry(offered, part.client_name(offered.spec))
+                    if selection.has(offered.spec):
+                        yield _prompt_entry(offered, selection.client_name(offered.spec))
             case "resources" | "templates":
                 for offered in self._registry.offers.resources(principal):
                     wanted = offered.resource.spec.is_template == (kind == "templates")
-                    if wanted and part.has(offered.spec):
-                        yield _resource_entry(offered, part.client_uri(offered.uri))
+                    if wanted and selection.has(offered.spec):
+                        yield _resource_entry(offered, selection.client_uri(offered.uri))
 
     def _tool_entry(self, tool: Tool, name: str) -> _Entry:
         return _Entry(name, tool, lambda: self.render_tool(tool).with_name(name))

@@ -101,4 +101,4 @@ def _key(request: Request) -> str | None:
 def _owner(request: Request, caller: Caller, params: Any) -> tuple[Hashable, ...]:
     """The caller and the request that may resume a call."""
     asked = params.model_dump(include={"name", "uri", "arguments"}, mode="json")
-    return (caller.principal, caller.part, request.method, digest_of(asked))
+    return (caller.principal, caller.selection, request.method, digest_of(asked))

@@ -98,7 +98,7 @@ class BoardSelection:
         return board_uri(self.own, shown)
 
 
-def check_part(part: BoardSelection, board: Pegboard) -> None:
+def check_selection(selection: BoardSelection, board: Pegboard) -> None:
     """Refuse a selection that names an unknown source.
 
     Otherwise the selection would be silently empty, and a misspelt exclusion would expose what it
@@ -107,8 +107,8 @@ def check_part(part: BoardSelection, board: Pegboard) -> None:
     Raises:
         InvalidRequest: A source is unknown; the message suggests names.
     """
-    named = [*part.sources, *((part.own,) if part.own else ())]
-    begun = {split_wire_name(glob)[0] for glob in (*part.only, *part.exclude)} - {""}
+    named = [*selection.sources, *((selection.own,) if selection.own else ())]
+    begun = {split_wire_name(glob)[0] for glob in (*selection.only, *selection.exclude)} - {""}
     if not named and not begun:
         return
     known = {state.name for state in board.sources}
@@ -120,7 +120,7 @@ def check_part(part: BoardSelection, board: Pegboard) -> None:
             raise InvalidRequest(unknown_source(name, board))
 
 
-def check_globs(part: BoardSelection, board: Pegboard) -> list[str]:
+def check_globs(selection: BoardSelection, board: Pegboard) -> list[str]:
     """Refuse globs of `only` that match nothing, unless a source may still provide a match.
 
     This is for the operator: hidden names match too, and may be named.
@@ -132,11 +132,11 @@ def check_globs(part: BoardSelection, board: Pegboard) -> list[str]:
     Raises:
         InvalidRequest: A glob matches nothing, and all sources that it could mean are listed.
     """
-    if not part.only:
+    if not selection.only:
         return []
     names = list(_names(board))
     warnings: list[str] = []
-    for glob in part.only:
+    for glob in selection.only:
         if any(fnmatchcase(name, glob) for name in names):
             continue
         missing = [
@@ -161,7 +161,7 @@ def unknown_source(name: str, board: Pegboard) -> str:
     return f"There is no source '{shorten_name(name)}' on the board; {hint}"
 
 
-WHOLE = BoardSelection()
+WHOLE_BOARD = BoardSelection()
 """The whole board."""
 
 

@@ -17,7 +17,7 @@ from pegboard.servers.mcp.listings import PAGE, Catalogue
 from pegboard.servers.mcp.multi_round import MultiRoundRequests
 from pegboard.servers.mcp.progress import Request
 from pegboard.servers.mcp.protocol_errors import name_param_faults
-from pegboard.servers.mcp.selection import WHOLE, BoardSelection
+from pegboard.servers.mcp.selection import WHOLE_BOARD, BoardSelection
 from pegboard.servers.mcp.suspended_calls import SuspendedCalls
 
 INSTRUCTIONS = (
@@ -38,7 +38,7 @@ class BoardServer:
 
     Args:
         board: An open board.
-        part: What is served if the address selects nothing, as over stdio.
+        selection: What is served if the address selects nothing, as over stdio.
         page: Items on a page of a list.
         debounce: Seconds between a change and its notification.
         max_followed: Resources that one session may subscribe to.
@@ -49,7 +49,7 @@ class BoardServer:
         self,
         board: Pegboard,
         *,
-        part: BoardSelection = WHOLE,
+        selection: BoardSelection = WHOLE_BOARD,
         page: int = PAGE,
         debounce: float = DEBOUNCE,
         max_followed: int = MAX_FOLLOWED,
@@ -57,7 +57,7 @@ class BoardServer:
     ) -> None:
         self._catalogue = Catalogue(board.registry, page=page)
         self._watching = ChangeNotifications(board.registry, self._catalogue, debounce=debounce)
-        self._callers = Callers(self._watching, part=part, max_followed=max_followed)
+        self._callers = Callers(self._watching, selection=selection, max_followed=max_followed)
         self._suspended = suspended or SuspendedCalls()
         self._board = board
         rounds = MultiRoundRequests(self._callers, self._suspended)
@@ -99,7 +99,7 @@ class BoardServer:
         caller = CURRENT.get()
         if caller is None:
             return None
-        found = self._catalogue.listing("tools", caller.principal, caller.part).find(name)
+        found = self._catalogue.listing("tools", caller.principal, caller.selection).find(name)
         return None if found is None else self._catalogue.render_tool(found).body["inputSchema"]
 
     async def _on_initialized(self, request: Request, _params: types.NotificationParams) -> None:
@@ -109,7 +109,7 @@ class BoardServer:
         self, request: Request, params: types.SubscriptionsListenRequestParams
     ) -> types.SubscriptionsListenResult:
         caller = self._callers.caller(request)
-        async with self._watching.stream(caller.principal, caller.part) as listen:
+        async with self._watching.stream(caller.principal, caller.selection) as listen:
             return await listen(request, params)
 
 

@@ -218,7 +218,7 @@ async def test_a_client_that_does_not_read_is_told_and_disconnected(
 
     monkeypatch.setattr(SendQueue, "deliver", watched)
     monkeypatch.setattr(uvicorn_server, "_CLOSE_TIMEOUT", 60.0)
-    limits = ConnectionLimits(in_flight=400, patience=0.3)
+    limits = ConnectionLimits(in_flight=400, send_timeout=0.3)
     async with served(board, limits=limits) as url, connected(url, max_queue=1) as client:
         with suppress(ConnectionClosed):
             for _ in range(400):
@@ -232,7 +232,10 @@ async def test_a_client_that_does_not_read_is_told_and_disconnected(
 
 async def test_a_client_that_never_reads_again_holds_nothing(board: Pegboard) -> None:
     text = json.dumps({"id": "w", "type": "call", "body": {"name": "wait"}})
-    async with served(board, limits=ConnectionLimits(patience=0.2)) as url, raw(url) as (_, writer):
+    async with (
+        served(board, limits=ConnectionLimits(send_timeout=0.2)) as url,
+        raw(url) as (_, writer),
+    ):
         writer.write(frame(text))
         for number in range(300):
             call = {"name": "weigh", "input": {"size": 900_000}}

@@ -26,11 +26,11 @@ async def test_messages_go_out_in_order_and_progress_before_what_follows_it() ->
     async def send(text: str) -> None:
         sent.append(text)
 
-    outbox = SendQueue(send, patience=1)
-    outbox.progress({"id": 1, "done": 1})
-    outbox.progress({"id": 1, "done": 2})
-    outbox.progress({"id": 2, "done": 7})
-    await outbox.say({"id": 1, "type": "result"})
+    outbox = SendQueue(send, timeout=1)
+    outbox.put_progress({"id": 1, "done": 1})
+    outbox.put_progress({"id": 1, "done": 2})
+    outbox.put_progress({"id": 2, "done": 7})
+    await outbox.put({"id": 1, "type": "result"})
 
     assert await said(outbox, sent, 3) == [
         {"id": 1, "done": 2},
@@ -45,10 +45,10 @@ async def test_whoever_has_too_much_to_say_waits_for_room() -> None:
     async def send(text: str) -> None:
         sent.append(text)
 
-    outbox = SendQueue(send, patience=1)
+    outbox = SendQueue(send, timeout=1)
     for number in range(MAX_WAITING):
-        await outbox.say({"id": number})
-    one_more = asyncio.create_task(outbox.say({"id": "more"}))
+        await outbox.put({"id": number})
+    one_more = asyncio.create_task(outbox.put({"id": "more"}))
     await asyncio.sleep(0.01)
     assert not one_more.done()
 
@@ -62,8 +62,8 @@ async def test_a_message_that_nobody_takes_ends_it() -> None:
     async def send(_: str) -> None:
         await asyncio.sleep(60)
 
-    outbox = SendQueue(send, patience=0.01)
-    await outbox.say({"id": 1})
+    outbox = SendQueue(send, timeout=0.01)
+    await outbox.put({"id": 1})
 
     with pytest.raises(TimeoutError):
         await outbox.deliver()
@@ -75,7 +75,7 @@ async def test_what_json_cannot_say_is_no_reason_to_fail() -> None:
     async def send(text: str) -> None:
         sent.append(text)
 
-    outbox = SendQueue(send, patience=1)
-    await outbox.say({"id": 1, "half": "\ud800", "no": [float("inf")]})
+    outbox = SendQueue(send, timeout=1)
+    await outbox.put({"id": 1, "half": "\ud800", "no": [float("inf")]})
 
     assert await said(outbox, sent, 1) == [{"id": 1, "half": "\ud800", "no": [None]}]

@@ -15,7 +15,7 @@ from pegboard.runtime import Pegboard
 from pegboard.servers.mcp.callers import CURRENT
 from pegboard.servers.mcp.http.sessions import HttpSessions
 from pegboard.servers.mcp.protocol_errors import DUPLICATE_ID
-from pegboard.servers.mcp.selection import WHOLE
+from pegboard.servers.mcp.selection import WHOLE_BOARD
 
 PING = {"jsonrpc": "2.0", "id": 2, "method": "ping"}
 MODERN = {"MCP-Protocol-Version": "2026-07-28", "Mcp-Method": "server/discover"}
@@ -47,7 +47,9 @@ class Door:
         name = dict(scope["headers"]).get(b"x-caller", b"").decode()
         principal = Principal(id=name) if name else LOCAL
         scope["state"] = {"principal": principal}
-        await self._sessions.handle(scope, receive, send, principal=principal, part=WHOLE)
+        await self._sessions.handle(
+            scope, receive, send, principal=principal, selection=WHOLE_BOARD
+        )
 
 
 @pytest.fixture

@@ -89,10 +89,10 @@ def _wrong(given: Mapping[str, Any]) -> Iterator[InitErrorDetails]:
         try:
             schema_of({name: item}, "")
         except ConfigError as error:
-            said = error.message.removeprefix(f".{name}: ").removeprefix(
+            text = error.message.removeprefix(f".{name}: ").removeprefix(
                 "."
             )  # or it names an inner
-            kind = PydanticCustomError("value_error", "{said}", {"said": said})
+            kind = PydanticCustomError("value_error", "{text}", {"text": text})
             yield InitErrorDetails(type=kind, loc=(name,), input=item)
 
 

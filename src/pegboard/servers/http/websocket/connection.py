@@ -48,11 +48,11 @@ class ConnectionLimits:
 
     Attributes:
         in_flight: Concurrent requests.
-        patience: Seconds that the client may leave a message unread.
+        send_timeout: Seconds that the client may leave a message unread.
     """
 
     in_flight: int = 64
-    patience: float = 20.0
+    send_timeout: float = 20.0
 
 
 class Connection:
@@ -63,7 +63,7 @@ class Connection:
         send: Sends messages.
         board: An open board.
         caller: The caller who has connected.
-        news: Returns the subscriptions of the board.
+        subscriptions: Returns the subscriptions of the board.
         limits: Limits of the connection.
     """
 
@@ -74,23 +74,23 @@ class Connection:
         *,
         board: Pegboard,
         caller: Principal,
-        news: Callable[[], BoardSubscriptions],
+        subscriptions: Callable[[], BoardSubscriptions],
         limits: ConnectionLimits,
     ) -> None:
         self._receive = receive
         self._send = send
         self._board = board
         self._caller = caller
-        self._news = news
+        self._subscriptions = subscriptions
         self._limits = limits
-        self._outbox = SendQueue(self._send_text, patience=limits.patience)
+        self._queue = SendQueue(self._send_text, timeout=limits.send_timeout)
         self._tasks: dict[Id, asyncio.Task[None]] = {}
         self._ended = False
 
     async def serve(self) -> None:
         """Serve until one side closes the connection; running requests are cancelled then."""
         reading = asyncio.create_task(self._read())
-        delivering = asyncio.create_task(self._outbox.deliver())
+        delivering = asyncio.create_task(self._queue.deliver())
         try:
             await asyncio.wait((reading, delivering), return_when=asyncio.FIRST_COMPLETED)
         finally:
@@ -99,7 +99,7 @@ class Connection:
             delivering.cancel()
             await cancel_and_wait([reading, delivering, *self._tasks.values()])
         if not delivering.cancelled() and isinstance(delivering.exception(), TimeoutError):
-            reason = f"not read within {self._limits.patience:g} s"
+            reason = f"not read within {self._limits.send_timeout:g} s"
             await self._send({"type": "websocket.close", "code": SLOW_READER, "reason": reason})
         for task in (reading, delivering):
             if not task.cancelled() and not isinstance(task.exception(), OSError):
@@ -115,7 +115,9 @@ class Connection:
                 return
             text = received.get("text")
             if text is None:
-                await self._say(None, problem_answer(415, "Messages must be text, not binary."))
+                await self._send_answer(
+                    None, problem_answer(415, "Messages must be text, not binary.")
+                )
                 continue
             await self._take(text)
 
@@ -129,20 +131,22 @@ class Connection:
             message = READER.validate_python(given)
             match message:
                 case PingMessage():
-                    await self._outbox.say({"id": message.id, "type": "pong"})
+                    await self._queue.put({"id": message.id, "type": "pong"})
                 case CancelMessage():
-                    await self._say(message.id, self._cancel(message.request))
+                    await self._send_answer(message.id, self._cancel(message.request))
                 case _:
                     await self._begin(message)
         except ValidationError as error:
-            await self._say(known, validation_answer(faults_of(error), schema=schema_for(given)))
+            await self._send_answer(
+                known, validation_answer(faults_of(error), schema=schema_for(given))
+            )
         except PegboardError as error:
-            await self._say(known, error_answer(error))
+            await self._send_answer(known, error_answer(error))
 
     async def _begin(self, message: Work) -> None:
         if message.id in self._tasks:
             detail = f"The id {message.id!r} is in use by a running request."
-            await self._say(None, problem_answer(409, detail, code=InvalidRequest.code))
+            await self._send_answer(None, problem_answer(409, detail, code=InvalidRequest.code))
             return
         if len(self._tasks) >= self._limits.in_flight:
             raise Overloaded(
@@ -162,13 +166,13 @@ class Connection:
         return SuccessAnswer(body={"request": request})
 
     async def _answer(self, message: Work) -> None:
-        updates = _Updates(message.id, self._outbox)
+        updates = _Updates(message.id, self._queue)
         try:
             if not self._board.is_open:
                 answer = error_answer(_not_open())
             else:
                 answer = await dispatch(
-                    message, self._board, self._caller, updates, news=self._news
+                    message, self._board, self._caller, updates, subscriptions=self._subscriptions
                 )
         except PegboardError as error:
             answer = error_answer(error)
@@ -179,28 +183,28 @@ class Connection:
         except Exception as error:  # noqa: BLE001 - the last resort: logged, answered with its id
             answer = internal_error_answer(error, during=f"/ws {message.type}")
         updates.end()
-        await self._say(message.id, answer)
+        await self._send_answer(message.id, answer)
 
-    async def _say(self, known: Id | None, answer: SuccessAnswer | ProblemAnswer) -> None:
+    async def _send_answer(self, known: Id | None, answer: SuccessAnswer | ProblemAnswer) -> None:
         if isinstance(answer, ProblemAnswer):
             message = {"id": known, "type": "error", "problem": answer.body}
         else:
             message = {"id": known, "type": "result", "status": answer.status, "body": answer.body}
-        await self._outbox.say(message)
+        await self._queue.put(message)
 
 
 class _Updates:
     """Sends the updates of one request before its answer."""
 
-    def __init__(self, request: Id, outbox: SendQueue) -> None:
+    def __init__(self, request: Id, queue: SendQueue) -> None:
         self._id = request
-        self._outbox = outbox
+        self._queue = queue
         self._loop = asyncio.get_running_loop()
         self._ended = False
 
     async def event(self, event: Mapping[str, Any]) -> None:
         """Send an event."""
-        await self._outbox.say({"id": self._id, "type": "event", "event": event})
+        await self._queue.put({"id": self._id, "type": "event", "event": event})
 
     def progress(self, progress: Progress) -> None:
         """Send progress; safe to call on any thread."""
@@ -221,7 +225,7 @@ class _Updates:
 
     def _put(self, message: Mapping[str, Any]) -> None:
         if not self._ended:
-            self._outbox.progress(message)
+            self._queue.put_progress(message)
 
 
 def _not_open() -> PegboardError:

@@ -45,7 +45,7 @@ async def dispatch(
     caller: Principal,
     updates: RequestUpdates,
     *,
-    news: Callable[[], BoardSubscriptions],
+    subscriptions: Callable[[], BoardSubscriptions],
 ) -> SuccessAnswer | ProblemAnswer:
     """Handle the request of a message.
 
@@ -58,7 +58,7 @@ async def dispatch(
         case FollowRunMessage():
             return await _follow(message, board, caller, updates)
         case SubscribeMessage():
-            return await _subscribe(news(), caller, updates)
+            return await _subscribe(subscriptions(), caller, updates)
         case DecideMessage():
             return await _decide(message, board, caller)
         case StartRunMessage():
@@ -114,15 +114,15 @@ async def _follow(
     async with aclosing(following) as events:
         async for event in events:
             last = event.sequence
-            told = {"sequence": last, "kind": event.kind, "at": event.at, **event.data}
-            await updates.event(told)
+            data = {"sequence": last, "kind": event.kind, "at": event.at, **event.data}
+            await updates.event(data)
     return SuccessAnswer(body={"run_id": message.run_id, "last": last})
 
 
 async def _subscribe(
-    news: BoardSubscriptions, caller: Principal, updates: RequestUpdates
+    subscriptions: BoardSubscriptions, caller: Principal, updates: RequestUpdates
 ) -> SuccessAnswer:
-    with news.subscribe(caller) as coming:
+    with subscriptions.subscribe(caller) as coming:
         await updates.event({"kind": "subscribed"})
         async with aclosing(coming) as events:
             async for event in events:

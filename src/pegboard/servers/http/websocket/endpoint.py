@@ -38,7 +38,7 @@ class WebSocketEndpoint:
         self._limits = limits or ConnectionLimits()
         self._most = most
         self._count = 0
-        self._news: BoardSubscriptions | None = None
+        self._subscriptions: BoardSubscriptions | None = None
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Serve one connection of an authenticated caller."""
@@ -58,7 +58,7 @@ class WebSocketEndpoint:
                 send,
                 board=self._board,
                 caller=caller,
-                news=self._of_the_board,
+                subscriptions=self._open_subscriptions,
                 limits=self._limits,
             ).serve()
         except OSError:
@@ -69,11 +69,11 @@ class WebSocketEndpoint:
         finally:
             self._count -= 1
 
-    def _of_the_board(self) -> BoardSubscriptions:
+    def _open_subscriptions(self) -> BoardSubscriptions:
         registry = self._board.registry
-        if self._news is None or self._news.registry is not registry:
-            self._news = BoardSubscriptions(registry)
-        return self._news
+        if self._subscriptions is None or self._subscriptions.registry is not registry:
+            self._subscriptions = BoardSubscriptions(registry)
+        return self._subscriptions
 
 
 async def refuse(why: ProblemAnswer, scope: Scope, receive: Receive, send: Send) -> None:

@@ -194,10 +194,10 @@ def schema_for(message: dict[str, Any]) -> JsonSchema:
 
 def _with_one_of_each_id(faults: list[dict[str, Any]]) -> list[dict[str, Any]]:
     """Merge the two faults of an id that is neither a string nor a number."""
-    told: dict[Any, dict[str, Any]] = {}
+    merged: dict[Any, dict[str, Any]] = {}
     for item in faults:
         *place, form = item["loc"] or ("",)
         if form in _FORMS_OF_ID:
             item = {"type": "value", "loc": tuple(place), "msg": _WANTED_ID}  # noqa: PLW2901 - instead of it
-        told.setdefault((item["loc"], item["msg"]), item)
-    return list(told.values())
+        merged.setdefault((item["loc"], item["msg"]), item)
+    return list(merged.values())

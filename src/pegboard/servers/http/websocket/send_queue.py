@@ -22,18 +22,18 @@ class SendQueue:
 
     Args:
         send: Sends one message; waits while the connection's buffer is full.
-        patience: Seconds that sending one message may take.
+        timeout: Seconds that sending one message may take.
     """
 
-    def __init__(self, send: Send, *, patience: float) -> None:
+    def __init__(self, send: Send, *, timeout: float) -> None:
         self._send = send
-        self._patience = patience
+        self._timeout = timeout
         self._waiting: deque[str] = deque()
         self._progress: dict[Id, Mapping[str, Any]] = {}
-        self._news = asyncio.Event()
+        self._has_messages = asyncio.Event()
         self._room = asyncio.Event()
 
-    async def say(self, message: Mapping[str, Any]) -> None:
+    async def put(self, message: Mapping[str, Any]) -> None:
         """Queue a message after those queued before; waits while the queue is full."""
         last = self._progress.pop(message["id"], None)
         for item in (last, message):
@@ -43,12 +43,12 @@ class SendQueue:
                 self._room.clear()
                 await self._room.wait()
             self._waiting.append(encode_json(item).decode())
-            self._news.set()
+            self._has_messages.set()
 
-    def progress(self, message: Mapping[str, Any]) -> None:
+    def put_progress(self, message: Mapping[str, Any]) -> None:
         """Queue the progress of a request; replaces its unsent progress."""
         self._progress[message["id"]] = message
-        self._news.set()
+        self._has_messages.set()
 
     async def deliver(self) -> None:
         """Send queued messages until the connection ends.
@@ -60,13 +60,13 @@ class SendQueue:
             while self._waiting or self._progress:
                 await self._deliver_one()
                 self._room.set()
-            self._news.clear()
-            await self._news.wait()
+            self._has_messages.clear()
+            await self._has_messages.wait()
 
     async def _deliver_one(self) -> None:
         if self._waiting:
             text = self._waiting.popleft()
         else:
             text = encode_json(self._progress.pop(next(iter(self._progress)))).decode()
-        async with asyncio.timeout(self._patience):
+        async with asyncio.timeout(self._timeout):
             await self._send(text)

@@ -13,7 +13,7 @@ from starlette.types import Receive, Scope, Send
 
 from pegboard.core.principal import Principal
 from pegboard.runtime import Pegboard
-from pegboard.servers.mcp.callers import CURRENT, PART, Caller
+from pegboard.servers.mcp.callers import CURRENT, SELECTION, Caller
 from pegboard.servers.mcp.http.message_checks import (
     buffer_body,
     is_stateless,
@@ -83,7 +83,7 @@ class HttpSessions:
         send: Send,
         *,
         principal: Principal,
-        part: BoardSelection,
+        selection: BoardSelection,
     ) -> None:
         """Answer a request; a session answers only the caller who started it.
 
@@ -98,11 +98,11 @@ class HttpSessions:
                 return
         if self._is_ending:
             raise not_started_error()
-        scope["state"][PART] = part
+        scope["state"][SELECTION] = selection
         owner = principal.owner
         token = AccessToken(token="", client_id=owner, scopes=[])
         scope["user"] = AuthenticatedUser(token)
-        before = CURRENT.set(Caller(principal=principal, part=part))
+        before = CURRENT.set(Caller(principal=principal, selection=selection))
         try:
             await self._handle(scope, receive, send, body=body, owner=owner)
         finally:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from pegboard.errors import ConfigError, InvalidRequest
 from pegboard.runtime import Pegboard, Settings
 from pegboard.servers.extras import require_mcp_extra
-from pegboard.servers.mcp.selection import WHOLE, BoardSelection, check_globs, check_part
+from pegboard.servers.mcp.selection import WHOLE_BOARD, BoardSelection, check_globs, check_selection
 from pegboard.servers.shutdown import CANCEL_TIMEOUT, cancel_and_wait, exit_process
 
 if TYPE_CHECKING:
@@ -20,14 +20,14 @@ GRACE = 8.0
 """Seconds that running requests have to finish once the client has closed stdin."""
 
 
-def serve_stdio(settings: Settings, *, part: BoardSelection = WHOLE) -> None:
+def serve_stdio(settings: Settings, *, selection: BoardSelection = WHOLE_BOARD) -> None:
     """Serve a board over stdin and stdout until the client closes stdin, or SIGINT or SIGTERM.
 
     When stdin is closed, running requests have `GRACE` seconds to finish. A signal cancels them.
 
     Args:
         settings: Settings of the board.
-        part: Which of its tools, resources and prompts are served.
+        selection: Which of its tools, resources and prompts are served.
 
     Raises:
         ConfigError: A setting or the board is invalid, or an extra is missing.
@@ -40,13 +40,13 @@ def serve_stdio(settings: Settings, *, part: BoardSelection = WHOLE) -> None:
     from pegboard.servers.mcp.stdio.transport import claim_stdio
 
     reading, writing = claim_stdio()
-    asyncio.run(_run_to_the_end(settings, part, reading, writing))
+    asyncio.run(_run_to_the_end(settings, selection, reading, writing))
 
 
 async def _run_to_the_end(
-    settings: Settings, part: BoardSelection, reading: int, writing: int
+    settings: Settings, selection: BoardSelection, reading: int, writing: int
 ) -> None:
-    serving = asyncio.create_task(_serve(settings, part, reading, writing))
+    serving = asyncio.create_task(_serve(settings, selection, reading, writing))
     if threading.current_thread() is threading.main_thread():
         loop = asyncio.get_running_loop()
         for number in (signal.SIGINT, signal.SIGTERM):
@@ -57,20 +57,20 @@ async def _run_to_the_end(
     await exit_process()
 
 
-async def _serve(settings: Settings, part: BoardSelection, reading: int, writing: int) -> None:
+async def _serve(settings: Settings, selection: BoardSelection, reading: int, writing: int) -> None:
     from pegboard.servers.mcp.server import BoardServer
     from pegboard.servers.mcp.stdio.transport import open_streams
 
     async with Pegboard(settings=settings) as board:
         try:
-            check_part(part, board)
-            for warning in check_globs(part, board):
+            check_selection(selection, board)
+            for warning in check_globs(selection, board):
                 sys.stderr.write(f"pegboard: {warning}\n")
         except InvalidRequest as error:
             raise ConfigError(error.message) from error
         if settings.reload != "off":
             board.watch()
-        server = BoardServer(board, part=part)
+        server = BoardServer(board, selection=selection)
         try:
             max_bytes = settings.max_request_bytes
             async with open_streams(reading, writing, max_bytes=max_bytes, grace=GRACE) as streams:
