@@ -38,8 +38,8 @@ KIND = SourceKind(kind="builtin", title="Built-in tools", config=BuiltinConfig, 
 
 
 def __getattr__(name: str) -> Any:
-    # an import of a module of this folder asks for its name first, perhaps from within a tool's own
-    # module: whoever looked for tools then would not find those that are still to be defined
+    # importing a module of this folder looks up its name first, possibly while a tool's module is
+    # being imported: discovery at that moment would miss the tools that are not defined yet
     if name.startswith("_") or find_spec(f"{__name__}.{name}") is not None:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     found = discover_builtin_tools()

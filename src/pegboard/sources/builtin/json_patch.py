@@ -41,7 +41,7 @@ def apply_patch(document: Any, operations: list[dict[str, Any]]) -> Any:
             document = cast("Any", patch).apply(document, in_place=True)
         except (jsonpatch.JsonPatchException, JsonPointerException, TypeError, KeyError) as error:
             raise InvalidRequest(f"JSON Patch operation {number} fails: {error}.") from error
-        if operation.get("op") == "copy":  # a few of these can double the document without end
+        if operation.get("op") == "copy":  # each of these can double the document
             Budget().weigh(document)
     return document
 

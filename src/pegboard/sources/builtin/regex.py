@@ -60,7 +60,7 @@ def _compile(pattern: str, *, ignore_case: bool, literal: bool) -> Any:
     options.case_sensitive = not ignore_case
     options.literal = literal
     try:
-        # RE2 has no option for lines in its default syntax: the flag stands in the pattern.
+        # RE2 has no option for lines in its default syntax: the flag is part of the pattern.
         return re2.compile(pattern if literal else f"(?m){pattern}", options)
     except re2.error as error:
         reason = error.args[0].decode() if error.args else "not understood"

@@ -116,7 +116,7 @@ class WorkspaceFiles:
             except InvalidRequest:
                 if first:
                     raise
-                continue  # gone, or not readable, since its name was read
+                continue  # removed or unreadable since its name was read
             first = False
             yield from found
             if deep and len(names) < _MAX_NAMES:

@@ -86,7 +86,7 @@ def build_api(document: ApiDocument | None, config: OpenApiConfig) -> Api:
         ),
         base=base,
         base_problem=problem,
-        trusted_origins=_trusted_origins(config, base, url),
+        trusted_origins=_credential_origins(config, base, url),
         document_url=url,
     )
 
@@ -149,7 +149,7 @@ def _base_url(root: Node, config: OpenApiConfig, url: str, *, is_swagger: bool) 
         return "", str(error)
 
 
-def _trusted_origins(config: OpenApiConfig, base: str, url: str) -> frozenset[str]:
+def _credential_origins(config: OpenApiConfig, base: str, url: str) -> frozenset[str]:
     """Origins named by the operator, or by a document on this machine.
 
     A document fetched from a URL cannot decide who receives the credentials.

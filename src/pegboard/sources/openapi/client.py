@@ -40,7 +40,7 @@ class ApiClient:
     async def send(
         self,
         method: str,
-        built: OutgoingRequest,
+        outgoing: OutgoingRequest,
         *,
         credential: str = "",
         seconds: float | None = None,
@@ -49,7 +49,7 @@ class ApiClient:
 
         Args:
             method: The method, in upper or lower case.
-            built: The request to send.
+            outgoing: The request to send.
             credential: The name of the credential in the request, for messages.
             seconds: The timeout; None means the one of the source.
 
@@ -60,9 +60,9 @@ class ApiClient:
             raise SourceUnavailable("This board has no network.", permanent=True)
         request = HttpRequest(
             method=method.upper(),
-            url=built.url,
-            headers=built.headers,
-            content=built.content,
+            url=outgoing.url,
+            headers=outgoing.headers,
+            content=outgoing.content,
             timeout=self._timeout if seconds is None else seconds,
             max_bytes=self._max_bytes,
             upstream=f"{self._name}/{credential}",

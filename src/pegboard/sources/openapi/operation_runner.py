@@ -1,4 +1,4 @@
-"""Calls one operation; arguments, route and schemas are built on first use."""
+"""Calls one operation; arguments, route and schemas are outgoing on first use."""
 
 from collections.abc import Mapping
 from dataclasses import replace
@@ -30,7 +30,7 @@ from pegboard.sources.openapi.schema.translate import SchemaTranslator, accepts_
 
 _MAX_KINDS = 8
 _ANY_ANSWER = "application/json, */*;q=0.5"
-# what the HTTP client sets itself, and what credentials and cookies bring
+# headers that the HTTP client sets itself, and the one of cookies
 _FIXED = frozenset(("header", name) for name in (*SET_BY_CLIENT, "cookie"))
 
 
@@ -64,15 +64,15 @@ class OperationRunner:
         self._config = config
         self._grant = grant
         self._headers = credentials.headers
-        said = chosen.override
+        override = chosen.override
         taken = set(_FIXED)
         taken |= {("header", name.lower()) for name in credentials.headers.names}
         taken |= {(part.location, part.name.lower()) for part in grant.parts}
         self._taken = taken
         self._settings = ArgumentSettings(
-            hidden=said.hidden,
-            defaults=said.defaults,
-            content_type=said.content_type,
+            hidden=override.hidden,
+            defaults=override.defaults,
+            content_type=override.content_type,
             taken=taken,
         )
         self._route_of = lambda: Route(
@@ -127,19 +127,19 @@ class OperationRunner:
     async def run(self, arguments: Mapping[str, Any], ctx: ToolContext[Any]) -> ToolResult:
         """Send the request and return its result."""
         check_hidden_arguments(arguments, self._settings.hidden)
-        operation, said = self._chosen.operation, self._chosen.override
+        operation, override = self._chosen.operation, self._chosen.override
         route = self.route
         if self._headers.varies:
             route = replace(route, headers=self._headers.for_call(ctx))
-        built = build_request(route, self.plan, arguments)
+        outgoing = build_request(route, self.plan, arguments)
         response = await self._client.send(
-            operation.method, built, credential=self._grant.name, seconds=said.timeout
+            operation.method, outgoing, credential=self._grant.name, seconds=override.timeout
         )
         result = to_result(
             response,
             method=operation.method,
             action=self._chosen.action,
-            projection=said.projection,
+            projection=override.projection,
         )
         return with_note(result, self._next_page(response))
 

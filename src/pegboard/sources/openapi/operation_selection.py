@@ -138,15 +138,15 @@ def _check_exclusions(config: OpenApiConfig, known: Sequence[tuple[str, Operatio
     overridden = [
         pattern for pattern in config.overrides if not any(_any((pattern,), name) for name in ids)
     ]
-    told: list[str] = []
+    problems: list[str] = []
     if excluded:
-        told.append(f"exclude: {_with_suggestions(excluded, _words(known))}")
+        problems.append(f"exclude: {_with_suggestions(excluded, _words(known))}")
     if overridden:
-        told.append(f"overrides: {_with_suggestions(overridden, ids)}")
-    if told:
+        problems.append(f"overrides: {_with_suggestions(overridden, ids)}")
+    if problems:
         raise SourceUnavailable(
-            f"The configuration names what the document does not have: {'; '.join(told)}. Correct "
-            "the spelling, or remove it.",
+            f"The configuration names what the document does not have: {'; '.join(problems)}. "
+            "Correct the spelling, or remove it.",
             permanent=True,
         )
 
@@ -169,7 +169,7 @@ def _with_suggestions(words: Iterable[str], there: Iterable[str]) -> str:
 def _apply_overrides(
     name: str, operation: Operation, action: str, overrides: Mapping[str, OperationOverride]
 ) -> SelectedOperation:
-    said: dict[str, object] = {}
+    merged: dict[str, object] = {}
     is_exact = False
     for pattern, override in overrides.items():
         if not _any((pattern,), name):
@@ -178,9 +178,9 @@ def _apply_overrides(
         for key in override.model_fields_set:
             value = getattr(override, key)
             if key in _MERGED:
-                value = {**mapping(said.get(key)), **value}
-            said[key] = value
-    override = OperationOverride.model_validate(said)
+                value = {**mapping(merged.get(key)), **value}
+            merged[key] = value
+    override = OperationOverride.model_validate(merged)
     return SelectedOperation(
         operation=operation,
         action=override.name or action,

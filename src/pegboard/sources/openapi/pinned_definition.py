@@ -13,16 +13,16 @@ from pegboard.sources.openapi.document.server_urls import swagger_servers
 def is_manual(operation: Operation, config: OpenApiConfig) -> bool:
     """Whether the operator wrote the operation, rather than a third party's document."""
     if not isinstance(config.document, str) or is_pasted(config.document):
-        return True  # all of it stands in the board file
+        return True  # the whole document is in the board file
     return any(
         (one.name, one.method, one.path) == (operation.id, operation.method, operation.path)
         for one in config.actions
     )
 
 
-def fields_not_published(said: OperationOverride, config: OpenApiConfig) -> frozenset[str]:
+def fields_not_published(override: OperationOverride, config: OpenApiConfig) -> frozenset[str]:
     """Return the fields of the document that the operator does not publish."""
-    is_promised = config.promise_outputs and not said.projection
+    is_promised = config.promise_outputs and not override.projection
     return frozenset() if is_promised else frozenset({"output_schema"})
 
 
@@ -34,8 +34,8 @@ def describe_route(api: Api, operation: Operation) -> str:
     ```
     """
     servers = operation.servers or _servers(api)
-    told = ", ".join(_address(item) for item in servers)
-    return f"openapi {operation.place}" + (f" of {told}" if told else "")
+    addresses = ", ".join(_address(item) for item in servers)
+    return f"openapi {operation.place}" + (f" of {addresses}" if addresses else "")
 
 
 def _servers(api: Api) -> Sequence[object]:

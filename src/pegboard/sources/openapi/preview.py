@@ -44,9 +44,9 @@ def preview(name: str, config: OpenApiConfig, services: Services) -> ToolSpec | 
 
 def _is_plain(action: ApiAction) -> bool:
     """Whether an action has only an address, parameters and a body."""
-    said = (action.title, action.description, action.tags)
+    texts = (action.title, action.description, action.tags)
     is_short = len(action.path) <= _MAX_PATH
-    return is_wire_name(action.name) and is_short and not any(said)
+    return is_wire_name(action.name) and is_short and not any(texts)
 
 
 @lru_cache(maxsize=256)

@@ -42,7 +42,7 @@ class ApiTools:
         return [self._tool(one) for one in chosen]
 
     def _tool(self, chosen: SelectedOperation) -> Tool:
-        operation, said = chosen.operation, chosen.override
+        operation, override = chosen.operation, chosen.override
         grant = self._credentials.grant(operation.security)
         base, problem = self._base(chosen, grant)
         runner = OperationRunner(
@@ -54,24 +54,24 @@ class ApiTools:
             grant=grant,
             base=base,
         )
-        effect = said.effect or (Effect.READ if operation.method in _READS else Effect.WRITE)
-        idempotent = said.idempotent
+        effect = override.effect or (Effect.READ if operation.method in _READS else Effect.WRITE)
+        idempotent = override.idempotent
         if idempotent is None and (effect is Effect.READ or operation.method in _IDEMPOTENT):
             idempotent = True
         retries = self._config.retries if idempotent else 0
-        timeout = said.timeout or self._config.timeout
+        timeout = override.timeout or self._config.timeout
         spec = ToolSpec(
             name=wire_name(self._source, chosen.action),
             action=chosen.action,
-            title=said.title or truncate(operation.summary.strip(), 200),
-            description=said.description or self._description(chosen),
+            title=override.title or truncate(operation.summary.strip(), 200),
+            description=override.description or self._description(chosen),
             input_schema=lambda: runner.plan.schema,
             output_schema=runner.output_schema if self._config.promise_outputs else None,
-            category=said.category or "api",
+            category=override.category or "api",
             effect=effect,
             idempotent=idempotent,
-            tags=said.tags or ("rest", *operation.tags[:_MAX_TAGS]),
-            capabilities=said.capabilities,
+            tags=override.tags or ("rest", *operation.tags[:_MAX_TAGS]),
+            capabilities=override.capabilities,
             status=Status.DEPRECATED if operation.deprecated else Status.ACTIVE,
             timeout=timeout + _SLACK,
             retry=Retry(max_retries=retries) if retries else None,
@@ -84,7 +84,7 @@ class ApiTools:
             spec=spec,
             run=runner.run,
             upstream=self._upstream(chosen, spec, runner),
-            overridden=said.model_fields_set | fields_not_published(said, self._config),
+            overridden=override.model_fields_set | fields_not_published(override, self._config),
         )
 
     def _upstream(

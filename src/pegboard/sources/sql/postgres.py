@@ -177,7 +177,7 @@ class PostgresSession:
         path = ", ".join(_quote(name) for name in (*self._config.schemas, "pg_temp"))
         settings = {
             "statement_timeout": str(milliseconds),
-            # shorter than the statement's own, so that waiting is told from being slow
+            # shorter than the statement's own, to distinguish waiting from being slow
             "lock_timeout": str(min(5000, max(1, milliseconds * 4 // 5))),
             "idle_in_transaction_session_timeout": str(milliseconds + 5000),
             "search_path": path,

@@ -77,7 +77,7 @@ class SqlSource:
         except PegboardError as error:
             raise SourceUnavailable(str(error)) from error
         if catalog.unmatched:
-            # a misspelt hidden table would be readable: nothing is offered before it is mended
+            # a misspelt hidden table would be readable, so no tool is listed until it is corrected
             raise SourceUnavailable(_describe_unmatched(catalog.unmatched), permanent=True)
         return self._tools.build(catalog)
 

@@ -98,7 +98,7 @@ class SqliteSession:
             timeout=min(5.0, config.statement_timeout),
             isolation_level=None,
             check_same_thread=False,  # one thread at a time, but not always the same
-            cached_statements=0,  # the authorizer is asked at compile time: compile each time
+            cached_statements=0,  # the authorizer runs at compile time: compile each time
         )
         try:
             self._harden(write=write)

@@ -149,7 +149,7 @@ class StatementGuard:
         for cte in tree.find_all(exp.CTE):
             name = fold_case(cte.alias)
             if name in catalog.reserved:
-                # The database tells by this name which view or trigger reads a table.
+                # The database reports by this name which view or trigger reads a table.
                 raise InvalidRequest(f"Give the WITH query '{cte.alias}' another name.")
 
     def _tables(self, tree: exp.Expr, catalog: Catalog) -> Iterator[tuple[exp.Table, Table]]:

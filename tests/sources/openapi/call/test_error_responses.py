@@ -138,7 +138,7 @@ def test_the_insides_of_an_api_that_fails_are_for_the_operator(
 
     assert "db.internal" not in str(error)
     assert str(error).startswith(f"shop answered {status}")
-    assert str(error).endswith(". The fault is the API's; what it said is kept for the operator.")
+    assert str(error).endswith(". The fault is the API's; its response is stored for the operator.")
     assert "db.internal:5432 says no" in str(error.__cause__)
 
 

@@ -86,7 +86,7 @@ def _in_file(
         return []
     try:
         text = files.read(entry.path, max_bytes=_MAX_FILE_BYTES).decode("utf-8-sig")
-    except (UnicodeDecodeError, InvalidRequest):  # binary, or gone since it was listed
+    except (UnicodeDecodeError, InvalidRequest):  # binary, or removed since it was listed
         return []
     if "\0" in text or not wanted.find_in(text):
         return []

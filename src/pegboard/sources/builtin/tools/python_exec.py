@@ -17,7 +17,7 @@ from pegboard.tools import tool
 __all__ = ["availability", "probe", "python_exec"]
 
 _MEMORY = 128 << 20
-_MAX_OUTPUT = 1_000_000  # of the value: what is large, the board stores and pages
+_MAX_OUTPUT = 1_000_000  # of the value; the board stores and pages large ones
 _MAX_PRINTED = 20_000
 _MAX_PRINTED_WITH_AN_ERROR = 2_000
 
@@ -30,8 +30,8 @@ class PythonResult(TypedDict):
     printed_truncated: bool
 
 
-# It does to the world what the tools that it calls do, so it counts as writing; without `call_tool`
-# it would be pure.
+# It has the effects of the tools that it calls, so it counts as writing; without `call_tool` it
+# would be pure.
 @tool(
     effect="write",
     category="computation",
@@ -71,7 +71,7 @@ async def python_exec(
     async def call_tool(name: str, arguments: dict[str, Any] | None = None) -> Any:
         result = await ctx.call(name, arguments or {})
         value = result.unwrap()
-        return result.text if isinstance(value, tuple) else value  # parts of other types than text
+        return result.text if isinstance(value, tuple) else value  # parts of types other than text
 
     outcome = await sandbox_of(ctx).run_code(
         CodeJob(

@@ -30,8 +30,8 @@ class ShellResult(TypedDict):
     stopped: str
 
 
-# Without network, it changes nothing beyond the workspace that the file tools change as well, so it
-# writes and does not administer.
+# Without network it changes only the workspace, which the file tools change as well, so its effect
+# is `write` rather than `admin`.
 @tool(
     effect="write",
     category="system",

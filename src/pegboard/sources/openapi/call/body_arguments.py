@@ -101,7 +101,7 @@ def plan_body(body: RequestBody, schemas: SchemaTranslator, content_type: str) -
     encodings = {name: encoding.at(name).fields for name in encoding.fields}
     fields = _fields(place, schemas, kind, encodings)
     if fields is not None and not body.required and any(one.required for one in fields):
-        fields = None  # the body may be absent, and its properties then too
+        fields = None  # the body is optional, and so are its properties
     return BodyPlan(
         kind=kind,
         content_type=_concrete(chosen, kind),
@@ -187,7 +187,7 @@ def _fields(
         return None
     shown = {name: one for name, one in found.items() if not schemas.is_hidden(one)}
     if required - found.keys():
-        return None  # it needs what it does not describe
+        return None  # it requires properties that it does not describe
     return tuple(
         BodyField(
             name=name,
@@ -217,7 +217,7 @@ def _flatten(
     if meant - _SAYS_NOTHING - {"allOf"} or depth > _MAX_DEPTH or id(node) in seen:
         return False
     if "allOf" in node:
-        seen[id(node)] = node  # what stands twice in others would be gone through ever more often
+        seen[id(node)] = node  # a repeated part would be visited exponentially often
     if node.get("nullable") is True or node.get("type", "object") != "object":
         return False
     properties = place.at("properties")
@@ -282,7 +282,7 @@ def _coverage(
     place = schemas.resolve(place)
     node = place.fields
     if id(node) not in known:
-        known[id(node)] = node, "open"  # what holds itself has no end
+        known[id(node)] = node, "open"  # a recursive schema has no end
         known[id(node)] = node, _coverage_of(place, schemas, known, depth)
     return known[id(node)][1]
 

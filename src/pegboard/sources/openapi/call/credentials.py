@@ -136,7 +136,7 @@ def _fits(auth: Auth, name: str, scheme: Node | None) -> bool:
     if auth.scheme:
         return auth.scheme in ("*", name)
     if scheme is None:
-        return True  # the document names a scheme that it does not describe
+        return True  # the document does not describe the scheme
     kind, way = text(scheme.get("type")), text(scheme.get("scheme")).lower()
     is_header = _header_of(scheme).lower() == "authorization"
     match auth:
@@ -193,5 +193,5 @@ def _describe_scheme(name: str, scheme: Node | None) -> str:
         return f"'{name}', {{kind: bearer, token: ...}}"
     if way == "basic":
         return f"'{name}', {{kind: basic, username: ..., password: ...}}"
-    shown = " ".join(word for word in (kind, way) if word) or "of no known kind"
-    return f"'{name}' ({shown}), which this source cannot send"
+    described = " ".join(word for word in (kind, way) if word) or "of no known kind"
+    return f"'{name}' ({described}), which this source cannot send"

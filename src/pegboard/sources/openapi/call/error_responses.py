@@ -34,7 +34,7 @@ _LINE = re.compile(r"[\s\x00-\x1f\x7f]+")
 MASK = "[redacted]"
 
 
-class ApiErrorDetail(Exception):  # it is what the operator reads, not an error of its own
+class ApiErrorDetail(Exception):  # only the cause of our error, read by the operator
     """The response of the API, as detail for the operator."""
 
 
@@ -56,12 +56,12 @@ def to_error(
         secrets: Values to mask, in case the API repeats them.
     """
     status = response.status
-    # a server that fails may print its insides: stack traces, queries, addresses
-    said = "" if status >= 500 else mask_secrets(error_text(response), secrets)
-    message = f"{api} answered {status}{_phrase(status)}" + (f": {said}" if said else "")
+    # a failing server may reveal internals: stack traces, queries, addresses
+    detail = "" if status >= 500 else mask_secrets(error_text(response), secrets)
+    message = f"{api} answered {status}{_phrase(status)}" + (f": {detail}" if detail else "")
     message += "" if message.endswith((".", "…", "!", "?")) else "."
     if status >= 500:
-        message += " The fault is the API's; what it said is kept for the operator."
+        message += " The fault is the API's; its response is stored for the operator."
     if status in _CALLER_STATUSES:
         error: PegboardError = InvalidRequest(message)
     elif status in _CREDENTIAL_STATUSES:

@@ -14,7 +14,7 @@ from pegboard.sources.openapi.document.operations import OperationParameter
 
 Pairs = list[tuple[str, str]]
 _UNRESERVED = "-._~"
-# what `allowReserved` leaves as it is; never what would end the value, the query or the escape
+# characters that `allowReserved` keeps, without those that would end the value or the query
 _RESERVED = _UNRESERVED + ":/?@!$'()*,"
 _IN_COOKIES = _UNRESERVED + "!#$&'()*+/:<=>?@[]^`{|}"
 _SEPARATORS = {"spaceDelimited": " ", "pipeDelimited": "|", "tabDelimited": "\t"}

@@ -86,7 +86,7 @@ def _form(fields: Mapping[str, Any], encodings: Mapping[str, Node]) -> bytes:
                 value,
                 style=style or "form",
                 explode=_explodes(encoding),
-                nested=_nested_styles(encoding),
+                nested=_item_styles(encoding),
             )
         )
     return "&".join(pieces).encode()
@@ -116,13 +116,13 @@ def _multipart(fields: Mapping[str, Any], plan: BodyPlan) -> tuple[str, bytes]:
     return f"{bare}; boundary={boundary}", body
 
 
-def _nested_styles(encoding: Node) -> tuple[str, ...]:
+def _item_styles(encoding: Node) -> tuple[str, ...]:
     return tuple(text(style) for style in sequence(encoding.get("nested")))
 
 
 def _in_one_part(items: list[Any], name: str, encoding: Node) -> list[Any]:
     """Join the items where the document's style says so (OpenAPI 3.1.1, 4.8.15.1)."""
-    style, nested = text(encoding.get("style")), _nested_styles(encoding)
+    style, nested = text(encoding.get("style")), _item_styles(encoding)
     if not style:
         return items
     if _explodes(encoding):

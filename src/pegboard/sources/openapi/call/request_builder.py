@@ -141,7 +141,7 @@ def _fill_path(template: str, values: Mapping[str, str]) -> str:
         filled = _IN_PATH.sub(value_of, quote(segment, safe=_LITERAL + "{}"))
         made += "/" + filled.replace("{", "%7B").replace("}", "%7D")
         if filled != segment and has_dot_segments(filled):
-            # servers decode before they look: an encoded `../` would climb out of its place
+            # servers decode first: an encoded `../` would leave its segment
             name = ", ".join(_IN_PATH.findall(segment))
             raise InvalidRequest(f"'{name}' must not have '.' or '..' as a part of a path.")
     return made + mark + quote(query, safe=_LITERAL + "?")

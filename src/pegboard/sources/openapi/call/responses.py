@@ -141,7 +141,7 @@ def _project(value: Any, projection: str) -> Any:
     try:
         return jmespath.search(projection, value)
     except (JMESPathError, ValueError, TypeError, RecursionError) as error:
-        # the whole answer is not given instead: a projection may be there to leave something out
+        # the whole response is no substitute: the projection may be there to remove something
         raise ToolFailed(
             "The API accepted the request, but its response does not fit the configured projection."
         ) from error

@@ -29,7 +29,7 @@ _IN_PATH = re.compile(r"\{([^{}/]+)\}")
 DOT_SEGMENTS_PROBLEM = (
     "Its path has a '.' or '..' segment, which would lead out of the API's base URL."
 )
-# OpenAPI 3.1.1, 4.8.12.1: these are not parameters; credentials and bodies bring them
+# OpenAPI 3.1.1, 4.8.12.1: these are not parameters; credentials and bodies set them
 _NOT_PARAMETERS = frozenset({"accept", "content-type", "authorization"})
 
 

@@ -67,7 +67,7 @@ def swagger_servers(document: Node, url: str) -> list[Node]:
     host = text(document.get("host"))
     if not host:
         return [{"url": path}]
-    # the document's own scheme first: Swagger says that it is meant when none is named
+    # the scheme of the document's URL comes first: it is Swagger's default
     schemes = [item for item in sequence(document.get("schemes")) if item in ("https", "http")]
     own = urlsplit(url).scheme or "https"
     schemes = sorted(schemes, reverse=True) or [own]

@@ -59,7 +59,7 @@ class SwaggerReader(OperationReader):
             style, explode = "simple", False
         fault = _fault(node, is_many=is_many)
         return made and replace(
-            made, style=style, explode=explode, nested=_nested_styles(node), fault=fault
+            made, style=style, explode=explode, nested=_item_styles(node), fault=fault
         )
 
     def body(self, operation: LocatedNode, _item: LocatedNode) -> RequestBody | None:
@@ -137,7 +137,7 @@ def _fault(node: Node, *, is_many: bool) -> str:
     )
 
 
-def _nested_styles(node: Node) -> tuple[str, ...]:
+def _item_styles(node: Node) -> tuple[str, ...]:
     """Return the styles of nested arrays; only whole parameters can be `multi`."""
     found: list[str] = []
     items = mapping(node.get("items"))
@@ -149,7 +149,7 @@ def _nested_styles(node: Node) -> tuple[str, ...]:
 
 def _encoding(node: Node) -> dict[str, Any]:
     style, explode = _style(node)
-    nested = _nested_styles(node)
+    nested = _item_styles(node)
     return {"style": style, "explode": explode, **({"nested": list(nested)} if nested else {})}
 
 

@@ -65,7 +65,7 @@ class Discriminator:
 
 def _property_of(node: Node) -> str:
     discriminator = node.get("discriminator")
-    if isinstance(discriminator, str):  # an extension of Swagger 2.0's
+    if isinstance(discriminator, str):  # the form of Swagger 2.0
         return discriminator
     return text(LocatedNode(node=discriminator).fields.get("propertyName"))
 

@@ -26,7 +26,7 @@ _COUNTS = (
     "minLength", "maxLength", "minItems", "maxItems", "minProperties", "maxProperties",
     "minContains", "maxContains",
 )  # fmt: skip
-# what may refuse null, whatever stands beside it
+# keywords that may refuse null whatever else the schema has
 _ELSEWHERE = frozenset({"const", "$ref", "allOf", "anyOf", "oneOf"})
 _MAX_DESCRIPTION = 1_500
 _MAX_VALUE = 1_000

@@ -131,7 +131,7 @@ class SchemaTranslator:
 
     def _lists(self, place: LocatedNode, made: Schema, depth: int) -> None:
         chosen = has_discriminator(place.fields)
-        # what is received may be of a kind that the document does not know yet
+        # a response may be of a kind that the document does not list yet
         is_sent = chosen and self._hidden == "readOnly"
         by = Discriminator(place, self._references) if is_sent else None
         for key in _LISTS:
@@ -141,7 +141,7 @@ class SchemaTranslator:
                 if isinstance(item.node, (dict, bool))
             ]
             if parts:
-                # open alternatives that a property tells apart all fit, as JSON Schema sees it
+                # alternatives that only a discriminator distinguishes all match in JSON Schema
                 loose = chosen and key == "oneOf" and "anyOf" not in made
                 made["anyOf" if loose else key] = parts
         if "allOf" in made:
