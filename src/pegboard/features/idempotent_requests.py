@@ -23,7 +23,7 @@ from pegboard.execution.pipeline import new_call_id
 
 Answer = Mapping[str, Any]
 _MAX_WAIT = 60.0
-"""Not much longer than clients wait."""
+"""Seconds to wait for the first answer: not much longer than clients wait."""
 
 _AT_ONCE = 0.5
 """Seconds within which a healthy store acquires a key."""

@@ -1,4 +1,4 @@
-"""OpenTelemetry spans of calls, made of records when calls are over, and of runs.
+"""OpenTelemetry spans of finished calls, and of runs.
 
 Names follow the semantic conventions for GenAI tool execution and MCP (development status):
 https://github.com/open-telemetry/semantic-conventions-genai/tree/main/docs/gen-ai
@@ -41,7 +41,7 @@ class _RunEvent(Struct, frozen=True):
 
 
 class Traces:
-    """Emits an `execute_tool` span for each call, an `invoke_workflow` span for each play of a run.
+    """Emits an `execute_tool` span for each call, and an `invoke_workflow` span for each attempt.
 
     ```python
     traces = Traces()  # through the tracer provider that the application has set
@@ -149,7 +149,7 @@ class Traces:
         from opentelemetry.trace import SpanKind, Status, StatusCode, set_span_in_context
 
         record = ended.record
-        # Each by itself: Unix nanoseconds are beyond what a float holds exactly.
+        # Converted separately: a float cannot hold Unix nanoseconds exactly.
         start, took = int(record.started_at * 1e9), int(record.duration_ms * 1e6)
         span = self._tracer.start_span(
             f"execute_tool {self._clean(_name(record))}",
@@ -232,7 +232,7 @@ class RunSpans:
             span.set_attribute("error.type", code)
             span.set_status(Status(StatusCode.ERROR, code))
         span.set_attribute("pegboard.nodes", event.nodes)
-        # Each by itself: Unix nanoseconds are beyond what a float holds exactly.
+        # Converted separately: a float cannot hold Unix nanoseconds exactly.
         span.end(int(event.started_at * 1e9) + int(event.duration_ms * 1e6))
 
     def step_context(self, record: CallRecord) -> "Context | None":

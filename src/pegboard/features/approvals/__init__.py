@@ -1,4 +1,4 @@
-"""What people are asked before calls run, and what they answer."""
+"""Approvals of calls, and decisions about them."""
 
 from pegboard.features.approvals.service import Approvals, ApprovalWithdrawalListener
 

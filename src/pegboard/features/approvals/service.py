@@ -290,7 +290,7 @@ class ApprovalWithdrawalListener:
     """
 
     def __init__(self, approvals: Approvals) -> None:
-        """Take them back there."""
+        """Withdraw the approvals of this service."""
         self._approvals = approvals
         self._ended: asyncio.Queue[RunFinished] = asyncio.Queue()
 

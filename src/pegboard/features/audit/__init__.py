@@ -1,4 +1,4 @@
-"""What has to be provable: shown, exported and checked."""
+"""The audit trail: listed and verified."""
 
 from pegboard.features.audit.service import Audit
 

@@ -73,7 +73,7 @@ class CatalogueQueries:
         return None if found is None else show_definition(found, self._registry.kit.redact)
 
     def origin(self, name: str) -> str:
-        """Where a tool came from: `api`, `bulk`, ...; empty when it was not registered here."""
+        """Return the origin of a registered tool: `api`, `bulk`, ...; empty for other tools."""
         stored = self._registered.stored.get(self._registered.resolve_name(name))
         return stored[-1].origin if stored else ""
 

@@ -90,7 +90,7 @@ class LastKnownTools:
         self._ids = {item.name: item.id for item in self._kept.values()}
 
     def _is_wanted(self, spec: ToolSpec) -> bool:
-        is_of_use = spec.capabilities or spec.id in self._kept  # who may know of it changes as well
+        is_of_use = spec.capabilities or spec.id in self._kept  # its visibility may have changed
         return bool(spec.source and is_of_use and not spec.unavailable)
 
     def _is_unchanged(self, spec: ToolSpec) -> bool:

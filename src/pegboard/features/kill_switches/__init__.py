@@ -1,4 +1,4 @@
-"""Kill switches: what people turn off and on while servers run."""
+"""Kill switches: turn tools, sources or all writes off and on while servers run."""
 
 from pegboard.features.kill_switches.service import KillSwitches, SwitchResult
 

@@ -105,9 +105,9 @@ class KillSwitches:
         kept: list[SwitchResult] = []
         found, waiting = await self.load(), dict(self.unsaved.waiting)
         for item in found:
-            if (item.kind, item.name) not in waiting:  # else it was turned off anew
+            if (item.kind, item.name) not in waiting:  # else a newer switch is waiting
                 kept.append(SwitchResult(switch=item, tools=self._count_tools(item)))
-            await asyncio.sleep(0)  # of thousands of tools each is looked at
+            await asyncio.sleep(0)  # counting checks each of thousands of tools
         own = sorted(self._switches.own.items())
         programs = [Switch(kind=kind, name=name, reason=why, at=0.0) for (kind, name), why in own]
         alone = [*waiting.values(), *programs]
@@ -205,7 +205,7 @@ class KillSwitches:
         while True:
             written = self._written
             kept = await self._read()
-            if written == self._written:  # else it may have been read before that was written
+            if written == self._written:  # else the read may be older than the write
                 break
         self._use({(item.kind, item.name): item for item in kept})
         return kept
@@ -359,7 +359,7 @@ class UnsavedSwitches:
                 await self._store.put(switch)
                 self._told(switch)
                 self.drop(switch)
-        return place not in self._waiting  # else it was turned off anew, which is on its way
+        return place not in self._waiting  # else a newer switch is waiting
 
     async def _store_all(self) -> None:
         pause = _FIRST_RETRY
@@ -371,7 +371,7 @@ class UnsavedSwitches:
                     try:
                         await self._store_one(switch)
                     except Unavailable as error:
-                        if not error.retryable:  # closed: the board is, or will be
+                        if not error.retryable:  # the store is closed for good
                             return
                         break
 

@@ -15,7 +15,7 @@ def digest_review(shown: Mapping[str, Any]) -> tuple[str, dict[str, str]]:
     Args:
         shown: The review, with or without its digest.
     """
-    places = list(_places(shown))  # of two tools that have one name, both count
+    places = list(_places(shown))  # two tools with one name both count
     return digest_of(places), dict(places)
 
 

@@ -1,4 +1,4 @@
-"""Which definitions of upstreams are approved, and which wait for approval."""
+"""Pins: approved definitions of upstream tools, and held ones that wait for approval."""
 
 from pegboard.features.pins.pin_check import PinCheck, PinCheckResult
 from pegboard.features.pins.service import Pins

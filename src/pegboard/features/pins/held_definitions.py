@@ -18,7 +18,7 @@ def diff_of(verdict: Verdict, tool: str) -> dict[str, Any]:
 def new_of(definition: Definition, tool: str) -> dict[str, Any]:
     """Return the details of a new tool: everything that its upstream says is new."""
     spec = spec_of(definition)
-    # another effect, so that the tool's own is always among what is shown
+    # another effect, so that the tool's own effect always shows as a change
     other = Effect.READ if spec.effect is Effect.ADMIN else Effect.ADMIN
     blank = ToolSpec(
         name=spec.name,

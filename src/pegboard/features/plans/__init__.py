@@ -1,4 +1,4 @@
-"""Plans: made, checked, and kept."""
+"""Plans: made, checked and stored before they run."""
 
 from pegboard.features.plans.service import CheckedPlan, MadePlan, Plans
 

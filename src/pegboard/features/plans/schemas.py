@@ -30,7 +30,7 @@ Params = Annotated[
 
 
 def _integral(value: Any) -> Any:
-    """JSON has one kind of number: 2.0 is the integer 2 in it."""
+    """Read a whole JSON number such as 2.0 as an integer."""
     return int(value) if isinstance(value, float) and value.is_integer() else value
 
 
@@ -116,7 +116,7 @@ class PlanRequestBody(BaseModel):
         int,
         Field(ge=0, le=10, description="Number of other tools that a step may fall back to."),
         Strict(),
-        BeforeValidator(_integral),  # last: what stands before it is in the schema
+        BeforeValidator(_integral),  # last, so that the schema has the validators before it
     ] = 2
 
     @model_validator(mode="after")
@@ -178,7 +178,7 @@ class CheckAnswer(BaseModel):
 
 
 class FallbackAnswer(BaseModel):
-    """Another tool that is tried when the ones before it failed."""
+    """A fallback tool of a step."""
 
     model_config = _CLOSED
 

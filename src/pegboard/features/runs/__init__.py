@@ -1,4 +1,4 @@
-"""Runs of graphs: started, watched, steered and answered."""
+"""Runs of graphs: started, followed, controlled and answered."""
 
 from pegboard.features.runs.event_feed import RunFeed
 from pegboard.features.runs.service import Runs

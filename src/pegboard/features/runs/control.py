@@ -59,7 +59,7 @@ class RunControl:
         await self._runner.resume(run_id)
         self._announce(run, "resumed", principal)
         if run.result is not None and any(item.step for item in run.result.pending):
-            await self._wait_until_suspended(run_id)  # it waits for that still
+            await self._wait_until_suspended(run_id)  # it still waits for the same
 
     async def cancel(self, run: StoredRun, *, principal: Principal) -> None:
         """Cancel a run and its running steps."""

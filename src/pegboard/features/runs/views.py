@@ -19,7 +19,7 @@ from pegboard.graphs import read_graph
 from pegboard.graphs.documents.read import read_apart
 
 _WITHIN = re.compile(r"[\[#~/]")
-"""What stands behind the id of a node in the path of a part of it; no id has it."""
+"""Characters that end a node id in the path of one of its parts; no id contains them."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -133,7 +133,7 @@ def _to_node_run(before: NodeRun | None, event: RunEvent) -> NodeRun:
     data = event.data
     state, duration = NodeState(data["state"]), float(data.get("duration_ms", 0.0))
     started_at = float(data.get("started_at", 0.0))
-    if not started_at and state.is_final and duration:  # an older version has kept the event
+    if not started_at and state.is_final and duration:  # the event was stored by an older version
         started_at = event.at - duration / 1000
     elif not started_at and before is not None:
         started_at = before.started_at

@@ -1,8 +1,8 @@
-"""Values that an MCP registry's entry asks for: given by it, or missing.
+"""Input values of an entry of an MCP registry: given by the entry, or required.
 
-What is missing is read from a variable of the board's process whose name begins with `MARKET_`, so
-that no entry gets a variable by asking for its name. A text of the entry in which a board file
-would read a variable is refused.
+Required values are read from environment variables whose names begin with `MARKET_`, so that no
+entry gets another variable by naming it. A text of the entry that a board file would expand is
+refused.
 """
 
 import re
@@ -70,7 +70,7 @@ class Inputs:
             if found[1] not in variables:
                 return found[0]
             said = node(variables[found[1]])
-            if is_required:  # what is required is not written with a gap in it
+            if is_required:  # a required value may have no gaps
                 said = {**said, "isRequired": True}
             value = self._raw(said, {}, found[1], place)
             return "" if value is None else value

@@ -4,7 +4,7 @@ After the registry's own documents (modelcontextprotocol/registry, `docs/referen
 and `docs/reference/server-json/server.schema.json`, version 2025-12-01): `{servers: [{server,
 _meta}], metadata: {nextCursor}}`, where a `server` has `name, description, version, title,
 repository, websiteUrl, packages, remotes, _meta`. Servers without the wrapper are read too; the
-names with `_` that the format had before 2025-09-16 are not. The format has no word for
+names with `_` that the format had before 2025-09-16 are not. The format has no field for
 capabilities; publishers write `tags`, `keywords` and `categories` under `_meta`.
 """
 

@@ -1,4 +1,4 @@
-"""OpenAPI directories: the `list.json` of APIs.guru, and what is written like it.
+"""OpenAPI directories: the `list.json` of APIs.guru, and documents of the same format.
 
 After the directory's own document (APIs-guru/openapi-directory, `https://api.apis.guru/v2`, version
 2.2.0): `{NAME: {added, preferred, versions: {VERSION: {info, swaggerUrl, swaggerYamlUrl,
