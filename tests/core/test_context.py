@@ -135,7 +135,7 @@ async def test_a_tool_asks_whoever_called_it() -> None:
 async def test_where_nobody_can_be_asked_the_tool_is_told(asker: Person | None) -> None:
     ctx = ToolContext(tool="buy", elicitor=asker)
 
-    with pytest.raises(ElicitationUnavailable, match="'buy' needs to ask something"):
+    with pytest.raises(ElicitationUnavailable, match="'buy' needs to ask a question"):
         await ctx.ask(Question(message="Which size?"))
     with pytest.raises(ElicitationUnavailable, match="'buy' needs the caller's model"):
         await ctx.sample(SampleRequest(messages=()))

@@ -1,4 +1,4 @@
-"""What may become of an approval: the same in every storage."""
+"""State transitions of an approval, the same for every store."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -8,18 +8,18 @@ from msgspec import structs
 from pegboard.core.ports.approval_store import Approval, ApprovalVerdict
 
 OPEN = ("pending", "approved", "edited")
-"""States that end when their time is over."""
+"""The states that expire."""
 
 
 def apply_expiry(approval: Approval, now: float) -> Approval:
-    """The approval as it is now, whether or not somebody has marked it as expired."""
+    """The approval with the state `expired` if it is past its time."""
     if is_overdue(approval, now):
         return structs.replace(approval, state="expired")
     return approval
 
 
 def is_overdue(approval: Approval, now: float) -> bool:
-    """Whether its time is over while nobody has decided or used it."""
+    """Whether it is past its time and still open."""
     expires_at = approval.expires_at
     return approval.state in OPEN and expires_at is not None and expires_at <= now
 
@@ -27,21 +27,21 @@ def is_overdue(approval: Approval, now: float) -> bool:
 def apply_decision(
     approval: Approval, verdict: ApprovalVerdict, now: float, answer: Mapping[str, Any]
 ) -> Approval | None:
-    """With this answer; None when it is too late for one."""
+    """The approval with this decision; None when it cannot be decided any more."""
     if approval.state != "pending" or is_overdue(approval, now):
         return None
     return structs.replace(approval, state=verdict, decided_at=now, **answer)
 
 
 def apply_withdrawal(approval: Approval, now: float, *, by: str, note: str) -> Approval | None:
-    """Asked no longer; None where nothing is being asked."""
+    """The withdrawn approval; None when it is not pending."""
     if approval.state != "pending" or is_overdue(approval, now):
         return None
     return structs.replace(approval, state="withdrawn", decided_at=now, decided_by=by, note=note)
 
 
 def apply_use(approval: Approval, digest: str, now: float, call_id: str) -> Approval | None:
-    """Used by this call; None when it does not let it through."""
+    """The approval used by this call; None when it does not allow the call."""
     if digest != (approval.edited_digest or approval.digest):
         return None
     if approval.state == "used":

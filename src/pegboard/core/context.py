@@ -1,4 +1,4 @@
-"""What a running tool knows about its call, and what it may ask of the board."""
+"""`ToolContext`: the call that a tool runs in, and what the tool may ask of the board."""
 
 import time
 from collections.abc import Awaitable, Callable, Mapping
@@ -34,10 +34,10 @@ Arguments = Mapping[str, Any] | str | bytes | None
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Progress:
-    """How far a call has come.
+    """Progress of a call.
 
     Attributes:
-        done: In any unit, growing.
+        done: In any unit; only grows.
         total: In the same unit; None when unknown.
     """
 
@@ -52,9 +52,9 @@ Call = Callable[[str, Arguments, "ToolContext[Any]"], Awaitable[ToolResult]]
 
 
 class ToolContext(Struct, Generic[Deps], frozen=True, kw_only=True):
-    """What a tool may know and ask while it runs; hidden from its schema.
+    """The context of a call, passed to tools that take it; hidden from their schema.
 
-    A caller makes one to say who asks and by when; the pipeline derives one for each call.
+    A caller makes one to set the principal and the deadline; the pipeline derives one per call.
 
     ```python
     @tool
@@ -64,22 +64,22 @@ class ToolContext(Struct, Generic[Deps], frozen=True, kw_only=True):
     ```
 
     Attributes:
-        deps: What the application hands to its tools.
-        principal: Who the call is made for.
+        deps: Dependencies of the application for its tools.
+        principal: The caller.
         run_id: The run this call is part of; empty outside runs.
-        call_id: This call; empty in a context that a caller made.
+        call_id: The id of this call; empty in a context that a caller made.
         parent_id: The call that made this call.
-        deadline: `time.monotonic()` seconds by which the call must have ended; None for no limit.
-        idempotency_key: The same key, principal and arguments give the first outcome again.
-        instead_of: The tool in whose place this one is called, for the record; empty for none.
-        workspace: The only folder that file tools may touch; None means the one that the board
-            names, else the caller's own.
-        on_progress: Told of each `progress`; must not block.
-        on_log: Told of each `tell`; must not block.
-        elicitor: The caller, where it answers questions while the call runs; None where it cannot.
+        deadline: `time.monotonic()` seconds by which the call must finish; None for no limit.
+        idempotency_key: The same key, principal and arguments return the first outcome again.
+        instead_of: The tool that this one substitutes, for the record; empty for none.
+        workspace: The only folder that file tools may touch; None means the workspace of the board,
+            else the caller's own.
+        on_progress: Receives each `progress`; must not block.
+        on_log: Receives each `tell`; must not block.
+        elicitor: Answers questions while the call runs; None when the caller cannot be asked.
     """
 
-    deps: Deps = None  # type: ignore[assignment]  # None is what Deps is unless somebody says
+    deps: Deps = None  # type: ignore[assignment]  # the default of Deps is None
     principal: Principal = LOCAL
     run_id: str = ""
     call_id: str = ""
@@ -107,7 +107,7 @@ class ToolContext(Struct, Generic[Deps], frozen=True, kw_only=True):
         return None if self.deadline is None else max(0.0, self.deadline - time.monotonic())
 
     async def progress(self, done: float, *, total: float | None = None, message: str = "") -> None:
-        """Tell whoever is listening how far this call has come."""
+        """Report the progress of this call."""
         if self.on_progress is not None:
             self.on_progress(
                 Progress(
@@ -116,12 +116,12 @@ class ToolContext(Struct, Generic[Deps], frozen=True, kw_only=True):
             )
 
     async def tell(self, data: Any, *, level: "LogLevel" = "info", logger: str = "") -> None:
-        """Tell the caller something while the call runs; `log` is for the operator instead.
+        """Send a log message to the caller while the call runs; `log` is for the operator.
 
         Args:
             data: Text, or any JSON value.
-            level: How grave it is.
-            logger: Which part of the tool speaks.
+            level: The severity.
+            logger: The part of the tool that logs.
         """
         if self.on_log is not None:
             from pegboard.core.elicitation import LogLine
@@ -131,22 +131,22 @@ class ToolContext(Struct, Generic[Deps], frozen=True, kw_only=True):
             )
 
     async def ask(self, question: "Question") -> "Answer":
-        """Ask the person behind this call, and wait for the answer.
+        """Ask the person who made this call, and wait for the answer.
 
         Raises:
-            ElicitationUnavailable: There is nobody, or their client takes no questions.
+            ElicitationUnavailable: The client of the caller supports no questions.
         """
         if self.elicitor is None or not self.elicitor.takes_questions:
             raise ElicitationUnavailable(
-                f"'{self.tool}' needs to ask something, and nobody can be asked."
+                f"'{self.tool}' needs to ask a question, and its caller cannot be asked."
             )
         return await self.elicitor.ask(question)
 
     async def sample(self, request: "SampleRequest") -> "Sample":
-        """Ask the model of whoever called.
+        """Request a completion from the model of the caller.
 
         Raises:
-            ElicitationUnavailable: The caller lends no model.
+            ElicitationUnavailable: The client of the caller offers no model.
         """
         if self.elicitor is None or not self.elicitor.takes_samples:
             raise ElicitationUnavailable(
@@ -155,7 +155,7 @@ class ToolContext(Struct, Generic[Deps], frozen=True, kw_only=True):
         return await self.elicitor.sample(request)
 
     async def call(self, tool: str, arguments: Arguments = None) -> ToolResult:
-        """Call another tool through the same pipeline, as the same principal, never later.
+        """Call another tool through the same pipeline, for the same principal and deadline.
 
         Raises:
             RuntimeError: This context did not come from a registry's call.

@@ -1,4 +1,4 @@
-"""What `decide` answers: yes, no or ask, always with a reason."""
+"""`Decision`: the result of `decide`, with its reason."""
 
 from enum import StrEnum
 
@@ -6,14 +6,14 @@ from msgspec import Struct
 
 
 class Action(StrEnum):
-    """What somebody wants to do with a tool."""
+    """What a caller wants to do with a tool."""
 
     LIST = "list"
     CALL = "call"
 
 
 class Verdict(StrEnum):
-    """The three answers; deny beats ask beats allow."""
+    """The three verdicts; deny beats ask beats allow."""
 
     ALLOW = "allow"
     ASK = "ask"
@@ -21,11 +21,11 @@ class Verdict(StrEnum):
 
 
 class Decision(Struct, frozen=True, kw_only=True, gc=False):
-    """An answer and where it comes from.
+    """A verdict with its reason and rule.
 
     Attributes:
         reason: A sentence for people, safe to show to the caller.
-        rule: Which rule decided, as `policy.deny[0]` or `default.admin`.
+        rule: The deciding rule, as `policy.deny[0]` or `default.admin`.
     """
 
     verdict: Verdict
@@ -34,5 +34,5 @@ class Decision(Struct, frozen=True, kw_only=True, gc=False):
 
     @property
     def allowed(self) -> bool:
-        """Whether the answer is *allow*."""
+        """Whether the verdict is *allow*."""
         return self.verdict is Verdict.ALLOW

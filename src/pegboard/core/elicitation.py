@@ -1,4 +1,4 @@
-"""What a running tool may ask of, and tell to, whoever called it."""
+"""Elicitation and sampling: what a running tool may ask its caller, and send to it."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -12,11 +12,11 @@ LogLevel = Literal["debug", "info", "notice", "warning", "error", "critical", "a
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LogLine:
-    """One line that a tool tells its caller; not the operator's log.
+    """A log message from a tool to its caller; not part of the operator's log.
 
     Attributes:
         data: Text, or any JSON value.
-        logger: Which part of the tool speaks; empty for the tool itself.
+        logger: The part of the tool that logs; empty for the tool itself.
     """
 
     call_id: str
@@ -28,14 +28,14 @@ class LogLine:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Question:
-    """Something that a person is asked while a tool runs (MCP: elicitation).
+    """A question to a person while a tool runs (MCP: elicitation).
 
     Attributes:
         message: For the person.
-        schema: JSON Schema of a flat object whose properties are text, numbers, booleans or
-            choices; what the answer must look like.
-        url: A page that the person is sent to instead of a form; empty for a form.
-        name: By which the answer is told from others that are asked at once; empty for any.
+        schema: JSON Schema of the answer: a flat object whose properties are text, numbers,
+            booleans or choices.
+        url: A page to open instead of a form; empty for a form.
+        name: Identifies the question among others that are asked at once; empty for any.
     """
 
     message: str
@@ -46,10 +46,10 @@ class Question:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Answer:
-    """What the person said.
+    """The answer to a question.
 
     Attributes:
-        action: `accept`, `decline` (said no) or `cancel` (did not say).
+        action: `accept`, `decline` (refused) or `cancel` (dismissed).
         content: Matches the question's schema when accepted; empty otherwise.
     """
 
@@ -70,9 +70,9 @@ class SampleRequest:
     """A request to the caller's own model (MCP: sampling).
 
     Attributes:
-        max_tokens: The longest answer.
+        max_tokens: The maximal length of the answer.
         preferences: `hints`, `costPriority`, `speedPriority` and `intelligencePriority` as in MCP.
-        name: As of a `Question`.
+        name: As in `Question`.
     """
 
     messages: tuple[SampleMessage, ...]
@@ -86,10 +86,10 @@ class SampleRequest:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Sample:
-    """What the caller's model answered.
+    """The answer of the caller's model.
 
     Attributes:
-        stop_reason: `endTurn`, `maxTokens`, `stopSequence` or another word; empty when not said.
+        stop_reason: `endTurn`, `maxTokens`, `stopSequence` or another word; empty when unknown.
     """
 
     content: tuple[Part, ...]
@@ -99,24 +99,24 @@ class Sample:
 
 
 class Elicitor(Protocol):
-    """A caller that can be asked; a door makes one for each call."""
+    """The port of elicitation and sampling; a door makes one for each call."""
 
     @property
     def takes_questions(self) -> bool:
-        """Whether a person can be asked."""
+        """Whether the client supports questions."""
         ...
 
     @property
     def takes_samples(self) -> bool:
-        """Whether the caller's model can be asked."""
+        """Whether the client offers its model."""
         ...
 
     async def ask(self, question: Question) -> Answer:
         """Ask the person and wait for the answer.
 
         Raises:
-            ElicitationUnavailable: This caller takes no questions.
-            Unavailable: The caller went away.
+            ElicitationUnavailable: The client supports no questions.
+            Unavailable: The caller has disconnected.
         """
         ...
 
@@ -124,8 +124,8 @@ class Elicitor(Protocol):
         """Ask the caller's model.
 
         Raises:
-            ElicitationUnavailable: This caller has no model to ask.
-            Unavailable: The caller went away.
+            ElicitationUnavailable: The client offers no model.
+            Unavailable: The caller has disconnected.
             ToolFailed: The caller refused.
         """
         ...

@@ -1,4 +1,4 @@
-"""Frozen facts that calls, runs and sources emit; logs, metrics, traces, history are listeners."""
+"""Events of calls, runs, sources and the board; logs, metrics, traces and history are listeners."""
 
 from collections.abc import Mapping
 from typing import Any, cast
@@ -20,9 +20,9 @@ class CallStarted(Struct, frozen=True, kw_only=True):
     """A write or admin call is about to run. Without a `CallRecord` its outcome is unknown.
 
     Attributes:
-        idempotency_key: By which the caller knows the call again.
-        decision: What the policy said: `allow`, or `ask` when a person has approved.
-        instead_of: The tool in whose place it is called; empty for none.
+        idempotency_key: The key that the caller sent.
+        decision: `allow`, or `ask` when a person has approved.
+        instead_of: The tool that it substitutes; empty for none.
     """
 
     call_id: str
@@ -42,19 +42,18 @@ class CallStarted(Struct, frozen=True, kw_only=True):
 
 
 class CallRecord(Struct, frozen=True, kw_only=True):
-    """What happened in one call: one shape for every kind of tool and every outcome.
+    """The record of one call, the same for every kind of tool and every outcome.
 
     Attributes:
         started_at: Unix seconds.
         status: `completed`, `failed`, `denied`, `invalid`, `approval_needed`, `unavailable` or
             `cancelled`.
-        decision: `allow`, `ask` or `deny`; empty when the call did not come that far.
-        arguments: As they arrived; never written anywhere unless the operator says so, and then
+        decision: `allow`, `ask` or `deny`; empty when the call failed before.
+        arguments: As they arrived; written only where the operator configures it, and then
             redacted.
         credential: The name of the credential that was used, never its value.
-        error_detail: For the operator only: the foreign error's type, text and stack.
-        instead_of: The tool in whose place it was called, as a fallback or a stand-in; empty for
-            none.
+        error_detail: For the operator only: type, text and stack of the foreign error.
+        instead_of: The tool that it replaced, as a fallback or a substitute; empty for none.
     """
 
     call_id: str
@@ -94,13 +93,13 @@ class CallRecord(Struct, frozen=True, kw_only=True):
 
 
 class SourceChanged(Struct, frozen=True, kw_only=True):
-    """A source was listed, or could not be; told each time, whether its tools changed or not.
+    """A source was listed, or could not be; emitted each time, even without a change.
 
     Attributes:
         status: `ok`, `degraded` (the last known tools stay) or `failed`.
-        tools: How many it has now.
+        tools: The number of its tools.
         reason: Why it is not `ok`.
-        stack: Where in foreign code it failed, for the operator's log alone: it may hold anything.
+        stack: The stack of the foreign error, for the operator's log only.
     """
 
     source: str
@@ -111,14 +110,14 @@ class SourceChanged(Struct, frozen=True, kw_only=True):
 
 
 class ApprovalChanged(Struct, frozen=True, kw_only=True):
-    """A person is asked about a call, or what was asked is in another state.
+    """An approval was requested, or has changed its state.
 
     Attributes:
-        state: One of `ApprovalState`: `pending` when it is asked, then what became of it.
+        state: One of `ApprovalState`; `pending` when it is requested.
         at: Unix seconds.
-        digest: Of the call that it is good for; of the edited one when it was edited.
-        by: Who has decided.
-        call_id: The call that has used it.
+        digest: Of the call that it allows; of the edited call when it was edited.
+        by: The caller who decided.
+        call_id: The call that used it.
     """
 
     approval_id: str
@@ -137,15 +136,15 @@ class ApprovalChanged(Struct, frozen=True, kw_only=True):
 
 
 class BoardChanged(Struct, frozen=True, kw_only=True):
-    """Somebody has changed what the board is or allows.
+    """The configuration, policy or catalogue of the board has changed.
 
     Attributes:
         kind: `policy`, `switch`, `catalogue`, ...
-        action: What was done: `changed`, `turned_off`, `registered`, ...
+        action: `changed`, `turned_off`, `registered`, ...
         at: Unix seconds.
-        subject: To what, as the name of a tool; empty for all of it.
-        by: Who did it; empty for the operator, by file or by code.
-        detail: More, as JSON-compatible data; never a secret.
+        subject: The changed thing, as the name of a tool; empty for all of the kind.
+        by: The caller; empty for the operator, by file or by code.
+        detail: JSON-compatible data; never a secret.
     """
 
     kind: str
@@ -176,14 +175,14 @@ _SHOWN = tuple(name for name in CallRecord.__struct_fields__ if name not in _WIT
 
 
 def record_to_dict(record: CallRecord, *, digest: str | None = None) -> dict[str, Any]:
-    """The record as JSON-compatible data, the same in history, logs and answers.
+    """The record as JSON-compatible data, the same in history, logs and responses.
 
-    The principal stands as its id and tenant, the arguments as their digest; the operator's detail
-    is left out.
+    The principal is given as its id and tenant, the arguments as their digest; the error detail is
+    left out.
 
     Args:
-        record: What happened.
-        digest: The arguments' digest where it is known already; None computes it.
+        record: The record of a call.
+        digest: The digest of the arguments where it is known; None computes it.
     """
     data = {name: getattr(record, name) for name in _SHOWN}
     data["duration_ms"] = round(record.duration_ms, 3)
@@ -196,7 +195,7 @@ def record_to_dict(record: CallRecord, *, digest: str | None = None) -> dict[str
 def digest_of(arguments: Any) -> str:
     """SHA-256 in hex of the arguments' canonical JSON: sorted keys, no white space, UTF-8.
 
-    Text that is not JSON is digested as it stands.
+    Text that is not JSON is digested unchanged.
     """
     from hashlib import sha256
 

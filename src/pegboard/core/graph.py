@@ -1,11 +1,11 @@
-"""A procedure: tools, and a few control nodes, in an order.
+"""`Graph`: a directed acyclic graph of tools and a few control nodes.
 
-A plan, an agent's decomposition, a workflow that people drew and a YAML template are all Graphs,
-checked by one checker and run by one runner.
+Plans, agents' decompositions, designed workflows and YAML templates are all graphs, with one
+checker and one runner.
 
-One vocabulary for data, everywhere: `params` (what the run was given), `steps.<id>.output` (what a
-node gave), `env` (what the operator lets graphs read), `item` and `index` (inside `for_each`). As a
-path it begins with `$.`, in a condition it is CEL.
+Data has the same names everywhere: `params` (the input of the run), `steps.<id>.output` (the output
+of a node), `env` (variables that the operator exposes), `item` and `index` (inside `for_each`). A
+path begins with `$.`; a condition is CEL.
 """
 
 from collections.abc import Iterator, Mapping
@@ -16,16 +16,16 @@ from typing import Any, Literal
 from pegboard.core.tool import Retry
 
 OnFailure = Literal["fail", "continue", "skip"]
-"""What a failed node means for the rest: `fail` ends the run, `continue` goes on with no output,
-`skip` skips what depends on it."""
+"""The effect of a failed node: `fail` ends the run, `continue` continues without its output,
+`skip` skips its dependants."""
 
 Join = Literal["all", "any"]
-"""When a node with several edges runs: when all of them hold, or when at least one does. Either way
-it waits until all of them are known."""
+"""When a node with several edges runs: if all of them hold, or if at least one does. In both cases
+it waits until all of them are decided."""
 
 
 class NodeState(StrEnum):
-    """Where one node of a run is. The first six are those of RFC-0001."""
+    """The state of a node or a run. The first six are those of RFC-0001."""
 
     PENDING = "pending"
     READY = "ready"
@@ -40,7 +40,7 @@ class NodeState(StrEnum):
 
     @property
     def is_final(self) -> bool:
-        """Whether nothing more happens to it by itself."""
+        """Whether the state changes no more by itself."""
         return self in _FINAL
 
 
@@ -57,14 +57,13 @@ _FINAL = frozenset(
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Edge:
-    """One node needs another to have ended first.
+    """A dependency of a node on another node.
 
     Attributes:
-        node: The id of the one that comes first.
-        when: A CEL condition over what is known then; where it is false the edge does not hold.
-            Empty for always.
-        outcome: Which end of the first one the edge is for: `completed`, `failed` (an error
-            branch), or `any`.
+        node: The id of the prerequisite.
+        when: A CEL condition; the edge does not hold when it is false. Empty for always.
+        outcome: The outcome of the prerequisite that the edge requires: `completed`, `failed` (an
+            error branch), or `any`.
     """
 
     node: str
@@ -74,10 +73,10 @@ class Edge:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Fallback:
-    """Another tool that is tried when the ones before it failed.
+    """A tool that is tried when those before it have failed.
 
     Attributes:
-        input: None means the node's own.
+        input: None means the input of the node.
     """
 
     tool: str
@@ -90,8 +89,8 @@ class ForEach:
 
     Attributes:
         items: A path or a literal list.
-        concurrency: How many at once.
-        on_failure: Whether one failed item fails the node, or leaves null in its place.
+        concurrency: Items in parallel.
+        on_failure: Whether a failed item fails the node, or leaves null in its place.
     """
 
     items: Any
@@ -101,11 +100,11 @@ class ForEach:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Repeat:
-    """Run the node again until a condition holds: the one declared kind of loop.
+    """Run the node again until a condition holds.
 
     Attributes:
         until: A CEL condition in which `output` is the last output.
-        most: Rounds at most.
+        most: The maximal number of rounds.
     """
 
     until: str
@@ -114,14 +113,14 @@ class Repeat:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Wait:
-    """What a node of kind `wait` waits for, durably: a time, an event by name, or a person.
+    """What a node of kind `wait` waits for: a time, a named event, or a person.
 
     Attributes:
         seconds: A path or a number; None for no time.
-        event: The name of a message that the run is sent; empty for none.
-        question: What a person is asked; empty for none. Never answered by itself.
+        event: The name of the awaited event; empty for none.
+        question: The question to a person; empty for none.
         schema: JSON Schema of the message or the answer.
-        assignee: Who is asked; empty for whoever may decide.
+        assignee: The person to ask; empty for anyone who may decide.
         timeout: Seconds after which the node fails with `timeout`; None for never.
     """
 
@@ -140,19 +139,19 @@ class Node:
     Attributes:
         id: Unique in its graph: letters, digits, `_` and `-`.
         kind: `tool` (calls one), `graph` (runs another graph), `wait`, `value` (its input is its
-            output), or a kind that somebody registered with the runner.
+            output), or a kind that is registered with the runner.
         tool: Name or id of the tool; may carry a pin: `search_web@1.2`.
         input: Argument to value: a literal, a path (`$.params.url`, `$.steps.fetch.output.text`),
             or a list or mapping of these.
         graph: The inner graph of kind `graph`; its `params` are this node's input.
         wait: What a node of kind `wait` waits for.
-        config: What another kind needs.
-        edges: What must have ended before.
+        config: The configuration of other kinds.
+        edges: The prerequisites.
         when: A CEL condition; where it is false the node is skipped. Empty for always.
-        fallbacks: Tried in order when the tool failed.
+        fallbacks: Tried in order when the tool fails.
         retry: None leaves it to the tool.
         timeout: Seconds for the whole node, retries and fallbacks included; None for the run's.
-        inferred: Which inputs a planner wired by itself: argument to reason.
+        inferred: Inputs that a planner inferred: argument to reason.
     """
 
     id: str
@@ -176,7 +175,7 @@ class Node:
 
     @property
     def depends_on(self) -> tuple[str, ...]:
-        """The ids of all nodes that come before, each once, in order."""
+        """The ids of all prerequisites, each once, in order."""
         return tuple(dict.fromkeys(edge.node for edge in self.edges))
 
     @property
@@ -188,15 +187,15 @@ class Node:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Graph:
-    """Nodes in an order.
+    """Nodes with their dependencies.
 
     Attributes:
-        id: Of this graph, such as a plan's; empty until somebody gives one.
-        task_id: The task that it was made for; empty outside plans.
-        params: JSON Schema of what a run is given.
-        output: What the run gives back: a path, a literal, or a mapping of these. None gives the
-            outputs of the nodes that nothing depends on, by id.
-        concurrency: How many nodes run at once.
+        id: Of this graph, such as the id of a plan; empty when none is assigned.
+        task_id: The task that it plans; empty outside plans.
+        params: JSON Schema of the input of a run.
+        output: The output of a run: a path, a literal, or a mapping of these. None means the
+            outputs of the nodes without dependants, by id.
+        concurrency: Nodes in parallel.
         timeout: Seconds for the whole run; None for no limit.
     """
 
@@ -228,7 +227,7 @@ LARGE = 200
 
 
 def is_large(graph: Graph) -> bool:
-    """Whether a graph, with those within it, takes long to look at."""
+    """Whether a graph, inner graphs included, takes long to process."""
     waiting, count = [graph], 0
     while waiting and count < LARGE:
         inner = waiting.pop()

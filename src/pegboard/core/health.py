@@ -1,4 +1,4 @@
-"""How a source or a tool is doing."""
+"""`Health`: the health of a source or a tool."""
 
 from enum import StrEnum
 
@@ -6,7 +6,7 @@ from msgspec import Struct
 
 
 class HealthStatus(StrEnum):
-    """From fine to gone."""
+    """The health status of a source or a tool."""
 
     HEALTHY = "healthy"
     DEGRADED = "degraded"
@@ -15,7 +15,7 @@ class HealthStatus(StrEnum):
 
 
 class Health(Struct, frozen=True, kw_only=True):
-    """A status and, unless it is fine, the reason with what to do about it."""
+    """A status; unless it is healthy, with the reason and what to do about it."""
 
     status: HealthStatus
     reason: str = ""

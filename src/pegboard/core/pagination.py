@@ -1,7 +1,4 @@
-"""Cursors: where a page has ended, as a text that nobody has to understand.
-
-Every list that is given page by page has them, so that one that is broken is refused alike.
-"""
+"""Cursor pagination: opaque cursors and page sizes of every list."""
 
 import base64
 import json
@@ -11,7 +8,7 @@ from typing import Any, cast
 from pegboard.errors import InvalidRequest
 
 _MAX_INTEGER = 2**63
-"""What a database can compare with."""
+"""Integers below this can be compared by every database."""
 
 Mark = str | int | float
 
@@ -22,10 +19,10 @@ Position = tuple[float, int]
 
 
 def encode_cursor(*place: Mark) -> str:
-    """Where the next page starts, for `place_of`.
+    """Encode the cursor of the next page.
 
     Args:
-        place: What the last entry of this page is sorted by.
+        place: The sort key of the last entry of this page.
     """
     text = json.dumps(place, separators=(",", ":"), ensure_ascii=False)
     content = text.encode("utf-8", "surrogatepass")
@@ -33,14 +30,14 @@ def encode_cursor(*place: Mark) -> str:
 
 
 def decode_cursor(cursor: str, *kinds: type[Mark]) -> tuple[Any, ...] | None:
-    """What the last entry of the page before was sorted by; None for the first page.
+    """Decode a cursor to the sort key of the last entry of the previous page; None at first.
 
     Args:
-        cursor: As a page gave it out; empty at first.
-        kinds: Of what its place is made.
+        cursor: The cursor of a page; empty for the first page.
+        kinds: The types of the sort key.
 
     Raises:
-        InvalidRequest: No page gave out such a cursor.
+        InvalidRequest: The cursor is invalid.
     """
     if not cursor:
         return None

@@ -1,15 +1,15 @@
-"""Who is asking."""
+"""`Principal`: the caller."""
 
 from msgspec import Struct
 
 
 class Principal(Struct, frozen=True, kw_only=True):
-    """Who a call is made for.
+    """The caller of a tool.
 
     Attributes:
         id: Stable and unique within the tenant; what a record names.
-        scopes: What its token carries; `*` stands for all.
-        roles: What it is in its organisation.
+        scopes: The scopes of its token; `*` means all.
+        roles: Its roles in the organisation.
     """
 
     id: str
@@ -35,4 +35,4 @@ class Principal(Struct, frozen=True, kw_only=True):
 
 
 LOCAL = Principal(id="local", kind="local", scopes=frozenset({"*"}))
-"""Whoever runs the process: the library's, the command line's and a single-user server's caller."""
+"""The owner of the process: the caller in the library, the command line and a local server."""

@@ -16,7 +16,7 @@ def openai_tool(spec: ToolSpec) -> dict[str, Any]:
 def openai_response_tool(spec: ToolSpec) -> dict[str, Any]:
     """The tool in the format of OpenAI's responses API.
 
-    There strict schemas are the default, and they take no optional arguments: so it says no.
+    Strict schemas are the default there and allow no optional arguments, so `strict` is false.
     """
     return {"type": "function", **_function(spec), "strict": False}
 
@@ -33,7 +33,7 @@ def anthropic_tool(spec: ToolSpec) -> dict[str, Any]:
 def mcp_tool(spec: ToolSpec) -> dict[str, Any]:
     """The tool as an entry of MCP's `tools/list`, with hints from its effect.
 
-    An output schema is left out unless it is one of an object, as MCP wants it.
+    An output schema is left out unless it describes an object, as MCP requires.
     """
     reads = spec.effect == "read"
     annotations: dict[str, Any] = {"readOnlyHint": reads}
@@ -61,7 +61,7 @@ def _function(spec: ToolSpec) -> dict[str, Any]:
 
 
 def _truncate_description(description: str) -> str:
-    """At most as long as OpenAI takes: a longer one would have the whole request refused."""
+    """Cut to the limit of OpenAI, which refuses the whole request for a longer description."""
     if len(description) <= _MAX_DESCRIPTION:
         return description
     return f"{description[: _MAX_DESCRIPTION - 1].rstrip()}…"

@@ -1,8 +1,7 @@
-"""Input schemas as model providers take them: an object at the top, not put together from others.
+"""Input schemas as model providers accept them: an object without combinators at the top.
 
 OpenAI and Anthropic refuse a whole request for one schema with `anyOf`, `oneOf`, `allOf`, `not` or
-`enum` at its top. What is taken away here is still enforced by the call itself, which says what was
-wrong.
+`enum` at its top. What is removed here is still enforced by the call itself.
 """
 
 from collections.abc import Mapping, Sequence
@@ -13,7 +12,7 @@ _MAX_DEPTH = 20
 
 
 def provider_schema(schema: Mapping[str, Any]) -> Mapping[str, Any]:
-    """The schema itself where providers take it, else an object with all arguments it may have."""
+    """The schema itself where providers accept it, else an object with all possible arguments."""
     if schema.get("type") == "object" and "properties" in schema and not _is_refused(schema):
         return schema
     merged = _merge(schema, schema, 0)

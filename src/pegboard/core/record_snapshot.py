@@ -1,4 +1,4 @@
-"""A call's record on its way to somewhere slow: nothing in it can change any more."""
+"""`RecordSnapshot`: an immutable copy of a call record, for listeners that write it later."""
 
 import json
 from typing import Any
@@ -12,12 +12,12 @@ _SMALL = 4_096
 
 
 class RecordSnapshot(Struct, frozen=True, kw_only=True):
-    """A record that may wait in a queue, whatever its caller does with the arguments meanwhile.
+    """A record that may wait in a queue: the caller may change the arguments meanwhile.
 
     Attributes:
-        record: Without arguments that could change or are large.
+        record: Without arguments that are mutable or large.
         digest: Of the arguments; None when they are small text, still in the record.
-        text: The arguments as text when that is wanted and they are no longer in the record.
+        text: The arguments as text, when requested and no longer in the record.
     """
 
     record: CallRecord
@@ -25,7 +25,7 @@ class RecordSnapshot(Struct, frozen=True, kw_only=True):
     text: str | None = None
 
     def to_dict(self) -> dict[str, Any]:
-        """What `record_to_dict` gives, in text that SQLite, JSON and terminals can keep."""
+        """The result of `record_to_dict`, with text that SQLite, JSON and terminals accept."""
         digest = digest_of_record(self.record) if self.digest is None else self.digest
         row = record_to_dict(self.record, digest=digest)
         for name, value in row.items():
@@ -35,13 +35,13 @@ class RecordSnapshot(Struct, frozen=True, kw_only=True):
 
     @property
     def arguments(self) -> str:
-        """The arguments as text, not redacted; empty when they were not wanted."""
+        """The arguments as text, not redacted; empty when they were not requested."""
         text = text_of(self.record.arguments) if self.text is None else self.text
         return clean_text(text)
 
 
 def freeze(record: CallRecord, *, keep_arguments: bool = False) -> RecordSnapshot:
-    """Take at once what is needed of arguments that may change or are large."""
+    """Copy what is needed of arguments that are mutable or large."""
     arguments = record.arguments
     if arguments is None or (isinstance(arguments, (str, bytes)) and len(arguments) <= _SMALL):
         return RecordSnapshot(record=record)
@@ -53,7 +53,7 @@ def freeze(record: CallRecord, *, keep_arguments: bool = False) -> RecordSnapsho
 
 
 def digest_of_record(record: CallRecord) -> str:
-    """The digest; empty for arguments without canonical JSON, for which a call is refused."""
+    """The digest of the arguments; empty when they have no canonical JSON."""
     try:
         return record.arguments_digest
     except (TypeError, ValueError, RecursionError):
@@ -61,7 +61,7 @@ def digest_of_record(record: CallRecord) -> str:
 
 
 def text_of(arguments: Any) -> str:
-    """Arguments as text: JSON unless they arrived as text; empty when they are no JSON."""
+    """Arguments as text: JSON unless they arrived as text; empty when they are not JSON."""
     if arguments is None:
         return ""
     if isinstance(arguments, str):
@@ -75,5 +75,5 @@ def text_of(arguments: Any) -> str:
 
 
 def clean_text(text: str) -> str:
-    """The text as valid UTF-8: half of a surrogate pair, as in broken JSON, is spelt out."""
+    """The text as valid UTF-8: lone surrogates, as in broken JSON, are escaped."""
     return text if text.isascii() else text.encode("utf-8", "backslashreplace").decode("utf-8")

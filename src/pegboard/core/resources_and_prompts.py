@@ -1,4 +1,4 @@
-"""What a source may offer beside tools: resources to read, and prompts to fill in."""
+"""Resources and prompts: what a source may offer beside tools."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -11,16 +11,16 @@ _SCHEME = "board://"
 
 
 def board_uri(source: str, uri: str) -> str:
-    """The URI under which a board offers this resource of this source: `board://{source}/{uri}`.
+    """The URI of a source's resource on the board: `board://{source}/{uri}`.
 
-    A resource without a source keeps its own; one that has such a URI already is left alone.
+    A resource without a source keeps its own URI; a board URI of the source stays as it is.
     """
     prefix = f"{_SCHEME}{source}/"
     return uri if not source or uri.startswith(prefix) else prefix + uri
 
 
 def split_board_uri(uri: str) -> tuple[str, str]:
-    """The source and its own URI; the source is empty for a URI of no source."""
+    """Split a board URI into the source and its own URI; the source is empty without one."""
     if uri.startswith(_SCHEME):
         source, slash, rest = uri[len(_SCHEME) :].partition("/")
         if slash and source and rest:
@@ -30,15 +30,15 @@ def split_board_uri(uri: str) -> tuple[str, str]:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ResourceSpec:
-    """Something that can be read.
+    """The description of a resource.
 
     Attributes:
-        uri: As its own source knows it: a URI, or an RFC 6570 template such as `docs://{page}`.
+        uri: The URI at the source, or an RFC 6570 template such as `docs://{page}`.
         name: Short, for programs.
         title: For people; empty means the name.
         size: Bytes, when known.
-        audience: For whom it is: `user`, `assistant`; empty for both.
-        priority: From 0 (may be left out) to 1 (needed); None when not said.
+        audience: `user`, `assistant`; empty for both.
+        priority: From 0 (optional) to 1 (required); None when unknown.
         source: Name of the source instance; empty for a bare one.
     """
 
@@ -56,17 +56,17 @@ class ResourceSpec:
 
     @property
     def is_template(self) -> bool:
-        """Whether the URI has places to fill in."""
+        """Whether the URI is a template with variables."""
         return "{" in self.uri
 
     def in_source(self, source: str) -> Self:
-        """The same as a resource of this source."""
+        """The resource with another source."""
         return replace(self, source=source)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PromptArgument:
-    """One place to fill in."""
+    """An argument of a prompt."""
 
     name: str
     title: str = ""
@@ -76,11 +76,11 @@ class PromptArgument:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PromptSpec:
-    """A prompt that somebody can ask for by name.
+    """The description of a prompt.
 
     Attributes:
         name: Wire name, `{source}__{action}`, or plain for a bare function's.
-        action: What the source itself calls it; empty means the name.
+        action: The name of the prompt at its source; empty means the name.
     """
 
     name: str
@@ -95,7 +95,7 @@ class PromptSpec:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PromptMessage:
-    """One message of a filled-in prompt."""
+    """A message of a filled prompt."""
 
     role: Literal["user", "assistant"]
     content: Part
@@ -111,11 +111,11 @@ class FilledPrompt:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Completion:
-    """What an argument may be, given how it begins.
+    """Completions of an argument.
 
     Attributes:
-        total: How many there are in all; None when unknown.
-        has_more: Whether `values` leaves some out.
+        total: The number of all completions; None when unknown.
+        has_more: Whether `values` is incomplete.
     """
 
     values: tuple[str, ...] = ()
@@ -125,34 +125,34 @@ class Completion:
 
 @runtime_checkable
 class Resource(Protocol):
-    """Something that can be read. It may also have `complete`, as `Completer` says."""
+    """A resource. It may implement `Completer` too."""
 
     @property
     def spec(self) -> ResourceSpec:
-        """What it is; the same object each time."""
+        """The description; the same object each time."""
         ...
 
     async def read(self, uri: str, ctx: ToolContext[Any], /) -> Sequence[ResourcePart]:
-        """Its contents; a folder may have several.
+        """Read the contents; a folder may have several.
 
         Args:
-            uri: As the source knows it, with the places of a template filled in.
-            ctx: Who asks, and by when.
+            uri: The URI at the source, with the variables of a template filled in.
+            ctx: The caller and the deadline.
         """
         ...
 
 
 @runtime_checkable
 class Prompt(Protocol):
-    """A prompt to fill in. It may also have `complete`, as `Completer` says."""
+    """A prompt. It may implement `Completer` too."""
 
     @property
     def spec(self) -> PromptSpec:
-        """What it is; the same object each time."""
+        """The description; the same object each time."""
         ...
 
     async def fill(self, arguments: Mapping[str, str], ctx: ToolContext[Any], /) -> FilledPrompt:
-        """Put the arguments in their places."""
+        """Fill in the arguments."""
         ...
 
 
@@ -163,13 +163,13 @@ class Completer(Protocol):
     async def complete(
         self, argument: str, value: str, given: Mapping[str, str], ctx: ToolContext[Any], /
     ) -> Completion:
-        """What `argument` may be when it begins with `value`.
+        """Complete an argument that begins with `value`.
 
         Args:
-            argument: The name of the argument, or of the template's place.
-            value: What has been typed so far.
-            given: Other arguments that are known already.
-            ctx: Who asks, and by when.
+            argument: The name of the argument, or of the template variable.
+            value: The typed prefix.
+            given: The other arguments so far.
+            ctx: The caller and the deadline.
         """
         ...
 
@@ -183,13 +183,13 @@ class ResourceProvider(Protocol):
     """
 
     async def resources(self) -> Sequence[Resource]:
-        """All its resources and resource templates as of now."""
+        """List all resources and resource templates."""
         ...
 
     async def prompts(self) -> Sequence[Prompt]:
-        """All its prompts as of now."""
+        """List all prompts."""
         ...
 
     def on_update(self, notify: Callable[[str], None]) -> None:
-        """Call `notify` with the source's own URI whenever a resource's contents change."""
+        """Call `notify` with the URI at the source whenever a resource changes."""
         ...

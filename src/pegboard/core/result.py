@@ -1,4 +1,4 @@
-"""What a call gives back: one shape for every kind of tool."""
+"""`ToolResult`: the result of a call, the same for every kind of tool."""
 
 from typing import Any
 
@@ -34,7 +34,7 @@ class AudioPart(Struct, frozen=True, tag="audio"):
 
 
 class ResourcePart(Struct, frozen=True, tag="resource"):
-    """Something addressable: its text or raw bytes when they came along."""
+    """A resource by URI, with its text or raw bytes when they are included."""
 
     uri: str
     media_type: str = ""
@@ -63,16 +63,16 @@ Part = TextPart | ImagePart | AudioPart | ResourcePart
 
 
 class ResultMeta(Struct, frozen=True, kw_only=True, gc=False):
-    """How the call went.
+    """Metadata of a call.
 
     Attributes:
-        duration_ms: From the door of the pipeline to its end.
-        attempts: How often the tool itself was started; 0 when it was not.
-        cached: Whether an earlier answer was given.
+        duration_ms: Of the whole pipeline.
+        attempts: The number of times the tool was started.
+        cached: Whether the result came from the cache.
         replayed: Whether this is the first outcome of the same idempotency key.
-        truncated: Whether `content` is only the first page of what `handle` stores.
-        total_bytes: Size of the whole when truncated.
-        tokens: What a model that took part consumed.
+        truncated: Whether `content` is only the first page of the result under `handle`.
+        total_bytes: Size of the whole result when truncated.
+        tokens: Consumed by a model that took part.
         cost: In US dollars, when known.
     """
 
@@ -93,7 +93,7 @@ NO_META = ResultMeta()
 
 
 class ToolResult(Struct, frozen=True, kw_only=True):
-    """What a call gives back.
+    """The result of a call.
 
     ```python
     result = await registry.call("letter_counter", {"word": "pear", "letter": "e"})
@@ -101,7 +101,7 @@ class ToolResult(Struct, frozen=True, kw_only=True):
     ```
 
     Attributes:
-        content: What the model reads: text, or typed parts.
+        content: For the model: text, or typed parts.
         structured: The JSON value that matches the tool's output schema; None when there is none.
         error: The typed error when `is_error`; `str(error)` is safe to show to anyone.
     """
@@ -153,7 +153,7 @@ class ToolResult(Struct, frozen=True, kw_only=True):
 
 
 def error_to_dict(error: PegboardError) -> dict[str, Any]:
-    """The safe part of an error, the same on every door: never a cause, never a stack."""
+    """The safe part of an error, the same for every door; never a cause or a stack."""
     data: dict[str, Any] = {
         "code": error.code,
         "message": str(error),

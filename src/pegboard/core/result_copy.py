@@ -1,4 +1,4 @@
-"""Copies of results that are kept, so that nobody who was given one can change another's."""
+"""Detached copies of stored results, so that no caller can change another's result."""
 
 from typing import Any, cast
 
@@ -9,7 +9,7 @@ from pegboard.errors import PegboardError
 
 
 def detach(result: ToolResult) -> ToolResult:
-    """The same result, sharing nothing that can change; its error without stack and cause."""
+    """A copy of a result that shares nothing mutable; its error has no stack and no cause."""
     structured, error = result.structured, result.error
     if error is None and not isinstance(structured, (dict, list)):
         return result
@@ -30,7 +30,7 @@ def _copy(value: Any) -> Any:
 
 
 def without_traceback(error: PegboardError) -> PegboardError:
-    """A copy of the error without the frames it came through, which hold the call's arguments."""
+    """A copy of the error without its traceback, whose frames hold the arguments of the call."""
     kind = error.__class__
     try:
         copy = kind.__new__(kind, *error.args)

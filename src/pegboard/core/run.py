@@ -1,4 +1,4 @@
-"""What is known of a run of a graph, while it goes on and when it has ended."""
+"""`RunResult`: the state of a run of a graph, and of each of its nodes."""
 
 from collections.abc import Iterator, Mapping
 from typing import Any, Literal
@@ -11,18 +11,18 @@ PendingKind = Literal["time", "event", "person", "approval", "unknown"]
 
 
 class NodeRun(Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """How one node of a run is, or one part of it: an item, a round, a node of a graph, a try.
+    """The state of one node of a run, or of a part: an item, a round, an inner node, a fallback.
 
     Attributes:
         id: Its path in the run: `fetch`, `each[2]`, `inner/fetch`, `fetch~1`.
-        output: Any JSON value, of a completed one.
-        error: The safe part of what failed, as `error_to_dict` gives it.
-        reason: Why it was skipped or cancelled, or why nobody knows.
-        started_at: Unix seconds; 0 for what never started.
-        attempts: How often tools were started for it.
-        tool: Which tool answered, of those that were tried.
-        instead_of: The tool of the graph that it stood in for, when none of the graph was there.
-        parts: Items, rounds, the nodes of its inner graph, or tries of several tools.
+        output: Any JSON value, once completed.
+        error: The safe part of the error, as from `error_to_dict`.
+        reason: Why it was skipped or cancelled, or why its outcome is unknown.
+        started_at: Unix seconds; 0 when it never started.
+        attempts: The number of tool attempts.
+        tool: The tool that answered, of those that were tried.
+        instead_of: The tool of the graph that `tool` substituted, when it was missing.
+        parts: Items, rounds, the nodes of its inner graph, or attempts of several tools.
     """
 
     id: str
@@ -38,25 +38,25 @@ class NodeRun(Struct, frozen=True, kw_only=True, omit_defaults=True):
     parts: "tuple[NodeRun, ...]" = ()
 
     def __iter__(self) -> "Iterator[NodeRun]":
-        """Itself, then all that is within it."""
+        """Iterate over the node and all its parts, depth first."""
         yield self
         for part in self.parts:
             yield from part
 
 
 class PendingStep(Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """Something that a run waits for.
+    """A step of a suspended run that waits for something.
 
     Attributes:
-        id: What an answer is addressed to.
-        step: Which part of the run waits.
+        id: The address of an answer.
+        step: The path of the waiting step.
         kind: `time`, `event` (a message to the run), `person` (a question), `approval` (of a call)
             or `unknown` (whether a call that was cut off took effect).
-        message: For people.
+        message: For display.
         event: The name of the event.
-        until: Unix seconds when it stops waiting by itself; None for never.
+        until: Unix seconds when the wait ends by itself; None for never.
         schema: JSON Schema of the message or the answer; empty for any.
-        choices: What may be answered, where it is one of a few words.
+        choices: The allowed answers, where there are only a few.
         approval_id: The approval that a call waits for.
     """
 
@@ -73,7 +73,7 @@ class PendingStep(Struct, frozen=True, kw_only=True, omit_defaults=True):
 
 
 class RunResult(Struct, frozen=True, kw_only=True):
-    """A run: how it is now, and how each of its nodes is.
+    """The state of a run and of its nodes.
 
     ```python
     result = await run_graph(graph, {"url": "..."}, board=registry)
@@ -85,9 +85,9 @@ class RunResult(Struct, frozen=True, kw_only=True):
     Attributes:
         state: `in_progress`, `waiting` (see `pending`), `paused`, or final: `completed`, `failed`,
             `cancelled`.
-        output: What the graph gives back, once it has completed.
-        error: The safe part of what made it fail.
-        nodes: In the order of the graph.
+        output: The output of the graph, once completed.
+        error: The safe part of the error that made it fail.
+        nodes: In graph order.
         started_at: Unix seconds.
     """
 

@@ -1,19 +1,19 @@
-"""Facts about runs of graphs.
+"""Events of graph runs.
 
-A play tells `RunStarted`, `NodeChanged`, `RunRested` and `RunFinished`, and a run that is played
-again tells again what it did before. `StepEnded` and `RunEnded` are told once, when it is kept.
+Each attempt emits `RunStarted`, `NodeChanged`, `RunRested` and `RunFinished`, and a replay emits
+them again. `StepEnded` and `RunEnded` are emitted once, when the outcome is stored.
 """
 
 from msgspec import Struct
 
 
 class RunStarted(Struct, frozen=True, kw_only=True):
-    """A run of a graph is being played; told again when it is taken up after a crash or a wait.
+    """An attempt of a run has started; emitted again after a crash or a suspension.
 
     Attributes:
         graph: The id of the graph, or its name.
         parent_id: The call or the run that started it; empty for none.
-        started_at: Unix seconds; when it was started first.
+        started_at: Unix seconds of the first attempt.
     """
 
     run_id: str
@@ -25,16 +25,16 @@ class RunStarted(Struct, frozen=True, kw_only=True):
 
 
 class NodeChanged(Struct, frozen=True, kw_only=True):
-    """A node of a run, or a part of one, is in another state.
+    """A node of a run, or a part of one, has changed its state.
 
     Attributes:
         node: Its path in the run: `fetch`, `each[2]`, `inner/fetch`.
         state: One of `NodeState`.
         at: Unix seconds.
-        started_at: When it really began, of one that has ended; 0 for what never did.
+        started_at: When a finished one started; 0 when it never did.
         reason: Why it was skipped, cancelled, or waits.
-        instead_of: The tool of the graph that `tool` stood in for; empty for none.
-        replayed: It was so in an earlier play of this run, and is told again.
+        instead_of: The tool of the graph that `tool` substituted; empty for none.
+        replayed: Emitted by an earlier attempt of this run already.
     """
 
     run_id: str
@@ -52,7 +52,7 @@ class NodeChanged(Struct, frozen=True, kw_only=True):
 
 
 class RunRested(Struct, frozen=True, kw_only=True):
-    """A run only waits from here on and holds nothing; `RunStarted` is told when it goes on.
+    """A run is suspended and holds no resources; `RunStarted` is emitted when it continues.
 
     Attributes:
         state: `waiting` or `paused`.
@@ -66,11 +66,11 @@ class RunRested(Struct, frozen=True, kw_only=True):
 
 
 class RunFinished(Struct, frozen=True, kw_only=True):
-    """A run of a graph has ended.
+    """An attempt has finished a run.
 
     Attributes:
         state: `completed`, `failed` or `cancelled`.
-        nodes: How many nodes were completed.
+        nodes: The number of completed nodes.
     """
 
     run_id: str
@@ -83,14 +83,14 @@ class RunFinished(Struct, frozen=True, kw_only=True):
 
 
 class StepEnded(Struct, frozen=True, kw_only=True):
-    """A node of a run, or a part of one, has ended: told once, however often the run is played.
+    """A node of a run, or a part of one, has finished; emitted once, whatever the attempts.
 
     Attributes:
         step: Its path in the run: `fetch`, `each[2]`, `inner/fetch`.
         state: `completed`, `failed`, `skipped` or `cancelled`.
         at: Unix seconds.
-        tool: Which tool answered; empty where none was called.
-        instead_of: The tool of the graph that it stood in for; empty for none.
+        tool: The tool that answered; empty when none was called.
+        instead_of: The tool of the graph that `tool` substituted; empty for none.
     """
 
     run_id: str
@@ -106,13 +106,13 @@ class StepEnded(Struct, frozen=True, kw_only=True):
 
 
 class RunEnded(Struct, frozen=True, kw_only=True):
-    """A run has ended: told once, however often it is played.
+    """A run has finished; emitted once, whatever the attempts.
 
     Attributes:
         state: `completed`, `failed` or `cancelled`.
         at: Unix seconds.
-        duration_ms: From its start, with all that it has waited.
-        steps: How many nodes were completed.
+        duration_ms: From its start, waits included.
+        steps: The number of completed nodes.
     """
 
     run_id: str

@@ -1,4 +1,4 @@
-"""What was perhaps meant by a name that does not exist: the one place that says "did you mean"."""
+"""Suggestions for misspelt names: "did you mean"."""
 
 from collections.abc import Callable, Iterable
 from itertools import islice
@@ -7,7 +7,7 @@ from operator import itemgetter
 _MAX_LENGTH = 64
 _CANDIDATES = 50
 _LIKE = 0.6
-"""Of 1: how alike two names are at least, by the letters that they share in order."""
+"""The minimal similarity of two names, from 0 to 1, as in `difflib`."""
 
 
 def nearest_names(
@@ -17,13 +17,13 @@ def nearest_names(
     most: int = 3,
     may_name: Callable[[str], bool] = lambda _: True,
 ) -> tuple[str, ...]:
-    """The names that were perhaps meant, the nearest first; small and capital letters are alike.
+    """The nearest existing names, the closest first, without regard to case.
 
     Args:
-        name: What does not exist.
-        names: What exists.
-        most: So many at most.
-        may_name: Whether somebody may be told of a name.
+        name: The unknown name.
+        names: The existing names.
+        most: The maximal number of suggestions.
+        may_name: Whether a name may be shown to the caller.
     """
     from difflib import get_close_matches
 
@@ -38,22 +38,22 @@ def nearest_names(
 
 
 def did_you_mean(name: str, names: Iterable[str], *, most: int = 1, otherwise: str = "") -> str:
-    """The question `did you mean 'x'?`, or what else is to be said where nothing is near.
+    """The text `did you mean 'x'?`, or another text when no name is close.
 
     Args:
-        name: What does not exist.
-        names: What exists.
-        most: So many names at most.
-        otherwise: Said where none of them is near.
+        name: The unknown name.
+        names: The existing names.
+        most: The maximal number of suggestions.
+        otherwise: The text when no name is close.
     """
     nearest = nearest_names(name, names, most=most)
     return f"did you mean {' or '.join(map(repr, nearest))}?" if nearest else otherwise
 
 
 def _likely(name: str, names: Iterable[str]) -> list[str]:
-    """Names that share pairs of letters with this one, the most first; a few are all likely.
+    """Names that share pairs of letters with this one, the most similar first.
 
-    Comparing it with ten thousand names letter by letter would hold up every other call.
+    A full comparison with ten thousand names would block the event loop.
     """
     every = list(names)
     if len(every) <= _CANDIDATES:

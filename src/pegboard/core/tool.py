@@ -19,7 +19,7 @@ _SCHEMAS = frozenset({"input_schema", "output_schema"})
 
 
 class Effect(StrEnum):
-    """What a tool does to the world. Unknown counts as `write`."""
+    """What a tool changes. An unknown effect counts as `write`."""
 
     READ = "read"
     WRITE = "write"
@@ -27,7 +27,7 @@ class Effect(StrEnum):
 
     @property
     def strength(self) -> int:
-        """How much it may do to the world: more than whatever has a smaller number."""
+        """The rank of the effect; a higher one may change more."""
         return _STRENGTHS[self]
 
 
@@ -35,7 +35,7 @@ _STRENGTHS = {effect: number for number, effect in enumerate(Effect)}
 
 
 class Status(StrEnum):
-    """Where a tool is in its life. Only `active` and `deprecated` tools can be called."""
+    """The life-cycle status of a tool. Only `active` and `deprecated` tools can be called."""
 
     ACTIVE = "active"
     DEPRECATED = "deprecated"
@@ -45,13 +45,13 @@ class Status(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Retry:
-    """How often a call is tried again, and how long to wait before.
+    """The retry policy of a tool.
 
     Attributes:
         max_retries: Attempts beyond the first.
         backoff: Seconds before the first retry; doubled for each further one, with full jitter.
-        max_backoff: The longest wait, in seconds.
-        on: Error codes or exception types to retry. Empty means whatever is `Unavailable`.
+        max_backoff: The maximal wait, in seconds.
+        on: Error codes or exception types to retry. Empty means every `Unavailable`.
     """
 
     max_retries: int = 2
@@ -62,7 +62,7 @@ class Retry:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Limits:
-    """How much of a tool may be used.
+    """Rate and concurrency limits of a tool.
 
     Attributes:
         rate: Calls per `per` seconds; None for no limit.
@@ -70,7 +70,7 @@ class Limits:
         concurrency: Calls in flight at once; None for no limit.
 
     Raises:
-        ConfigError: A limit that lets nothing through; to turn a tool off, disable or deny it.
+        ConfigError: A limit that allows no call; to turn a tool off, disable or deny it.
     """
 
     rate: float | None = None
@@ -85,7 +85,7 @@ class Limits:
 
 
 class _Lazy:
-    """A dataclass field that takes a value or a function that makes it, on first use."""
+    """A dataclass field that takes a value, or a function that makes it on first use."""
 
     def __set_name__(self, owner: type, name: str) -> None:
         self._key = f"_{name}"
@@ -131,7 +131,7 @@ class LazyOptionalSchema(_Lazy):
 
 @dataclass(frozen=True, kw_only=True)
 class ToolSpec:
-    """Everything there is to know about a tool short of running it.
+    """The description of a tool: everything but the code that runs it.
 
     Attributes:
         name: Wire name, `{source}__{action}` or plain for a bare function.
@@ -140,30 +140,30 @@ class ToolSpec:
             use, so that thousands of tools register at once.
         output_schema: JSON Schema of `ToolResult.structured`; None when nothing is promised.
         title: For people; empty means the name.
-        action: What the source itself calls this tool; empty means the name.
-        registered_name: By which rules, limits and switches know it too, where a view shows it
-            under another name; empty means the name.
-        category: What kind of capability; an open set (`computation`, `web`, `database`, ...).
-        effect: What it does to the world; decides the default policy.
-        idempotent: Whether doing it twice is the same as once. None means not said.
-        cacheable: Whether an answer may be given again for `cache_ttl` seconds.
-        cache_per_principal: Whether cached answers are kept apart by caller.
-        capabilities: What it is good for, for capability search and plans.
-        supported_tasks: Goals that it answers by itself, for plans.
-        dependencies: Ids of tools that must have run, or must be healthy.
+        action: The name of the tool at its source; empty means the name.
+        registered_name: The name that rules, limits and kill switches match too, where a view
+            shows another name; empty means the name.
+        category: An open set (`computation`, `web`, `database`, ...).
+        effect: What it changes; selects the default policy.
+        idempotent: Whether calling it twice has the same effect as once. None means unknown.
+        cacheable: Whether a result may be reused for `cache_ttl` seconds.
+        cache_per_principal: Whether each caller has a cache of its own.
+        capabilities: For capability search and plans.
+        supported_tasks: Goals that it fulfils alone, for plans.
+        dependencies: Ids of tools that must run before it, or must be healthy.
         id: Stable id with the major version, `search_web_v1`.
         timeout: Seconds for one attempt; None means the board's default, 0 means none.
         retry: None means no retries.
         source: Name of the source instance it came from; empty for a bare function.
-        handler: What kind of thing runs it: the kind of its source; empty for a bare function.
-        credential: The name of the credential that its calls use, never its value.
-        scopes: What a token must carry to call it.
+        handler: The kind of its source; empty for a bare function.
+        credential: The name of the credential of its calls, never its value.
+        scopes: The scopes that a caller needs.
         exclusive: Whether it runs alone within a batch.
         max_result_bytes: The result's size budget; None means the board's default.
-        unavailable: Why it cannot be used now and what to do; empty when it can.
+        unavailable: Why it cannot be used now and what to do; empty when it can be used.
 
     Raises:
-        ToolSignatureError: An effect or status that there is not, or a schema that is no mapping.
+        ToolSignatureError: An unknown effect or status, or a schema that is not a mapping.
     """
 
     name: str
@@ -209,7 +209,7 @@ class ToolSpec:
             object.__setattr__(self, "id", f"{self.name}_v{major}")
 
     def replace(self, **changes: Any) -> "ToolSpec":
-        """A copy with some fields changed; a schema that is not built yet stays so.
+        """A copy with some fields replaced; schemas that are not built stay unbuilt.
 
         Raises:
             TypeError: There is no such field.
@@ -296,16 +296,16 @@ class Tool(Protocol):
 
 @runtime_checkable
 class UpstreamTool(Tool, Protocol):
-    """A tool of which somebody else says what it is: that is pinned."""
+    """A tool whose definition comes from an upstream, and is pinned."""
 
     @property
     def upstream(self) -> ToolSpec | None:
-        """What they say, without what the operator says differently; None where nobody does."""
+        """The upstream's own spec, without the operator's overrides; None without an upstream."""
         ...
 
     @property
     def overridden(self) -> frozenset[str]:
-        """The fields of the spec in which the operator's word holds."""
+        """The fields of the spec that the operator overrides."""
         ...
 
 

@@ -1,6 +1,6 @@
-"""Texts of others, kept short: what nobody would read need not be shown, stored or sent."""
+"""Truncation of foreign texts before they are shown, stored or sent."""
 
 
 def truncate(text: str, most: int) -> str:
-    """At most so many characters, the last of them an ellipsis where something is cut."""
+    """Cut a text to `most` characters, with an ellipsis at the end."""
     return text if len(text) <= most else f"{text[: most - 1]}…"

@@ -1,4 +1,4 @@
-"""Which URIs a template means: RFC 6570, as far as a URI can be read backwards."""
+"""URI templates (RFC 6570): match a URI and extract the variables, as far as that is possible."""
 
 import re
 from collections.abc import Mapping
@@ -12,7 +12,7 @@ _LEADS = {"#": "#", ".": r"\.", "/": "/", ";": ";", "?": r"\?", "&": "&"}
 
 
 def match_uri(template: str, uri: str) -> Mapping[str, str] | None:
-    """The places of the template as this URI fills them in; None when it is another's.
+    """The variables of the template in this URI; None when the URI does not match.
 
     A query (`{?a,b}`) may have its names in any order and leave some out.
     """
@@ -31,7 +31,7 @@ def match_uri(template: str, uri: str) -> Mapping[str, str] | None:
 
 
 def variable_names(template: str) -> tuple[str, ...]:
-    """The names of all places, in order."""
+    """The names of all variables, in order."""
     return tuple(name for _, listed in _compile(template)[1] for name in listed)
 
 

@@ -1,9 +1,9 @@
 """Wire names: `{source}__{action}`, at most 64 characters of `[a-zA-Z0-9_-]`.
 
-A name depends only on its own source and action, so it is stable when others come or go. An action
-that fits is kept as it is and `split_wire_name` gives it back. One that does not fit is made
-legible and ends in `_x` and 8 hex digits of the SHA-256 of the original, which its spec keeps as
-`action`; so does one that ends like this by itself, so that no two actions share a name.
+A name depends only on its own source and action, so it is stable when other sources come or go. A
+legal action is unchanged, and `split_wire_name` returns it. An illegal action becomes legible text
+with a suffix of `_x` and 8 hex digits of the SHA-256 of the original, which the spec keeps as
+`action`. So does an action that already ends like this, so that no two actions share a name.
 """
 
 import re
@@ -23,7 +23,7 @@ def is_wire_name(name: str) -> bool:
 
 
 def is_source_name(name: str) -> bool:
-    """Whether a source may be called this: no `__` inside and no `_` at either end."""
+    """Whether this is a valid source name: no `__` inside and no `_` at either end."""
     return (
         len(name) <= MAX_SOURCE_LENGTH
         and _SOURCE.fullmatch(name) is not None
@@ -32,7 +32,7 @@ def is_source_name(name: str) -> bool:
 
 
 def wire_name(source: str, action: str) -> str:
-    """The name under which a model, an API and a plan know this action of this source.
+    """The wire name of an action of a source.
 
     Raises:
         ValueError: `source` is not a source name, or `action` is empty.

@@ -1,4 +1,4 @@
-"""What a person is asked before a call runs: kept until it is decided, and good for one call."""
+"""The approval store port: approval requests, their decisions, and the one call each allows."""
 
 from collections.abc import Sequence
 from typing import Any, Literal, Protocol
@@ -10,20 +10,20 @@ ApprovalVerdict = Literal["approved", "denied", "edited"]
 
 
 class Approval(Struct, frozen=True, kw_only=True):
-    """One question, bound to one exact call.
+    """An approval request for one exact call.
 
     Attributes:
-        digest: Of tool, version, arguments and principal; an answer is good for nothing else.
-        arguments: Exactly as they would be passed on.
-        shown: The same for showing, redacted.
-        principal: Whose call it is.
-        reason: Why the policy asks.
-        state: `edited` is approved with other arguments; `withdrawn` is asked no longer, because
-            its run has ended: the note says how.
-        edited: The arguments that the approver wants instead; only when `edited`.
-        edited_digest: The digest with those.
-        expires_at: From then on it can neither be decided nor used; None for never.
-        call_id: The call that has used it.
+        digest: Of tool, version, arguments and principal; the approval holds for no other call.
+        arguments: Exactly as the tool would receive them.
+        shown: The arguments for display, redacted.
+        principal: The caller.
+        reason: Why the policy requires an approval.
+        state: `edited` is approved with other arguments; `withdrawn` means that its run has
+            finished without it, as the note says.
+        edited: The arguments that the approver chose instead; only when `edited`.
+        edited_digest: The digest of the call with those arguments.
+        expires_at: When it can no longer be decided or used; None for never.
+        call_id: The call that used it.
     """
 
     id: str
@@ -50,7 +50,7 @@ class Approval(Struct, frozen=True, kw_only=True):
 
 
 class ApprovalQuery(Struct, frozen=True, kw_only=True):
-    """Which approvals to show, newest first; empty means any."""
+    """A filter for approvals; empty fields match all."""
 
     state: str = ""
     principal: str = ""
@@ -70,11 +70,11 @@ class ApprovalPage(Struct, frozen=True, kw_only=True):
 
 
 class DecisionResult(Struct, frozen=True, kw_only=True):
-    """What came of an answer.
+    """The result of a decision.
 
     Attributes:
-        applied: False when somebody else was first, or it was too late.
-        approval: As it stands now; None when there is none of this id.
+        applied: False when it was decided before, or has expired.
+        approval: The current approval; None when there is none with this id.
     """
 
     applied: bool
@@ -82,10 +82,10 @@ class DecisionResult(Struct, frozen=True, kw_only=True):
 
 
 class ApprovalStore(Protocol):
-    """Keeps approvals. Each answer is applied once, and each approval lets one call through."""
+    """Stores approvals. Each is decided once and allows one call."""
 
     async def ask(self, approval: Approval) -> Approval:
-        """Keep the question and return it; one of this id that is there already is returned."""
+        """Store the request and return it; returns the stored one when its id exists already."""
         ...
 
     async def get(self, id: str) -> Approval | None:  # noqa: A002 - it is known by its id
@@ -93,10 +93,10 @@ class ApprovalStore(Protocol):
         ...
 
     async def approvals(self, query: ApprovalQuery) -> ApprovalPage:
-        """One page, newest first. What has passed its time is shown as `expired`.
+        """One page, newest first. Requests past their time have the state `expired`.
 
         Raises:
-            InvalidRequest: The cursor is not one of ours, or the limit is out of range.
+            InvalidRequest: The cursor is invalid, or the limit is out of range.
         """
         ...
 
@@ -110,32 +110,32 @@ class ApprovalStore(Protocol):
         edited: Any = None,
         edited_digest: str = "",
     ) -> DecisionResult:
-        """Answer it, if nobody has yet and it is not too late."""
+        """Decide the request, unless it is decided already or has expired."""
         ...
 
     async def use(self, id: str, *, digest: str, call_id: str) -> Approval | None:  # noqa: A002 - it is known by its id
-        """Let one call through: give the approval if it is approved and was not used.
+        """Use the approval for one call, if it is approved and unused.
 
         Args:
-            id: Of the approval.
-            digest: Of the call that wants through: the approval's own, or that of the edited one.
-            call_id: Of that call. The one that has used it may ask again.
+            id: The approval.
+            digest: Of the call: the digest of the approval, or of the edited call.
+            call_id: The call. The call that has used the approval may use it again.
 
         Returns:
-            The approval, used; None when this call may not run on it.
+            The used approval; None when it does not allow this call.
         """
         ...
 
     async def withdraw(self, run_id: str, *, by: str, note: str) -> Sequence[Approval]:
-        """Take back what a run has asked and nobody has answered: each once, whoever is first.
+        """Withdraw the pending requests of a run; returns each once, to the first server that asks.
 
         Args:
-            run_id: Of a run that has ended, or will.
-            by: Who has ended it; empty for nobody.
-            note: How it ended, for people.
+            run_id: A run that has finished or is about to.
+            by: The caller who ended it; empty for none.
+            note: How it ended, for display.
         """
         ...
 
     async def expire(self) -> Sequence[Approval]:
-        """Mark what has passed its time, and return it: each once, whoever asks first."""
+        """Mark overdue requests as expired; returns each once, to the first server that asks."""
         ...

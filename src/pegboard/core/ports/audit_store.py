@@ -1,4 +1,4 @@
-"""The audit trail: records that can be added to and checked, and never changed unnoticed."""
+"""The audit store port: an append-only, hash-chained trail of records."""
 
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from typing import Any, Protocol
@@ -7,12 +7,12 @@ from msgspec import Struct
 
 
 class AuditEntry(Struct, frozen=True, kw_only=True):
-    """Something that happened and has to be provable.
+    """An entry for the audit trail.
 
     Attributes:
-        kind: `call`, `approval`, `catalogue`, `policy`, ...; `decision` is what somebody is about
-            to decide; `retention` is the store's own.
-        tenant: Whose it is; empty for the board's.
+        kind: `call`, `approval`, `catalogue`, `policy`, ...; `decision` comes before a decision
+            takes effect; `retention` is written by the store itself.
+        tenant: Empty for the board itself.
         body: JSON-compatible; never a secret.
     """
 
@@ -23,13 +23,13 @@ class AuditEntry(Struct, frozen=True, kw_only=True):
 
 
 class AuditRecord(Struct, frozen=True, kw_only=True):
-    """An entry in its place of the chain.
+    """An entry with its position and hash in the chain.
 
     Attributes:
         sequence: 1, 2, 3, ... without gaps.
-        body: The canonical JSON that was hashed: sorted keys, no white space.
-        previous: The hash of the record before; of the first one 64 zeros.
-        hash: SHA-256, in hex, over all of the above.
+        body: The hashed canonical JSON: sorted keys, no white space.
+        previous: The hash of the previous record; 64 zeros for the first.
+        hash: SHA-256, in hex, over all fields above.
     """
 
     sequence: int
@@ -42,15 +42,15 @@ class AuditRecord(Struct, frozen=True, kw_only=True):
 
 
 class AuditReport(Struct, frozen=True, kw_only=True):
-    """What a check of the chain has found.
+    """The result of a check of the chain.
 
     Attributes:
-        checked: How many records were read.
-        first: The sequence of the oldest record that is kept; 0 when there is none.
+        checked: The number of records read.
+        first: The sequence of the oldest stored record; 0 when there is none.
         last: The sequence of the newest.
-        head: The hash of the newest. Whoever notes it elsewhere can prove later that it was there.
-        fault: What is wrong with which record; empty when all is well.
-        sequence: Of the record at fault; None when all is well.
+        head: The hash of the newest record. A copy elsewhere proves later that it existed.
+        fault: What is wrong; empty when the chain is intact.
+        sequence: Of the faulty record; None when the chain is intact.
     """
 
     checked: int
@@ -67,22 +67,22 @@ class AuditReport(Struct, frozen=True, kw_only=True):
 
 
 Prove = Callable[[AuditEntry], Awaitable[None]]
-"""Returns once the trail has it, where the trail is required; raises `AuditUnavailable`."""
+"""Writes an entry to the trail where that is required; raises `AuditUnavailable`."""
 
 
 async def skip_proof(_entry: AuditEntry) -> None:
-    """A `Prove` for where nothing has to be in the trail first."""
+    """A `Prove` for boards where the trail is not required."""
 
 
 class AuditStore(Protocol):
-    """One chain of records."""
+    """Stores one chain of audit records."""
 
     async def append(self, entries: Sequence[AuditEntry]) -> Sequence[AuditRecord]:
-        """Add them at the end, all or none, and return them in their places.
+        """Append the entries, all or none, and return their records.
 
         Raises:
-            InvalidRequest: A body is no JSON.
-            Unavailable: They could not be stored.
+            InvalidRequest: A body is not JSON.
+            Unavailable: The entries could not be stored.
         """
         ...
 
@@ -93,17 +93,17 @@ class AuditStore(Protocol):
         ...
 
     async def verify(self, *, anchor: tuple[int, str] | None = None) -> AuditReport:
-        """Read the whole chain and say whether it is as it was written.
+        """Check the whole chain.
 
         Args:
-            anchor: A sequence and its hash, noted elsewhere at an earlier time.
+            anchor: A sequence and its hash, stored elsewhere earlier.
         """
         ...
 
     async def retain(self, *, since: float, by: str) -> AuditRecord | None:
-        """Forget the records before this time, and say so in a record that keeps the chain whole.
+        """Delete the records before a time, and append a record that keeps the chain verifiable.
 
         Returns:
-            The record that says so; None when there was nothing to forget.
+            The `retention` record; None when nothing was deleted.
         """
         ...

@@ -1,4 +1,4 @@
-"""What the pipeline keeps beyond a call: starts of writes, results under handles, outcomes."""
+"""Store ports of the call pipeline: write-ahead journal, results, outcomes, call history."""
 
 from collections.abc import Sequence
 from typing import Any, Protocol
@@ -10,18 +10,18 @@ from pegboard.core.result import ToolResult
 
 
 class Journal(Protocol):
-    """Keeps the start of a write before it runs, so that a crash leaves a trace."""
+    """Stores the start of a write before it runs, so that a crash leaves a record."""
 
     def wants(self, *, effect: str, decision: str) -> bool:
-        """Whether a call of this effect, under this decision, must not run before it is stored."""
+        """Whether a call with this effect and decision must be stored before it runs."""
         ...
 
     async def record_start(self, event: CallStarted) -> None:
-        """Return once it is stored, in the audit trail too where that is required.
+        """Store the start of a call, in the audit trail too where that is required.
 
         Raises:
-            AuditUnavailable: It could not be stored, and has to be provable; it must not run.
-            Unavailable: It could not be stored; the call must not run.
+            AuditUnavailable: The required audit trail cannot be written; do not run the call.
+            Unavailable: The start could not be stored; do not run the call.
         """
         ...
 
@@ -30,8 +30,8 @@ class StoredResult(Struct, frozen=True, kw_only=True):
     """A whole result or artifact behind a handle.
 
     Attributes:
-        owner: `tenant/principal id`: nobody else may read it.
-        body: JSON when the media type is `application/json`, else as it is.
+        owner: `tenant/principal id`, the only reader.
+        body: JSON when the media type is `application/json`, else the raw bytes.
         expires_at: Unix seconds.
     """
 
@@ -45,14 +45,14 @@ class StoredResult(Struct, frozen=True, kw_only=True):
 
 
 class ResultStore(Protocol):
-    """Keeps what is too large to give at once."""
+    """Stores results that are too large to return at once."""
 
     async def put(self, result: StoredResult) -> None:
-        """Keep it until it expires."""
+        """Store a result until it expires."""
         ...
 
     async def get(self, handle: str, owner: str) -> StoredResult | None:
-        """Give it back; None when unknown, expired or somebody else's."""
+        """The result; None when it is unknown, expired or owned by another caller."""
         ...
 
 
@@ -60,10 +60,9 @@ class Outcome(Struct, frozen=True, kw_only=True):
     """The first outcome of an idempotency key.
 
     Attributes:
-        result: None while the call runs, and for ever when it never ended, as after a crash:
-            whoever runs calls knows which of them run.
-        holder: The id of the call that has the key, where servers share the store.
-        held_until: Unix seconds until which its call is known to run; None where nobody says so.
+        result: None while the call runs, and after a crash, when its outcome stays unknown.
+        holder: The id of the call that holds the key, where servers share the store.
+        held_until: Unix seconds until which the call is known to run; None when unknown.
     """
 
     key: str
@@ -77,36 +76,36 @@ class Outcome(Struct, frozen=True, kw_only=True):
 
 
 class OutcomeStore(Protocol):
-    """Keeps first outcomes by (owner, key)."""
+    """Stores first outcomes by (owner, key)."""
 
     async def claim(self, outcome: Outcome) -> Outcome | None:
-        """Take the key if it is free and return None; else return who has it."""
+        """Claim the key and return None; return the existing claim when it is taken."""
         ...
 
     async def hold(self, claim: Outcome, *, by: str, until: float | None) -> bool:
-        """Let a claim without an outcome be held by this call until then; None where nobody says.
+        """Lease a claim without an outcome to this call until a time; None for no time.
 
         Returns:
-            False when it is held by another call than `claim` says, has an outcome, or is gone.
+            False when another call than `claim` says holds it, it has an outcome, or it is missing.
         """
         ...
 
     async def settle(self, claim: Outcome, result: ToolResult) -> None:
-        """Store the outcome of a claim; it changes nothing once another call holds the key."""
+        """Store the outcome of a claim; no effect when another call holds the key."""
         ...
 
     async def release(self, claim: Outcome) -> None:
-        """Give a claimed key back: nothing was done. It stays when another call holds it."""
+        """Release a claimed key, as nothing was done; no effect when another call holds it."""
         ...
 
 
 class HistoryQuery(Struct, frozen=True, kw_only=True):
-    """Which calls to show, newest first; None and empty mean any.
+    """A filter for calls; None and empty fields match all.
 
     Attributes:
-        cursor: The `next_cursor` of the page before.
-        unfinished: Only writes that started and whose outcome is unknown.
-        instead_of: The tool in whose place they were called.
+        cursor: The `next_cursor` of the previous page.
+        unfinished: Only writes whose outcome is unknown.
+        instead_of: The tool that they substituted.
     """
 
     tool: str = ""
@@ -130,13 +129,13 @@ class HistoryPage(Struct, frozen=True, kw_only=True):
 
 
 class History(Protocol):
-    """Reads what was recorded."""
+    """Reads recorded calls."""
 
     async def calls(self, query: HistoryQuery) -> HistoryPage:
         """One page, newest first.
 
         Raises:
-            InvalidRequest: The cursor is not one of ours.
+            InvalidRequest: The cursor is invalid.
         """
         ...
 

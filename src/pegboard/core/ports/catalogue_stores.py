@@ -1,4 +1,4 @@
-"""What a catalogue keeps: versions of tools, approved and last definitions, dependencies."""
+"""Store ports of the catalogue: tool versions, pins, last known tools, dependencies."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any, Literal, Protocol
@@ -6,22 +6,22 @@ from typing import Any, Literal, Protocol
 from msgspec import Struct
 
 Definition = Mapping[str, Any]
-"""A tool's definition as JSON: what would register it again."""
+"""A tool's definition as JSON; registering it again makes the same tool."""
 
 VersionStatus = Literal["active", "inactive", "deprecated", "removed"]
 
 
 class ToolVersion(Struct, frozen=True, kw_only=True):
-    """One version of a tool, registered while the board runs. Its definition never changes.
+    """One version of a tool that was registered at run time; its definition is immutable.
 
     Attributes:
         version: A full version: `1.2.0`.
-        digest: Of the definition; two versions with one digest are the same.
-        created_by: Who registered it: `tenant/principal`.
-        origin: Where it came from: `api`, `bulk`, `marketplace`, ...
-        status: Whether it may be called by its pin, apart from which version is active.
-        deprecated_at: Since when it should not be used any more; None while it should.
-        deprecated_until: When it will stop to work; None for no date.
+        digest: Of the definition; versions with equal digests are the same.
+        created_by: The caller that registered it, as `tenant/principal`.
+        origin: `api`, `bulk`, `marketplace`, ...
+        status: Whether it may be called by a pin; independent of which version is active.
+        deprecated_at: When it was deprecated; None while it is not.
+        deprecated_until: When it will stop working; None for no date.
     """
 
     name: str
@@ -37,24 +37,24 @@ class ToolVersion(Struct, frozen=True, kw_only=True):
 
 
 class CatalogueStore(Protocol):
-    """Keeps every version of every tool, and which one a bare name means."""
+    """Stores every version of every tool, and the active version of each name."""
 
     async def add(self, versions: Sequence[ToolVersion]) -> None:
-        """Keep them all or none, in the order in which they were made; their names mean them now.
+        """Store all of the versions or none, in order, and activate them.
 
-        A version that is there with the same digest is left as it is.
+        A version that is stored with the same digest is left unchanged.
 
         Raises:
-            InvalidRequest: A name has this version already, with another definition.
+            InvalidRequest: The version exists with another definition.
         """
         ...
 
     async def activate(self, name: str, version: str) -> bool:
-        """Let the name mean this version, as a roll-back does; False when there is none."""
+        """Activate a version of a name, as a roll-back does; False when there is none."""
         ...
 
     async def deactivate(self, name: str) -> bool:
-        """Let the name mean nothing; its versions stay. False when it meant nothing already."""
+        """Leave a name without an active version; its versions stay. False when it had none."""
         ...
 
     async def mark(
@@ -66,15 +66,15 @@ class CatalogueStore(Protocol):
         deprecated_at: float | None = None,
         deprecated_until: float | None = None,
     ) -> bool:
-        """Say how a version stands; False when there is none."""
+        """Set the status of a version; False when there is none."""
         ...
 
     async def active(self) -> Sequence[ToolVersion]:
-        """The version that each name means, by name."""
+        """The active version of each name, by name."""
         ...
 
     async def versions(self, name: str = "") -> Sequence[ToolVersion]:
-        """The versions of a name, or of all, oldest first."""
+        """The versions of a name, or of all names, oldest first."""
         ...
 
     async def version(self, name: str, version: str) -> ToolVersion | None:
@@ -82,12 +82,12 @@ class CatalogueStore(Protocol):
         ...
 
     async def revision(self) -> int:
-        """A number that grows with each change, so that other servers know when to read again."""
+        """A number that grows with each change, so that other servers know when to reload."""
         ...
 
 
 class Pin(Struct, frozen=True, kw_only=True):
-    """The definition of an upstream's tool that somebody has approved, or policy let through."""
+    """The approved definition of an upstream tool."""
 
     source: str
     name: str
@@ -98,10 +98,10 @@ class Pin(Struct, frozen=True, kw_only=True):
 
 
 class HeldDefinition(Struct, frozen=True, kw_only=True):
-    """A definition that an upstream has changed and that waits for approval.
+    """A changed definition of an upstream tool that waits for approval.
 
     Attributes:
-        diff: What has changed, as its maker describes it.
+        diff: The changes, in the form of the classifier.
     """
 
     source: str
@@ -113,11 +113,11 @@ class HeldDefinition(Struct, frozen=True, kw_only=True):
 
 
 class PinDecision(Struct, frozen=True, kw_only=True):
-    """What somebody has decided about a definition that is held.
+    """A decision about a held definition.
 
     Attributes:
-        seen: What was looked at.
-        then: The approval, or what is held from now on in the place of what was seen.
+        seen: The held definition that was reviewed.
+        then: The pin after an approval, or the held definition that replaces `seen`.
     """
 
     seen: HeldDefinition
@@ -125,54 +125,54 @@ class PinDecision(Struct, frozen=True, kw_only=True):
 
 
 class PinStore(Protocol):
-    """Keeps which definition of each upstream tool is approved, and what waits for approval."""
+    """Stores the approved definition of each upstream tool, and changed ones that wait."""
 
     async def approve(self, pins: Sequence[Pin]) -> None:
-        """Approve these definitions, all or none; what was held with the same digest waits no more.
+        """Approve these definitions, all or none; held ones with the same digest are removed.
 
-        What is held with another digest goes on waiting.
+        Held definitions with another digest stay.
         """
         ...
 
     async def hold(self, held: Sequence[HeldDefinition]) -> None:
-        """Let these wait; a tool's newer definition takes the place of its older one."""
+        """Hold these definitions; a newer one replaces the older one of the same tool."""
         ...
 
     async def decide(self, decisions: Sequence[PinDecision]) -> Sequence[PinDecision]:
-        """Keep those whose definition is still held with the digest and the `diff` that were seen.
+        """Store the decisions whose definition is still held with the reviewed digest and `diff`.
 
         Returns:
-            Those that are kept; of the others somebody else has decided, or what is held changed.
+            The stored decisions; the others were decided or changed in the meantime.
         """
         ...
 
     async def drop(self, source: str, *, name: str = "", pins: bool = False) -> int:
-        """Forget what is held of a tool, or of a whole source; with `pins` what is approved too.
+        """Delete the held definitions of a tool, or of a source; with `pins` the approved ones too.
 
         Returns:
-            How many held definitions are forgotten.
+            The number of deleted held definitions.
         """
         ...
 
     async def pins(self, source: str = "") -> Sequence[Pin]:
-        """What is approved, of one source or of all, by source and name."""
+        """The approved definitions, of one source or of all, by source and name."""
         ...
 
     async def list_held(self, source: str = "") -> Sequence[HeldDefinition]:
-        """What waits, of one source or of all, by source and name."""
+        """The held definitions, of one source or of all, by source and name."""
         ...
 
 
 MAX_LAST_KNOWN_TOOLS = 20_000
-"""Of so many tools it is known what they were."""
+"""How many last known tools are stored."""
 
 
 class LastKnownTool(Struct, frozen=True, kw_only=True):
-    """What a tool was when it was on the board last.
+    """The last known definition of a tool.
 
     Attributes:
-        definition: What `definition_of` makes of its spec, and its `version` and `status`.
-        seen_at: Unix seconds; as of some time that day.
+        definition: The result of `definition_of`, with `version` and `status`.
+        seen_at: Unix seconds, to the day.
     """
 
     id: str
@@ -183,25 +183,25 @@ class LastKnownTool(Struct, frozen=True, kw_only=True):
 
 
 class LastKnownToolStore(Protocol):
-    """Keeps what tools were, for when they are gone; of so many, those that were seen last."""
+    """Stores the last known definitions of tools, for when they are missing; the newest ones."""
 
     async def put(self, tools: Sequence[LastKnownTool]) -> None:
-        """Keep them, in the place of what was kept of the same ids."""
+        """Store these tools; replaces those with the same ids."""
         ...
 
     async def tools(self) -> Sequence[LastKnownTool]:
-        """What is kept, in the order in which they were seen."""
+        """The stored tools, oldest first."""
         ...
 
 
 class DependencyChange(Struct, frozen=True, kw_only=True):
-    """One step of the dependency graph: applied in order from the first, they make it again.
+    """One change of the dependency graph; applied in order, the changes rebuild the graph.
 
     Attributes:
-        version: The version of the graph that the change makes; the first one is 1.
-        origin: Who says the edges that are added: `spec`, `board`, `api`, ...
-        add_edges: Each a prerequisite and its dependant.
-        retract_edges: No longer said by the origin; others may still say them.
+        version: The graph version after the change; the first is 1.
+        origin: Who declares the added edges: `spec`, `board`, `api`, ...
+        add_edges: Pairs of a prerequisite and its dependant.
+        retract_edges: No longer declared by this origin; other origins may still declare them.
     """
 
     version: int
@@ -216,12 +216,12 @@ class DependencyChange(Struct, frozen=True, kw_only=True):
 
 
 class DependencyStore(Protocol):
-    """Keeps every change of the dependency graph, in order and without gaps."""
+    """Stores every change of the dependency graph, in order and without gaps."""
 
     async def append(self, change: DependencyChange) -> bool:
-        """Keep it if its version is the next one; False when somebody else was first."""
+        """Store a change if its version is the next one; False when another server was first."""
         ...
 
     async def changes(self, after: int = 0) -> Sequence[DependencyChange]:
-        """The changes that follow this version, oldest first."""
+        """The changes after a version, oldest first."""
         ...

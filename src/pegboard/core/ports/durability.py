@@ -1,9 +1,9 @@
-"""Where runs of graphs are kept, so that they outlive the process that plays them.
+"""The durability port: stores runs of graphs, so that they survive the process that executes them.
 
-A run is *played*: the runner walks through its graph from the start, each time anew. What an
-earlier play has done is found recorded and is not done again; what is new is done and recorded.
-Back ends may keep a journal of outcomes by step, or number steps by the order of `reserve`: both
-can keep these promises.
+A run is executed in *attempts*. Each attempt walks through the graph from the start and *replays*
+it: a step that an earlier attempt has recorded is not executed again, a new step is executed and
+recorded. A back end may keep a journal of outcomes by step path, or number the steps in the order
+of `reserve`; both can keep these promises.
 """
 
 import asyncio
@@ -16,19 +16,19 @@ from pegboard.core.principal import Principal
 from pegboard.core.run import RunResult
 
 CONTROL = "control"
-"""The topic of `pause`, `resume` and `cancel`; every play gets them all again, in order."""
+"""The topic of `pause`, `resume` and `cancel`; every attempt receives all of them, in order."""
 
 
 class RunStart(Struct, frozen=True, kw_only=True):
-    """What a run begins with; never changes.
+    """The immutable input of a run.
 
     Attributes:
-        run_id: Unique; starting it again is the same run.
+        run_id: Unique; starting the same id again has no effect.
         graph: The graph's document.
         params: Any JSON object.
         created_at: Unix seconds.
         parent_id: The call or the run that started it; empty for none.
-        env: What `$.env` reads, whoever plays the run and whenever.
+        env: The values of `$.env`, the same in every attempt.
     """
 
     run_id: str
@@ -44,7 +44,7 @@ class Signal(Struct, frozen=True, kw_only=True):
     """A message to a run.
 
     Attributes:
-        id: Unique within the run; a second one with the same id is dropped.
+        id: Unique within the run; a second signal with the same id is dropped.
         topic: `control`, `event:{name}` or `answer:{step}`.
         message: Any JSON value.
     """
@@ -55,11 +55,11 @@ class Signal(Struct, frozen=True, kw_only=True):
 
 
 class StepRef(Struct, frozen=True, kw_only=True):
-    """The place of one step in a run.
+    """A reserved slot for one step of a run.
 
     Attributes:
         step: Its path, unique in the run.
-        place: What the back end knows it by; None where that is the path.
+        place: The identity that the back end uses; None when it uses the path.
     """
 
     step: str
@@ -67,23 +67,23 @@ class StepRef(Struct, frozen=True, kw_only=True):
 
 
 class StepRecord(Struct, frozen=True, kw_only=True):
-    """An earlier play has done the step, and this came out."""
+    """The recorded outcome of a step from an earlier attempt."""
 
     value: Any
 
 
 class UnfinishedStep(Struct, frozen=True, kw_only=True):
-    """An earlier play has started the step, and nobody knows how it ended."""
+    """A step that an earlier attempt started and whose outcome is unknown."""
 
     started_at: float
 
 
 class StepEvents(Struct, frozen=True, kw_only=True):
-    """What a play hears of while it waits.
+    """What happened while an attempt waited.
 
     Attributes:
-        done: Keys of the tasks that have ended.
-        signals: Messages that came, in order; never one that a recorded step has taken.
+        done: Keys of the tasks that have finished.
+        signals: New signals, in order; never one that a recorded step has consumed.
     """
 
     done: tuple[str, ...] = ()
@@ -91,31 +91,31 @@ class StepEvents(Struct, frozen=True, kw_only=True):
 
 
 class RunSteps(Protocol):
-    """One run while it is played, or the inside of one of its steps.
+    """The steps of one run during an attempt, or the steps inside one of its steps.
 
-    Every method that writes raises `Unavailable` when it could not; the play ends then, and the
-    run goes on when somebody plays it again.
+    A method that cannot write raises `Unavailable`. The attempt then ends, and a later attempt
+    continues the run.
     """
 
     @property
     def start(self) -> RunStart:
-        """What the run began with."""
+        """The input of the run."""
         ...
 
     def reserve(self, step: str) -> StepRef:
-        """The place of a step, each once a play.
+        """Reserve the slot of a step, once in each attempt.
 
-        Within one `RunSteps` each play reserves in the same order, as long as `next` tells what has
-        ended in the same order.
+        Within one `RunSteps` every attempt reserves in the same order, as long as `next` reports
+        finished tasks in the same order.
         """
         ...
 
     def inside(self, slot: StepRef) -> "RunSteps":
-        """The steps that one step consists of; their paths begin with its own."""
+        """The steps inside a step; their paths begin with its path."""
         ...
 
     def find(self, slot: StepRef) -> StepRecord | UnfinishedStep | None:
-        """What earlier plays did of it; None when it was never started with a mark, or done."""
+        """What earlier attempts stored of a step; None when they stored nothing."""
         ...
 
     async def do(
@@ -126,53 +126,54 @@ class RunSteps(Protocol):
         marked: bool = False,
         takes: str = "",
     ) -> Any:
-        """Do a step that is not recorded, and record what comes out of it: any JSON value.
+        """Execute a step that is not recorded, and record its outcome, any JSON value.
 
-        When `work` raises, nothing is recorded, and a mark stays.
+        When `work` raises, nothing is recorded; a mark stays.
 
         Args:
-            slot: Which one.
-            work: Does it.
-            marked: Whether the start is stored before, so that a crash leaves `Interrupted`.
-            takes: The id of the signal that this step uses up; it goes with the first thing that
-                is stored, mark or outcome, and no later play hears of it.
+            slot: The reserved slot.
+            work: Executes the step.
+            marked: Store the start before `work` runs, so that a crash leaves `UnfinishedStep`.
+            takes: The id of a signal that this step consumes. It is stored with the mark or the
+                outcome, whichever comes first; later attempts do not receive the signal.
         """
         ...
 
     async def next(self, tasks: "Mapping[str, asyncio.Future[Any]]") -> StepEvents:
-        """Wait until at least one of these has ended, or a signal came; without tasks, not at all.
+        """Wait until a task has finished or a signal has arrived; return at once without tasks.
 
-        The first one of a play tells every signal that there is.
-        Only the run's own steps hear of signals, not those inside of a step.
+        The first call of an attempt returns every signal that is there. Only the top-level steps
+        of a run receive signals, not the steps inside a step.
         """
         ...
 
     async def suspend(self, seen: RunResult) -> bool:
-        """Told when nothing is being done and the run only waits, for what `seen.pending` says.
+        """Suspend the run: no step is running, and it waits for `seen.pending`.
 
-        True when the play shall end: the back end plays the run anew when a signal comes or when
-        it is time. False when it shall stay and wait.
+        Returns:
+            True to end the attempt; the back end starts another one when a signal arrives or a
+            time has come. False to stay and wait.
         """
         ...
 
 
 Attempt = Callable[[RunSteps], Awaitable[RunResult]]
-"""Plays a run to its end, or until it parks; gives how the run is then."""
+"""Executes a run until it has finished or is suspended; returns its state."""
 
 
 class Durability(Protocol):
-    """Keeps runs and has them played: each by one player at a time, also among several servers."""
+    """Stores runs and executes them, one attempt at a time for each run, across all servers."""
 
     def attach(self, play: Attempt) -> None:
-        """How runs are played; told once, before anything starts."""
+        """Set the function that executes an attempt; called once, before anything starts."""
         ...
 
     async def start(self, start: RunStart) -> bool:
-        """Store a run and have it played, here or elsewhere; False when it was there already."""
+        """Store a run and have it executed, here or elsewhere; False when it exists already."""
         ...
 
     async def signal(self, run_id: str, signal: Signal) -> bool:
-        """Store a message to a run and let it hear of it; False when this id was there already.
+        """Store a signal and deliver it to the run; False when its id exists already.
 
         Raises:
             RunNotFound: There is no such run.
@@ -180,11 +181,11 @@ class Durability(Protocol):
         ...
 
     async def get_start(self, run_id: str) -> RunStart | None:
-        """What a run began with; None when there is no such run."""
+        """The input of a run; None when there is no such run."""
         ...
 
     async def get_result(self, run_id: str) -> RunResult | None:
-        """How a run was when it last parked or ended; None while it has done neither.
+        """The result of a run when it was last suspended or finished; None before that.
 
         Raises:
             RunNotFound: There is no such run.
@@ -192,7 +193,7 @@ class Durability(Protocol):
         ...
 
     async def wait_until_settled(self, run_id: str) -> RunResult:
-        """Wait until a run has ended, or waits for something that time alone does not bring.
+        """Wait until a run has finished, or is suspended for something other than a time.
 
         Raises:
             RunNotFound: There is no such run.
@@ -200,9 +201,9 @@ class Durability(Protocol):
         ...
 
     async def recover(self) -> tuple[str, ...]:
-        """Have every run played that has not ended and that nobody plays; their ids."""
+        """Execute every unfinished run that has no attempt; returns their ids."""
         ...
 
     async def close(self) -> None:
-        """Stop playing; what has not ended stays stored. To be called once, by who opened it."""
+        """Stop executing; unfinished runs stay stored. Called once, by the opener."""
         ...

@@ -1,4 +1,4 @@
-"""The one guarded way out: HTTP to other machines."""
+"""The HTTP client port: the one guarded way to other machines."""
 
 from collections.abc import AsyncIterator, Mapping
 from contextlib import AbstractAsyncContextManager
@@ -11,7 +11,7 @@ SET_BY_CLIENT = frozenset(
         "trailer", "upgrade", "proxy-connection", "proxy-authorization", "expect",
     }
 )  # fmt: skip
-"""Headers, in lower case, that no request may bring: they belong to the client alone."""
+"""Headers, in lower case, that only the client may set."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -36,7 +36,7 @@ class HttpRequest:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class HttpResponse:
-    """What came back, read whole.
+    """A response whose body is read completely.
 
     Attributes:
         url: The last one, after redirects.
@@ -55,7 +55,7 @@ class HttpResponse:
         return self.headers.get("content-type", "").partition(";")[0].strip().lower()
 
     def retry_after(self, now: float) -> float | None:
-        """Seconds to wait as the `Retry-After` header says; None when it says nothing readable.
+        """Seconds of the `Retry-After` header; None without a readable one.
 
         Args:
             now: Unix seconds, for a header that gives a date.
@@ -73,7 +73,7 @@ class HttpResponse:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class HttpStream:
-    """What comes back while it is still coming.
+    """A response whose body is still to be read.
 
     Attributes:
         url: The last one, after redirects.
@@ -89,21 +89,21 @@ class HttpStream:
 
 
 class HttpClient(Protocol):
-    """Sends requests that the guard lets through."""
+    """Sends the requests that the guard allows."""
 
     async def send(self, request: HttpRequest) -> HttpResponse:
-        """One exchange, redirects followed and checked again at each hop.
+        """Send a request and read the response; redirects are checked at each hop.
 
         Raises:
             InvalidRequest: The URL is malformed or not http(s), or its address is refused.
-            Unavailable: The other side cannot be reached or does not answer in time.
+            Unavailable: The server cannot be reached or does not answer in time.
         """
         ...
 
     def stream(self, request: HttpRequest) -> AbstractAsyncContextManager[HttpStream]:
-        """The same with the body left to be read; the timeout is for the head alone.
+        """Send a request and stream the body; the timeout covers the response head only.
 
-        `max_bytes` of the request is not looked at: whoever reads decides when to stop.
+        `max_bytes` of the request is ignored: the reader decides when to stop.
 
         Raises:
             InvalidRequest: As `send`.

@@ -1,4 +1,4 @@
-"""What people have turned off, kept so that every server knows it and a restart changes nothing."""
+"""The kill switch store port: what is turned off, for all servers and across restarts."""
 
 from collections.abc import Sequence
 from typing import Literal, Protocol
@@ -9,14 +9,14 @@ SwitchKind = Literal["tool", "source", "writes"]
 
 
 class Switch(Struct, frozen=True, kw_only=True):
-    """A kill switch that is thrown.
+    """An active kill switch.
 
     Attributes:
-        kind: What it turns off: tools by name, a source, or whatever may change something.
+        kind: What it turns off: tools by name, a source, or all writes.
         name: A tool's name or a glob over names, or a source's name; empty for `writes`.
-        reason: Shown to whoever is refused.
+        reason: Shown to refused callers.
         at: Unix seconds.
-        by: Who has thrown it: `tenant/principal`; empty for a program itself.
+        by: The caller, as `tenant/principal`; empty for the program itself.
     """
 
     kind: SwitchKind
@@ -27,28 +27,28 @@ class Switch(Struct, frozen=True, kw_only=True):
 
 
 class SwitchStore(Protocol):
-    """Keeps which switches are thrown, each once."""
+    """Stores the active kill switches."""
 
     async def put(self, switch: Switch) -> None:
-        """Throw it; one that is thrown already gets the new reason.
+        """Activate a switch; an active one gets the new reason.
 
         Raises:
-            Unavailable: It could not be stored.
+            Unavailable: The switch could not be stored.
         """
         ...
 
     async def remove(self, kind: SwitchKind, name: str) -> bool:
-        """Take it back; False when it was not thrown.
+        """Deactivate a switch; False when it was not active.
 
         Raises:
-            Unavailable: It could not be stored.
+            Unavailable: The switch could not be stored.
         """
         ...
 
     async def switches(self) -> Sequence[Switch]:
-        """Those that are thrown, by kind and name.
+        """The active switches, by kind and name.
 
         Raises:
-            Unavailable: They cannot be read.
+            Unavailable: The switches cannot be read.
         """
         ...

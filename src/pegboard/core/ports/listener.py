@@ -1,4 +1,4 @@
-"""Who is told what happened."""
+"""The listener port: receives events."""
 
 from typing import Protocol
 
@@ -6,12 +6,12 @@ from pegboard.core.event import Event
 
 
 class Listener(Protocol):
-    """Told of every event, in order, on the thread where it happened.
+    """Receives every event, in order, on the thread where it happened.
 
-    It must return at once: what takes time belongs in a queue of its own. What it raises is
-    counted and logged, and never reaches the call.
+    A listener must return at once and put slow work in a queue of its own. Its exceptions are
+    counted and logged, and never reach the call.
     """
 
     def on_event(self, event: Event) -> None:
-        """Take note."""
+        """Handle an event."""
         ...

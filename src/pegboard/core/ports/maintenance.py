@@ -1,4 +1,4 @@
-"""What an operator wants to know of a storage, and lets it forget."""
+"""The storage maintenance port: counts of open work, and retention."""
 
 from collections.abc import Mapping
 from typing import Protocol
@@ -7,11 +7,11 @@ from msgspec import Struct
 
 
 class Counts(Struct, frozen=True, kw_only=True):
-    """How much is open now, of everybody who shares the storage.
+    """Open work in the storage, of all servers that share it.
 
     Attributes:
-        runs: Runs that have not ended, by state.
-        approvals: Approvals that wait for an answer.
+        runs: Unfinished runs, by state.
+        approvals: Pending approvals.
     """
 
     runs: Mapping[str, int] = {}
@@ -19,10 +19,10 @@ class Counts(Struct, frozen=True, kw_only=True):
 
 
 class StorageMaintenance(Protocol):
-    """Looks after a storage. Several servers may do so at once, and none waits for another."""
+    """Maintains a storage. Several servers may do so at once without waiting for each other."""
 
     async def counts(self) -> Counts:
-        """How much is open now.
+        """Count the open work.
 
         Raises:
             Unavailable: The storage cannot be read.
@@ -30,29 +30,29 @@ class StorageMaintenance(Protocol):
         ...
 
     async def forget_calls(self, *, before: float) -> int:
-        """Delete calls that began before this time, with the details of their errors; how many.
+        """Delete calls that started before a time, with their error details; returns the count.
 
-        Writes whose outcome is unknown stay.
+        Writes with an unknown outcome stay.
 
         Raises:
-            Unavailable: The storage cannot be written; some may be gone.
+            Unavailable: The storage cannot be written; some rows may be deleted.
         """
         ...
 
     async def forget_plans(self, *, before: float) -> int:
-        """Delete plans that were made before this time, and of which no run is kept; how many.
+        """Delete plans that were created before a time and have no stored run; returns the count.
 
         Raises:
-            Unavailable: The storage cannot be written; some may be gone.
+            Unavailable: The storage cannot be written; some rows may be deleted.
         """
         ...
 
     async def forget_approvals(self, *, before: float) -> int:
-        """Delete approvals that were used, or have expired, before this time; how many.
+        """Delete approvals that were used or expired before a time; returns the count.
 
-        What still holds stays, however old it is.
+        Approvals that are still valid stay.
 
         Raises:
-            Unavailable: The storage cannot be written; some may be gone.
+            Unavailable: The storage cannot be written; some rows may be deleted.
         """
         ...

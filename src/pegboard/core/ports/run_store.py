@@ -1,4 +1,4 @@
-"""What runs of graphs leave behind: enough for another server to go on with them."""
+"""The run store port: plans, runs, their steps, signals and events."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any, Protocol
@@ -11,17 +11,17 @@ from pegboard.core.run import RunResult
 
 Json = Mapping[str, Any]
 LEASE = 30.0
-"""Seconds after which a run is taken from an owner that does not renew its lease. The clocks of
-servers that share a database have to agree much better than that."""
+"""Seconds after which a lease that is not renewed expires. The clocks of servers that share a
+database must agree much more closely than that."""
 
 
 class StoredPlan(Struct, frozen=True, kw_only=True):
-    """A graph that somebody has planned. It never changes.
+    """A stored plan; immutable.
 
     Attributes:
         graph: The graph's document.
-        mode: How it was made.
-        choices: Why each step is there.
+        mode: How the planner made it.
+        choices: The reasons for each step.
         notes: What the planner could not decide.
     """
 
@@ -36,16 +36,16 @@ class StoredPlan(Struct, frozen=True, kw_only=True):
 
 
 class StoredRun(Struct, frozen=True, kw_only=True):
-    """One run of a graph, as it is stored.
+    """A run of a graph, as stored.
 
     Attributes:
-        start: What it began with.
-        plan_id: The plan that it runs; empty for none.
-        result: How it was when it last rested or ended; None while it has done neither.
-        wake_at: When a run that rests shall go on by itself; None for never.
-        lease_owner: Who plays it; empty for nobody.
-        lease_until: When that ends unless it is renewed.
-        was_left: Told by `take` and `lease`: somebody had the lease and has not given it back.
+        start: The input of the run.
+        plan_id: The plan that the run executes; empty for none.
+        result: When it was last suspended or finished; None before that.
+        wake_at: When a suspended run continues by itself; None for never.
+        lease_owner: The worker that executes it; empty for none.
+        lease_until: When the lease expires unless it is renewed.
+        was_left: Set by `take` and `lease`: an earlier lease expired without being released.
     """
 
     start: RunStart
@@ -60,7 +60,7 @@ class StoredRun(Struct, frozen=True, kw_only=True):
 
 
 class RunQuery(Struct, frozen=True, kw_only=True):
-    """Which runs to show, newest first; empty means any."""
+    """A filter for runs; empty fields match all."""
 
     state: str = ""
     plan_id: str = ""
@@ -81,8 +81,8 @@ class StoredStep(Struct, frozen=True, kw_only=True):
     """One step of a run.
 
     Attributes:
-        finished_at: None while nobody knows how it ended.
-        value: What came out; any JSON value.
+        finished_at: None while the outcome is unknown.
+        value: The outcome; any JSON value.
     """
 
     path: str
@@ -92,11 +92,11 @@ class StoredStep(Struct, frozen=True, kw_only=True):
 
 
 class StoredSignal(Struct, frozen=True, kw_only=True):
-    """A message to a run.
+    """A signal to a run, as stored.
 
     Attributes:
-        number: Grows with each message.
-        taken_by: The path of the step that has used it up; empty for none.
+        number: Grows with each signal.
+        taken_by: The path of the step that consumed it; empty for none.
     """
 
     number: int
@@ -105,10 +105,10 @@ class StoredSignal(Struct, frozen=True, kw_only=True):
 
 
 class RunEvent(Struct, frozen=True, kw_only=True):
-    """Something that happened in a run, for whoever watches it.
+    """An event of a run, for its subscribers.
 
     Attributes:
-        sequence: 1, 2, 3, ... in each run, given by the store.
+        sequence: 1, 2, 3, ... in each run, assigned by the store.
     """
 
     kind: str
@@ -118,18 +118,18 @@ class RunEvent(Struct, frozen=True, kw_only=True):
 
 
 class RunStore(Protocol):
-    """Keeps plans, runs, and what happened in them.
+    """Stores plans, runs, and their steps, signals and events.
 
-    Whoever plays a run holds its lease. What is changed with an `owner` is changed only while that
-    owner has the lease, in one transaction with the check: an owner that was thought dead, and
-    comes back, changes nothing. It hears an `Unavailable` that is not retryable.
+    The worker that executes a run holds its lease. A method with an `owner` changes the run only
+    while that owner holds the lease, and checks so in the same transaction. A worker whose lease
+    has expired changes nothing and gets an `Unavailable` that is not retryable.
     """
 
     async def put_plan(self, plan: StoredPlan) -> None:
-        """Keep a plan; the same one again is left as it is.
+        """Store a plan; storing the same plan again has no effect.
 
         Raises:
-            InvalidRequest: Another plan has this id.
+            InvalidRequest: A different plan has this id.
         """
         ...
 
@@ -140,13 +140,13 @@ class RunStore(Protocol):
     async def create(
         self, start: RunStart, *, plan_id: str = "", owner: str = "", seconds: float = LEASE
     ) -> bool:
-        """Keep a new run; False when there is one of this id.
+        """Store a new run; False when its id exists already.
 
         Args:
-            start: What it begins with.
-            plan_id: The plan that it runs.
-            owner: Who leases it at once; empty leaves it to whoever takes it.
-            seconds: For how long.
+            start: The input of the run.
+            plan_id: The plan that it executes.
+            owner: The worker that leases it at once; empty leaves it to `take`.
+            seconds: The length of the lease.
         """
         ...
 
@@ -158,15 +158,15 @@ class RunStore(Protocol):
         """One page, newest first.
 
         Raises:
-            InvalidRequest: The cursor is not one of ours, or the limit is out of range.
+            InvalidRequest: The cursor is invalid, or the limit is out of range.
         """
         ...
 
     async def take(self, owner: str, *, seconds: float = LEASE) -> StoredRun | None:
-        """Lease the oldest run that can go on and that nobody plays, also one whose owner died.
+        """Lease the oldest run that is due and has no valid lease.
 
-        A run can go on unless it has ended, or rests until a time that has not come. Two owners
-        never get the same one.
+        A run is due unless it has finished, or is suspended until a later time. Two owners never
+        get the same run.
         """
         ...
 
@@ -177,15 +177,15 @@ class RunStore(Protocol):
         *,
         seconds: float = LEASE,
     ) -> StoredRun | None:
-        """Lease this run, or go on leasing it.
+        """Lease this run, or renew its lease.
 
         Returns:
-            The run; None when another owner has it, when it has ended, or when there is none.
+            The run; None when another owner has the lease, the run has finished, or there is none.
         """
         ...
 
     async def release(self, id: str, owner: str) -> None:  # noqa: A002 - it is known by its id
-        """Let others have it; nothing happens when another owner has it."""
+        """Release the lease; no effect when another owner holds it."""
         ...
 
     async def store_result(
@@ -196,40 +196,40 @@ class RunStore(Protocol):
         last_signal: int = 0,
         wake_at: float | None = None,
     ) -> bool:
-        """Store how a run is that has ended or only waits, and let go of it.
+        """Store the result of a finished or suspended run, and release its lease.
 
         Args:
-            result: How it is.
-            owner: Who played it.
+            result: The state of the run.
+            owner: The worker that executed it.
             last_signal: The number of the last signal that the attempt received.
-            wake_at: When it shall go on by itself.
+            wake_at: When it continues by itself.
 
         Returns:
-            False when it has not ended and a signal came that the play was not told: the result is
-            stored, and the owner keeps the run and plays it again.
+            False when the run has not finished and a later signal has arrived: the result is
+            stored, and the owner keeps the lease and starts another attempt.
 
         Raises:
-            Unavailable: The lease is lost, or the store is.
+            Unavailable: The lease is lost, or the store cannot be written.
         """
         ...
 
     async def reserve(
         self, run_id: str, path: str, owner: str, *, takes: str = ""
     ) -> StoredStep | None:
-        """Store that a step starts, before it does; or give the one that is there already.
+        """Store the start of a step before it runs; or return the step that is there already.
 
         Args:
-            run_id: Of the run.
-            path: Of the step.
-            owner: Who plays the run.
-            takes: The id of the signal that the step uses up.
+            run_id: The run.
+            path: The path of the step.
+            owner: The worker that executes the run.
+            takes: The id of the signal that the step consumes.
 
         Returns:
-            None when the step may start now; else what is known of it: what came out, or only that
-            somebody has started it.
+            None when the step may start now; else the stored step, with its outcome or only with
+            its start.
 
         Raises:
-            Unavailable: The lease is lost, or the store is; the step must not start.
+            Unavailable: The lease is lost, or the store cannot be written; the step must not start.
         """
         ...
 
@@ -241,32 +241,32 @@ class RunStore(Protocol):
         *,
         takes: str = "",
     ) -> None:
-        """Store what came out of a step.
+        """Store the outcome of a step.
 
         Raises:
-            Unavailable: The lease is lost, or the store is.
+            Unavailable: The lease is lost, or the store cannot be written.
         """
         ...
 
     async def steps(self, run_id: str) -> Sequence[StoredStep]:
-        """What is known of the steps of a run, by path."""
+        """The stored steps of a run, by path."""
         ...
 
     async def signal(self, run_id: str, signal: Signal) -> bool | None:
-        """Keep a message for a run and wake it; one to a run that has ended wakes nobody.
+        """Store a signal and make the run due; a finished run stays finished.
 
         Returns:
-            False when one of this id is there already, and this one is dropped; None when there is
-            no such run.
+            False when a signal with this id exists already, and this one is dropped; None when
+            there is no such run.
         """
         ...
 
     async def signals(self, run_id: str, *, after: int = 0) -> Sequence[StoredSignal]:
-        """Messages with a greater number, in order."""
+        """Signals with a greater number, in order."""
         ...
 
     async def emit(self, run_id: str, events: Sequence[RunEvent]) -> int:
-        """Add events to a run, whoever plays it; the sequence of the last one, 0 without a run."""
+        """Append events to a run; returns the sequence of the last one, 0 without a run."""
         ...
 
     async def events(self, run_id: str, *, after: int = 0, limit: int = 500) -> Sequence[RunEvent]:
@@ -274,5 +274,5 @@ class RunStore(Protocol):
         ...
 
     async def forget(self, *, finished_before: float) -> int:
-        """Delete runs that ended before this time, with all that belongs to them; how many."""
+        """Delete runs that finished before a time, with all their rows; returns the count."""
         ...

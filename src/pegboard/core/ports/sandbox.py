@@ -1,4 +1,4 @@
-"""Where foreign code and commands run: outside this process, with limits that are enforced."""
+"""The sandbox port: runs foreign code and commands outside this process, within limits."""
 
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
@@ -8,7 +8,7 @@ from typing import Any, Protocol
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SandboxLimits:
-    """How much a job may use.
+    """Resource limits of a job.
 
     Attributes:
         timeout: Wall-clock seconds, start-up included; then the whole process tree is killed.
@@ -32,11 +32,11 @@ DEFAULT_LIMITS = SandboxLimits()
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SandboxJob:
-    """One command to run apart.
+    """A command to run in the sandbox.
 
     Attributes:
         command: Program and arguments; no shell unless it is one.
-        environment: All that the command sees beside a fixed PATH, HOME, TMPDIR and LANG.
+        environment: Variables of the command beside a fixed PATH, HOME, TMPDIR and LANG.
         readable: Files and folders that it may read beside the system's programs and libraries.
         writable: Folders that it may write; usually one workspace.
         directory: Where it starts, at or below a readable or writable folder; None means its home,
@@ -56,7 +56,7 @@ class SandboxJob:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SandboxOutcome:
-    """How a job ended.
+    """The outcome of a command.
 
     Attributes:
         exit_code: Of the command; `128 + signal` when a signal ended it.
@@ -75,7 +75,7 @@ class SandboxOutcome:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CodeJob:
-    """A piece of Python to run apart.
+    """Python code to run in the sandbox.
 
     Attributes:
         inputs: Names that the code finds set; JSON values.
@@ -94,7 +94,7 @@ class CodeJob:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CodeOutcome:
-    """How a piece of Python ended.
+    """The outcome of Python code.
 
     Attributes:
         value: Of its last expression, as JSON data; None when there is none.
@@ -114,7 +114,7 @@ class CodeOutcome:
 
 
 class Sandbox(Protocol):
-    """Runs jobs apart; which back ends work is found out at start, and nothing else is used."""
+    """Runs jobs in the back ends that were found to work at start, and in no others."""
 
     async def why_no_commands(self, *, network: bool = False) -> str:
         """Why commands cannot be run here and what to do; empty when they can.
@@ -138,7 +138,7 @@ class Sandbox(Protocol):
         ...
 
     async def run_code(self, job: CodeJob) -> CodeOutcome:
-        """Run a piece of Python to its end.
+        """Run Python code to its end.
 
         Raises:
             Unavailable: No back end works here; nothing has run.
@@ -146,5 +146,5 @@ class Sandbox(Protocol):
         ...
 
     async def close(self) -> None:
-        """End what still runs and give back what was opened; safe to call twice."""
+        """Stop running jobs and release all resources; safe to call twice."""
         ...

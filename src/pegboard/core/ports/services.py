@@ -1,4 +1,4 @@
-"""What a source may use of the board."""
+"""The services of a board that a source may use."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -16,12 +16,12 @@ class Services:
     Attributes:
         http: The one guarded outbound HTTP client; None on a board without network.
         base_dir: The folder that relative paths of the configuration start from.
-        data_dir: The board's data directory; None on a board that keeps nothing.
-        workspace: The folder that file tools are jailed to unless a call names another; shared by
+        data_dir: The data directory of the board; None on a board without storage.
+        workspace: The folder that file tools are confined to unless a call names another; shared by
             all callers.
         sandbox: Where foreign code and commands run; None on a board without one.
-        environ: The variables of the process, for whoever hands chosen ones to a child.
-        workspaces: Without a `workspace`, the folder in which each caller gets one of its own.
+        environ: The environment variables of the process, to pass chosen ones to a child.
+        workspaces: Without a `workspace`, the parent folder of one workspace for each caller.
     """
 
     http: HttpClient | None = None

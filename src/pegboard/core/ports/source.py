@@ -1,4 +1,4 @@
-"""Where tools come from: what a source plug offers."""
+"""The source port: where tools come from."""
 
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -15,43 +15,43 @@ if TYPE_CHECKING:
 
 
 class Source(Protocol):
-    """One configured source instance, open until `close`."""
+    """A configured source instance, open until `close`."""
 
     @property
     def name(self) -> str:
-        """The instance's name, the first part of its tools' wire names."""
+        """The instance name, the first part of the wire names of its tools."""
         ...
 
     async def tools(self) -> Sequence[Tool]:
-        """All its tools as of now; called again after a change.
+        """List all tools; called again after a change.
 
         Raises:
-            SourceUnavailable: With the reason and what to do.
+            SourceUnavailable: The tools cannot be listed; the message says why and what to do.
         """
         ...
 
     async def health(self) -> Health:
-        """A cheap check; never raises for a foreign failure."""
+        """Check the source cheaply; a failure of the foreign system is a status, not an error."""
         ...
 
     async def close(self) -> None:
-        """Give back everything that `open` took; safe to call twice."""
+        """Release everything that `open` acquired; safe to call twice."""
         ...
 
     def on_change(self, notify: Callable[[], None]) -> None:
-        """Call `notify` whenever `tools()` would answer differently; at most one listener."""
+        """Call `notify` whenever the result of `tools()` changes; at most one listener."""
         ...
 
 
 @runtime_checkable
 class ProblemReporter(Protocol):
-    """A source that leaves things out of what it lists, and says what and why."""
+    """A source that reports what it left out of its list, and why."""
 
     @property
     def problems(self) -> Sequence[str]:
-        """What is wrong with what was listed last, safe to show; nothing when all is well.
+        """The problems of the last listing, safe to show; empty when there are none.
 
-        It is known without asking anybody: reading it costs nothing.
+        Reading it makes no request.
         """
         ...
 
@@ -61,11 +61,11 @@ class SourceKind:
     """A kind of source, found by entry point `pegboard.sources`.
 
     Attributes:
-        kind: What `board.yaml` calls it.
+        kind: Its name in `board.yaml`.
         config: The frozen pydantic model of its `config:` section.
-        open: Makes an instance from its name, its config and the board's services.
-        extra: The distribution extra that brings its drivers; empty when none is needed.
-        remote: Whether its calls leave this machine's process: then a breaker guards each instance.
+        open: Opens an instance from its name, its config and the board's services.
+        extra: The distribution extra with its drivers; empty when none is needed.
+        remote: Whether its calls leave this process; a circuit breaker then guards each instance.
         expand: Makes several instances of one entry, as for a file that names many servers; given
             the entry's name (empty when it has none), its config, the folder that relative paths
             start from and the variables of the process. Raises `ConfigError`.
