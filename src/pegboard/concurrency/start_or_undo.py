@@ -1,4 +1,4 @@
-"""Beginning something that must not be left half begun."""
+"""Starts something that must not be left half started."""
 
 import asyncio
 import contextlib
@@ -11,14 +11,14 @@ T = TypeVar("T")
 async def start_or_undo(
     beginning: Coroutine[Any, Any, T], *, undo: Callable[[T], Coroutine[Any, Any, object]]
 ) -> T:
-    """What a short beginning gives; whoever is cancelled meanwhile waits for it and undoes it.
+    """Await a short start; a caller that is cancelled meanwhile waits for it and undoes it.
 
-    A process that asyncio is cancelled over while it starts one is killed alone: what it has
-    started by then lives on, and nobody knows of it.
+    If asyncio is cancelled while it starts a process, it kills that process only: its children
+    would live on.
 
     Args:
-        beginning: Takes no longer than this machine needs.
-        undo: Ends what has begun, as nobody is there for it any more; takes no longer either.
+        beginning: The start; takes only a moment.
+        undo: Ends what was started; takes only a moment.
     """
     task = asyncio.create_task(beginning)
     try:
@@ -32,5 +32,5 @@ async def start_or_undo(
 
 async def _wait_until_done(task: asyncio.Task[Any]) -> None:
     while not task.done():
-        with contextlib.suppress(asyncio.CancelledError):  # whoever waits knows it already
+        with contextlib.suppress(asyncio.CancelledError):  # the caller knows it already
             await asyncio.wait([task])

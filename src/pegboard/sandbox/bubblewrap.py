@@ -10,7 +10,7 @@ from pegboard.sandbox.backend import BackEnd, JobUser, readable_paths
 from pegboard.sandbox.landlock import landlock_abi
 from pegboard.sandbox.seccomp import AF_INET, AF_INET6, AF_NETLINK, AF_UNIX, FilterRules
 
-FOLDER = "/tmp"  # noqa: S108 - inside, where it is nobody else's
+FOLDER = "/tmp"  # noqa: S108 - inside the sandbox, where only the job has it
 _SHARED_MEMORY = 16 << 20
 _ABI_WITH_SCOPES = 6
 _OF_BUBBLEWRAP = 4  # its own processes in the user namespace

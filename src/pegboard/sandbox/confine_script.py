@@ -186,7 +186,7 @@ def _supervise(orders: Mapping[str, Any], *, life: int) -> None:
     events = dict(poll.poll())
     _, outcome = os.waitpid(child, os.WNOHANG)
     _kill_all(orders["uid"])
-    if life in events and orders["folder"]:  # it may be that nobody else is left to do it
+    if life in events and orders["folder"]:  # the starter may be gone and cannot do it
         os.execv("/bin/rm", ["rm", "-rf", "--", orders["folder"]])  # noqa: S606 - a fixed program
     code = os.waitstatus_to_exitcode(outcome)
     os._exit(code if code >= 0 else 128 - code)

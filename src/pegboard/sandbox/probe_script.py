@@ -45,7 +45,7 @@ def breaches(target: dict[str, Any]) -> list[str]:
     }
     if target["network"]:  # what was asked for
         del attacks["it reaches TCP servers"]
-    _gets_through(lambda: _send(("127.0.0.1", target["udp"])))  # whoever listens tells
+    _gets_through(lambda: _send(("127.0.0.1", target["udp"])))  # the listener reports it
     return [name for name, attack in attacks.items() if _gets_through(attack)]
 
 

@@ -34,7 +34,7 @@ async def test_a_cursor_that_comes_again_ends_the_list() -> None:
     found = await read_pages("tools", _answering((1, "a"), (1, "a")))
 
     assert found.items == ["0.0", "1.0"]
-    assert found.missing == ["tools after a cursor that comes again"]
+    assert found.missing == ["tools after a cursor that repeats"]
 
 
 async def test_a_list_without_end_is_given_up() -> None:

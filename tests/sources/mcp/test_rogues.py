@@ -125,7 +125,7 @@ async def test_of_very_many_tools_ten_thousand_are_offered_and_the_rest_told() -
         health = await source.health()
 
     assert len(tools) == 10_000
-    assert "2000 tools, since 10000 are the most that are read" in health.reason
+    assert "2000 tools, since at most 10000 are read" in health.reason
 
 
 async def test_a_list_whose_cursor_comes_again_is_told() -> None:
@@ -135,7 +135,7 @@ async def test_a_list_whose_cursor_comes_again_is_told() -> None:
         health = await source.health()
 
     assert health.status is HealthStatus.DEGRADED
-    assert "tools after a cursor that comes again" in health.reason
+    assert "tools after a cursor that repeats" in health.reason
 
 
 async def test_what_is_wrong_with_a_list_is_logged_once_and_over_when_it_is_mended(
@@ -172,7 +172,7 @@ async def test_names_that_nobody_can_call_by_are_told() -> None:
     assert names[0] == "shop__one"
     assert len(names) == 2
     assert names[1].startswith("shop__a_b_2J_x")
-    assert "'same' (it is listed twice, and the first counts)" in health.reason
+    assert "'same' (it is listed twice; the first one counts)" in health.reason
     assert "'größe ☂' (it would be 'shop__one' as 'same' is; see 'rename')" in health.reason
     assert "(it has a name of 2000 characters)" in health.reason
     assert "(it has a name of 0 characters)" in health.reason
@@ -213,7 +213,7 @@ async def test_a_schema_that_leads_elsewhere_is_never_followed() -> None:
 
     told = {name: tool.spec.unavailable for name, tool in tools.items()}
     assert told.pop("meta") == ""
-    assert all("leads out of itself" in reason for reason in told.values())
+    assert all("with a reference outside itself" in reason for reason in told.values())
 
 
 async def test_a_recursive_schema_is_kept_and_a_vast_one_refused() -> None:
@@ -225,7 +225,7 @@ async def test_a_recursive_schema_is_kept_and_a_vast_one_refused() -> None:
         tools = await by_action(source)
 
     assert tools["tree"].spec.unavailable == ""
-    assert "a JSON Schema of 1100 kB, and 1000 kB are the most" in tools["vast"].spec.unavailable
+    assert "a JSON Schema of 1100 kB, and 1000 kB is the limit" in tools["vast"].spec.unavailable
 
 
 async def test_a_server_that_is_silent_after_its_greeting_is_given_up() -> None:

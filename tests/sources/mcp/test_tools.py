@@ -98,7 +98,7 @@ def test_a_tool_with_a_broken_schema_is_there_and_says_why_it_cannot_be_used() -
         _tool("whole"),
     )
 
-    assert "leads out of itself" in found["outward"].unavailable
+    assert "with a reference outside itself" in found["outward"].unavailable
     assert "broken JSON Schema" in found["broken"].unavailable
     assert found["whole"].unavailable == ""
     assert found["outward"].input_schema["additionalProperties"] is False

@@ -125,9 +125,7 @@ class McpConfig(BaseModel):
     asks: Annotated[
         bool, Field(description="Whether it may ask the caller and the caller's model")
     ] = True
-    roots: Annotated[
-        tuple[str, ...], Field(description="Folders that the server is told to work in")
-    ] = ()
+    roots: Annotated[tuple[str, ...], Field(description="Folders that the server may work in")] = ()
     log_level: Annotated[
         Literal["debug", "info", "notice", "warning", "error"],
         Field(description="The least that it tells its callers while they wait"),

@@ -135,10 +135,10 @@ class _Reader:
         fields |= {key: self._fill(name, entry[key]) for key in _OPTIONS & entry.keys()}
         if entry.get("command"):
             if kind not in ("", "stdio"):
-                raise self._fault(name, f"has a command, and its type is '{kind}'")
+                raise self._fault(name, f"has a command, but its type is '{kind}'")
             own = {key: entry[key] for key in ("command", "args", "env", "cwd") if entry.get(key)}
             if not isinstance(own.get("env", {}), Mapping):
-                raise self._fault(name, "'env' is no mapping of names to texts")
+                raise self._fault(name, "'env' must be a mapping of names to strings")
             own["env"] = self._from_file(name, entry) | dict(own.get("env", {}))
         else:
             own = self._remote(name, kind, entry)
@@ -156,7 +156,7 @@ class _Reader:
             raise self._fault(name, said)
         if kind not in _TRANSPORTS:
             known = "stdio, http, sse, streamable-http"
-            raise self._fault(name, f"type '{kind}' is not known; it is one of {known}")
+            raise self._fault(name, f"type '{kind}' is unknown; use one of {known}")
         own = {key: entry[key] for key in ("headers", "auth") if entry.get(key)}
         return {"url": url, "transport": _TRANSPORTS[kind], **own}
 
@@ -183,7 +183,7 @@ class _Reader:
         asked = _ASKED.search(value)
         if asked:
             raise self._fault(
-                name, f"wants to ask for '{asked.group(1)}'; write ${{env:NAME}} instead"
+                name, f"has an input variable '{asked.group(1)}'; write ${{env:NAME}} instead"
             )
         folders = {"workspaceFolder": str(self._base_dir), "userHome": str(Path.home())}
         text = _FOLDER.sub(lambda match: folders.get(match.group()[2:-1], "/"), value)
@@ -203,11 +203,11 @@ class _Reader:
 def _misspelt(entry: Mapping[str, Any]) -> str:
     """The unknown keys of an entry with suggestions; empty when all are known."""
     unknown = [key for key in map(str, entry) if key not in _KEYS]
-    told: list[str] = []
+    parts: list[str] = []
     for key in unknown[:_MAX_REPORTED]:
         hint = did_you_mean(key, _KEYS)
-        told.append(f"'{truncate(key, _MAX_KEY)}'{hint and f' ({hint})'}")
-    return f", and nobody knows its {', '.join(told)}" if told else ""
+        parts.append(f"'{truncate(key, _MAX_KEY)}'{hint and f' ({hint})'}")
+    return f"; unknown keys: {', '.join(parts)}" if parts else ""
 
 
 def _variables(text: str) -> Iterator[tuple[str, str]]:

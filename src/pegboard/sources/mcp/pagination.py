@@ -68,7 +68,7 @@ async def read_pages(what: str, page: Callable[[str | None], Awaitable[Page[T]]]
         if not cursor:
             break
         if cursor in seen:
-            missing.append(f"{what} after a cursor that comes again")
+            missing.append(f"{what} after a cursor that repeats")
             break
         seen.add(cursor)
         if len(items) >= MAX_ITEMS:

@@ -53,5 +53,5 @@ async def _check(session: Session, seconds: float) -> None:
     if not answered:
         session.lose(f"it did not answer within {seconds:g} s")
         return
-    asking.exception()  # an error is an answer; what broke is told of by the request that follows
+    asking.exception()  # an error is an answer; the next request reports a broken connection
     session.needs_ping = False

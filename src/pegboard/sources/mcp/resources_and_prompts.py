@@ -35,7 +35,7 @@ class ServerResource:
     ) -> None:
         self._source = source
         self._upstream = upstream
-        told = item.annotations or types.Annotations()
+        annotations = item.annotations or types.Annotations()
         one = isinstance(item, types.Resource)
         self.spec = ResourceSpec(
             uri=item.uri if one else item.uri_template,
@@ -44,8 +44,8 @@ class ServerResource:
             description=shorten(item.description or "", MAX_DESCRIPTION),
             media_type=item.mime_type or "",
             size=item.size if one else None,
-            audience=tuple(told.audience or ()),
-            priority=told.priority,
+            audience=tuple(annotations.audience or ()),
+            priority=annotations.priority,
             source=source,
             tags=_TAGS,
         )

@@ -30,15 +30,15 @@ def check_schema(tool: str, schema: Mapping[str, Any]) -> Schema:
     if size > _MAX_CHARACTERS:
         raise SourceUnavailable(
             f"'{tool}' has a JSON Schema of {size // 1000} kB, and {_MAX_CHARACTERS // 1000} kB "
-            "are the most that a tool may have; leave it out with 'exclude', or have it mended.",
+            "is the limit; leave the tool out with 'exclude', or fix its schema.",
             permanent=True,
         )
     found = modern(schema)
     outward = _outward(found)
     if outward:
         raise SourceUnavailable(
-            f"'{tool}' has a JSON Schema that leads out of itself, to {outward!r}; the server has "
-            "to bring all of it.",
+            f"'{tool}' has a JSON Schema with a reference outside itself, to {outward!r}; the "
+            "server has to include it.",
             permanent=True,
         )
     compile_schema(tool, found)

@@ -127,8 +127,8 @@ class McpServer:
         """Call a tool by the server's own name."""
 
         async def send(client: Client, context: RequestContext) -> types.CallToolResult:
-            told = context.progress if ctx.on_progress is not None else None
-            return await client.call_tool(name, dict(arguments), progress_callback=told)
+            progress = context.progress if ctx.on_progress is not None else None
+            return await client.call_tool(name, dict(arguments), progress_callback=progress)
 
         return await self._ask(ctx, send)
 

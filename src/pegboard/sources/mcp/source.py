@@ -126,9 +126,9 @@ class McpSource:
         """The problems of the last lists; empty when every item can be used."""
         title = self._upstream.link.title
         return [
-            f"{title} lists {kind} that cannot be used: {'; '.join(told)}."
-            for kind, told in self._missing.items()
-            if told
+            f"{title} lists {kind} that cannot be used: {'; '.join(reasons)}."
+            for kind, reasons in self._missing.items()
+            if reasons
         ]
 
     async def health(self) -> Health:
@@ -168,10 +168,10 @@ class McpSource:
         self._on_update = notify
 
     def _note_problems(self, kind: str, missing: Sequence[str]) -> None:
-        told = tuple(missing)
-        if told and told != self._missing.get(kind):
-            _LOG.warning("%s lists %s that cannot be used: %s", self._name, kind, told)
-        self._missing[kind] = told
+        reasons = tuple(missing)
+        if reasons and reasons != self._missing.get(kind):
+            _LOG.warning("%s lists %s that cannot be used: %s", self._name, kind, reasons)
+        self._missing[kind] = reasons
 
     def _notify_change(self) -> None:
         if self._notify is not None:

@@ -47,8 +47,8 @@ class ServerTools:
         missing: list[str] = []
         for item in listed:
             if not item.name or len(item.name) > _MAX_NAME:
-                told = f"a name of {len(item.name)} characters"
-                missing.append(f"'{item.name[:_SHOWN]}' (it has {told})")
+                size = f"a name of {len(item.name)} characters"
+                missing.append(f"'{item.name[:_SHOWN]}' (it has {size})")
             elif self._is_chosen(item.name):
                 tool = self._tool(item)
                 first = made.setdefault(tool.spec.name, tool)
@@ -143,7 +143,7 @@ def _faults(item: types.Tool, tool: Tool, first: Tool) -> Iterator[str]:
     if first is not tool:
         other = first.spec.action[:_SHOWN]
         yield (
-            f"'{name}' (it is listed twice, and the first counts)"
+            f"'{name}' (it is listed twice; the first one counts)"
             if first.spec.action == item.name
             else f"'{name}' (it would be '{tool.spec.name}' as '{other}' is; see 'rename')"
         )

@@ -101,17 +101,17 @@ def _exit_error(
     outcome: SandboxOutcome,
     meaning: Outcome,
 ) -> PegboardError:
-    told, retry_after = _error_message(outcome.stdout)
-    if not told and description.show_stderr:
-        told = "\n".join(_text(outcome.stderr).strip().splitlines()[-_SHOWN_LINES:])
-    told = truncate(_mask(told, job).strip(), MAX_MESSAGE)
+    message, retry_after = _error_message(outcome.stdout)
+    if not message and description.show_stderr:
+        message = "\n".join(_text(outcome.stderr).strip().splitlines()[-_SHOWN_LINES:])
+    message = truncate(_mask(message, job).strip(), MAX_MESSAGE)
     match meaning:
         case "invalid":
-            return InvalidRequest(told or f"'{name}' does not take these arguments.")
+            return InvalidRequest(message or f"'{name}' does not take these arguments.")
         case "unavailable":
-            return Unavailable(told or f"'{name}' is not available now", retry_after=retry_after)
+            return Unavailable(message or f"'{name}' is not available now", retry_after=retry_after)
         case _:
-            return ToolFailed(told or f"'{name}' {_describe_exit(outcome.exit_code)}.")
+            return ToolFailed(message or f"'{name}' {_describe_exit(outcome.exit_code)}.")
 
 
 def _error_message(stdout: bytes) -> tuple[str, float | None]:

@@ -68,14 +68,14 @@ def test_a_list_has_an_end() -> None:
     kept, told = _listed(*[PLAIN] * (MAX_ITEMS + 5))
 
     assert len(kept) == MAX_ITEMS
-    assert told == [f"5 tools, since {MAX_ITEMS} are the most that are read"]
+    assert told == [f"5 tools, since at most {MAX_ITEMS} are read"]
 
 
 def test_a_cursor_that_is_no_text_ends_the_list_and_is_told() -> None:
     page = repair_list("tools/list", "2025-06-18", {"tools": [PLAIN], "nextCursor": 4, "_meta": 5})
 
     assert "nextCursor" not in page
-    assert omissions(page["_meta"]) == ("what comes after a 'nextCursor' that is no text",)
+    assert omissions(page["_meta"]) == ("the pages after a 'nextCursor' that is not a string",)
 
 
 def test_what_a_server_claims_to_be_left_out_is_not_believed() -> None:

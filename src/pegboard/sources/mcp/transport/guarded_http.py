@@ -91,10 +91,10 @@ class GuardedTransport(httpx2.AsyncBaseTransport):
             return self._error_response(request, context, fault)
         except PegboardError as error:
             await stack.aclose()
-            told = (
+            fault = (
                 error if isinstance(error, ToolFailed) else self._endpoint.unreachable_error(error)
             )
-            return self._error_response(request, context, told)
+            return self._error_response(request, context, fault)
         except BaseException:
             await stack.aclose()
             raise

@@ -17,7 +17,7 @@ LISTS: Mapping[str, str] = {
 """Where the items stand in the answer to each method."""
 
 MAX_ITEMS = 10_000
-"""Items of one list; a server that has more is told about, and the rest left out."""
+"""Items of one list; the rest is left out and reported."""
 
 _OMISSIONS = "pegboard/left-out"
 _MAX_REPORTED = 20
@@ -38,9 +38,9 @@ def repair_list(method: str, version: str, result: dict[str, Any]) -> dict[str, 
     found = result.get(key)
     if not isinstance(found, list):
         return result
-    told: list[str] = []
-    page = _repair_page(result, told)
-    items = _limit_items(cast("list[Any]", found), key, told)
+    omitted: list[str] = []
+    page = _repair_page(result, omitted)
+    items = _limit_items(cast("list[Any]", found), key, omitted)
     if method == "tools/list":
         items = [_as_object_schemas(item) for item in items]
 
@@ -48,29 +48,29 @@ def repair_list(method: str, version: str, result: dict[str, Any]) -> dict[str, 
         return _mismatch(method, version, {**page, key: some})
 
     if fits(items) and not fits([]):
-        items = _keep_valid(items, fits, key, told)
-    return {**page, key: items, "_meta": {**page.get("_meta", {}), _OMISSIONS: told}}
+        items = _keep_valid(items, fits, key, omitted)
+    return {**page, key: items, "_meta": {**page.get("_meta", {}), _OMISSIONS: omitted}}
 
 
-def _repair_page(result: dict[str, Any], told: list[str]) -> dict[str, Any]:
+def _repair_page(result: dict[str, Any], omitted: list[str]) -> dict[str, Any]:
     page = dict(result)
     if not isinstance(page.get("_meta", {}), dict):
         del page["_meta"]
     if not isinstance(page.get("nextCursor"), str | None):
         del page["nextCursor"]
-        told.append("what comes after a 'nextCursor' that is no text")
+        omitted.append("the pages after a 'nextCursor' that is not a string")
     return page
 
 
-def _limit_items(items: list[Any], key: str, told: list[str]) -> list[Any]:
+def _limit_items(items: list[Any], key: str, omitted: list[str]) -> list[Any]:
     if len(items) <= MAX_ITEMS:
         return items
-    told.append(f"{len(items) - MAX_ITEMS} {key}, since {MAX_ITEMS} are the most that are read")
+    omitted.append(f"{len(items) - MAX_ITEMS} {key}, since at most {MAX_ITEMS} are read")
     return items[:MAX_ITEMS]
 
 
 def _keep_valid(
-    items: list[Any], fits: Callable[[list[Any]], str], key: str, told: list[str]
+    items: list[Any], fits: Callable[[list[Any]], str], key: str, omitted: list[str]
 ) -> list[Any]:
     kept: list[Any] = []
     wrong = 0
@@ -82,9 +82,9 @@ def _keep_valid(
         wrong += 1
         if wrong <= _MAX_REPORTED:
             reason = problem.replace(f"'{key}.0.", "'").replace(f"'{key}.0'", "itself")
-            told.append(f"{_item_name(item, key, index)} ({reason})")
+            omitted.append(f"{_item_name(item, key, index)} ({reason})")
     if wrong > _MAX_REPORTED:
-        told.append(f"{wrong - _MAX_REPORTED} more {key}")
+        omitted.append(f"{wrong - _MAX_REPORTED} more {key}")
     return kept
 
 
