@@ -124,7 +124,10 @@ def test_a_file_without_servers_is_told(tmp_path: Path, text: Any, says: str) ->
             {"mcpServers": {"a": {"comand": "x"}}},
             r"nor a url; unknown keys: 'comand' \(did you mean 'command'\?\); write",
         ),
-        ({"mcpServers": {"a": {"URL": "x"}}}, r"unknown keys: 'URL' \(did you mean 'url'\?\); write"),
+        (
+            {"mcpServers": {"a": {"URL": "x"}}},
+            r"unknown keys: 'URL' \(did you mean 'url'\?\); write",
+        ),
         ({"mcpServers": {"a": {"7": "x"}}}, "unknown keys: '7'; write"),
         ({"mcpServers": {"a": {"zzzz": 1, "args": []}}}, "unknown keys: 'zzzz'; write"),
         ({"mcpServers": {"a": {"type": "sse", "command": "x"}}}, "its type is 'sse'"),
