@@ -82,7 +82,7 @@ class PinCheck:
         if all(upstream_of(tool) is None for tool in tools):
             return PinCheckResult(tools=tuple(tools))
         pins, held = await self._store.pins(source), await self._store.list_held(source)
-        sorting = PinClassification(
+        classification = PinClassification(
             source=source,
             at=self._registry.kit.now(),
             policy=self._policy(source),
@@ -93,12 +93,14 @@ class PinCheck:
 
         def sort() -> None:
             for tool in tools:
-                sorting.add(tool)
+                classification.add(tool)
 
         await asyncio.to_thread(sort)  # foreign schemas of any size are read and compared
-        fault = await self._keep(sorting)
+        fault = await self._keep(classification)
         return PinCheckResult(
-            tools=tuple(sorting.tools), standing=frozenset(sorting.standing), fault=fault
+            tools=tuple(classification.tools),
+            standing=frozenset(classification.standing),
+            fault=fault,
         )
 
     async def has_moved(self, source: str, standing: HeldStates) -> bool:
@@ -111,26 +113,26 @@ class PinCheck:
         held = [item for item in await self._store.list_held(source) if item.name in names]
         return standing != frozenset((item.name, item.digest, state_of(item)) for item in held)
 
-    async def _keep(self, sorting: PinClassification) -> str:
-        fresh = [*sorting.first, *sorting.accepted]
+    async def _keep(self, classification: PinClassification) -> str:
+        fresh = [*classification.first, *classification.accepted]
         try:
-            async with self._record_decision(fresh, sorting) if fresh else nullcontext():
+            async with self._record_decision(fresh, classification) if fresh else nullcontext():
                 await self._store.approve(fresh)
-            self._tell_pinned(sorting)  # they are pinned, even if holding fails
-            await self._store.hold(sorting.refused)
-            for name in sorting.over:
-                await self._store.drop(sorting.source, name=name)
+            self._emit_pinned(classification)  # they are pinned, even if holding fails
+            await self._store.hold(classification.refused)
+            for name in classification.over:
+                await self._store.drop(classification.source, name=name)
         except PegboardError as error:
             _LOG.warning(
-                "pins: the definitions of %s could not be pinned: %s", sorting.source, error
+                "pins: the definitions of %s could not be pinned: %s", classification.source, error
             )
-            sorting.cannot_pin(f"its definition could not be pinned: {error.message}")
+            classification.cannot_pin(f"its definition could not be pinned: {error.message}")
             return f"its definitions could not be pinned: {error.message}"
-        self._tell_held(sorting)
+        self._emit_held(classification)
         return ""
 
     def _record_decision(
-        self, fresh: Sequence[Pin], sorting: PinClassification
+        self, fresh: Sequence[Pin], classification: PinClassification
     ) -> AbstractAsyncContextManager[None]:
         """Write automatic pins to the audit trail, where that is required, before storing."""
 
@@ -138,36 +140,44 @@ class PinCheck:
             return BoardChanged(
                 kind="definition",
                 action="pin",
-                at=sorting.at,
+                at=classification.at,
                 subject=fresh[0].name if len(fresh) == 1 else "",
                 detail={
                     **named((pin.name, pin.digest) for pin in fresh),
-                    "source": sorting.source,
+                    "source": classification.source,
                 },
             )
 
         return record_in_audit(self._prove, about, kit=self._registry.kit)
 
-    def _tell_pinned(self, sorting: PinClassification) -> None:
-        if sorting.first:
-            self._emit("pinned", sorting, sorting.first[0], count=len(sorting.first))
-        for pin in sorting.accepted:
-            self._emit("accepted", sorting, pin, digest=pin.digest)
+    def _emit_pinned(self, classification: PinClassification) -> None:
+        if classification.first:
+            self._emit(
+                "pinned", classification, classification.first[0], count=len(classification.first)
+            )
+        for pin in classification.accepted:
+            self._emit("accepted", classification, pin, digest=pin.digest)
 
-    def _tell_held(self, sorting: PinClassification) -> None:
-        for held in sorting.refused:
+    def _emit_held(self, classification: PinClassification) -> None:
+        for held in classification.refused:
             facts = {"digest": held.digest, "kind": details_of(held).get("kind", "")}
-            self._emit("held" if state_of(held) == "waiting" else "blocked", sorting, held, **facts)
+            self._emit(
+                "held" if state_of(held) == "waiting" else "blocked", classification, held, **facts
+            )
 
     def _emit(
-        self, action: str, sorting: PinClassification, item: Pin | HeldDefinition, **detail: object
+        self,
+        action: str,
+        classification: PinClassification,
+        item: Pin | HeldDefinition,
+        **detail: object,
     ) -> None:
         self._registry.kit.emitter.emit(
             BoardChanged(
                 kind="definition",
                 action=action,
-                at=sorting.at,
+                at=classification.at,
                 subject="" if action == "pinned" else str(item.definition.get("name", item.name)),
-                detail={"source": sorting.source, **detail},
+                detail={"source": classification.source, **detail},
             )
         )
