@@ -44,7 +44,7 @@ async def demo() -> None:
         data = Path(folder) / "data"
         settings = Settings(board=HERE / "board.yaml", data=data, list_timeout=60)
         async with Pegboard(settings=settings) as board:
-            await board.settled()
+            await board.wait_for_sources()
             show_board(board)
             explain_hidden(board)
             rows = await make_calls(board)
@@ -60,7 +60,7 @@ async def connect_systems() -> None:
     async with running():
         settings = Settings(board=HERE / "systems.yaml", list_timeout=60)
         async with Pegboard(settings=settings) as board:
-            await board.settled()
+            await board.wait_for_sources()
             show_sources(board)
             show_table(await call_systems(board), "Results of the systems")
 

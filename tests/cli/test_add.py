@@ -137,11 +137,11 @@ def test_each_kind_has_its_words(
         (["openapi", "a.json", "--auth", "basic:KEY"], "'basic:VARIABLE:VARIABLE'"),
         (["mcp", "http://a/mcp", "--auth", "api_key:KEY"], "--auth is 'bearer:VARIABLE'\n"),
         (["openapi", "a.json", "--name", "a__b"], "'a__b' is not a source name"),
-        (["sql", "sqlite:///a.db", "--name", "my"], "the name 'my' is taken"),
+        (["sql", "sqlite:///a.db", "--name", "my"], "the name 'my' is already used"),
         (["script", "a.sh", "--board", "/dev/zero"], "it is a device, a pipe or a socket"),
         (["openapi", "a.json", "--auth", "bearer:s3cr3t-t0ken"], "not the name of a variable"),
         (["openapi", "a.json", "--auth", "bearer:NOT_SET"], "the variable NOT_SET is not set"),
-        (["sql", "postgresql://ada:hunter2@db/shop"], "the address holds a password"),
+        (["sql", "postgresql://ada:hunter2@db/shop"], "the address contains a password"),
     ],
 )
 def test_what_cannot_be_added_says_what_to_write(
@@ -160,7 +160,7 @@ def test_a_source_that_cannot_be_opened_says_why(pegboard: Command, folder: Path
     done = pegboard("add", "sql", "sqlite:///none.db")
 
     assert done.returncode == 3
-    assert "'none' is on the board, and cannot be used yet:" in done.stderr
+    assert "'none' was added, but cannot be used yet:" in done.stderr
     assert "name: none" in board(folder)
 
 
@@ -178,5 +178,5 @@ def test_a_source_none_of_whose_tools_can_be_used_says_why(pegboard: Command, fo
 
     assert done.returncode == 3
     assert "(unavailable: It needs a credential that the board does not have" in done.stdout
-    assert "'orders' is on the board, and cannot be used yet: It needs a cred" in done.stderr
+    assert "'orders' was added, but cannot be used yet: It needs a cred" in done.stderr
     assert "document: orders.json" in board(folder)

@@ -37,8 +37,8 @@ def test_what_is_there_already_is_not_put_there_again(pegboard: Command, folder:
     named = pegboard(*added, "clients.json", "--name", "more")
 
     assert again.returncode == otherwise.returncode == 2
-    assert re.search(r"board.yaml:\d+ is this source already; give --name", again.stderr)
-    assert "the name 'maths' is taken; give this source another 'name'" in otherwise.stderr
+    assert re.search(r"board.yaml:\d+ already defines this source; use --name", again.stderr)
+    assert "the name 'maths' is already used; give this source another 'name'" in otherwise.stderr
     assert unchanged == before
     assert named.returncode == 0
     assert "name: more" in board(folder)

@@ -55,8 +55,8 @@ def test_a_denied_call_is_refused_with_the_note(pegboard: Command) -> None:
 
 @pytest.mark.parametrize(
     ("arguments", "said"),
-    [('{"x": 1}', "x"), ("[]", "a JSON object"), ("{", "no JSON")],
-    ids=["it does not fit", "no object", "no JSON"],
+    [('{"x": 1}', "x"), ("[]", "a JSON object"), ("{", "not JSON")],
+    ids=["it does not fit", "not an object", "not JSON"],
 )
 def test_a_wrong_edit_is_refused(pegboard: Command, arguments: str, said: str) -> None:
     result = pegboard(
@@ -92,9 +92,9 @@ async def test_a_server_that_has_the_data_is_named(pegboard: Command, folder: Pa
         verified = await asyncio.to_thread(pegboard, "audit", "verify", "--data", "data")
 
     assert decided.returncode == 2
-    assert "If it is a server, ask it: POST /approvals/ap_1" in decided.stderr
+    assert "If it is a server, send the request to it: POST /approvals/ap_1" in decided.stderr
     assert '{"decision": "approve"}' in decided.stderr
-    assert "ask it: GET /audit/verify" in verified.stderr
+    assert "send the request to it: GET /audit/verify" in verified.stderr
 
 
 def test_an_unknown_approval_is_wrong_use(pegboard: Command) -> None:
@@ -176,6 +176,6 @@ def test_a_trail_that_was_cut_says_from_where_it_proves_what_happened(
     )["records"]
 
     assert verified.returncode == 0
-    assert "3 records are as they were written" in verified.stdout
-    assert "records before 4 were let go" in verified.stdout
+    assert "3 records are intact" in verified.stdout
+    assert "records before 4 were deleted by retention" in verified.stdout
     assert json.loads(said["body"])["last"] == 3

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from pegboard.cli import atomic_write
-from pegboard.cli.atomic_write import alone, write_whole
+from pegboard.cli.atomic_write import lock_folder, write_file
 from pegboard.errors import ConfigError
 
 
@@ -16,7 +16,7 @@ def test_a_link_goes_on_pointing_to_what_was_written(tmp_path: Path) -> None:
     real.write_text("before")
     link.symlink_to(real)
 
-    kept = write_whole(link, "after", backup=True)
+    kept = write_file(link, "after", backup=True)
 
     assert link.is_symlink()
     assert real.read_text() == "after"
@@ -34,7 +34,7 @@ def test_what_cannot_be_written_leaves_everything_as_it_was(
 
     monkeypatch.setattr(atomic_write.os, "fdopen", full)
     with pytest.raises(ConfigError, match="No space left"):
-        write_whole(path, "after")
+        write_file(path, "after")
 
     assert path.read_text() == "before"
     assert [item.name for item in tmp_path.iterdir()] == ["file"]
@@ -44,8 +44,8 @@ def test_what_is_no_file_is_not_written_over(tmp_path: Path) -> None:
     os.mkfifo(tmp_path / "pipe")
 
     for path in (tmp_path, tmp_path / "pipe"):
-        with pytest.raises(ConfigError, match="is not a file, and is not written over"):
-            write_whole(path, "after")
+        with pytest.raises(ConfigError, match="is not a regular file and is not overwritten"):
+            write_file(path, "after")
 
     assert (tmp_path / "pipe").is_fifo()
 
@@ -54,9 +54,9 @@ def test_of_many_who_add_a_line_each_none_loses_anothers(tmp_path: Path) -> None
     path = tmp_path / "new" / "file"
 
     def add(number: int) -> None:
-        with alone(path):
+        with lock_folder(path):
             before = path.read_text() if path.exists() else ""
-            write_whole(path, f"{before}{number}\n", before=before)
+            write_file(path, f"{before}{number}\n", before=before)
 
     with ThreadPoolExecutor(8) as pool:
         list(pool.map(add, range(40)))
@@ -67,13 +67,16 @@ def test_of_many_who_add_a_line_each_none_loses_anothers(tmp_path: Path) -> None
 
 def test_who_waits_too_long_for_another_is_told(tmp_path: Path) -> None:
     def alone_again() -> None:
-        with alone(tmp_path / "other", patience=0.05):
+        with lock_folder(tmp_path / "other", patience=0.05):
             raise AssertionError("two at once")
 
-    with alone(tmp_path / "file"), pytest.raises(ConfigError, match="another process is changing"):
+    with (
+        lock_folder(tmp_path / "file"),
+        pytest.raises(ConfigError, match="another process is changing"),
+    ):
         alone_again()
 
-    with alone(tmp_path / "file", patience=0.0):
+    with lock_folder(tmp_path / "file", patience=0.0):
         pass
 
 
@@ -84,8 +87,8 @@ def test_a_folder_that_cannot_be_locked_stops_nobody(
         raise OSError(95, "Operation not supported")
 
     monkeypatch.setattr(atomic_write.fcntl, "flock", unsupported)
-    with alone(tmp_path / "file"):
-        write_whole(tmp_path / "file", "after", before="")
+    with lock_folder(tmp_path / "file"):
+        write_file(tmp_path / "file", "after", before="")
 
     assert (tmp_path / "file").read_text() == "after"
 
@@ -95,7 +98,7 @@ def test_a_folder_that_cannot_be_made_is_told(tmp_path: Path) -> None:
 
     with (
         pytest.raises(ConfigError, match=r"Not a directory|File exists"),
-        alone(tmp_path / "file" / "inner"),
+        lock_folder(tmp_path / "file" / "inner"),
     ):
         raise AssertionError("there is no folder")
 
@@ -108,7 +111,7 @@ def test_what_somebody_else_changed_meanwhile_is_left_as_it_is(
     if now is not None:
         path.write_text(now)
 
-    with pytest.raises(ConfigError, match="was changed by somebody else meanwhile"):
-        write_whole(path, "after", before="before", backup=True)
+    with pytest.raises(ConfigError, match="was changed by another process in the meantime"):
+        write_file(path, "after", before="before", backup=True)
 
     assert [item.read_text() for item in tmp_path.iterdir()] == ([] if now is None else [now])

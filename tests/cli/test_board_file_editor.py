@@ -5,11 +5,11 @@ from pathlib import Path
 import pytest
 
 from pegboard.cli.board_file_editor import (
-    changes,
-    free_name,
-    loaded_with,
-    with_source,
-    without_new_lines,
+    check_board_text,
+    choose_source_name,
+    diff_texts,
+    insert_source,
+    relocate_faults,
     write_board,
 )
 from pegboard.errors import ConfigError
@@ -60,7 +60,7 @@ BLOCK = "- kind: builtin\n{0}  name: new\n{0}  config: {{}}\n"
     ],
 )
 def test_a_source_goes_in_where_it_belongs(before: str, after: str | None) -> None:
-    found = with_source(before, ENTRY)
+    found = insert_source(before, ENTRY)
 
     assert after is None or found == after
     kept = [line for line in before.splitlines() if line.strip().startswith("#")]
@@ -68,7 +68,7 @@ def test_a_source_goes_in_where_it_belongs(before: str, after: str | None) -> No
 
 
 def test_the_ends_of_lines_stay_what_they_are() -> None:
-    assert with_source("sources:\r\n- kind: sql\r\n", ENTRY) == (
+    assert insert_source("sources:\r\n- kind: sql\r\n", ENTRY) == (
         "sources:\r\n- kind: sql\r\n- kind: builtin\r\n  name: new\r\n  config: {}\r\n"
     )
 
@@ -84,14 +84,14 @@ def test_the_ends_of_lines_stay_what_they_are() -> None:
 )
 def test_what_cannot_be_added_to_is_left_alone(text: str, said: str) -> None:
     with pytest.raises(ConfigError, match=said):
-        with_source(text, ENTRY)
+        insert_source(text, ENTRY)
 
 
 def test_what_goes_in_is_checked_by_its_kind(tmp_path: Path) -> None:
-    text = with_source("", {"kind": "sql", "name": "db", "config": {"ulr": "sqlite:///a"}})
+    text = insert_source("", {"kind": "sql", "name": "db", "config": {"ulr": "sqlite:///a"}})
 
     with pytest.raises(ConfigError, match="did you mean 'url'"):
-        loaded_with(text, tmp_path / "board.yaml")
+        check_board_text(text, tmp_path / "board.yaml")
 
 
 @pytest.mark.parametrize(
@@ -105,10 +105,10 @@ def test_what_goes_in_is_checked_by_its_kind(tmp_path: Path) -> None:
     ],
 )
 def test_a_name_is_legal_and_nobody_elses(tmp_path: Path, wanted: str, name: str) -> None:
-    loaded = loaded_with("sources: [{kind: builtin, name: std}]", tmp_path / "board.yaml")
+    loaded = check_board_text("sources: [{kind: builtin, name: std}]", tmp_path / "board.yaml")
 
-    assert free_name(wanted, "builtin", loaded) == name
-    assert free_name("std", "builtin", None) == "std"
+    assert choose_source_name(wanted, "builtin", loaded) == name
+    assert choose_source_name("std", "builtin", None) == "std"
 
 
 def test_a_change_is_shown_as_a_diff_and_written(tmp_path: Path) -> None:
@@ -119,7 +119,7 @@ def test_a_change_is_shown_as_a_diff_and_written(tmp_path: Path) -> None:
     write_board(path, "a\nc\n", before="a\nb\n")
 
     assert path.read_text() == "a\nc\n"
-    assert changes("a\nb\n", "a\nc\n", path).splitlines()[-2:] == ["-b", "+c"]
+    assert diff_texts("a\nb\n", "a\nc\n", path).splitlines()[-2:] == ["-b", "+c"]
 
 
 @pytest.mark.parametrize(
@@ -136,7 +136,7 @@ def test_a_change_is_shown_as_a_diff_and_written(tmp_path: Path) -> None:
         (
             "sources:\n  - {kind: builtin, name: new}\n",
             {},
-            "the new source: the name 'new' is taken",
+            "the new source: the name 'new' is already used",
         ),
         (
             "sources:\n  - {kind: sql, name: b}\n",
@@ -154,9 +154,9 @@ def test_a_change_is_shown_as_a_diff_and_written(tmp_path: Path) -> None:
 def test_what_is_wrong_is_told_with_lines_that_the_file_has(
     tmp_path: Path, before: str, config: dict[str, object], told: str
 ) -> None:
-    after = with_source(before, {**ENTRY, "config": config})
+    after = insert_source(before, {**ENTRY, "config": config})
 
     with pytest.raises(ConfigError) as caught:
-        loaded_with(after, tmp_path / "board.yaml")
+        check_board_text(after, tmp_path / "board.yaml")
 
-    assert told in without_new_lines(caught.value, before, after, "board.yaml").message
+    assert told in relocate_faults(caught.value, before, after, "board.yaml").message

@@ -101,7 +101,7 @@ def test_a_failed_call_as_json_says_why(pegboard: Command) -> None:
     [
         pytest.param(("call", "my__greet", "{}", "--arg", "a=b"), id="both ways"),
         pytest.param(("call", "my__greet", "--arg", "nothing"), id="no equals sign"),
-        pytest.param(("call", "my__greet", "--arg", "a:=nope"), id="no JSON"),
+        pytest.param(("call", "my__greet", "--arg", "a:=nope"), id="not JSON"),
         pytest.param(("call",), id="no name"),
         pytest.param(("nonsense",), id="no such command"),
         pytest.param(("tools", "--limit", "0"), id="limit"),
@@ -222,7 +222,7 @@ def test_init_writes_a_board_that_works_and_overwrites_nothing(pegboard: Command
     assert wrote.returncode == 0
     assert "pegboard serve" in wrote.stdout
     assert again.returncode == 2
-    assert "overwrites nothing" in again.stderr
+    assert "does not overwrite files" in again.stderr
     assert called.stdout == "Hello Ada!\n"
 
 

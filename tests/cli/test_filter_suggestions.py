@@ -1,6 +1,6 @@
 import pytest
 
-from pegboard.cli.filter_suggestions import tell_unknown
+from pegboard.cli.filter_suggestions import suggest_values
 from pegboard.registry.search import ToolQuery
 from pegboard.runtime import Pegboard, Settings
 
@@ -30,7 +30,7 @@ async def test_what_no_tool_has_is_told_with_what_was_meant(
     query: ToolQuery, told: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
     async with Pegboard(settings=Settings()) as board:
-        await board.settled()
-        tell_unknown(board, query)
+        await board.wait_for_sources()
+        suggest_values(board, query)
 
     assert capsys.readouterr().err == told

@@ -115,7 +115,7 @@ def test_what_another_tool_would_serve_does_not_break(greetings: None, pegboard:
 
     assert "party" in plain.stdout
     assert "party" not in served.stdout
-    assert "my__salute_v1 would stand in for my__hello_v1" in served.stderr
+    assert "my__salute_v1 would substitute my__hello_v1" in served.stderr
 
 
 def test_a_change_is_kept_with_a_data_directory(chain: None, pegboard: Command) -> None:
@@ -131,7 +131,7 @@ def test_a_change_is_kept_with_a_data_directory(chain: None, pegboard: Command) 
     ("arguments", "says"),
     [
         (("update", "--add-edge", "draw,fetch"), "would need each other"),
-        (("update", "--add-edge", "draw"), "is no edge"),
+        (("update", "--add-edge", "draw"), "is not an edge"),
         (("around", "claen"), "Did you mean 'clean'?"),
         (("breaks", "claen"), "Did you mean 'clean'?"),
         (("replacements", "my__gret"), "Did you mean 'my__greet'"),

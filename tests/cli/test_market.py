@@ -120,7 +120,7 @@ def test_an_entry_is_shown_with_all_that_would_come_of_it(pegboard: Command, mar
         f"entry: {ENTRY}\n",
         "publisher: io.github.someone\n",
         "found by: weather (keyword)\n",
-        "starts on this machine: npx -y @someone/weather@1.0.2\n",
+        "command on this machine: npx -y @someone/weather@1.0.2\n",
         "needs: API_KEY (variable, secret): MARKET_WEATHER_API_KEY is not set.\n",
         "! It runs a third-party program on this machine with 'npx'",
         "Its tools are unknown: only its program can list them",
@@ -155,7 +155,7 @@ def test_an_entry_is_put_into_the_board_file_as_it_was_looked_at(
     assert after.startswith(before)
     assert "  - kind: mcp\n    name: weather\n    config:\n      command: npx\n" in after
     assert again.returncode == 2
-    assert "is this source already" in again.stderr
+    assert "already defines this source" in again.stderr
     assert "io.github.someone/weather" in audit.stdout
 
 
@@ -204,7 +204,7 @@ def test_a_terminal_is_asked_and_may_say_no(market: Path) -> None:
     yes = at_a_terminal(market, "y")
 
     assert (no.returncode, "nothing is added" in no.stderr) == (0, True)
-    assert "Put it on the board?" in no.stderr
+    assert "Add it to the board?" in no.stderr
     assert "sources:" not in between
     assert yes.returncode == 0, yes.stderr
     assert "digest: " in yes.stdout
@@ -232,7 +232,7 @@ def test_operations_of_an_api_are_put_there_and_shown(
 
     assert more.returncode == 2
     assert re.search(
-        r"board.yaml:\d+ has tools of this server already: write .*dropOr", more.stderr
+        r"board.yaml:\d+ already has tools of this server: write .*dropOr", more.stderr
     )
     assert apart.returncode == 0, apart.stderr
 
@@ -246,7 +246,7 @@ def test_what_the_audit_trail_does_not_hear_of_is_told(
     done = pegboard(*add, MARKET_WEATHER_API_KEY="k")
 
     assert done.returncode == 0, done.stderr
-    assert "this is not in the audit trail: " in done.stderr
+    assert "this was not written to the audit trail: " in done.stderr
     assert " is in use by " in done.stderr
     assert "name: weather" in (market / "board.yaml").read_text()
 

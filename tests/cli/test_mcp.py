@@ -71,7 +71,7 @@ def test_the_command_works_without_a_program_on_the_path(
     [
         (["curser"], "did you mean 'cursor'?"),
         (["claude-desktop", "--url", "http://a/mcp"], "only starts commands"),
-        (["claude-desktop", "--project"], "leave --project"),
+        (["claude-desktop", "--project"], "leave out --project"),
     ],
 )
 def test_what_a_client_cannot_do_is_told(

@@ -13,7 +13,7 @@ from pegboard.cli.mcp_client_configs import (
     client_of,
     command_entry,
     config_path,
-    merged,
+    merge_entry,
     project_path,
     write_config,
 )
@@ -62,7 +62,7 @@ def test_a_project_has_a_file_of_its_own_where_the_client_has_one() -> None:
     folder = Path("/there")
 
     assert project_path(client_of("vscode"), folder) == folder / ".vscode" / "mcp.json"
-    with pytest.raises(InvalidRequest, match="leave --project"):
+    with pytest.raises(InvalidRequest, match="leave out --project"):
         project_path(client_of("windsurf"), folder)
 
 
@@ -127,7 +127,7 @@ def test_a_file_that_is_not_there_is_made(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("text", "said"),
     [
-        ('{"a": 1, // why\n}', "comments cannot be kept"),
+        ('{"a": 1, // why\n}', "comments cannot be preserved"),
         ("[]", "not a mapping"),
         ('{"mcpServers": []}', "not a mapping"),
     ],
@@ -135,7 +135,7 @@ def test_a_file_that_is_not_there_is_made(tmp_path: Path) -> None:
 )
 def test_what_cannot_be_merged_is_left_alone(text: str, said: str) -> None:
     with pytest.raises(ConfigError, match=said):
-        merged(client_of("cursor"), text, "pegboard", PLAIN, path=Path("mcp.json"))
+        merge_entry(client_of("cursor"), text, "pegboard", PLAIN, path=Path("mcp.json"))
 
 
 def test_a_file_that_cannot_be_read_is_named(tmp_path: Path) -> None:

@@ -42,7 +42,7 @@ def test_no_address_is_named_that_nobody_said(chosen: Settings, body: str, said:
     with pytest.raises(ConfigError) as refused, http_hint(chosen, "GET /audit", body):
         raise ConfigError("The data directory d is in use by process 7.") from BlockingIOError()
 
-    assert refused.value.message.endswith(f"\nIf it is a server, ask it: {said}")
+    assert refused.value.message.endswith(f"\nIf it is a server, send the request to it: {said}")
 
 
 def test_the_request_can_be_typed_as_it_stands(chosen: Settings) -> None:

@@ -102,8 +102,8 @@ def test_all_that_waits_is_told_as_json(changed: Command) -> None:
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
-        (("approve", "orders"), "or approve whatever waits with --all"),
-        (("approve", "orders", "find", "--all"), "or approve whatever waits with --all"),
+        (("approve", "orders"), "or use --all to approve everything that waits"),
+        (("approve", "orders", "find", "--all"), "or use --all to approve everything that waits"),
         (("approve", "orders", "find", "--digest", "0"), "review its changes first"),
         (("show", "orders", "pay"), "No definition of 'pay'"),
     ],
@@ -129,9 +129,9 @@ async def test_a_server_that_has_the_data_is_named(pegboard: Command, folder: Pa
         listing = ("pins", "held", "--source", "orders", "--data", "data")
         listed = await asyncio.to_thread(pegboard, *listing)
 
-    assert "ask it: POST /tools/held/orders/find" in decided.stderr
+    assert "send the request to it: POST /tools/held/orders/find" in decided.stderr
     assert '{"decision": "approve", "digest": "DIGEST"}' in decided.stderr
-    assert "ask it: GET /tools/held?source=orders" in listed.stderr
+    assert "send the request to it: GET /tools/held?source=orders" in listed.stderr
 
 
 def test_sources_and_doctor_say_how_many_wait(changed: Command) -> None:

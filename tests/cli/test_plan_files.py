@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from pegboard.cli.plan_files import MOST_BYTES, is_plan_file, read_plan_file
-from pegboard.errors import PegboardError
+from pegboard.cli.plan_files import MAX_BYTES, is_plan_file, parse_params, read_plan_file
+from pegboard.errors import InvalidRequest, PegboardError
 
 
 @pytest.mark.parametrize(
@@ -34,8 +34,8 @@ def test_what_is_no_file_may_be_an_id(named: str) -> None:
 @pytest.mark.parametrize(
     ("name", "content", "said"),
     [
-        ("plan.json", b"{", "is no JSON"),
-        ("deep.json", b"[" * 200_000, "is no JSON"),
+        ("plan.json", b"{", "is not JSON"),
+        ("deep.json", b"[" * 200_000, "is not JSON"),
         ("plan.yaml", b"{", "not valid YAML"),
         ("twice.yaml", b"{steps: [], steps: []}", "stands here twice"),
         (
@@ -48,9 +48,9 @@ def test_what_is_no_file_may_be_an_id(named: str) -> None:
             "too large",
         ),
         ("latin.json", b"\xff", "not UTF-8"),
-        ("list.json", b"[]", "no object"),
-        ("empty.yaml", b"", "no object"),
-        ("long.json", b" " * (MOST_BYTES + 1), "more than 10,000,000 bytes"),
+        ("list.json", b"[]", "not an object"),
+        ("empty.yaml", b"", "not an object"),
+        ("long.json", b" " * (MAX_BYTES + 1), "more than 10,000,000 bytes"),
     ],
     ids=lambda value: value if isinstance(value, str) else "",
 )
@@ -70,3 +70,19 @@ def test_a_device_a_pipe_and_nothing_are_no_plans(tmp_path: Path) -> None:
     for name, said in [("zero", "a device"), ("pipe", "a pipe"), ("gone", "no file")]:
         with pytest.raises(PegboardError, match=said):
             read_plan_file(str(tmp_path / f"{name}.json"))
+
+
+def test_pairs_are_text_or_json() -> None:
+    assert parse_params(["a=5", "b:=5", "c=x=y", "d:=[1, null]", "e="]) == {
+        "a": "5",
+        "b": 5,
+        "c": "x=y",
+        "d": [1, None],
+        "e": "",
+    }
+
+
+@pytest.mark.parametrize("pair", ["a", "=x", ":=1", "a:=x"])
+def test_what_is_no_pair_is_refused(pair: str) -> None:
+    with pytest.raises(InvalidRequest, match="--param"):
+        parse_params([pair])

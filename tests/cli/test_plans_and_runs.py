@@ -9,11 +9,14 @@ import subprocess
 import sys
 import time
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args
 
 import pytest
 from tests.cli.conftest import Command
 
+from pegboard.cli.commands import approvals, runs
+from pegboard.features.approvals import schemas as approval_schemas
+from pegboard.features.runs import schemas as run_schemas
 from pegboard.graphs.documents.read import read_graph
 from pegboard.runtime import Pegboard, Settings
 
@@ -113,14 +116,12 @@ def test_a_check_ends_with_an_error_when_there_are_faults(planned: Path, pegboar
         pytest.param(("plan",), id="a plan of nothing"),
         pytest.param(("plan", "fly"), id="a goal that nobody answers"),
         pytest.param(("plan", "my__first", "--param", "word"), id="a param that is no pair"),
-        pytest.param(("plan", "my__first", "--param", "word:={"), id="a param that is no JSON"),
+        pytest.param(("plan", "my__first", "--param", "word:={"), id="a param that is not JSON"),
         pytest.param(("plan", "list.json", "-p", "a=b"), id="a file with params beside it"),
         pytest.param(("run", "plan_of_nobody"), id="a plan that there is not"),
         pytest.param(("run", "none.json"), id="a file that there is not"),
         pytest.param(("run", "list.json"), id="a file without a plan"),
         pytest.param(("runs", "show", "none"), id="a run that there is not"),
-        pytest.param(("runs", "list", "--state", "on"), id="a state that there is not"),
-        pytest.param(("approvals", "list", "--state", "on", "--data", "data"), id="another"),
     ],
 )
 def test_what_cannot_be_is_wrong_use(
@@ -133,13 +134,27 @@ def test_what_cannot_be_is_wrong_use(
     assert done.stderr.startswith("pegboard: ")
 
 
+@pytest.mark.parametrize("what", ["runs", "approvals"])
+def test_a_state_is_one_of_those_that_there_are(pegboard: Command, what: str) -> None:
+    done = pegboard(what, "list", "--state", "on", "--data", "data")
+
+    assert done.returncode == 2
+    assert "Invalid value for '--state'" in done.stderr
+    assert "'on' is not one of 'pending'" in done.stderr
+
+
+def test_the_states_of_the_command_line_are_those_of_the_api() -> None:
+    assert get_args(runs.State) == get_args(run_schemas.State)
+    assert get_args(approvals.State) == (*get_args(approval_schemas.State), "all")
+
+
 def test_who_runs_a_goal_is_told_to_plan_it_first(planned: Path, pegboard: Command) -> None:
     alone = pegboard("run", "my__last")
     kept = pegboard("run", "my__last", "--data", "data")
     command = kept.stderr.strip().partition("make a plan of it first: ")[2]
 
     assert command == "pegboard plan my__last --json > plan.json && pegboard run plan.json"
-    assert "No plan is kept without --data DIR." in alone.stderr
+    assert "Without --data DIR no plan is stored." in alone.stderr
     assert "No plan is kept" not in kept.stderr
 
 
@@ -215,7 +230,7 @@ def test_a_run_that_waits_is_paused_and_says_how_to_go_on(planned: Path, pegboar
     run_id = _waiting(planned, pegboard)
     paused = pegboard("runs", "pause", run_id, "--data", "data")
     again = json.loads(pegboard("runs", "pause", run_id, "--data", "data", "--json").stdout)
-    command = paused.stderr.partition("go on with it: pegboard ")[2]
+    command = paused.stderr.partition("resume it: pegboard ")[2]
     resumed = json.loads(pegboard(*shlex.split(command), "--json").stdout)
 
     assert (paused.returncode, paused.stdout.split()) == (0, [run_id, "paused"])
@@ -241,7 +256,7 @@ def test_a_run_that_has_ended_is_not_paused(planned: Path, pegboard: Command) ->
     done = pegboard("runs", "pause", run_id, "--data", "data")
 
     assert (done.returncode, done.stdout.split()) == (0, [run_id, "cancelled"])
-    assert done.stderr == "it has ended: there is nothing to pause\n"
+    assert done.stderr == "it has ended and cannot be paused\n"
 
 
 def test_what_steers_a_run_stands_side_by_side(pegboard: Command) -> None:
@@ -263,9 +278,9 @@ def test_where_no_run_is_kept_the_option_that_is_missing_is_named(pegboard: Comm
     listed, done = pegboard("runs", "list"), pegboard("runs", "pause", "r_none")
 
     assert listed.returncode == 0
-    assert listed.stderr.startswith("No run is kept without --data DIR:")
+    assert listed.stderr.startswith("Without --data DIR no run is stored:")
     assert done.returncode == 2
-    assert "There is no run 'r_none'. No run is kept without --data DIR:" in done.stderr
+    assert "There is no run 'r_none'. Without --data DIR no run is stored:" in done.stderr
 
 
 @pytest.mark.slow

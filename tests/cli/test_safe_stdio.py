@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from pegboard.cli.safe_stdio import streams
+from pegboard.cli.safe_stdio import safe_streams
 
 pytestmark = pytest.mark.timeout(60)
 SHOW = "show my__greet --json"
@@ -73,14 +73,14 @@ def test_what_fits_no_encoding_is_escaped(folder: Path) -> None:
 
 
 def test_what_else_goes_wrong_is_not_hidden() -> None:
-    with pytest.raises(FileNotFoundError), streams():
+    with pytest.raises(FileNotFoundError), safe_streams():
         Path("/nowhere/at/all").read_text()
 
 
 @pytest.mark.parametrize("number", [errno.ENOSPC, errno.EIO, errno.EPIPE, errno.EBADF])
 def test_the_error_of_a_file_is_not_told_as_one_of_stdout(number: int) -> None:
     before = sys.stdout, sys.stderr
-    with pytest.raises(OSError, match="of the data directory") as caught, streams():
+    with pytest.raises(OSError, match="of the data directory") as caught, safe_streams():
         raise OSError(number, "of the data directory")
 
     assert caught.value.errno == number

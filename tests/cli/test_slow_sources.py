@@ -82,7 +82,7 @@ def test_a_call_of_a_source_that_hangs_ends_with_its_deadline_and_the_reason(
     done = pegboard("call", "hung__pay", "--timeout", "0.5", PEGBOARD_LIST_TIMEOUT="60")
 
     assert done.returncode == 3
-    assert "its source 'hung' is pending: no answer yet, asked " in done.stderr
+    assert "its source 'hung' is pending: no answer yet after " in done.stderr
     assert time.monotonic() - began < 40  # the other source has a minute
 
 
@@ -139,16 +139,16 @@ def test_tools_that_cannot_be_used_are_counted_and_listed_with_the_reason(
 
     assert "6 tools, 2 unavailable; 'pegboard tools --unavailable' says why" in plain.stderr
     assert "ask" not in plain.stdout
-    assert "this version runs no tools of type Subagent" in " ".join(listed.stdout.split())
+    assert "this version cannot run tools of type Subagent" in " ".join(listed.stdout.split())
     assert {item["name"]: item["unavailable"] for item in as_json} == {
-        "ask": "this version runs no tools of type Subagent",
-        "nothing": "nothing says what runs it: write 'url' beside its type RestAPI",
+        "ask": "this version cannot run tools of type Subagent",
+        "nothing": "its handler is not named: write 'url' beside its type RestAPI",
     }
     assert "Traceback" not in plain.stderr + sources.stderr
     assert "source 'broken' is failed: 'broken.py' failed to import (ValueError)" in plain.stderr
-    assert sources.stderr == "With PEGBOARD_LOG=stderr the log is shown here.\n"
+    assert sources.stderr == "Set PEGBOARD_LOG=stderr to show the log.\n"
     checks = {check["check"]: (check["status"], check["detail"]) for check in doctor}
-    assert checks["tool ask"] == ("missing", "this version runs no tools of type Subagent")
+    assert checks["tool ask"] == ("missing", "this version cannot run tools of type Subagent")
 
 
 def test_where_all_can_be_used_it_says_so(pegboard: Command) -> None:

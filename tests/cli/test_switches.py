@@ -102,7 +102,9 @@ def test_where_a_server_has_the_data_the_request_is_named(pegboard: Command, fol
     assert refused.returncode == 2
     assert f"curl -X POST {url} " in refused.stderr
     assert sent in refused.stderr
-    assert "If it is a server, ask it: POST /switches with the body {" in beside.stderr
+    assert (
+        "If it is a server, send the request to it: POST /switches with the body {" in beside.stderr
+    )
     assert "http:" not in beside.stderr
 
 

@@ -19,12 +19,12 @@ from pegboard.runtime.settings import Settings
         ({"data": {"a": "s3cret"}}, "data: write the path of a file or folder, not a mapping"),
         (
             {"settings": {"port": 1}},
-            "settings: give a Settings(...) or leave it out, not a mapping",
+            "settings: expected a Settings(...) or None, not a mapping",
         ),
-        ({"settings": {}}, "settings: give a Settings(...) or leave it out, not a mapping"),
-        ({"tools": 3}, "tools: give a list of them, not a value of type int"),
-        ({"tools": "add"}, "tools: give a list of them, not a text"),
-        ({"listeners": 3}, "listeners: give a list of them, not a value of type int"),
+        ({"settings": {}}, "settings: expected a Settings(...) or None, not a mapping"),
+        ({"tools": 3}, "tools: expected a list, not a value of type int"),
+        ({"tools": "add"}, "tools: expected a list, not a text"),
+        ({"listeners": 3}, "listeners: expected a list, not a value of type int"),
     ],
     ids=str,
 )

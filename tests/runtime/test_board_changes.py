@@ -78,7 +78,7 @@ async def test_a_source_that_cannot_be_listed_is_not_well_whatever_its_check_say
         if broken is not None:
             tools.write_text(broken)
             await board.reload()
-        (asked,), (known,) = await board.health(), board.observed()
+        (asked,), (known,) = await board.health(), board.observe_sources()
 
     assert (asked["status"], asked["health"]) == (status, health)
     assert asked["health_reason"] == asked["reason"] != ""

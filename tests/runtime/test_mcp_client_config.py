@@ -53,7 +53,7 @@ def test_a_server_without_a_name_has_one() -> None:
         ),
         ("", {}, "MCPClient: give it a url, a command or the list .*, not nothing"),
         ([], {}, "not nothing"),
-        ([1], {}, "not a list with something else"),
+        ([1], {}, "not a list with other values"),
         (5, {}, "or the path of a JSON file with one, not int"),
         (None, {}, "not NoneType"),
         (b"npx", {}, "not bytes"),
@@ -63,8 +63,8 @@ def test_a_server_without_a_name_has_one() -> None:
         ("sh", {"zebra": 3}, "unknown 'zebra'; known are command, args"),
         ("sh", {"timeout": "soon"}, "'timeout': input should be a valid number"),
         ("nowhere.json", {}, "there is no file"),
-        ({"mcpServers": {}}, {}, "MCPClient: mcpServers names no server that is on; write"),
-        ({"mcpServers": {"a": {"command": "x", "disabled": True}}}, {}, "no server that is on"),
+        ({"mcpServers": {}}, {}, "MCPClient: mcpServers names no enabled server; write"),
+        ({"mcpServers": {"a": {"command": "x", "disabled": True}}}, {}, "names no enabled server"),
         (
             {"mcpServers": {"a": None, "b": {"command": "x"}, "c": 1}},
             {},
@@ -87,5 +87,5 @@ def test_wrong_settings_say_what_to_write(
 
 
 def test_a_name_that_no_tool_can_begin_with_is_told() -> None:
-    with pytest.raises(ConfigError, match="name='my shop' cannot begin the names of tools"):
+    with pytest.raises(ConfigError, match="name='my shop' is not a prefix for tool names"):
         MCPClient("npx", name="my shop")

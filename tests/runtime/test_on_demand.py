@@ -44,7 +44,10 @@ async def test_a_call_opens_the_source_of_its_tool_alone(tmp_path: Path) -> None
     assert at_first == set()
     assert answer.unwrap() == "b"
     assert _loaded(tmp_path) == {"b"}
-    assert states["a"] == ("pending", "nobody has asked for it yet")
+    assert states["a"] == (
+        "pending",
+        "it is opened on demand, and none of its tools has been requested yet",
+    )
     assert states["b"] == ("ok", "")
 
 
@@ -60,7 +63,7 @@ async def test_a_tool_that_calls_another_has_its_source_opened(tmp_path: Path) -
 async def test_all_are_there_once_the_board_has_settled(tmp_path: Path) -> None:
     async with Pegboard(_board(tmp_path, "abc"), settings=ON_DEMAND) as board:
         before = set(board.registry.names())
-        await board.settled()
+        await board.wait_for_sources()
         after = set(board.registry.names())
 
     assert after - before == {"a__where", "b__where", "c__where"}

@@ -98,7 +98,7 @@ async def test_a_database_that_can_only_be_read_refuses_over_http_too(tmp_path: 
         done = await client.post("/execute", json=body)
 
     assert (answer.status_code, answer.json()["code"]) == (503, "audit_unavailable")
-    assert "could not be written into the audit trail" in answer.json()["detail"]
+    assert "could not be written to the audit trail" in answer.json()["detail"]
     assert (done.status_code, PAID) == (200, [1])
 
 
@@ -118,7 +118,7 @@ async def test_a_postgresql_that_is_stopped_or_read_only_refuses(
 
     assert "cannot be reached" in str(stopped)
     assert stopped.retry_after == 1.0
-    assert "can only be read" in str(only_read)
+    assert "it is read-only" in str(only_read)
     assert (done.text, seen.text, PAID) == ("paid 7", "seen", [7])
 
 

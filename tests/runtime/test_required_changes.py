@@ -139,13 +139,13 @@ async def test_a_reload_that_could_not_be_proved_leaves_the_board_as_it_was(
         await board.flush()  # what came of it is queued
         done = [source.name for source in board.sources], board.problem
         (tmp_path / "board.yaml").write_text("sources: []\nnetwork: {allow_hosts: [a.example]}\n")
-        with pytest.raises(ConfigError, match="needs a restart"):
+        with pytest.raises(ConfigError, match="requires a restart"):
             await board.reload()
         records = await board.audit.records(limit=1000)
         report = await board.audit.verify()
 
     assert refused[0] == ["std"]
-    assert "could not be written into the audit trail" in refused[1]
+    assert "could not be written to the audit trail" in refused[1]
     assert done == (["tools"], "")
     bodies = [
         (record.kind, json.loads(record.body))

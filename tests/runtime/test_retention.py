@@ -92,4 +92,4 @@ async def test_a_storage_that_is_gone_is_left_for_later(tmp_path: Path, caplog: 
         gone = await delete_expired(Settings(), opened, board.registry.kit)
 
     assert gone == {}
-    assert "old calls could not be deleted, and will be later" in caplog.text
+    assert "retention: old calls could not be deleted, trying again later" in caplog.text

@@ -26,7 +26,7 @@ from pegboard.storage.memory.kill_switches import MemorySwitches
 __all__ = ["own_postgres", "own_server", "postgres", "postgres_server"]
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(120)]
 
-_UNSEEN = "what other servers turn off is not seen"
+_UNSEEN = "kill switches: the shared state could not be read"
 OFF = {"turn": "off", "kind": "tool", "name": "builtin__*", "reason": "a fire"}
 
 

@@ -292,7 +292,7 @@ async def test_a_state_of_which_only_newer_servers_know_is_over_and_stays_what_i
     )
 
     assert found is not None
-    assert (found.state, found.note) == ("withdrawn", "A newer Pegboard has made it 'delegated'.")
+    assert (found.state, found.note) == ("withdrawn", "A newer Pegboard has set it to 'delegated'.")
     assert [item.id for item in page.approvals] == ["a2", "a1"]
     assert (decided.applied, used) == (False, None)
     assert kept.body == newer

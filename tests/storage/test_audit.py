@@ -62,7 +62,7 @@ async def test_records_are_found(storage: Storage) -> None:
 
 async def test_an_entry_that_is_no_json_is_refused_with_those_beside_it(storage: Storage) -> None:
     for body in ({"a": object()}, {"a": float("nan")}):
-        with pytest.raises(InvalidRequest, match="has to be JSON"):
+        with pytest.raises(InvalidRequest, match="must be JSON"):
             await storage.audit.append([an_entry(0), an_entry(1, body=body)])
 
     assert await storage.audit.records() == []
@@ -83,7 +83,7 @@ async def test_a_record_that_was_noted_elsewhere_has_to_be_there(storage: Storag
 
     other = await storage.audit.verify(anchor=(1, "f" * 64))
     missing = await storage.audit.verify(anchor=(2, "f" * 64))
-    assert (other.sequence, other.fault) == (1, "record 1 is not the one noted")
+    assert (other.sequence, other.fault) == (1, "record 1 differs from the anchor")
     assert (missing.sequence, missing.is_intact) == (2, False)
 
 

@@ -12,7 +12,7 @@ from tests.storage.test_audit import an_entry
 
 from pegboard.core.ports.audit_store import AuditEntry
 from pegboard.errors import Unavailable
-from pegboard.storage.audit_chain import Check, canonical, hash_of, linked
+from pegboard.storage.audit_chain import ChainCheck, canonical, hash_of, link_records
 from pegboard.testing import FakeClock
 
 TAMPERING = {
@@ -66,7 +66,7 @@ TAMPERING = {
     ),
     "begun anew": (["UPDATE audit SET previous = 'x' WHERE sequence = 1"], 1, "record 1"),
     "written as something else": (
-        ["UPDATE audit SET kind = 'retention', body = 'no JSON' WHERE sequence = 5"],
+        ["UPDATE audit SET kind = 'retention', body = 'not JSON' WHERE sequence = 5"],
         5,
         "record 5 was changed",
     ),
@@ -148,13 +148,15 @@ async def test_what_is_left_of_records_that_go_hangs_together_with_the_rest(
         await storage.audit.append([an_entry(number) for number in range(10)])
         await storage.audit.retain(since=NOON + 3, by="ada")
         kept = [(record.sequence, hash_of(record)) for record in await storage.audit.records()]
-        check = Check()
-        records = linked([an_entry(number) for number in range(10)], sequence=0, previous="0" * 64)
+        check = ChainCheck()
+        records = link_records(
+            [an_entry(number) for number in range(10)], sequence=0, previous="0" * 64
+        )
         rest = list(await storage.audit.records(after=10))
         for record in (records[1], *records[2:], *rest):
             check.read(record)
         whole = check.report(sequence=rest[-1].sequence, head=rest[-1].hash)
-        altered = Check()
+        altered = ChainCheck()
         for record in (structs.replace(records[1], body="{}"), *records[2:], *rest):
             altered.read(record)
         found = altered.report(sequence=rest[-1].sequence, head=rest[-1].hash)
@@ -174,7 +176,7 @@ async def test_a_chain_without_a_head_takes_no_records_and_the_history_goes_on(
         storage.auditor.on_event(a_written("w1"))
         storage.listener.on_event(a_written("w1"))
         await storage.flush()
-        with pytest.raises(Unavailable, match="lost its head"):
+        with pytest.raises(Unavailable, match="newest record of the audit trail is missing"):
             await storage.audit.append([an_entry()])
         calls, dropped = await ids(storage), storage.dropped
 
@@ -216,10 +218,10 @@ async def test_records_that_were_lost_are_told_once_writing_works_again(
 
 async def test_memory_forgets_the_older_half_and_stays_provable(clock: FakeClock) -> None:
     from pegboard.concurrency.closable_lock import ClosableLock
-    from pegboard.storage.history_rows import unchanged
+    from pegboard.storage.history_rows import redact_nothing
     from pegboard.storage.memory.audit import MemoryAudit
 
-    audit = MemoryAudit(ClosableLock(), clock=clock, redact=unchanged, reads=False, bound=10)
+    audit = MemoryAudit(ClosableLock(), clock=clock, redact=redact_nothing, reads=False, bound=10)
     for number in range(25):
         await audit.append([an_entry(number)])
     report = await audit.verify()
@@ -230,15 +232,15 @@ async def test_memory_forgets_the_older_half_and_stays_provable(clock: FakeClock
 
 
 def test_a_hash_covers_everything_but_itself() -> None:
-    (record,) = linked([AuditEntry(kind="k", at=1, body={})], sequence=0, previous="0" * 64)
+    (record,) = link_records([AuditEntry(kind="k", at=1, body={})], sequence=0, previous="0" * 64)
 
     assert record.hash == hash_of(record)
     assert canonical({"b": 1, "a": "é"}) == '{"a":"\\u00e9","b":1}'
 
 
 def test_the_first_fault_is_the_one_that_is_named() -> None:
-    records = linked([an_entry(n) for n in range(4)], sequence=0, previous="0" * 64)
-    check = Check()
+    records = link_records([an_entry(n) for n in range(4)], sequence=0, previous="0" * 64)
+    check = ChainCheck()
     for record in (records[0], records[3]):
         check.read(record)
     report = check.report(sequence=9, head="x")

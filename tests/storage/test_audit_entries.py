@@ -7,8 +7,8 @@ from pegboard.core.event import ApprovalChanged, BoardChanged, NodeChanged, Sour
 from pegboard.core.ports.audit_store import AuditEntry
 from pegboard.core.record_snapshot import RecordSnapshot, freeze
 from pegboard.storage import Storage
-from pegboard.storage.audit_entries import Audited, call_entry, is_audited
-from pegboard.storage.history_rows import unchanged
+from pegboard.storage.audit_entries import AuditEventFilter, call_entry, is_audited
+from pegboard.storage.history_rows import redact_nothing
 
 
 @pytest.mark.parametrize(
@@ -30,7 +30,7 @@ def test_what_changes_something_or_was_refused_is_kept(
 
 
 def test_an_entry_says_who_did_what_and_keeps_no_arguments() -> None:
-    entry = call_entry(freeze(a_record(arguments={"card": "4111"})), unchanged)
+    entry = call_entry(freeze(a_record(arguments={"card": "4111"})), redact_nothing)
 
     assert (entry.kind, entry.tenant, entry.body["principal"]) == ("call", "acme", "ada")
     assert len(entry.body["arguments_digest"]) == 64
@@ -50,9 +50,9 @@ APPROVAL = ApprovalChanged(
 
 
 def test_a_decision_is_kept_without_secrets() -> None:
-    audited = Audited(lambda text: text.replace("hush", "***"), reads=False)
+    audited = AuditEventFilter(lambda text: text.replace("hush", "***"), reads=False)
 
-    entry = audited.of(APPROVAL)
+    entry = audited.entry_of(APPROVAL)
 
     assert isinstance(entry, AuditEntry)
     assert (entry.kind, entry.at, entry.tenant) == ("approval", 5.0, "acme")
@@ -66,7 +66,7 @@ def test_a_change_of_the_rules_is_kept_and_never_as_a_gap(kind: str, kept: str) 
         kind=kind, action="changed", at=float("nan"), detail={"deny": ["pay"], "n": 1}
     )
 
-    entry = Audited(unchanged, reads=False).of(event)
+    entry = AuditEventFilter(redact_nothing, reads=False).entry_of(event)
 
     assert isinstance(entry, AuditEntry)
     assert (entry.kind, entry.at) == (kept, 0.0)
@@ -74,11 +74,11 @@ def test_a_change_of_the_rules_is_kept_and_never_as_a_gap(kind: str, kept: str) 
 
 
 def test_of_a_source_it_is_kept_that_it_changed() -> None:
-    audited = Audited(unchanged, reads=False, now=lambda: 7.0)
+    audited = AuditEventFilter(redact_nothing, reads=False, now=lambda: 7.0)
     ok = SourceChanged(source="shop", status="ok", tools=3)
     failed = SourceChanged(source="shop", status="failed", reason="gone")
 
-    kept = [audited.of(event) for event in (ok, ok, failed, failed, ok)]
+    kept = [audited.entry_of(event) for event in (ok, ok, failed, failed, ok)]
 
     entries = [entry for entry in kept if isinstance(entry, AuditEntry)]
     assert [entry.body["status"] for entry in entries] == ["ok", "failed", "ok"]
@@ -87,10 +87,10 @@ def test_of_a_source_it_is_kept_that_it_changed() -> None:
 
 
 def test_the_stack_of_foreign_code_is_the_logs_alone() -> None:
-    audited = Audited(unchanged, reads=False)
+    audited = AuditEventFilter(redact_nothing, reads=False)
 
-    entry = audited.of(SourceChanged(source="shop", status="failed", stack="at 0x1"))
-    again = audited.of(SourceChanged(source="shop", status="failed", stack="at 0x2"))
+    entry = audited.entry_of(SourceChanged(source="shop", status="failed", stack="at 0x1"))
+    again = audited.entry_of(SourceChanged(source="shop", status="failed", stack="at 0x2"))
 
     assert isinstance(entry, AuditEntry)
     assert "stack" not in entry.body
@@ -98,11 +98,11 @@ def test_the_stack_of_foreign_code_is_the_logs_alone() -> None:
 
 
 def test_calls_that_only_read_and_steps_of_runs_need_no_proof() -> None:
-    audited = Audited(unchanged, reads=False)
+    audited = AuditEventFilter(redact_nothing, reads=False)
 
-    assert audited.of(a_record(effect="read", decision="allow")) is None
-    assert audited.of(NodeChanged(run_id="r1", node="a", state="ready", at=1.0)) is None
-    assert isinstance(audited.of(a_record(effect="write")), RecordSnapshot)
+    assert audited.entry_of(a_record(effect="read", decision="allow")) is None
+    assert audited.entry_of(NodeChanged(run_id="r1", node="a", state="ready", at=1.0)) is None
+    assert isinstance(audited.entry_of(a_record(effect="write")), RecordSnapshot)
 
 
 async def test_what_happens_is_in_the_chain_in_its_order(storage: Storage) -> None:

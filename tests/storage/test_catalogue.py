@@ -104,7 +104,7 @@ async def test_another_definition_under_a_version_is_refused_with_all_that_came_
 
 
 async def test_a_definition_that_is_no_json_is_refused(storage: Storage) -> None:
-    with pytest.raises(InvalidRequest, match="no JSON"):
+    with pytest.raises(InvalidRequest, match="not JSON"):
         await storage.catalogue.add([a_version(definition={"run": object()})])
 
     assert await storage.catalogue.versions() == []

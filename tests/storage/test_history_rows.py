@@ -6,7 +6,7 @@ from tests.storage.made import a_record, a_start, a_storage
 
 from pegboard.core.ports.call_stores import HistoryQuery
 from pegboard.core.record_snapshot import freeze
-from pegboard.storage.history_rows import MAX_TEXT, call_row, detail_row, start_row, unchanged
+from pegboard.storage.history_rows import MAX_TEXT, call_row, detail_row, redact_nothing, start_row
 from pegboard.testing import FakeClock
 
 
@@ -41,8 +41,8 @@ def test_a_started_write_is_shown_with_the_digest_it_came_with() -> None:
 
 def test_stored_arguments_and_details_are_cut_where_they_get_long() -> None:
     frozen = freeze(a_record(arguments="x" * 100_000), keep_arguments=True)
-    row = call_row(frozen, keep_arguments=True, redact=unchanged)
-    detail = detail_row(a_record(error_id="e1", error_detail="y" * 100_000), unchanged)
+    row = call_row(frozen, keep_arguments=True, redact=redact_nothing)
+    detail = detail_row(a_record(error_id="e1", error_detail="y" * 100_000), redact_nothing)
 
     assert len(row["arguments"]) == MAX_TEXT
     assert len(detail["detail"]) == MAX_TEXT

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from pegboard.core.ports.run_store import RunEvent
 from pegboard.errors import InvalidRequest
-from pegboard.storage.json_text import copied, dump, load
+from pegboard.storage.json_text import copy_json, dump, load
 
 TEXT = st.text(st.characters(), max_size=20)  # halves of surrogate pairs too
 JSON: Any = st.recursive(
@@ -29,7 +29,7 @@ def test_any_json_value_comes_back_equal(value: Any) -> None:
 @given(st.dictionaries(TEXT, JSON, max_size=3))
 def test_a_copy_is_equal_and_shares_nothing(data: dict[str, Any]) -> None:
     event = RunEvent(kind="x", at=1.5, data=data)
-    copy = copied(event)
+    copy = copy_json(event)
 
     assert copy == event
     assert copy.data is not event.data
@@ -37,7 +37,7 @@ def test_a_copy_is_equal_and_shares_nothing(data: dict[str, Any]) -> None:
 
 @pytest.mark.parametrize("value", [object(), {"a": {1j}}], ids=["an object", "inside"])
 def test_what_is_no_json_is_refused(value: object) -> None:
-    with pytest.raises(InvalidRequest, match="no JSON"):
+    with pytest.raises(InvalidRequest, match="not JSON"):
         dump(value)
 
 

@@ -11,7 +11,7 @@ from tests.storage.made import NOON, a_start, a_storage, a_written, ids
 from pegboard.core.ports.audit_store import AuditRecord
 from pegboard.errors import AuditUnavailable, Unavailable
 from pegboard.storage import Storage
-from pegboard.storage.audit_entries import audit_unavailable_error
+from pegboard.storage.audit_entries import start_not_audited
 from pegboard.testing import FakeClock
 
 
@@ -107,11 +107,11 @@ async def test_a_start_that_the_trail_cannot_take_is_refused_with_the_reason(
         await strict.journal.record_start(a_start("w1"))
 
     assert caught.value.nothing_done
-    assert str(caught.value).endswith("which has to have it first. The storage is closed.")
+    assert str(caught.value).endswith("to the audit trail first. The storage is closed.")
 
 
 def test_what_the_database_says_of_later_is_kept() -> None:
-    later = audit_unavailable_error("pay", Unavailable("Its disk is full.", retry_after=3.0))
-    never = audit_unavailable_error("pay", Unavailable("It has lost its head.", permanent=True))
+    later = start_not_audited("pay", Unavailable("Its disk is full.", retry_after=3.0))
+    never = start_not_audited("pay", Unavailable("It has lost its head.", permanent=True))
 
     assert (later.retry_after, later.retryable, never.retryable) == (3.0, True, False)

@@ -58,7 +58,7 @@ async def test_a_plan_is_given_back_whole_and_never_changes(storage: Storage) ->
     await storage.runs.put_plan(plan)
     await storage.runs.put_plan(plan)
 
-    with pytest.raises(InvalidRequest, match="another plan 'p1'"):
+    with pytest.raises(InvalidRequest, match="another plan has the id 'p1'"):
         await storage.runs.put_plan(StoredPlan(id="p1", graph={"nodes": [1]}, created_at=NOON))
     assert await storage.runs.plan("p1") == plan
     assert await storage.runs.plan("p2") is None

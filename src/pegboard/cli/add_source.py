@@ -1,4 +1,4 @@
-"""A source more on a board: into its file, opened alone, and shown."""
+"""Adds a source to a board file, opens it alone and shows its tools."""
 
 import os
 import sys
@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING, Any, cast
 
 import typer
 
-from pegboard.cli.atomic_write import alone
+from pegboard.cli.atomic_write import lock_folder
 from pegboard.cli.exit_codes import Exit
 from pegboard.cli.options import DEFAULT_BOARD, settings, with_board
-from pegboard.cli.output.tables import counted, first_line, note, say, table
+from pegboard.cli.output.tables import count_noun, first_line, note, say, table
 from pegboard.errors import ConfigError, InvalidRequest
 
 if TYPE_CHECKING:
@@ -26,11 +26,11 @@ Row = tuple[str, str, str]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NewSource:
-    """What a command line says of a source.
+    """A source as described on the command line.
 
     Attributes:
-        config: As the board file has it; a `Path` in it is one of this folder.
-        words: What its name is made of; empty where it brings names of its own.
+        config: As in the board file; a `Path` in it is relative to the current folder.
+        words: What its name is generated from; empty where the source has names of its own.
     """
 
     kind: str
@@ -41,26 +41,26 @@ class NewSource:
 def add_source(
     source: NewSource, board: Path | None, *, name: str = "", dry_run: bool, check: bool
 ) -> None:
-    """Put it into the board file, and show what changes and what it has.
+    """Add a source to the board file, and print the change and the source's tools.
 
     Args:
-        source: What to put there.
-        board: The file; begun when there is none.
-        name: Its name; empty makes one up.
+        source: The source to add.
+        board: The board file; created if it is missing.
+        name: Its name; empty generates one.
         dry_run: Show what would change, and change nothing.
         check: Open it, and show its tools.
 
     Raises:
-        PegboardError: It cannot be put there; nothing has changed.
+        PegboardError: It cannot be added; nothing has changed.
     """
     from pegboard.cli.board_file_editor import write_board
 
     path = settings(board).board or DEFAULT_BOARD
     if dry_run:
-        say(_put_in(source, path, name).told)
+        say(_edit_board_file(source, path, name).told)
         return
-    with alone(path):
-        edit = _put_in(source, path, name)
+    with lock_folder(path):
+        edit = _edit_board_file(source, path, name)
         write_board(path, edit.after, before=edit.before)
     say(edit.told)
     if check:
@@ -69,11 +69,11 @@ def add_source(
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Edit:
-    """A board file with a source more.
+    """The edit of a board file that adds a source.
 
     Attributes:
         told: What changes, as a diff.
-        board: What the text of after says.
+        board: The board as loaded from `after`.
     """
 
     before: str
@@ -83,13 +83,13 @@ class _Edit:
     board: "LoadedBoard"
 
 
-def _put_in(source: NewSource, path: Path, name: str) -> _Edit:
+def _edit_board_file(source: NewSource, path: Path, name: str) -> _Edit:
     from pegboard.cli.board_file_editor import (
-        changes,
-        free_name,
-        loaded_with,
-        with_source,
-        without_new_lines,
+        check_board_text,
+        choose_source_name,
+        diff_texts,
+        insert_source,
+        relocate_faults,
     )
     from pegboard.runtime.board_file.load import load_board
     from pegboard.runtime.settings import environ
@@ -100,20 +100,20 @@ def _put_in(source: NewSource, path: Path, name: str) -> _Edit:
         before = path.read_bytes().decode()
     config = _from_folder(source.config, path.resolve().parent)
     if not name:
-        refuse_twin(loaded, source.kind, config)
-        name = free_name(source.words, source.kind, loaded) if source.words else ""
+        refuse_duplicate(loaded, source.kind, config)
+        name = choose_source_name(source.words, source.kind, loaded) if source.words else ""
     entry = {"kind": source.kind, **({"name": name} if name else {}), "config": config}
-    after = with_source(before, entry, file=path.name)
+    after = insert_source(before, entry, file=path.name)
     try:
-        now = loaded_with(after, path)
+        now = check_board_text(after, path)
     except ConfigError as error:
-        raise without_new_lines(error, before, after, path.name) from None
-    told = changes(before, after, path)
+        raise relocate_faults(error, before, after, path.name) from None
+    told = diff_texts(before, after, path)
     return _Edit(before=before, after=after, told=told, entry=entry, board=now)
 
 
 def _from_folder(value: Any, folder: Path) -> Any:
-    """The value as the board file has it: its relative paths begin where the board is."""
+    """Make relative paths in a value start at the folder of the board file."""
     if isinstance(value, Mapping):
         items = cast("Mapping[str, Any]", value).items()
         return {key: _from_folder(item, folder) for key, item in items}
@@ -125,11 +125,11 @@ def _from_folder(value: Any, folder: Path) -> Any:
     return os.path.relpath(value, folder) if is_elsewhere else str(value)
 
 
-def refuse_twin(loaded: "LoadedBoard | None", kind: str, config: Mapping[str, Any]) -> None:
-    """Refuse a source that the board has already.
+def refuse_duplicate(loaded: "LoadedBoard | None", kind: str, config: Mapping[str, Any]) -> None:
+    """Refuse a source that the board already has.
 
     Raises:
-        InvalidRequest: It has; names the line.
+        InvalidRequest: It has; the message names the line.
     """
     if loaded is None or loaded.located is None:
         return
@@ -138,12 +138,12 @@ def refuse_twin(loaded: "LoadedBoard | None", kind: str, config: Mapping[str, An
         if (written["kind"], written.get("config")) == (kind, config):
             where = loaded.where(("sources", index))
             raise InvalidRequest(
-                f"{where} is this source already; give --name to have it there twice"
+                f"{where} already defines this source; use --name to add it a second time"
             )
 
 
 def show_source(path: Path, entry: Mapping[str, Any], loaded: "LoadedBoard") -> None:
-    """Open the new source alone, and show what it offers."""
+    """Open the new source alone and print its tools."""
     import yaml
 
     network = loaded.board.network.model_dump(mode="json")
@@ -153,24 +153,24 @@ def show_source(path: Path, entry: Mapping[str, Any], loaded: "LoadedBoard") -> 
     ) as file:  # beside the board, where its relative paths begin
         file.write(text)
         file.flush()
-        rows, faults = with_board(settings(Path(file.name)), _offered)
+        rows, faults = with_board(settings(Path(file.name)), _list_tools)
     if rows:
         sys.stdout.write("\n")
         table(("name", "effect", "description"), rows)
-    note(counted(len(rows), "tool"))
+    note(count_noun(len(rows), "tool"))
     for name, reason in faults:
-        note(f"pegboard: '{name}' is on the board, and cannot be used yet: {reason}")
+        note(f"pegboard: '{name}' was added, but cannot be used yet: {reason}")
     if faults:
         raise typer.Exit(Exit.UNAVAILABLE)
 
 
-async def _offered(board: "Pegboard") -> tuple[list[Row], list[tuple[str, str]]]:
-    """The tools of all sources, and which sources cannot be used, with the reason."""
+async def _list_tools(board: "Pegboard") -> tuple[list[Row], list[tuple[str, str]]]:
+    """List the tools of all sources, and the sources that cannot be used with the reason."""
     rows: list[Row] = []
     faults: list[tuple[str, str]] = []
     for state in board.sources:
         specs = [tool.spec for tool in state.tools]
-        rows += [(item.name, item.effect.value, _told(item)) for item in specs]
+        rows += [(item.name, item.effect.value, _describe(item)) for item in specs]
         if state.status != "ok":
             faults.append((state.name, state.reason))
         elif specs and all(item.unavailable for item in specs):
@@ -178,7 +178,7 @@ async def _offered(board: "Pegboard") -> tuple[list[Row], list[tuple[str, str]]]
     return rows, faults
 
 
-def _told(spec: "ToolSpec") -> str:
+def _describe(spec: "ToolSpec") -> str:
     if spec.unavailable:
         return f"(unavailable: {spec.unavailable})"
     return first_line(spec.description)

@@ -5,7 +5,7 @@ from typing import ClassVar
 import typer
 
 from pegboard.cli.lazy_group import LazyGroup
-from pegboard.cli.safe_stdio import streams
+from pegboard.cli.safe_stdio import safe_streams
 
 
 class Commands(LazyGroup):
@@ -13,27 +13,24 @@ class Commands(LazyGroup):
 
     package = "pegboard.cli.commands"
     listed: ClassVar = {
-        "init": "Write a board.yaml and a my_tools.py to start from; overwrites nothing.",
+        "init": "Write a board.yaml and a my_tools.py to start from; does not overwrite files.",
         "tools": "List the tools of the board, or search them.",
         "show": "Show the whole specification of a tool, schemas included.",
         "call": "Run a tool through the whole pipeline, and print its result.",
-        "plan": "Make a plan, check it, and say why it looks like this; with --data it is kept to "
-        "be run.",
-        "run": "Run a plan, and draw what happened. With --data it can be gone on with after a "
-        "crash.",
-        "explain": "Say whether a tool may be called, by which rule, and what was checked.",
-        "sources": "Show each source with its health, its number of tools, and what is wrong with "
-        "it.",
+        "plan": "Make a plan, check it and explain it; with --data it is stored and can be run.",
+        "run": "Run a plan and print a time line. With --data it can be resumed after a crash.",
+        "explain": "Explain whether a tool may be called, and by which rule.",
+        "sources": "Show each source with its health, its number of tools, and its problem.",
         "history": "Show recorded calls, newest first; works while a server is running.",
         "serve": "Serve the board over HTTP until interrupted.",
         "doctor": "Check the installation, the settings, the board file and each source.",
-        "add": "Put a source on the board.",
-        "runs": "List and show runs, and let them go on or end.",
-        "graph": "Show and change which tools need which.",
-        "approvals": "List and decide what people are asked before calls run.",
-        "pins": "See and approve what upstreams change of their tools' definitions, and new tools.",
-        "market": "Browse catalogues of others, and put on the board what you have looked at.",
-        "switches": "Turn tools off on every server, from the next call on, and on again.",
+        "add": "Add a source to the board file.",
+        "runs": "List, show, resume and cancel runs.",
+        "graph": "Show and change the dependencies between tools.",
+        "approvals": "List and decide approvals of calls.",
+        "pins": "Review and approve changed and new definitions of upstream tools.",
+        "market": "Browse external catalogues, review entries and add them to the board.",
+        "switches": "Turn tools off and on again, on every server, from the next call on.",
         "audit": "Show, export and check the audit trail.",
         "mcp": "Serve the board to an MCP client.",
     }
@@ -63,5 +60,5 @@ def version(
 
 def main() -> None:
     """The entry point of the `pegboard` command."""
-    with streams():
+    with safe_streams():
         app()

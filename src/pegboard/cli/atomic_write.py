@@ -1,4 +1,4 @@
-"""Writing somebody's file: whole or not at all, with what it was before beside it."""
+"""Writes files atomically, and keeps a backup."""
 
 import contextlib
 import fcntl
@@ -10,24 +10,24 @@ from pathlib import Path
 
 from pegboard.errors import ConfigError
 
-_PATIENCE = 10.0
+_LOCK_WAIT_SECONDS = 10.0
 _PAUSE = 0.02
 
 
 @contextlib.contextmanager
-def alone(path: Path, *, patience: float = _PATIENCE) -> Generator[None]:
-    """Be the only one of us who reads, changes and writes a file.
+def lock_folder(path: Path, *, patience: float = _LOCK_WAIT_SECONDS) -> Generator[None]:
+    """Hold a lock while a file is read, changed and written.
 
-    Its folder is locked, since another file takes the place of this one. The kernel gives the lock
-    back when a process dies. Where a folder cannot be locked (some network disks), nobody waits,
-    and `write_whole` with `before` sees what others did.
+    The folder is locked, since the file itself is replaced. The kernel releases the lock when a
+    process dies. Where a folder cannot be locked (some network disks), `write_file` with `before`
+    still detects changes of others.
 
     Args:
-        path: The file; its folder is made where it is missing.
-        patience: Seconds to wait for another.
+        path: The file; its folder is created if it is missing.
+        patience: Seconds to wait for the lock.
 
     Raises:
-        ConfigError: Another process does not end, or the folder cannot be used.
+        ConfigError: Another process keeps the lock, or the folder cannot be used.
     """
     folder = path.resolve().parent
     try:
@@ -42,27 +42,27 @@ def alone(path: Path, *, patience: float = _PATIENCE) -> Generator[None]:
         os.close(handle)
 
 
-def write_whole(
+def write_file(
     path: Path, text: str, *, backup: bool = False, before: str | None = None
 ) -> Path | None:
-    """Write a file by way of another that takes its place at once.
+    """Write a temporary file and move it to the path.
 
     Args:
-        path: May be missing, with its folder; a link is followed.
+        path: The path; it and its folder may be missing, and a link is followed.
         text: The whole content.
-        backup: Whether what was there is kept beside it, as `NAME.bak`.
-        before: What was read of it, empty for a missing file; None writes over whatever is there.
+        backup: Whether to keep the previous content beside it, as `NAME.bak`.
+        before: The content that was read, empty for a missing file; None overwrites any content.
 
     Returns:
-        Where the content of before is kept; None when there is none.
+        The path of the backup; None when there is none.
 
     Raises:
-        ConfigError: It cannot be written, or somebody else has changed it since it was read.
+        ConfigError: It cannot be written, or has been changed since it was read.
     """
     path = path.resolve()
     kept: Path | None = None
     if path.exists() and not path.is_file():
-        raise ConfigError(f"{path} is not a file, and is not written over")
+        raise ConfigError(f"{path} is not a regular file and is not overwritten")
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         if before is not None:
@@ -85,8 +85,8 @@ def _lock(handle: int, path: Path, patience: float) -> None:
         except BlockingIOError as error:
             if time.monotonic() >= ends:
                 raise ConfigError(
-                    f"{path}: another process is changing a file of this folder; try again when "
-                    "it has ended"
+                    f"{path}: another process is changing a file in this folder; try again when "
+                    "it has finished"
                 ) from error
             time.sleep(_PAUSE)
         except OSError:
@@ -99,7 +99,8 @@ def _refuse_changed(path: Path, before: str) -> None:
     now = path.read_bytes() if path.exists() else b""
     if now != before.encode():
         raise ConfigError(
-            f"{path} was changed by somebody else meanwhile, and is left as it is; try again"
+            f"{path} was changed by another process in the meantime and is left unchanged; try "
+            "again"
         )
 
 

@@ -1,4 +1,4 @@
-"""Putting a source into a board file: text goes in, and every other character stays."""
+"""Inserts a source into the text of a board file; every other character stays."""
 
 import difflib
 import re
@@ -8,35 +8,35 @@ from typing import Any, cast
 
 import yaml
 
-from pegboard.cli.atomic_write import write_whole
+from pegboard.cli.atomic_write import write_file
 from pegboard.core.wire_names import is_source_name
 from pegboard.errors import ConfigError
 from pegboard.runtime.board_file.load import LoadedBoard, parse_board
 from pegboard.runtime.board_file.sources import check_sources
-from pegboard.runtime.board_file.yaml_positions import load_yaml
 from pegboard.runtime.settings import environ
+from pegboard.tools.yaml_positions import read_yaml
 
 Entry = Mapping[str, Any]
 _WIDE = 10_000
 
 
-def with_source(text: str, entry: Entry, *, file: str = "board.yaml") -> str:
-    """The text of a board file with one source more; comments and format stay as they are.
+def insert_source(text: str, entry: Entry, *, file: str = "board.yaml") -> str:
+    """Insert a source into the text of a board file; comments and format stay as they are.
 
     Raises:
-        ConfigError: The file is no board, or is written in a way that cannot be added to.
+        ConfigError: The file is not a board, or its form does not allow the insertion.
     """
     ending = "\r\n" if "\r\n" in text else "\n"
-    before = load_yaml(text, file).value
+    before = read_yaml(text, file).value
     if before is not None and not isinstance(before, dict):
         raise ConfigError(f"{file}:1: a board is a mapping, as in 'sources: [...]'")
-    after = _inserted(text, entry).replace("\r\n", "\n").replace("\n", ending)
-    _check_nothing_else_changed(before, load_yaml(after, file).value, entry, file)
+    after = _insert(text, entry).replace("\r\n", "\n").replace("\n", ending)
+    _check_nothing_else_changed(before, read_yaml(after, file).value, entry, file)
     return after
 
 
-def loaded_with(text: str, path: Path) -> LoadedBoard:
-    """The board that a text says, its sources checked by their kinds.
+def check_board_text(text: str, path: Path) -> LoadedBoard:
+    """Load a board from text and check its sources.
 
     Raises:
         ConfigError: One line a mistake.
@@ -46,12 +46,12 @@ def loaded_with(text: str, path: Path) -> LoadedBoard:
     return loaded
 
 
-def without_new_lines(error: ConfigError, before: str, after: str, file: str) -> ConfigError:
-    """The error of a text with one source more, as the file stands that is not changed.
+def relocate_faults(error: ConfigError, before: str, after: str, file: str) -> ConfigError:
+    """Translate an error of the edited text back to the unchanged file.
 
-    Lines below the source are those of the file, and what is wrong with the source has none.
+    Lines below the new source are shifted back, and faults of the source itself have no line.
     """
-    located = load_yaml(after, file)
+    located = read_yaml(after, file)
     index = len(located.value["sources"]) - 1
     start = located.line(("sources", index))
     more = len(after.splitlines()) - len(before.splitlines())
@@ -66,8 +66,8 @@ def without_new_lines(error: ConfigError, before: str, after: str, file: str) ->
     return ConfigError(re.sub(rf"(?m)^{re.escape(file)}:(\d+): {place}", placed, error.message))
 
 
-def changes(before: str, after: str, path: Path) -> str:
-    """What a change does to a file, as a unified diff."""
+def diff_texts(before: str, after: str, path: Path) -> str:
+    """The unified diff of a change."""
     lines = difflib.unified_diff(
         before.splitlines(), after.splitlines(), str(path), str(path), lineterm="", n=2
     )
@@ -75,16 +75,16 @@ def changes(before: str, after: str, path: Path) -> str:
 
 
 def write_board(path: Path, text: str, *, before: str) -> None:
-    """Write a board file, whole or not at all.
+    """Write a board file atomically.
 
     Raises:
-        ConfigError: It cannot be written, or it is no longer what was read of it: `before`.
+        ConfigError: It cannot be written, or no longer has the content `before`.
     """
-    write_whole(path, text, before=before)
+    write_file(path, text, before=before)
 
 
-def free_name(wanted: str, kind: str, loaded: LoadedBoard | None) -> str:
-    """A source name made of some words: legal, and nobody else's on this board."""
+def choose_source_name(wanted: str, kind: str, loaded: LoadedBoard | None) -> str:
+    """Choose a valid and unused source name from some words."""
     legal = "".join(char if char.isascii() and char.isalnum() else "-" for char in wanted.lower())
     short = "-".join(part for part in legal.split("-") if part)[:20].strip("-") or kind
     name = short if is_source_name(short) else kind
@@ -94,7 +94,7 @@ def free_name(wanted: str, kind: str, loaded: LoadedBoard | None) -> str:
     return next(item for item in candidates if item not in taken)
 
 
-def _inserted(text: str, entry: Entry) -> str:
+def _insert(text: str, entry: Entry) -> str:
     root = yaml.compose(text, Loader=yaml.SafeLoader)
     found = _value(root, "sources")
     if found is None:
@@ -130,7 +130,7 @@ def _into_flow(text: str, node: yaml.SequenceNode, items: list[yaml.Node], entry
     if not items:
         return f"{text[:end].rstrip()}{dumped}{text[end:]}"
     after = items[-1].end_mark.index
-    comma = "" if "," in _uncommented(text[after:end]) else ","
+    comma = "" if "," in _strip_comments(text[after:end]) else ","
     if "\n" not in text[node.start_mark.index : end]:
         return f"{text[:after]}{comma} {dumped}{text[after:]}"
     column = items[-1].start_mark.column
@@ -138,7 +138,7 @@ def _into_flow(text: str, node: yaml.SequenceNode, items: list[yaml.Node], entry
     return f"{text[:after]}{comma}{rest.rstrip()}\n{' ' * column}{dumped}\n{text[end:]}"
 
 
-def _uncommented(text: str) -> str:
+def _strip_comments(text: str) -> str:
     return "\n".join(line.partition("#")[0] for line in text.splitlines())
 
 
@@ -150,7 +150,7 @@ def _after_line(text: str, line: int, block: str) -> str:
 
 
 def _dash_column(text: str, item: yaml.Node) -> int:
-    """Where the dash of an item stands; its value may begin lines below."""
+    """The column of an item's dash; its value may begin on a later line."""
     lines = text.splitlines()
     for number in range(item.start_mark.line, -1, -1):
         stripped = lines[number].lstrip()
@@ -160,7 +160,7 @@ def _dash_column(text: str, item: yaml.Node) -> int:
 
 
 def _last_line(node: yaml.Node) -> int:
-    """The last line that belongs to a node, without what follows it."""
+    """The last line of a node."""
     if isinstance(node, yaml.ScalarNode) and node.style in ("|", ">"):
         return max(node.start_mark.line, node.end_mark.line - 1)
     if isinstance(node, yaml.ScalarNode) or getattr(node, "flow_style", False):
@@ -179,6 +179,6 @@ def _check_nothing_else_changed(before: Any, after: Any, entry: Entry, file: str
     wanted: dict[str, Any] = {**old, "sources": [*sources, dict(entry)]}
     if after != wanted:
         raise ConfigError(
-            f"{file}: the source could not be put in without changing something else; add it by "
-            f"hand:\n{_block(entry, 2)}"
+            f"{file}: the source could not be inserted without changing other content; add it "
+            f"by hand:\n{_block(entry, 2)}"
         )

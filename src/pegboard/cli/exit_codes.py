@@ -1,4 +1,4 @@
-"""Exit codes, and how errors become them."""
+"""Exit codes of commands and errors."""
 
 import sys
 from collections.abc import Generator
@@ -18,7 +18,7 @@ from pegboard.errors import (
 
 
 class Exit(IntEnum):
-    """What a script can tell from `$?`."""
+    """The exit codes of `pegboard`."""
 
     DONE = 0
     FAILED = 1
@@ -27,7 +27,7 @@ class Exit(IntEnum):
 
 
 def exit_code(error: PegboardError) -> Exit:
-    """The code for an error: what the caller can mend is wrong use, what may pass unavailable."""
+    """The exit code of an error: wrong use for what the caller can fix."""
     match error:
         case AccessDenied() | ApprovalRequired():
             return Exit.FAILED
@@ -41,7 +41,7 @@ def exit_code(error: PegboardError) -> Exit:
 
 @contextmanager
 def exit_on_error() -> Generator[None]:
-    """Say what went wrong on stderr, and end with its code."""
+    """Print an error to stderr and exit with its code."""
     try:
         yield
     except PegboardError as error:

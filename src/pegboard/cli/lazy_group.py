@@ -1,4 +1,4 @@
-"""A group of commands that are listed without being loaded, and loaded once they are wanted."""
+"""A command group that loads its commands lazily."""
 
 from collections import UserDict
 from collections.abc import Mapping
@@ -17,8 +17,7 @@ class LightGroup(TyperGroup):
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
         """Read the options before the command.
 
-        The switches that typer adds are unset where they are not given; for that alone it would
-        import pydantic. Off means the same to them.
+        typer would import pydantic for the unset flags that it adds itself; `False` means the same.
         """
         for option in self.get_params(ctx):
             if isinstance(option, TyperOption) and option.is_bool_flag and option.default is None:
@@ -27,15 +26,14 @@ class LightGroup(TyperGroup):
 
 
 class LazyGroup(LightGroup):
-    """Commands that stand in modules of their own, each called like its module.
+    """A group whose commands are in modules of the same name.
 
-    A subclass says which. Help, completion and "did you mean" take the names and the help from
-    there, so that `pegboard --help` imports none of them; whatever else asks for a command gets
-    the real one.
+    A subclass lists them. Help, completion and "did you mean" use the listed names and texts, so
+    that `pegboard --help` imports no command.
 
     Attributes:
-        package: Where the modules are.
-        listed: The commands in the order of the help, each with the first paragraph of its own.
+        package: The package of the modules.
+        listed: The commands in the order of the help, each with the first paragraph of its help.
     """
 
     package: ClassVar[str]
@@ -43,7 +41,7 @@ class LazyGroup(LightGroup):
 
     def __init__(self, **attrs: Any) -> None:
         super().__init__(**attrs)
-        self.commands = _Loaded(self.package, self.listed)
+        self.commands = _CommandTable(self.package, self.listed)
         signs = [
             TyperCommand(name, help=text, rich_markup_mode=None)
             for name, text in self.listed.items()
@@ -61,8 +59,8 @@ class LazyGroup(LightGroup):
         return self._signs.shell_complete(without_loading, incomplete)
 
 
-class _Loaded(UserDict[str, Any]):
-    """The commands by name; what has not been asked for yet is `None` inside."""
+class _CommandTable(UserDict[str, Any]):
+    """The commands by name, each loaded at its first access."""
 
     def __init__(self, package: str, names: Mapping[str, str]) -> None:
         super().__init__(dict.fromkeys(names))
@@ -75,7 +73,7 @@ class _Loaded(UserDict[str, Any]):
 
 
 def _load(package: str, name: str) -> Any:
-    """The command of a module: a function, or an app with commands of its own."""
+    """Load the command of a module: a function, or an app with subcommands."""
     found = getattr(import_module(f"{package}.{name}"), name)
     holder = typer.Typer(pretty_exceptions_enable=False, rich_markup_mode=None)
     if isinstance(found, typer.Typer):

@@ -1,4 +1,4 @@
-"""Working with what is stored while no server has it; else saying which request does the same."""
+"""Uses stored data without a board; while a server has it, names the equivalent request."""
 
 from collections.abc import Awaitable, Callable, Generator
 from contextlib import contextmanager
@@ -17,16 +17,16 @@ T = TypeVar("T")
 def run_offline(
     chosen: "Settings", call: str, use: "Callable[[OfflineBoard], Awaitable[T]]", *, body: str = ""
 ) -> T:
-    """Use what is stored, without opening the board.
+    """Use the stored data without opening the board.
 
     Args:
         chosen: Where it is.
-        call: The request that does the same, as `GET /audit`.
+        call: The equivalent request, for example `GET /audit`.
         use: What to do with it.
         body: Of that request; empty for none.
 
     Raises:
-        ConfigError: Nothing says where it is, a server has it, or it cannot be used at all.
+        ConfigError: No storage is configured, a server has it, or it cannot be used.
     """
     import asyncio
 
@@ -41,7 +41,7 @@ def run_offline(
 
 
 def with_data(chosen: "Settings") -> "Settings":
-    """The settings, if they say where something is kept.
+    """Return the settings if they configure a storage.
 
     Raises:
         ConfigError: They do not.
@@ -54,19 +54,18 @@ def with_data(chosen: "Settings") -> "Settings":
 
 
 def is_held(error: ConfigError) -> bool:
-    """Whether another process has the data: the kernel has told so when the lock was asked for."""
+    """Whether the error means that another process has the data."""
     return isinstance(error.__cause__, BlockingIOError)
 
 
 @contextmanager
 def http_hint(chosen: "Settings", call: str, body: str = "") -> Generator[None]:
-    """Name the request that does the same, where a server has the data.
+    """Name the equivalent request where a server has the data.
 
-    The address is the one that the server has written beside the data; what else has it listens
-    nowhere, or did not say where.
+    The address is the one that the server has recorded beside the data, if any.
 
     Raises:
-        ConfigError: A server has it, or it cannot be used at all.
+        ConfigError: A server has the data, or it cannot be used.
     """
     from pegboard.runtime.wiring.storage import read_address
 
@@ -80,10 +79,10 @@ def http_hint(chosen: "Settings", call: str, body: str = "") -> Generator[None]:
         if not where:
             sent = f" with the body {body}" if body else ""
             raise ConfigError(
-                f"{error.message}\nIf it is a server, ask it: {call}{sent}"
+                f"{error.message}\nIf it is a server, send the request to it: {call}{sent}"
             ) from error
         sent = f" -H 'Content-Type: application/json' -d {quote(body)}" if body else ""
         raise ConfigError(
-            f"{error.message}\nAsk the server that has it: "
-            f"curl -X {method} {quote(where + path)}{sent}"
+            f"{error.message}\nSend the request to the server that has it: curl -X {method} "
+            f"{quote(where + path)}{sent}"
         ) from error

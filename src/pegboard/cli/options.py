@@ -1,4 +1,4 @@
-"""Options that all commands share, and opening the board that they name."""
+"""Options shared by commands, and opening the board that they name."""
 
 import logging
 from collections.abc import Awaitable, Callable, Generator
@@ -27,9 +27,9 @@ DataOption = Annotated[
 ]
 JsonOption = Annotated[bool, typer.Option("--json", help="Print JSON.")]
 
-SvgOption = Annotated[Path | None, typer.Option("--svg", help="Draw it as an SVG into this file.")]
+SvgOption = Annotated[Path | None, typer.Option("--svg", help="Write it as an SVG to this file.")]
 TimelineOption = Annotated[
-    Path | None, typer.Option("--timeline", help="Draw its time line as an SVG into this file.")
+    Path | None, typer.Option("--timeline", help="Write its time line as an SVG to this file.")
 ]
 
 DEFAULT_BOARD = Path("board.yaml")
@@ -40,7 +40,7 @@ _FOREIGN = ("mcp", "client")
 
 
 def settings(board: Path | None = None, data: Path | None = None) -> "Settings":
-    """The settings of the environment with what the command line says.
+    """Read the settings from the environment and the command line.
 
     Raises:
         ConfigError: A setting is wrong.
@@ -54,7 +54,7 @@ def settings(board: Path | None = None, data: Path | None = None) -> "Settings":
 
 
 def explicit_options(board: Path | None, data: Path | None) -> str:
-    """The options that another command needs to find the same; empty, or with a space before."""
+    """The given options as text, for a suggested command; empty, or with a leading space."""
     given = (("--board", board), ("--data", data))
     return "".join(f" {name} {quote(str(path))}" for name, path in given if path is not None)
 
@@ -67,8 +67,8 @@ def with_board(
     Args:
         chosen: Which board.
         use: What to do with it.
-        whole: Whether to begin only when each source has answered or run out of time; what needs a
-            few tools alone begins at once, and opens the sources of these.
+        whole: Whether to wait until each source has answered or timed out; otherwise sources are
+            opened on demand.
     """
     import asyncio
 
@@ -79,32 +79,32 @@ def with_board(
         asked = chosen.replace(open_on_demand=on_demand)
         async with Pegboard(settings=asked, brief=True) as board:
             if whole:
-                await board.settled()
+                await board.wait_for_sources()
             return await use(board)
 
     with hide_source_tracebacks(chosen):
         return asyncio.run(run())
 
 
-async def found(board: "Pegboard", name: str) -> "Tool":
-    """The tool of a name or id, waiting for no other source than its own.
+async def find_tool(board: "Pegboard", name: str) -> "Tool":
+    """Find a tool by name or id, waiting only for its own source.
 
     Raises:
-        ToolNotFound: There is none; names the nearest of all sources.
+        ToolNotFound: There is none; the message names similar tools.
         SourceUnavailable: Its source is not there now; says why.
     """
     try:
         return await board.wait_for(name)
     except ToolNotFound:
-        await board.settled()
+        await board.wait_for_sources()
         return board.find(name)
 
 
 @contextmanager
 def hide_source_tracebacks(chosen: "Settings") -> Generator[None]:
-    """Print no stacks of foreign code: a command tells its reason where it tells of sources.
+    """Hide stack traces of foreign code: commands print the reason with the source.
 
-    Whoever wants to see them sets PEGBOARD_LOG, as `PEGBOARD_LOG=stderr pegboard sources`.
+    To see them, set PEGBOARD_LOG, as in `PEGBOARD_LOG=stderr pegboard sources`.
     """
     if chosen.log in {"stderr", "stdout"}:
         yield

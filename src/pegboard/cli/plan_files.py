@@ -1,17 +1,18 @@
-"""Plans and graphs in files, as `pegboard plan` and `pegboard run` are given them."""
+"""Plan files and parameters, as `pegboard plan` and `pegboard run` take them."""
 
 import json
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 from pegboard.errors import InvalidRequest
 
-MOST_BYTES = 10_000_000
+MAX_BYTES = 10_000_000
 _SUFFIXES = (".json", ".yaml", ".yml")
 
 
 def is_plan_file(named: str) -> bool:
-    """Whether this names a file, and not a goal or the id of a plan."""
+    """Whether an argument names a plan file, rather than a goal or a plan's id."""
     path = Path(named)
     if path.suffix in _SUFFIXES:
         return True
@@ -22,17 +23,17 @@ def is_plan_file(named: str) -> bool:
 
 
 def read_plan_file(named: str) -> dict[str, Any]:
-    """What a file says.
+    """Read a plan file.
 
     Raises:
-        InvalidRequest: It cannot be read, or holds no JSON or YAML object.
-        ConfigError: It is no YAML; says where.
+        InvalidRequest: It cannot be read, or is not a JSON or YAML object.
+        ConfigError: It is not YAML; the message names the line.
     """
     from pegboard.tools.safe_files import read_file
 
     path = Path(named)
     try:
-        text = read_file(path, most=MOST_BYTES).decode()
+        text = read_file(path, most=MAX_BYTES).decode()
     except FileNotFoundError as error:
         raise InvalidRequest(f"There is no file {named}.") from error
     except OSError as error:
@@ -41,18 +42,39 @@ def read_plan_file(named: str) -> dict[str, Any]:
         raise InvalidRequest(f"{named} cannot be read: it is not UTF-8") from error
     found: Any = _json(text, named) if path.suffix == ".json" else _yaml(text, named)
     if not isinstance(found, dict):
-        raise InvalidRequest(f"{named} holds no plan: it is no object.")
+        raise InvalidRequest(f"{named} is not a plan: it is not an object.")
     return found  # pyright: ignore[reportUnknownVariableType] - any object; reading it as a graph says what is wrong with it
+
+
+def parse_params(pairs: Sequence[str]) -> dict[str, Any]:
+    """Read `key=text` and `key:=json` pairs as one object.
+
+    Raises:
+        InvalidRequest: An item is not a pair, or its value is not JSON.
+    """
+    return dict(_parse_pair(item) for item in pairs)
 
 
 def _json(text: str, named: str) -> Any:
     try:
         return json.loads(text)
     except (ValueError, RecursionError) as error:
-        raise InvalidRequest(f"{named} is no JSON: {error}") from error
+        raise InvalidRequest(f"{named} is not JSON: {error}") from error
 
 
 def _yaml(text: str, named: str) -> Any:
-    from pegboard.runtime.board_file.yaml_positions import load_yaml
+    from pegboard.tools.yaml_positions import read_yaml
 
-    return load_yaml(text, named).value
+    return read_yaml(text, named).value
+
+
+def _parse_pair(item: str) -> tuple[str, Any]:
+    key, separator, value = item.partition("=")
+    if not separator or not key.removesuffix(":"):
+        raise InvalidRequest(f"--param {item}: write 'key=text', or 'key:=json'")
+    if not key.endswith(":"):
+        return key, value
+    try:
+        return key[:-1], json.loads(value)
+    except ValueError as error:
+        raise InvalidRequest(f"--param {item}: what follows ':=' is not JSON: {error}") from error

@@ -1,4 +1,4 @@
-"""Where the command line writes to: what may be closed, full, or of a narrow encoding."""
+"""Makes stdout and stderr safe: they may be closed, full, or lack characters."""
 
 import errno
 import io
@@ -14,13 +14,13 @@ from pegboard.cli.output.tables import note
 
 
 @contextmanager
-def streams() -> Generator[None]:
-    """Let a command write, and end it with a line and a code where its answer cannot go.
+def safe_streams() -> Generator[None]:
+    """Run a command; end it with a message and a code if its output cannot be written.
 
     Raises:
-        SystemExit: As the command ended, or 1 where stdout took less than all of the answer.
+        SystemExit: As the command ended, or 1 if stdout did not take the whole answer.
     """
-    with _watched("stdout") as out, _watched("stderr") as err:
+    with _replace_stream("stdout") as out, _replace_stream("stderr") as err:
         try:
             try:
                 yield
@@ -36,8 +36,8 @@ def streams() -> Generator[None]:
             raise SystemExit(Exit.FAILED) from error
 
 
-class _Watched(io.TextIOWrapper):
-    """A stream that keeps its own error: nothing else tells it from the error of a file."""
+class _StreamWithFault(io.TextIOWrapper):
+    """A stream that remembers its own error, to tell it from errors of other files."""
 
     fault: OSError | None = None
 
@@ -59,11 +59,11 @@ class _Watched(io.TextIOWrapper):
 
 
 @contextmanager
-def _watched(name: str) -> Generator[_Watched]:
+def _replace_stream(name: str) -> Generator[_StreamWithFault]:
     before: Any = getattr(sys, name)
     if before is None:  # closed by who started it; a file opened later would get its number
         before = _nothing()
-    stream = _Watched(
+    stream = _StreamWithFault(
         before.buffer,
         encoding=before.encoding,
         errors="backslashreplace",  # what a tool says may fit no encoding

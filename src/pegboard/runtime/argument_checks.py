@@ -1,4 +1,4 @@
-"""What a program gives to `Pegboard`, checked: a wrong type gets a sentence, not a stack."""
+"""Checks the arguments that a program passes to `Pegboard`."""
 
 from collections.abc import Iterable
 from pathlib import Path
@@ -11,25 +11,23 @@ from pegboard.runtime.settings import Settings, environ, kind_of
 
 
 def resolve_settings(settings: object, *, board: object, data: object) -> Settings:
-    """The settings to open a board with; None reads them from the environment.
+    """Return the settings to open a board with; None reads them from the environment.
 
     Raises:
-        ConfigError: One of the three is something else; says what to give.
+        ConfigError: An argument has the wrong type; the message says what to pass.
     """
     if settings is None:
         settings = Settings.from_environment()
     if not isinstance(settings, Settings):
-        raise ConfigError(
-            f"settings: give a Settings(...) or leave it out, not {kind_of(settings)}"
-        )
+        raise ConfigError(f"settings: expected a Settings(...) or None, not {kind_of(settings)}")
     return settings.replace(board=board, data=data)
 
 
 def load_configured_board(settings: Settings) -> LoadedBoard:
-    """The board file that settings name; the built-in tools alone where they name none.
+    """Load the board file of the settings; without one, a board of the built-in tools.
 
     Raises:
-        ConfigError: The file is missing or wrong; one line a mistake.
+        ConfigError: The file is missing or invalid; one line per mistake.
     """
     if settings.board is not None:
         return load_board(settings.board, environ())
@@ -38,11 +36,11 @@ def load_configured_board(settings: Settings) -> LoadedBoard:
 
 
 def as_tuple(name: str, items: object) -> tuple[Any, ...]:
-    """The items of an argument that takes several.
+    """The items of an argument that takes an iterable.
 
     Raises:
-        ConfigError: It is no list.
+        ConfigError: It is not an iterable of items.
     """
     if isinstance(items, str | bytes) or not isinstance(items, Iterable):
-        raise ConfigError(f"{name}: give a list of them, not {kind_of(items)}")
+        raise ConfigError(f"{name}: expected a list, not {kind_of(items)}")
     return tuple(cast("Iterable[Any]", items))

@@ -1,4 +1,4 @@
-"""The tools that a board itself offers."""
+"""The board's own tools."""
 
 from typing import Annotated, Any
 
@@ -14,7 +14,7 @@ SOURCE = "board"
 
 
 def board_tools(registry: ToolRegistry) -> list[Tool]:
-    """`board__read_result`: what follows the first page of a large result."""
+    """Make `board__read_result`, which reads further pages of a large result."""
 
     @tool(effect="read", category="general", max_result_bytes=0, tags=("paging",))
     async def read_result(
@@ -25,7 +25,7 @@ def board_tools(registry: ToolRegistry) -> list[Tool]:
                 json_schema_extra={"format": FORMAT},
             ),
         ],
-        page: Annotated[int, Field(ge=1, description="Which page, from 1.")] = 2,
+        page: Annotated[int, Field(ge=1, description="Page number, from 1.")] = 2,
         *,
         ctx: ToolContext[Any],
     ) -> str:

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 
 def discover_builtin_tools() -> tuple[Tool, ...]:
-    """All built-in tools, by name; one that cannot be used here says why in its spec."""
+    """All built-in tools by name; the spec of an unavailable one has the reason."""
     return _bind_tools()
 
 

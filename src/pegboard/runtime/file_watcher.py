@@ -1,4 +1,4 @@
-"""Noticing that a file was changed."""
+"""Watches a file for changes."""
 
 import asyncio
 import logging
@@ -14,12 +14,12 @@ _LOG = logging.getLogger("pegboard.board")
 def watch_file(
     path: Path, changed: Callable[[], Awaitable[None]], *, every: float
 ) -> Coroutine[Any, Any, None]:
-    """Call whenever the file is another than before, first than now, until it is cancelled.
+    """Call `changed` whenever the file has changed, until cancelled.
 
     Args:
-        path: The file; it may be gone for a while.
-        changed: Called, and waited for.
-        every: Seconds between two looks.
+        path: The file; it may be missing for a while.
+        changed: Awaited after each change.
+        every: Seconds between two checks.
     """
     return _follow(path, changed, every, _state_of(path))
 
@@ -35,12 +35,12 @@ async def _follow(
         now = _state_of(path)
         if now != seen:
             seen = now
-            with log_and_continue(_LOG, f"{path.name} could not be followed"):
+            with log_and_continue(_LOG, f"board file {path.name}: reloading failed"):
                 await changed()
 
 
 def _state_of(path: Path) -> tuple[int, int] | None:
-    """What tells one state of the file from another; None while it is gone."""
+    """The file's modification time and size; None while it is missing."""
     try:
         stat = path.stat()
     except OSError:

@@ -28,7 +28,7 @@ _CLOSING_SECONDS = 10.0
 
 
 class AsyncMCPClient:
-    """What `async with MCPClient(...)` gives: the same, awaited.
+    """The asynchronous client that `async with MCPClient(...)` returns.
 
     ```python
     async with MCPClient("mcp-server-time") as client:
@@ -47,7 +47,7 @@ class AsyncMCPClient:
         self._listing: set[asyncio.Task[Any]] = set()
 
     async def connect(self) -> Self:
-        """Connect to all of its servers, unless that is done.
+        """Connect to all servers, unless they are connected.
 
         Raises:
             MCPConnectionError: One of them cannot be reached; says what to check.
@@ -74,9 +74,9 @@ class AsyncMCPClient:
     async def call_tool(
         self, name: str, arguments: Arguments = None, *, ctx: ToolContext[Any] | None = None
     ) -> ToolResult:
-        """Call a tool by its name here, or by the server's own where only one has it.
+        """Call a tool by its name here, or by the server's own name if that is unique.
 
-        What the tool refuses or gets wrong stands in the result.
+        A failure of the tool is in the result.
 
         Raises:
             MCPConnectionError: The connection failed.
@@ -88,7 +88,7 @@ class AsyncMCPClient:
 
     @property
     def problems(self) -> list[str]:
-        """What its servers list and cannot be offered so, and why; empty when all is well."""
+        """Listed tools that cannot be offered, with the reason; empty for none."""
         return [problem for source in self._sources for problem in source.problems]
 
     async def ping(self) -> None:
@@ -101,7 +101,7 @@ class AsyncMCPClient:
             await source.ping()
 
     async def refresh(self) -> list[Tool]:
-        """List again, as also happens by itself when a server says that its tools changed.
+        """List the tools again; this also happens when a server reports a change.
 
         Raises:
             MCPConnectionError: A server cannot be listed.
@@ -165,7 +165,7 @@ class MCPClient:
         server: A url, a command, its words, one server's settings, a mapping with `mcpServers`, or
             a JSON file with one.
         name: The first part of its tools' names, where `server` names one.
-        options: Anything else that the settings of a `kind: mcp` source may say.
+        options: Further settings of a `kind: mcp` source.
 
     Raises:
         ConfigError: The settings are wrong.
@@ -187,9 +187,9 @@ class MCPClient:
     def call_tool(
         self, name: str, arguments: Arguments = None, *, ctx: ToolContext[Any] | None = None
     ) -> ToolResult:
-        """Call a tool by its name here, or by the server's own where only one has it.
+        """Call a tool by its name here, or by the server's own name if that is unique.
 
-        What the tool refuses or gets wrong stands in the result.
+        A failure of the tool is in the result.
 
         Raises:
             MCPConnectionError: The connection failed.
@@ -198,7 +198,7 @@ class MCPClient:
 
     @property
     def problems(self) -> list[str]:
-        """What its servers list and cannot be offered so, and why; empty when all is well."""
+        """Listed tools that cannot be offered, with the reason; empty for none."""
         return self._connect().problems
 
     def ping(self) -> None:
@@ -210,7 +210,7 @@ class MCPClient:
         LOOP_THREAD.run(self._connect().ping())
 
     def refresh(self) -> list[Tool]:
-        """List again, as also happens by itself when a server says that its tools changed.
+        """List the tools again; this also happens when a server reports a change.
 
         Raises:
             MCPConnectionError: A server cannot be listed.
@@ -253,7 +253,7 @@ _CLIENTS: "weakref.WeakSet[MCPClient]" = weakref.WeakSet()
 
 @atexit.register
 def _close_all() -> None:
-    """A program that forgets to close leaves politely: servers see the end of their input."""
+    """Close all clients at exit, so that servers see the end of their input."""
     for client in list(_CLIENTS):
         with contextlib.suppress(Exception):  # the interpreter ends: nobody is left to tell
             LOOP_THREAD.run(asyncio.wait_for(client._inner.close(), _CLOSING_SECONDS))  # noqa: SLF001 # pyright: ignore[reportPrivateUsage] - same module

@@ -1,4 +1,4 @@
-"""What a program may give to `MCPClient`, as the settings of its servers."""
+"""Reads the arguments of `MCPClient` as configurations of MCP servers."""
 
 import re
 import shlex
@@ -25,19 +25,19 @@ _TAKES = (
 def configs_of(
     server: Server, name: str, options: Mapping[str, Any]
 ) -> Sequence[tuple[str, McpConfig]]:
-    """The servers that are meant, each with a name for its tools.
+    """The configured servers, each with the prefix of its tools' names.
 
     Args:
-        server: What `MCPClient` takes.
-        name: For the only server, or before the names of many; empty for none.
-        options: Anything else that the settings of a `kind: mcp` source may say.
+        server: The first argument of `MCPClient`.
+        name: Prefix for the only server, or before the names of several; empty for none.
+        options: Further settings of a `kind: mcp` source.
 
     Raises:
-        ConfigError: It cannot be read; says what to write.
+        ConfigError: It cannot be read; the message says what to write.
     """
     if name and not is_source_name(name):
         raise ConfigError(
-            f"MCPClient: name={name!r} cannot begin the names of tools; write at most 30 letters, "
+            f"MCPClient: name={name!r} is not a prefix for tool names; use at most 30 letters, "
             "digits, single '_' and '-'"
         )
     try:
@@ -54,9 +54,7 @@ def configs_of(
             configs.append((item or "mcp", own))
     if not (configs or problems):
         place = config.mcp_json or "mcpServers"
-        problems = [
-            f'{place} names no server that is on; write {{"mcpServers": {{NAME: {{...}}}}}}'
-        ]
+        problems = [f'{place} names no enabled server; write {{"mcpServers": {{NAME: {{...}}}}}}']
     if problems:
         raise ConfigError(f"MCPClient: {'; '.join(problems)}")
     return configs
@@ -78,7 +76,7 @@ def _words(server: object) -> Sequence[str]:
     """The words of a command.
 
     Raises:
-        ConfigError: It is none.
+        ConfigError: It is not a command.
     """
     try:
         words = shlex.split(server) if isinstance(server, str) else server
@@ -90,6 +88,6 @@ def _words(server: object) -> Sequence[str]:
         raise ConfigError(f"MCPClient: {_TAKES}, not {type(server).__name__}")
     items = cast("Sequence[object]", words)
     if not items or not all(isinstance(item, str) for item in items):
-        found = "nothing" if not items else "a list with something else"
+        found = "nothing" if not items else "a list with other values"
         raise ConfigError(f"MCPClient: {_TAKES}, not {found}")
     return cast("Sequence[str]", items)

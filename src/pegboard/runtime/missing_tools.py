@@ -1,4 +1,4 @@
-"""Whose a name is, and what is known of it while its tool is not there."""
+"""Which source a name belongs to, and why its tool is missing."""
 
 import asyncio
 from collections.abc import Mapping
@@ -9,7 +9,7 @@ from pegboard.runtime.sources.state import SourceState
 
 
 class MissingTools:
-    """Answers for names by the sources that they belong to.
+    """Explains missing tools by the state of their source.
 
     ```python
     missing = MissingTools(sources.states)
@@ -17,7 +17,7 @@ class MissingTools:
     ```
 
     Args:
-        states: The sources of the board by name; read whenever a name is asked for.
+        states: The sources of the board by name; read at each question.
     """
 
     def __init__(self, states: Mapping[str, SourceState]) -> None:
@@ -30,7 +30,7 @@ class MissingTools:
         return source if source == BOARD or source in self._states else ""
 
     def why(self, name: str) -> str:
-        """Why the tool of a name is missing; empty when no source is to blame."""
+        """Why a tool is missing; empty when its source is fine or there is none."""
         source, _ = split_wire_name(name)
         state = self._states.get(source)
         if state is None or source == BOARD or state.status == "ok":
@@ -38,7 +38,7 @@ class MissingTools:
         return f"its source '{source}' is {state.status}: {state.reason}"
 
     def coming(self, name: str) -> asyncio.Event | None:
-        """What is set when the source of a name has answered, for those on the board's loop."""
+        """The event set once the source of a name has answered; None on other loops."""
         state = self._states.get(split_wire_name(name)[0])
         if state is None or state.listed.is_set() or asyncio.get_running_loop() is not self._loop:
             return None

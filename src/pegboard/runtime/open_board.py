@@ -116,7 +116,8 @@ class OpenBoard:
         for section in ("network", "sandbox"):
             if getattr(loaded.board, section) != getattr(before, section):
                 raise ConfigError(
-                    f"{loaded.where((section,))}: a changed {section} needs a restart of the server"
+                    f"{loaded.where((section,))}: a changed {section} requires a restart of the "
+                    "server"
                 )
         self.static.check(tools, loaded, states)
         await self.parts.check_graph(loaded)
@@ -218,7 +219,7 @@ async def open_board(
         parts = CatalogueParts(
             registry,
             storage,
-            static.opening(listed),
+            static.handler_context(listed),
             loaded=lambda: current.loaded,
             owner_of_name=missing.owner,
             is_shared=settings.database is not None,

@@ -48,12 +48,12 @@ class Pegboard:
     Args:
         board: The board file; None for the built-in tools alone.
         data: The data directory; None keeps history, results and idempotency keys in memory.
-        tools: More tools, put on the board beside those of the file.
-        listeners: Told of each event, beside the history.
-        metrics: Whether Prometheus metrics are kept, for `render_metrics`.
+        tools: Further tools to add to those of the file.
+        listeners: Listeners that receive each event, in addition to the history.
+        metrics: Whether to collect Prometheus metrics, for `render_metrics`.
         settings: None reads `PEGBOARD_*` from the environment.
-        brief: Whether it is open for one command alone: how its sources are when it opens goes
-            into no audit trail, since that changes nothing.
+        brief: Whether the board is opened for a single command: the first state of its sources is
+            then left out of the audit trail.
     """
 
     def __init__(
@@ -79,7 +79,8 @@ class Pegboard:
         """Open.
 
         Raises:
-            ConfigError: The board file or a setting is wrong; says where and what to write.
+            ConfigError: The board file or a setting is invalid; the message says where and what to
+                write.
         """
         self._opened = await open_board(
             load_configured_board(self.settings),
@@ -118,22 +119,22 @@ class Pegboard:
 
     @property
     def sources(self) -> list[SourceState]:
-        """The sources and how each is doing."""
+        """The sources and their states."""
         return list(self._open.sources.states.values())
 
     @property
     def history(self) -> History:
-        """What was called."""
+        """The history of calls."""
         return self._open.storage.history
 
     @property
     def approvals(self) -> "Approvals":
-        """What people are asked before calls run, and what they answer."""
+        """Approvals of calls: list and decide them."""
         return self._open.approvals
 
     @property
     def audit(self) -> "Audit":
-        """What has to be provable."""
+        """The audit trail."""
         from pegboard.features.audit import Audit
 
         storage = self._open.storage
@@ -141,7 +142,7 @@ class Pegboard:
 
     @property
     def plans(self) -> "Plans":
-        """Makes, checks and keeps plans."""
+        """Makes, checks and stores plans."""
         return self._open.plans
 
     @property
@@ -151,37 +152,37 @@ class Pegboard:
 
     @property
     def marketplace(self) -> "Marketplace":
-        """External catalogues: browsed, looked at, and added from."""
+        """External catalogues: browse, review and add entries."""
         return self._open.parts.marketplace
 
     @property
     def pins(self) -> "Pins":
-        """Which definitions of upstreams are approved, and which wait for it."""
+        """Approved definitions of upstream tools, and those that wait for approval."""
         return self._open.pins.service
 
     @property
     def switches(self) -> "KillSwitches":
-        """What is turned off for every caller, on every server."""
+        """Kill switches: tools and sources turned off for every caller."""
         return self._open.switches
 
     @property
     def dependencies(self) -> "DependencyService":
-        """Which tools need which."""
+        """The dependency graph of the tools."""
         return self._open.parts.dependencies
 
     @property
     def tool_health(self) -> "BoardHealth":
-        """How tools and sources have been doing."""
+        """The health of tools and sources."""
         return self._open.parts.health
 
     @property
     def once(self) -> "IdempotentRequests":
-        """Does what is asked under an idempotency key once."""
+        """Runs requests once per idempotency key."""
         return self._open.parts.once
 
     @property
     def runs(self) -> "Runs":
-        """Starts, shows and steers runs of plans and graphs."""
+        """Starts, shows and controls runs of plans and graphs."""
         return self._open.runs
 
     async def render_metrics(self) -> bytes:
@@ -194,12 +195,12 @@ class Pegboard:
 
     @property
     def problem(self) -> str:
-        """Why the last reload was refused; empty when the board is as its file says."""
+        """Why the last reload was refused; empty when the board matches its file."""
         return self._reloading.problem
 
     @property
     def storage_problem(self) -> str:
-        """Why the shared database could not be read a moment ago; empty when it could."""
+        """Why the shared database could not be read last; empty when it could."""
         return self._open.switches.problem
 
     async def call(
@@ -209,11 +210,11 @@ class Pegboard:
         return await self.registry.call(name, arguments, ctx)
 
     async def flush(self) -> None:
-        """Return once the history has all that happened so far."""
+        """Return once the history contains everything that has happened so far."""
         await self._open.storage.flush()
 
-    async def settled(self) -> None:
-        """Return once each source has answered or run out of time: then the tools are all there."""
+    async def wait_for_sources(self) -> None:
+        """Return once each source has answered or timed out."""
         await self._open.sources.wait_until_settled()
 
     async def wait_for(self, name: str) -> Tool:
@@ -221,7 +222,7 @@ class Pegboard:
 
         Raises:
             ToolNotFound: There is none.
-            SourceUnavailable: Its source is not there now; says why.
+            SourceUnavailable: Its source is unavailable; the message has the reason.
         """
         await wait_for_source(self.registry.kit, name)
         return self.find(name)
@@ -231,45 +232,45 @@ class Pegboard:
 
         Raises:
             ToolNotFound: There is none.
-            SourceUnavailable: Its source is not there now; says why.
+            SourceUnavailable: Its source is unavailable; the message has the reason.
         """
         tool = self.registry.find(name)
         if tool is not None:
             return tool
         reason = self.registry.kit.why_absent(name)
         if reason:
-            raise SourceUnavailable(f"'{name}' is not there now: {reason}")
+            raise SourceUnavailable(f"'{name}' is unavailable: {reason}")
         return self.registry.get(name)
 
     def explain(self, name: str, *, principal: Principal = LOCAL) -> Explanation:
         """Why this caller may or may not call a tool.
 
         Raises:
-            ToolNotFound: There is no such tool at all.
-            SourceUnavailable: Its source is not there now; says why.
+            ToolNotFound: There is no such tool.
+            SourceUnavailable: Its source is unavailable; the message has the reason.
         """
         return self.registry.explain(self.find(name).spec.name, principal=principal)
 
     async def health(self) -> list[dict[str, Any]]:
-        """Every source with its health, asked now, all at once."""
+        """Check all sources concurrently and return their states with their health."""
         for name, health in (await self._open.sources.healths()).items():
             self.tool_health.record_source_check(name, health)
-        return self.observed()
+        return self.observe_sources()
 
-    def observed(self) -> list[dict[str, Any]]:
-        """Every source with its health, as far as it is known without asking."""
+    def observe_sources(self) -> list[dict[str, Any]]:
+        """The states of all sources with their last known health."""
         return self._open.parts.observe_sources(self.sources)
 
     async def sandbox_findings(self) -> "list[Finding]":
-        """What the probe of each back end of the sandbox found; asked now."""
+        """Probe each back end of the sandbox and return the findings."""
         return await self._open.sandbox.findings()
 
     def monotonic(self) -> float:
-        """The clock that deadlines are told by."""
+        """The current time of the clock used for deadlines."""
         return self.registry.kit.monotonic()
 
     async def reload(self) -> None:
-        """Read the board file again; a mistake in it leaves the board as it was.
+        """Read the board file again; if it is invalid, the board is unchanged.
 
         Raises:
             ConfigError: What is wrong, with its line.

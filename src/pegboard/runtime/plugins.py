@@ -1,4 +1,4 @@
-"""Plug discovery: which kinds of source this installation has."""
+"""Discovers the source kinds of this installation."""
 
 from functools import cache
 from importlib.metadata import EntryPoint, entry_points
@@ -12,7 +12,7 @@ GROUP = "pegboard.sources"
 
 @cache
 def list_kinds() -> dict[str, EntryPoint]:
-    """Entry points by kind; nothing is imported."""
+    """Entry points by kind; no plug is imported."""
     return {item.name: item for item in sorted(entry_points(group=GROUP), key=lambda i: i.name)}
 
 
@@ -41,5 +41,5 @@ def load_kind(name: str) -> SourceKind:
 
 @cache
 def _load(entry: EntryPoint) -> object:
-    """What an entry point names; a registration of many tools asks for it for each."""
+    """Load an entry point; cached, since a registration of many tools loads it for each."""
     return entry.load()

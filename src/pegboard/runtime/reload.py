@@ -19,7 +19,7 @@ class BoardReloader:
         reopen: Takes a board that was read; raises a `PegboardError` where it is wrong.
 
     Attributes:
-        problem: Why the last reload was refused; empty when the board is as its file says.
+        problem: Why the last reload was refused; empty when the board matches its file.
     """
 
     def __init__(
@@ -84,6 +84,6 @@ def _check_says_something(loaded: LoadedBoard) -> None:
     """
     if loaded.located is not None and loaded.located.value is None and loaded.path is not None:
         raise ConfigError(
-            f"{loaded.path.name}:1: the file is empty, as while it is being written, and the board "
-            "stays as it was; write 'sources: []' to close every source"
+            f"{loaded.path.name}:1: the file is empty (it may be in the middle of being "
+            "written), so the board is unchanged; write 'sources: []' to close every source"
         )

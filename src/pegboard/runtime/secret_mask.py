@@ -1,4 +1,4 @@
-"""One mask for a board's secrets, shared by everything that writes, and kept up with reloads."""
+"""Masks a board's secrets, for everything that writes text."""
 
 from collections.abc import Callable, Iterable
 
@@ -6,9 +6,9 @@ from pegboard.execution.results.redaction import redactor
 
 
 class SecretMask:
-    """Takes the secrets of a board out of text.
+    """Masks the secrets of a board in text.
 
-    Those of the board before a reload too: what was said before may still quote them.
+    Secrets from before a reload stay masked, since earlier text may still quote them.
     """
 
     def __init__(self, secrets: Iterable[str] = ()) -> None:
@@ -17,7 +17,7 @@ class SecretMask:
         self.use(secrets)
 
     def use(self, secrets: Iterable[str]) -> None:
-        """Mask these too, from now on."""
+        """Mask these secrets too."""
         self._secrets.update(dict.fromkeys(secrets))
         self._redact = redactor(tuple(self._secrets))
 
@@ -27,5 +27,5 @@ class SecretMask:
 
     @property
     def for_calls(self) -> Callable[[str], str] | None:
-        """For the steps of a call: None while there is nothing to mask, which costs nothing."""
+        """The mask for calls; None while there is nothing to mask."""
         return None if self._redact is None else self

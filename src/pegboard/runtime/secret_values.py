@@ -1,4 +1,4 @@
-"""Which values of a board are secret: what must never come back in a result, a record or a log."""
+"""Finds the secrets of a board, which must not appear in results, records or logs."""
 
 import re
 from collections.abc import Iterable, Iterator, Mapping
@@ -12,7 +12,7 @@ _USER_INFO = re.compile(r"[a-zA-Z][a-zA-Z0-9+.-]*://[^\s/:@]*:([^\s/]*)@")
 
 
 def is_secretive(variable: str) -> bool:
-    """Whether the name of a variable says that its value is secret."""
+    """Whether the name of a variable marks its value as secret."""
     return _SECRETIVE.search(variable) is not None
 
 
@@ -45,7 +45,7 @@ def _within(thing: Any) -> Iterator[str]:
 
 
 def _passwords(text: str) -> Iterator[str]:
-    """The passwords of URLs in a text, as they are written and as they are meant."""
+    """The passwords of URLs in a text, percent-encoded and decoded."""
     for match in _USER_INFO.finditer(text):
         yield match.group(1)
         yield unquote(match.group(1))

@@ -14,28 +14,30 @@ PREFIX = "PEGBOARD_"
 
 
 class Settings(BaseModel):
-    """What an operator may set without touching `board.yaml`; each is `PEGBOARD_` and its name."""
+    """The settings of the process; each is read from the variable `PEGBOARD_` and its name."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
     board: Annotated[Path | None, Field(description="The board file.")] = None
     data: Annotated[
-        Path | None, Field(description="The data directory; without one nothing is kept.")
+        Path | None,
+        Field(description="The data directory; without one nothing outlives the process."),
     ] = None
     database: Annotated[
         SecretStr | None,
         Field(
-            description="A PostgreSQL that servers share, as `postgresql://user@host/name`; "
-            "without one, SQLite in the data directory."
+            description="A PostgreSQL database shared by servers, as "
+            "`postgresql://user@host/name`; the default is SQLite in the data "
+            "directory."
         ),
     ] = None
-    host: Annotated[str, Field(description="Where the server listens.")] = "127.0.0.1"
+    host: Annotated[str, Field(description="The address the server listens on.")] = "127.0.0.1"
     port: Annotated[int, Field(ge=0, le=65535, description="The server's port; 0 picks one.")] = (
         8321
     )
     token: Annotated[
         SecretStr | None,
-        Field(description="What callers of the server must send as a bearer token."),
+        Field(description="The bearer token that callers of the server must send."),
     ] = None
     log: Annotated[
         str, Field(description="JSON log lines: `off`, `stdout`, `stderr` or a file.")
@@ -56,15 +58,17 @@ class Settings(BaseModel):
         float,
         Field(
             ge=0,
-            description="Seconds for which a board that opens or changes waits for remote sources "
-            "(three times that for others); the tools of a slower one come when it answers.",
+            description="Seconds that opening or reloading a board waits for remote sources "
+            "(three times that for local ones); the tools of a slower source "
+            "appear when it answers.",
         ),
     ] = 2.0
     open_on_demand: Annotated[
         bool,
         Field(
-            description="Open a source only when one of its tools is asked for by name; until then "
-            "no list has them. For one call beside many sources."
+            description="Open a source only when one of its tools is called by name; until "
+            "then its tools are not listed. Useful for a single call on a board "
+            "with many sources."
         ),
     ] = False
     max_result_bytes: Annotated[
@@ -74,58 +78,64 @@ class Settings(BaseModel):
         int, Field(gt=0, description="The largest request body that the server reads.")
     ] = 10_000_000
     store_arguments: Annotated[
-        bool, Field(description="Keep arguments in the history, redacted; otherwise a digest.")
+        bool, Field(description="Store redacted arguments in the history; otherwise only a digest.")
     ] = False
     approval_ttl: Annotated[
         float,
         Field(
-            ge=0, description="Seconds for which an approval is waited for and holds; 0 for ever."
+            ge=0,
+            description="Seconds that an approval may be pending, and stays valid once given; "
+            "0 for no limit.",
         ),
     ] = 24 * 3600.0
     run_lease: Annotated[
         float,
         Field(
             ge=1,
-            description="Seconds after which a run, or an idempotency key in use, is taken "
-            "from a server that is gone, where servers share a database; their clocks have to "
-            "agree much better.",
+            description="Seconds after which another server takes over a run or an idempotency "
+            "key of a server that has stopped, where servers share a database; "
+            "their clocks must agree far more closely than this.",
         ),
     ] = 30.0
     audit: Annotated[
         Literal["auto", "on", "reads", "off"],
         Field(
-            description="The audit trail of what changes something or was refused; `reads` adds "
-            "every call, `auto` is on where something is kept."
+            description="The audit trail of changes and refusals; `reads` adds every call, "
+            "`auto` is on where data is stored."
         ),
     ] = "auto"
     audit_required: Annotated[
         bool,
         Field(
-            description="Refuse calls, decisions and changes of the board that the audit trail has "
-            "to tell of while it cannot be written; each of them then waits for that."
+            description="Write calls, decisions and changes of the board to the audit trail "
+            "before they take effect, and refuse them while it cannot be written."
         ),
     ] = False
     keep_history_days: Annotated[
         float,
-        Field(ge=0, description="Days for which calls stay in the history; 0 for ever."),
+        Field(ge=0, description="Days that calls are kept in the history; 0 for ever."),
     ] = 90.0
     keep_runs_days: Annotated[
-        float, Field(ge=0, description="Days for which runs stay that have ended; 0 for ever.")
+        float, Field(ge=0, description="Days that finished runs are kept; 0 for ever.")
     ] = 90.0
     keep_plans_days: Annotated[
         float,
-        Field(ge=0, description="Days for which plans stay of which no run is kept; 0 for ever."),
+        Field(ge=0, description="Days that plans without a stored run are kept; 0 for ever."),
     ] = 90.0
     keep_approvals_days: Annotated[
         float,
-        Field(ge=0, description="Days for which approvals stay that hold no more; 0 for ever."),
+        Field(
+            ge=0,
+            description="Days that approvals are kept after they are no longer valid; 0 for ever.",
+        ),
     ] = 90.0
     keep_audit_days: Annotated[
         float,
-        Field(ge=0, description="Days for which the audit trail stays; 0 for ever."),
+        Field(ge=0, description="Days that the audit trail is kept; 0 for ever."),
     ] = 0.0
     reload: Annotated[
-        Literal["on", "off"], Field(description="Whether the server follows the board file.")
+        Literal["on", "off"],
+        Field(description="Whether the server reloads the board file when it changes."),
     ] = "on"
 
     @field_validator("database")
@@ -141,7 +151,8 @@ class Settings(BaseModel):
         """Read the `PEGBOARD_*` variables.
 
         Raises:
-            ConfigError: One is unknown or has no sensible value; names it and what to write.
+            ConfigError: A setting is unknown or invalid; the message names it and says what to
+                write.
         """
         variables = environ() if environment is None else environment
         given = {
@@ -180,7 +191,7 @@ class Settings(BaseModel):
 
 
 def kind_of(value: object) -> str:
-    """What a value is, for people."""
+    """The type of a value in plain words, for messages."""
     known: dict[type, str] = {
         dict: "a mapping",
         list: "a list",

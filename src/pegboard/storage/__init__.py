@@ -1,4 +1,4 @@
-"""What the board remembers: history, starts of writes, stored results, first outcomes."""
+"""The storage of a board: in SQLite, PostgreSQL or memory."""
 
 from pegboard.storage.memory.storage import MemoryStorage
 from pegboard.storage.open import open_history, open_storage

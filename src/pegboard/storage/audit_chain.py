@@ -1,4 +1,4 @@
-"""The audit chain: how records are linked, and how a change is found. The same in every storage."""
+"""The audit chain: links records by hashes and finds changes; the same in every storage."""
 
 import json
 import math
@@ -12,8 +12,8 @@ from pegboard.core.ports.audit_store import AuditEntry, AuditRecord, AuditReport
 from pegboard.core.record_snapshot import clean_text
 from pegboard.errors import InvalidRequest
 
-BEGINNING = "0" * 64
-"""What the first record has as the hash of the one before."""
+FIRST_PREVIOUS_HASH = "0" * 64
+"""The previous hash of the first record."""
 RETENTION = "retention"
 
 
@@ -21,13 +21,13 @@ def canonical(value: Any) -> str:
     """JSON that is the same for the same value: sorted keys, no white space, plain ASCII.
 
     Raises:
-        InvalidRequest: It is no JSON.
+        InvalidRequest: It is not JSON.
     """
     try:
         plain = to_builtins(value, str_keys=True)
         return json.dumps(plain, sort_keys=True, separators=(",", ":"), allow_nan=False)
     except (TypeError, ValueError, RecursionError) as error:
-        raise InvalidRequest(f"an audit entry has to be JSON: {error}") from error
+        raise InvalidRequest(f"an audit entry must be JSON: {error}") from error
 
 
 def hash_of(record: AuditRecord) -> str:
@@ -43,10 +43,10 @@ def hash_of(record: AuditRecord) -> str:
     return sha256(json.dumps(parts, separators=(",", ":")).encode()).hexdigest()
 
 
-def as_found(row: Mapping[str, Any]) -> AuditRecord:
-    """A record as it stands in a database, whatever somebody has made of it there.
+def record_from_row(row: Mapping[str, Any]) -> AuditRecord:
+    """A record as it is in a database, even if it was tampered with.
 
-    What is no text, and no number of seconds, is not what was hashed: that it was changed is found.
+    Values of a wrong type are converted, and the check then finds that the hash differs.
     """
     at = row["at"]
     is_time = isinstance(at, (int, float)) and math.isfinite(at)
@@ -60,11 +60,13 @@ def _text(value: Any) -> str:
     return value if isinstance(value, str) else str(value)
 
 
-def linked(entries: Iterable[AuditEntry], *, sequence: int, previous: str) -> Sequence[AuditRecord]:
-    """The records that follow the one with this sequence and hash.
+def link_records(
+    entries: Iterable[AuditEntry], *, sequence: int, previous: str
+) -> Sequence[AuditRecord]:
+    """Turn entries into records that follow the one with this sequence and hash.
 
     Raises:
-        InvalidRequest: An entry is no JSON.
+        InvalidRequest: An entry is not JSON.
     """
     records: list[AuditRecord] = []
     for entry in entries:
@@ -82,14 +84,16 @@ def linked(entries: Iterable[AuditEntry], *, sequence: int, previous: str) -> Se
     return records
 
 
-def marker(forgotten: AuditRecord, *, first: int, since: float, by: str, at: float) -> AuditEntry:
-    """What is said of records that are forgotten: enough for the next one to follow on.
+def retention_entry(
+    forgotten: AuditRecord, *, first: int, since: float, by: str, at: float
+) -> AuditEntry:
+    """The entry for deleted records, with what the next record needs to follow on.
 
     Args:
-        forgotten: The newest of them.
+        forgotten: The newest deleted record.
         first: The sequence of the oldest.
-        since: What is as old as this is kept.
-        by: Who wants it so.
+        since: Records from this time on are kept.
+        by: Who ordered the deletion.
         at: When.
     """
     body = {
@@ -102,19 +106,19 @@ def marker(forgotten: AuditRecord, *, first: int, since: float, by: str, at: flo
     return AuditEntry(kind=RETENTION, at=at, body=body)
 
 
-class _Marker(Struct, frozen=True, kw_only=True):
-    """What a record says of those that are forgotten, as far as the next one needs it."""
+class _RetentionBody(Struct, frozen=True, kw_only=True):
+    """The part of a retention entry that the check needs."""
 
     first: int
     last: int
     hash: str
 
 
-class Check:
-    """Reads a chain from its oldest record, and keeps the first fault."""
+class ChainCheck:
+    """Checks a chain record by record, from the oldest, and remembers the first fault."""
 
     def __init__(self, *, anchor: tuple[int, str] | None = None) -> None:
-        """Expect the record that was noted elsewhere, if one was."""
+        """Start a check; an anchor is a record noted elsewhere, which must be in the chain."""
         self._anchor = anchor
         self._first: AuditRecord | None = None
         self._last: AuditRecord | None = None
@@ -137,23 +141,23 @@ class Check:
             and self._anchor[0] == record.sequence
             and (self._anchor[1] != record.hash)
         ):
-            self._find(record.sequence, f"record {record.sequence} is not the one noted")
+            self._find(record.sequence, f"record {record.sequence} differs from the anchor")
         if record.kind == RETENTION:
             self._remember(record)
         self._last = record
 
     def report(self, *, sequence: int, head: str) -> AuditReport:
-        """What was found, when the newest record should be this one."""
+        """The report, given the expected newest record."""
         first, last = self._first, self._last
         if first is not None:
             self._begin(first)
-        read = (0, BEGINNING) if last is None else (last.sequence, last.hash)
+        read = (0, FIRST_PREVIOUS_HASH) if last is None else (last.sequence, last.hash)
         if read != (sequence, head):
             missing = f"{read[0] + 1} to {sequence}" if read[0] < sequence else f"after {sequence}"
             fault = f"the newest records are not those that were written: {missing}"
             self._find(min(read[0], sequence) + 1, fault)
         if self._anchor is not None and self._anchor[0] > read[0]:
-            self._find(self._anchor[0], f"record {self._anchor[0]}, which was noted, is missing")
+            self._find(self._anchor[0], f"record {self._anchor[0]}, the anchor, is missing")
         return AuditReport(
             checked=self._checked,
             first=0 if first is None else first.sequence,
@@ -176,19 +180,19 @@ class Check:
             )
 
     def _begin(self, first: AuditRecord) -> None:
-        """Records before the first one are missing with a word, or without one."""
+        """Check that records missing before the first one were deleted by retention."""
         if first.sequence == 1:
-            if first.previous != BEGINNING:
+            if first.previous != FIRST_PREVIOUS_HASH:
                 self._find(1, "record 1 is not the first that was written")
         elif not self._is_forgotten(first):
             which = _range(1, first.sequence - 1)
             self._find(1, f"{which} missing, and no retention record says so")
 
     def _is_forgotten(self, first: AuditRecord) -> bool:
-        """Whether a record says that all before this one are gone, or that it will be gone too.
+        """Whether a retention record covers the records before this one, or this one too.
 
-        What has been let go is deleted bit by bit, the oldest first: what is left of it hangs
-        together with the rest as if it stayed.
+        Expired records are deleted in chunks, the oldest first, so that some of them may still be
+        there.
         """
         _, digest = self._forgotten.get(first.sequence - 1, (0, ""))
         return digest == first.previous or any(
@@ -197,7 +201,7 @@ class Check:
 
     def _remember(self, record: AuditRecord) -> None:
         try:
-            said = convert(json.loads(record.body), _Marker)
+            said = convert(json.loads(record.body), _RetentionBody)
         except (ValueError, RecursionError, ValidationError):
             return  # somebody has changed it: its hash says so
         self._forgotten[said.last] = (said.first, said.hash)

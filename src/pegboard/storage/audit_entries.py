@@ -1,4 +1,4 @@
-"""What the audit trail keeps: which calls, what people decide, and what changes the board."""
+"""The entries of the audit trail: calls, decisions, and changes of the board."""
 
 import math
 import time
@@ -21,7 +21,7 @@ from pegboard.errors import AuditUnavailable, Unavailable, shorten_name
 from pegboard.storage.audit_chain import RETENTION
 from pegboard.storage.history_rows import Redact, call_row
 
-_KEPT = (
+_FIELDS = (
     "call_id",
     "tool",
     "version",
@@ -50,15 +50,15 @@ _LEFT_OUT = frozenset({"at", "kind", "stack"})
 
 
 def is_audited(*, effect: str, decision: str, reads: bool) -> bool:
-    """Whether a call has to be provable: it changes something, was refused, or all are."""
+    """Whether a call belongs in the audit trail: it changes something, was refused, or all do."""
     return reads or effect not in {"read", ""} or decision in {"deny", "ask"}
 
 
 def call_entry(frozen: RecordSnapshot, redact: Redact) -> AuditEntry:
-    """What is kept of a call: who did what under which decision, and how it ended."""
+    """The audit entry of a call: who called what under which decision, and the outcome."""
     row = call_row(frozen, keep_arguments=False, redact=redact)
     started_at, duration = frozen.record.started_at, row["duration_ms"]
-    body = {name: row[name] for name in _KEPT}
+    body = {name: row[name] for name in _FIELDS}
     body["duration_ms"] = duration if math.isfinite(duration) else None
     return AuditEntry(
         kind="call",
@@ -68,24 +68,24 @@ def call_entry(frozen: RecordSnapshot, redact: Redact) -> AuditEntry:
     )
 
 
-class Starts:
-    """Which starts of calls are stored before they run, and what the trail keeps of one."""
+class StartFilter:
+    """Decides which starts of calls are stored before they run, and makes their audit entries."""
 
     def __init__(self, redact: Redact, *, required: bool, reads: bool) -> None:
-        """Keep those of writes in the history; with `required` all that is audited in the trail."""
+        """Store starts of writes; with `required`, of all audited calls in the trail."""
         self._redact = redact
         self._required = required
         self._reads = reads
 
     def wants(self, *, effect: str, decision: str) -> bool:
-        """Whether such a call must not run before its start is stored."""
+        """Whether the start of such a call must be stored before it runs."""
         return in_history(effect) or self._in_trail(effect, decision)
 
     def entry(self, event: CallStarted) -> AuditEntry | None:
-        """What the trail takes before the call runs; None where nobody requires it."""
+        """The audit entry to write before the call runs; None where it is not required."""
         if not self._in_trail(event.effect, event.decision):
             return None
-        body = _redacted(to_builtins(event), self._redact)
+        body = _redact(to_builtins(event), self._redact)
         at = event.started_at if math.isfinite(event.started_at) else 0.0
         kept = {name: value for name, value in body.items() if name != "started_at"}
         return AuditEntry(kind="start", at=at, tenant=body["tenant"], body=kept)
@@ -95,38 +95,38 @@ class Starts:
 
 
 def in_history(effect: str) -> bool:
-    """Whether the history keeps that such a call has started: its outcome may stay unknown."""
+    """Whether the history stores the start of such a call, since its outcome may stay unknown."""
     return effect != "read"
 
 
-def audit_unavailable_error(tool: str, error: Unavailable) -> AuditUnavailable:
-    """What the caller of a call hears whose start the trail has not taken."""
+def start_not_audited(tool: str, error: Unavailable) -> AuditUnavailable:
+    """The error for a call whose start could not be written to the audit trail."""
     return AuditUnavailable(
-        f"'{shorten_name(tool)}' was not run: that it starts could not be written into the audit "
-        f"trail, which has to have it first. {error.message}",
+        f"'{shorten_name(tool)}' was not run: its start could not be written to the audit trail "
+        f"first. {error.message}",
         retry_after=error.retry_after,
         nothing_done=True,
         permanent=not error.retryable,
     )
 
 
-class Audited:
-    """Takes of each event what the trail keeps of it; of a source only that it changed.
+class AuditEventFilter:
+    """Selects the events of the audit trail; of a source only changes of its status.
 
-    Nothing in what it gives can change any more, so that it may wait in a queue.
+    What it returns is immutable, so that it may wait in a queue.
     """
 
     def __init__(
         self, redact: Redact, *, reads: bool, now: Callable[[], float] = time.time
     ) -> None:
-        """Keep calls that only read too if they are wanted; sources are told at this time."""
+        """With `reads`, include calls that only read; `now` is the time of source changes."""
         self._redact = redact
         self._reads = reads
         self._now = now
         self._sources: dict[str, SourceChanged] = {}
 
-    def of(self, event: Event) -> RecordSnapshot | AuditEntry | None:
-        """What is kept of an event; None when it need not be provable."""
+    def entry_of(self, event: Event) -> RecordSnapshot | AuditEntry | None:
+        """What the trail keeps of an event; None if it is not audited."""
         match event:
             case CallRecord():
                 return freeze(event) if self._is_kept(event) else None
@@ -150,25 +150,25 @@ class Audited:
     def _entry(
         self, kind: str, at: float, event: ApprovalChanged | BoardChanged | SourceChanged
     ) -> AuditEntry:
-        body = _redacted(to_builtins(event, str_keys=True), self._redact)
+        body = _redact(to_builtins(event, str_keys=True), self._redact)
         kept = {name: value for name, value in body.items() if name not in _LEFT_OUT}
         at = at if math.isfinite(at) else 0.0
         return AuditEntry(kind=kind, at=at, tenant=body.get("tenant", ""), body=kept)
 
 
-def _redacted(value: Any, redact: Redact) -> Any:
+def _redact(value: Any, redact: Redact) -> Any:
     if isinstance(value, str):
         return clean_text(redact(value))
     if isinstance(value, dict):
         items = cast("dict[str, Any]", value).items()
-        return {name: _redacted(item, redact) for name, item in items}
+        return {name: _redact(item, redact) for name, item in items}
     if isinstance(value, (list, tuple)):
-        return [_redacted(item, redact) for item in cast("list[Any]", value)]
+        return [_redact(item, redact) for item in cast("list[Any]", value)]
     return value
 
 
 def entries_of(kept: Sequence[RecordSnapshot | AuditEntry], redact: Redact) -> Sequence[AuditEntry]:
-    """The entries of several; a call that cannot be redacted is kept without its reason."""
+    """The entries of several events; a call that cannot be redacted is kept without its reason."""
     entries: list[AuditEntry] = []
     for call in kept:
         if isinstance(call, AuditEntry):
@@ -181,8 +181,8 @@ def entries_of(kept: Sequence[RecordSnapshot | AuditEntry], redact: Redact) -> S
     return entries
 
 
-def lost_entry(records: int, *, at: float) -> AuditEntry:
-    """What the trail says of records that could not be written into it."""
+def gap_entry(records: int, *, at: float) -> AuditEntry:
+    """The entry that counts records that could not be written."""
     return AuditEntry(kind="audit", at=at, body={"action": "lost", "records": records})
 
 

@@ -1,4 +1,4 @@
-"""What history shows of a call: one JSON-compatible row, the same in every storage."""
+"""The rows of the history: one JSON-compatible mapping per call, the same in every storage."""
 
 from collections.abc import Callable
 from typing import Any
@@ -15,13 +15,13 @@ MAX_TEXT = 65_536
 _FREE_TEXT = ("reason", "error_message")
 
 
-def unchanged(text: str) -> str:
-    """A `Redact` for a board that has no secrets."""
+def redact_nothing(text: str) -> str:
+    """A `Redact` that changes nothing."""
     return text
 
 
 def call_row(frozen: RecordSnapshot, *, keep_arguments: bool, redact: Redact) -> dict[str, Any]:
-    """A finished call as history shows it."""
+    """The history row of a finished call."""
     row = frozen.to_dict()
     for name in _FREE_TEXT:
         row[name] = redact(row[name])
@@ -31,7 +31,7 @@ def call_row(frozen: RecordSnapshot, *, keep_arguments: bool, redact: Redact) ->
 
 
 def start_row(event: CallStarted) -> dict[str, Any]:
-    """A write that has started, as history shows it until its record comes."""
+    """The history row of a started write, until its record comes."""
     record = CallRecord(
         call_id=event.call_id,
         tool=event.tool,
@@ -53,7 +53,7 @@ def start_row(event: CallStarted) -> dict[str, Any]:
 
 
 def detail_row(record: CallRecord, redact: Redact) -> dict[str, Any]:
-    """What the operator finds under the record's error id."""
+    """The detail that operators find under an error id."""
     return {
         "error_id": clean_text(record.error_id),
         "call_id": clean_text(record.call_id),

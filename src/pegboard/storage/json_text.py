@@ -1,4 +1,4 @@
-"""Values as JSON text and back, whatever text is in them."""
+"""Converts values to JSON text and back."""
 
 import json
 from typing import Any, TypeVar
@@ -14,14 +14,14 @@ def dump(value: Any) -> str:
     """JSON text that `load` reads.
 
     Raises:
-        InvalidRequest: There is something in it that is no JSON.
+        InvalidRequest: It contains something that is not JSON.
     """
     try:
         return msgspec.json.encode(value).decode()
     except UnicodeEncodeError:  # half of a surrogate pair, as broken JSON from elsewhere has it
         return json.dumps(msgspec.to_builtins(value, str_keys=True), separators=(",", ":"))
     except (TypeError, ValueError, RecursionError) as error:
-        raise InvalidRequest(f"this cannot be stored, since it is no JSON: {error}") from error
+        raise InvalidRequest(f"the value is not JSON and cannot be stored: {error}") from error
 
 
 def load(text: str, type: type[Value]) -> Value:  # noqa: A002 - msgspec's own name for it
@@ -34,10 +34,10 @@ def load(text: str, type: type[Value]) -> Value:  # noqa: A002 - msgspec's own n
         return msgspec.convert(json.loads(text), type, str_keys=True)
 
 
-def copied(value: Value) -> Value:
-    """The value as a database would give it back: it shares nothing with the one that was given.
+def copy_json(value: Value) -> Value:
+    """Copy a value as a database would return it, sharing nothing with the original.
 
     Raises:
-        InvalidRequest: There is something in it that is no JSON.
+        InvalidRequest: It contains something that is not JSON.
     """
     return load(dump(value), type(value))

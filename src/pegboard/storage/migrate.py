@@ -28,14 +28,14 @@ def revision_of(connection: Connection) -> str:
         found = connection.execute(text(f"SELECT version_num FROM {TABLE}")).scalar_one()  # noqa: S608 - our own name
         if found not in REVISIONS:
             raise ConfigError(
-                f"a newer Pegboard made it (schema {found}, this one knows {REVISIONS[-1]}); "
-                "upgrade"
+                f"it was created by a newer Pegboard (schema {found}, this one knows "
+                f"{REVISIONS[-1]}); upgrade"
             )
         return str(found)
     if _EARLIER in tables:
         return REVISIONS[0]
     if tables and connection.dialect.name == "sqlite":
-        raise ConfigError("it is a database that Pegboard did not make")
+        raise ConfigError("it was not created by Pegboard")
     return ""
 
 

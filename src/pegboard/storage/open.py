@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING
 
 from pegboard.core.ports.call_stores import History
 from pegboard.core.ports.clock import Clock, SystemClock
-from pegboard.storage.history_rows import Redact, unchanged
+from pegboard.storage.history_rows import Redact, redact_nothing
 from pegboard.storage.port import Storage
 
 if TYPE_CHECKING:
-    from pegboard.storage.databases.database import Database
+    from pegboard.storage.databases.database import StorageDatabase
     from pegboard.storage.databases.transaction import Rows
 
 _SYSTEM_CLOCK = SystemClock()
@@ -53,7 +53,7 @@ def open_storage(
     """
     from pegboard.storage.sql.storage import SqlStorage
 
-    def opened(sweep: "Rows") -> "Database":
+    def opened(sweep: "Rows") -> "StorageDatabase":
         if is_postgres(place):
             from pegboard.storage.databases.postgres import PostgresDatabase
 
@@ -66,7 +66,7 @@ def open_storage(
         opened,
         clock=clock,
         store_arguments=store_arguments,
-        redact=redact or unchanged,
+        redact=redact or redact_nothing,
         outcome_ttl=outcome_ttl,
         audit_reads=audit_reads,
         audit_starts=audit_starts,
@@ -81,14 +81,14 @@ async def open_history(place: Path | str) -> AsyncGenerator[History]:
         ConfigError: Nothing has been recorded there, or it is damaged, newer or not ours.
     """
     from pegboard.storage.databases.sqlite_file import FILE, open_reader
-    from pegboard.storage.databases.sqlite_reader import Reader
+    from pegboard.storage.databases.sqlite_reader import SqliteReader
     from pegboard.storage.sql.history import SqlHistory
 
     if is_postgres(place):
         async with open_storage(place) as storage:
             yield storage.history
         return
-    reader = Reader(open_reader(Path(place) / FILE))
+    reader = SqliteReader(open_reader(Path(place) / FILE))
     try:
         yield SqlHistory(reader)
     finally:

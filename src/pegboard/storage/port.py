@@ -1,4 +1,4 @@
-"""What every storage offers: the ports of the core, filled, and one life."""
+"""The interface of every storage: the stores, and how they are closed."""
 
 from types import TracebackType
 from typing import Protocol, Self
@@ -24,7 +24,7 @@ GOES_ON = (NodeState.PENDING, NodeState.READY, NodeState.IN_PROGRESS)
 
 
 class Auditor(Listener, Protocol):
-    """A listener that writes the audit trail."""
+    """The listener that writes the audit trail."""
 
     @property
     def dropped(self) -> int:
@@ -35,100 +35,100 @@ class Auditor(Listener, Protocol):
 class Storage(Protocol):
     """An open storage; an async context manager that closes itself.
 
-    Its parts may be used from any number of threads and event loops at once. After `close` each of
-    them answers `Unavailable`.
+    Its parts may be used from any number of threads and event loops. After `close` they raise
+    `Unavailable`.
     """
 
     @property
     def listener(self) -> Listener:
-        """Records what happened; never slows a call and drops what does not fit its queue."""
+        """Records calls in the background; drops records when its queue is full."""
         ...
 
     @property
     def journal(self) -> Journal:
-        """Keeps starts of writes before they run."""
+        """Stores the starts of writes before they run."""
         ...
 
     @property
     def history(self) -> History:
-        """Reads what the listener and the journal kept."""
+        """Reads what the listener and the journal have stored."""
         ...
 
     @property
     def results(self) -> ResultStore:
-        """Keeps what is too large to give at once."""
+        """Stores results that are too large to return at once."""
         ...
 
     @property
     def outcomes(self) -> OutcomeStore:
-        """Keeps first outcomes by idempotency key."""
+        """Stores first outcomes by idempotency key."""
         ...
 
     @property
     def catalogue(self) -> CatalogueStore:
-        """Keeps versions of tools that were registered while the board ran."""
+        """Stores versions of tools that were registered over the API."""
         ...
 
     @property
     def pins(self) -> PinStore:
-        """Keeps which definitions of upstreams are approved."""
+        """Stores approved definitions of upstream tools."""
         ...
 
     @property
     def seen_tools(self) -> LastKnownToolStore:
-        """Keeps what tools were, for when they are gone."""
+        """Stores the last known specs of tools."""
         ...
 
     @property
     def switches(self) -> SwitchStore:
-        """Keeps what people have turned off."""
+        """Stores kill switches."""
         ...
 
     @property
     def dependencies(self) -> DependencyStore:
-        """Keeps every change of the dependency graph."""
+        """Stores every change of the dependency graph."""
         ...
 
     @property
     def approvals(self) -> ApprovalStore:
-        """Keeps what people are asked and what they decide."""
+        """Stores approvals."""
         ...
 
     @property
     def runs(self) -> RunStore:
-        """Keeps plans, runs, and what happened in them."""
+        """Stores plans, runs, and their events."""
         ...
 
     @property
     def audit(self) -> AuditStore:
-        """Keeps what has to be provable."""
+        """Stores the audit trail."""
         ...
 
     @property
     def auditor(self) -> Auditor:
-        """Writes what happens into the audit trail."""
+        """Writes events into the audit trail."""
         ...
 
     @property
     def upkeep(self) -> StorageMaintenance:
-        """Counts what is open, and lets go of what is old."""
+        """Counts open items and deletes expired records."""
         ...
 
     @property
     def dropped(self) -> int:
-        """How many records were lost because they could not be kept."""
+        """The number of lost records."""
         ...
 
     async def flush(self) -> None:
-        """Return once whatever the listener took so far is kept or dropped."""
+        """Return once everything the listener has received is stored or dropped."""
         ...
 
     async def sweep(self) -> None:
-        """Forget what has expired; also happens by itself from time to time."""
+        """Delete expired entries; this also happens from time to time by itself."""
         ...
 
     async def close(self) -> None:
-        """Keep what is waiting, then let go of everything; safe to call twice."""
+        """Store what is waiting and close; safe to call twice."""
         ...
 
     async def __aenter__(self) -> Self: ...

@@ -11,12 +11,12 @@ DATA = {"PEGBOARD_DATA": "data"}
 @pytest.mark.parametrize(
     ("arguments", "told"),
     [
-        (("my__gret",), "no tool is called 'my__gret' now; did you mean 'my__greet'"),
-        (("typo",), "no tool is called 'typo' now; 'pegboard tools' lists them"),
-        (("my",), "no tool is called 'my' now; a source is: --source my"),
-        (("my__x*",), "no tool is called 'my__x*' now;"),
-        (("--source", "myy"), "no source is called 'myy' now; did you mean 'my'?"),
-        (("--source", "elsewhere"), "no source is called 'elsewhere' now; there are my"),
+        (("my__gret",), "there is no tool 'my__gret' now; did you mean 'my__greet'"),
+        (("typo",), "there is no tool 'typo' now; 'pegboard tools' lists them"),
+        (("my",), "there is no tool 'my' now; a source is: --source my"),
+        (("my__x*",), "there is no tool 'my__x*' now;"),
+        (("--source", "myy"), "there is no source 'myy' now; did you mean 'my'?"),
+        (("--source", "elsewhere"), "there is no source 'elsewhere' now; there are my"),
     ],
     ids=lambda value: " ".join(value) if isinstance(value, tuple) else "",
 )

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from pegboard.cli.output.marketplace import tell_review
+from pegboard.cli.output.marketplace import print_review
 from pegboard.features.marketplace.entries import (
     InstallOption,
     Label,
@@ -29,14 +29,14 @@ async def test_what_an_entry_does_not_say_takes_no_line(capsys: pytest.CaptureFi
     entry = MarketEntry(market="m", id="a/b", kind="MCP server", short="b", ways=(way,))
 
     review = await review_entry(entry, market, EntrySelection(), look=nothing, environ={})
-    tell_review(review.shown)
+    print_review(review.shown)
 
     assert capsys.readouterr().out == (
         "entry: m/a/b\n"
         "kind: MCP server\n"
         "way: remote-1\n"
         "address: https://x\n"
-        "over HTTP: not to be added. It has no tools.\n"
+        "over HTTP: cannot be added. It has no tools.\n"
         "\n"
         "tool  effect  description\n"
         "\n"
@@ -74,7 +74,7 @@ async def test_all_that_it_says_is_told(capsys: pytest.CaptureFixture[str]) -> N
     review = await review_entry(
         entry, market, EntrySelection(), look=nothing, environ={"MARKET_B_KEY": "secret"}
     )
-    tell_review(review.shown)
+    print_review(review.shown)
 
     told = capsys.readouterr().out
     assert "title: B\n" in told

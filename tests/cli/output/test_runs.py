@@ -6,7 +6,7 @@ import pytest
 import typer
 
 from pegboard.cli.exit_codes import Exit
-from pegboard.cli.output.runs import show, tell, watched
+from pegboard.cli.output.runs import print_and_exit, print_run, watch_run
 from pegboard.core.graph import Graph, NodeState
 from pegboard.core.ports.durability import RunStart
 from pegboard.core.ports.run_store import RunEvent, StoredRun
@@ -37,7 +37,7 @@ def a_view(state: NodeState, **changes: object) -> RunView:
 )
 def test_the_exit_code_says_how_a_run_is(state: NodeState, code: Exit) -> None:
     with pytest.raises(typer.Exit) as ended:
-        tell(a_view(state), json=True)
+        print_and_exit(a_view(state), json=True)
 
     assert ended.value.exit_code == code
 
@@ -48,7 +48,7 @@ def test_people_see_the_error_and_what_is_waited_for(capsys: pytest.CaptureFixtu
     )
     error = {"code": "timeout", "message": "Too late."}
     with pytest.raises(typer.Exit):
-        tell(a_view(NodeState.WAITING, pending=(pending,), error=error), json=False)
+        print_and_exit(a_view(NodeState.WAITING, pending=(pending,), error=error), json=False)
 
     said = capsys.readouterr()
     assert said.out.startswith("r1  waiting  g\n")
@@ -87,7 +87,7 @@ async def test_what_has_happened_is_told_although_the_run_rests(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
     board: Any = Slow()
-    await watched(board, "r1", quiet=False)
+    await watch_run(board, "r1", quiet=False)
 
     assert capsys.readouterr().err == "in_progress  a\nwaiting      a\n"
 
@@ -96,7 +96,7 @@ async def test_what_is_not_known_any_more_is_not_waited_for() -> None:
     board: Any = Slow()
     board.cause = RunNotFound("r1")
 
-    assert (await watched(board, "r1", quiet=False)).result.state is NodeState.WAITING
+    assert (await watch_run(board, "r1", quiet=False)).result.state is NodeState.WAITING
 
 
 @pytest.mark.parametrize(
@@ -121,15 +121,15 @@ async def test_what_is_not_known_any_more_is_not_waited_for() -> None:
 def test_people_are_told_what_to_type(
     pending: PendingStep, command: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    show(a_view(NodeState.WAITING, pending=(pending,)), options=" --data data")
+    print_run(a_view(NodeState.WAITING, pending=(pending,)), options=" --data data")
 
     assert capsys.readouterr().err.endswith(f"\n  pegboard {command}\n")
 
 
 def test_nobody_is_told_to_go_on_with_what_is_not_kept(capsys: pytest.CaptureFixture[str]) -> None:
     pending = PendingStep(id="a", step="a", kind="person", message="Which?")
-    show(a_view(NodeState.WAITING, pending=(pending,)), is_kept=False)
+    print_run(a_view(NodeState.WAITING, pending=(pending,)), is_kept=False)
 
     said = capsys.readouterr().err
     assert "pegboard runs" not in said
-    assert "run it with --data DIR" in said
+    assert "use --data DIR" in said

@@ -2,7 +2,7 @@ from typing import Any
 
 import pytest
 
-from pegboard.cli.output.sources import count_of, reason_of, tell_of_log
+from pegboard.cli.output.sources import count_of, print_log_hint, reason_of
 from pegboard.runtime.sources.state import SourceState
 
 
@@ -46,11 +46,11 @@ def test_where_the_log_is_stands_below_what_speaks_of_it(
 ) -> None:
     well, logged = SourceState(name="a", kind="k"), SourceState(name="b", kind="k")
     logged.is_logged = True
-    tell_of_log([well])
+    print_log_hint([well])
     nothing = capsys.readouterr().err
-    tell_of_log([well, logged])
+    print_log_hint([well, logged])
 
     assert (nothing, capsys.readouterr().err) == (
         "",
-        "With PEGBOARD_LOG=stderr the log is shown here.\n",
+        "Set PEGBOARD_LOG=stderr to show the log.\n",
     )

@@ -3,7 +3,15 @@ import time
 
 import pytest
 
-from pegboard.cli.output.tables import counted, first_line, moment, note, say, say_json, table
+from pegboard.cli.output.tables import (
+    count_noun,
+    first_line,
+    format_time,
+    note,
+    say,
+    say_json,
+    table,
+)
 
 
 class _Stream(io.StringIO):
@@ -63,14 +71,14 @@ def test_a_description_is_cut_to_its_first_line() -> None:
 
 
 def test_one_is_counted_as_one() -> None:
-    assert [counted(number, "tool") for number in (0, 1, 2)] == ["0 tools", "1 tool", "2 tools"]
+    assert [count_noun(number, "tool") for number in (0, 1, 2)] == ["0 tools", "1 tool", "2 tools"]
 
 
 def test_a_time_is_told_where_the_reader_is(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("TZ", "Asia/Tokyo")
     time.tzset()
     try:
-        assert moment(0.0) == "1970-01-01 09:00:00"
+        assert format_time(0.0) == "1970-01-01 09:00:00"
     finally:
         monkeypatch.undo()
         time.tzset()
@@ -78,4 +86,4 @@ def test_a_time_is_told_where_the_reader_is(monkeypatch: pytest.MonkeyPatch) -> 
 
 @pytest.mark.parametrize("seconds", [1e308, 1e15, -1e15])
 def test_a_time_beyond_all_calendars_is_told_too(seconds: float) -> None:
-    assert moment(seconds) == "never"
+    assert format_time(seconds) == "never"

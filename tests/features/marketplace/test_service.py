@@ -357,7 +357,7 @@ async def test_a_server_that_hangs_is_not_waited_for(
         ("slow", "failed"),
     ]
     assert found["marketplaces"][1]["reason"] == "it took more than 2 s."
-    assert "listing it took more than 2 s." in review.shown["tools_note"]
+    assert "listing its tools took more than 2 s." in review.shown["tools_note"]
 
 
 async def test_a_document_in_the_private_network_is_not_read(tmp_path: Path) -> None:

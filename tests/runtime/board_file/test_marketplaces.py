@@ -86,7 +86,7 @@ def test_a_token_that_is_no_variable_is_never_written_anywhere(written: str) -> 
         pytest.param(
             "  - {kind: mcp_registry, name: a, document: x}\n"
             "  - {kind: mcp_registry, name: a, document: y}\n",
-            "the name 'a' is taken",
+            "the name 'a' is used twice",
             id="twice",
         ),
         pytest.param(

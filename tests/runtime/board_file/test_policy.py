@@ -45,7 +45,7 @@ def test_concurrency_alone_is_a_limit() -> None:
 
 @pytest.mark.parametrize("rate", ["fast", "5", "0/s", "5/0s", "-1/s", "5/week"])
 def test_what_is_no_rate_is_told_with_its_line(rate: str) -> None:
-    with pytest.raises(ConfigError, match=r"board\.yaml:3: .* is no rate; write as '20/s'"):
+    with pytest.raises(ConfigError, match=r"board\.yaml:3: .* is not a rate; write it as '20/s'"):
         _policy(f"policy:\n  limits:\n    'x*': {{rate: '{rate}'}}\n")
 
 
@@ -57,5 +57,5 @@ def test_an_unknown_effect_or_verdict_is_told_with_its_line(effects: str) -> Non
 
 @pytest.mark.parametrize("policy", ["{deny: ['[bad']}", "{limits: {'x[': {rate: 1/s}}}"])
 def test_a_glob_that_would_match_nothing_is_refused(policy: str) -> None:
-    with pytest.raises(ConfigError, match=r"board\.yaml:1: .* nothing closes"):
+    with pytest.raises(ConfigError, match=r"board\.yaml:1: .* an unclosed"):
         _policy(f"policy: {policy}")

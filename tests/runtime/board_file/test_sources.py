@@ -59,7 +59,7 @@ def test_a_place_is_named_as_it_is_written(auth: str, says: str) -> None:
             id="config",
         ),
         pytest.param(
-            "{kind: builtin, name: x}\n- {kind: builtin, name: x}", "is taken", id="twice"
+            "{kind: builtin, name: x}\n- {kind: builtin, name: x}", "is already used", id="twice"
         ),
     ],
 )

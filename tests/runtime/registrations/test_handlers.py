@@ -9,7 +9,7 @@ from pegboard import ToolRegistry
 from pegboard.core.ports.services import Services
 from pegboard.runtime.board_file.models import ToolEntry
 from pegboard.runtime.registrations.handlers import HandlerContext, open_handler
-from pegboard.runtime.registrations.tools import entry_tool
+from pegboard.runtime.registrations.tools import build_entry_tool
 
 
 class Counted(AsyncExitStack):
@@ -75,7 +75,7 @@ async def test_types_of_a_function_are_read_by_the_first_call() -> None:
             **{"import": "tests.runtime.registrations.test_handlers:whisper"},
         )
         function = await open_handler(entry, opening, where="here")
-        registry = ToolRegistry([await entry_tool(entry, opening, where="here")])
+        registry = ToolRegistry([await build_entry_tool(entry, opening, where="here")])
         before = "arguments" in vars(function)
         answer = await registry.call("x", {"text": "A"})
 

@@ -86,7 +86,7 @@ def test_json_schema_passes_through(schema: dict[str, Any]) -> None:
 @pytest.mark.parametrize(
     ("given", "says"),
     [
-        pytest.param({"a": "strng"}, "input_schema.a: 'strng' is no type", id="unknown type"),
+        pytest.param({"a": "strng"}, "input_schema.a: 'strng' is not a type", id="unknown type"),
         pytest.param({"a": 5}, "input_schema.a: expected a type", id="a number"),
         pytest.param({"a": {"b": "nope"}}, "input_schema.a.b: 'nope'", id="nested"),
         pytest.param({"a": ["string", "int"]}, "input_schema.a: expected", id="two items"),

@@ -11,7 +11,7 @@ from pegboard.core.tool import Effect, Tool, ToolSpec
 from pegboard.runtime.board_file.models import NetworkEntry, ToolEntry
 from pegboard.runtime.registrations.handlers import HandlerContext
 from pegboard.runtime.registrations.source_config import config_of
-from pegboard.runtime.registrations.tools import entry_tool
+from pegboard.runtime.registrations.tools import build_entry_tool
 from pegboard.runtime.wiring.services import create_http_client
 from pegboard.tools import SchemaTool
 
@@ -25,7 +25,7 @@ async def opened(entry: ToolEntry, **opening: Any) -> Tool:
         http = create_http_client(NetworkEntry())
         stack.push_async_callback(http.close)
         given = HandlerContext(services=Services(http=http), within=60, stack=stack, **opening)
-        return await entry_tool(entry, given, where="here")
+        return await build_entry_tool(entry, given, where="here")
 
 
 def test_inputs_go_into_the_path_the_query_or_the_body() -> None:

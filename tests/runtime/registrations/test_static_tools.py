@@ -9,7 +9,7 @@ from pegboard.errors import ConfigError, DependencyCycle
 from pegboard.registry import ToolRegistry
 from pegboard.runtime.board_file.load import parse_board
 from pegboard.runtime.registrations.handlers import HandlerContext
-from pegboard.runtime.registrations.static_tools import static_tools
+from pegboard.runtime.registrations.static_tools import build_static_tools
 from pegboard.sandbox import ProbedSandbox
 
 
@@ -18,7 +18,7 @@ async def _tool(text: str, folder: Path) -> Tool:
     async with AsyncExitStack() as stack:
         services = Services(base_dir=folder, sandbox=ProbedSandbox())
         opening = HandlerContext(services=services, within=60, stack=stack)
-        return (await static_tools(loaded, opening))[0]
+        return (await build_static_tools(loaded, opening))[0]
 
 
 RFC = """
@@ -165,7 +165,7 @@ async def test_a_langchain_tool_runs_under_the_entry_s_name(tmp_path: Path) -> N
     [
         pytest.param(
             "{tool_id: a_v1, type: LangChainTool, import: 'static_langchain_two:both'}",
-            "is 2 tools, and an entry is one",
+            "is 2 tools, but an entry is one tool",
             id="two tools for one entry",
         ),
         pytest.param(
@@ -175,7 +175,7 @@ async def test_a_langchain_tool_runs_under_the_entry_s_name(tmp_path: Path) -> N
         ),
         pytest.param(
             "{tool_id: research_agent_v1, type: Subagent, agent_config: {model: m}}",
-            "runs no tools of type Subagent",
+            "cannot run tools of type Subagent",
             id="subagent",
         ),
         pytest.param("{tool_id: a_v1, type: RestAPI}", "write 'url'", id="missing url"),

@@ -52,7 +52,7 @@ async def test_who_comes_while_a_server_hangs_waits_with_the_first_and_no_longer
         await asyncio.sleep(0)
     together = all(task.done() for task in asking)
     await asyncio.wait(asking)
-    with pytest.raises(SourceUnavailable, match=r"has not said within 1 s"):
+    with pytest.raises(SourceUnavailable, match=r"did not list its tools within 1 s"):
         await server.tool("a", "")
     asked = hanging[0].asked
     hanging[3].advance(6)
@@ -61,7 +61,7 @@ async def test_who_comes_while_a_server_hangs_waits_with_the_first_and_no_longer
     await server.close()
 
     assert {str(task.exception()) for task in asking} == {
-        "Its server has not said within 1 s what it has."
+        "Its server did not list its tools within 1 s."
     }
     assert together  # the second of five that queue would take a second more
     assert (asked, hanging[0].asked) == (1, 2)
@@ -90,5 +90,5 @@ async def test_who_waits_for_what_is_closed_is_told_so(hanging: Made) -> None:
     await server.close()
     await server.close()
 
-    with pytest.raises(SourceUnavailable, match="was closed while it was listed"):
+    with pytest.raises(SourceUnavailable, match="was closed while its tools were being listed"):
         await asking

@@ -19,7 +19,7 @@ from pegboard.errors import SourceUnavailable
 from pegboard.network import GuardedClient, GuardPolicy
 from pegboard.runtime.board_file.models import ToolEntry
 from pegboard.runtime.registrations.handlers import HandlerContext
-from pegboard.runtime.registrations.tools import entry_tool
+from pegboard.runtime.registrations.tools import build_entry_tool
 from pegboard.runtime.registrations.upstream_server import (
     open_upstream,
     tools_by_action,
@@ -62,7 +62,7 @@ class Shop:
         return ToolEntry.model_validate(given)
 
     async def tool(self, **said: Any) -> Tool:
-        return await entry_tool(await self.entry(**said), self.opening, where="here")
+        return await build_entry_tool(await self.entry(**said), self.opening, where="here")
 
 
 async def called(tool: Tool) -> Any:
@@ -105,7 +105,7 @@ async def test_what_has_changed_is_refused_until_it_is_as_it_was(shop: Shop) -> 
     back = await called(tool)
 
     assert isinstance(changed.error, SourceUnavailable)
-    assert "is not what was looked at" in str(changed.error)
+    assert "differs from the definition reviewed" in str(changed.error)
     assert str(at_once.error) == str(changed.error)
     assert back.structured["path"] == "/v1/orders/7"
 
@@ -120,13 +120,13 @@ async def test_what_a_server_said_long_ago_is_asked_again(shop: Shop) -> None:
     later = await called(tool)
 
     assert (first.error, soon.error) == (None, None)
-    assert "is not what was looked at" in str(later.error)
+    assert "differs from the definition reviewed" in str(later.error)
 
 
 async def test_what_is_gone_is_told(shop: Shop) -> None:
     tool = await shop.tool(tool="gone")
 
-    assert "has no 'gone' any more" in str((await called(tool)).error)
+    assert "no longer has the tool 'gone'" in str((await called(tool)).error)
 
 
 async def test_a_server_that_is_down_is_asked_again_later(shop: Shop) -> None:
@@ -157,7 +157,9 @@ async def test_no_entry_says_that_a_write_reads(shop: Shop) -> None:
     lying = await shop.tool(tool="dropOrder", pin=pin, method="GET", effect="read")
 
     assert (honest.spec.effect, (await called(honest)).error) == ("write", None)
-    assert "is registered as read, and its server says write" in str((await called(lying)).error)
+    assert "is registered with the effect read, but its server declares write" in str(
+        (await called(lying)).error
+    )
 
 
 @pytest.mark.parametrize(
@@ -166,7 +168,7 @@ async def test_no_entry_says_that_a_write_reads(shop: Shop) -> None:
         pytest.param({"tool": ""}, "write 'tool'", id="no tool"),
         pytest.param({"pin": ""}, "add it from a marketplace", id="no pin"),
         pytest.param({"input_schema": None}, "write its 'input_schema'", id="no schema"),
-        pytest.param({"url": "ftp://x"}, "url: it is no address", id="no address"),
+        pytest.param({"url": "ftp://x"}, "url: not a valid address", id="no address"),
         pytest.param({"url": ""}, "write 'url'", id="no url"),
     ],
 )
@@ -179,7 +181,7 @@ async def test_what_is_missing_is_named(shop: Shop, said: Any, reason: str) -> N
 async def test_a_board_file_writes_a_source_instead(shop: Shop) -> None:
     opening = HandlerContext(services=shop.opening.services, within=60, stack=shop.opening.stack)
 
-    tool = await entry_tool(await shop.entry(), opening, where="here")
+    tool = await build_entry_tool(await shop.entry(), opening, where="here")
 
     assert tool.spec.unavailable == f"write '{shop.url}' under 'sources:' of the board file"
 
@@ -202,7 +204,7 @@ async def test_a_token_goes_to_the_address_that_it_is_for(shop: Shop) -> None:
         for path in ("/mcp", "/other"):
             said = {"type": "MCPTool", "server": f"{place}{path}", "tool": "x", "pin": "0" * 64}
             entry = await shop.entry(**said, url="", method="")
-            tool = await entry_tool(entry, opening, where="here")
+            tool = await build_entry_tool(entry, opening, where="here")
             named.append((tool.spec.handler, tool.spec.credential))
             await called(tool)
 
@@ -261,7 +263,7 @@ async def test_a_call_that_runs_is_not_cut_when_its_tool_goes() -> None:
             pin = upstream_digest(tools_by_action(await seen.tools())["wait"])
         said = {"tool_id": "wait_v1", "type": "MCPTool", "server": door.url, "tool": "wait"}
         entry = ToolEntry.model_validate({**said, "pin": pin, "input_schema": {"type": "object"}})
-        tool = await entry_tool(entry, opening, where="here")
+        tool = await build_entry_tool(entry, opening, where="here")
         calling = asyncio.create_task(ToolRegistry([tool]).call(tool.spec.name, {}))
         await begun.wait()
         tokens[door.url] = "another"  # what is sent with it has changed

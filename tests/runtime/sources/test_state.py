@@ -19,8 +19,8 @@ async def test_one_that_has_not_answered_says_for_how_long_it_was_asked() -> Non
     state.mark_asked(clock)
     clock.advance(3.2)
 
-    assert before == "nobody has asked for it yet"
-    assert state.reason == "no answer yet, asked 3 s ago; its tools appear when it answers"
+    assert before == "it is opened on demand, and none of its tools has been requested yet"
+    assert state.reason == "no answer yet after 3 s; its tools appear when it answers"
     assert (state.listed.is_set(), state.settled.is_set()) == (False, False)
 
 

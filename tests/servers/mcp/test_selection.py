@@ -234,7 +234,7 @@ async def test_what_a_slow_source_may_still_bring_is_told(tmp_path: Path) -> Non
             with pytest.raises(InvalidRequest, match="'st\\*pay'"):
                 check_globs(BoardSelection(only=("st*pay",)), board)
         async with Pegboard(path, settings=Settings(list_timeout=6)) as board:
-            await board.settled()
+            await board.wait_for_sources()
             failed = check_globs(selection, board)
 
     assert [text.partition(":")[0] for text in pending] == [

@@ -69,7 +69,7 @@ async def test_a_hung_a_dead_and_a_silent_server_hold_nobody_up(
     async with over_http(workshop) as door:
         path = _board(tmp_path, healthy=door.url, silent=silent, dead=dead)
         async with Pegboard(path, settings=Settings(list_timeout=_LIST_SECONDS)) as board:
-            await board.settled()
+            await board.wait_for_sources()
             states = {state.name: state for state in board.sources}
             await until(lambda: all(state.status != "pending" for state in states.values()))
             names = set(board.registry.names())
@@ -88,7 +88,7 @@ async def test_a_hung_a_dead_and_a_silent_server_hold_nobody_up(
             await asyncio.wait(retries)
             posts = door.posts() - before
             missing = await board.call("dead__add", {"a": 1, "b": 2})
-            unasked = {item["name"]: item["health"] for item in board.observed()}
+            unasked = {item["name"]: item["health"] for item in board.observe_sources()}
             health = {item["name"]: item["health"] for item in await board.health()}
 
     assert {name: state.status for name, state in states.items()} == {

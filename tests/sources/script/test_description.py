@@ -3,8 +3,13 @@ import pytest
 from pegboard.core.tool import Effect
 from pegboard.errors import SourceUnavailable
 from pegboard.sources.script.comment_blocks import find_block
-from pegboard.sources.script.description import fill_template, placeholders, read_description
-from pegboard.sources.script.located import Located, read_yaml
+from pegboard.sources.script.description import (
+    fill_template,
+    parse_document,
+    placeholders,
+    read_description,
+)
+from pegboard.tools.yaml_positions import YamlDocument
 
 GOOD = """
 description: Count words.
@@ -16,7 +21,7 @@ input_schema:
 
 
 def described(text: str):
-    return read_description(read_yaml(text.lstrip("\n"), "count.tool.yaml"))
+    return read_description(parse_document(text.lstrip("\n"), "count.tool.yaml"))
 
 
 def test_a_description_is_read_with_its_defaults() -> None:
@@ -139,12 +144,12 @@ def test_a_description_that_unfolds_without_end_is_refused() -> None:
     for name, before in zip("bcdef", "abcde", strict=True):
         bomb += f"{name}: &{name} [{', '.join([f'*{before}'] * 10)}]\n"
 
-    with pytest.raises(SourceUnavailable, match="the description is too large"):
+    with pytest.raises(SourceUnavailable, match="too large or too deep"):
         described(bomb)
 
 
 def test_a_place_without_a_line_is_called_by_its_file() -> None:
-    assert Located(value=1, file="f.yaml").at(("a",)) == "f.yaml"
+    assert YamlDocument(value=1, file="f.yaml").at(("a",)) == "f.yaml"
 
 
 @pytest.mark.parametrize("prefix", ["#", "//", "--", ";"])

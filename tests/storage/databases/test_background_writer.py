@@ -8,7 +8,7 @@ from typing import Any, cast
 import pytest
 
 from pegboard.errors import Unavailable
-from pegboard.storage.databases.background_writer import Outbox
+from pegboard.storage.databases.background_writer import BackgroundWriter
 from pegboard.storage.databases.transaction import Rows, Transaction
 from pegboard.testing import FakeClock
 
@@ -46,16 +46,16 @@ def database() -> Database:
     return Database()
 
 
-Make = Callable[..., Outbox]
+Make = Callable[..., BackgroundWriter]
 
 
 @pytest.fixture
 def make(database: Database, clock: FakeClock) -> Iterator[Make]:
-    made: list[Outbox] = []
+    made: list[BackgroundWriter] = []
 
-    def make(**options: Any) -> Outbox:
+    def make(**options: Any) -> BackgroundWriter:
         fields: dict[str, Any] = {"clock": clock, "sweep": database.row("sweep"), "max_rows": 100}
-        made.append(Outbox(database.transact, **(fields | options)))
+        made.append(BackgroundWriter(database.transact, **(fields | options)))
         return made[-1]
 
     yield make
@@ -63,7 +63,7 @@ def make(database: Database, clock: FakeClock) -> Iterator[Make]:
         outbox.close()
 
 
-def held(outbox: Outbox) -> tuple[threading.Event, threading.Event]:
+def held(outbox: BackgroundWriter) -> tuple[threading.Event, threading.Event]:
     """A row on the way: set when its writing has begun, and to be set for it to go on."""
     busy, go_on = threading.Event(), threading.Event()
 
@@ -156,7 +156,7 @@ async def test_what_cannot_be_written_at_the_end_is_counted(
     await asyncio.to_thread(outbox.close)
 
     assert outbox.dropped == 1
-    assert "could not be reached at the end" in caplog.text
+    assert "was unreachable at shutdown" in caplog.text
 
 
 async def test_whoever_waits_no_more_is_not_told(database: Database, make: Make) -> None:
@@ -187,4 +187,4 @@ async def test_what_has_expired_is_swept_without_being_asked(
     await outbox.flush()
 
     assert database.committed == ["sweep"]
-    assert "will be later" in caplog.text
+    assert "trying again later" in caplog.text

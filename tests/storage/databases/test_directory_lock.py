@@ -10,7 +10,7 @@ from tests.peers.disk import no_room
 
 from pegboard.errors import ConfigError
 from pegboard.storage import open_storage
-from pegboard.storage.databases.directory_lock import DirectoryLock, said_address, say_address
+from pegboard.storage.databases.directory_lock import DirectoryLock, read_address, write_address
 
 HOLDER = """
 import sys
@@ -35,7 +35,7 @@ def test_a_directory_that_another_process_holds_is_refused_with_its_pid(tmp_path
     message = str(caught.value)
     assert str(tmp_path) in message
     assert f"process {holder.pid}" in message
-    assert "Stop it, or name another directory with --data" in message
+    assert "Stop it, or use another directory with --data" in message
 
 
 async def test_a_directory_is_free_again_after_close(tmp_path: Path) -> None:
@@ -57,29 +57,29 @@ def test_a_directory_that_cannot_be_used_is_refused(tmp_path: Path) -> None:
 def test_who_has_the_lock_says_where_it_listens_and_the_next_one_begins_anew(
     tmp_path: Path,
 ) -> None:
-    nothing = said_address(tmp_path)
+    nothing = read_address(tmp_path)
     one = DirectoryLock(tmp_path)
-    silent = said_address(tmp_path)
-    say_address(tmp_path, "http://127.0.0.1:8451")
-    said = said_address(tmp_path)
+    silent = read_address(tmp_path)
+    write_address(tmp_path, "http://127.0.0.1:8451")
+    said = read_address(tmp_path)
     with pytest.raises(ConfigError, match=rf"in use by this process \({os.getpid()}\)\."):
         DirectoryLock(tmp_path)
     one.release()
     other = DirectoryLock(tmp_path)
-    anew = said_address(tmp_path)
+    anew = read_address(tmp_path)
     other.release()
 
     assert (nothing, silent, said, anew) == ("", "", "http://127.0.0.1:8451", "")
 
 
 def test_an_address_that_cannot_be_written_is_not_known(tmp_path: Path) -> None:
-    say_address(tmp_path / "gone", "http://127.0.0.1:8451")
+    write_address(tmp_path / "gone", "http://127.0.0.1:8451")
 
-    assert said_address(tmp_path / "gone") == ""
+    assert read_address(tmp_path / "gone") == ""
 
 
 def test_a_directory_without_room_is_refused_and_free_afterwards(tmp_path: Path) -> None:
-    with no_room(), pytest.raises(ConfigError, match=r"cannot be written: .* Make room"):
+    with no_room(), pytest.raises(ConfigError, match=r"cannot be written: .* Free some space"):
         DirectoryLock(tmp_path)
 
     DirectoryLock(tmp_path).release()

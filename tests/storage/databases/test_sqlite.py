@@ -56,7 +56,7 @@ async def test_a_reader_of_an_empty_directory_is_told_where_to_look(tmp_path: Pa
 def test_a_directory_that_cannot_be_made_is_refused(tmp_path: Path, below: str) -> None:
     (tmp_path / "file").touch()
 
-    with pytest.raises(ConfigError, match="cannot be made"):
+    with pytest.raises(ConfigError, match="cannot be created"):
         open_storage(tmp_path / below)
 
 

@@ -11,7 +11,7 @@ from pegboard.core.ports.call_stores import HistoryQuery
 from pegboard.errors import ConfigError, StoreUnavailable, Unavailable
 from pegboard.storage import open_history, open_storage
 from pegboard.storage.databases.sqlite_file import open_reader, open_writer
-from pegboard.storage.databases.sqlite_reader import Reader
+from pegboard.storage.databases.sqlite_reader import SqliteReader
 from pegboard.storage.databases.transaction import Transaction
 from pegboard.storage.migrate import REVISIONS
 from pegboard.testing import FakeClock
@@ -61,10 +61,13 @@ async def test_the_file_is_in_wal_mode(tmp_path: Path) -> None:
     ("spoil", "reason"),
     [
         (spoil_header, "file is not a database"),
-        (spoil_schema, "a database that Pegboard did not make"),
+        (spoil_schema, "it was not created by Pegboard"),
         (
             make_newer,
-            f"a newer Pegboard made it .schema 9999, this one knows {REVISIONS[-1]}.; upgrade",
+            (
+                "it was created by a newer Pegboard .schema 9999, this one knows "
+                f"{REVISIONS[-1]}.; upgrade"
+            ),
         ),
         (Path.mkdir, "(unable to open database file|disk I/O error)"),
     ],
@@ -164,7 +167,7 @@ def test_storage_that_cannot_be_read_back_is_let_go_of(
 
 async def test_a_reader_that_was_closed_says_so(tmp_path: Path) -> None:
     open_writer(tmp_path / "pegboard.db", NOON).close()
-    reader = Reader(open_reader(tmp_path / "pegboard.db"))
+    reader = SqliteReader(open_reader(tmp_path / "pegboard.db"))
     reader.close()
     reader.close()
 

@@ -25,12 +25,12 @@ from pegboard.core.ports.call_stores import HistoryQuery
 from pegboard.errors import Overloaded, Unavailable
 from pegboard.storage import Storage, open_storage
 from pegboard.storage.databases import sqlite_file
-from pegboard.storage.databases.sqlite_writer import Writer
+from pegboard.storage.databases.sqlite_writer import SqliteWriter
 from pegboard.storage.databases.transaction import Transaction
 from pegboard.testing import FakeClock
 
 
-def writer_of(storage: Storage) -> Writer:
+def writer_of(storage: Storage) -> SqliteWriter:
     return cast("Any", storage)._database._writer
 
 
@@ -135,7 +135,7 @@ async def test_a_full_queue_drops_reads_but_never_the_end_of_a_started_write(
     await storage.close()
     assert list(unfinished.calls) == []
     assert (len(everything.calls), storage.dropped) == (15, 90)
-    assert "history rows were dropped so far" in caplog.text
+    assert "history rows have been dropped so far" in caplog.text
 
 
 async def test_one_record_that_cannot_be_stored_costs_no_other(

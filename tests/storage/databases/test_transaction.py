@@ -9,7 +9,7 @@ from sqlalchemy import bindparam, select, text
 from tests.storage.made import NOON
 
 from pegboard.storage.databases.sqlite_file import open_writer
-from pegboard.storage.databases.transaction import Prepared, Transaction
+from pegboard.storage.databases.transaction import PreparedInsert, Transaction
 from pegboard.storage.tables import PLANS
 
 
@@ -22,7 +22,7 @@ def transaction(tmp_path: Path) -> Iterator[Transaction]:
 
 
 def test_a_prepared_statement_has_the_placeholders_of_its_database() -> None:
-    one = Prepared(
+    one = PreparedInsert(
         lambda _: select(PLANS.c.body).where(PLANS.c.id == bindparam("wanted")), "wanted"
     )
 
@@ -32,7 +32,7 @@ def test_a_prepared_statement_has_the_placeholders_of_its_database() -> None:
 
 
 def test_a_prepared_statement_says_in_which_order_it_takes_its_values() -> None:
-    wrong = Prepared(lambda insert: insert(PLANS), "body", "id")
+    wrong = PreparedInsert(lambda insert: insert(PLANS), "body", "id")
 
     with pytest.raises(AssertionError, match=r"takes \['id', 'body'\]"):
         wrong.text("sqlite")

@@ -6,7 +6,7 @@ from tests.storage.test_runs import a_result, a_start
 
 from pegboard.concurrency.closable_lock import ClosableLock
 from pegboard.core.ports.run_store import StoredPlan
-from pegboard.storage.history_rows import unchanged
+from pegboard.storage.history_rows import redact_nothing
 from pegboard.storage.memory.audit import MemoryAudit
 from pegboard.storage.memory.runs import MemoryRuns
 from pegboard.testing import FakeClock
@@ -30,7 +30,7 @@ async def test_runs_that_ended_make_room_the_oldest_first(clock: FakeClock) -> N
 
 async def test_a_trail_that_is_closed_counts_what_still_comes(clock: FakeClock) -> None:
     gate = ClosableLock()
-    audit = MemoryAudit(gate, clock=clock, redact=unchanged, reads=False)
+    audit = MemoryAudit(gate, clock=clock, redact=redact_nothing, reads=False)
     await audit.append([an_entry()])
     gate.close()
     audit.on_event(a_written("w1", started_at=NOON))

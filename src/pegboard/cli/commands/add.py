@@ -16,7 +16,7 @@ from pegboard.errors import ConfigError, InvalidRequest
 _SECRETS = {"bearer": ("token",), "api_key": ("key",), "basic": ("username", "password")}
 """The kinds of credential, and what of them stands in variables."""
 
-add = typer.Typer(no_args_is_help=True, help="Put a source on the board.")
+add = typer.Typer(no_args_is_help=True, help="Add a source to the board file.")
 
 
 def _command(said: Callable[..., NewSource]) -> Callable[..., NewSource]:
@@ -25,18 +25,18 @@ def _command(said: Callable[..., NewSource]) -> Callable[..., NewSource]:
     def shared(
         *,
         name: Annotated[
-            str, typer.Option(help="The first part of its tools' names; by default made up.")
+            str, typer.Option(help="Prefix of its tools' names; by default generated.")
         ] = "",
         board: Annotated[
             Path | None,
-            typer.Option("--board", "-b", help="The board file; written if there is none yet."),
+            typer.Option("--board", "-b", help="The board file; created if it is missing."),
         ] = None,
         dry_run: Annotated[
             bool, typer.Option("--dry-run", help="Show what would change, and change nothing.")
         ] = False,
         check: Annotated[
             bool,
-            typer.Option("--check/--no-check", help="Whether it is opened and its tools shown."),
+            typer.Option("--check/--no-check", help="Whether to open it and show its tools."),
         ] = True,
         **given: Any,
     ) -> None:
@@ -55,12 +55,14 @@ def _command(said: Callable[..., NewSource]) -> Callable[..., NewSource]:
 def openapi(
     document: Annotated[str, typer.Argument(help="Address or file of the OpenAPI document.")],
     *,
-    base_url: Annotated[str, typer.Option(help="Where the API is, if the document is wrong.")] = "",
+    base_url: Annotated[
+        str, typer.Option(help="Base URL of the API, if the document has a wrong one.")
+    ] = "",
     auth: Annotated[
         str,
         typer.Option(
-            help="`bearer:VARIABLE`, `api_key:VARIABLE` or `basic:VARIABLE:VARIABLE` (user name "
-            "and password): the variables that hold the secrets."
+            help="`bearer:VARIABLE`, `api_key:VARIABLE` or `basic:VARIABLE:VARIABLE` (user "
+            "name and password), naming the variables that hold the secrets."
         ),
     ] = "",
 ) -> NewSource:
@@ -81,11 +83,12 @@ def mcp(
     ] = None,
     *,
     json: Annotated[
-        Path | None, typer.Option("--json", help="A file with `mcpServers`, as MCP clients have.")
+        Path | None,
+        typer.Option("--json", help="A file with `mcpServers`, in the format of MCP clients."),
     ] = None,
     env: Annotated[
         list[str] | None,
-        typer.Option(help="Name of a variable that the command is given; repeatable."),
+        typer.Option(help="Name of a variable passed to the command; repeatable."),
     ] = None,
     auth: Annotated[
         str, typer.Option(help="`bearer:VARIABLE`: the variable that holds the token.")
@@ -117,7 +120,8 @@ def sql(
     """Put a database on the board, read only."""
     if re.match(r"[a-z0-9+.-]+://[^/@\s]*:[^/@\s]+@", url):
         raise InvalidRequest(
-            "the address holds a password: put it into a variable, and write '${VARIABLE}'"
+            "the address contains a password: put the address into a variable, and write "
+            "'${VARIABLE}'"
         )
     return NewSource(kind="sql", config={"url": url}, words="db" if "${" in url else _words_of(url))
 
@@ -155,9 +159,7 @@ def _auth(given: str, *kinds: str) -> dict[str, str]:
 
 def _secret(variable: str) -> str:
     if not re.fullmatch(r"[A-Za-z_][A-Za-z0-9_]*", variable):
-        raise ConfigError(
-            f"'{variable}' is not the name of a variable; a secret is not written here"
-        )
+        raise ConfigError(f"'{variable}' is not the name of a variable; do not write a secret here")
     return f"${{{variable}}}"
 
 

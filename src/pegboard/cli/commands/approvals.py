@@ -1,16 +1,15 @@
-"""`pegboard approvals`: what people are asked before calls run, and their answers."""
+"""`pegboard approvals`: list and decide approvals of calls."""
 
 import json as json_library
-from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeVar, get_args
+from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeVar
 
 import typer
 
 from pegboard.cli.exit_codes import exit_on_error
 from pegboard.cli.offline_storage import http_hint, run_offline, with_data
 from pegboard.cli.options import BoardOption, DataOption, JsonOption, settings, with_board
-from pegboard.cli.output.tables import moment, say, say_json, table
+from pegboard.cli.output.tables import format_time, say, say_json, table
 from pegboard.cli.output.tables import note as beside
-from pegboard.cli.params import one_of
 from pegboard.errors import InvalidRequest
 
 if TYPE_CHECKING:
@@ -18,11 +17,12 @@ if TYPE_CHECKING:
     from pegboard.runtime import Pegboard
 
 T = TypeVar("T")
+State = Literal["pending", "approved", "denied", "edited", "expired", "used", "withdrawn", "all"]
 IdArgument = Annotated[str, typer.Argument(metavar="ID", help="The approval, as `ap_...`.")]
-NoteOption = Annotated[str, typer.Option(help="For whoever made the call.")]
+NoteOption = Annotated[str, typer.Option(help="Note for the caller.")]
 
 approvals = typer.Typer(
-    help="List and decide what people are asked before calls run.",
+    help="List and decide approvals of calls.",
     no_args_is_help=True,
     rich_markup_mode=None,
 )
@@ -31,23 +31,20 @@ approvals = typer.Typer(
 @approvals.command("list")
 def list_approvals(
     *,
-    state: Annotated[
-        str, typer.Option(help="`pending`, `approved`, `denied`, `edited`, `expired`, `used`, all.")
-    ] = "pending",
+    state: Annotated[State, typer.Option(help="Only approvals in this state.")] = "pending",
     tool: Annotated[str, typer.Option(help="Only calls of this tool.")] = "",
-    limit: Annotated[int, typer.Option(min=1, max=1000, help="At most so many.")] = 20,
-    cursor: Annotated[str, typer.Option(help="Go on after the page before.")] = "",
+    limit: Annotated[int, typer.Option(min=1, max=1000, help="Maximum number of entries.")] = 20,
+    cursor: Annotated[str, typer.Option(help="Cursor of the next page.")] = "",
     data: DataOption = None,
     json: JsonOption = False,
 ) -> None:
-    """List approvals, newest first; those that wait for an answer unless told otherwise."""
+    """List approvals, newest first; by default the pending ones."""
     from pegboard.core.ports.approval_store import ApprovalQuery
-    from pegboard.features.approvals.schemas import State, page_to_dict
+    from pegboard.features.approvals.schemas import page_to_dict
 
     wanted = "" if state == "all" else state
     query = ApprovalQuery(state=wanted, tool=tool, limit=limit, cursor=cursor)
     with exit_on_error():
-        one_of(get_args(State), wanted, option="--state")
         page = run_offline(
             settings(data=data), "GET /approvals", lambda opened: opened.approvals.list(query)
         )
@@ -67,7 +64,7 @@ def show(approval: IdArgument, *, data: DataOption = None, json: JsonOption = Fa
         found = run_offline(
             settings(data=data), call, lambda opened: opened.approvals.get(approval)
         )
-    _said(found, json=json)
+    _print(found, json=json)
 
 
 @approvals.command()
@@ -78,7 +75,7 @@ def approve(
     data: DataOption = None,
     json: JsonOption = False,
 ) -> None:
-    """Approve a call; it runs when it is made again."""
+    """Approve a call; it runs when the caller makes it again."""
     _decide(approval, "approve", note, data, json=json)
 
 
@@ -104,7 +101,7 @@ def edit(
     data: DataOption = None,
     json: JsonOption = False,
 ) -> None:
-    """Approve a call with other arguments, which have to fit the tool."""
+    """Approve a call with other arguments, which must be valid for the tool."""
     with exit_on_error():
         chosen = settings(board, data)
         wanted = _object(arguments)
@@ -114,7 +111,7 @@ def edit(
 
         with http_hint(chosen, f"POST /approvals/{approval}", '{"decision": "edit", ...}'):
             decided = with_board(with_data(chosen), change)
-    _said(decided, json=json)
+    _print(decided, json=json)
 
 
 def _decide(
@@ -127,20 +124,20 @@ def _decide(
             lambda opened: opened.approvals.decide(approval, decision, note=note),
             body=json_library.dumps({"decision": decision}),
         )
-    _said(decided, json=json)
+    _print(decided, json=json)
 
 
 def _object(text: str) -> dict[str, Any]:
     try:
         value: Any = json_library.loads(text)
     except ValueError as error:
-        raise InvalidRequest(f"--arguments: this is no JSON: {error}") from error
+        raise InvalidRequest(f"--arguments: this is not JSON: {error}") from error
     if not isinstance(value, dict):
         raise InvalidRequest("--arguments: write a JSON object")
     return value  # pyright: ignore[reportUnknownVariableType]  # JSON objects have text as keys
 
 
-def _said(approval: "Approval", *, json: bool) -> None:
+def _print(approval: "Approval", *, json: bool) -> None:
     from pegboard.features.approvals.schemas import TIMES, approval_to_dict
 
     data = approval_to_dict(approval)
@@ -149,7 +146,7 @@ def _said(approval: "Approval", *, json: bool) -> None:
         return
     for key, value in data.items():
         if key in TIMES:
-            say(f"{key}: {moment(value)}")
+            say(f"{key}: {format_time(value)}")
             continue
         shown = value if isinstance(value, str) else json_library.dumps(value, ensure_ascii=False)
         say(f"{key}: {shown}")
@@ -161,6 +158,6 @@ def _row(approval: "Approval") -> tuple[str, ...]:
         approval.state,
         approval.tool,
         approval.principal,
-        moment(approval.created_at),
+        format_time(approval.created_at),
         approval.reason,
     )

@@ -1,4 +1,4 @@
-"""`pegboard audit`: what has to be provable, and the proof."""
+"""`pegboard audit`: list, export and check the audit trail."""
 
 import json as json_library
 import re
@@ -9,7 +9,7 @@ import typer
 from pegboard.cli.exit_codes import Exit, exit_on_error
 from pegboard.cli.offline_storage import run_offline
 from pegboard.cli.options import DataOption, JsonOption, settings
-from pegboard.cli.output.tables import moment, note, say, say_json, table
+from pegboard.cli.output.tables import format_time, note, say, say_json, table
 from pegboard.errors import InvalidRequest
 
 if TYPE_CHECKING:
@@ -31,9 +31,9 @@ audit = typer.Typer(
 @audit.command("list")
 def list_records(
     *,
-    after: Annotated[int, typer.Option(min=0, help="Only behind this sequence.")] = 0,
+    after: Annotated[int, typer.Option(min=0, help="Only records after this sequence number.")] = 0,
     kind: KindOption = "",
-    limit: Annotated[int, typer.Option(min=1, max=1000, help="At most so many.")] = 50,
+    limit: Annotated[int, typer.Option(min=1, max=1000, help="Maximum number of entries.")] = 50,
     data: DataOption = None,
     json: JsonOption = False,
 ) -> None:
@@ -58,12 +58,12 @@ def list_records(
 def verify(
     *,
     anchor: Annotated[
-        str, typer.Option(help="`SEQUENCE:HASH`, noted elsewhere at an earlier time.")
+        str, typer.Option(help="`SEQUENCE:HASH` from an earlier 'audit verify'.")
     ] = "",
     data: DataOption = None,
     json: JsonOption = False,
 ) -> None:
-    """Check that no record was changed, removed or reordered; ends with 1 when one was."""
+    """Check that no record was changed, removed or reordered; exits with 1 if one was."""
     from pegboard.features.audit.schemas import anchor_of, report_to_dict
 
     with exit_on_error():
@@ -77,9 +77,12 @@ def verify(
     if json:
         say_json(report_to_dict(report))
     elif report.is_intact:
-        say(f"{report.checked} records are as they were written")
+        say(f"{report.checked} records are intact")
         if report.first > 1:
-            say(f"records before {report.first} were let go, and a retention record says so")
+            say(
+                f"records before {report.first} were deleted by retention, as a retention record "
+                "says"
+            )
         if report.last:
             say(f"anchor: {report.last}:{report.head}")
     else:
@@ -115,4 +118,11 @@ def _row(record: "AuditRecord") -> tuple[str, ...]:
     what = next((body[key] for key in ("tool", "source", "subject", "action") if body.get(key)), "")
     who = next((body[key] for key in ("by", "principal") if body.get(key)), "")
     how = next((body[key] for key in _HOW if body.get(key)), "")
-    return (str(record.sequence), moment(record.at), record.kind, str(what), str(who), str(how))
+    return (
+        str(record.sequence),
+        format_time(record.at),
+        record.kind,
+        str(what),
+        str(who),
+        str(how),
+    )

@@ -8,7 +8,14 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from pegboard.cli.exit_codes import Exit, exit_code, exit_on_error
-from pegboard.cli.options import BoardOption, DataOption, JsonOption, found, settings, with_board
+from pegboard.cli.options import (
+    BoardOption,
+    DataOption,
+    JsonOption,
+    find_tool,
+    settings,
+    with_board,
+)
 from pegboard.cli.output.tables import note, say, say_json
 from pegboard.errors import InvalidRequest, PegboardError
 
@@ -29,7 +36,8 @@ def call(
         typer.Option("--arg", "-a", help="`key=text` or `key:=json`; repeatable."),
     ] = None,
     idempotency_key: Annotated[
-        str | None, typer.Option(help="The same key gives the first outcome again (with --data).")
+        str | None,
+        typer.Option(help="Idempotency key: the same key returns the first outcome (with --data)."),
     ] = None,
     timeout: Annotated[
         float | None, typer.Option(min=0, help="Seconds for the whole call; 0 for no limit.")
@@ -51,9 +59,11 @@ def call(
         )
         with suppress(PegboardError, TimeoutError):  # what is wrong is told by the call
             async with asyncio.timeout(timeout or None):
-                await found(opened, name)
+                await find_tool(opened, name)
         if chosen.data is None and _writes_files(opened):
-            note("without --data, files are written to a temporary folder and gone afterwards")
+            note(
+                "without --data, files are written to a temporary folder that is deleted afterwards"
+            )
         return await opened.call(name, given, ctx)
 
     def _writes_files(opened: "Pegboard") -> bool:
@@ -73,8 +83,8 @@ def call(
         note(f"pegboard: {result.text}")
         if chosen.data is None and result.error is not None and result.error.__cause__ is not None:
             note(
-                "The cause was not kept: call it again with --data DIR, then read "
-                "'pegboard history --data DIR --error ID'."
+                "The cause was not stored: call it again with --data DIR, then run 'pegboard "
+                "history --data DIR --error ID'."
             )
     else:
         say(result.text)

@@ -1,4 +1,4 @@
-"""`pegboard doctor`: what is installed, configured, and wrong."""
+"""`pegboard doctor`: check the installation and the configuration."""
 
 import platform
 from importlib.util import find_spec
@@ -11,7 +11,7 @@ from pegboard.cli.exit_codes import Exit, exit_on_error
 from pegboard.cli.offline_storage import is_held
 from pegboard.cli.options import BoardOption, DataOption, JsonOption, settings, with_board
 from pegboard.cli.output.sources import reason_of
-from pegboard.cli.output.tables import counted, say_json, table
+from pegboard.cli.output.tables import count_noun, say_json, table
 from pegboard.errors import ConfigError
 
 if TYPE_CHECKING:
@@ -80,7 +80,7 @@ def _settings(chosen: "Settings") -> list[Check]:
 
 
 def _all(chosen: "Settings") -> list[Check]:
-    """The data and the board; where a server has the data, the board without them."""
+    """Check the data and the board; where a server has the data, the board without it."""
     try:
         return _board(chosen)
     except ConfigError as error:
@@ -105,7 +105,7 @@ def _board(chosen: "Settings") -> list[Check]:
 
     name = str(chosen.board) if chosen.board is not None else "built-in tools only"
     found, unused, sandbox, entries = with_board(chosen, ask)
-    rules = [(f"rule '{glob}'", "unused", "it matches no tool of the board") for glob in unused]
+    rules = [(f"rule '{glob}'", "unused", "it matches no tool on the board") for glob in unused]
     walls = [
         (f"sandbox {back_end}", "missing" if reason else "ok", reason)
         for back_end, reason in sandbox.items()
@@ -122,14 +122,14 @@ def _detail(item: dict[str, Any], *, well: bool) -> str:
     reason = reason_of(item)
     if not well:
         return reason
-    count, unavailable = counted(item["tools"], "tool"), item["unavailable"]
+    count, unavailable = count_noun(item["tools"], "tool"), item["unavailable"]
     if unavailable:
         count = f"{count}, {unavailable} unavailable"
     return f"{count}: {reason}" if reason else count
 
 
 def _entries(opened: "Pegboard") -> list[Check]:
-    """What stands in the list of tools, or was registered, and cannot be used."""
+    """Entries of the `tools:` list and registered tools that cannot be used."""
     from pegboard.registry.health import why_unavailable
 
     specs = opened.registry.unavailable()

@@ -1,11 +1,11 @@
-"""`pegboard explain NAME`: who may, and why."""
+"""`pegboard explain NAME`: why a tool may or may not be called."""
 
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from pegboard.cli.exit_codes import exit_on_error
-from pegboard.cli.options import BoardOption, JsonOption, found, settings, with_board
+from pegboard.cli.options import BoardOption, JsonOption, find_tool, settings, with_board
 from pegboard.cli.output.tables import say, say_json, table
 
 if TYPE_CHECKING:
@@ -18,10 +18,10 @@ def explain(
     board: BoardOption = None,
     json: JsonOption = False,
 ) -> None:
-    """Say whether a tool may be called, by which rule, and what was checked."""
+    """Explain whether a tool may be called, and by which rule."""
 
     async def find(opened: "Pegboard") -> dict[str, Any]:
-        return opened.explain((await found(opened, name)).spec.name).to_dict()
+        return opened.explain((await find_tool(opened, name)).spec.name).to_dict()
 
     with exit_on_error():
         answer = with_board(settings(board), find, whole=False)

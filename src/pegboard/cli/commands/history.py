@@ -1,4 +1,4 @@
-"""`pegboard history`: what was called."""
+"""`pegboard history`: recorded calls."""
 
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -7,7 +7,7 @@ import typer
 
 from pegboard.cli.exit_codes import Exit, exit_on_error
 from pegboard.cli.options import DataOption, JsonOption, settings
-from pegboard.cli.output.tables import moment, note, say, say_json, table
+from pegboard.cli.output.tables import format_time, note, say, say_json, table
 
 if TYPE_CHECKING:
     from pegboard.core.ports.call_stores import HistoryPage, HistoryQuery
@@ -23,14 +23,14 @@ def history(
     ] = "",
     run: Annotated[str, typer.Option(help="Only calls of this run.")] = "",
     instead_of: Annotated[
-        str, typer.Option(help="Only calls made in the place of this tool.")
+        str, typer.Option(help="Only calls made as a substitute for this tool.")
     ] = "",
     unfinished: Annotated[
         bool, typer.Option("--unfinished", help="Only writes whose outcome is unknown.")
     ] = False,
     error: Annotated[str, typer.Option(help="The operator's detail behind an error id.")] = "",
-    limit: Annotated[int, typer.Option(min=1, max=1000, help="At most so many.")] = 20,
-    cursor: Annotated[str, typer.Option(help="Go on after the page before.")] = "",
+    limit: Annotated[int, typer.Option(min=1, max=1000, help="Maximum number of entries.")] = 20,
+    cursor: Annotated[str, typer.Option(help="Cursor of the next page.")] = "",
     board: Annotated[Path | None, typer.Option("--board", "-b", hidden=True)] = None,
     data: DataOption = None,
     json: JsonOption = False,
@@ -96,7 +96,7 @@ def _row(call: dict[str, Any]) -> tuple[str, ...]:
     duration = call.get("duration_ms")
     place = f" (for {call['instead_of']})" if call.get("instead_of") else ""
     return (
-        moment(call["started_at"]),
+        format_time(call["started_at"]),
         f"{call['tool']}{place}",
         call["status"],
         "" if duration is None else f"{duration:.1f}",

@@ -1,4 +1,4 @@
-"""`pegboard init`: a board that already does something."""
+"""`pegboard init`: write a first board."""
 
 from pathlib import Path
 from typing import Annotated
@@ -53,13 +53,13 @@ def init(
         Path | None, typer.Option("--board", "-b", help="The board file to write.")
     ] = None,
 ) -> None:
-    """Write a board.yaml and a my_tools.py to start from; overwrites nothing."""
+    """Write a board.yaml and a my_tools.py to start from; does not overwrite files."""
     with exit_on_error():
         path = board or folder / "board.yaml"
         tools = path.parent / "my_tools.py"
         for file in (path, tools):
             if file.exists():
-                raise ConfigError(f"{file} exists already; init overwrites nothing.")
+                raise ConfigError(f"{file} exists already; init does not overwrite files.")
         try:
             path.parent.mkdir(parents=True, exist_ok=True)
         except OSError as error:

@@ -1,4 +1,4 @@
-"""`pegboard market`: catalogues of others, and taking from them what was looked at."""
+"""`pegboard market`: browse external catalogues and add reviewed entries."""
 
 import sys
 from collections.abc import Awaitable, Callable, Mapping
@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any, TypeVar
 
 import typer
 
-from pegboard.cli.add_source import NewSource, add_source, refuse_twin, show_source
+from pegboard.cli.add_source import NewSource, add_source, refuse_duplicate, show_source
 from pegboard.cli.exit_codes import exit_on_error
 from pegboard.cli.offline_storage import run_offline
 from pegboard.cli.options import (
@@ -19,8 +19,8 @@ from pegboard.cli.options import (
     settings,
     with_board,
 )
-from pegboard.cli.output.marketplace import tell_review
-from pegboard.cli.output.tables import counted, first_line, note, say_json, table
+from pegboard.cli.output.marketplace import print_review
+from pegboard.cli.output.tables import count_noun, first_line, note, say_json, table
 from pegboard.errors import ConfigError, InvalidRequest
 
 if TYPE_CHECKING:
@@ -31,20 +31,21 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 EntryArgument = Annotated[
-    str, typer.Argument(metavar="MARKET/ENTRY", help="The marketplace, and its name for the entry.")
+    str, typer.Argument(metavar="MARKET/ENTRY", help="The marketplace and the entry's name.")
 ]
 WayOption = Annotated[
-    str, typer.Option("--way", help="Which way of having it, as `remote-1` [default: the best].")
+    str,
+    typer.Option("--way", help="The install option, for example `remote-1` [default: the best]."),
 ]
 ToolsOption = Annotated[
-    str, typer.Option("--tools", help="Which of its tools, with commas [default: all].")
+    str, typer.Option("--tools", help="Which of its tools, separated by commas [default: all].")
 ]
 NameOption = Annotated[
-    str, typer.Option("--name", help="What its tools' names begin with; by default made up.")
+    str, typer.Option("--name", help="Prefix of its tools' names; by default generated.")
 ]
 
 market = typer.Typer(
-    help="Browse catalogues of others, and put on the board what you have looked at.",
+    help="Browse external catalogues, review entries and add them to the board.",
     no_args_is_help=True,
     rich_markup_mode=None,
 )
@@ -55,15 +56,15 @@ def list_entries(
     words: Annotated[list[str] | None, typer.Argument(help="Words to look for.")] = None,
     *,
     capability: Annotated[
-        str, typer.Option("--capability", "-c", help="Only what is good for this.")
+        str, typer.Option("--capability", "-c", help="Only entries for this capability.")
     ] = "",
     marketplace: Annotated[str, typer.Option(help="Only of this marketplace.")] = "",
-    limit: Annotated[int, typer.Option(min=1, max=500, help="At most so many.")] = 50,
-    cursor: Annotated[str, typer.Option(help="Go on after the page before.")] = "",
+    limit: Annotated[int, typer.Option(min=1, max=500, help="Maximum number of entries.")] = 50,
+    cursor: Annotated[str, typer.Option(help="Cursor of the next page.")] = "",
     board: BoardOption = None,
     json: JsonOption = False,
 ) -> None:
-    """List what the marketplaces of the board offer."""
+    """List the entries of the board's marketplaces."""
     from pegboard.features.marketplace import EntryQuery
 
     wanted = EntryQuery(
@@ -82,7 +83,7 @@ def list_entries(
         _tell_state(item)
     headings = ("entry", "version", "effect", "good for", "description")
     table(headings, map(_row, found["entries"]))
-    note(_counted(len(found["entries"])))
+    note(_count(len(found["entries"])))
     if found["next_cursor"]:
         note(f"more with --cursor {found['next_cursor']}")
 
@@ -97,21 +98,23 @@ def show(
     board: BoardOption = None,
     json: JsonOption = False,
 ) -> None:
-    """Show all that would come of adding an entry; nothing of it is started."""
+    """Review an entry: show everything that adding it would do, without starting it."""
     with exit_on_error():
         choice = _choice(way, tools, name)
-        review = _reviewed(entry, choice, board)
+        review = _review(entry, choice, board)
     if json:
         say_json(review.shown)
     else:
-        tell_review(review.shown)
+        print_review(review.shown)
 
 
 @market.command()
 def add(
     entry: EntryArgument,
     *,
-    digest: Annotated[str, typer.Option(help="Only if it still is what this review showed.")] = "",
+    digest: Annotated[
+        str, typer.Option(help="Digest of the review; refused if the entry has changed since.")
+    ] = "",
     yes: Annotated[bool, typer.Option("--yes", "-y", help="Do not ask.")] = False,
     way: WayOption = "",
     tools: ToolsOption = "",
@@ -120,24 +123,24 @@ def add(
         bool, typer.Option("--dry-run", help="Show what would change, and change nothing.")
     ] = False,
     check: Annotated[
-        bool, typer.Option("--check/--no-check", help="Whether it is opened and its tools shown.")
+        bool, typer.Option("--check/--no-check", help="Whether to open it and show its tools.")
     ] = True,
     board: BoardOption = None,
     data: DataOption = None,
 ) -> None:
-    """Put an entry into the board file, once you have looked at it."""
+    """Add a reviewed entry to the board file."""
     from pegboard.runtime.board_file.load import load_board
     from pegboard.runtime.settings import environ
 
     with exit_on_error():
         choice = _choice(way, tools, name)
-        review = _reviewed(entry, choice, board, digest=digest)
+        review = _review(entry, choice, board, digest=digest)
         source = review.source
         if source is None:
             raise InvalidRequest(f"It cannot be installed this way: {review.way.problem}")
         path = settings(board).board or DEFAULT_BOARD
         loaded = load_board(path, environ())
-        refuse_twin(loaded, source["kind"], source["config"])
+        refuse_duplicate(loaded, source["kind"], source["config"])
         _refuse_sibling(loaded, source, named=bool(name))
         if not digest and not _is_wanted(review, yes=yes or dry_run):
             note("nothing is added")
@@ -152,10 +155,10 @@ def add(
 
 
 def _refuse_sibling(loaded: "LoadedBoard", source: Mapping[str, Any], *, named: bool) -> None:
-    """Refuse a second source on a server of which the board has other tools.
+    """Refuse a second source for a server that the board already uses.
 
     Raises:
-        InvalidRequest: It has, and no name was given; names the line, and what to write there.
+        InvalidRequest: There is one, and no name was given; names the line and what to write there.
     """
     written: Any = {} if loaded.located is None else loaded.located.value
     for index in range(0 if named else len(loaded.board.sources)):
@@ -165,30 +168,30 @@ def _refuse_sibling(loaded: "LoadedBoard", source: Mapping[str, Any], *, named: 
             continue
         if (entry["kind"], known) == (source["kind"], wanted):
             raise InvalidRequest(
-                f"{loaded.where(('sources', index))} has tools of this server already: write "
-                f"{source['config']['include']} into its 'include' too, or give --name to have "
-                "it as a source of its own"
+                f"{loaded.where(('sources', index))} already has tools of this server: write "
+                f"{source['config']['include']} into its 'include' too, or use --name to add it "
+                "as a separate source"
             )
 
 
 def _is_wanted(review: "Review", *, yes: bool) -> bool:
-    """Show it, and ask whoever sits there.
+    """Show the review and ask for confirmation.
 
     Raises:
-        InvalidRequest: Nobody does.
+        InvalidRequest: There is no terminal to ask.
     """
     if not yes and not sys.stdin.isatty():
         where = f"{review.entry.market}/{review.entry.id}"
         raise InvalidRequest(
-            f"Nobody has looked at it: 'pegboard market show {where}' shows it, and its digest; "
-            "give that with --digest."
+            f"The entry has not been reviewed: 'pegboard market show {where}' shows it and its "
+            "digest; pass the digest with --digest."
         )
-    tell_review(review.shown)
-    return yes or typer.confirm("Put it on the board?", err=True)
+    print_review(review.shown)
+    return yes or typer.confirm("Add it to the board?", err=True)
 
 
 def _record(review: "Review", chosen: "Settings", path: Path) -> None:
-    """Take it into the audit trail, where there is one and no server has it."""
+    """Record the addition in the audit trail, if there is one and no server has it."""
     from pegboard.core.principal import LOCAL
     from pegboard.features.marketplace import addition_event
 
@@ -202,10 +205,13 @@ def _record(review: "Review", chosen: "Settings", path: Path) -> None:
     try:
         run_offline(chosen, "GET /audit", tell)
     except ConfigError as error:
-        note(f"pegboard: this is not in the audit trail: {error.message.partition(chr(10))[0]}")
+        note(
+            "pegboard: this was not written to the audit trail: "
+            f"{error.message.partition(chr(10))[0]}"
+        )
 
 
-def _reviewed(
+def _review(
     entry: str, choice: "EntrySelection", board: Path | None, *, digest: str = ""
 ) -> "Review":
     marketplace, _, rest = entry.partition("/")
@@ -221,7 +227,7 @@ def _reviewed(
 
 
 def _with_board(board: Path | None, use: "Callable[[Pegboard], Awaitable[T]]") -> T:
-    """The board without what it keeps: a server may have that, and looking needs nothing of it."""
+    """Open the board without its stored data, which a server may have."""
     chosen = settings(board).model_copy(update={"data": None, "database": None})
     return with_board(chosen, use, whole=False)
 
@@ -237,7 +243,7 @@ def _tell_state(item: dict[str, Any]) -> None:
     if item["status"] != "ok":
         note(f"marketplace '{item['name']}' is {item['status']}: {item['reason']}")
     for skipped in item["skipped"]:
-        many = _counted(skipped["count"])
+        many = _count(skipped["count"])
         note(f"marketplace '{item['name']}': {many} left out, {skipped['reason']}")
 
 
@@ -248,5 +254,5 @@ def _row(entry: dict[str, Any]) -> tuple[str, ...]:
     return (where, entry["version"], entry["effect"], words, first_line(told))
 
 
-def _counted(count: int) -> str:
-    return counted(count, "entry") if count == 1 else f"{count} entries"
+def _count(count: int) -> str:
+    return count_noun(count, "entry") if count == 1 else f"{count} entries"

@@ -26,15 +26,15 @@ if TYPE_CHECKING:
 
 Globs = Annotated[
     list[str] | None,
-    typer.Option(help="Only names that this glob matches, as 'shop__*'; repeatable."),
+    typer.Option(help="Only tools matching this glob, for example 'shop__*'; repeatable."),
 ]
 Sources = Annotated[list[str] | None, typer.Option(help="Only this source; repeatable.")]
 Categories = Annotated[list[str] | None, typer.Option(help="Only this category; repeatable.")]
 Excluded = Annotated[
-    list[str] | None, typer.Option(help="No name that this glob matches; repeatable.")
+    list[str] | None, typer.Option(help="No tools matching this glob; repeatable.")
 ]
 Own = Annotated[
-    str, typer.Option("--as", help="This source as itself: alone, and under its own names.")
+    str, typer.Option("--as", help="Only this source, with its tools under their own names.")
 ]
 
 mcp = typer.Typer(invoke_without_command=True, help="Serve the board to an MCP client.")
@@ -80,14 +80,15 @@ def config(
     client: Annotated[str, typer.Argument(help=f"One of {', '.join(CLIENTS)}.")],
     *,
     write: Annotated[
-        bool, typer.Option("--write", help="Put it into the client's file; others' entries stay.")
+        bool, typer.Option("--write", help="Write it into the client's file; other entries stay.")
     ] = False,
     project: Annotated[
-        bool, typer.Option("--project", help="For this folder instead of for you everywhere.")
+        bool, typer.Option("--project", help="For this project folder instead of the user.")
     ] = False,
-    name: Annotated[str, typer.Option(help="What the client calls the server.")] = "pegboard",
+    name: Annotated[str, typer.Option(help="The server's name in the client.")] = "pegboard",
     url: Annotated[
-        str, typer.Option(help="Of a server that runs, as http://127.0.0.1:8321/mcp.")
+        str,
+        typer.Option(help="Address of a running server, for example http://127.0.0.1:8321/mcp."),
     ] = "",
     only: Globs = None,
     source: Sources = None,
@@ -122,12 +123,14 @@ def config(
             say_json({known.key: {name: entry}})
             return
         kept = write_config(known, path, name, entry)
-        say(f"Wrote '{name}' into {path}" + (f"; as it was before: {kept}" if kept else ""))
-        note(f"Restart {known.title} if it runs.")
+        say(
+            f"Wrote '{name}' into {path}" + (f"; the previous version is in {kept}" if kept else "")
+        )
+        note(f"Restart {known.title} if it is running.")
 
 
 def _command(chosen: "Settings") -> list[str]:
-    """What starts this board from anywhere."""
+    """The command that starts this board from any folder."""
     program = shutil.which("pegboard")
     command = [program] if program else [sys.executable, "-m", "pegboard"]
     command.append("mcp")

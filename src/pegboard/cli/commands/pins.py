@@ -1,4 +1,4 @@
-"""`pegboard pins`: which definitions of upstreams are approved, and which wait for it."""
+"""`pegboard pins`: review changed and new definitions of upstream tools."""
 
 import json as json_library
 from typing import TYPE_CHECKING, Annotated, Any, TypeVar
@@ -9,7 +9,7 @@ import typer
 from pegboard.cli.exit_codes import exit_on_error
 from pegboard.cli.offline_storage import run_offline
 from pegboard.cli.options import DataOption, JsonOption, settings
-from pegboard.cli.output.tables import moment, say, say_json, table
+from pegboard.cli.output.tables import format_time, say, say_json, table
 from pegboard.cli.output.tables import note as beside
 from pegboard.errors import InvalidRequest
 
@@ -24,15 +24,18 @@ ToolArgument = Annotated[
     str, typer.Argument(metavar="TOOL", help="The tool, by the upstream's name or the board's.")
 ]
 SourceOption = Annotated[str, typer.Option("--source", help="Only of this source.")]
-LimitOption = Annotated[int, typer.Option(min=1, max=1000, help="At most so many.")]
-CursorOption = Annotated[str, typer.Option(help="Go on after the page before.")]
+LimitOption = Annotated[int, typer.Option(min=1, max=1000, help="Maximum number of entries.")]
+CursorOption = Annotated[str, typer.Option(help="Cursor of the next page.")]
 DigestOption = Annotated[
-    str, typer.Option(help="Only if this is the definition that is held [default: whichever is].")
+    str,
+    typer.Option(
+        help="Digest of the held definition; refused if another one is held [default: any]."
+    ),
 ]
-_LONGEST = 400
+_MAX_SHOWN = 400
 
 pins = typer.Typer(
-    help="See and approve what upstreams change of their tools' definitions, and new tools.",
+    help="Review and approve changed and new definitions of upstream tools.",
     no_args_is_help=True,
     rich_markup_mode=None,
 )
@@ -76,7 +79,7 @@ def list_held(
     data: DataOption = None,
     json: JsonOption = False,
 ) -> None:
-    """List the definitions that are held back: changed ones, and those of new tools."""
+    """List held definitions: changed ones, and those of new tools."""
     from pegboard.features.pins.schemas import definitions_to_dict
 
     call = _query("/tools/held", source=source, state=state)
@@ -92,7 +95,7 @@ def list_held(
         say_json(definitions_to_dict(page))
         return
     headings = ("source", "name", "tool", "state", "held", "kind", "changes")
-    table(headings, map(_held_row, page.items))
+    table(headings, map(_row_of_held, page.items))
     _more(page.next_cursor)
 
 
@@ -100,7 +103,7 @@ def list_held(
 def show(
     source: SourceArgument, tool: ToolArgument, *, data: DataOption = None, json: JsonOption = False
 ) -> None:
-    """Show what an upstream has changed of a tool's definition, or all of a new one."""
+    """Show the changes of a held definition, or a new one as a whole."""
     from pegboard.features.pins.schemas import definition_to_dict
 
     with exit_on_error():
@@ -120,18 +123,18 @@ def approve(
     ] = "",
     *,
     everything: Annotated[
-        bool, typer.Option("--all", help="Whatever waits of the source.")
+        bool, typer.Option("--all", help="Everything that waits on this source.")
     ] = False,
     digest: DigestOption = "",
     data: DataOption = None,
     json: JsonOption = False,
 ) -> None:
-    """Approve a definition that is held back: the tool is as its upstream says from now on."""
+    """Approve a held definition; the tool uses it from now on."""
     from pegboard.features.pins.schemas import definition_to_dict
 
     with exit_on_error():
         if everything == bool(tool):
-            raise InvalidRequest("Name a tool, or approve whatever waits with --all.")
+            raise InvalidRequest("Name a tool, or use --all to approve everything that waits.")
         if not everything:
             _decide(source, tool, "approve", digest, data, json=json)
             return
@@ -155,7 +158,7 @@ def reject(
     data: DataOption = None,
     json: JsonOption = False,
 ) -> None:
-    """Keep what was approved before, if anything, and ask about this definition no more."""
+    """Reject a held definition; the approved one, if any, stays in use."""
     with exit_on_error():
         _decide(source, tool, "reject", digest, data, json=json)
 
@@ -185,7 +188,7 @@ def _show(held: "HeldDefinition", *, state: str = "") -> None:
     row = definition_to_dict(held, state=state)
     for key in ("source", "name", "tool", "state", "kind", "digest"):
         say(f"{key}: {row[key]}")
-    say(f"held: {moment(row['held_at'])}")
+    say(f"held: {format_time(row['held_at'])}")
     for change in row["changes"]:
         say("")
         say(f"{change['place']} ({change['kind']})")
@@ -199,21 +202,21 @@ def _pin_row(pin: "Pin") -> tuple[str, ...]:
 
     row = pin_to_dict(pin)
     told = (row["source"], row["name"], row["tool"])
-    return (*told, moment(pin.approved_at), pin.approved_by or "policy", pin.digest[:12])
+    return (*told, format_time(pin.approved_at), pin.approved_by or "policy", pin.digest[:12])
 
 
-def _held_row(held: "HeldDefinition") -> tuple[str, ...]:
+def _row_of_held(held: "HeldDefinition") -> tuple[str, ...]:
     from pegboard.features.pins.schemas import definition_to_dict
 
     row = definition_to_dict(held)
     places = ", ".join(change["place"] for change in row["changes"])
     told = (row["source"], row["name"], row["tool"], row["state"])
-    return (*told, moment(held.held_at), row["kind"], places)
+    return (*told, format_time(held.held_at), row["kind"], places)
 
 
 def _lines(value: Any) -> list[str]:
     text = value if isinstance(value, str) else json_library.dumps(value, ensure_ascii=False)
-    cut = text if len(text) <= _LONGEST else f"{text[:_LONGEST]}… ({len(text)} characters)"
+    cut = text if len(text) <= _MAX_SHOWN else f"{text[:_MAX_SHOWN]}… ({len(text)} characters)"
     return cut.splitlines() or [""]
 
 

@@ -1,4 +1,4 @@
-"""`pegboard plan GOAL`: which tools in which order; nothing is run."""
+"""`pegboard plan GOAL`: make and check a plan, without running it."""
 
 from functools import partial
 from pathlib import Path
@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from pegboard.cli.atomic_write import write_whole
+from pegboard.cli.atomic_write import write_file
 from pegboard.cli.exit_codes import Exit, exit_on_error
 from pegboard.cli.options import (
     BoardOption,
@@ -17,8 +17,7 @@ from pegboard.cli.options import (
     with_board,
 )
 from pegboard.cli.output.tables import note, say, say_json
-from pegboard.cli.params import given_params
-from pegboard.cli.plan_files import is_plan_file, read_plan_file
+from pegboard.cli.plan_files import is_plan_file, parse_params, read_plan_file
 from pegboard.errors import InvalidRequest
 
 if TYPE_CHECKING:
@@ -30,19 +29,21 @@ if TYPE_CHECKING:
 def plan(
     goal: Annotated[
         str,
-        typer.Argument(help="A tool, a task that a tool says it supports, or a file to check."),
+        typer.Argument(help="A tool, a task that a tool supports, or a plan file to check."),
     ] = "",
     *,
     capability: Annotated[
         list[str] | None,
-        typer.Option("--capability", "-c", help="One step for each, in a fitting order."),
+        typer.Option(
+            "--capability", "-c", help="A capability, one step each, in a suitable order."
+        ),
     ] = None,
     param: Annotated[
         list[str] | None,
         typer.Option("--param", "-p", help="`key=text` or `key:=json`; repeatable."),
     ] = None,
     check: Annotated[
-        bool, typer.Option("--check", help="End with an error when the plan has faults.")
+        bool, typer.Option("--check", help="Exit with an error when the plan has faults.")
     ] = False,
     mermaid: Annotated[bool, typer.Option("--mermaid", help="Print a Mermaid flow chart.")] = False,
     svg: SvgOption = None,
@@ -50,22 +51,24 @@ def plan(
     data: DataOption = None,
     json: JsonOption = False,
 ) -> None:
-    """Make a plan, check it, and say why it looks like this; with --data it is kept to be run.
+    """Make a plan, check it and explain it; with --data it is stored and can be run.
 
-    A file with a plan or a graph is checked, and not kept.
+    A file with a plan or a graph is checked, and not stored.
     """
     from pegboard.planning import PlanRequest
 
     with exit_on_error():
-        params = given_params(param or [])
+        params = parse_params(param or [])
         if is_plan_file(goal):
             if capability or params:
-                raise InvalidRequest("A file says all of a plan: leave -c and -p away.")
+                raise InvalidRequest(
+                    "A plan file is complete; `-c` and `-p` cannot be combined with it."
+                )
             document = read_plan_file(goal)
-            use = partial(_checked, document, svg)
+            use = partial(_check, document, svg)
         else:
             request = PlanRequest(goal=goal, capabilities=tuple(capability or ()), params=params)
-            use = partial(_made, request, svg)
+            use = partial(_make, request, svg)
         told, drawn = with_board(settings(board, data), use)
     if json:
         say_json(told)
@@ -77,33 +80,33 @@ def plan(
         raise typer.Exit(Exit.FAILED)
 
 
-async def _made(
+async def _make(
     request: "PlanRequest", svg: Path | None, opened: "Pegboard"
 ) -> tuple[dict[str, Any], str]:
     from pegboard.features.plans.views import show_plan
     from pegboard.rendering.text import mermaid
 
     made = await opened.plans.make(request)
-    return show_plan(made, mermaid), _drawn(made.graph, svg)
+    return show_plan(made, mermaid), _draw(made.graph, svg)
 
 
-async def _checked(
+async def _check(
     document: dict[str, Any], svg: Path | None, opened: "Pegboard"
 ) -> tuple[dict[str, Any], str]:
     from pegboard.features.plans.views import show_check
     from pegboard.rendering.text import mermaid
 
     found = opened.plans.check(document)
-    drawn = "" if found.graph is None else _drawn(found.graph, svg)
+    drawn = "" if found.graph is None else _draw(found.graph, svg)
     return {"choices": [], "notes": [], **show_check(found, mermaid)}, drawn
 
 
-def _drawn(graph: "Graph", svg: Path | None) -> str:
+def _draw(graph: "Graph", svg: Path | None) -> str:
     from pegboard.rendering.svg import chart
     from pegboard.rendering.text import tree
 
     if svg is not None:
-        write_whole(svg, chart(graph))
+        write_file(svg, chart(graph))
     return tree(graph)
 
 

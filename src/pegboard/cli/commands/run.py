@@ -1,4 +1,4 @@
-"""`pegboard run PLAN`: play a plan that is kept, or one in a file, to its end."""
+"""`pegboard run PLAN`: run a stored plan, or one in a file, to its end."""
 
 from shlex import quote
 from typing import TYPE_CHECKING, Annotated
@@ -16,8 +16,7 @@ from pegboard.cli.options import (
     settings,
     with_board,
 )
-from pegboard.cli.params import given_params
-from pegboard.cli.plan_files import is_plan_file, read_plan_file
+from pegboard.cli.plan_files import is_plan_file, parse_params, read_plan_file
 from pegboard.errors import GraphInvalid, PlanNotFound
 
 if TYPE_CHECKING:
@@ -29,8 +28,8 @@ def run(
     plan: Annotated[
         str,
         typer.Argument(
-            help="The id of a plan that `pegboard plan GOAL --data DIR` has made, or a JSON or "
-            "YAML file with a plan or a graph; no goal."
+            help="The id of a plan stored by `pegboard plan GOAL --data DIR`, or a JSON or YAML "
+            "file with a plan or a graph; not a goal."
         ),
     ],
     *,
@@ -39,7 +38,7 @@ def run(
         typer.Option("--param", "-p", help="`key=text` or `key:=json`; repeatable."),
     ] = None,
     key: Annotated[
-        str, typer.Option(help="The same key is the same run: begun once, and then gone on with.")
+        str, typer.Option(help="Idempotency key: the same key resumes the same run.")
     ] = "",
     svg: SvgOption = None,
     timeline: TimelineOption = None,
@@ -47,11 +46,11 @@ def run(
     data: DataOption = None,
     json: JsonOption = False,
 ) -> None:
-    """Run a plan, and draw what happened. With --data it can be gone on with after a crash.
+    """Run a plan and print a time line. With --data it can be resumed after a crash.
 
     A goal is planned first: `pegboard plan GOAL --json > plan.json`, then `pegboard run plan.json`.
     """
-    from pegboard.cli.output.runs import draw, tell, watched
+    from pegboard.cli.output.runs import print_and_exit, watch_run, write_drawings
     from pegboard.runtime.wiring.storage import storage_location
 
     async def start(opened: "Pegboard") -> "RunView":
@@ -70,27 +69,27 @@ def run(
         try:
             view = await start(opened)
         except GraphInvalid:
-            await opened.settled()  # what was meant by a wrong name may be listed only now
+            await opened.wait_for_sources()  # what was meant by a wrong name may be listed only now
             view = await start(opened)
         is_new = view.run.start.created_at >= began
         last = 0 if is_new else await opened.runs.last_event(view.id)
-        return await watched(opened, view.id, after=last, quiet=json)
+        return await watch_run(opened, view.id, after=last, quiet=json)
 
     with exit_on_error():
         chosen = settings(board, data)
-        params = given_params(param or [])
+        params = parse_params(param or [])
         document = read_plan_file(plan) if is_plan_file(plan) else None
         view = with_board(chosen, play, whole=False)
-        draw(view, svg=svg, timeline=timeline)
+        write_drawings(view, svg=svg, timeline=timeline)
     is_kept = storage_location(chosen) is not None
-    tell(view, json=json, options=explicit_options(board, data), is_kept=is_kept)
+    print_and_exit(view, json=json, options=explicit_options(board, data), is_kept=is_kept)
 
 
 def _instead(named: str, chosen: "Settings") -> str:
-    """What to type when there is no plan of this id."""
+    """The command to suggest when there is no such plan."""
     from pegboard.runtime.wiring.storage import storage_location
 
-    where = "" if storage_location(chosen) is not None else "No plan is kept without --data DIR. "
+    where = "" if storage_location(chosen) is not None else "Without --data DIR no plan is stored. "
     said = quote(named)
     return (
         f"{where}If '{named[:100]}' is a goal, make a plan of it first: "

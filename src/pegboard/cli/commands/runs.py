@@ -1,8 +1,8 @@
-"""`pegboard runs`: list and show runs, and let them go on or end."""
+"""`pegboard runs`: list, show, resume and cancel runs."""
 
 import json as json_library
 from collections.abc import Awaitable, Callable
-from typing import TYPE_CHECKING, Annotated, Any, TypeVar, get_args
+from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeVar
 
 import typer
 
@@ -18,8 +18,7 @@ from pegboard.cli.options import (
     settings,
     with_board,
 )
-from pegboard.cli.output.tables import moment, note, say, say_json, table
-from pegboard.cli.params import one_of
+from pegboard.cli.output.tables import format_time, note, say, say_json, table
 from pegboard.errors import RunNotFound
 
 if TYPE_CHECKING:
@@ -27,32 +26,36 @@ if TYPE_CHECKING:
     from pegboard.runtime import Pegboard, Settings
 
 T = TypeVar("T")
-runs = typer.Typer(help="List and show runs, and let them go on or end.", no_args_is_help=True)
-_NOT_KEPT = "No run is kept without --data DIR: name the one that runs are begun with."
+runs = typer.Typer(help="List, show, resume and cancel runs.", no_args_is_help=True)
+_NOT_KEPT = (
+    "Without --data DIR no run is stored: use the data directory that the runs were started with."
+)
+State = Literal[
+    "pending", "ready", "in_progress", "completed", "failed", "cancelled", "waiting", "paused",
+    "skipped", "unknown",
+]  # fmt: skip
 RunId = Annotated[str, typer.Argument(help="The run's id.")]
 
 
 @runs.command("list")
 def list_runs(
     *,
-    state: Annotated[str, typer.Option(help="Only `completed`, `waiting`, ...")] = "",
-    limit: Annotated[int, typer.Option(min=1, max=500, help="At most so many.")] = 20,
-    cursor: Annotated[str, typer.Option(help="Go on after the page before.")] = "",
+    state: Annotated[State | None, typer.Option(help="Only runs in this state.")] = None,
+    limit: Annotated[int, typer.Option(min=1, max=500, help="Maximum number of entries.")] = 20,
+    cursor: Annotated[str, typer.Option(help="Cursor of the next page.")] = "",
     board: BoardOption = None,
     data: DataOption = None,
     json: JsonOption = False,
 ) -> None:
     """List runs, newest first."""
     from pegboard.core.ports.run_store import RunQuery
-    from pegboard.features.runs.schemas import State
     from pegboard.runtime.wiring.storage import storage_location
 
     async def find(opened: "Pegboard") -> "tuple[tuple[RunView, ...], str]":
-        page = await opened.runs.list(RunQuery(state=state, limit=limit, cursor=cursor))
+        page = await opened.runs.list(RunQuery(state=state or "", limit=limit, cursor=cursor))
         return page.runs, page.next_cursor
 
     with exit_on_error():
-        one_of(get_args(State), state, option="--state")
         chosen = settings(board, data)
         found, following = _on_board(chosen, find, "GET /runs")
     if json:
@@ -77,7 +80,7 @@ def show_run(
     json: JsonOption = False,
 ) -> None:
     """Show a run: its steps on a time line, and what it waits for."""
-    from pegboard.cli.output.runs import draw, show
+    from pegboard.cli.output.runs import print_run, write_drawings
     from pegboard.rendering import text as drawing
 
     async def find(opened: "Pegboard") -> "RunView":
@@ -85,24 +88,24 @@ def show_run(
 
     with exit_on_error():
         view = _on_board(settings(board, data), find, f"GET /runs/{run_id}")
-        draw(view, svg=svg, timeline=timeline)
+        write_drawings(view, svg=svg, timeline=timeline)
     if json:
         say_json(view.to_dict())
     elif mermaid:
         say(drawing.mermaid(view.graph, view.result).rstrip())
     else:
-        show(view, options=explicit_options(board, data))
+        print_run(view, options=explicit_options(board, data))
 
 
 @runs.command("pause")
 def pause_run(
     run_id: RunId, *, board: BoardOption = None, data: DataOption = None, json: JsonOption = False
 ) -> None:
-    """Start nothing new in a run; what is being done goes on to its end."""
-    from pegboard.cli.output.runs import paused
+    """Pause a run: running steps finish, and no new step starts."""
+    from pegboard.cli.output.runs import pause_run
 
     async def pause(opened: "Pegboard") -> "RunView":
-        return await paused(opened, run_id)
+        return await pause_run(opened, run_id)
 
     with exit_on_error():
         view = _on_board(settings(board, data), pause, f"POST /runs/{run_id}/pause")
@@ -111,26 +114,26 @@ def pause_run(
         return
     say(f"{view.id}  {view.result.state.value}")
     if view.run.finished_at is None:
-        note(f"go on with it: pegboard runs resume {view.id}{explicit_options(board, data)}")
+        note(f"resume it: pegboard runs resume {view.id}{explicit_options(board, data)}")
     else:
-        note("it has ended: there is nothing to pause")
+        note("it has ended and cannot be paused")
 
 
 @runs.command("resume")
 def resume_run(
     run_id: RunId, *, board: BoardOption = None, data: DataOption = None, json: JsonOption = False
 ) -> None:
-    """Go on with a run that was paused, or whose process died; what it has done is not repeated."""
-    from pegboard.cli.output.runs import tell, watched
+    """Resume a run that was paused or whose process died; completed steps are not repeated."""
+    from pegboard.cli.output.runs import print_and_exit, watch_run
 
     async def resume(opened: "Pegboard") -> "RunView":
         last = await opened.runs.last_event(run_id)
         await opened.runs.resume(run_id)
-        return await watched(opened, run_id, after=last, quiet=json)
+        return await watch_run(opened, run_id, after=last, quiet=json)
 
     with exit_on_error():
         view = _on_board(settings(board, data), resume, f"POST /runs/{run_id}/resume")
-    tell(view, json=json, options=explicit_options(board, data))
+    print_and_exit(view, json=json, options=explicit_options(board, data))
 
 
 @runs.command("cancel")
@@ -151,60 +154,64 @@ def cancel_run(
 @runs.command("answer")
 def answer_run(
     run_id: RunId,
-    pending_id: Annotated[str, typer.Argument(help="What is answered, as `runs show` names it.")],
+    pending_id: Annotated[
+        str, typer.Argument(help="The pending question, as `runs show` names it.")
+    ],
     answer: Annotated[str, typer.Argument(help="JSON, or else text.")],
     *,
     board: BoardOption = None,
     data: DataOption = None,
     json: JsonOption = False,
 ) -> None:
-    """Answer what a run asks, and go on with it."""
-    from pegboard.cli.output.runs import tell, watched
+    """Answer a question of a run, and resume it."""
+    from pegboard.cli.output.runs import print_and_exit, watch_run
 
     async def give(opened: "Pegboard") -> "RunView":
         last = await opened.runs.last_event(run_id)
         await opened.runs.answer(run_id, pending_id, given)
-        return await watched(opened, run_id, after=last, quiet=json)
+        return await watch_run(opened, run_id, after=last, quiet=json)
 
     given = _value(answer)
     body = json_library.dumps({"pending_id": pending_id, "answer": given})
     with exit_on_error():
         view = _on_board(settings(board, data), give, f"POST /runs/{run_id}/answers", body)
-    tell(view, json=json, options=explicit_options(board, data))
+    print_and_exit(view, json=json, options=explicit_options(board, data))
 
 
 @runs.command("send")
 def send_to_run(
     run_id: RunId,
-    event: Annotated[str, typer.Argument(help="What the run waits for, or will.")],
+    event: Annotated[
+        str, typer.Argument(help="The event that the run waits for, or will wait for.")
+    ],
     message: Annotated[str, typer.Argument(help="JSON, or else text.")] = "null",
     *,
     board: BoardOption = None,
     data: DataOption = None,
     json: JsonOption = False,
 ) -> None:
-    """Send a run the message that a step of it waits for, and go on with it."""
-    from pegboard.cli.output.runs import tell, watched
+    """Send a run the message that a step waits for, and resume it."""
+    from pegboard.cli.output.runs import print_and_exit, watch_run
 
     async def send(opened: "Pegboard") -> "RunView":
         last = await opened.runs.last_event(run_id)
         await opened.runs.send(run_id, event, given)
-        return await watched(opened, run_id, after=last, quiet=json)
+        return await watch_run(opened, run_id, after=last, quiet=json)
 
     given = _value(message)
     body = json_library.dumps({"event": event, "message": given})
     with exit_on_error():
         view = _on_board(settings(board, data), send, f"POST /runs/{run_id}/messages", body)
-    tell(view, json=json, options=explicit_options(board, data))
+    print_and_exit(view, json=json, options=explicit_options(board, data))
 
 
 def _on_board(
     chosen: "Settings", use: "Callable[[Pegboard], Awaitable[T]]", call: str, body: str = ""
 ) -> T:
-    """Use the board; while a server has its data, name the request that does the same.
+    """Use the board; while a server has its data, name the equivalent request.
 
     Raises:
-        RunNotFound: There is none of this id; says what is missing when no run is kept at all.
+        RunNotFound: There is no such run; the message says so if no run is stored at all.
     """
     from pegboard.runtime.wiring.storage import storage_location
 
@@ -228,7 +235,7 @@ def _row(view: "RunView") -> tuple[str, ...]:
     return (
         view.id,
         view.run.state.value,
-        moment(view.run.start.created_at),
+        format_time(view.run.start.created_at),
         f"{view.result.duration_ms:.0f}" if view.run.finished_at is not None else "",
         view.run.plan_id,
         view.graph.name,

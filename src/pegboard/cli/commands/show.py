@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from pegboard.cli.exit_codes import exit_on_error
-from pegboard.cli.options import BoardOption, JsonOption, found, settings, with_board
+from pegboard.cli.options import BoardOption, JsonOption, find_tool, settings, with_board
 from pegboard.cli.output.tables import say, say_json
 
 if TYPE_CHECKING:
@@ -21,7 +21,7 @@ def show(
     """Show the whole specification of a tool, schemas included."""
 
     async def find(opened: "Pegboard") -> dict[str, Any]:
-        return (await found(opened, name)).spec.to_dict()
+        return (await find_tool(opened, name)).spec.to_dict()
 
     with exit_on_error():
         spec = with_board(settings(board), find, whole=False)

@@ -1,4 +1,4 @@
-"""`pegboard sources`: where the tools come from, and how each source is doing."""
+"""`pegboard sources`: the sources of the board and their health."""
 
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -6,7 +6,7 @@ import typer
 
 from pegboard.cli.exit_codes import Exit, exit_on_error
 from pegboard.cli.options import BoardOption, JsonOption, settings, with_board
-from pegboard.cli.output.sources import count_of, reason_of, tell_of_log
+from pegboard.cli.output.sources import count_of, print_log_hint, reason_of
 from pegboard.cli.output.tables import say_json, table
 
 if TYPE_CHECKING:
@@ -17,12 +17,12 @@ if TYPE_CHECKING:
 def sources(
     *,
     check: Annotated[
-        bool, typer.Option("--check", help="End with code 3 unless every source is healthy.")
+        bool, typer.Option("--check", help="Exit with code 3 unless every source is healthy.")
     ] = False,
     board: BoardOption = None,
     json: JsonOption = False,
 ) -> None:
-    """Show each source with its health, its number of tools, and what is wrong with it."""
+    """Show each source with its health, its number of tools, and its problem."""
 
     async def ask(opened: "Pegboard") -> "tuple[list[dict[str, Any]], list[SourceState]]":
         return await opened.health(), opened.sources
@@ -46,6 +46,6 @@ def sources(
                     for item in found
                 ),
             )
-            tell_of_log(states)
+            print_log_hint(states)
     if check and any(item["status"] != "ok" or item["health"] != "healthy" for item in found):
         raise typer.Exit(Exit.UNAVAILABLE)

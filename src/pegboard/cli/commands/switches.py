@@ -8,8 +8,8 @@ import typer
 from pegboard.cli.exit_codes import exit_on_error
 from pegboard.cli.offline_storage import run_offline
 from pegboard.cli.options import DataOption, JsonOption, settings
-from pegboard.cli.output.kill_switches import tell_of_nothing
-from pegboard.cli.output.tables import moment, note, say, say_json, table
+from pegboard.cli.output.kill_switches import warn_if_unmatched
+from pegboard.cli.output.tables import format_time, note, say, say_json, table
 from pegboard.errors import InvalidRequest
 
 if TYPE_CHECKING:
@@ -22,11 +22,11 @@ ToolArgument = Annotated[
 ]
 SourceOption = Annotated[str, typer.Option("--source", help="All tools of this source.")]
 WritesOption = Annotated[
-    bool, typer.Option("--writes", help="Whatever may change something, of every source.")
+    bool, typer.Option("--writes", help="All tools that may change something, on every source.")
 ]
 
 switches = typer.Typer(
-    help="Turn tools off on every server, from the next call on, and on again.",
+    help="Turn tools off and on again, on every server, from the next call on.",
     no_args_is_help=True,
     rich_markup_mode=None,
 )
@@ -55,11 +55,11 @@ def off(
     *,
     source: SourceOption = "",
     writes: WritesOption = False,
-    reason: Annotated[str, typer.Option(help="Shown to whoever is refused.")] = "",
+    reason: Annotated[str, typer.Option(help="Shown to refused callers.")] = "",
     data: DataOption = None,
     json: JsonOption = False,
 ) -> None:
-    """Turn something off; what runs goes on, and the next call is refused."""
+    """Turn something off; running calls finish, and later ones are refused."""
     with exit_on_error():
         _turn("off", tool, source, reason, data, writes=writes, json=json)
 
@@ -83,7 +83,7 @@ def _turn(
 ) -> None:
     from pegboard.features.kill_switches.schemas import switch_to_dict
 
-    kind, name = _meant(tool, source, writes=writes)
+    kind, name = _subject(tool, source, writes=writes)
     wanted = {"turn": turn, "kind": kind, "name": name, "reason": reason}
 
     async def work(service: "KillSwitches") -> "SwitchResult":
@@ -99,10 +99,10 @@ def _turn(
     else:
         say(f"{turn}: {name or 'all writes'}")
         if turn == "off":
-            tell_of_nothing(chosen, kind, name)
+            warn_if_unmatched(chosen, kind, name)
 
 
-def _meant(tool: str, source: str, *, writes: bool) -> "tuple[SwitchKind, str]":
+def _subject(tool: str, source: str, *, writes: bool) -> "tuple[SwitchKind, str]":
     if sum(map(bool, (tool, source, writes))) != 1:
         raise InvalidRequest("Name one of these: a tool, --source SOURCE, or --writes.")
     if writes:
@@ -112,4 +112,4 @@ def _meant(tool: str, source: str, *, writes: bool) -> "tuple[SwitchKind, str]":
 
 def _row(thrown: "SwitchResult") -> tuple[str, ...]:
     switch = thrown.switch
-    return (switch.kind, switch.name, moment(switch.at), switch.by, switch.reason)
+    return (switch.kind, switch.name, format_time(switch.at), switch.by, switch.reason)

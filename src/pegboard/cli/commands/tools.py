@@ -1,13 +1,13 @@
-"""`pegboard tools`: what is on the board."""
+"""`pegboard tools`: list or search the tools of the board."""
 
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from pegboard.cli.exit_codes import exit_on_error
-from pegboard.cli.filter_suggestions import tell_unknown
+from pegboard.cli.filter_suggestions import suggest_values
 from pegboard.cli.options import BoardOption, JsonOption, settings, with_board
-from pegboard.cli.output.tables import counted, first_line, note, say_json, table
+from pegboard.cli.output.tables import count_noun, first_line, note, say_json, table
 
 if TYPE_CHECKING:
     from pegboard.core.tool import ToolSpec
@@ -17,14 +17,14 @@ if TYPE_CHECKING:
 def tools(
     *,
     search: Annotated[str, typer.Option("--search", "-s", help="Words to look for.")] = "",
-    source: Annotated[str, typer.Option(help="Only this source's.")] = "",
+    source: Annotated[str, typer.Option(help="Only tools of this source.")] = "",
     category: Annotated[str, typer.Option(help="Only this category.")] = "",
     effect: Annotated[str, typer.Option(help="Only `read`, `write` or `admin`.")] = "",
     tag: Annotated[list[str] | None, typer.Option(help="Only with this tag; repeatable.")] = None,
     unavailable: Annotated[
-        bool, typer.Option("--unavailable", help="Those that cannot be used now instead, and why.")
+        bool, typer.Option("--unavailable", help="Unavailable tools instead, with the reason.")
     ] = False,
-    limit: Annotated[int, typer.Option(min=1, help="At most so many.")] = 1000,
+    limit: Annotated[int, typer.Option(min=1, help="Maximum number of entries.")] = 1000,
     board: BoardOption = None,
     json: JsonOption = False,
 ) -> None:
@@ -45,7 +45,7 @@ def tools(
         for state in opened.sources:
             if state.status != "ok":
                 note(f"source '{state.name}' is {state.status}: {state.reason}")
-        tell_unknown(opened, query)
+        suggest_values(opened, query)
         found = [tool.spec for tool in opened.registry.search(query)]
         return found, opened.registry.unavailable(query)
 
@@ -68,7 +68,7 @@ def tools(
                 for spec in shown
             ),
         )
-        note(_counted(len(usable), len(others), told=unavailable))
+        note(_count(len(usable), len(others), told=unavailable))
 
 
 def _why(spec: "ToolSpec") -> dict[str, str]:
@@ -78,8 +78,8 @@ def _why(spec: "ToolSpec") -> dict[str, str]:
     return {"unavailable": reason} if reason else {}
 
 
-def _counted(usable: int, others: int, *, told: bool) -> str:
-    count = counted(usable, "tool")
+def _count(usable: int, others: int, *, told: bool) -> str:
+    count = count_noun(usable, "tool")
     if not others:
         return f"{count}, none unavailable" if told else count
     hint = "" if told else "; 'pegboard tools --unavailable' says why"

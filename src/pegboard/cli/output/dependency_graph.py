@@ -7,7 +7,7 @@ _MERMAID_UNSAFE = str.maketrans({'"': "'", "\n": " ", "<": "(", ">": ")", "#": "
 
 
 def as_tree(graph: dict[str, Any]) -> str:
-    """What is needed above what needs it; a tool that stands twice is drawn once."""
+    """Prerequisites above their dependants; a repeated tool is expanded once."""
     below: dict[str, list[str]] = {}
     needed: dict[str, int] = {}
     for edge in graph["edges"]:
@@ -68,7 +68,7 @@ def as_mermaid(graph: dict[str, Any]) -> str:
 
 
 def as_svg(graph: dict[str, Any]) -> str:
-    """A picture; raises `InvalidRequest` for more tools than one can show."""
+    """An SVG; raises `InvalidRequest` for too many tools."""
     from pegboard.rendering.svg import dependencies
 
     return dependencies(graph)

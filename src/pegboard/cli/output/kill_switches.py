@@ -1,4 +1,4 @@
-"""Telling whoever has turned something off that nothing has this name."""
+"""Warns when a kill switch matches nothing."""
 
 from contextlib import suppress
 from fnmatch import fnmatchcase
@@ -14,14 +14,14 @@ if TYPE_CHECKING:
     from pegboard.runtime import Pegboard, Settings
     from pegboard.runtime.sources.state import SourceState
 
-_MOST = 20
+_MAX_NAMES = 20
 _WILD = "*?["
 
 
-def tell_of_nothing(chosen: "Settings", kind: "SwitchKind", name: str) -> None:
-    """Note that a switch holds for nothing now, as far as that can be known without harm.
+def warn_if_unmatched(chosen: "Settings", kind: "SwitchKind", name: str) -> None:
+    """Print a note if a kill switch matches no tool or source.
 
-    Nothing is connected to or started for it: somebody may have turned off just that.
+    No remote source is opened for this, since it may be the one that was turned off.
     """
 
     async def look(board: "Pegboard") -> str:
@@ -38,9 +38,9 @@ def _source(board: "Pegboard", name: str) -> str:
     names = sorted(state.name for state in board.sources)
     if name in names:
         return ""
-    more = ", ..." if len(names) > _MOST else ""
-    hint = did_you_mean(name, names, otherwise=f"there are {', '.join(names[:_MOST])}{more}")
-    return f"no source is called '{name}' now; {hint}"
+    more = ", ..." if len(names) > _MAX_NAMES else ""
+    hint = did_you_mean(name, names, otherwise=f"there are {', '.join(names[:_MAX_NAMES])}{more}")
+    return f"there is no source '{name}' now; {hint}"
 
 
 async def _tool(board: "Pegboard", name: str) -> str:
@@ -56,12 +56,12 @@ async def _tool(board: "Pegboard", name: str) -> str:
     if any(fnmatchcase(known, name) for known in names) or any(spec.id == name for spec in specs):
         return ""
     if any(state.name == name for state in board.sources):
-        return f"no tool is called '{name}' now; a source is: --source {name}"
+        return f"there is no tool '{name}' now; a source is: --source {name}"
     hint = did_you_mean(name, names, most=3, otherwise="'pegboard tools' lists them")
-    return f"no tool is called '{name}' now; {hint}"
+    return f"there is no tool '{name}' now; {hint}"
 
 
 def _may_have(state: "SourceState", fixed: str) -> bool:
-    """Whether a name that begins so may be one of a source's."""
+    """Whether a name with this prefix may belong to a source."""
     beginning = f"{state.name}__"
     return beginning.startswith(fixed) or fixed.startswith(beginning)

@@ -1,4 +1,4 @@
-"""How an entry of a marketplace is told of at a terminal."""
+"""Prints an entry of a marketplace."""
 
 import sys
 from collections.abc import Mapping
@@ -9,8 +9,8 @@ from pegboard.cli.output.tables import first_line, say, table
 _HEAD = ("title", "publisher", "version", "kind", "homepage", "repository", "updated_at")
 
 
-def tell_review(shown: Mapping[str, Any]) -> None:
-    """All that would come of adding it."""
+def print_review(shown: Mapping[str, Any]) -> None:
+    """Print the review of an entry."""
     say(f"entry: {shown['marketplace']}/{shown['entry']}")
     for key in _HEAD:
         if shown[key]:
@@ -20,7 +20,7 @@ def tell_review(shown: Mapping[str, Any]) -> None:
     words = ", ".join(f"{item['name']} ({item['told_as']})" for item in shown["capabilities"])
     if words:
         say(f"found by: {words}")
-    _tell_way(shown)
+    _print_install_option(shown)
     for need in shown["needs"]:
         kind = f"{need['place']}, secret" if need["is_secret"] else need["place"]
         state = "is set" if need["is_set"] else "is not set"
@@ -28,7 +28,7 @@ def tell_review(shown: Mapping[str, Any]) -> None:
         say(f"{told} {need['description']}".rstrip())
     for warning in shown["warnings"]:
         say(f"! {warning}")
-    _tell_tools(shown)
+    _print_tools(shown)
     if shown["board_file"]:
         say("")
         say(shown["board_file"].rstrip("\n"))
@@ -36,18 +36,18 @@ def tell_review(shown: Mapping[str, Any]) -> None:
     say(f"digest: {shown['digest']}")
 
 
-def _tell_way(shown: Mapping[str, Any]) -> None:
+def _print_install_option(shown: Mapping[str, Any]) -> None:
     others = ", ".join(item["way"] for item in shown["other_ways"])
     say(f"way: {shown['way']}{f' (there are also: {others})' if others else ''}")
     if shown["command"]:
-        say(f"starts on this machine: {' '.join(shown['command'])}")
+        say(f"command on this machine: {' '.join(shown['command'])}")
     if shown["address"]:
         say(f"address: {shown['address']}")
     if shown["why_not"]:
-        say(f"over HTTP: not to be added. {shown['why_not']}")
+        say(f"over HTTP: cannot be added. {shown['why_not']}")
 
 
-def _tell_tools(shown: Mapping[str, Any]) -> None:
+def _print_tools(shown: Mapping[str, Any]) -> None:
     say("")
     if shown["tools_note"]:
         say(shown["tools_note"])

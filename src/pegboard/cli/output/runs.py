@@ -7,9 +7,9 @@ from shlex import quote
 
 import typer
 
-from pegboard.cli.atomic_write import write_whole
+from pegboard.cli.atomic_write import write_file
 from pegboard.cli.exit_codes import Exit
-from pegboard.cli.output.tables import moment, note, say, say_json
+from pegboard.cli.output.tables import format_time, note, say, say_json
 from pegboard.core.graph import NodeState
 from pegboard.core.run import PendingStep
 from pegboard.errors import PegboardError
@@ -18,29 +18,29 @@ from pegboard.rendering.text import waterfall
 from pegboard.runtime import Pegboard
 
 _LAST_NEWS = 0.2
-"""Seconds in which it is written down what happened last in a run that rests."""
+"""Seconds to wait for the last events of a suspended run."""
 
 _LATE_NEWS = 5.0
-"""Seconds in which it is told what was written down, on a machine that has much to do."""
+"""Seconds to wait for stored events to be printed on a busy machine."""
 
 _LOOK_AGAIN = 0.02
 _PAUSED_YET = 0.1
-"""Seconds between two looks whether a run is paused."""
+"""Seconds between two checks whether a run is paused."""
 
 _CODES = {NodeState.COMPLETED: Exit.DONE, NodeState.WAITING: Exit.UNAVAILABLE}
 
 
-async def watched(board: Pegboard, run_id: str, *, after: int = 0, quiet: bool) -> RunView:
-    """Follow a run, telling what happens on stderr, until it rests; how it is then.
+async def watch_run(board: Pegboard, run_id: str, *, after: int = 0, quiet: bool) -> RunView:
+    """Follow a run until it is suspended or ends, printing events on stderr; return its view.
 
     Args:
-        board: Who plays it.
+        board: The board that executes it.
         run_id: Which run.
-        after: The event after which to begin; what came before was told to somebody else.
-        quiet: Tell nothing.
+        after: Print only events after this one.
+        quiet: Print no events.
     """
     told = [after]
-    telling = None if quiet else asyncio.create_task(_tell_events(board, run_id, told))
+    telling = None if quiet else asyncio.create_task(_print_events(board, run_id, told))
     try:
         return await board.runs.wait(run_id)
     finally:
@@ -54,12 +54,12 @@ async def watched(board: Pegboard, run_id: str, *, after: int = 0, quiet: bool) 
             await asyncio.wait([telling])
 
 
-async def paused(board: Pegboard, run_id: str) -> RunView:
-    """Pause a run; how it is once nothing of it is being done, also if it waits for a moment.
+async def pause_run(board: Pegboard, run_id: str) -> RunView:
+    """Pause a run and wait until none of its steps is running; return its view.
 
     Raises:
         RunNotFound: There is no such run.
-        Unavailable: It cannot be played here and now.
+        Unavailable: It cannot be executed now.
     """
     view = await board.runs.pause(run_id)
     settling = asyncio.create_task(board.runs.wait(run_id))
@@ -74,37 +74,37 @@ async def paused(board: Pegboard, run_id: str) -> RunView:
         await asyncio.wait([settling])
 
 
-def draw(view: RunView, *, svg: Path | None, timeline: Path | None) -> None:
-    """Write the pictures of a run that are asked for.
+def write_drawings(view: RunView, *, svg: Path | None, timeline: Path | None) -> None:
+    """Write the requested SVG files of a run.
 
     Raises:
         ConfigError: A file cannot be written.
-        InvalidRequest: The run has more steps than a picture can show.
+        InvalidRequest: The run has too many steps for an SVG.
     """
     from pegboard.rendering import svg as pictures
 
     if svg is not None:
-        write_whole(svg, pictures.chart(view.graph, view.result))
+        write_file(svg, pictures.chart(view.graph, view.result))
     if timeline is not None:
-        write_whole(timeline, pictures.timeline(view.result))
+        write_file(timeline, pictures.timeline(view.result))
 
 
-def tell(view: RunView, *, json: bool, options: str = "", is_kept: bool = True) -> None:
-    """Say how a run is, and end with the code for it; the rest as of `show`."""
+def print_and_exit(view: RunView, *, json: bool, options: str = "", is_kept: bool = True) -> None:
+    """Print a run and exit with the code of its state; arguments as for `print_run`."""
     if json:
         say_json(view.to_dict())
     else:
-        show(view, options=options, is_kept=is_kept)
+        print_run(view, options=options, is_kept=is_kept)
     raise typer.Exit(_CODES.get(view.result.state, Exit.FAILED))
 
 
-def show(view: RunView, *, options: str = "", is_kept: bool = True) -> None:
-    """A run for people: what each step took, what it gave, and what it waits for.
+def print_run(view: RunView, *, options: str = "", is_kept: bool = True) -> None:
+    """Print a run as text: its steps on a time line, its output, and what it waits for.
 
     Args:
         view: The run.
-        options: What a command needs to find it again, as `said_again` gives it.
-        is_kept: Whether another command can find it at all.
+        options: Options for suggested commands, as from `explicit_options`.
+        is_kept: Whether the run is stored.
     """
     result = view.result
     say(f"{view.id}  {result.state.value}  {view.graph.name or view.graph.id}".rstrip())
@@ -112,22 +112,22 @@ def show(view: RunView, *, options: str = "", is_kept: bool = True) -> None:
     if result.error is not None:
         note(f"pegboard: {result.error.get('message') or result.error['code']}")
     for item in result.pending:
-        note(_waited_for(item))
+        note(_describe_pending(item))
         if is_kept:
             note(f"  {_command(view.id, item)}{options}{_choices(item)}")
     if result.pending and not is_kept:
-        note("It ends here, since nothing is kept: run it with --data DIR to go on with it later.")
+        note("The run ends here because nothing is stored: use --data DIR to resume it later.")
     if result.state is NodeState.COMPLETED:
         say_json(result.output)
 
 
-def _waited_for(item: PendingStep) -> str:
-    what = item.message or item.event or ("" if item.until is None else moment(item.until))
+def _describe_pending(item: PendingStep) -> str:
+    what = item.message or item.event or ("" if item.until is None else format_time(item.until))
     return f"waits for {item.kind} at {item.step or 'the whole run'}: {what}"
 
 
 def _command(run_id: str, item: PendingStep) -> str:
-    """What to type so that the run goes on."""
+    """The command that continues the run."""
     match item.kind:
         case "time":
             return f"pegboard runs resume {run_id}"
@@ -139,13 +139,13 @@ def _command(run_id: str, item: PendingStep) -> str:
 
 
 def _choices(item: PendingStep) -> str:
-    """What else may be answered, as a comment for the shell."""
+    """The other possible answers, as a shell comment."""
     others = item.choices[1:] if item.kind == "approval" else item.choices
     return f"  # {'or ' if others != item.choices else ''}{', '.join(others)}" if others else ""
 
 
-async def _tell_events(board: Pegboard, run_id: str, told: list[int]) -> None:
-    """Tell what happens; `told` gets the number of each event."""
+async def _print_events(board: Pegboard, run_id: str, told: list[int]) -> None:
+    """Print events as they happen; their sequence numbers are appended to `told`."""
     async for event in board.runs.events(run_id, after=told[-1]):
         told.append(event.sequence)
         data = event.data

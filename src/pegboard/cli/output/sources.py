@@ -1,4 +1,4 @@
-"""How sources are told of in tables: counts, and one reason a line."""
+"""Formats sources for tables."""
 
 from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any
@@ -8,7 +8,7 @@ from pegboard.cli.output.tables import note
 if TYPE_CHECKING:
     from pegboard.runtime.sources.state import SourceState
 
-_MOST = 3
+_MAX_REASONS = 3
 
 
 def count_of(item: Mapping[str, Any]) -> str:
@@ -18,14 +18,14 @@ def count_of(item: Mapping[str, Any]) -> str:
 
 
 def reason_of(item: Mapping[str, Any]) -> str:
-    """What is wrong with a source, or else with its tools, and what waits; empty for nothing."""
+    """The problem of a source or its tools, and what waits for approval; empty for none."""
     return "; ".join(filter(None, (_fault_of(item), _waiting(item["held"]))))
 
 
-def tell_of_log(states: "Iterable[SourceState]") -> None:
-    """Where the log is that a reason speaks of."""
+def print_log_hint(states: "Iterable[SourceState]") -> None:
+    """Print how to see the log, if a source has logged more than its reason."""
     if any(state.is_logged for state in states):
-        note("With PEGBOARD_LOG=stderr the log is shown here.")
+        note("Set PEGBOARD_LOG=stderr to show the log.")
 
 
 def _fault_of(item: Mapping[str, Any]) -> str:
@@ -33,8 +33,10 @@ def _fault_of(item: Mapping[str, Any]) -> str:
     if reason:
         return reason
     reasons = item["unavailable_reasons"]
-    more = f"; and {len(reasons) - _MOST} more reasons" if len(reasons) > _MOST else ""
-    return "; ".join(reasons[:_MOST]) + more
+    more = (
+        f"; and {len(reasons) - _MAX_REASONS} more reasons" if len(reasons) > _MAX_REASONS else ""
+    )
+    return "; ".join(reasons[:_MAX_REASONS]) + more
 
 
 def _waiting(count: int) -> str:

@@ -1,4 +1,4 @@
-"""What people and scripts read: tables on a terminal, JSON when asked."""
+"""Output for people and scripts: lines, tables and JSON."""
 
 import json
 import sys
@@ -8,22 +8,22 @@ from typing import Any
 
 
 def say(text: str) -> None:
-    """A line for whoever asked: as it is in a pipe, and so that it cannot steer a terminal."""
+    """Print a line to stdout; on a terminal without control characters."""
     sys.stdout.write(f"{_plain(text) if sys.stdout.isatty() else text}\n")
 
 
 def note(text: str) -> None:
-    """A line beside the answer: on stderr, so that the answer can be piped."""
+    """Print a line to stderr, beside the answer."""
     sys.stderr.write(f"{_plain(text)}\n")
 
 
 def say_json(value: Any) -> None:
-    """JSON, indented, with a newline."""
+    """Print indented JSON."""
     say(json.dumps(value, indent=2, ensure_ascii=False, default=str))
 
 
 def table(headings: Sequence[str], rows: Iterable[Sequence[str]]) -> None:
-    """A table; as wide as the terminal, or as wide as needed in a pipe."""
+    """Print a table, as wide as the terminal, or 200 columns in a pipe."""
     from rich.console import Console
     from rich.table import Table
 
@@ -36,15 +36,15 @@ def table(headings: Sequence[str], rows: Iterable[Sequence[str]]) -> None:
     Console(width=None if terminal else 200, highlight=False, markup=False).print(drawn)
 
 
-def moment(seconds: float) -> str:
-    """A time, given in Unix seconds, where the reader is."""
+def format_time(seconds: float) -> str:
+    """Format Unix seconds in the local time zone."""
     try:
         return f"{datetime.fromtimestamp(seconds, UTC).astimezone():%Y-%m-%d %H:%M:%S}"
     except (OverflowError, ValueError, OSError):  # a run may wait for longer than calendars go
         return "never"
 
 
-def counted(number: int, noun: str) -> str:
+def count_noun(number: int, noun: str) -> str:
     """`1 tool`, `2 tools`."""
     return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
 
@@ -56,5 +56,5 @@ def first_line(text: str) -> str:
 
 
 def _plain(cell: str) -> str:
-    """Without control characters, which a foreign text could steer a terminal with."""
+    """Replace control characters, which could control the terminal."""
     return "".join(char if char.isprintable() or char in "\n\t" else "�" for char in cell)

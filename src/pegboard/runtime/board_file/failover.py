@@ -1,4 +1,4 @@
-"""The `healing` section of `board.yaml`: what becomes of a step of which no tool is there."""
+"""The `healing` section of `board.yaml`: what a run does when no tool of a step is available."""
 
 from typing import TYPE_CHECKING, Annotated, Literal
 
@@ -11,35 +11,35 @@ if TYPE_CHECKING:
 
 
 class HealingEntry(BaseModel):
-    """Whether a run takes a stand-in for tools that are gone."""
+    """Whether a run may substitute missing tools."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
     policy: Annotated[
         Literal["propose", "apply"],
         Field(
-            description="`propose` names what could stand in, `apply` lets a run call it in the "
-            "place of a step's tools when none of them is there."
+            description="`propose` names possible substitutes; `apply` lets a run call one "
+            "when none of a step's tools is available."
         ),
     ] = "propose"
     tools: Annotated[
-        tuple[str, ...], Field(description="Globs: which tools others may stand in for.")
+        tuple[str, ...], Field(description="Globs over the tools that may be substituted.")
     ] = ("*",)
     effects: Annotated[
         tuple[Literal["read", "write"], ...],
-        Field(description="Effects of the tools that others may stand in for."),
+        Field(description="Effects of the tools that may be substituted."),
     ] = ("read",)
     even_if: Annotated[
         tuple[Literal["switched_off", "disabled"], ...],
         Field(
-            description="Others stand in even for a tool that a person has stopped in this way: "
-            "by a kill switch for it or its source, or by its status. Never while all writes are "
-            "off."
+            description="Substitutes even a tool that a person has stopped: by a kill switch "
+            "for it or its source (`switched_off`), or by its status (`disabled`). "
+            "Never while all writes are off."
         ),
     ] = ()
 
     def to_policy(self) -> "FailoverPolicy":
-        """As runs go by it."""
+        """As the policy that runs apply."""
         from pegboard.features.health.failover import FailoverPolicy
 
         return FailoverPolicy(

@@ -4,7 +4,7 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, cast
+from typing import Any, cast
 
 from pydantic import BaseModel, ValidationError
 from pydantic_core import ErrorDetails
@@ -15,9 +15,7 @@ from pegboard.execution.results.redaction import redactor
 from pegboard.runtime.board_file.models import Board, EnvValue
 from pegboard.runtime.secret_values import is_secretive, secret_values
 from pegboard.tools.safe_files import read_file
-
-if TYPE_CHECKING:
-    from pegboard.runtime.board_file.yaml_positions import Located
+from pegboard.tools.yaml_positions import YamlDocument, read_yaml
 
 Place = Sequence[str | int]
 _MAX_SHOWN = 24
@@ -35,7 +33,7 @@ _WORDS = {
     r"^(Value|String|Tuple) should have at least 1 (item|character)\b.*": "should not be empty",
     r"^should be a valid dictionary( or instance of \w+)?$": "should be a mapping",
 }
-"""What pydantic says in the words of Python, and how it is said of YAML."""
+"""Pydantic's wording of a fault, and the wording for YAML."""
 _VARIABLE = re.compile(r"\$\{([A-Za-z_][A-Za-z0-9_]*)(?::-([^}]*))?\}")
 
 
@@ -45,15 +43,15 @@ class LoadedBoard:
 
     Attributes:
         base_dir: The folder that its relative paths start from.
-        secrets: Values of variables whose names say that they are secret: never to be shown.
-        environ: The variables that it was filled in from.
-        where: `file:line` of a place in the file.
+        secrets: Values of variables whose names mark them as secret; they are masked everywhere.
+        environ: The environment variables that `${NAME}` was filled in from.
+        where: Returns `file:line` of a path in the file.
     """
 
     board: Board
     base_dir: Path
     secrets: tuple[str, ...] = ()
-    located: "Located | None" = None
+    located: YamlDocument | None = None
     path: Path | None = None
     environ: Mapping[str, str] = field(default_factory=dict[str, str], repr=False)
 
@@ -62,7 +60,7 @@ class LoadedBoard:
         return _mask_secrets(error, self.secrets)
 
     def where(self, place: Place) -> str:
-        """`board.yaml:7` for a place, as far as it is known."""
+        """`board.yaml:7` for a path, or for its nearest known parent."""
         if self.located is None:
             return "board"
         return f"{self.path.name if self.path else 'board'}:{self.located.line(place)}"
@@ -72,7 +70,7 @@ def load_board(path: Path, environment: Mapping[str, str]) -> LoadedBoard:
     """Read and check a board file.
 
     Raises:
-        ConfigError: It is missing, not YAML, or says something unknown; one line a mistake.
+        ConfigError: It is missing, not YAML, or invalid; one line per mistake.
     """
     try:
         text = read_file(path, most=MAX_BOARD_BYTES).decode()
@@ -92,11 +90,9 @@ def parse_board(text: str, environment: Mapping[str, str], *, path: Path) -> Loa
     """Check the text of a board file.
 
     Raises:
-        ConfigError: One line a mistake.
+        ConfigError: The file is invalid; one line per mistake.
     """
-    from pegboard.runtime.board_file.yaml_positions import load_yaml
-
-    located = load_yaml(text, path.name)
+    located = read_yaml(text, path.name)
     secrets: list[str] = []
     filled = _fill_variables(located.value, environment, secrets, located, (), path)
     if filled is None:
@@ -118,21 +114,20 @@ def parse_board(text: str, environment: Mapping[str, str], *, path: Path) -> Loa
 
 
 def graph_env(loaded: LoadedBoard) -> dict[str, EnvValue]:
-    """The values of the section.
+    """The values of the `env:` section.
 
-    A run keeps them with what it began with, and shows what it did with them, so that no secret
-    may be among them.
+    A run stores and shows the values it reads, so that no secret may be among them.
 
     Raises:
-        ConfigError: One is a secret, or its name says so.
+        ConfigError: A value is a secret, or its name marks it as one.
     """
     for name, value in loaded.board.env.items():
         text = str(value)
         is_secret = any(secret in text for secret in loaded.secrets) or secret_values([text])
         if is_secretive(name) or is_secret:
             raise ConfigError(
-                f"{loaded.where(('env', name))}: 'env.{name}' looks like a secret, and runs show "
-                "what they read: give the secret to the source that needs it"
+                f"{loaded.where(('env', name))}: 'env.{name}' looks like a secret, and runs "
+                "show the values they read: configure the secret on the source that needs it"
             )
     return dict(loaded.board.env)
 
@@ -140,11 +135,11 @@ def graph_env(loaded: LoadedBoard) -> dict[str, EnvValue]:
 def faults_of(
     error: ValidationError,
     model: type[BaseModel],
-    located: "Located | None",
+    located: YamlDocument | None,
     file: str,
     prefix: Place,
 ) -> ConfigError:
-    """One error with a line for each mistake: where, what, and what to write instead."""
+    """Turn a validation error into one `ConfigError` with a line per mistake."""
     lines: list[str] = []
     for detail in error.errors(include_url=False):
         place = (*prefix, *detail["loc"])
@@ -157,11 +152,11 @@ def faults_of(
     return ConfigError("\n".join(lines))
 
 
-def _is_hidden(place: Place, located: "Located | None") -> bool:
-    """Whether a value may be secret: the name of its key says so, or it is not in the file.
+def _is_hidden(place: Place, located: YamlDocument | None) -> bool:
+    """Whether a value may be secret: its key says so, or it comes from a variable.
 
-    Looking for known secrets in the message is not enough: there they may stand otherwise, as a
-    line break does.
+    Masking known secrets in the message is not enough: they may be quoted in another form there,
+    with line breaks escaped for example.
     """
     if is_secretive(next((step for step in reversed(place) if isinstance(step, str)), "")):
         return True
@@ -174,9 +169,9 @@ def _is_hidden(place: Place, located: "Located | None") -> bool:
 
 
 def _path_in_file(place: Place, value: Any, *, is_missing: bool) -> Place:
-    """The place as it stands in the file, without the steps that only the model knows.
+    """The path as it is in the file, without the steps that only the model knows.
 
-    Those are the kind of a union's member, and the index of a thing that stands for a list of one.
+    Those are the tag of a union's member, and the index of a single value that stands for a list.
     """
     steps: list[str | int] = []
     for number, step in enumerate(place, start=1):
@@ -213,7 +208,7 @@ def _advice(detail: ErrorDetails, model: type[BaseModel], found: str) -> str:
 
 
 def _show_value(value: Any) -> str:
-    """What stands there, unless it may be a secret: an address, or a long text."""
+    """The value that was found, unless it is long or an address, which may hold a secret."""
     if isinstance(value, (int, float)) or value is None:
         return f", found {value!r}"
     if isinstance(value, str) and len(value) <= _MAX_SHOWN and "://" not in value:
@@ -261,11 +256,11 @@ def _fill_variables(
     value: Any,
     environment: Mapping[str, str],
     secrets: list[str],
-    located: "Located",
+    located: YamlDocument,
     place: Place,
     path: Path,
 ) -> Any:
-    """The value with `${NAME}` and `${NAME:-default}` replaced from the environment."""
+    """Replace `${NAME}` and `${NAME:-default}` in a value from the environment."""
     if isinstance(value, dict):
         items = cast("dict[Any, Any]", value).items()
         return {

@@ -20,7 +20,7 @@ def _base(url: str) -> str:
     parts = urlsplit(url)
     is_plain = not (parts.query or parts.fragment or "@" in parts.netloc)
     if parts.scheme not in {"http", "https"} or not parts.hostname or not is_plain:
-        raise ValueError("write it as https://host:port, without credentials and without '?'")
+        raise ValueError("write it as https://host:port, without credentials or a query")
     return url.rstrip("/")
 
 
@@ -36,7 +36,7 @@ def _document(place: str) -> str:
 _Name = Annotated[
     str,
     AfterValidator(_name),
-    Field(description="What it is called here; tools of another Pegboard begin with it."),
+    Field(description="Its name on this board; the names of its tools begin with it."),
 ]
 _Document = Annotated[
     str,
@@ -73,10 +73,11 @@ class PegboardEntry(BaseModel):
     kind: Literal["pegboard"]
     name: _Name
     url: Annotated[
-        str, AfterValidator(_base), Field(description="Where its server is, `https://host:port`.")
+        str, AfterValidator(_base), Field(description="Address of its server, `https://host:port`.")
     ]
     token: Annotated[
-        SecretStr | None, Field(description='What it lets this board in with: "${HQ_TOKEN}".')
+        SecretStr | None,
+        Field(description='The token this board authenticates with: "${HQ_TOKEN}".'),
     ] = None
 
 
@@ -89,7 +90,7 @@ def _apart(entries: tuple[MarketplaceEntry, ...]) -> tuple[MarketplaceEntry, ...
     names = [entry.name for entry in entries]
     twice = sorted({name for name in names if names.count(name) > 1})
     if twice:
-        raise ValueError(f"the name '{twice[0]}' is taken; give one of them another 'name'")
+        raise ValueError(f"the name '{twice[0]}' is used twice; give one of them another 'name'")
     return entries
 
 

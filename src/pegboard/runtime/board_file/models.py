@@ -1,4 +1,4 @@
-"""What `board.yaml` may say."""
+"""The models of `board.yaml`."""
 
 from enum import Enum
 from typing import Annotated, Any, Literal, TypeVar
@@ -24,14 +24,14 @@ class SourceEntry(BaseModel):
     name: Annotated[
         str, Field(description="The first part of its tools' names; by default its kind.")
     ] = ""
-    config: Annotated[dict[str, Any], Field(description="As the kind's reference says.")] = Field(
-        default_factory=dict[str, Any]
-    )
+    config: Annotated[
+        dict[str, Any], Field(description="The kind's own configuration; see its reference.")
+    ] = Field(default_factory=dict[str, Any])
     enabled: Annotated[bool, Field(description="Whether it is opened at all.")] = True
 
 
 class LimitEntry(BaseModel):
-    """How much of the tools that a glob names may be used."""
+    """Limits for the tools that a glob matches."""
 
     model_config = _STRICT
 
@@ -47,16 +47,18 @@ class PolicyEntry(BaseModel):
     model_config = _STRICT
 
     deny: Annotated[tuple[str, ...], Field(description="Never.")] = ()
-    ask: Annotated[tuple[str, ...], Field(description="Only after a person approved.")] = ()
+    ask: Annotated[
+        tuple[str, ...], Field(description="Only after a person has approved the call.")
+    ] = ()
     allow: Annotated[
         tuple[str, ...], Field(description="Without an approval, whatever the effect.")
     ] = ()
     effects: Annotated[
         dict[str, str],
-        Field(description="What holds for the rest, by effect: `{admin: ask}`."),
+        Field(description="The rule for all other tools, by effect: `{admin: ask}`."),
     ] = Field(default_factory=dict[str, str])
     limits: Annotated[
-        dict[str, LimitEntry], Field(description="Glob to limits; all that match hold.")
+        dict[str, LimitEntry], Field(description="Limits by glob; every matching entry applies.")
     ] = Field(default_factory=dict[str, LimitEntry])
 
 
@@ -82,15 +84,15 @@ class SandboxEntry(BaseModel):
     back_ends: Annotated[
         tuple[BackEndName, ...],
         Field(
-            description="Which may be used, if they withstand their probe here: `bubblewrap` and "
-            "`landlock` for commands, `monty` for Python code."
+            description="Back ends that may be used if they pass their probe on this machine: "
+            "`bubblewrap` and `landlock` for commands, `monty` for Python code."
         ),
     ] = ("bubblewrap", "landlock", "monty")
     network: Annotated[
         bool,
         Field(
-            description="Whether a source may let its commands reach the network, this machine's "
-            "own servers included."
+            description="Whether a source may give its commands network access, including to "
+            "servers on this machine."
         ),
     ] = False
 
@@ -105,7 +107,7 @@ class RetryPolicyEntry(BaseModel, frozen=True):
 
 
 class ToolEntry(BaseModel, frozen=True):
-    """A tool registered by hand, in the form of RFC-0003."""
+    """A manually registered tool, in the form of RFC-0003."""
 
     model_config = ConfigDict(extra="forbid", populate_by_name=True)
 
@@ -118,7 +120,7 @@ class ToolEntry(BaseModel, frozen=True):
     tags: tuple[str, ...] = ()
     category: str = ""
     effect: Annotated[
-        str | None, Field(description="By default what the function says, else `write`.")
+        str | None, Field(description="Defaults to the effect the function declares, else `write`.")
     ] = None
     idempotent: bool | None = None
     input_schema: Annotated[
@@ -155,8 +157,9 @@ class ToolEntry(BaseModel, frozen=True):
     pin: Annotated[
         str,
         Field(
-            description="Digest of what a server that is named by its address says of it: while "
-            "that is something else, nothing is called. A marketplace writes it."
+            description="Digest of the definition on a server that is named by its address: "
+            "while the server's definition differs, the tool is not called. "
+            "Written by a marketplace."
         ),
     ] = ""
 
@@ -165,7 +168,7 @@ NodeName = Annotated[str, Field(min_length=1, max_length=128)]
 
 
 class GraphEntry(BaseModel):
-    """Which tools need which, beside what the tools say themselves."""
+    """Dependencies between tools, in addition to those that tools declare."""
 
     model_config = _STRICT
 
@@ -176,7 +179,7 @@ class GraphEntry(BaseModel):
 
 
 class CatalogueEntry(BaseModel):
-    """What tools that are registered by API may run here; nothing, unless it is named."""
+    """What tools that are registered over the API may run; by default nothing."""
 
     model_config = _STRICT
 
@@ -186,7 +189,7 @@ class CatalogueEntry(BaseModel):
     ] = ()
     scripts: Annotated[
         tuple[str, ...],
-        Field(description="Folders below which the scripts of a LocalScript may lie."),
+        Field(description="Folders that may contain the script of a LocalScript."),
     ] = ()
 
 
@@ -211,16 +214,19 @@ class Board(BaseModel):
     graph: Annotated[GraphEntry, Field(description="Which tools need which.")] = GraphEntry()
     env: Annotated[
         dict[EnvName, EnvValue],
-        Field(max_length=100, description="What plans and graphs may read as `$.env`; no secrets."),
+        Field(
+            max_length=100,
+            description="Values that plans and graphs may read as `$.env`; no secrets.",
+        ),
     ] = Field(default_factory=dict[str, EnvValue])
     catalogue: Annotated[
-        CatalogueEntry, Field(description="What tools registered by API may run.")
+        CatalogueEntry, Field(description="What tools that are registered over the API may run.")
     ] = CatalogueEntry()
     pinning: Annotated[
-        PinningEntry, Field(description="What upstreams may change of their tools' definitions.")
+        PinningEntry, Field(description="Which changes of upstream tool definitions are accepted.")
     ] = PinningEntry()
     healing: Annotated[
-        HealingEntry, Field(description="What becomes of a step of which no tool is there.")
+        HealingEntry, Field(description="What a run does when no tool of a step is available.")
     ] = HealingEntry()
     marketplaces: Annotated[
         Marketplaces, Field(description="External catalogues whose entries can be added.")

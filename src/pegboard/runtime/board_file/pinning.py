@@ -1,4 +1,4 @@
-"""The `pinning` section of `board.yaml`: what upstreams may change of their tools' definitions."""
+"""The `pinning` section of `board.yaml`: accepted changes of upstream definitions."""
 
 from typing import Annotated
 
@@ -10,15 +10,15 @@ _STRICT = ConfigDict(frozen=True, extra="forbid")
 
 
 class NewToolsEntry(BaseModel):
-    """What becomes of tools that a source lists later than its first ones."""
+    """What happens to tools that a source adds after its first listing."""
 
     model_config = _STRICT
 
     default: Annotated[
         NewPolicy,
         Field(
-            description="`accept` takes them as they are, `ask` takes none until somebody approves "
-            "it."
+            description="`accept` takes them as they are, `ask` holds each one until a person "
+            "approves it."
         ),
     ] = "accept"
     sources: Annotated[
@@ -26,20 +26,21 @@ class NewToolsEntry(BaseModel):
     ] = Field(default_factory=dict[str, NewPolicy])
 
     def of(self, source: str) -> NewPolicy:
-        """What holds for a source."""
+        """The rule for a source."""
         return self.sources.get(source, self.default)
 
 
 class PinningEntry(BaseModel):
-    """What becomes of definitions that an upstream changes after they were approved."""
+    """What happens to definitions that an upstream changes after their approval."""
 
     model_config = _STRICT
 
     default: Annotated[
         PinningPolicy,
         Field(
-            description="`auto` takes every change, `additive` what lets everything work as before "
-            "and brings no words, `ask` none until somebody approves it, `block` none at all."
+            description="`auto` accepts every change, `additive` only backward-compatible "
+            "changes without new text, `ask` holds each change until a person "
+            "approves it, `block` rejects every change."
         ),
     ] = "additive"
     sources: Annotated[
@@ -47,9 +48,9 @@ class PinningEntry(BaseModel):
     ] = Field(default_factory=dict[str, PinningPolicy])
     new: Annotated[
         NewToolsEntry,
-        Field(description="Tools that are new on a source of which others have been seen."),
+        Field(description="New tools of a source whose other tools are already known."),
     ] = NewToolsEntry()
 
     def of(self, source: str) -> PinningPolicy:
-        """What holds for a source."""
+        """The rule for a source."""
         return self.sources.get(source, self.default)

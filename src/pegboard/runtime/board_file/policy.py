@@ -1,4 +1,4 @@
-"""The policy section of a board as the rules that `decide` knows."""
+"""Turns the `policy` section of a board into the rules of `decide`."""
 
 import re
 from collections.abc import Iterator
@@ -27,8 +27,8 @@ def policy_of(loaded: LoadedBoard) -> Policy:
     for place, glob in _globs(entry):
         if "[" in glob.replace("[[]", "") and "]" not in glob.partition("[")[2]:
             raise ConfigError(
-                f"{loaded.where(('policy', *place))}: '{glob}' has a '[' that nothing closes; "
-                "it would match nothing"
+                f"{loaded.where(('policy', *place))}: '{glob}' has an unclosed '[' and would "
+                "match nothing"
             )
     effects = dict(DEFAULT_EFFECTS)
     for effect, verdict in entry.effects.items():
@@ -42,7 +42,7 @@ def policy_of(loaded: LoadedBoard) -> Policy:
 
 
 def _globs(entry: PolicyEntry) -> Iterator[tuple[tuple[str | int, ...], str]]:
-    """Every glob of a policy, and where it stands."""
+    """Every glob of a policy with its path."""
     for name, globs in (("deny", entry.deny), ("ask", entry.ask), ("allow", entry.allow)):
         for index, glob in enumerate(globs):
             yield (name, index), glob
@@ -61,7 +61,7 @@ def limits_of(entry: LimitEntry, where: str) -> Limits:
     match = _RATE.fullmatch(entry.rate)
     if match is None or float(match.group(1)) == 0 or match.group(2) == "0":
         raise ConfigError(
-            f"{where}: '{entry.rate}' is no rate; write as '20/s', '100/min' or '5/10s'"
+            f"{where}: '{entry.rate}' is not a rate; write it as '20/s', '100/min' or '5/10s'"
         )
     per = float(match.group(2) or 1) * _SECONDS[match.group(3)[0]]
     return Limits(rate=float(match.group(1)), per=per, concurrency=entry.concurrency)

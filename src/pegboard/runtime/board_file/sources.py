@@ -1,4 +1,4 @@
-"""The `sources:` section of a board, checked: each entry its kind, and its configuration."""
+"""Checks the `sources:` section of a board: each entry's kind and configuration."""
 
 from collections.abc import Collection, Sequence
 from typing import Any
@@ -15,13 +15,12 @@ from pegboard.runtime.sources.state import Opener, SourceState
 
 
 def check_sources(loaded: LoadedBoard) -> list[SourceState]:
-    """The sources that a board names, their configurations checked.
+    """Check the sources of a board file and their configurations.
 
-    A kind whose plug cannot be loaded makes a failed source; what the file says wrongly is an
-    error.
+    A kind whose plug cannot be loaded becomes a failed source; a mistake in the file is an error.
 
     Raises:
-        ConfigError: One line a mistake.
+        ConfigError: The file is invalid; one line per mistake.
     """
     states: dict[str, SourceState] = {}
     faults: list[str] = []
@@ -44,7 +43,8 @@ def check_sources(loaded: LoadedBoard) -> list[SourceState]:
         for state in found:
             if state.name in states:
                 faults.append(
-                    f"{where}: the name '{state.name}' is taken; give this source another 'name'"
+                    f"{where}: the name '{state.name}' is already used; give this source "
+                    "another 'name'"
                 )
             else:
                 states[state.name] = state
@@ -55,7 +55,7 @@ def check_sources(loaded: LoadedBoard) -> list[SourceState]:
 
 
 def _unknown_pins(loaded: LoadedBoard, states: Collection[str]) -> list[str]:
-    """A line for each rule about a source that there is not, not even a disabled one."""
+    """A line for each pinning rule about an unknown source."""
     named = {entry.name or entry.kind for entry in loaded.board.sources}
     pinning = loaded.board.pinning
     rules = [("pinning", "sources", name) for name in pinning.sources]

@@ -35,8 +35,8 @@ class RegistrationAllowlist:
             if any(fnmatchcase(entry.import_, glob) for glob in self._allowed.imports):
                 return ""
             return (
-                f"the operator does not allow the import '{entry.import_}': it would have to stand "
-                "in board.yaml under 'catalogue: {imports: [...]}'"
+                f"the import '{entry.import_}' is not allowed: the operator can allow it in "
+                "board.yaml under 'catalogue: {imports: [...]}'"
             )
         script = entry.script_path
         if script and entry.type == "LocalScript":
@@ -45,8 +45,8 @@ class RegistrationAllowlist:
             if self._is_below[script]:
                 return ""
             return (
-                f"the operator does not allow the script '{script}': its folder would have to "
-                "stand in board.yaml under 'catalogue: {scripts: [...]}'"
+                f"the script '{script}' is not allowed: the operator can allow its folder in "
+                "board.yaml under 'catalogue: {scripts: [...]}'"
             )
         return ""
 

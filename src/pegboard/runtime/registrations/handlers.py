@@ -81,7 +81,9 @@ async def _open(kind: SourceKind, config: Any, entry: ToolEntry, opening: Handle
     opening.stack.push_async_callback(source.close)
     tools = await source.tools()
     if len(tools) != 1:
-        raise SourceUnavailable(f"'{handler_of(entry)}' is {len(tools)} tools, and an entry is one")
+        raise SourceUnavailable(
+            f"'{handler_of(entry)}' is {len(tools)} tools, but an entry is one tool"
+        )
     function = getattr(tools[0], "function", None)
     if function is None:
         return tools[0]

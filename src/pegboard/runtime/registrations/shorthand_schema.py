@@ -57,7 +57,9 @@ def _property(item: Any, where: str) -> dict[str, Any]:
     if isinstance(item, str):
         known = _TYPES.get(item.lower())
         if known is None:
-            raise ConfigError(f"{where}: '{item}' is no type; known are {', '.join(_TYPES)}")
+            raise ConfigError(
+                f"{where}: '{item}' is not a type; known types are {', '.join(_TYPES)}"
+            )
         return dict(known)
     if isinstance(item, Mapping):
         inner: Mapping[str, Any] = item  # pyright: ignore[reportUnknownVariableType]  # YAML gives text keys

@@ -12,7 +12,7 @@ from pegboard.registry.dependencies import check_declared
 from pegboard.runtime.board_file.load import LoadedBoard
 from pegboard.runtime.board_tools import SOURCE as BOARD
 from pegboard.runtime.registrations.handlers import HandlerContext
-from pegboard.runtime.registrations.tools import entry_tool
+from pegboard.runtime.registrations.tools import build_entry_tool
 from pegboard.runtime.sources.state import SourceState
 
 
@@ -35,7 +35,7 @@ class StaticTools:
         self._stack = stack
         self._names: tuple[str, ...] = ()
 
-    def opening(self, states: Mapping[str, SourceState]) -> HandlerContext:
+    def handler_context(self, states: Mapping[str, SourceState]) -> HandlerContext:
         """What entries of the `tools:` list and of the API are opened with."""
         return HandlerContext(
             services=self._services,
@@ -51,7 +51,7 @@ class StaticTools:
         Raises:
             ConfigError: An entry is wrong; names the line.
         """
-        return await static_tools(loaded, self.opening(states))
+        return await build_static_tools(loaded, self.handler_context(states))
 
     def check(
         self, tools: Sequence[Tool], loaded: LoadedBoard, states: Mapping[str, SourceState]
@@ -71,7 +71,7 @@ class StaticTools:
         return removed
 
 
-async def static_tools(loaded: LoadedBoard, opening: HandlerContext) -> list[Tool]:
+async def build_static_tools(loaded: LoadedBoard, opening: HandlerContext) -> list[Tool]:
     """The entries of the list as tools.
 
     Args:
@@ -84,7 +84,7 @@ async def static_tools(loaded: LoadedBoard, opening: HandlerContext) -> list[Too
             the line.
     """
     made = [
-        await entry_tool(entry, opening, where=loaded.where(("tools", index)))
+        await build_entry_tool(entry, opening, where=loaded.where(("tools", index)))
         for index, entry in enumerate(loaded.board.tools)
     ]
     specs = [tool.spec for tool in made]
@@ -121,7 +121,11 @@ def check_names(
         where = loaded.where(("tools", index, "tool_id"))
         source, _ = split_wire_name(name)
         if source == BOARD or source in sources:
-            raise ConfigError(f"{where}: names that begin with '{source}__' are the source's")
+            raise ConfigError(
+                f"{where}: names beginning with '{source}__' are reserved for that source"
+            )
         if name in taken:
-            raise ConfigError(f"{where}: there is another tool '{name}'; take another tool_id")
+            raise ConfigError(
+                f"{where}: another tool is already named '{name}'; choose another tool_id"
+            )
         taken.add(name)

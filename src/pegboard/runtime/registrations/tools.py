@@ -25,7 +25,7 @@ from pegboard.tools.decorator import mark_of
 from pegboard.tools.schema_tool import Run
 
 
-async def entry_tool(entry: ToolEntry, opening: HandlerContext, *, where: str) -> Tool:
+async def build_entry_tool(entry: ToolEntry, opening: HandlerContext, *, where: str) -> Tool:
     """The entry as a tool.
 
     What runs it is listed by the kind of source that it belongs to, and what that says of itself
@@ -41,9 +41,9 @@ async def entry_tool(entry: ToolEntry, opening: HandlerContext, *, where: str) -
     if reason:
         return _unavailable(_spec(entry, where, None), reason)
     if names_upstream(entry):
-        return await _mark_served(entry, opening, where)
+        return await _build_upstream_tool(entry, opening, where)
     if entry.type == "MCPTool":
-        return _relay(entry, opening, where)
+        return _build_relay_tool(entry, opening, where)
     try:
         async with asyncio.timeout(opening.within):
             inner = await open_handler(entry, opening, where=where)
@@ -60,7 +60,7 @@ async def entry_tool(entry: ToolEntry, opening: HandlerContext, *, where: str) -
     return SchemaTool(spec=spec, run=_runner(inner))
 
 
-async def _mark_served(entry: ToolEntry, opening: HandlerContext, where: str) -> Tool:
+async def _build_upstream_tool(entry: ToolEntry, opening: HandlerContext, where: str) -> Tool:
     """A tool of a server that the entry names by its address, as it was looked at."""
     upstreams, reason = opening.upstreams, _explain_unserved(entry)
     if reason or upstreams is None:
@@ -72,7 +72,7 @@ async def _mark_served(entry: ToolEntry, opening: HandlerContext, where: str) ->
         try:
             inner = await open_handler(bare, opening, where=where)
         except (ValidationError, PegboardError) as error:
-            said = error.message if isinstance(error, PegboardError) else "url: it is no address"
+            said = error.message if isinstance(error, PegboardError) else "url: not a valid address"
             return _unavailable(_spec(entry, where, None), said)
     spec = _spec(entry, where, inner, is_trusted=opening.is_trusted)
     return upstreams.tool(entry, spec)
@@ -81,22 +81,22 @@ async def _mark_served(entry: ToolEntry, opening: HandlerContext, where: str) ->
 def _explain_unserved(entry: ToolEntry) -> str:
     """Why nothing can run an entry of a server's address; empty when that may."""
     if not entry.tool:
-        return "nothing says which tool of the server it is: write 'tool'"
+        return "the tool of the server is not named: write 'tool'"
     if not entry.pin:
         return (
-            "nothing says that somebody has looked at it: add it from a marketplace, or write its "
-            "server under 'sources:' of the board file"
+            "it has not been reviewed: add it from a marketplace, or write its server under "
+            "'sources:' in the board file"
         )
     if entry.input_schema is None:
-        return "nothing says what it takes: write its 'input_schema'"
+        return "its arguments are not described: write its 'input_schema'"
     return ""
 
 
-def _relay(entry: ToolEntry, opening: HandlerContext, where: str) -> Tool:
+def _build_relay_tool(entry: ToolEntry, opening: HandlerContext, where: str) -> Tool:
     """A tool of a source under another name: its calls are that tool's, with all its rules."""
     if not entry.tool:
         return _unavailable(
-            _spec(entry, where, None), "nothing says which tool of the server it is: write 'tool'"
+            _spec(entry, where, None), "the tool of the server is not named: write 'tool'"
         )
     if not is_source_name(entry.server) or entry.server not in opening.servers():
         there_are = ", ".join(sorted(opening.servers())) or "none"
@@ -195,11 +195,11 @@ def _reason(entry: ToolEntry) -> str:
     """Why nothing could run the entry; empty when something may."""
     if not handler_of(entry):
         return (
-            f"nothing says what runs it: write '{RUNNERS[entry.type]}' beside its type {entry.type}"
+            f"its handler is not named: write '{RUNNERS[entry.type]}' beside its type {entry.type}"
         )
     if entry.type in KINDS or entry.type == "MCPTool":
         return ""
-    return f"this version runs no tools of type {entry.type}"
+    return f"this version cannot run tools of type {entry.type}"
 
 
 def _runner(inner: Tool) -> Run:

@@ -68,8 +68,8 @@ class UpstreamServer:
         self._listing: asyncio.Task[None] | None = None
         self._failure: BaseException | None = None
         self._calls = 0
-        self._rest = asyncio.Event()
-        self._rest.set()
+        self._is_idle = asyncio.Event()
+        self._is_idle.set()
 
     async def tool(self, name: str, pin: str) -> Tool:
         """The tool of a name; listed again where it is not as it was looked at.
@@ -82,24 +82,24 @@ class UpstreamServer:
             await self._list()
             found = self._tools.get(name)
         if found is None:
-            raise SourceUnavailable(f"Its server has no '{name[:_SHOWN]}' any more.")
+            raise SourceUnavailable(f"Its server no longer has the tool '{name[:_SHOWN]}'.")
         return found
 
     @contextmanager
     def call_tool(self) -> Generator[None]:
         """A call of a tool of its: it is not retired before that has ended."""
         self._calls += 1
-        self._rest.clear()
+        self._is_idle.clear()
         try:
             yield
         finally:
             self._calls -= 1
             if not self._calls:
-                self._rest.set()
+                self._is_idle.set()
 
     async def retire(self) -> None:
         """Close once no call runs any more."""
-        await self._rest.wait()
+        await self._is_idle.wait()
         await self.close()
 
     async def close(self) -> None:
@@ -109,7 +109,7 @@ class UpstreamServer:
             await asyncio.wait([self._listing])
         source, self._source = self._source, None
         if source is not None:
-            with log_and_continue(_LOG, "the server of a registered tool could not be closed"):
+            with log_and_continue(_LOG, "a registered tool's server could not be closed"):
                 await source.close()
 
     @property
@@ -131,7 +131,7 @@ class UpstreamServer:
         listing = self._listing
         await asyncio.wait([listing])
         if listing.cancelled():
-            raise SourceUnavailable("Its server was closed while it was listed.")
+            raise SourceUnavailable("Its server was closed while its tools were being listed.")
         listing.result()
 
     def _on_listed(self, listing: "asyncio.Task[None]") -> None:
@@ -149,7 +149,7 @@ class UpstreamServer:
                 self._tools = tools_by_action(await self._source.tools())
         except TimeoutError:
             raise SourceUnavailable(
-                f"Its server has not said within {self._within:g} s what it has."
+                f"Its server did not list its tools within {self._within:g} s."
             ) from None
         self._seen = changes  # not before: a list that fails tells nothing of what has changed
         self._listed_at = self._services.clock.monotonic()

@@ -178,13 +178,13 @@ def _check(inner: Tool, entry: ToolEntry, spec: ToolSpec) -> None:
         raise SourceUnavailable(inner.spec.unavailable)
     if upstream_digest(inner) != entry.pin:
         raise SourceUnavailable(
-            f"'{spec.name}' is not what was looked at when it was registered: its server describes "
-            "it otherwise now. Review it again, and add it anew.",
+            f"'{spec.name}' differs from the definition reviewed at registration: its server "
+            "has changed it. Review it and add it again.",
             permanent=True,
         )
     if inner.spec.effect.strength > spec.effect.strength:
         raise SourceUnavailable(
-            f"'{spec.name}' is registered as {spec.effect.value}, and its server says "
-            f"{inner.spec.effect.value}.",
+            f"'{spec.name}' is registered with the effect {spec.effect.value}, but its server "
+            f"declares {inner.spec.effect.value}.",
             permanent=True,
         )

@@ -1,4 +1,4 @@
-"""Putting on the board what its sources list."""
+"""Puts the tools of the sources on the board."""
 
 import asyncio
 from collections import defaultdict
@@ -15,7 +15,7 @@ from pegboard.runtime.sources.state import SourceState
 
 
 class ToolPublisher:
-    """Keeps the registry as the sources say, as far as what they say is approved."""
+    """Keeps the registry in step with the approved definitions of the sources."""
 
     def __init__(self, registry: ToolRegistry, gate: PinCheck) -> None:
         self._registry = registry
@@ -26,23 +26,23 @@ class ToolPublisher:
 
     @property
     def standing(self) -> Mapping[str, HeldStates]:
-        """What was not let through, of the sources that have such."""
+        """The definitions that are held back, by source."""
         return {name: standing for name, standing in self._standing.items() if standing}
 
     async def publish_tools(self, state: SourceState, tools: Sequence[Tool]) -> str:
-        """These are all its tools now; one that cannot be placed is told, the others are.
+        """Replace the tools of a source on the board.
 
         Returns:
             Why some are not on the board; empty when all are.
 
         Raises:
-            SourceUnavailable: Nobody knows what is approved; what is on the board stays.
+            SourceUnavailable: The approved definitions cannot be read; the board is unchanged.
         """
         self._listed[state.name] = (state, tuple(tools))
         return await self._publish(state.name)
 
     async def republish(self, source: str) -> None:
-        """Judge once more what a source listed last; nothing for one that did not yet."""
+        """Check again the last listing of a source, if there is one."""
         if source not in self._listed:
             return
         state, _ = self._listed[source]
@@ -55,18 +55,18 @@ class ToolPublisher:
             state.relist.set()  # whoever keeps the source tries until it is well
 
     def forget(self, source: str) -> None:
-        """The source is gone."""
+        """Forget a source that was removed."""
         self._listed.pop(source, None)
         self._standing.pop(source, None)
 
     def publish_offers(
         self, state: SourceState, resources: Sequence[Resource], prompts: Sequence[Prompt]
     ) -> None:
-        """These are all its resources and prompts now."""
+        """Replace the resources and prompts of a source."""
         self._registry.offers.replace(state.name, resources=resources, prompts=prompts)
 
     def notify_updated(self, state: SourceState, uri: str) -> None:
-        """Whoever follows the resource is told."""
+        """Notify the subscribers of a resource that it has changed."""
         self._registry.offers.updated(board_uri(state.name, uri))
 
     async def _publish(self, source: str) -> str:
@@ -80,14 +80,14 @@ class ToolPublisher:
                 judged = await self._gate.check(source, tools)
             except PegboardError as error:
                 raise SourceUnavailable(
-                    f"its definitions could not be compared with those approved: {error.message}"
+                    f"its definitions could not be compared with the approved ones: {error.message}"
                 ) from error
             if self._listed.get(source) is None:  # it went meanwhile
                 return ""
             return self._put(state, judged)
 
     def _put(self, state: SourceState, judged: PinCheckResult) -> str:
-        """Without a wait in it: no call finds the board half done."""
+        """Replace the tools of a source; it does not await, so that no call sees half of it."""
         registry, kit = self._registry, self._registry.kit
         for tool in tuple(item for item in registry if item.spec.source == state.name):
             registry.remove(tool.spec.name)

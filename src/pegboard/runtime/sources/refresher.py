@@ -1,4 +1,4 @@
-"""Asking one source what it has and how it is; whatever it does becomes its state."""
+"""Opens, lists and checks one source, and records the outcome in its state."""
 
 import asyncio
 import logging
@@ -24,10 +24,10 @@ _LOG = logging.getLogger("pegboard.sources")
 
 
 class SourcePublisher(Protocol):
-    """Told what a source has now; puts it on the board."""
+    """Receives the listings of sources and puts them on the board."""
 
     async def publish_tools(self, state: SourceState, tools: Sequence[Tool]) -> str:
-        """These are its tools; gives the state those that are on the board.
+        """Publish the tools of a source.
 
         Returns:
             Why some of them are not; empty when all are.
@@ -37,11 +37,11 @@ class SourcePublisher(Protocol):
     def publish_offers(
         self, state: SourceState, resources: Sequence[Resource], prompts: Sequence[Prompt]
     ) -> None:
-        """These are its resources and prompts."""
+        """Publish the resources and prompts of a source."""
         ...
 
     def notify_updated(self, state: SourceState, uri: str) -> None:
-        """The contents of the resource that the source knows as `uri` changed."""
+        """Report that the contents of a resource have changed."""
         ...
 
 
@@ -69,7 +69,7 @@ class SourceRefresher:
         self._emitter = emitter
 
     async def refresh(self, state: SourceState) -> None:
-        """List it, opened first if need be: whoever waits for it goes on."""
+        """List a source, opening it first if needed."""
         # a reload and a retry may come together: only one of them opens
         async with state.turn:
             try:
@@ -78,7 +78,7 @@ class SourceRefresher:
                 state.mark_answered()
 
     async def health(self, state: SourceState) -> Health:
-        """How it is doing, asked now."""
+        """Check the health of a source now."""
         if state.status == "pending":
             return Health(status=HealthStatus.UNKNOWN, reason="it has not answered yet")
         if state.source is None or state.status == "failed":
@@ -91,12 +91,12 @@ class SourceRefresher:
                 status=HealthStatus.UNHEALTHY, reason=f"no answer within {self.timeout:g} s"
             )
         except Exception as error:  # noqa: BLE001 - foreign code: recorded as the source's reason
-            log_once(_LOG, f"the health check of {state.name} failed", error)
+            log_once(_LOG, f"source '{state.name}': the health check failed", error)
             reason = f"its health check failed ({type(error).__name__}); the log says why"
             return Health(status=HealthStatus.UNHEALTHY, reason=reason)
 
     async def close(self, state: SourceState) -> None:
-        """Close it; nothing for one that is not open."""
+        """Close a source if it is open."""
         source, state.source = state.source, None
         if source is None:
             return
@@ -104,15 +104,15 @@ class SourceRefresher:
             async with asyncio.timeout(self.timeout):
                 await source.close()
         except Exception as error:  # noqa: BLE001 - foreign code: recorded as the source's reason
-            log_once(_LOG, f"the source {state.name} did not close", error)
+            log_once(_LOG, f"source '{state.name}': closing failed", error)
             self._fail(state, f"did not close ({type(error).__name__})", error=error)
 
     def emit_status(self, state: SourceState, *, error: BaseException | None = None) -> None:
-        """Tell how it is doing.
+        """Emit the status of a source.
 
         Args:
             state: The source.
-            error: What foreign code raised, for the log.
+            error: The exception of foreign code, for the log.
         """
         self._emitter.emit(
             SourceChanged(
@@ -137,7 +137,7 @@ class SourceRefresher:
             is_logged = isinstance(error, SourceUnavailable) and error.is_logged
             self._fail(state, error.message, is_logged=is_logged)
         except Exception as error:  # noqa: BLE001 - foreign code: recorded as the source's reason
-            log_once(_LOG, f"the source {state.name} failed", error)
+            log_once(_LOG, f"source '{state.name}': listing failed", error)
             reason = f"it failed ({type(error).__name__}); the log says why"
             self._fail(state, reason, error=error, is_logged=True)
         else:
@@ -146,7 +146,7 @@ class SourceRefresher:
             self.emit_status(state)
 
     async def _list_offers(self, state: SourceState) -> None:
-        """Resources and prompts come after the tools: what fails takes none of the others along."""
+        """List resources and prompts after the tools; each may fail alone."""
         source = state.source
         if not isinstance(source, ResourceProvider):
             return
@@ -171,7 +171,7 @@ class SourceRefresher:
         known: Sequence[T],
         faults: list[str],
     ) -> Sequence[T]:
-        """One of its lists; the last known, and a fault more, where it cannot be had."""
+        """Fetch one list; on failure return the last known one and add a fault."""
         try:
             async with asyncio.timeout(self.timeout):
                 return tuple(await ask())
@@ -180,7 +180,7 @@ class SourceRefresher:
         except PegboardError as error:
             faults.append(f"its {what}: {error.message}")
         except Exception as error:  # noqa: BLE001 - foreign code: recorded as the source's reason
-            log_once(_LOG, f"the {what} of {name} failed", error)
+            log_once(_LOG, f"source '{name}': listing its {what} failed", error)
             faults.append(f"its {what} failed ({type(error).__name__})")
         return known
 

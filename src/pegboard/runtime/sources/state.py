@@ -1,4 +1,4 @@
-"""One source of a board, and how it is doing."""
+"""The state of one source of a board."""
 
 import asyncio
 from collections import Counter
@@ -18,14 +18,14 @@ _NOTHING_OFF = Switches()
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Opener:
-    """A checked entry: its kind and its configuration."""
+    """The kind and the checked configuration of a source."""
 
     kind: SourceKind
     config: Any
 
 
 class SourceState:
-    """One source of a board and how it is doing.
+    """One source of a board and its state.
 
     Args:
         name: Its name.
@@ -38,16 +38,16 @@ class SourceState:
     Attributes:
         status: `pending` (it has not answered yet), `ok`, `degraded` (listing fails, the last known
             tools stay) or `failed`.
-        tools: Those that stand on the board.
+        tools: Its tools on the board.
         is_logged: Whether the log says more than the reason.
-        resources: Those that were listed last.
+        resources: Its resources as listed last.
         prompts: As well.
         held: How many definitions, changed ones and those of new tools, wait for approval.
         listed: Set as soon as it is known which tools it has, or that they cannot be known now.
         settled: Set when its resources and prompts are known too.
-        wanted: Set when somebody asks for it, where it is opened only then.
-        relist: Set when it says that it has changed.
-        turn: Held by whoever opens or lists it.
+        wanted: Set when the source is requested, where it is opened on demand.
+        relist: Set when the source reports a change.
+        turn: The lock for opening and listing it.
     """
 
     def __init__(
@@ -81,15 +81,14 @@ class SourceState:
 
     @property
     def reason(self) -> str:
-        """What is wrong and what to do; empty when all is well."""
+        """What is wrong and what to do; empty when the source is fine."""
         if self.status != "pending":
             return self._reason
         if self._asked is None:
-            return "nobody has asked for it yet"
+            return "it is opened on demand, and none of its tools has been requested yet"
         clock, at = self._asked
         return (
-            f"no answer yet, asked {clock.monotonic() - at:.0f} s ago; "
-            "its tools appear when it answers"
+            f"no answer yet after {clock.monotonic() - at:.0f} s; its tools appear when it answers"
         )
 
     @reason.setter
@@ -97,30 +96,30 @@ class SourceState:
         self._reason = reason
 
     def unavailable(self, *, switches: Switches) -> Counter[str]:
-        """Why how many of its tools cannot be used now."""
+        """The reasons why tools are unavailable, with the number of tools for each."""
         reasons = (why_unavailable(with_switches(tool.spec, switches)) for tool in self.tools)
         return Counter(reason for reason in reasons if reason)
 
     @property
     def problems(self) -> str:
-        """What its last listing left out, and why; empty when nothing, or when it does not tell."""
+        """What its last listing left out, with the reason; empty for nothing."""
         source = self.source
         return " ".join(source.problems) if isinstance(source, ProblemReporter) else ""
 
     def mark_asked(self, clock: Clock) -> None:
-        """It is asked for the first time, now."""
+        """Record that the source is being opened for the first time."""
         self._asked = (clock, clock.monotonic())
 
     def mark_answered(self) -> None:
-        """Nobody waits for it any more."""
+        """Release everything that waits for the source."""
         self.listed.set()
         self.settled.set()
 
     def to_dict(self, *, switches: Switches = _NOTHING_OFF) -> dict[str, Any]:
-        """As JSON-compatible data; the reasons that are given most often come first.
+        """As JSON-compatible data, with the most frequent reasons first.
 
         Args:
-            switches: What is turned off; a source that is says so, whatever else is wrong with it.
+            switches: Kill switches; their reason comes first.
         """
         unavailable, off = self.unavailable(switches=switches), switches.why_source(self.name)
         reasons = (f"is turned off: {off}" if off else "", self.reason)

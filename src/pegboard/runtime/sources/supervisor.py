@@ -1,4 +1,4 @@
-"""The sources of a board: opened, listed, watched and closed, each without harm to the others."""
+"""Opens, lists, watches and closes the sources of a board, each independently."""
 
 import asyncio
 import contextlib
@@ -19,7 +19,7 @@ LOCAL_WAIT_FACTOR = 3
 
 
 class SourceSupervisor:
-    """Keeps each source of a board listed; a failed one is tried again, later and later.
+    """Keeps each source of a board listed, and retries failed ones with backoff.
 
     Args:
         refresher: Opens, lists and closes each source.
@@ -54,7 +54,7 @@ class SourceSupervisor:
         self.states: dict[str, SourceState] = {} if states is None else states
 
     async def open(self, states: Sequence[SourceState]) -> None:
-        """Open and list all at once; who has not answered in time is waited for no longer."""
+        """Open and list all sources concurrently; slow ones go on in the background."""
         try:
             await self.follow(new=states)
         except asyncio.CancelledError:
@@ -68,10 +68,12 @@ class SourceSupervisor:
         kept: Sequence[str] = (),
         gone: Sequence[str] = (),
     ) -> None:
-        """Close what is gone, list again what is kept and open what is new, all at once."""
-        await _all([asyncio.create_task(self.drop(name), name=f"drop {name}") for name in gone])
+        """Close removed sources, list kept ones again and open new ones, concurrently."""
+        await _wait_for_all(
+            [asyncio.create_task(self.drop(name), name=f"drop {name}") for name in gone]
+        )
         listing = {
-            self._begin(name, self._again(self.states[name]), "list"): self.states[name]
+            self._start_task(name, self._list_again(self.states[name]), "list"): self.states[name]
             for name in kept
         }
         for state in new:
@@ -79,14 +81,14 @@ class SourceSupervisor:
             if state.opener is None:
                 self._refresher.emit_status(state)
                 continue
-            first = self._begin(state.name, self._first(state), "list")
-            self._begin(state.name, self._keep(state, first), "keep")
+            first = self._start_task(state.name, self._list_first(state), "list")
+            self._start_task(state.name, self._supervise(state, first), "keep")
             if not self._on_demand:
                 listing[first] = state
         await wait_for_sources(listing, patience=self._patience)
 
     async def wait_until_settled(self) -> None:
-        """Wait until each has answered or run out of time."""
+        """Wait until each source has answered or timed out."""
         states = tuple(self.states.values())
         for state in states:
             state.wanted.set()
@@ -96,18 +98,18 @@ class SourceSupervisor:
     async def drop(self, name: str) -> None:
         """Close one source and forget it."""
         state = self.states.pop(name)
-        await self._end(state)
+        await self._stop(state)
 
     async def refresh(self, name: str) -> None:
         """List one source again, now."""
         await self._refresher.refresh(self.states[name])
 
     async def health(self, state: SourceState) -> Health:
-        """How a source is doing, asked now, within a deadline; never raises."""
+        """Check the health of a source within a deadline; never raises."""
         return await self._refresher.health(state)
 
     async def healths(self) -> dict[str, Health]:
-        """How each source is doing, asked now, all at once."""
+        """Check the health of all sources concurrently."""
         states = list(self.states.values())
         async with asyncio.TaskGroup() as group:
             asked = [group.create_task(self.health(state)) for state in states]
@@ -115,23 +117,25 @@ class SourceSupervisor:
 
     async def close(self) -> None:
         """Close all, each within a deadline; safe to call twice."""
-        await _all(
+        await _wait_for_all(
             [
-                asyncio.create_task(self._end(state), name=f"close {state.name}")
+                asyncio.create_task(self._stop(state), name=f"close {state.name}")
                 for state in self.states.values()
             ]
         )
 
-    def _begin(self, name: str, work: Coroutine[Any, Any, None], what: str) -> "asyncio.Task[None]":
-        """Work for a source that ends with it."""
+    def _start_task(
+        self, name: str, work: Coroutine[Any, Any, None], what: str
+    ) -> "asyncio.Task[None]":
+        """Start a task that is cancelled when the source is stopped."""
         task = asyncio.create_task(work, name=f"{what} {name}")
         tasks = self._work.setdefault(name, set())
         tasks.add(task)
         task.add_done_callback(tasks.discard)
         return task
 
-    async def _end(self, state: SourceState) -> None:
-        """End what is done for a source, then close it; whoever waits for it goes on."""
+    async def _stop(self, state: SourceState) -> None:
+        """Cancel the tasks of a source, then close it."""
         tasks = tuple(self._work.pop(state.name, ()))
         for task in tasks:
             task.cancel()
@@ -140,24 +144,24 @@ class SourceSupervisor:
         state.mark_answered()
         await self._refresher.close(state)
 
-    async def _first(self, state: SourceState) -> None:
-        """Open and list it, where that is on demand when somebody asks for it."""
+    async def _list_first(self, state: SourceState) -> None:
+        """Open and list a source for the first time, on demand where configured."""
         if self._on_demand:
             await state.wanted.wait()
         state.mark_asked(self._refresher.clock)
-        with log_and_continue(_LOG, f"the source {state.name} could not be listed"):
+        with log_and_continue(_LOG, f"source '{state.name}': listing failed"):
             await self._refresher.refresh(state)
 
-    async def _again(self, state: SourceState) -> None:
-        """List what may have changed; who has not answered yet is not asked twice."""
+    async def _list_again(self, state: SourceState) -> None:
+        """List a source again, unless its first listing is still running."""
         if state.status == "pending":
             if state.wanted.is_set() or not self._on_demand:
                 await state.settled.wait()
         else:
             await self._refresher.refresh(state)
 
-    async def _keep(self, state: SourceState, first: "asyncio.Task[None]") -> None:
-        """Follow changes once it has answered, and try a failed source again."""
+    async def _supervise(self, state: SourceState, first: "asyncio.Task[None]") -> None:
+        """List a source again when it changes, and retry it while it fails."""
         await asyncio.wait((first,))
         delay = self._retry
         while True:
@@ -166,7 +170,7 @@ class SourceSupervisor:
                 async with asyncio.timeout(wait):
                     await state.relist.wait()
             state.relist.clear()
-            with log_and_continue(_LOG, f"the source {state.name} could not be followed"):
+            with log_and_continue(_LOG, f"source '{state.name}': following its changes failed"):
                 await self._refresher.refresh(state)
             delay = self._retry if state.status == "ok" else min(delay * 2, MAX_RETRY_SECONDS)
 
@@ -174,13 +178,12 @@ class SourceSupervisor:
 async def wait_for_sources(
     listing: "Mapping[asyncio.Task[None], SourceState]", *, patience: float | None
 ) -> None:
-    """Wait for what lists sources, and leave alone what takes longer.
+    """Wait for listings up to a limit; slower ones go on in the background.
 
-    Sources of this process have longer: these hang seldom, and a machine with much to do at a start
-    is slow to load them.
+    Local sources get more time: they rarely hang, but a busy machine loads them slowly.
 
     Args:
-        listing: What runs, and for which source.
+        listing: The running listings and their sources.
         patience: Seconds for the remote ones; None waits for all.
     """
     if not listing:
@@ -195,8 +198,8 @@ def _is_remote(state: SourceState) -> bool:
     return state.opener is not None and state.opener.kind.remote
 
 
-async def _all(tasks: Sequence["asyncio.Task[None]"]) -> None:
-    """Wait for all; a cancellation reaches them, and is waited for."""
+async def _wait_for_all(tasks: Sequence["asyncio.Task[None]"]) -> None:
+    """Wait for all tasks; a cancellation is passed on and awaited."""
     if not tasks:
         return
     try:

@@ -1,4 +1,4 @@
-"""What changes a board's rules becomes an event, for whoever has to prove it later."""
+"""Emits an event for each change of a board's rules, for the audit trail."""
 
 from collections.abc import Mapping
 from dataclasses import fields
@@ -14,11 +14,11 @@ from pegboard.runtime.board_file.models import Board
 from pegboard.runtime.sources.state import SourceState
 
 _SECTIONS = ("pinning", "healing", "catalogue")
-"""Of a board file: what upstreams, runs and registrations may do by themselves."""
+"""Sections of a board file that grant permissions to upstreams, runs and registrations."""
 
 
 def report_kill_switches(kit: CallEnvironment) -> None:
-    """Emit an event for each kill switch that is thrown from now on."""
+    """Emit an event for each change of a kill switch from now on."""
 
     def told(action: str, subject: str, why: str) -> None:
         kit.emitter.emit(
@@ -35,7 +35,7 @@ def report_kill_switches(kit: CallEnvironment) -> None:
 
 
 def report_policy_change(kit: CallEnvironment, before: Policy, after: Policy) -> None:
-    """Emit an event when the rules of a reloaded board are others."""
+    """Emit an event when a reload has changed the policy."""
     old, new = _rules(before), _rules(after)
     if old == new:
         return
@@ -45,7 +45,7 @@ def report_policy_change(kit: CallEnvironment, before: Policy, after: Policy) ->
 
 
 def report_section_changes(kit: CallEnvironment, before: Board, after: Board) -> None:
-    """Emit an event for each section of a reloaded board that lets others do more, or less."""
+    """Emit an event for each section of permissions that a reload has changed."""
     for name in _SECTIONS:
         old, new = (getattr(board, name).model_dump(mode="json") for board in (before, after))
         if old == new:
@@ -62,11 +62,11 @@ def reload_event(
     *,
     at: float,
 ) -> BoardChanged:
-    """What is about to become of a board whose file is read again.
+    """The event for a reload that is about to happen.
 
     Args:
-        known: The board as it is, and its sources by name.
-        new: As its file says now.
+        known: The current board, and its sources by name.
+        new: The new board, and its sources by name.
         at: Unix seconds.
     """
     (before, had), (after, has) = known, new
@@ -89,7 +89,7 @@ def reload_event(
 
 
 def _digest_of_file(loaded: LoadedBoard) -> str:
-    """The digest of a file as it is written: of the names of its secrets, not of what they are."""
+    """The digest of a file as written, with the names of its variables instead of their values."""
     return "" if loaded.located is None else digest_of(loaded.located.value)
 
 

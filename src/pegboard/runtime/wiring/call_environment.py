@@ -24,7 +24,7 @@ def build_call_environment(
     *,
     in_flight: dict[str, int] | None,
 ) -> CallEnvironment:
-    """The environment of the calls of a board."""
+    """Build the environment of a board's calls."""
     return CallEnvironment(
         policy=policy,
         settings=CallSettings(

@@ -1,4 +1,4 @@
-"""Tools registered by API, the dependency graph and health: one life, wired together."""
+"""Wires registered tools, the dependency graph, marketplaces and health together."""
 
 import asyncio
 import contextlib
@@ -26,7 +26,7 @@ from pegboard.runtime.board_file.models import ToolEntry
 from pegboard.runtime.registrations.allowlist import RegistrationAllowlist
 from pegboard.runtime.registrations.handlers import HandlerContext
 from pegboard.runtime.registrations.shared_handlers import SharedHandlers
-from pegboard.runtime.registrations.tools import entry_tool
+from pegboard.runtime.registrations.tools import build_entry_tool
 from pegboard.runtime.registrations.upstreams import Upstreams
 from pegboard.runtime.sources.state import SourceState
 from pegboard.runtime.wiring.marketplace import create_marketplace, tokens_of
@@ -43,16 +43,16 @@ _LOOK_SECONDS = 2.0
 
 
 class CatalogueParts:
-    """What a board knows of its tools beyond the registry.
+    """The services of a board that build on its registry.
 
     Args:
         registry: The board's tools.
-        storage: What the board remembers.
+        storage: The board's storage.
         opening: What registered tools are opened with.
-        loaded: The board file as it is now.
-        owner_of_name: Which source a name belongs to; empty when it is free.
+        loaded: Returns the board file in force.
+        owner_of_name: Returns the source that a name belongs to; empty when it is free.
         is_shared: Whether other servers change the same storage.
-        prove: Has each change of the catalogue and of the graph first.
+        prove: Writes each change into the audit trail first, where that is required.
     """
 
     def __init__(
@@ -103,10 +103,10 @@ class CatalogueParts:
         registry.kit.emitter.add(self.health)
 
     async def open(self) -> None:
-        """Read what was kept, once the sources are listed.
+        """Load the stored state, once the sources are listed.
 
         Raises:
-            ConfigError: The edges of the board file close a cycle; names the line.
+            ConfigError: The edges of the board file form a cycle; the message names the line.
         """
         await self.dependencies.load()
         await self.catalogue.load()
@@ -118,10 +118,10 @@ class CatalogueParts:
         self._follower = asyncio.create_task(self._follow(), name="follow the catalogue")
 
     async def check_graph(self, loaded: LoadedBoard) -> None:
-        """Take the edges of a board file.
+        """Use the edges of a board file.
 
         Raises:
-            ConfigError: They close a cycle; names the line, and nothing has changed.
+            ConfigError: They form a cycle; the message names the line, and nothing has changed.
         """
         edges = loaded.board.graph.edges
         try:
@@ -134,7 +134,7 @@ class CatalogueParts:
             raise ConfigError(f"{where}: {error.message}") from error
 
     def observe_sources(self, states: Sequence[SourceState]) -> list[dict[str, Any]]:
-        """Sources with their health, as far as it is known without asking."""
+        """The states of sources with their last known health."""
         found = [(state, self._observe(state)) for state in states]
         return [
             {
@@ -154,21 +154,21 @@ class CatalogueParts:
 
     @property
     def healing(self) -> "FailoverPolicy":
-        """What the board file says now of tools that are gone."""
+        """The policy of the board file for missing tools."""
         return self._loaded().board.healing.to_policy()
 
     def refresh_soon(self) -> None:
-        """Something has changed: the graph follows soon."""
+        """Schedule an update of the dependency graph."""
         self._changed.set()
 
     async def close(self) -> None:
-        """Follow no longer."""
+        """Stop the background task."""
         if self._follower is not None:
             self._follower.cancel()
             await asyncio.wait([self._follower])
 
     def _builds(self) -> Build:
-        """What makes the tools of one request."""
+        """Return the function that builds the tools of one request."""
         loaded = self._loaded()
         allowed = RegistrationAllowlist(loaded.board.catalogue, loaded.base_dir)
         opening = replace(self._opening, refused=allowed.find_refusal, shared=SharedHandlers())
@@ -180,7 +180,7 @@ class CatalogueParts:
                 fault = error.errors(include_url=False, include_input=False)[0]
                 place = ".".join(map(str, fault["loc"]))
                 raise ConfigError(f"{place}: {fault['msg']}") from error
-            return await entry_tool(entry, opening, where=entry.tool_id)
+            return await build_entry_tool(entry, opening, where=entry.tool_id)
 
         return build
 
@@ -188,21 +188,21 @@ class CatalogueParts:
         try:
             await self._seen.refresh()
         except PegboardError as error:
-            _LOG.warning("what tools are is not kept yet: %s", error)
+            _LOG.warning("catalogue: the last known tools could not be stored: %s", error)
 
     def _on_change(self, _kind: str, _uri: str) -> None:
         with contextlib.suppress(RuntimeError):  # the loop has ended, and the board with it
             self._loop.call_soon_threadsafe(self._changed.set)
 
     async def _follow(self) -> None:
-        """Keep the graph as the tools say, and see what other servers have registered."""
+        """Keep the graph in step with the tools and with other servers."""
         while True:
             with contextlib.suppress(TimeoutError):
                 async with asyncio.timeout(_LOOK_SECONDS if self._is_shared else None):
                     await self._changed.wait()
                     await asyncio.sleep(_SETTLE_SECONDS)
             self._changed.clear()
-            with log_and_continue(_LOG, "what tools say of themselves is not in the graph yet"):
+            with log_and_continue(_LOG, "catalogue: the dependency graph could not be updated"):
                 await self._follow_once()
 
     async def _follow_once(self) -> None:
@@ -217,4 +217,4 @@ class CatalogueParts:
             await asyncio.sleep(0)
             await self.check_graph(self._loaded())  # its tools may have come only now
         except PegboardError as error:
-            _LOG.warning("what tools say of themselves is not in the graph yet: %s", error)
+            _LOG.warning("catalogue: the dependency graph could not be updated: %s", error)

@@ -1,4 +1,4 @@
-"""Kill switches: kept in the board's storage, thrown here or on another server."""
+"""Opens the kill switches of a board, and follows those of other servers."""
 
 import asyncio
 import logging
@@ -28,11 +28,10 @@ async def open_kill_switches(
     *,
     prove: Prove,
 ) -> KillSwitches:
-    """The service, with what was turned off before; it follows other servers, where there are any.
+    """Open the service with the stored switches; follow other servers where a database is shared.
 
     Raises:
-        Unavailable: The storage cannot be read: a board that does not know what is off does not
-            open.
+        Unavailable: The storage cannot be read. A board does not open without its kill switches.
     """
     report_kill_switches(registry.kit)
     service = KillSwitches(registry, storage.switches, prove=prove, apply_unsaved=True)
@@ -50,16 +49,16 @@ async def open_kill_switches(
 
 
 async def follow(service: KillSwitches, *, every: float = _LOOK_SECONDS) -> None:
-    """See what other servers turn off and on; while the storage is away, what was off stays off."""
+    """Follow the switches of other servers; while the storage fails, the last known ones hold."""
     is_away = False
     while True:
         await asyncio.sleep(every)
-        with log_and_continue(_LOG, "what other servers turn off is not seen"):
+        with log_and_continue(_LOG, "kill switches: the shared state could not be read"):
             try:
                 await service.load()
             except PegboardError as error:
                 if not is_away:
-                    _LOG.warning("what other servers turn off is not seen: %s", error)
+                    _LOG.warning("kill switches: the shared state could not be read: %s", error)
                 is_away = True
             else:
                 is_away = False

@@ -1,4 +1,4 @@
-"""Who is told of calls beside the history."""
+"""Creates the listeners of a board beside the history."""
 
 import sys
 from collections.abc import Callable, Iterator
@@ -24,7 +24,7 @@ class ClosingListener(Listener, Protocol):
 def create_listeners(
     settings: Settings, redact: Callable[[str], str] | None
 ) -> Iterator[ClosingListener]:
-    """The listeners that the settings ask for, one after the other, so that each can be closed.
+    """Create the configured listeners one by one, so that each can be closed.
 
     Raises:
         ConfigError: A log file that cannot be written, or a missing extra.

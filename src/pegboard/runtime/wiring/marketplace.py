@@ -1,4 +1,4 @@
-"""The marketplaces of a board file, what reads them, and what looks at sources for a review."""
+"""Wires the marketplaces of a board file."""
 
 import asyncio
 import re
@@ -26,13 +26,13 @@ def create_marketplace(
     loaded: Callable[[], LoadedBoard],
     within: float,
 ) -> Marketplace:
-    """The service, over the board file as it is now.
+    """Create the marketplace service over the board file in force.
 
     Args:
         registry: The board's tools.
         catalogue: What registers.
         services: What looking may use.
-        loaded: The board file as it is now.
+        loaded: Returns the board file in force.
         within: Seconds for listing what a source has.
     """
 
@@ -55,7 +55,7 @@ def markets_of(loaded: LoadedBoard) -> list[Market]:
 
 
 def tokens_of(loaded: LoadedBoard) -> dict[str, str]:
-    """What is sent to which MCP endpoint: to those of the marketplaces alone."""
+    """The token for each MCP endpoint of a marketplace."""
     return {f"{item.place}/mcp": item.token for item in markets_of(loaded) if item.token}
 
 
@@ -76,7 +76,7 @@ def _market(entry: MarketplaceEntry, index: int, loaded: LoadedBoard) -> Market:
 
 
 def _token_as(index: int, entry: PegboardEntry, loaded: LoadedBoard) -> str:
-    """The variable that the board file has for the token; one that is free where it has none."""
+    """The variable that the board file uses for the token, or a generated name."""
     written: Any = None if loaded.located is None else loaded.located.value
     text = "" if written is None else str(written["marketplaces"][index].get("token", ""))
     if _VARIABLE.fullmatch(text):
@@ -87,7 +87,7 @@ def _token_as(index: int, entry: PegboardEntry, loaded: LoadedBoard) -> str:
 async def _list_source(
     kind: str, config: Mapping[str, Any], services: Services, within: float
 ) -> Sequence[Tool]:
-    """The tools of a source that is opened for this alone."""
+    """Open a source, list its tools and close it."""
     try:
         async with asyncio.timeout(within):
             source = await open_upstream(kind, config, services)
@@ -96,4 +96,4 @@ async def _list_source(
             finally:
                 await source.close()
     except TimeoutError as error:
-        raise SourceUnavailable(f"listing it took more than {within:g} s.") from error
+        raise SourceUnavailable(f"listing its tools took more than {within:g} s.") from error

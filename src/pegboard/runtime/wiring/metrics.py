@@ -1,4 +1,4 @@
-"""Prometheus metrics of a board: its calls and runs, its sources, and what was lost."""
+"""Prometheus metrics of a board: calls, runs, sources and dropped records."""
 
 import asyncio
 import contextlib
@@ -14,8 +14,8 @@ if TYPE_CHECKING:
     from pegboard.observability import Metrics
     from pegboard.storage import Storage
 
-_PATIENCE = 2.0
-"""Seconds for which a scrape waits for the storage; without it the rest is told."""
+_SCRAPE_WAIT_SECONDS = 2.0
+"""How long a scrape waits for counts from the storage."""
 
 
 def create_metrics(
@@ -26,7 +26,7 @@ def create_metrics(
     *,
     states: Mapping[str, SourceState],
 ) -> "Metrics":
-    """The metrics listener, looking at the others when it is asked.
+    """Create the metrics listener, which reads the other parts when it is scraped.
 
     Raises:
         ConfigError: `prometheus_client` is not installed.
@@ -45,15 +45,15 @@ def create_metrics(
 
 
 async def render_metrics(metrics: "Metrics | None", storage: "Storage") -> bytes:
-    """The metrics as text, with what is open in the storage now, where it answers.
+    """Render the metrics as text, with counts from the storage if it answers in time.
 
     Raises:
-        RuntimeError: The board keeps none.
+        RuntimeError: The board collects no metrics.
     """
     if metrics is None:
         raise RuntimeError("the board keeps no metrics: open it with metrics=True")
     metrics.counts = None
     with contextlib.suppress(TimeoutError, Unavailable):
-        async with asyncio.timeout(_PATIENCE):
+        async with asyncio.timeout(_SCRAPE_WAIT_SECONDS):
             metrics.counts = await storage.upkeep.counts()
     return metrics.render()

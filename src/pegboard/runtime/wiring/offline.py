@@ -1,4 +1,4 @@
-"""What a board remembers, without the board: for commands that open no source."""
+"""Opens the storage of a board without its sources, for offline commands."""
 
 from collections.abc import AsyncGenerator, Callable
 from contextlib import asynccontextmanager
@@ -21,7 +21,7 @@ class OfflineBoard:
     """The services that need no tools.
 
     Attributes:
-        tell: Takes what has been done into the audit trail.
+        tell: Emits an event to the audit trail.
     """
 
     approvals: "Approvals"
@@ -33,10 +33,10 @@ class OfflineBoard:
 
 @asynccontextmanager
 async def open_offline(settings: Settings) -> AsyncGenerator[OfflineBoard]:
-    """Open the store alone; what is decided goes into the audit trail.
+    """Open the storage alone; decisions go into the audit trail.
 
     Raises:
-        ConfigError: It cannot be used, or another process uses it.
+        ConfigError: The storage cannot be used, or another process uses it.
     """
     from pegboard.execution import CallEnvironment
     from pegboard.execution.emitter import Emitter

@@ -1,4 +1,4 @@
-"""Definitions of upstreams: judged when they are listed, approved here or on another server."""
+"""Checks upstream definitions when they are listed, and follows approvals of other servers."""
 
 import asyncio
 import logging
@@ -24,13 +24,13 @@ _LOOK_SECONDS = 2.0
 
 
 class PinParts:
-    """The service, the gate that it serves, and what puts on the board what passes.
+    """The pin service, its check of listings, and the publisher of accepted tools.
 
     Args:
         registry: The board's tools.
-        storage: What the board remembers.
-        pinning: What the board file says of it now.
-        prove: Has each decision first.
+        storage: The board's storage.
+        pinning: Returns the `pinning` section of the board file in force.
+        prove: Writes each decision into the audit trail first, where that is required.
     """
 
     def __init__(
@@ -56,7 +56,7 @@ class PinParts:
         self.service = Pins(registry, storage.pins, decided=self.publisher.republish, prove=prove)
 
     def follow(self, stack: AsyncExitStack, *, every: float = _LOOK_SECONDS) -> None:
-        """See what is decided on other servers, until the stack is closed."""
+        """Follow the decisions of other servers until the stack is closed."""
         looking = asyncio.create_task(self._look(every), name="follow the pins")
 
         async def stop() -> None:
@@ -69,7 +69,9 @@ class PinParts:
         while True:
             await asyncio.sleep(every)
             for source, standing in self.publisher.standing.items():
-                with log_and_continue(_LOG, f"what is decided elsewhere of {source} is not seen"):
+                with log_and_continue(
+                    _LOG, f"pins: the decisions of other servers about '{source}' failed"
+                ):
                     await self._follow_once(source, standing)
 
     async def _follow_once(self, source: str, standing: HeldStates) -> None:
@@ -77,4 +79,4 @@ class PinParts:
             if await self._gate.has_moved(source, standing):
                 await self.publisher.republish(source)
         except PegboardError as error:
-            _LOG.warning("what is decided elsewhere is not seen yet: %s", error)
+            _LOG.warning("pins: the decisions of other servers could not be read: %s", error)

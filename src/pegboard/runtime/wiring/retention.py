@@ -1,4 +1,4 @@
-"""What a board lets go by itself when it is old."""
+"""Deletes expired records of a board."""
 
 import asyncio
 import logging
@@ -27,9 +27,9 @@ Forget = Callable[[float], Awaitable[int]]
 def start_retention(
     settings: Settings, storage: "Storage", kit: CallEnvironment, stack: AsyncExitStack
 ) -> None:
-    """Let go of what is old now and every hour, until the stack is closed.
+    """Delete expired records now and every hour, until the stack is closed.
 
-    Servers that share a database may all do so: each deletes what the others leave.
+    Servers that share a database may all do so.
     """
 
     async def watch() -> None:
@@ -49,16 +49,18 @@ def start_retention(
 async def delete_expired(
     settings: Settings, storage: "Storage", kit: CallEnvironment
 ) -> dict[str, int]:
-    """Forget what is older than the settings say, and tell it; how much of each kind."""
+    """Delete expired records and emit an event; return their number by kind."""
     gone: dict[str, int] = {}
     for kind, (days, forget) in _rules(settings, storage).items():
         if not days:
             continue
-        with log_and_continue(_LOG, f"old {kind} could not be deleted"):
+        with log_and_continue(_LOG, f"retention: old {kind} could not be deleted"):
             try:
                 gone[kind] = await forget(kit.now() - days * _DAY)
             except PegboardError as error:
-                _LOG.warning("old %s could not be deleted, and will be later: %s", kind, error)
+                _LOG.warning(
+                    "retention: old %s could not be deleted, trying again later: %s", kind, error
+                )
     deleted = {kind: number for kind, number in gone.items() if number and kind != "audit"}
     if deleted:  # the audit trail has a word of its own for what it has lost
         event = BoardChanged(

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from pegboard.storage import Storage
 
 _OWNER = "this board"
-"""Of every process that has a data directory, or memory, for itself alone."""
+"""The owner of all runs where one process has the storage to itself."""
 
 
 def open_runs(
@@ -97,10 +97,10 @@ def open_runs(
 
 
 def create_durability(settings: Settings, storage: "Storage") -> "StoredDurability":
-    """The durable back end of a board: its own storage.
+    """Create the durable back end of a board over its storage.
 
-    Processes that share a database have an owner each and take over from one another; one that has
-    its directory alone takes up at once what the one before it left.
+    Servers that share a database each have an owner name and take over from one another; a process
+    with a directory of its own continues its runs at once.
     """
     from pegboard.durability import StoredDurability
 

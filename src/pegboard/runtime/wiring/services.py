@@ -1,4 +1,4 @@
-"""What sources may use, made once for a board and given back with it."""
+"""Creates the services that sources may use, once for a board."""
 
 import tempfile
 from contextlib import AsyncExitStack
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 def open_services(
     loaded: LoadedBoard, settings: Settings, stack: AsyncExitStack
 ) -> "tuple[Services, ProbedSandbox]":
-    """The guarded client, the folders and the sandbox of a board; the stack closes them."""
+    """Create the HTTP client, the folders and the sandbox of a board; the stack closes them."""
     http = create_http_client(loaded.board.network)
     stack.push_async_callback(http.close)
     data = settings.data
@@ -42,7 +42,7 @@ def open_services(
 
 
 def create_http_client(entry: NetworkEntry) -> HttpClient:
-    """The one guarded client of a board.
+    """Create the guarded HTTP client of a board.
 
     Raises:
         ConfigError: A host pattern or a network that cannot be read.
@@ -54,7 +54,7 @@ def create_http_client(entry: NetworkEntry) -> HttpClient:
 
 
 def create_sandbox(entry: SandboxEntry) -> "ProbedSandbox":
-    """The sandbox of a board; nothing is probed before somebody asks."""
+    """Create the sandbox of a board; back ends are probed when first needed."""
     from pegboard.sandbox import ProbedSandbox
 
     return ProbedSandbox(allowed=entry.back_ends, network=entry.network)

@@ -1,4 +1,4 @@
-"""What the board remembers: in a database, in a data directory, or in memory."""
+"""The storage of a board: a database, a data directory, or memory."""
 
 from collections.abc import Callable
 from contextlib import AbstractAsyncContextManager
@@ -19,18 +19,18 @@ if TYPE_CHECKING:
     from pegboard.storage.port import Auditor
 
 NO_STORAGE = (
-    "No data directory: name one with --data, or set PEGBOARD_DATA, or PEGBOARD_DATABASE for a "
-    "database that servers share."
+    "No data directory is configured: use --data, or set PEGBOARD_DATA, or PEGBOARD_DATABASE "
+    "for a database shared by servers."
 )
 
 
 def storage_location(settings: Settings) -> Path | str | None:
-    """Where the board remembers: the address of a database, a data directory, or nowhere."""
+    """The address of a database or a data directory; None for memory."""
     return settings.data if settings.database is None else settings.database.get_secret_value()
 
 
 def create_storage(settings: Settings, *, redact: Callable[[str], str] | None) -> "Storage":
-    """The storage of a board.
+    """Create the storage of a board.
 
     Raises:
         ConfigError: The database or directory cannot be used, or another process uses it; or an
@@ -40,8 +40,8 @@ def create_storage(settings: Settings, *, redact: Callable[[str], str] | None) -
 
     if settings.audit_required and not is_audited(settings):
         raise ConfigError(
-            "PEGBOARD_AUDIT_REQUIRED: there is no audit trail: set PEGBOARD_AUDIT=on, or say with "
-            "PEGBOARD_DATA or PEGBOARD_DATABASE where one is kept"
+            "PEGBOARD_AUDIT_REQUIRED: there is no audit trail: set PEGBOARD_AUDIT=on, or set "
+            "PEGBOARD_DATA or PEGBOARD_DATABASE to store one"
         )
     place = storage_location(settings)
     given: _StorageOptions = {
@@ -54,12 +54,12 @@ def create_storage(settings: Settings, *, redact: Callable[[str], str] | None) -
 
 
 def open_history(settings: Settings) -> "AbstractAsyncContextManager[History]":
-    """The history of the database, or else of the data directory, which is only read.
+    """Open the history of the database or data directory, read-only.
 
-    It opens no board, and works while a server writes the history.
+    It works while a server writes the history.
 
     Raises:
-        ConfigError: Neither is named, or nothing has been recorded there.
+        ConfigError: Neither is configured, or nothing has been recorded there.
     """
     from pegboard.storage import open_history
 
@@ -70,22 +70,22 @@ def open_history(settings: Settings) -> "AbstractAsyncContextManager[History]":
 
 
 def write_address(settings: Settings, url: str) -> None:
-    """Say beside the data where this process listens, to whoever cannot have it meanwhile."""
+    """Record the address of this server beside the data, for other processes."""
     from pegboard.storage.databases import directory_lock
 
     if settings.database is None and settings.data is not None:
-        directory_lock.say_address(settings.data, url)
+        directory_lock.write_address(settings.data, url)
 
 
 def read_address(settings: Settings) -> str:
-    """Where the process listens that has the data; empty where it does not, or has not said so."""
+    """The address of the server that has the data; empty if it has not recorded one."""
     from pegboard.storage.databases import directory_lock
 
-    return "" if settings.data is None else directory_lock.said_address(settings.data)
+    return "" if settings.data is None else directory_lock.read_address(settings.data)
 
 
 class _StorageOptions(TypedDict):
-    """What every storage is opened with."""
+    """Arguments of every storage."""
 
     store_arguments: bool
     redact: Callable[[str], str] | None
@@ -96,14 +96,14 @@ class _StorageOptions(TypedDict):
 def audit_listeners(
     settings: Settings, storage: "Storage", *, brief: bool = False
 ) -> "list[Listener]":
-    """Who writes the audit trail, if anybody does; of a brief board not how its sources open."""
+    """The listener that writes the audit trail, if it is on."""
     if not is_audited(settings):
         return []
     return [_WithoutFirstListing(storage.auditor) if brief else storage.auditor]
 
 
 class _WithoutFirstListing:
-    """Passes on whatever happens, but how each source is when it is first listed."""
+    """Passes events on, except the first state of each source."""
 
     def __init__(self, auditor: "Auditor") -> None:
         self._auditor = auditor
@@ -120,7 +120,7 @@ class _WithoutFirstListing:
 
 
 def require_audit(settings: Settings, storage: "Storage") -> Prove:
-    """What lets nobody decide or change while the trail cannot take it, where it is required."""
+    """Return the hook that writes a change into the audit trail before it is made."""
     if not settings.audit_required:
         return skip_proof
 
@@ -129,8 +129,8 @@ def require_audit(settings: Settings, storage: "Storage") -> Prove:
             await storage.audit.append([entry])
         except Unavailable as error:
             raise AuditUnavailable(
-                "Nothing was done: it could not be written into the audit trail, which has to "
-                f"have it first. {error.message}",
+                "Nothing was done: it could not be written to the audit trail "
+                f"first. {error.message}",
                 retry_after=error.retry_after,
                 nothing_done=True,
                 permanent=not error.retryable,
@@ -140,7 +140,7 @@ def require_audit(settings: Settings, storage: "Storage") -> Prove:
 
 
 def is_audited(settings: Settings) -> bool:
-    """Whether what happens goes into the audit trail."""
+    """Whether the audit trail is on."""
     if settings.audit == "auto":
         return storage_location(settings) is not None
     return settings.audit != "off"

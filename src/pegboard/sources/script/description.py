@@ -9,13 +9,14 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_valida
 
 from pegboard.core.suggestions import did_you_mean
 from pegboard.core.tool import Effect
-from pegboard.errors import SourceUnavailable
+from pegboard.errors import ConfigError, SourceUnavailable
 from pegboard.schemas.validator import compile_schema
-from pegboard.sources.script.located import Located
+from pegboard.tools.yaml_positions import YamlDocument, read_yaml
 
 Outcome = Literal["ok", "invalid", "unavailable", "failed"]
 Argument = str | tuple[str, ...]
 
+_MAX_NODES = 20_000
 _PLACEHOLDER = re.compile(r"\{\{|\}\}|\{([^{}]*)\}")
 _FLAG = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]*")
 _OPEN = frozenset({"patternProperties", "allOf", "anyOf", "oneOf", "$ref", "if"})
@@ -134,7 +135,19 @@ def fill_template(part: str, values: Mapping[str, str]) -> str:
     return _PLACEHOLDER.sub(value, part)
 
 
-def read_description(located: Located) -> Description:
+def parse_document(text: str, file: str, *, first_line: int = 1) -> YamlDocument:
+    """The YAML of a description.
+
+    Raises:
+        SourceUnavailable: It is not YAML, or too large; names the line.
+    """
+    try:
+        return read_yaml(text, file, first_line=first_line, max_nodes=_MAX_NODES)
+    except ConfigError as error:
+        raise SourceUnavailable(error.message) from error
+
+
+def read_description(located: YamlDocument) -> Description:
     """Validate a description.
 
     Raises:
@@ -158,7 +171,7 @@ def read_description(located: Located) -> Description:
     return description
 
 
-def _check_schema(key: str, schema: Mapping[str, Any] | None, located: Located) -> None:
+def _check_schema(key: str, schema: Mapping[str, Any] | None, located: YamlDocument) -> None:
     if schema is None:
         return
     where = located.at((key,))
@@ -170,7 +183,7 @@ def _check_schema(key: str, schema: Mapping[str, Any] | None, located: Located) 
         raise SourceUnavailable(f"{where}: {error.message}") from error
 
 
-def _describe_error(fault: Any, located: Located) -> str:
+def _describe_error(fault: Any, located: YamlDocument) -> str:
     """The first fault with its line and, for an unknown key, the nearest known one."""
     place: tuple[str | int, ...] = fault["loc"]
     where = located.at(place)

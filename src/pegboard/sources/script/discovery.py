@@ -9,10 +9,10 @@ from typing import Any
 from pegboard.errors import SourceUnavailable
 from pegboard.sources.script.comment_blocks import find_block
 from pegboard.sources.script.config import ScriptConfig
-from pegboard.sources.script.description import Description, read_description
+from pegboard.sources.script.description import Description, parse_document, read_description
 from pegboard.sources.script.interpreters import EXTENSIONS
-from pegboard.sources.script.located import Located, read_yaml
 from pegboard.tools.safe_files import read_file, read_start
+from pegboard.tools.yaml_positions import YamlDocument
 
 SIDECAR = ".tool.yaml"
 _HEAD = 256 * 1024
@@ -112,7 +112,9 @@ def _read(path: Path, given: Mapping[Path, Mapping[str, Any]]) -> Script:
         return Script(stem=path.stem, path=path.resolve(), fault=_unreadable(path, error))
 
 
-def _read_description(path: Path, head: str, given: Mapping[Path, Mapping[str, Any]]) -> Located:
+def _read_description(
+    path: Path, head: str, given: Mapping[Path, Mapping[str, Any]]
+) -> YamlDocument:
     """Read the description of a script.
 
     Raises:
@@ -127,16 +129,16 @@ def _read_description(path: Path, head: str, given: Mapping[Path, Mapping[str, A
             f"'{path.name}' has two descriptions, {places[0]} and {places[1]}: keep one"
         )
     if block is not None:
-        return read_yaml(block.text, path.name, first_line=block.line)
+        return parse_document(block.text, path.name, first_line=block.line)
     if sidecars:
         if len(beside := _find_described(sidecars[0])) > 1:
             raise SourceUnavailable(
                 f"{sidecars[0].name} may mean {beside[0].name} or {beside[1].name}: "
                 f"call it {beside[0].name}{SIDECAR}"
             )
-        return read_yaml(_text(sidecars[0], _MAX_SIDECAR_BYTES), sidecars[0].name)
+        return parse_document(_text(sidecars[0], _MAX_SIDECAR_BYTES), sidecars[0].name)
     if path.resolve() in given:
-        return Located(value=given[path.resolve()], file=f"descriptions of {path.name}")
+        return YamlDocument(value=given[path.resolve()], file=f"descriptions of {path.name}")
     raise SourceUnavailable(
         f"'{path.name}' has no description: write {path.name}{SIDECAR} beside it, "
         "or a '# /// tool' block into it"
@@ -150,7 +152,9 @@ def _of_sidecar(sidecar: Path) -> Script:
         beside = _find_described(sidecar)
         if beside:
             return _read(beside[0], {})
-        description = read_description(read_yaml(_text(sidecar, _MAX_SIDECAR_BYTES), sidecar.name))
+        description = read_description(
+            parse_document(_text(sidecar, _MAX_SIDECAR_BYTES), sidecar.name)
+        )
     except SourceUnavailable as error:
         return Script(stem=name, path=None, fault=error.message)
     except OSError as error:

@@ -1,4 +1,4 @@
-"""Rows that nobody waits for, on their way to a database that runs each operation by itself."""
+"""Writes rows that no caller awaits, in batches, on a thread of its own."""
 
 import asyncio
 import atexit
@@ -16,11 +16,11 @@ from pegboard.storage.databases.transaction import Rows, Transaction
 _LOG = logging.getLogger("pegboard.storage")
 _LINGER = 0.05
 _RETRY_AFTER = 1.0
-_MOST = 500
+_MAX_BATCH = 500
 
 
-class Outbox:
-    """One thread that gathers rows for a moment and writes them in one transaction."""
+class BackgroundWriter:
+    """One thread that collects rows for a moment and writes them in one transaction."""
 
     def __init__(
         self,
@@ -58,7 +58,7 @@ class Outbox:
         atexit.register(self.close)  # a daemon thread ends without a word; rows may be waiting
 
     def post(self, row: Rows, *, keep: bool = False) -> None:
-        """Write a row soon. It is dropped when too many wait, unless it has to be kept."""
+        """Write a row soon; it is dropped when the queue is full, unless `keep` is set."""
         with self._changed:
             if self._closed or (len(self._rows) >= self._max_rows and not keep):
                 self.dropped += 1
@@ -71,7 +71,7 @@ class Outbox:
         """Return once all rows that came before are written or dropped.
 
         Raises:
-            Unavailable: They could not be written yet.
+            Unavailable: The rows could not be written yet.
         """
         flushed: Future[None] = Future()
         with self._changed:
@@ -82,7 +82,7 @@ class Outbox:
         await asyncio.wrap_future(flushed)
 
     def close(self) -> None:
-        """Write what waits and end the thread; safe to call twice."""
+        """Write waiting rows and end the thread; safe to call twice."""
         with self._changed:
             self._closed = True
             self._changed.notify_all()
@@ -104,7 +104,7 @@ class Outbox:
                 return self._end()
 
     def _wait(self) -> None:
-        """Until there is something to do, and then a moment for more to come."""
+        """Wait until there is something to write, and then briefly for more."""
         with self._changed:
             if self._failing:
                 self._changed.wait_for(self._is_urgent, _RETRY_AFTER)
@@ -116,13 +116,13 @@ class Outbox:
         return self._closed or bool(self._flushes)
 
     def _write_all(self) -> Unavailable | None:
-        """Write all rows that are there now; what stood in the way, if something did."""
+        """Write all waiting rows; return the error that prevented it, if any."""
         with self._changed:
             left = len(self._rows)
         self._failing = False
         while left > 0:
             with self._changed:
-                rows = [self._rows.popleft() for _ in range(min(left, _MOST))]
+                rows = [self._rows.popleft() for _ in range(min(left, _MAX_BATCH))]
             left -= len(rows)
             try:
                 self._write(rows)
@@ -134,10 +134,9 @@ class Outbox:
         return None
 
     def _write(self, rows: list[Rows]) -> None:
-        """In one transaction; where one row is at fault, each in its own.
+        """Write rows in one transaction; if one is invalid, each in its own.
 
-        What has been written is written again with the rest when the database fails in between:
-        a row has to bear that.
+        A row may be written twice when the database fails in between, and must tolerate that.
         """
 
         def write(transaction: Transaction) -> None:
@@ -162,12 +161,12 @@ class Outbox:
         try:
             self._transact(self._sweep)
         except Unavailable:
-            _LOG.warning("what has expired could not be deleted, and will be later")
+            _LOG.warning("storage: expired rows could not be deleted, trying again later")
 
     def _lose(self, count: int, error: object) -> None:
         with self._changed:
             self.dropped += count
-        _LOG.error("%d history rows could not be stored: %s", count, error)
+        _LOG.error("storage: %d history rows could not be stored: %s", count, error)
 
     def _end(self) -> None:
         with self._changed:
@@ -177,4 +176,7 @@ class Outbox:
         for flush in flushes:
             flush.set_exception(storage_closed_error())
         if left:
-            self._lose(left, "the database could not be reached at the end")
+            self._lose(
+                left,
+                "the database was unreachable at shutdown",
+            )

@@ -12,7 +12,7 @@ from sqlalchemy.exc import DBAPIError
 from pegboard.concurrency.closable_lock import storage_closed_error
 from pegboard.core.ports.clock import Clock
 from pegboard.errors import ConfigError, Overloaded
-from pegboard.storage.databases.background_writer import Outbox
+from pegboard.storage.databases.background_writer import BackgroundWriter
 from pegboard.storage.databases.postgres_server import (
     connect,
     is_in_the_way,
@@ -26,17 +26,17 @@ THREADS = 8
 _MAX_WAITING = 10_000
 _ATTEMPTS = 3
 _STALE_ATTEMPTS = THREADS + 2
-"""After a restart of the server each connection of the pool may be stale, one after the other."""
+"""After a server restart every connection of the pool may be stale."""
 
 
 class PostgresDatabase:
     """A pool of connections, each used by one thread at a time."""
 
     def __init__(self, url: str, *, clock: Clock, sweep: Rows, max_rows: int) -> None:
-        """Connect, and make or change the tables.
+        """Connect, and create or migrate the tables.
 
         Raises:
-            ConfigError: It cannot be reached, a newer Pegboard made it, or it refuses.
+            ConfigError: It cannot be reached, was created by a newer Pegboard, or rejects the user.
         """
         # One more for the outbox, so that nobody ever waits for a connection.
         self._engine = create_engine(
@@ -50,7 +50,7 @@ class PostgresDatabase:
         self._closed = False
         self._waiting = 0
         self._executor = ThreadPoolExecutor(THREADS, "pegboard-storage")
-        self._outbox = Outbox(self._transact, clock=clock, sweep=sweep, max_rows=max_rows)
+        self._outbox = BackgroundWriter(self._transact, clock=clock, sweep=sweep, max_rows=max_rows)
         self.post = self._outbox.post
         self.flush = self._outbox.flush
 
@@ -63,20 +63,20 @@ class PostgresDatabase:
         """Run it in a transaction and return after the commit.
 
         Raises:
-            Unavailable: It was not stored; or, without `nothing_done`, nobody knows.
+            Unavailable: It was not stored; without `nothing_done` the outcome is unknown.
         """
         with self._gate:
             if self._closed:
                 raise storage_closed_error()
             if self._waiting >= _MAX_WAITING:
-                raise Overloaded("The storage has too much to do.", nothing_done=True)
+                raise Overloaded("The storage is overloaded.", nothing_done=True)
             self._waiting += 1
             future = self._executor.submit(self._answer, operation)
-        future.add_done_callback(self._done)
+        future.add_done_callback(self._finish)
         return await asyncio.wrap_future(future)
 
     async def read(self, query: Operation[Value]) -> Value:
-        """Run what only reads.
+        """Run a read-only query.
 
         Raises:
             Unavailable: The database cannot be read.
@@ -84,14 +84,14 @@ class PostgresDatabase:
         return await self.run(query)
 
     def close(self) -> None:
-        """Write what waits, then let go."""
+        """Write waiting rows and close."""
         with self._gate:
             self._closed = True
         self._outbox.close()
         self._executor.shutdown()
         self._engine.dispose()
 
-    def _done(self, _: "Future[Any]") -> None:
+    def _finish(self, _: "Future[Any]") -> None:
         with self._gate:
             self._waiting -= 1
 
@@ -102,11 +102,11 @@ class PostgresDatabase:
             raise unavailable(error, nothing_done=True) from error
 
     def _transact(self, operation: Operation[Value]) -> Value:
-        """Run it in a transaction, again where somebody was in the way.
+        """Run an operation in a transaction, and retry it on conflicts.
 
         Raises:
             Unavailable: The database fails.
-            psycopg.Error: The operation is at fault itself.
+            psycopg.Error: The operation itself is invalid.
         """
         attempt = 1
         while True:
@@ -148,7 +148,7 @@ class PostgresDatabase:
 
 
 class _Stale(psycopg.OperationalError):
-    """The connection was lost before the transaction was committed: nothing was done."""
+    """The connection was lost before the commit; nothing was changed."""
 
 
 def _migrate(engine: Engine, now: float) -> None:

@@ -1,4 +1,4 @@
-"""Connecting to a PostgreSQL server, and what its errors mean to a caller."""
+"""Connects to a PostgreSQL server and translates its errors."""
 
 from typing import Any
 
@@ -33,7 +33,7 @@ _OWN_FAULT = (
 
 
 class _WithoutNul(StrDumperUnknown):
-    """PostgreSQL's text holds any character but one; that one is spelt out."""
+    """Replaces NUL characters, which PostgreSQL cannot store in text."""
 
     def dump(self, obj: str) -> Buffer | None:
         return super().dump(obj.replace("\x00", "\\x00"))
@@ -43,8 +43,8 @@ def connect(url: str) -> "psycopg.Connection[Any]":
     """A connection with our settings.
 
     Raises:
-        psycopg.Error: There is no way to the server, or it refuses.
-        ConfigError: The database cannot keep every text.
+        psycopg.Error: The server cannot be reached, or rejects the connection.
+        ConfigError: The encoding of the database is not UTF-8.
     """
     given = conninfo_to_dict(url)
     connection = psycopg.connect(make_conninfo("", **_DEFAULTS | given), client_encoding="utf8")
@@ -69,10 +69,10 @@ def _prepare(connection: "psycopg.Connection[Any]") -> None:
 
 
 def prepare(core: Connection, now: float) -> None:
-    """Bring the database forward; servers that start at the same time wait for each other.
+    """Migrate the database; servers that start at the same time wait for each other.
 
     Raises:
-        ConfigError: A newer Pegboard made it.
+        ConfigError: It was created by a newer Pegboard.
     """
     core.execute(text("SET LOCAL lock_timeout = '120s'"))
     core.execute(text("SET LOCAL statement_timeout = 0"))
@@ -81,23 +81,23 @@ def prepare(core: Connection, now: float) -> None:
 
 
 def unavailable(error: BaseException, *, nothing_done: bool) -> StoreUnavailable:
-    """What a caller hears of a database that fails; the cause stays with the operator."""
+    """The error that callers get for a failing database, without its cause."""
     retry_after: float | None = 1.0
     match error:
         case errors.DiskFull():
             reason, retry_after = "its disk is full", None
         case errors.InsufficientPrivilege() | errors.InvalidPassword():
-            reason, retry_after = "it refuses this user", None
+            reason, retry_after = "it rejects this user", None
         case errors.LockNotAvailable() | errors.DeadlockDetected() | errors.SerializationFailure():
-            reason = "others are writing the same"
+            reason = "other transactions are changing the same rows"
         case errors.TooManyConnections():
             reason = "it has too many connections"
         case errors.ReadOnlySqlTransaction():
-            reason = "it can only be read now"
+            reason = "it is read-only"
         case psycopg.OperationalError():
             reason = "it cannot be reached"
         case _:
-            reason, retry_after = "it cannot be written or read now", None
+            reason, retry_after = "it cannot be read or written", None
     sentence = f"The storage is unavailable: {reason}."
     if not nothing_done:
         sentence += " Whether the last change was stored is not known."
@@ -105,10 +105,10 @@ def unavailable(error: BaseException, *, nothing_done: bool) -> StoreUnavailable
 
 
 def is_own_fault(error: BaseException) -> bool:
-    """Whether the statement is at fault, not the database."""
+    """Whether the statement is invalid, rather than the database failing."""
     return isinstance(error, _OWN_FAULT) and not isinstance(error, psycopg.OperationalError)
 
 
 def is_in_the_way(error: BaseException) -> bool:
-    """Whether somebody else's transaction was in the way; this one was rolled back whole."""
+    """Whether a conflict with another transaction rolled this one back."""
     return isinstance(error, (errors.SerializationFailure, errors.DeadlockDetected))

@@ -1,4 +1,4 @@
-"""Opening the database file, and what its errors mean to a caller."""
+"""Opens the database file and translates its errors."""
 
 import sqlite3
 from collections.abc import Callable
@@ -19,32 +19,32 @@ def open_writer(path: Path, now: float) -> Transaction:
     """The connection that writes, its schema up to date.
 
     Raises:
-        ConfigError: The file is damaged, newer, not ours, or cannot be written.
+        ConfigError: The file is damaged, newer, of another program, or cannot be written.
     """
     try:
         # SQLite gives its side files the mode of the main one.
         path.touch(mode=0o600)
     except OSError as error:
         raise ConfigError(_advice(path, error.strerror or str(error))) from error
-    return _opened(path, "rw", lambda transaction: _prepare(transaction, now))
+    return _open(path, "rw", lambda transaction: _prepare(transaction, now))
 
 
 def open_reader(path: Path) -> Transaction:
-    """A connection that only reads, beside a process that writes or without one.
+    """Open a read-only connection, also while another process writes.
 
     Raises:
-        ConfigError: There is no such file, or it is damaged, newer or not ours.
+        ConfigError: There is no such file, or it is damaged, newer or of another program.
     """
     if not path.exists():
         raise ConfigError(
-            f"There is no {path.name} in {path.parent}: nothing has been recorded there. "
-            "Name the directory that the board was run with: --data DIR."
+            f"There is no {path.name} in {path.parent}: nothing has been recorded there. Use "
+            "the data directory of the board with --data DIR."
         )
-    return _opened(path, "ro", _only_read)
+    return _open(path, "ro", _only_read)
 
 
 def unavailable(error: sqlite3.Error) -> StoreUnavailable:
-    """What a caller hears of a database that fails; the cause stays with the operator."""
+    """The error that callers get for a failing database, without its cause."""
     code = getattr(error, "sqlite_errorname", "")
     match code.partition("_")[2]:
         case "FULL":
@@ -54,13 +54,13 @@ def unavailable(error: sqlite3.Error) -> StoreUnavailable:
         case name if name.startswith(("CORRUPT", "NOTADB")):
             reason, retry_after = "its file is damaged", None
         case _:
-            reason, retry_after = "it cannot be written or read now", None
+            reason, retry_after = "it cannot be read or written", None
     return StoreUnavailable(
         f"The storage is unavailable: {reason}.", retry_after=retry_after, nothing_done=True
     )
 
 
-def _opened(path: Path, mode: str, prepare: Callable[[Transaction], None]) -> Transaction:
+def _open(path: Path, mode: str, prepare: Callable[[Transaction], None]) -> Transaction:
     uri = f"{path.absolute().as_uri()}?mode={mode}"
     try:
         connection = sqlite3.connect(
@@ -83,7 +83,7 @@ def _opened(path: Path, mode: str, prepare: Callable[[Transaction], None]) -> Tr
 
 
 def _over(connection: sqlite3.Connection) -> Transaction:
-    """SQLAlchemy's face of a connection; when it commits is decided on the connection itself."""
+    """Wrap a connection for SQLAlchemy; commits are made on the connection itself."""
     engine = create_engine(
         "sqlite://", creator=lambda: connection, poolclass=StaticPool, pool_reset_on_return=None
     )
@@ -115,6 +115,6 @@ def _prepare(transaction: Transaction, now: float) -> None:
 
 def _advice(path: Path, reason: str) -> str:
     return (
-        f"The database {path} cannot be opened: {reason}. "
-        "Repair it or move it away and start again, or name another directory with --data DIR."
+        f"The database {path} cannot be opened: {reason}. Repair it or move it away and start "
+        "again, or use another directory with --data DIR."
     )

@@ -9,11 +9,11 @@ from pegboard.storage.databases.sqlite_file import unavailable
 from pegboard.storage.databases.transaction import Operation, Transaction, Value
 
 
-class Reader:
+class SqliteReader:
     """Runs queries on one connection, one at a time, off the event loop."""
 
     def __init__(self, transaction: Transaction) -> None:
-        """Own the connection until `close`."""
+        """Take over the connection until `close`."""
         self._transaction: Transaction | None = transaction
         self._lock = threading.Lock()
 
@@ -35,7 +35,7 @@ class Reader:
                 raise unavailable(error) from error
 
     def close(self) -> None:
-        """Let go of the connection; safe to call twice."""
+        """Close the connection; safe to call twice."""
         with self._lock:
             if self._transaction is not None:
                 self._transaction.close()

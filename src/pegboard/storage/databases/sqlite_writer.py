@@ -1,7 +1,7 @@
-"""One thread that writes: whatever waits at the same time is committed together.
+"""The writing thread of a SQLite file: operations that wait at the same time share a commit.
 
-Rows that nobody waits for gather for a moment, so that a call costs an append; an operation that
-somebody awaits is committed at once and takes the gathered rows along.
+Background rows are collected for a moment, so that a call costs an append; an awaited operation is
+committed at once, together with the collected rows.
 """
 
 import asyncio
@@ -36,7 +36,7 @@ _OWN_FAULT = (
 )
 
 
-class _Waiting:
+class _QueuedOperation:
     """An operation whose caller awaits its commit."""
 
     __slots__ = ("atomic", "error", "future", "loop", "operation", "value")
@@ -68,10 +68,10 @@ class _Waiting:
 
 _ROWS = None
 _STOP = "stop"
-_Item = _Waiting | str | None
+_Item = _QueuedOperation | str | None
 
 
-class Writer:
+class SqliteWriter:
     """Owns the writing connection and the thread that uses it."""
 
     def __init__(
@@ -98,7 +98,7 @@ class Writer:
         self._dropped = 0
         self._said = 0
         self._said_at = float("-inf")
-        self._in_hand: Sequence[_Waiting] = ()
+        self._in_hand: Sequence[_QueuedOperation] = ()
         self._thread = threading.Thread(target=self._main, name="pegboard-storage", daemon=True)
         self._thread.start()
         atexit.register(self.close)  # a daemon thread ends without a word; rows may be waiting
@@ -109,7 +109,7 @@ class Writer:
         return self._dropped
 
     def post(self, row: Rows, *, keep: bool = False) -> None:
-        """Write a row soon. It is dropped when the queue is full, unless it has to be kept."""
+        """Write a row soon; it is dropped when the queue is full, unless `keep` is set."""
         with self._gate:
             if self._closed or (len(self._rows) >= self._max_rows and not keep):
                 self._dropped += 1
@@ -120,26 +120,26 @@ class Writer:
                 self._items.put(_ROWS)
 
     async def run(self, operation: Operation[Value], *, atomic: bool = False) -> Value:
-        """Do it in the next commit and return its value after that commit.
+        """Run an operation in the next commit and return its value after that.
 
         Args:
             operation: Run on the writing thread.
-            atomic: It is one statement, or harmless by halves: nothing has to be taken back.
+            atomic: Whether it is one statement or idempotent, so that it needs no savepoint.
 
         Raises:
             Unavailable: It was not stored.
         """
-        waiting = _Waiting(operation, atomic=atomic)
+        waiting = _QueuedOperation(operation, atomic=atomic)
         with self._gate:
             if self._closed:
                 raise storage_closed_error()
             if self._items.qsize() >= _MAX_WAITING:
-                raise Overloaded("The storage has too much to write.", nothing_done=True)
+                raise Overloaded("The storage is overloaded.", nothing_done=True)
             self._items.put(waiting)
         return cast("Value", await waiting.future)
 
     def close(self) -> None:
-        """Write what waits and end the thread; safe to call twice."""
+        """Write waiting rows and end the thread; safe to call twice."""
         with self._gate:
             if not self._closed:
                 self._closed = True
@@ -167,16 +167,16 @@ class Writer:
         self._say_drops()
         return go_on
 
-    def _collect(self) -> tuple[list[_Waiting], bool]:
-        """What is to be written now, and whether more may come."""
-        waiting: list[_Waiting] = []
+    def _collect(self) -> tuple[list[_QueuedOperation], bool]:
+        """The operations to write now, and whether the writer goes on."""
+        waiting: list[_QueuedOperation] = []
         timeout = _RETRY_AFTER if self._rows else self._sweep_every
         while True:
             try:
                 item = self._items.get(timeout=timeout) if timeout else self._items.get_nowait()
             except queue.Empty:
                 return waiting, True
-            if isinstance(item, _Waiting):
+            if isinstance(item, _QueuedOperation):
                 waiting.append(item)
             elif item == _STOP:
                 return waiting, False
@@ -189,8 +189,8 @@ class Writer:
             self._rows.clear()
             return rows
 
-    def _write(self, rows: list[Rows], waiting: Sequence[_Waiting]) -> None:
-        """One transaction; rows that the database refuses now go back into the queue."""
+    def _write(self, rows: list[Rows], waiting: Sequence[_QueuedOperation]) -> None:
+        """Run one transaction; rows that the database refuses go back into the queue."""
         try:
             self._transact(rows, waiting)
         except sqlite3.Error as error:
@@ -205,7 +205,7 @@ class Writer:
                 item.error.__cause__ = error
         _answer(waiting)
 
-    def _transact(self, rows: list[Rows], waiting: Sequence[_Waiting]) -> None:
+    def _transact(self, rows: list[Rows], waiting: Sequence[_QueuedOperation]) -> None:
         transaction = self._transaction
         transaction.driver.execute("BEGIN IMMEDIATE")
         for row in rows:
@@ -239,16 +239,16 @@ class Writer:
     def _lose(self, count: int, error: Exception) -> None:
         with self._gate:
             self._dropped += count
-        _LOG.error("%d history rows could not be stored: %s", count, error)
+        _LOG.error("storage: %d history rows could not be stored: %s", count, error)
 
     def _say_drops(self) -> None:
         dropped, now = self._dropped, self._clock.monotonic()
         if dropped > self._said and now - self._said_at >= _SAY_EVERY:
-            _LOG.warning("%d history rows were dropped so far", dropped)
+            _LOG.warning("storage: %d history rows have been dropped so far", dropped)
             self._said, self._said_at = dropped, now
 
     def _end(self) -> None:
-        """Answer whoever still waits, whatever ended the thread, and let go of the file."""
+        """Fail the operations that still wait, and close the file."""
         with self._gate:
             self._closed = True
             self._dropped += len(self._rows)
@@ -257,7 +257,7 @@ class Writer:
         with contextlib.suppress(queue.Empty):
             while True:
                 item = self._items.get_nowait()
-                if isinstance(item, _Waiting):
+                if isinstance(item, _QueuedOperation):
                     left.append(item)
         for item in left:
             item.error = storage_closed_error()
@@ -269,8 +269,8 @@ def _is_busy(error: sqlite3.Error) -> bool:
     return getattr(error, "sqlite_errorname", "").startswith(("SQLITE_BUSY", "SQLITE_LOCKED"))
 
 
-def _answer(waiting: Sequence[_Waiting]) -> None:
-    by_loop: dict[asyncio.AbstractEventLoop, list[_Waiting]] = {}
+def _answer(waiting: Sequence[_QueuedOperation]) -> None:
+    by_loop: dict[asyncio.AbstractEventLoop, list[_QueuedOperation]] = {}
     for item in waiting:
         by_loop.setdefault(item.loop, []).append(item)
     for loop, items in by_loop.items():
@@ -278,7 +278,7 @@ def _answer(waiting: Sequence[_Waiting]) -> None:
             loop.call_soon_threadsafe(_settle, items)
 
 
-def _settle(items: list[_Waiting]) -> None:
+def _settle(items: list[_QueuedOperation]) -> None:
     for item in items:
         if item.future.done():  # its caller was cancelled
             continue

@@ -36,11 +36,11 @@ _DIALECTS: dict[str, Any] = {
 _COUNTED = {"preserve_rowcount": True}
 
 
-class Prepared:
-    """A statement whose SQL is made once for each database."""
+class PreparedInsert:
+    """An INSERT whose SQL is compiled once for each database."""
 
     def __init__(self, build: Builder, *names: str) -> None:
-        """Build it when it is first run; its values come in the order of `names`."""
+        """Compile it at its first run; values are passed in the order of `names`."""
         self._build = build
         self._names = names
         self._texts: dict[str, str] = {}
@@ -49,10 +49,10 @@ class Prepared:
         """The SQL for this database, with positional parameters."""
         text = self._texts.get(database)
         if text is None:
-            text = self._texts[database] = self._compiled(database)
+            text = self._texts[database] = self._compile(database)
         return text
 
-    def _compiled(self, database: str) -> str:
+    def _compile(self, database: str) -> str:
         statement = cast("Any", self._build(_INSERTS[database]))
         compiled: SQLCompiler = statement.compile(
             dialect=_DIALECTS[database], column_keys=list(self._names)
@@ -63,7 +63,7 @@ class Prepared:
 
 
 class DriverCursor(Protocol):
-    """What is used of a DB-API cursor."""
+    """The methods used of a DB-API cursor."""
 
     @property
     def rowcount(self) -> int: ...
@@ -72,15 +72,15 @@ class DriverCursor(Protocol):
 
 
 class Transaction:
-    """What an operation may do inside the transaction that is open around it.
+    """The statements that an operation may run in the open transaction.
 
-    Whatever fails raises the driver's own error: `sqlite3.Error` or `psycopg.Error`.
+    Failures raise the driver's own error: `sqlite3.Error` or `psycopg.Error`.
     """
 
     __slots__ = ("core", "database", "driver")
 
     def __init__(self, core: Connection) -> None:
-        """Run statements through this connection; whoever made it begins and commits."""
+        """Run statements through this connection; its owner begins and commits."""
         self.core = core
         self.driver: Any = core.connection.driver_connection
         self.database = core.dialect.name
@@ -104,7 +104,7 @@ class Transaction:
             raise own(error) from None
 
     def execute(self, statement: Executable, values: Params = None) -> int:
-        """How many rows it has touched."""
+        """Run a statement and return the number of affected rows."""
         try:
             result = cast(
                 "CursorResult[Any]",
@@ -114,11 +114,11 @@ class Transaction:
         except DBAPIError as error:
             raise own(error) from None
 
-    def quick(self, prepared: Prepared, values: tuple[Any, ...]) -> DriverCursor:
+    def quick(self, prepared: PreparedInsert, values: tuple[Any, ...]) -> DriverCursor:
         """Run a prepared statement without SQLAlchemy."""
         return self.driver.execute(prepared.text(self.database), values)
 
-    def quick_many(self, prepared: Prepared, rows: Sequence[tuple[Any, ...]]) -> None:
+    def quick_many(self, prepared: PreparedInsert, rows: Sequence[tuple[Any, ...]]) -> None:
         """The same for each row, in as few round trips as the driver can."""
         text = prepared.text(self.database)
         if len(rows) == 1:
@@ -130,7 +130,7 @@ class Transaction:
 
     @contextmanager
     def savepoint(self) -> Generator[None]:
-        """Take back what was done inside when it raises, and only that."""
+        """Roll back what was done inside if it raises."""
         self.driver.execute("SAVEPOINT part")
         try:
             yield
@@ -149,10 +149,10 @@ class Transaction:
 
 
 Operation = Callable[[Transaction], Value]
-"""Work inside a transaction. It must not commit, and may be run again when nothing was."""
+"""Work inside a transaction. It must not commit, and may be run again after a rollback."""
 
 Rows = Operation[None]
-"""Something to write that nobody awaits."""
+"""A background write."""
 
 
 def own(error: DBAPIError) -> BaseException:

@@ -7,37 +7,42 @@ from pegboard.core.event import Event
 from pegboard.core.ports.audit_store import AuditEntry, AuditRecord, AuditReport
 from pegboard.core.ports.clock import Clock
 from pegboard.errors import Unavailable
-from pegboard.storage.audit_chain import BEGINNING, Check, linked, marker
-from pegboard.storage.audit_entries import Audited, entries_of
+from pegboard.storage.audit_chain import (
+    FIRST_PREVIOUS_HASH,
+    ChainCheck,
+    link_records,
+    retention_entry,
+)
+from pegboard.storage.audit_entries import AuditEventFilter, entries_of
 from pegboard.storage.history_rows import Redact
 
 
 class MemoryAudit:
     """An `AuditStore` and its listener, in memory. Safe for several threads.
 
-    Beyond its bound the older half is forgotten, with a record that says so.
+    Beyond its limit the older half is deleted, with a retention record.
     """
 
     def __init__(
         self, gate: ClosableLock, *, clock: Clock, redact: Redact, reads: bool, bound: int = 20_000
     ) -> None:
-        """Start empty; what is closed with the gate answers `Unavailable`."""
+        """Start empty; after the gate is closed, methods raise `Unavailable`."""
         self._gate = gate
         self._clock = clock
         self._redact = redact
-        self._audited = Audited(redact, reads=reads, now=clock.time)
+        self._audited = AuditEventFilter(redact, reads=reads, now=clock.time)
         self._bound = bound
         self._records: list[AuditRecord] = []
         self._dropped = 0
 
     @property
     def dropped(self) -> int:
-        """Records that came after the end."""
+        """Records that came after the storage was closed."""
         return self._dropped
 
     def on_event(self, event: Event) -> None:
         """Keep what the trail keeps of an event."""
-        kept = self._audited.of(event)
+        kept = self._audited.entry_of(event)
         if kept is None:
             return
         entries = entries_of([kept], self._redact)
@@ -67,7 +72,7 @@ class MemoryAudit:
     async def verify(self, *, anchor: tuple[int, str] | None = None) -> AuditReport:
         with self._gate:
             records = list(self._records)
-        check = Check(anchor=anchor)
+        check = ChainCheck(anchor=anchor)
         for record in records:
             check.read(record)
         sequence, head = _place(records)
@@ -83,25 +88,25 @@ class MemoryAudit:
 
     def _append(self, entries: Sequence[AuditEntry]) -> Sequence[AuditRecord]:
         sequence, previous = _place(self._records)
-        records = linked(entries, sequence=sequence, previous=previous)
+        records = link_records(entries, sequence=sequence, previous=previous)
         self._records.extend(records)
         if len(self._records) > self._bound:
             half = len(self._records) // 2
-            self._forget(half, since=self._records[half].at, by="the bound of memory")
+            self._forget(half, since=self._records[half].at, by="the memory limit")
         return records
 
     def _forget(self, count: int, *, since: float, by: str) -> AuditRecord | None:
         if not count:
             return None
         first, last = self._records[0].sequence, self._records[count - 1]
-        said = marker(last, first=first, since=since, by=by, at=self._clock.time())
+        said = retention_entry(last, first=first, since=since, by=by, at=self._clock.time())
         sequence, previous = _place(self._records)
         self._records = [
             *self._records[count:],
-            *linked([said], sequence=sequence, previous=previous),
+            *link_records([said], sequence=sequence, previous=previous),
         ]
         return self._records[-1]
 
 
 def _place(records: Sequence[AuditRecord]) -> tuple[int, str]:
-    return (records[-1].sequence, records[-1].hash) if records else (0, BEGINNING)
+    return (records[-1].sequence, records[-1].hash) if records else (0, FIRST_PREVIOUS_HASH)

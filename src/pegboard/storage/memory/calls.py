@@ -9,7 +9,7 @@ from pegboard.core.ports.audit_store import AuditStore
 from pegboard.core.ports.call_stores import HistoryPage, HistoryQuery
 from pegboard.core.record_snapshot import freeze
 from pegboard.errors import Unavailable
-from pegboard.storage.audit_entries import Starts, audit_unavailable_error, in_history
+from pegboard.storage.audit_entries import StartFilter, in_history, start_not_audited
 from pegboard.storage.history_rows import UNKNOWN, Redact, call_row, detail_row, start_row
 
 _Entry = tuple[Position, dict[str, Any]]
@@ -25,7 +25,7 @@ class MemoryCalls:
         keep_arguments: bool,
         redact: Redact,
         bound: int,
-        starts: Starts,
+        starts: StartFilter,
         trail: AuditStore,
     ) -> None:
         self._gate = gate
@@ -47,7 +47,7 @@ class MemoryCalls:
             try:
                 await self._trail.append([entry])
             except Unavailable as error:
-                raise audit_unavailable_error(event.tool, error) from error
+                raise start_not_audited(event.tool, error) from error
         if not in_history(event.effect):
             return
         row = start_row(event)
@@ -69,7 +69,7 @@ class MemoryCalls:
             self.dropped += 1
 
     def forget(self, before: float) -> int:
-        """Forget calls that began before this time and have ended; how many."""
+        """Delete finished calls that began before this time; return their number."""
         with self._gate:
             old = [id_ for id_, entry in self._finished.items() if entry[0][0] < before]
             for id_ in old:
@@ -134,7 +134,7 @@ def _matches(query: HistoryQuery, row: dict[str, Any]) -> bool:
 
 
 def _trim(entries: dict[str, Any], bound: int) -> int:
-    """Forget the oldest beyond the bound; how many that were."""
+    """Delete the oldest entries beyond the bound; return their number."""
     surplus = max(0, len(entries) - bound)
     for _ in range(surplus):
         entries.pop(next(iter(entries)))

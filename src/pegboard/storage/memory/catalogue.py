@@ -7,14 +7,14 @@ from msgspec import structs
 from pegboard.concurrency.closable_lock import ClosableLock
 from pegboard.core.ports.catalogue_stores import ToolVersion, VersionStatus
 from pegboard.errors import InvalidRequest
-from pegboard.storage.json_text import copied
+from pegboard.storage.json_text import copy_json
 
 
 class MemoryCatalogue:
     """A `CatalogueStore` in memory. Safe for several threads."""
 
     def __init__(self, gate: ClosableLock) -> None:
-        """Start empty; what is closed with the gate answers `Unavailable`."""
+        """Start empty; after the gate is closed, methods raise `Unavailable`."""
         self._gate = gate
         self._versions: dict[tuple[str, str], ToolVersion] = {}
         self._active: dict[str, str] = {}
@@ -27,11 +27,11 @@ class MemoryCatalogue:
                 place = (version.name, version.version)
                 known = self._versions.get(place) or new.get(place)
                 if known is None:
-                    new[place] = copied(version)
+                    new[place] = copy_json(version)
                 elif known.digest != version.digest:
                     raise InvalidRequest(
-                        f"'{version.name}' has a version {version.version} already, with another "
-                        "definition: give this one a version of its own"
+                        f"'{version.name}' has a version {version.version} already with a "
+                        "different definition: give this one a new version"
                     )
             self._versions.update(new)
             self._active.update({version.name: version.version for version in versions})
@@ -77,12 +77,12 @@ class MemoryCatalogue:
 
     async def active(self) -> Sequence[ToolVersion]:
         with self._gate:
-            return [copied(self._versions[place]) for place in sorted(self._active.items())]
+            return [copy_json(self._versions[place]) for place in sorted(self._active.items())]
 
     async def versions(self, name: str = "") -> Sequence[ToolVersion]:
         with self._gate:
             return [
-                copied(version)
+                copy_json(version)
                 for version in self._versions.values()
                 if not name or version.name == name
             ]
@@ -90,7 +90,7 @@ class MemoryCatalogue:
     async def version(self, name: str, version: str) -> ToolVersion | None:
         with self._gate:
             known = self._versions.get((name, version))
-            return None if known is None else copied(known)
+            return None if known is None else copy_json(known)
 
     async def revision(self) -> int:
         with self._gate:

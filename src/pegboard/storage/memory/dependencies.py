@@ -10,7 +10,7 @@ class MemoryDependencies:
     """A `DependencyStore` in memory. Safe for several threads."""
 
     def __init__(self, gate: ClosableLock) -> None:
-        """Start empty; what is closed with the gate answers `Unavailable`."""
+        """Start empty; after the gate is closed, methods raise `Unavailable`."""
         self._gate = gate
         self._changes: list[DependencyChange] = []
 

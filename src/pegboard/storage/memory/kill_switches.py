@@ -10,7 +10,7 @@ class MemorySwitches:
     """A `SwitchStore` in memory. Safe for several threads."""
 
     def __init__(self, gate: ClosableLock) -> None:
-        """Start with none; what is closed with the gate answers `Unavailable`."""
+        """Start empty; after the gate is closed, methods raise `Unavailable`."""
         self._gate = gate
         self._switches: dict[tuple[str, str], Switch] = {}
 

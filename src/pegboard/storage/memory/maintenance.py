@@ -1,4 +1,4 @@
-"""Counting what is open in memory, and letting it forget."""
+"""Counts open items in memory and deletes expired ones."""
 
 from pegboard.core.memory_approvals import MemoryApprovals
 from pegboard.core.ports.maintenance import Counts

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 from pegboard.concurrency.closable_lock import ClosableLock
 from pegboard.core.ports.catalogue_stores import HeldDefinition, Pin, PinDecision
-from pegboard.storage.json_text import copied
+from pegboard.storage.json_text import copy_json
 
 _Place = tuple[str, str]
 
@@ -13,13 +13,13 @@ class MemoryPins:
     """A `PinStore` in memory. Safe for several threads."""
 
     def __init__(self, gate: ClosableLock) -> None:
-        """Start empty; what is closed with the gate answers `Unavailable`."""
+        """Start empty; after the gate is closed, methods raise `Unavailable`."""
         self._gate = gate
         self._pins: dict[_Place, Pin] = {}
         self._held: dict[_Place, HeldDefinition] = {}
 
     async def approve(self, pins: Sequence[Pin]) -> None:
-        new = {(pin.source, pin.name): copied(pin) for pin in pins}
+        new = {(pin.source, pin.name): copy_json(pin) for pin in pins}
         with self._gate:
             self._pins.update(new)
             for pin in pins:
@@ -28,12 +28,14 @@ class MemoryPins:
                     del self._held[pin.source, pin.name]
 
     async def hold(self, held: Sequence[HeldDefinition]) -> None:
-        new = {(item.source, item.name): copied(item) for item in held}
+        new = {(item.source, item.name): copy_json(item) for item in held}
         with self._gate:
             self._held.update(new)
 
     async def decide(self, decisions: Sequence[PinDecision]) -> Sequence[PinDecision]:
-        new = [(decision, copied(decision.seen), copied(decision.then)) for decision in decisions]
+        new = [
+            (decision, copy_json(decision.seen), copy_json(decision.then)) for decision in decisions
+        ]
         kept: list[PinDecision] = []
         with self._gate:
             for decision, seen, then in new:
@@ -64,7 +66,7 @@ class MemoryPins:
     async def pins(self, source: str = "") -> Sequence[Pin]:
         with self._gate:
             return [
-                copied(pin)
+                copy_json(pin)
                 for place, pin in sorted(self._pins.items(), key=lambda item: item[0])
                 if source in {"", place[0]}
             ]
@@ -72,7 +74,7 @@ class MemoryPins:
     async def list_held(self, source: str = "") -> Sequence[HeldDefinition]:
         with self._gate:
             return [
-                copied(item)
+                copy_json(item)
                 for place, item in sorted(self._held.items(), key=lambda item: item[0])
                 if source in {"", place[0]}
             ]

@@ -1,4 +1,4 @@
-"""What happens in runs, in memory: steps, signals, events, and how a run rests."""
+"""What happens in runs, in memory: steps, signals, events, and how a run is suspended."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -10,11 +10,11 @@ from pegboard.core.ports.clock import Clock
 from pegboard.core.ports.durability import Signal
 from pegboard.core.ports.run_store import RunEvent, StoredPlan, StoredRun, StoredSignal, StoredStep
 from pegboard.core.run import RunResult
-from pegboard.storage.json_text import copied
+from pegboard.storage.json_text import copy_json
 from pegboard.storage.port import lease_lost_error
 
 
-class Entry(Struct, kw_only=True):
+class StoredJournal(Struct, kw_only=True):
     """A run, and what happened in it."""
 
     number: int
@@ -25,22 +25,22 @@ class Entry(Struct, kw_only=True):
 
 
 class MemoryRunJournal:
-    """The part of a `RunStore` that is written while a run is played."""
+    """The part of a `RunStore` that is written while a run is executed."""
 
     def __init__(self, gate: ClosableLock, *, clock: Clock, bound: int = 10_000) -> None:
-        """Start empty; what is closed with the gate answers `Unavailable`.
+        """Start empty; after the gate is closed, methods raise `Unavailable`.
 
         Args:
             gate: Closed together with the other stores.
             clock: What time it is.
-            bound: Runs, and plans; beyond it runs that have ended and plans without runs are
-                forgotten, the oldest first.
+            bound: Most runs, and most plans; beyond it ended runs and plans without runs are
+                deleted, the oldest first.
         """
         self._gate = gate
         self._clock = clock
         self._bound = bound
         self._plans: dict[str, StoredPlan] = {}
-        self._runs: dict[str, Entry] = {}
+        self._runs: dict[str, StoredJournal] = {}
         self._number = 0
         self._signals = 0
 
@@ -52,9 +52,9 @@ class MemoryRunJournal:
         last_signal: int = 0,
         wake_at: float | None = None,
     ) -> bool:
-        new = copied(result)
+        new = copy_json(result)
         with self._gate:
-            entry = self._held(result.run_id, owner)
+            entry = self._check_lease(result.run_id, owner)
             is_final = result.state.is_final
             pending = any(signal.number > last_signal for signal in entry.signals.values())
             if pending and not is_final:
@@ -75,10 +75,10 @@ class MemoryRunJournal:
         self, run_id: str, path: str, owner: str, *, takes: str = ""
     ) -> StoredStep | None:
         with self._gate:
-            entry = self._held(run_id, owner)
+            entry = self._check_lease(run_id, owner)
             known = entry.steps.get(path)
             if known is not None:
-                return copied(known)
+                return copy_json(known)
             entry.steps[path] = StoredStep(path=path, started_at=self._clock.time())
             _take(entry, takes, path)
             return None
@@ -91,9 +91,9 @@ class MemoryRunJournal:
         *,
         takes: str = "",
     ) -> None:
-        new = copied(step)
+        new = copy_json(step)
         with self._gate:
-            entry = self._held(run_id, owner)
+            entry = self._check_lease(run_id, owner)
             known = entry.steps.get(step.path)
             started_at = step.started_at if known is None else known.started_at
             entry.steps[step.path] = structs.replace(new, started_at=started_at)
@@ -103,10 +103,10 @@ class MemoryRunJournal:
         with self._gate:
             entry = self._runs.get(run_id)
             steps: dict[str, StoredStep] = {} if entry is None else entry.steps
-            return [copied(steps[path]) for path in sorted(steps)]
+            return [copy_json(steps[path]) for path in sorted(steps)]
 
     async def signal(self, run_id: str, signal: Signal) -> bool | None:
-        new = copied(signal)
+        new = copy_json(signal)
         with self._gate:
             entry = self._runs.get(run_id)
             if entry is None:
@@ -123,7 +123,7 @@ class MemoryRunJournal:
         with self._gate:
             entry = self._runs.get(run_id)
             known: Any = () if entry is None else entry.signals.values()
-            return [copied(signal) for signal in known if signal.number > after]
+            return [copy_json(signal) for signal in known if signal.number > after]
 
     async def emit(self, run_id: str, events: Sequence[RunEvent]) -> int:
         with self._gate:
@@ -134,23 +134,23 @@ class MemoryRunJournal:
         with self._gate:
             entry = self._runs.get(run_id)
             events: list[RunEvent] = [] if entry is None else entry.events
-            return [copied(event) for event in events[max(0, after) :][:limit]]
+            return [copy_json(event) for event in events[max(0, after) :][:limit]]
 
-    def _held(self, run_id: str, owner: str) -> Entry:
+    def _check_lease(self, run_id: str, owner: str) -> StoredJournal:
         entry = self._runs.get(run_id)
         if entry is None or entry.run.lease_owner != owner:
             raise lease_lost_error(run_id)
         return entry
 
 
-def _emit(entry: Entry, events: Sequence[RunEvent]) -> int:
+def _emit(entry: StoredJournal, events: Sequence[RunEvent]) -> int:
     for event in events:
         number = len(entry.events) + 1
-        entry.events.append(structs.replace(copied(event), sequence=number))
+        entry.events.append(structs.replace(copy_json(event), sequence=number))
     return len(entry.events)
 
 
-def _take(entry: Entry, signal_id: str, path: str) -> None:
+def _take(entry: StoredJournal, signal_id: str, path: str) -> None:
     signal = entry.signals.get(signal_id)
     if signal is not None:
         entry.signals[signal_id] = structs.replace(signal, taken_by=path)

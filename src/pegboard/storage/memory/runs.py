@@ -1,4 +1,4 @@
-"""Plans and runs in memory, and who plays them."""
+"""Plans and runs in memory, and their leases."""
 
 from collections import Counter
 
@@ -9,8 +9,8 @@ from pegboard.core.pagination import check_page_size, decode_position, encode_cu
 from pegboard.core.ports.durability import RunStart
 from pegboard.core.ports.run_store import LEASE, RunPage, RunQuery, StoredPlan, StoredRun
 from pegboard.errors import InvalidRequest
-from pegboard.storage.json_text import copied
-from pegboard.storage.memory.run_journal import Entry, MemoryRunJournal
+from pegboard.storage.json_text import copy_json
+from pegboard.storage.memory.run_journal import MemoryRunJournal, StoredJournal
 from pegboard.storage.port import GOES_ON
 
 
@@ -18,24 +18,26 @@ class MemoryRuns(MemoryRunJournal):
     """A `RunStore` in memory. Safe for several threads."""
 
     async def put_plan(self, plan: StoredPlan) -> None:
-        new = copied(plan)
+        new = copy_json(plan)
         with self._gate:
             if self._plans.setdefault(plan.id, new) != new:
-                raise InvalidRequest(f"there is another plan '{plan.id}': give this one an id")
+                raise InvalidRequest(
+                    f"another plan has the id '{plan.id}': give this one a different id"
+                )
             if len(self._plans) > self._bound:  # the first made goes first, unless it has runs
-                used = self._used_plans() | {plan.id}
+                used = self._plans_in_use() | {plan.id}
                 del self._plans[next((id_ for id_ in self._plans if id_ not in used), plan.id)]
 
     async def plan(self, id: str) -> StoredPlan | None:  # noqa: A002 - it is known by its id
         with self._gate:
             known = self._plans.get(id)
-            return None if known is None else copied(known)
+            return None if known is None else copy_json(known)
 
     async def create(
         self, start: RunStart, *, plan_id: str = "", owner: str = "", seconds: float = LEASE
     ) -> bool:
         run = StoredRun(
-            start=copied(start),
+            start=copy_json(start),
             plan_id=plan_id,
             state=NodeState.IN_PROGRESS if owner else NodeState.PENDING,
             lease_owner=owner,
@@ -46,13 +48,13 @@ class MemoryRuns(MemoryRunJournal):
                 return False
             self._make_room()
             self._number += 1
-            self._runs[start.run_id] = Entry(number=self._number, run=run)
+            self._runs[start.run_id] = StoredJournal(number=self._number, run=run)
             return True
 
     async def get(self, id: str) -> StoredRun | None:  # noqa: A002 - it is known by its id
         with self._gate:
             entry = self._runs.get(id)
-            return None if entry is None else copied(entry.run)
+            return None if entry is None else copy_json(entry.run)
 
     async def runs(self, query: RunQuery) -> RunPage:
         limit, before = check_page_size(query.limit), decode_position(query.cursor)
@@ -65,7 +67,7 @@ class MemoryRuns(MemoryRunJournal):
             wanted = [item for item in found if before is None or item[0] < before]
             wanted.sort(key=lambda item: item[0], reverse=True)
             return RunPage(
-                runs=[copied(run) for _, run in wanted[:limit]],
+                runs=[copy_json(run) for _, run in wanted[:limit]],
                 next_cursor=encode_cursor(*wanted[limit - 1][0]) if len(wanted) > limit else "",
             )
 
@@ -112,9 +114,9 @@ class MemoryRuns(MemoryRunJournal):
             return len(old)
 
     def forget_plans(self, before: float) -> int:
-        """Let go of the plans that were made before this time and have no runs; how many."""
+        """Delete plans created before this time that have no runs; return their number."""
         with self._gate:
-            used = self._used_plans()
+            used = self._plans_in_use()
             old = [
                 plan.id
                 for plan in self._plans.values()
@@ -124,7 +126,7 @@ class MemoryRuns(MemoryRunJournal):
                 del self._plans[plan_id]
             return len(old)
 
-    def _used_plans(self) -> set[str]:
+    def _plans_in_use(self) -> set[str]:
         return {entry.run.plan_id for entry in self._runs.values()}
 
     def count_open(self) -> dict[str, int]:
@@ -151,7 +153,7 @@ def _is_free(run: StoredRun, owner: str, now: float) -> bool:
     return run.lease_owner in {"", owner} or is_over
 
 
-def _lease(entry: Entry, owner: str, until: float) -> StoredRun:
+def _lease(entry: StoredJournal, owner: str, until: float) -> StoredRun:
     was_left = bool(entry.run.lease_owner)
     entry.run = structs.replace(
         entry.run,
@@ -160,7 +162,7 @@ def _lease(entry: Entry, owner: str, until: float) -> StoredRun:
         lease_owner=owner,
         lease_until=until,
     )
-    return structs.replace(copied(entry.run), was_left=was_left)
+    return structs.replace(copy_json(entry.run), was_left=was_left)
 
 
 def _matches(query: RunQuery, run: StoredRun) -> bool:

@@ -8,8 +8,8 @@ from pegboard.core.memory_approvals import MemoryApprovals
 from pegboard.core.memory_results import MemoryOutcomes, MemoryResults
 from pegboard.core.ports.catalogue_stores import MAX_LAST_KNOWN_TOOLS
 from pegboard.core.ports.clock import Clock, SystemClock
-from pegboard.storage.audit_entries import Starts
-from pegboard.storage.history_rows import Redact, unchanged
+from pegboard.storage.audit_entries import StartFilter
+from pegboard.storage.history_rows import Redact, redact_nothing
 from pegboard.storage.memory.audit import MemoryAudit
 from pegboard.storage.memory.calls import MemoryCalls
 from pegboard.storage.memory.catalogue import MemoryCatalogue
@@ -48,9 +48,9 @@ class MemoryStorage:
     ) -> None:
         """Start empty; beyond the bounds the oldest is forgotten first."""
         gate = ClosableLock()
-        redact = redact or unchanged
+        redact = redact or redact_nothing
         audit = MemoryAudit(gate, clock=clock, redact=redact, reads=audit_reads)
-        starts = Starts(redact, required=audit_starts, reads=audit_reads)
+        starts = StartFilter(redact, required=audit_starts, reads=audit_reads)
         calls = MemoryCalls(
             gate,
             keep_arguments=store_arguments,

@@ -25,9 +25,9 @@ from pegboard.core.ports.approval_store import (
 )
 from pegboard.core.ports.clock import Clock
 from pegboard.core.record_snapshot import clean_text
-from pegboard.storage.databases.database import Database
+from pegboard.storage.databases.database import StorageDatabase
 from pegboard.storage.databases.transaction import Transaction
-from pegboard.storage.json_text import copied, dump, load
+from pegboard.storage.json_text import copy_json, dump, load
 from pegboard.storage.tables import APPROVALS as TABLE
 
 _STATES = frozenset(get_args(ApprovalState))
@@ -37,7 +37,7 @@ _Change = Callable[[Approval], Approval | None]
 class SqlApprovals:
     """The `ApprovalStore` of a database."""
 
-    def __init__(self, database: Database, *, clock: Clock) -> None:
+    def __init__(self, database: StorageDatabase, *, clock: Clock) -> None:
         """Keep them there."""
         self._database = database
         self._clock = clock
@@ -59,7 +59,7 @@ class SqlApprovals:
         def ask(transaction: Transaction) -> Approval:
             statement = transaction.insert(TABLE).values(values)
             transaction.execute(statement.on_conflict_do_nothing(index_elements=["id"]))
-            return _of(transaction, approval.id) or copied(approval)
+            return _of(transaction, approval.id) or copy_json(approval)
 
         return apply_expiry(await self._database.run(ask), self._clock.time())
 
@@ -151,7 +151,7 @@ class SqlApprovals:
         id: str,  # noqa: A002 - it is known by its id
         change: _Change,
     ) -> tuple[Approval | None, Approval | None]:
-        """Change it while nobody else does; as it was, and as it is when the change applies."""
+        """Lock an approval and change it; return it before and after the change."""
 
         def apply(transaction: Transaction) -> tuple[Approval | None, Approval | None]:
             known = _of(transaction, id, lock=True)
@@ -170,14 +170,14 @@ def _of(transaction: Transaction, id: str, *, lock: bool = False) -> Approval | 
 
 
 def _read(body: str) -> Approval:
-    """An approval; one in a state of which only newer servers know is asked no longer."""
+    """Read an approval; one in a state that only newer servers know is not pending."""
     try:
         return load(body, Approval)
     except ValidationError:
         kept = load(body, dict[str, Any])
         if kept.get("state") in _STATES:
             raise
-        note = f"A newer Pegboard has made it '{kept.get('state')}'."
+        note = f"A newer Pegboard has set it to '{kept.get('state')}'."
         return load(dump({**kept, "state": "withdrawn", "note": note}), Approval)
 
 

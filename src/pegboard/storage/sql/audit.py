@@ -13,10 +13,16 @@ from pegboard.core.ports.audit_store import AuditEntry, AuditRecord, AuditReport
 from pegboard.core.ports.clock import Clock
 from pegboard.core.record_snapshot import RecordSnapshot, clean_text
 from pegboard.errors import InvalidRequest, Unavailable
-from pegboard.storage.audit_chain import RETENTION, Check, as_found, linked, marker
-from pegboard.storage.audit_entries import Audited, entries_of, lost_entry
-from pegboard.storage.databases.database import Database
-from pegboard.storage.databases.transaction import Prepared, Transaction
+from pegboard.storage.audit_chain import (
+    RETENTION,
+    ChainCheck,
+    link_records,
+    record_from_row,
+    retention_entry,
+)
+from pegboard.storage.audit_entries import AuditEventFilter, entries_of, gap_entry
+from pegboard.storage.databases.database import StorageDatabase
+from pegboard.storage.databases.transaction import PreparedInsert, Transaction
 from pegboard.storage.history_rows import Redact
 from pegboard.storage.tables import AUDIT, AUDIT_HEAD
 
@@ -24,7 +30,7 @@ _CHUNK = 1_000
 _COLUMNS = tuple(column.name for column in AUDIT.c)
 
 # Calls are written through these, each in the transaction of some other write.
-_HEAD = Prepared(
+_HEAD = PreparedInsert(
     lambda _: (
         select(AUDIT_HEAD.c.sequence, AUDIT_HEAD.c.hash)
         .where(AUDIT_HEAD.c.id == bindparam("id_"))
@@ -32,8 +38,8 @@ _HEAD = Prepared(
     ),
     "id_",
 )
-_ADD = Prepared(lambda insert: insert(AUDIT), *_COLUMNS)
-_MOVE = Prepared(
+_ADD = PreparedInsert(lambda insert: insert(AUDIT), *_COLUMNS)
+_MOVE = PreparedInsert(
     lambda _: (
         update(AUDIT_HEAD)
         .values(sequence=bindparam("sequence"), hash=bindparam("hash"))
@@ -48,7 +54,7 @@ _MOVE = Prepared(
 class SqlAudit:
     """The `AuditStore` of a database."""
 
-    def __init__(self, database: Database, *, clock: Clock) -> None:
+    def __init__(self, database: StorageDatabase, *, clock: Clock) -> None:
         """Keep it there."""
         self._database = database
         self._clock = clock
@@ -82,7 +88,7 @@ class SqlAudit:
         if old is None:
             return None
         at = self._clock.time()
-        entry = marker(old.last, first=old.first, since=since, by=by, at=at)
+        entry = retention_entry(old.last, first=old.first, since=since, by=by, at=at)
         said = await self._database.run(lambda transaction: _declare(transaction, entry, old))
         if said is not None:
             # Others write in between: the chain is whole from the first word on.
@@ -103,7 +109,7 @@ class SqlAudit:
             return AuditReport(
                 checked=0, first=0, last=0, head="", fault="the head of the chain is missing"
             )
-        check, after, last = Check(anchor=anchor), 0, max(head.sequence, head.newest or 0)
+        check, after, last = ChainCheck(anchor=anchor), 0, max(head.sequence, head.newest or 0)
         while rows := await self._page(after, last):
             for row in rows:
                 check.read(_record(row))
@@ -126,29 +132,29 @@ class SqlAudit:
 
 
 class SqlAuditor:
-    """The listener that writes what happens into the audit trail, in the order of its events.
+    """The listener that writes events into the audit trail, in order.
 
-    Records that come while others wait to be written are written together. Those that could not be
-    written are counted, and the next one that is written says how many they were.
+    Records that wait at the same time are written together. Records that could not be written are
+    counted, and the next written one reports the number.
     """
 
-    def __init__(self, database: Database, *, redact: Redact, reads: bool) -> None:
-        """Write there, calls that only read too if they are wanted."""
+    def __init__(self, database: StorageDatabase, *, redact: Redact, reads: bool) -> None:
+        """Write to this database; with `reads`, calls that only read too."""
         self._database = database
         self._redact = redact
-        self._audited = Audited(redact, reads=reads)
+        self._audited = AuditEventFilter(redact, reads=reads)
         self._lock = threading.Lock()
         self._batch: _Batch | None = None
         self._losses = _Losses()
 
     @property
     def dropped(self) -> int:
-        """How many records were lost."""
+        """The number of lost records."""
         return self._losses.total
 
     def on_event(self, event: Event) -> None:
-        """Queue what the trail keeps of an event for the next commit."""
-        kept = self._audited.of(event)
+        """Queue the audit record of an event for the next commit."""
+        kept = self._audited.entry_of(event)
         if kept is None:
             return
         with self._lock:
@@ -161,9 +167,9 @@ class SqlAuditor:
 
 
 class _Losses:
-    """How many records could not be written, and how many of those the trail does not tell of yet.
+    """Counts the records that could not be written, and those not yet reported in the trail.
 
-    Only the thread that writes changes it.
+    Only the writing thread changes it.
     """
 
     def __init__(self) -> None:
@@ -171,18 +177,18 @@ class _Losses:
         self.untold = 0
 
     def note(self, records: int) -> None:
-        """So many more."""
+        """Add lost records."""
         self.total += records
         self.untold += records
 
     def take(self) -> int:
-        """Those that whoever asks will tell of."""
+        """Take the number that the caller will report."""
         untold, self.untold = self.untold, 0
         return untold
 
 
 class _Batch:
-    """Records on their way into one transaction."""
+    """Records to be written in one transaction."""
 
     def __init__(self, first: RecordSnapshot | AuditEntry, redact: Redact, losses: _Losses) -> None:
         self._lock = threading.Lock()
@@ -195,7 +201,7 @@ class _Batch:
         self._is_lost = False
 
     def take(self, kept: RecordSnapshot | AuditEntry) -> bool:
-        """Take one more, unless writing has begun."""
+        """Add a record, unless writing has begun."""
         with self._lock:
             if self._entries is not None:
                 return False
@@ -203,7 +209,7 @@ class _Batch:
             return True
 
     def write(self, transaction: Transaction) -> None:
-        """May be run again: what a lost connection left open is looked up, not written twice."""
+        """Write the records; safe to repeat, since an uncertain commit is looked up."""
         with self._lock:
             if self._entries is None:
                 self._entries = entries_of(self._calls, self._redact)
@@ -212,7 +218,7 @@ class _Batch:
         if self._written is not None and _is_there(transaction, self._written):
             return
         self._telling += self._losses.take()
-        lost = [lost_entry(self._telling, at=entries[0].at)] if self._telling else []
+        lost = [gap_entry(self._telling, at=entries[0].at)] if self._telling else []
         refusals = (
             Unavailable,
             InvalidRequest,
@@ -235,7 +241,7 @@ class _Batch:
 
 
 class _Old(Struct, frozen=True, kw_only=True):
-    """Records that may go, which are the oldest without a gap, and how far the chain reaches."""
+    """The expired records, the oldest without a gap, and the end of the chain."""
 
     first: int
     last: AuditRecord
@@ -243,7 +249,7 @@ class _Old(Struct, frozen=True, kw_only=True):
 
 
 def _old(transaction: Transaction, since: float) -> _Old | None:
-    """Those before the first that is as young as this: it and all behind it stay."""
+    """The records before the first one from this time on."""
     kept = transaction.first(select(func.min(AUDIT.c.sequence)).where(AUDIT.c.at >= since))
     wanted = select(AUDIT)
     if kept is not None and kept[0] is not None:
@@ -257,7 +263,7 @@ def _old(transaction: Transaction, since: float) -> _Old | None:
 
 
 def _declare(transaction: Transaction, entry: AuditEntry, old: _Old) -> AuditRecord | None:
-    """Say what is let go before any of it goes; None when another server has just said it."""
+    """Append the retention record before deleting; None if another server has just done so."""
     _lock_head(transaction)
     newer = select(AUDIT.c.sequence).where(AUDIT.c.sequence > old.head, AUDIT.c.kind == RETENTION)
     if transaction.first(newer.limit(1)) is not None:
@@ -266,9 +272,9 @@ def _declare(transaction: Transaction, entry: AuditEntry, old: _Old) -> AuditRec
 
 
 def append(transaction: Transaction, entries: Sequence[AuditEntry]) -> Sequence[AuditRecord]:
-    """Add them at the end of the chain, in the transaction that is open."""
+    """Append entries to the chain in the open transaction."""
     sequence, previous = _lock_head(transaction)
-    records = linked(entries, sequence=sequence, previous=previous)
+    records = link_records(entries, sequence=sequence, previous=previous)
     if records:
         transaction.quick_many(_ADD, [astuple(record) for record in records])
         transaction.quick(_MOVE, (records[-1].sequence, records[-1].hash, 1))
@@ -276,10 +282,13 @@ def append(transaction: Transaction, entries: Sequence[AuditEntry]) -> Sequence[
 
 
 def _lock_head(transaction: Transaction) -> tuple[int, str]:
-    """The place of the newest record; other servers wait, so that the sequence has no gaps."""
+    """Lock the end of the chain; other servers wait, so that the sequence has no gaps."""
     head = transaction.quick(_HEAD, (1,)).fetchone()
     if head is None:
-        raise Unavailable("The audit trail has lost its head: verify it.", permanent=True)
+        raise Unavailable(
+            "The newest record of the audit trail is missing: run 'pegboard audit verify'.",
+            permanent=True,
+        )
     return head[0], head[1]
 
 
@@ -290,4 +299,4 @@ def _is_there(transaction: Transaction, record: AuditRecord) -> bool:
 
 
 def _record(row: Row[Any]) -> AuditRecord:
-    return as_found(dict(zip(_COLUMNS, row, strict=True)))
+    return record_from_row(dict(zip(_COLUMNS, row, strict=True)))

@@ -9,9 +9,9 @@ from sqlalchemy import Table
 from pegboard.core.event import CallRecord, CallStarted, Event
 from pegboard.core.record_snapshot import RecordSnapshot, freeze
 from pegboard.errors import Unavailable
-from pegboard.storage.audit_entries import Starts, audit_unavailable_error, in_history
-from pegboard.storage.databases.database import Database
-from pegboard.storage.databases.transaction import Prepared, Transaction
+from pegboard.storage.audit_entries import StartFilter, in_history, start_not_audited
+from pegboard.storage.databases.database import StorageDatabase
+from pegboard.storage.databases.transaction import PreparedInsert, Transaction
 from pegboard.storage.history_rows import Redact, call_row, detail_row, start_row
 from pegboard.storage.sql.audit import append
 from pegboard.storage.tables import CALLS, ERROR_DETAILS
@@ -31,7 +31,7 @@ _NAMES = (
 
 
 def _finish(insert: Callable[[Table], Any]) -> Any:
-    """The row keeps its number and its time, so that it never moves under whoever turns pages."""
+    """The row keeps its number and its time, so that it does not move between pages."""
     statement = insert(CALLS)
     changed = {
         name: statement.excluded[name]
@@ -46,20 +46,25 @@ def _detail(insert: Callable[[Table], Any]) -> Any:
     return statement.on_conflict_do_update(index_elements=["error_id"], set_=changed)
 
 
-_START = Prepared(
+_START = PreparedInsert(
     lambda insert: insert(CALLS).on_conflict_do_nothing(index_elements=["call_id"]), *_NAMES
 )
-_FINISH = Prepared(_finish, *_NAMES)
-_DETAIL = Prepared(_detail, "error_id", "body")
+_FINISH = PreparedInsert(_finish, *_NAMES)
+_DETAIL = PreparedInsert(_detail, "error_id", "body")
 
 
 class SqlRecorder:
     """The listener and the journal of one database: both write the same table."""
 
     def __init__(
-        self, database: Database, *, keep_arguments: bool, redact: Redact, starts: Starts
+        self,
+        database: StorageDatabase,
+        *,
+        keep_arguments: bool,
+        redact: Redact,
+        starts: StartFilter,
     ) -> None:
-        """Write there; arguments only if they are to be kept, starts as they are wanted."""
+        """Write to this database; arguments only with `keep_arguments`."""
         self._database = database
         self._starts = starts
         self.wants = starts.wants
@@ -71,7 +76,7 @@ class SqlRecorder:
         """Return once the start is committed.
 
         Raises:
-            AuditUnavailable: The trail could not take it, and has to; the call must not run.
+            AuditUnavailable: The required audit record could not be written; the call must not run.
             Unavailable: It could not be stored; the call must not run.
         """
         entry = self._starts.entry(event)
@@ -93,7 +98,7 @@ class SqlRecorder:
         try:
             await self._database.run(start)
         except Unavailable as error:
-            raise audit_unavailable_error(event.tool, error) from error
+            raise start_not_audited(event.tool, error) from error
 
     def on_event(self, event: Event) -> None:
         """Queue the record of a call for the next commit."""

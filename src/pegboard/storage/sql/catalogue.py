@@ -8,7 +8,7 @@ from sqlalchemy import Row, delete, select, tuple_, update
 from pegboard.core.ports.catalogue_stores import ToolVersion, VersionStatus
 from pegboard.core.record_snapshot import clean_text
 from pegboard.errors import InvalidRequest
-from pegboard.storage.databases.database import Database
+from pegboard.storage.databases.database import StorageDatabase
 from pegboard.storage.databases.transaction import Transaction
 from pegboard.storage.json_text import dump, load
 from pegboard.storage.tables import ACTIVE_TOOLS, REVISIONS, TOOL_VERSIONS
@@ -21,7 +21,7 @@ _IN_ORDER = select(TOOL_VERSIONS).order_by(TOOL_VERSIONS.c.number)
 class SqlCatalogue:
     """The `CatalogueStore` of a database."""
 
-    def __init__(self, database: Database) -> None:
+    def __init__(self, database: StorageDatabase) -> None:
         """Keep it there."""
         self._database = database
 
@@ -125,7 +125,7 @@ def _one(name: str, version: str) -> Any:
 
 
 def _refuse_others(transaction: Transaction, rows: Sequence[dict[str, Any]]) -> None:
-    """Whoever was first with a version keeps it, also when that was on another server."""
+    """Refuse a version that exists with another definition, also from another server."""
     table = TOOL_VERSIONS.c
     for chunk in _chunks(rows):
         places = [(row["name"], row["version"]) for row in chunk]
@@ -136,8 +136,8 @@ def _refuse_others(transaction: Transaction, rows: Sequence[dict[str, Any]]) -> 
         for row in chunk:
             if kept.get((row["name"], row["version"]), row["digest"]) != row["digest"]:
                 raise InvalidRequest(
-                    f"'{row['name']}' has a version {row['version']} already, with another "
-                    "definition: give this one a version of its own"
+                    f"'{row['name']}' has a version {row['version']} already with a different "
+                    "definition: give this one a new version"
                 )
 
 

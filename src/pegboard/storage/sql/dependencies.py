@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from sqlalchemy import func, select
 
 from pegboard.core.ports.catalogue_stores import DependencyChange
-from pegboard.storage.databases.database import Database
+from pegboard.storage.databases.database import StorageDatabase
 from pegboard.storage.databases.transaction import Transaction
 from pegboard.storage.json_text import dump, load
 from pegboard.storage.tables import DEPENDENCY_CHANGES as TABLE
@@ -14,7 +14,7 @@ from pegboard.storage.tables import DEPENDENCY_CHANGES as TABLE
 class SqlDependencies:
     """The `DependencyStore` of a database."""
 
-    def __init__(self, database: Database) -> None:
+    def __init__(self, database: StorageDatabase) -> None:
         """Keep it there."""
         self._database = database
 

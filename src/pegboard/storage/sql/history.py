@@ -18,8 +18,8 @@ from pegboard.storage.tables import CALLS, ERROR_DETAILS
 Flush = Callable[[], Awaitable[None]]
 
 
-class Reading(Protocol):
-    """Whatever runs queries: a whole database, or a connection that only reads."""
+class HistoryDatabase(Protocol):
+    """Runs queries: a database, or a read-only connection."""
 
     async def read(self, query: Operation[Value]) -> Value:
         """The query's answer."""
@@ -27,10 +27,10 @@ class Reading(Protocol):
 
 
 class SqlHistory:
-    """What was recorded in one database."""
+    """The call history of one database."""
 
-    def __init__(self, database: Reading, *, flush: Flush | None = None) -> None:
-        """Read there, after `flush` so that a call is seen by whoever just made it."""
+    def __init__(self, database: HistoryDatabase, *, flush: Flush | None = None) -> None:
+        """Read from this database, after `flush` so that callers see their own calls."""
         self._database = database
         self._flush = flush
 
@@ -48,7 +48,7 @@ class SqlHistory:
         page = rows[:limit]
         more = len(rows) > limit
         return HistoryPage(
-            calls=[_shown(row) for row in page],
+            calls=[_call_of(row) for row in page],
             next_cursor=encode_cursor(page[-1].started_at, page[-1].id) if more else "",
         )
 
@@ -90,10 +90,10 @@ def _select(query: HistoryQuery) -> Select[*tuple[Any, ...]]:
     return wanted
 
 
-def _shown(row: Row[Any]) -> dict[str, Any]:
+def _call_of(row: Row[Any]) -> dict[str, Any]:
     # The column is what pages are ordered by; a finished call's own time may differ by a hair.
     return _UNSAID | json.loads(row.body) | {"started_at": row.started_at}
 
 
 _UNSAID = {"instead_of": ""}
-"""What rows of earlier versions do not say."""
+"""Fields that rows of earlier versions lack."""

@@ -6,7 +6,7 @@ from sqlalchemy import delete, select
 
 from pegboard.core.ports.kill_switch_store import Switch, SwitchKind
 from pegboard.core.record_snapshot import clean_text
-from pegboard.storage.databases.database import Database
+from pegboard.storage.databases.database import StorageDatabase
 from pegboard.storage.databases.transaction import Transaction
 from pegboard.storage.tables import SWITCHES as TABLE
 
@@ -14,7 +14,7 @@ from pegboard.storage.tables import SWITCHES as TABLE
 class SqlSwitches:
     """The `SwitchStore` of a database."""
 
-    def __init__(self, database: Database) -> None:
+    def __init__(self, database: StorageDatabase) -> None:
         """Keep them there."""
         self._database = database
 

@@ -1,4 +1,4 @@
-"""What tools were when they were seen last, in a database."""
+"""The last known specs of tools, in a database."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -7,7 +7,7 @@ from sqlalchemy import delete, func, select
 
 from pegboard.core.ports.catalogue_stores import LastKnownTool
 from pegboard.core.record_snapshot import clean_text
-from pegboard.storage.databases.database import Database
+from pegboard.storage.databases.database import StorageDatabase
 from pegboard.storage.databases.transaction import Transaction
 from pegboard.storage.json_text import dump, load
 from pegboard.storage.tables import SEEN_TOOLS as TABLE
@@ -16,7 +16,7 @@ from pegboard.storage.tables import SEEN_TOOLS as TABLE
 class SqlSeenTools:
     """The `SeenToolStore` of a database."""
 
-    def __init__(self, database: Database, *, most: int) -> None:
+    def __init__(self, database: StorageDatabase, *, most: int) -> None:
         """Keep them there, at most so many."""
         self._database = database
         self._most = most

@@ -1,4 +1,4 @@
-"""Counting what is open in a database, and letting it forget."""
+"""Counts open items of a database and deletes expired rows."""
 
 import json
 from collections.abc import Awaitable, Callable
@@ -7,7 +7,7 @@ from sqlalchemy import delete, exists, func, literal_column, or_, select
 
 from pegboard.core.ports.clock import Clock
 from pegboard.core.ports.maintenance import Counts
-from pegboard.storage.databases.database import Database
+from pegboard.storage.databases.database import StorageDatabase
 from pegboard.storage.databases.transaction import Transaction
 from pegboard.storage.history_rows import UNKNOWN
 from pegboard.storage.tables import APPROVALS, CALLS, ERROR_DETAILS, PLANS, RUNS
@@ -19,10 +19,10 @@ _SETTLED = ("used", "expired", "withdrawn")
 
 
 class SqlUpkeep:
-    """The `Upkeep` of a database. What another server deletes at the moment is left to it."""
+    """The `Upkeep` of a database. Rows that another server is deleting are skipped."""
 
-    def __init__(self, database: Database, *, clock: Clock) -> None:
-        """Look after it."""
+    def __init__(self, database: StorageDatabase, *, clock: Clock) -> None:
+        """Maintain this database."""
         self._database = database
         self._clock = clock
 
@@ -112,7 +112,7 @@ class SqlUpkeep:
         return await self._all(lambda: self._database.run(forget))
 
     async def _all(self, forget: Callable[[], Awaitable[int]]) -> int:
-        """Delete chunk after chunk until one is not full."""
+        """Delete in chunks until one is not full."""
         forgotten = 0
         while True:
             number = await forget()

@@ -8,15 +8,15 @@ from pegboard.core.ports.call_stores import Outcome
 from pegboard.core.ports.clock import Clock
 from pegboard.core.record_snapshot import clean_text
 from pegboard.core.result import ToolResult
-from pegboard.storage.databases.database import Database
-from pegboard.storage.databases.transaction import Prepared, Transaction
+from pegboard.storage.databases.database import StorageDatabase
+from pegboard.storage.databases.transaction import PreparedInsert, Transaction
 from pegboard.storage.result_codec import dump_result, load_result
 from pegboard.storage.tables import OUTCOMES as TABLE
 
 _OWNER = TABLE.c.owner == bindparam("owner_")
 _KEY = TABLE.c.key == bindparam("key_")
 _OURS = TABLE.c.holder == bindparam("holder_")
-_TAKE = Prepared(
+_TAKE = PreparedInsert(
     lambda insert: insert(TABLE).on_conflict_do_nothing(index_elements=["owner", "key"]),
     "owner",
     "key",
@@ -26,7 +26,7 @@ _TAKE = Prepared(
     "holder",
     "held_until",
 )
-_WHO = Prepared(
+_WHO = PreparedInsert(
     lambda _: select(
         TABLE.c.tool,
         TABLE.c.digest,
@@ -38,7 +38,7 @@ _WHO = Prepared(
     "owner_",
     "key_",
 )
-_HOLD = Prepared(
+_HOLD = PreparedInsert(
     lambda _: (
         update(TABLE)
         .values(holder=bindparam("by"), held_until=bindparam("until"))
@@ -50,20 +50,20 @@ _HOLD = Prepared(
     "key_",
     "holder_",
 )
-_SETTLE = Prepared(
+_SETTLE = PreparedInsert(
     lambda _: update(TABLE).values(result=bindparam("result")).where(_OWNER, _KEY, _OURS),
     "result",
     "owner_",
     "key_",
     "holder_",
 )
-_RELEASE = Prepared(
+_RELEASE = PreparedInsert(
     lambda _: delete(TABLE).where(_OWNER, _KEY, _OURS, TABLE.c.result.is_(null())),
     "owner_",
     "key_",
     "holder_",
 )
-_EXPIRE = Prepared(
+_EXPIRE = PreparedInsert(
     lambda _: delete(TABLE).where(_OWNER, _KEY, TABLE.c.created_at <= bindparam("before")),
     "owner_",
     "key_",
@@ -74,18 +74,18 @@ _EXPIRE = Prepared(
 class SqlOutcomes:
     """The idempotency keys of one database.
 
-    A claim that a crash left behind stays taken, without a result, until it expires: what it did
-    is unknown, so it is not done again.
+    A claim left by a crash stays taken, without a result, until it expires: its outcome is unknown,
+    so the call is not repeated.
     """
 
-    def __init__(self, database: Database, *, clock: Clock, ttl: float) -> None:
+    def __init__(self, database: StorageDatabase, *, clock: Clock, ttl: float) -> None:
         """Keep each key for `ttl` seconds from its claim."""
         self._database = database
         self._clock = clock
         self._ttl = ttl
 
     async def claim(self, outcome: Outcome) -> Outcome | None:
-        """Take the key if it is free and return None; else return who has it.
+        """Claim the key if it is free and return None; otherwise return the current claim.
 
         Raises:
             Unavailable: It could not be stored.
@@ -118,7 +118,7 @@ class SqlOutcomes:
         )
 
     async def hold(self, claim: Outcome, *, by: str, until: float | None) -> bool:
-        """Let a claim without an outcome be held by this call until then; None: nobody says.
+        """Let this call hold a claim without an outcome until a time; None for no limit.
 
         Raises:
             Unavailable: It could not be stored.
@@ -144,7 +144,7 @@ class SqlOutcomes:
         await self._database.run(settle, atomic=True)
 
     async def release(self, claim: Outcome) -> None:
-        """Give a claimed key back: nothing was done. One that is settled, or another's, stays.
+        """Release a claimed key whose call did nothing; settled keys and those of other calls stay.
 
         Raises:
             Unavailable: It could not be stored.
@@ -158,10 +158,10 @@ class SqlOutcomes:
 
 
 def _ours(claim: Outcome) -> tuple[str, str, str]:
-    """Where it is, as long as its call holds it."""
+    """The condition for a claim that its call still holds."""
     return clean_text(claim.owner), clean_text(claim.key), claim.holder
 
 
 def sweep_outcomes(transaction: Transaction, created_before: float) -> None:
-    """Forget keys that were claimed before this time."""
+    """Delete keys claimed before this time."""
     transaction.execute(delete(TABLE).where(TABLE.c.created_at <= created_before))

@@ -7,7 +7,7 @@ from sqlalchemy import Table, and_, delete, or_, select, update
 
 from pegboard.core.ports.catalogue_stores import HeldDefinition, Pin, PinDecision
 from pegboard.core.record_snapshot import clean_text
-from pegboard.storage.databases.database import Database
+from pegboard.storage.databases.database import StorageDatabase
 from pegboard.storage.databases.transaction import Transaction
 from pegboard.storage.json_text import dump, load
 from pegboard.storage.tables import HELD_DEFINITIONS, PINS
@@ -18,7 +18,7 @@ _CHUNK = 200  # definitions in one statement
 class SqlPins:
     """The `PinStore` of a database."""
 
-    def __init__(self, database: Database) -> None:
+    def __init__(self, database: StorageDatabase) -> None:
         """Keep it there."""
         self._database = database
 
@@ -33,7 +33,7 @@ class SqlPins:
         await self._database.run(approve)
 
     async def hold(self, held: Sequence[HeldDefinition]) -> None:
-        rows = [_held_row(item) for item in held]
+        rows = [_row_of_held(item) for item in held]
         await self._database.run(lambda transaction: _put(transaction, HELD_DEFINITIONS, rows))
 
     async def decide(self, decisions: Sequence[PinDecision]) -> Sequence[PinDecision]:
@@ -103,24 +103,24 @@ def _pin_row(pin: Pin) -> dict[str, Any]:
     return _place(pin) | {"approved_at": pin.approved_at, "approved_by": by}
 
 
-def _held_row(item: HeldDefinition) -> dict[str, Any]:
+def _row_of_held(item: HeldDefinition) -> dict[str, Any]:
     return _place(item) | {"held_at": item.held_at, "diff": dump(item.diff)}
 
 
 def _takes(transaction: Transaction, decision: PinDecision) -> bool:
-    """Take away, or replace, what is held, unless it is not what was seen any more."""
-    table, seen = HELD_DEFINITIONS.c, _held_row(decision.seen)
+    """Delete or replace the held definition, unless it has changed since it was read."""
+    table, seen = HELD_DEFINITIONS.c, _row_of_held(decision.seen)
     columns = ("source", "name", "digest", "diff")
     is_seen = and_(*(table[name] == seen[name] for name in columns))
     if isinstance(decision.then, Pin):
         statement: Any = delete(HELD_DEFINITIONS).where(is_seen)
     else:
-        statement = update(HELD_DEFINITIONS).where(is_seen).values(_held_row(decision.then))
+        statement = update(HELD_DEFINITIONS).where(is_seen).values(_row_of_held(decision.then))
     return transaction.execute(statement) > 0
 
 
 def _put(transaction: Transaction, table: Table, rows: Sequence[dict[str, Any]]) -> None:
-    """Insert or replace; in one order, so that servers that do the same do not lock each other."""
+    """Insert or replace rows in a fixed order, to avoid deadlocks between servers."""
     if not rows:
         return
     statement = transaction.insert(table)

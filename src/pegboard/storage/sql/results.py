@@ -5,7 +5,7 @@ from sqlalchemy import delete, select
 from pegboard.core.ports.call_stores import StoredResult
 from pegboard.core.ports.clock import Clock
 from pegboard.core.record_snapshot import clean_text
-from pegboard.storage.databases.database import Database
+from pegboard.storage.databases.database import StorageDatabase
 from pegboard.storage.databases.transaction import Transaction
 from pegboard.storage.tables import RESULTS as TABLE
 
@@ -13,7 +13,7 @@ from pegboard.storage.tables import RESULTS as TABLE
 class SqlResults:
     """The results of one database."""
 
-    def __init__(self, database: Database, *, clock: Clock) -> None:
+    def __init__(self, database: StorageDatabase, *, clock: Clock) -> None:
         """Read and write there."""
         self._database = database
         self._clock = clock
@@ -44,7 +44,7 @@ class SqlResults:
         await self._database.run(put, atomic=True)
 
     async def get(self, handle: str, owner: str) -> StoredResult | None:
-        """Give it back; None when unknown, expired or somebody else's."""
+        """Return a result; None if it is unknown, expired or of another caller."""
         wanted = select(TABLE).where(
             TABLE.c.handle == clean_text(handle),
             TABLE.c.owner == clean_text(owner),
@@ -65,5 +65,5 @@ class SqlResults:
 
 
 def sweep_results(transaction: Transaction, now: float) -> None:
-    """Delete what has expired."""
+    """Delete expired results."""
     transaction.execute(delete(TABLE).where(TABLE.c.expires_at <= now))

@@ -1,4 +1,4 @@
-"""What happens in runs, in a database: steps, signals, events, and how a run rests."""
+"""What happens in runs, in a database: steps, signals, events, and how a run is suspended."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -11,7 +11,7 @@ from pegboard.core.ports.durability import Signal
 from pegboard.core.ports.run_store import RunEvent, StoredSignal, StoredStep
 from pegboard.core.record_snapshot import clean_text
 from pegboard.core.run import RunResult
-from pegboard.storage.databases.database import Database
+from pegboard.storage.databases.database import StorageDatabase
 from pegboard.storage.databases.transaction import Transaction
 from pegboard.storage.json_text import dump, load
 from pegboard.storage.port import lease_lost_error
@@ -19,9 +19,9 @@ from pegboard.storage.tables import RUN_EVENTS, RUN_SIGNALS, RUN_STEPS, RUNS
 
 
 class SqlRunJournal:
-    """The part of a `RunStore` that is written while a run is played."""
+    """The part of a `RunStore` that is written while a run is executed."""
 
-    def __init__(self, database: Database, *, clock: Clock) -> None:
+    def __init__(self, database: StorageDatabase, *, clock: Clock) -> None:
         """Keep it there."""
         self._database = database
         self._clock = clock
@@ -45,7 +45,7 @@ class SqlRunJournal:
         )
 
         def rest(transaction: Transaction) -> bool:
-            _held(transaction, result.run_id, owner)
+            _check_lease(transaction, result.run_id, owner)
             changes: dict[str, Any] = {"result": body}
             goes_on = not result.state.is_final and transaction.first(pending) is not None
             if not goes_on:
@@ -69,7 +69,7 @@ class SqlRunJournal:
         }
 
         def reserve(transaction: Transaction) -> StoredStep | None:
-            _held(transaction, run_id, owner)
+            _check_lease(transaction, run_id, owner)
             statement = transaction.insert(RUN_STEPS).values(values)
             if transaction.execute(
                 statement.on_conflict_do_nothing(index_elements=["run_id", "path"])
@@ -100,7 +100,7 @@ class SqlRunJournal:
         }
 
         def record(transaction: Transaction) -> None:
-            _held(transaction, run_id, owner)
+            _check_lease(transaction, run_id, owner)
             statement = transaction.insert(RUN_STEPS).values(values)
             transaction.execute(
                 statement.on_conflict_do_update(index_elements=["run_id", "path"], set_=outcome)
@@ -125,7 +125,7 @@ class SqlRunJournal:
 
         def send(transaction: Transaction) -> bool | None:
             # The run is locked first: so the numbers of its signals come in the order of commits.
-            row = _locked(transaction, run_id)
+            row = _lock_run(transaction, run_id)
             if row is None:
                 return None
             statement = transaction.insert(RUN_SIGNALS).values(values)
@@ -154,7 +154,7 @@ class SqlRunJournal:
         kept = tuple(events)
 
         def emit(transaction: Transaction) -> int:
-            row = _locked(transaction, run_id)
+            row = _lock_run(transaction, run_id)
             if row is None:
                 return 0
             last = _emit(transaction, row, kept)
@@ -174,7 +174,7 @@ class SqlRunJournal:
         return [load(row.body, RunEvent) for row in rows]
 
 
-def _locked(transaction: Transaction, run_id: str) -> Row[Any] | None:
+def _lock_run(transaction: Transaction, run_id: str) -> Row[Any] | None:
     return transaction.first(
         select(RUNS.c.id, RUNS.c.lease_owner, RUNS.c.last_event, RUNS.c.finished_at)
         .where(RUNS.c.id == clean_text(run_id))
@@ -182,13 +182,13 @@ def _locked(transaction: Transaction, run_id: str) -> Row[Any] | None:
     )
 
 
-def _held(transaction: Transaction, run_id: str, owner: str) -> Row[Any]:
-    """The run, while this owner has it and nobody can take it.
+def _check_lease(transaction: Transaction, run_id: str, owner: str) -> Row[Any]:
+    """Lock the run and check that this owner has its lease.
 
     Raises:
-        Unavailable: Somebody else has it.
+        Unavailable: Another worker has it.
     """
-    row = _locked(transaction, run_id)
+    row = _lock_run(transaction, run_id)
     if row is None or row.lease_owner != clean_text(owner):
         raise lease_lost_error(run_id)
     return row
@@ -199,7 +199,7 @@ def _change(transaction: Transaction, run_id: str, changes: dict[str, Any]) -> N
 
 
 def _emit(transaction: Transaction, run: Row[Any], events: Sequence[RunEvent]) -> int:
-    """Add the events after the run's last one; the sequence of the last."""
+    """Append events to a run; return the sequence of the last one."""
     rows = [
         {"run_id": run.id, "sequence": number, "body": dump(replace(event, sequence=number))}
         for number, event in enumerate(events, run.last_event + 1)

@@ -1,4 +1,4 @@
-"""Plans and runs in a database, and who plays them."""
+"""Plans and runs in a database, and their leases."""
 
 from typing import Any
 
@@ -35,7 +35,9 @@ class SqlRuns(SqlRunJournal):
             return _plan(transaction, plan.id)
 
         if await self._database.run(put) != load(body, StoredPlan):
-            raise InvalidRequest(f"there is another plan '{plan.id}': give this one an id")
+            raise InvalidRequest(
+                f"another plan has the id '{plan.id}': give this one a different id"
+            )
 
     async def plan(self, id: str) -> StoredPlan | None:  # noqa: A002 - it is known by its id
         return await self._database.read(lambda transaction: _plan(transaction, id))

@@ -1,4 +1,4 @@
-"""A `Storage` over a database, whichever it is."""
+"""A `Storage` over SQLite or PostgreSQL."""
 
 import asyncio
 from collections.abc import Callable
@@ -7,8 +7,8 @@ from typing import Self
 
 from pegboard.core.ports.catalogue_stores import MAX_LAST_KNOWN_TOOLS
 from pegboard.core.ports.clock import Clock
-from pegboard.storage.audit_entries import Starts
-from pegboard.storage.databases.database import Database
+from pegboard.storage.audit_entries import StartFilter
+from pegboard.storage.databases.database import StorageDatabase
 from pegboard.storage.databases.transaction import Rows, Transaction
 from pegboard.storage.history_rows import Redact
 from pegboard.storage.sql.approvals import SqlApprovals
@@ -31,7 +31,7 @@ class SqlStorage:
 
     def __init__(
         self,
-        opener: Callable[[Rows], Database],
+        opener: Callable[[Rows], StorageDatabase],
         *,
         clock: Clock,
         store_arguments: bool,
@@ -40,7 +40,7 @@ class SqlStorage:
         audit_reads: bool,
         audit_starts: bool,
     ) -> None:
-        """Open the database with what is to be swept in it from time to time.
+        """Open the database, with a periodic sweep of expired rows.
 
         Raises:
             ConfigError: It cannot be opened.
@@ -48,7 +48,7 @@ class SqlStorage:
         self._clock = clock
         self._outcome_ttl = outcome_ttl
         self._database = database = opener(self._sweep)
-        starts = Starts(redact, required=audit_starts, reads=audit_reads)
+        starts = StartFilter(redact, required=audit_starts, reads=audit_reads)
         recorder = SqlRecorder(
             database, keep_arguments=store_arguments, redact=redact, starts=starts
         )
@@ -70,11 +70,11 @@ class SqlStorage:
 
     @property
     def dropped(self) -> int:
-        """How many records were lost."""
+        """The number of lost records."""
         return self._database.dropped
 
     async def flush(self) -> None:
-        """Return once whatever the listeners took so far is kept or dropped."""
+        """Return once everything the listeners have received is stored or dropped."""
         await self._database.flush()
 
     async def sweep(self) -> None:
@@ -82,7 +82,7 @@ class SqlStorage:
         await self._database.run(self._sweep)
 
     async def close(self) -> None:
-        """Keep what is waiting, then let go of everything; safe to call twice."""
+        """Store what is waiting and close; safe to call twice."""
         await asyncio.to_thread(self._database.close)
 
     async def __aenter__(self) -> Self:

@@ -99,8 +99,10 @@ async def test_the_rfc_s_registration_is_taken_as_it_stands(
         "change": "",
         "is_new": True,
         "is_current": True,
-        "unavailable": "the operator does not allow the script '/opt/tools/analyzer.py': its "
-        "folder would have to stand in board.yaml under 'catalogue: {scripts: [...]}'",
+        "unavailable": (
+            "the script '/opt/tools/analyzer.py' is not allowed: the operator can "
+            "allow its folder in board.yaml under 'catalogue: {scripts: [...]}'"
+        ),
         "note": "",
     }
 

@@ -45,6 +45,8 @@ def test_json_and_yaml_are_read_alike(text: str, expected: object) -> None:
         (b"a: *missing", "not valid YAML"),
         (b"[" * 100_000 + b"]" * 100_000, "nested too deep"),
         (b"a:\n " + b"[" * 300 + b"]" * 300, "more than 200 levels"),
+        (b"a: " + b"[" * 200_000, "more than 200 levels"),
+        (b"- " * 200_000, "more than 200 levels"),
         (b"a: &a [*a]", "a value that contains it"),
     ],
     ids=lambda value: str(value)[:40],

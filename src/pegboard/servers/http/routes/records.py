@@ -23,7 +23,7 @@ _METRICS_CONTENT = {"text/plain": {"schema": {"type": "string"}}}
 @router.get("/sources", response_model=SourceList, responses=refusals())
 async def list_sources(board: Board, wanted: Annotated[HealthFilter, Query()]) -> Response:
     """List the sources with their state, and the reason if one fails."""
-    sources = await board.health() if wanted.health else board.observed()
+    sources = await board.health() if wanted.health else board.observe_sources()
     return JsonResponse({"sources": sources, "problem": board.problem})
 
 

@@ -11,6 +11,8 @@ from typing import TYPE_CHECKING, Any, cast
 
 import msgspec
 
+from pegboard.tools.yaml_positions import find_too_deep
+
 if TYPE_CHECKING:
     import yaml
 
@@ -60,6 +62,8 @@ def _yaml(raw: bytes, *, instead_of: str = "") -> Any:
 
     try:
         text = raw.decode()
+        if find_too_deep(text, _MAX_DEPTH) is not None:
+            raise Unreadable(f"it is nested more than {_MAX_DEPTH} levels deep")
         loader: Any = _loader()(text)
         try:
             root = loader.get_single_node()
