@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from pegboard.network import GuardedClient, GuardPolicy
+from pegboard.network import GuardedClient, SsrfPolicy
 
 CERTIFICATE = Path(__file__).with_name("tls-cert.pem")
 KEY = Path(__file__).with_name("tls-key.pem")
@@ -95,7 +95,7 @@ async def client_for(
 ) -> AsyncGenerator[GuardedClient]:
     """A client that may reach these servers."""
     client = GuardedClient(
-        policy=GuardPolicy(allow_hosts=[server.authority for server in servers]),
+        policy=SsrfPolicy(allow_hosts=[server.authority for server in servers]),
         timeout=40,
         max_bytes=max_bytes,
     )

@@ -7,11 +7,11 @@ from tests.network.loopback import always, client_for, let_pass, reply, serving
 
 from pegboard.core.ports.http import HttpRequest
 from pegboard.errors import Unavailable
-from pegboard.network import GuardedClient, GuardPolicy
+from pegboard.network import GuardedClient, SsrfPolicy
 
 
 async def test_a_refused_connection_did_nothing() -> None:
-    client = GuardedClient(policy=GuardPolicy(allow_hosts=["127.0.0.1"]))
+    client = GuardedClient(policy=SsrfPolicy(allow_hosts=["127.0.0.1"]))
 
     with socket.socket() as bound:  # it does not listen
         bound.bind(("127.0.0.1", 0))
@@ -185,7 +185,7 @@ async def test_an_address_that_takes_no_connection_is_unavailable(
         for each in waiting:
             each.setblocking(False)
             each.connect_ex(address)
-        client = GuardedClient(policy=GuardPolicy(allow_hosts=["127.0.0.1"]))
+        client = GuardedClient(policy=SsrfPolicy(allow_hosts=["127.0.0.1"]))
 
         with pytest.raises(Unavailable, match="does not take the connection in time") as caught:
             await client.send(HttpRequest(method="GET", url=f"http://127.0.0.1:{address[1]}/"))

@@ -14,7 +14,7 @@ from tests.network.loopback import (
 
 from pegboard.core.ports.http import HttpRequest
 from pegboard.errors import InvalidRequest, Unavailable
-from pegboard.network import GuardedClient, GuardPolicy
+from pegboard.network import GuardedClient, SsrfPolicy
 from pegboard.network.pools import tls_context
 
 
@@ -85,7 +85,7 @@ async def test_this_machine_is_refused_in_every_form(host: str) -> None:
 async def test_the_connection_goes_to_the_address_that_was_checked() -> None:
     resolver = Answers(["127.0.0.1"], ["127.0.0.2"], ["10.0.0.1"])
     client = GuardedClient(
-        policy=GuardPolicy(allow_networks=["127.0.0.1/32"]), resolver=resolver, timeout=40
+        policy=SsrfPolicy(allow_networks=["127.0.0.1/32"]), resolver=resolver, timeout=40
     )
 
     async with serving(always(reply(b"the checked one"))) as server:
@@ -101,7 +101,7 @@ async def test_the_connection_goes_to_the_address_that_was_checked() -> None:
 
 async def test_a_new_connection_is_checked_again() -> None:
     resolver = Answers(["127.0.0.1"], ["10.0.0.1"])
-    client = GuardedClient(policy=GuardPolicy(allow_networks=["127.0.0.1/32"]), resolver=resolver)
+    client = GuardedClient(policy=SsrfPolicy(allow_networks=["127.0.0.1/32"]), resolver=resolver)
 
     async with serving(always(reply(headers={"Connection": "close"}))) as server:
         request = HttpRequest(method="GET", url=f"http://rebinding.example:{server.port}/")
@@ -113,7 +113,7 @@ async def test_a_new_connection_is_checked_again() -> None:
 async def test_a_second_address_is_tried_when_the_first_does_not_answer() -> None:
     async with serving(always(reply())) as server:
         client = GuardedClient(
-            policy=GuardPolicy(allow_hosts=["two.example"]), resolver=Answers(["::1", "127.0.0.1"])
+            policy=SsrfPolicy(allow_hosts=["two.example"]), resolver=Answers(["::1", "127.0.0.1"])
         )
         response = await client.send(
             HttpRequest(method="GET", url=f"http://two.example:{server.port}/")
@@ -136,7 +136,7 @@ async def test_a_redirect_to_a_refused_address_is_refused() -> None:
 async def test_tls_keeps_the_name_while_the_connection_goes_to_the_address() -> None:
     async with serving(always(reply(b"secret")), tls=True) as server:
         client = GuardedClient(
-            policy=GuardPolicy(allow_hosts=["pinned.test"]),
+            policy=SsrfPolicy(allow_hosts=["pinned.test"]),
             resolver=Answers(["127.0.0.1"]),
             tls=trusting_context,
         )
@@ -157,7 +157,7 @@ async def test_tls_keeps_the_name_while_the_connection_goes_to_the_address() -> 
 async def test_a_certificate_that_does_not_fit_is_refused(host: str, context) -> None:
     async with serving(always(reply()), tls=True) as server:
         client = GuardedClient(
-            policy=GuardPolicy(allow_hosts=["*.test"]), resolver=Answers(["127.0.0.1"]), tls=context
+            policy=SsrfPolicy(allow_hosts=["*.test"]), resolver=Answers(["127.0.0.1"]), tls=context
         )
         with pytest.raises(Unavailable, match="certificate is not valid") as caught:
             await client.send(HttpRequest(method="GET", url=f"https://{host}:{server.port}/"))
@@ -175,7 +175,7 @@ async def test_one_tls_context_serves_all_and_none_is_made_for_plain_http() -> N
 
     async with serving(always(reply())) as plain, serving(always(reply()), tls=True) as secure:
         client = GuardedClient(
-            policy=GuardPolicy(allow_hosts=["*.test", "127.0.0.1"]),
+            policy=SsrfPolicy(allow_hosts=["*.test", "127.0.0.1"]),
             resolver=Answers(["127.0.0.1"]),
             tls=counting,
         )
@@ -197,7 +197,7 @@ def test_the_process_has_one_tls_context() -> None:
 
 async def test_an_ipv6_address_stands_in_brackets_in_the_host_header() -> None:
     async with serving(always(reply()), host="::1") as server:
-        client = GuardedClient(policy=GuardPolicy(allow_networks=["::1"]))
+        client = GuardedClient(policy=SsrfPolicy(allow_networks=["::1"]))
         response = await client.send(HttpRequest(method="GET", url=f"http://[::1]:{server.port}/"))
         await client.close()
 
@@ -212,7 +212,7 @@ async def test_a_server_without_tls_is_unavailable_by_https() -> None:
 
     async with await asyncio.start_server(greet, "127.0.0.1", 0) as server:
         port = server.sockets[0].getsockname()[1]
-        client = GuardedClient(policy=GuardPolicy(allow_hosts=["127.0.0.1"]), tls=trusting_context)
+        client = GuardedClient(policy=SsrfPolicy(allow_hosts=["127.0.0.1"]), tls=trusting_context)
         with pytest.raises(Unavailable, match="no secure connection could be made"):
             await client.send(HttpRequest(method="GET", url=f"https://127.0.0.1:{port}/"))
 
@@ -222,7 +222,7 @@ async def test_a_handshake_that_hangs_meets_the_deadline_and_leaves_no_socket(
 ) -> None:
     async with serving(always(reply())) as server:
         client = GuardedClient(
-            policy=GuardPolicy(allow_hosts=["127.0.0.1"]), tls=trusting_context, timeout=40
+            policy=SsrfPolicy(allow_hosts=["127.0.0.1"]), tls=trusting_context, timeout=40
         )
         request = HttpRequest(method="GET", url=f"https://{server.authority}/")
         sending = asyncio.create_task(client.send(request))

@@ -5,13 +5,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pegboard.errors import ConfigError
-from pegboard.network import GuardPolicy
+from pegboard.network import SsrfPolicy
 from pegboard.network.addresses import classify
 
 
 @given(address=st.ip_addresses(), host=st.sampled_from(["a.example", "127.0.0.1"]))
 def test_without_allowances_exactly_public_addresses_pass(address, host) -> None:
-    assert GuardPolicy().refusal(host, 80, address) == classify(address)
+    assert SsrfPolicy().refusal(host, 80, address) == classify(address)
 
 
 @pytest.mark.parametrize(
@@ -40,7 +40,7 @@ def test_without_allowances_exactly_public_addresses_pass(address, host) -> None
     ],
 )
 def test_a_host_pattern_allows_what_it_names(pattern, host, port, passes) -> None:
-    policy = GuardPolicy(allow_hosts=[pattern])
+    policy = SsrfPolicy(allow_hosts=[pattern])
 
     assert (policy.refusal(host, port, ip_address("10.0.0.1")) == "") is passes
 
@@ -61,20 +61,20 @@ def test_a_host_pattern_allows_what_it_names(pattern, host, port, passes) -> Non
     ],
 )
 def test_a_network_allows_its_addresses_in_every_form(network, address, passes) -> None:
-    policy = GuardPolicy(allow_networks=[network])
+    policy = SsrfPolicy(allow_networks=[network])
 
     assert (policy.refusal("a.example", 80, ip_address(address)) == "") is passes
 
 
 @pytest.mark.parametrize("address", ["169.254.169.254", "::ffff:169.254.169.254", "fd00:ec2::254"])
 def test_an_allowed_host_does_not_lead_to_cloud_metadata(address: str) -> None:
-    policy = GuardPolicy(allow_hosts=["*"])
+    policy = SsrfPolicy(allow_hosts=["*"])
 
     assert policy.refusal("a.example", 80, ip_address(address)) == "cloud metadata"
 
 
 def test_cloud_metadata_is_reached_where_its_network_is_allowed() -> None:
-    policy = GuardPolicy(allow_networks=["169.254.169.254/32"])
+    policy = SsrfPolicy(allow_networks=["169.254.169.254/32"])
 
     assert policy.refusal("a.example", 80, ip_address("169.254.169.254")) == ""
 
@@ -82,7 +82,7 @@ def test_cloud_metadata_is_reached_where_its_network_is_allowed() -> None:
 @pytest.mark.parametrize("network", ["10.0.0.0/33", "intra.example", "", "10.0.0"])
 def test_a_malformed_network_is_a_config_error_that_shows_how(network: str) -> None:
     with pytest.raises(ConfigError, match="write one as"):
-        GuardPolicy(allow_networks=[network])
+        SsrfPolicy(allow_networks=[network])
 
 
 @pytest.mark.parametrize(
@@ -90,8 +90,8 @@ def test_a_malformed_network_is_a_config_error_that_shows_how(network: str) -> N
 )
 def test_a_malformed_host_is_a_config_error_that_shows_how(host: str) -> None:
     with pytest.raises(ConfigError, match="no scheme"):
-        GuardPolicy(allow_hosts=[host])
+        SsrfPolicy(allow_hosts=[host])
 
 
 def test_policies_compare_by_what_they_allow() -> None:
-    assert GuardPolicy(allow_hosts=["a.example"]) == GuardPolicy(allow_hosts=("a.example",))
+    assert SsrfPolicy(allow_hosts=["a.example"]) == SsrfPolicy(allow_hosts=("a.example",))

@@ -47,7 +47,7 @@ ERRORS_OF_THEIR_OWN: dict[str, str] = {
     "sources/openapi/call/error_responses.py:ApiErrorDetail": "the cause of our error",
     "sources/openapi/document/parser.py:Unreadable": "an internal signal of one source",
     "sources/openapi/document/references.py:BadReference": "an internal signal of one source",
-    "sources/openapi/document/server_urls.py:BadAddress": "an internal signal of one source",
+    "sources/openapi/document/server_urls.py:BadServerUrl": "an internal signal of one source",
     "sources/sql/driver.py:StaleConnection": "an internal signal of one source",
     "testing/durability_scenarios.py:Odd": "raised on purpose by a step of the suite",
 }

@@ -1,6 +1,6 @@
 """The guarded HTTP client: every request that the board sends goes through it."""
 
 from pegboard.network.client import GuardedClient
-from pegboard.network.ssrf_policy import GuardPolicy
+from pegboard.network.ssrf_policy import SsrfPolicy
 
-__all__ = ["GuardPolicy", "GuardedClient"]
+__all__ = ["GuardedClient", "SsrfPolicy"]

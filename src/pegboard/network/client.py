@@ -12,7 +12,7 @@ from pegboard.network.pools import ConnectionPools, tls_context
 from pegboard.network.redirects import Hop, first_hop, is_redirect
 from pegboard.network.resolver import Resolver, system_resolver
 from pegboard.network.response_body import can_decode, decode, read_body
-from pegboard.network.ssrf_policy import GuardPolicy
+from pegboard.network.ssrf_policy import SsrfPolicy
 
 if TYPE_CHECKING:
     import httpcore2
@@ -29,7 +29,7 @@ class GuardedClient:
     redirect is checked. It can be used from several event loops; each has its own connections.
 
     ```python
-    client = GuardedClient(policy=GuardPolicy(allow_hosts=("localhost:8080",)))
+    client = GuardedClient(policy=SsrfPolicy(allow_hosts=("localhost:8080",)))
     response = await client.send(HttpRequest(method="GET", url="http://localhost:8080/"))
     await client.close()
     ```
@@ -38,13 +38,13 @@ class GuardedClient:
     def __init__(
         self,
         *,
-        policy: GuardPolicy | None = None,
+        policy: SsrfPolicy | None = None,
         resolver: Resolver = system_resolver,
         timeout: float = 30.0,
         max_bytes: int = 10_000_000,
         tls: Callable[[], ssl.SSLContext] = tls_context,
     ) -> None:
-        self._policy = policy or GuardPolicy()
+        self._policy = policy or SsrfPolicy()
         self._resolver = resolver
         self._timeout = timeout
         self._max_bytes = max_bytes

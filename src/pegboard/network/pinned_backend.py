@@ -15,7 +15,7 @@ import httpcore2
 from pegboard.errors import InvalidRequest
 from pegboard.network.addresses import METADATA_KIND, IPAddress
 from pegboard.network.resolver import Resolver
-from pegboard.network.ssrf_policy import GuardPolicy
+from pegboard.network.ssrf_policy import SsrfPolicy
 
 _MAX_ADDRESSES_TRIED = 4
 
@@ -27,7 +27,7 @@ class PinnedBackend(httpcore2.AsyncNetworkBackend):
     has no effect. TLS, the certificate check and the `Host` header use the name.
     """
 
-    def __init__(self, policy: GuardPolicy, resolver: Resolver) -> None:
+    def __init__(self, policy: SsrfPolicy, resolver: Resolver) -> None:
         self._policy = policy
         self._resolver = resolver
         # The library hides the class behind a fallback for machines without anyio.

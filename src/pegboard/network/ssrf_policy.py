@@ -22,11 +22,11 @@ class _HostPattern:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class GuardPolicy:
+class SsrfPolicy:
     """The non-public addresses that the board may reach.
 
     ```python
-    GuardPolicy(allow_hosts=("localhost:8080", "*.corp.example"), allow_networks=("10.2.0.0/16",))
+    SsrfPolicy(allow_hosts=("localhost:8080", "*.corp.example"), allow_networks=("10.2.0.0/16",))
     ```
 
     Attributes:

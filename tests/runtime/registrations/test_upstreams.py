@@ -16,7 +16,7 @@ from pegboard import ToolRegistry
 from pegboard.core.ports.services import Services
 from pegboard.core.tool import Tool
 from pegboard.errors import SourceUnavailable
-from pegboard.network import GuardedClient, GuardPolicy
+from pegboard.network import GuardedClient, SsrfPolicy
 from pegboard.runtime.board_file.models import ToolEntry
 from pegboard.runtime.registrations.handlers import HandlerContext
 from pegboard.runtime.registrations.tools import build_entry_tool
@@ -249,7 +249,7 @@ async def test_a_call_that_runs_is_not_cut_when_its_tool_goes() -> None:
         await may_end.wait()
         return "done"
 
-    http = GuardedClient(policy=GuardPolicy(allow_hosts=("127.0.0.1",)))
+    http = GuardedClient(policy=SsrfPolicy(allow_hosts=("127.0.0.1",)))
     async with over_http(server) as door, AsyncExitStack() as stack:
         stack.push_async_callback(http.close)
         services, tokens = Services(http=http), dict[str, str]()

@@ -18,7 +18,7 @@ from pegboard.core.ports.http import HttpRequest, HttpResponse, HttpStream
 from pegboard.core.ports.services import Services
 from pegboard.errors import HostUnavailable, InvalidRequest, Overloaded, SourceUnavailable
 from pegboard.features.health import BoardHealth
-from pegboard.network import GuardedClient, GuardPolicy
+from pegboard.network import GuardedClient, SsrfPolicy
 from pegboard.registry.dependencies import Dependencies
 from pegboard.sources.builtin.service_access import bind_services
 from pegboard.sources.builtin.tools.http_request import http_request
@@ -291,7 +291,7 @@ async def test_without_a_client_the_tool_says_what_to_do(tool: Any, deps: Any) -
 
 @pytest.mark.parametrize("tool", [http_request, web_fetch])
 async def test_a_host_that_is_away_is_no_trouble_of_the_tools(tool: Any) -> None:
-    client = GuardedClient(policy=GuardPolicy(allow_hosts=("127.0.0.1:1",)))
+    client = GuardedClient(policy=SsrfPolicy(allow_hosts=("127.0.0.1:1",)))
 
     with pytest.raises(HostUnavailable, match="refuses the connection") as caught:
         await tool("http://127.0.0.1:1/", ToolContext(deps=Services(http=client)))

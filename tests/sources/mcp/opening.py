@@ -23,7 +23,7 @@ from pegboard.core.ports.services import Services
 from pegboard.core.principal import Principal
 from pegboard.core.result import Part, TextPart
 from pegboard.core.tool import Tool
-from pegboard.network import GuardedClient, GuardPolicy
+from pegboard.network import GuardedClient, SsrfPolicy
 from pegboard.sources.mcp import KIND
 from pegboard.sources.mcp.config import McpConfig
 from pegboard.sources.mcp.source import McpSource
@@ -42,7 +42,7 @@ async def opened(
 
     With changes of its link, as to how fast the server may talk.
     """
-    http = GuardedClient(policy=GuardPolicy(allow_hosts=("127.0.0.1", "localhost")))
+    http = GuardedClient(policy=SsrfPolicy(allow_hosts=("127.0.0.1", "localhost")))
     given = services or Services(http=http)
     made = await KIND.open(name, McpConfig.model_validate(config), given)
     source = cast("McpSource", made)

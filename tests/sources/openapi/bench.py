@@ -15,7 +15,7 @@ from pegboard.core.ports.services import Services
 from pegboard.core.ports.source import Source
 from pegboard.core.result import ToolResult
 from pegboard.core.tool import ToolSpec
-from pegboard.network import GuardedClient, GuardPolicy
+from pegboard.network import GuardedClient, SsrfPolicy
 from pegboard.sources.openapi import KIND
 from pegboard.sources.openapi.config import OpenApiConfig
 from pegboard.testing import FakeClock
@@ -86,7 +86,7 @@ async def bench(
 ) -> AsyncGenerator[Bench]:
     async with serving(answer) as server:
         hosts = [one.authority for one in (server, also) if one]
-        client = GuardedClient(policy=GuardPolicy(allow_hosts=hosts), timeout=5)
+        client = GuardedClient(policy=SsrfPolicy(allow_hosts=hosts), timeout=5)
         services = Services(
             http=client, base_dir=base_dir or Path.cwd(), clock=clock or FakeClock()
         )

@@ -6,7 +6,7 @@ from pegboard.errors import SourceUnavailable
 from pegboard.sources.openapi.api import Api, base_url_of, build_api, title_of, version_of
 from pegboard.sources.openapi.config import OpenApiConfig
 from pegboard.sources.openapi.document.loader import ApiDocument
-from pegboard.sources.openapi.document.server_urls import BadAddress
+from pegboard.sources.openapi.document.server_urls import BadServerUrl
 
 PATHS = {"/a": {"get": {}}}
 ROOT = {"openapi": "3.0.0", "paths": PATHS}
@@ -114,7 +114,7 @@ def test_an_operation_may_go_elsewhere_unless_the_operator_says_where() -> None:
 
     api, config = read(ROOT | {"paths": paths})
     assert base_url_of(api, api.operations[0], config) == "https://up.test"
-    with pytest.raises(BadAddress, match="set base_url"):
+    with pytest.raises(BadServerUrl, match="set base_url"):
         base_url_of(api, api.operations[1], config)
 
     api, config = read(ROOT | {"paths": paths}, base_url="https://a.test")

@@ -12,8 +12,8 @@ from tests.sources.openapi.bench import bench, document, json_body, one, operati
 from pegboard.core.tool import JsonSchema
 from pegboard.sources.openapi.document.lenient_access import LocatedNode
 from pegboard.sources.openapi.document.references import References
-from pegboard.sources.openapi.document.server_urls import BadAddress, server_url
-from pegboard.sources.openapi.schema.translate import SchemaTranslator
+from pegboard.sources.openapi.document.server_urls import BadServerUrl, server_url
+from pegboard.sources.openapi.schema.translator import SchemaTranslator
 
 TEXT = {"type": "string"}
 BINARY = {"type": "string", "format": "binary"}
@@ -205,7 +205,7 @@ def test_aws_begins_a_base_path_with_a_slash(url: str, variables: Any, expected:
 
 def test_a_variable_without_a_default_is_asked_for() -> None:
     for about in ({}, {"default": None}):
-        with pytest.raises(BadAddress, match="Set server_variables"):
+        with pytest.raises(BadServerUrl, match="Set server_variables"):
             server_url([{"url": "https://{h}/", "variables": {"h": about}}], 0, {}, "")
 
 

@@ -18,7 +18,7 @@ from pegboard import ToolRegistry
 from pegboard.core.ports.services import Services
 from pegboard.core.result import ToolResult
 from pegboard.errors import InvalidRequest, ToolFailed, Unavailable
-from pegboard.network import GuardedClient, GuardPolicy
+from pegboard.network import GuardedClient, SsrfPolicy
 from pegboard.sources.openapi import KIND
 from pegboard.sources.openapi.config import OpenApiConfig
 
@@ -100,7 +100,7 @@ class Api:
 @asynccontextmanager
 async def opened(port: int, described: Any = "", **config: Any) -> AsyncGenerator[Api]:
     base = f"http://127.0.0.1:{port}"
-    http = GuardedClient(policy=GuardPolicy(allow_hosts=[f"127.0.0.1:{port}"]))
+    http = GuardedClient(policy=SsrfPolicy(allow_hosts=[f"127.0.0.1:{port}"]))
     given = {"document": described or f"{base}/spec.json", "base_url": base, "retries": 0, **config}
     services = Services(http=http, base_dir=Path())
     source = await KIND.open("bin", OpenApiConfig.model_validate(given), services)

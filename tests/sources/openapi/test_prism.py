@@ -20,7 +20,7 @@ from tests.sources.openapi.generating import arguments
 from pegboard.core.context import ToolContext
 from pegboard.core.ports.services import Services
 from pegboard.errors import PegboardError
-from pegboard.network import GuardedClient, GuardPolicy
+from pegboard.network import GuardedClient, SsrfPolicy
 from pegboard.sources.openapi import KIND
 from pegboard.sources.openapi.call.error_responses import ApiErrorDetail
 from pegboard.sources.openapi.config import OpenApiConfig
@@ -76,7 +76,7 @@ def _listens(port: int) -> bool:
 
 async def judged(document: Path, port: int, *, each: int) -> tuple[int, list[str]]:
     """How many requests were accepted, and what was said of the others."""
-    http = GuardedClient(policy=GuardPolicy(allow_hosts=[f"127.0.0.1:{port}"]))
+    http = GuardedClient(policy=SsrfPolicy(allow_hosts=[f"127.0.0.1:{port}"]))
     given = {"document": str(document), "base_url": f"http://127.0.0.1:{port}", "auth": AUTH}
     source = await KIND.open("api", OpenApiConfig.model_validate(given), Services(http=http))
     tools = [tool for tool in await source.tools() if not tool.spec.action.startswith(PRISM_BREAKS)]

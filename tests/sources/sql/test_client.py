@@ -21,7 +21,12 @@ from pegboard.sources.sql.catalog import Table
 from pegboard.sources.sql.client import DatabaseClient
 from pegboard.sources.sql.config import SqlConfig
 from pegboard.sources.sql.database import SqlDatabase
-from pegboard.sources.sql.driver import DatabaseSession, Request, StaleConnection, StatementResult
+from pegboard.sources.sql.driver import (
+    DatabaseSession,
+    StaleConnection,
+    StatementRequest,
+    StatementResult,
+)
 
 
 class Trouble(Exception):
@@ -45,11 +50,11 @@ class Scripted:
         self.ping(deadline)
         return [Table(schema="main", name="t")], ()
 
-    def read(self, request: Request) -> StatementResult:
+    def read(self, request: StatementRequest) -> StatementResult:
         self.ping(request.deadline)
         return StatementResult(rows=[[request.sql]], columns=[("sql", "text")])
 
-    def write(self, request: Request, most: int) -> StatementResult:
+    def write(self, request: StatementRequest, most: int) -> StatementResult:
         raise InvalidRequest(f"{request.sql} {most}")
 
     def abort(self) -> None:
@@ -76,7 +81,7 @@ class ScriptedDriver:
         self.opened.append(session)
         return session
 
-    def translate(self, error: Exception, request: Request | None) -> PegboardError:
+    def translate(self, error: Exception, request: StatementRequest | None) -> PegboardError:
         return InvalidRequest(f"{error} in {'nothing' if request is None else request.sql}")
 
 

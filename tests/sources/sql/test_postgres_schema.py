@@ -10,7 +10,7 @@ from tests.sources.sql.attacks import HIDING_MORE
 from pegboard.errors import InvalidRequest
 from pegboard.sources.sql.catalog import build_catalog
 from pegboard.sources.sql.config import SqlConfig
-from pegboard.sources.sql.driver import Request, Statement, StatementResult
+from pegboard.sources.sql.driver import Statement, StatementRequest, StatementResult
 from pegboard.sources.sql.lexer import LexedStatement
 from pegboard.sources.sql.postgres import PostgresDriver
 from pegboard.sources.sql.postgres_schema import read_tables
@@ -27,7 +27,7 @@ class Bare:
 
     def read(self, sql: str, *tables: str) -> StatementResult:
         return self.session.read(
-            Request(
+            StatementRequest(
                 statement=Statement(
                     lexed=LexedStatement(text=sql, tokens=()),
                     kind="query",

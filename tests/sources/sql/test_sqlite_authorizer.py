@@ -11,7 +11,7 @@ from tests.sources.sql.attacks import ATTACKS, HIDING, SECRET, SQLITE_ATTACKS
 
 from pegboard.sources.sql.catalog import Catalog, build_catalog
 from pegboard.sources.sql.config import SqlConfig
-from pegboard.sources.sql.driver import Request, Statement, StatementResult
+from pegboard.sources.sql.driver import Statement, StatementRequest, StatementResult
 from pegboard.sources.sql.lexer import LexedStatement
 from pegboard.sources.sql.sqlite import SqliteDriver, SqliteSession
 
@@ -33,8 +33,10 @@ class Bare:
     def write(self, sql: str, *tables: str) -> StatementResult:
         return self.session.write(self._request(sql, tables, (), "write"), 100)
 
-    def _request(self, sql: str, tables: Sequence[str], ctes: Sequence[str], kind: Any) -> Request:
-        return Request(
+    def _request(
+        self, sql: str, tables: Sequence[str], ctes: Sequence[str], kind: Any
+    ) -> StatementRequest:
+        return StatementRequest(
             statement=Statement(
                 lexed=LexedStatement(text=sql, tokens=()),
                 kind=kind,

@@ -47,9 +47,9 @@ def create_http_client(entry: NetworkEntry) -> HttpClient:
     Raises:
         ConfigError: A host pattern or a network that cannot be read.
     """
-    from pegboard.network import GuardedClient, GuardPolicy
+    from pegboard.network import GuardedClient, SsrfPolicy
 
-    policy = GuardPolicy(allow_hosts=entry.allow_hosts, allow_networks=entry.allow_networks)
+    policy = SsrfPolicy(allow_hosts=entry.allow_hosts, allow_networks=entry.allow_networks)
     return GuardedClient(policy=policy)
 
 

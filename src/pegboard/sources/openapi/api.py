@@ -19,13 +19,13 @@ from pegboard.sources.openapi.document.operations import Operation, OperationRea
 from pegboard.sources.openapi.document.parser import to_json_data
 from pegboard.sources.openapi.document.references import References
 from pegboard.sources.openapi.document.server_urls import (
-    BadAddress,
+    BadServerUrl,
     origin_of,
     server_url,
     swagger_servers,
 )
 from pegboard.sources.openapi.document.swagger2 import SwaggerReader
-from pegboard.sources.openapi.schema.translate import SchemaTranslator
+from pegboard.sources.openapi.schema.translator import SchemaTranslator
 
 _SIBLINGS_COUNT = ("3.1", "3.2")
 _IN_PATH = re.compile(r"\{([^{}/]+)\}")
@@ -130,12 +130,12 @@ def base_url_of(api: Api, operation: Operation, config: OpenApiConfig) -> str:
     """Return the base URL for the requests of one operation.
 
     Raises:
-        BadAddress: There is none.
+        BadServerUrl: There is none.
     """
     if operation.servers and not config.base_url:
         return server_url(operation.servers, 0, config.server_variables, api.document_url)
     if api.base_problem:
-        raise BadAddress(api.base_problem)
+        raise BadServerUrl(api.base_problem)
     return api.base
 
 
@@ -145,7 +145,7 @@ def _base_url(root: Node, config: OpenApiConfig, url: str, *, is_swagger: bool) 
     servers = swagger_servers(root, url) if is_swagger else sequence(root.get("servers"))
     try:
         return server_url(servers, config.server, config.server_variables, url), ""
-    except BadAddress as error:
+    except BadServerUrl as error:
         return "", str(error)
 
 

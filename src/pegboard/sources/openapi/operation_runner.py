@@ -26,7 +26,7 @@ from pegboard.sources.openapi.config import OpenApiConfig
 from pegboard.sources.openapi.document.lenient_access import LocatedNode
 from pegboard.sources.openapi.document.references import BadReference
 from pegboard.sources.openapi.operation_selection import SelectedOperation
-from pegboard.sources.openapi.schema.translate import SchemaTranslator, accepts_anything
+from pegboard.sources.openapi.schema.translator import SchemaTranslator, accepts_anything
 
 _MAX_KINDS = 8
 _ANY_ANSWER = "application/json, */*;q=0.5"

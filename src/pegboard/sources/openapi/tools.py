@@ -9,7 +9,7 @@ from pegboard.sources.openapi.api import Api, base_url_of, title_of
 from pegboard.sources.openapi.call.credentials import CredentialGrant, Credentials
 from pegboard.sources.openapi.client import ApiClient
 from pegboard.sources.openapi.config import OpenApiConfig
-from pegboard.sources.openapi.document.server_urls import BadAddress, origin_of
+from pegboard.sources.openapi.document.server_urls import BadServerUrl, origin_of
 from pegboard.sources.openapi.operation_runner import OperationRunner
 from pegboard.sources.openapi.operation_selection import SelectedOperation, readable_names
 from pegboard.sources.openapi.pinned_definition import (
@@ -117,7 +117,7 @@ class ApiTools:
         """Return the base URL of an operation, or the reason why there is none."""
         try:
             base = base_url_of(self._api, chosen.operation, self._config)
-        except BadAddress as error:
+        except BadServerUrl as error:
             return "", str(error)
         origin = origin_of(base)
         if (

@@ -13,10 +13,10 @@ from pegboard.sources.sql.catalog import Table
 from pegboard.sources.sql.concurrency_limit import ConcurrencyLimit
 from pegboard.sources.sql.config import SqlConfig
 from pegboard.sources.sql.driver import (
+    DatabaseDriver,
     DatabaseSession,
-    Driver,
-    Request,
     StaleConnection,
+    StatementRequest,
     StatementResult,
 )
 
@@ -38,7 +38,7 @@ class DatabaseClient:
         owner: The name of the source, whose share of the thread pool the work takes.
     """
 
-    def __init__(self, driver: Driver, config: SqlConfig, *, owner: str) -> None:
+    def __init__(self, driver: DatabaseDriver, config: SqlConfig, *, owner: str) -> None:
         self.owner = owner
         self._driver = driver
         self._config = config
@@ -52,11 +52,11 @@ class DatabaseClient:
         deadline = self._deadline(None)
         return await self._run(lambda session: session.tables(deadline), deadline)
 
-    async def read(self, request: Request) -> StatementResult:
+    async def read(self, request: StatementRequest) -> StatementResult:
         """Run a query and return its result."""
         return await self._run(lambda session: session.read(request), request.deadline, request)
 
-    async def write(self, request: Request) -> StatementResult:
+    async def write(self, request: StatementRequest) -> StatementResult:
         """Run a write and return its result.
 
         Raises:
@@ -88,7 +88,7 @@ class DatabaseClient:
         self,
         work: _Work[_Result],
         deadline: float,
-        request: Request | None = None,
+        request: StatementRequest | None = None,
         *,
         write: bool = False,
     ) -> _Result:
@@ -114,7 +114,7 @@ class DatabaseClient:
         return ToolTimeout("The database did not answer in time; the connection was closed.")
 
     def _in_thread(
-        self, job: "_Job", work: _Work[_Result], request: Request | None, *, write: bool
+        self, job: "_Job", work: _Work[_Result], request: StatementRequest | None, *, write: bool
     ) -> _Result:
         job.started = True
         try:

@@ -9,7 +9,7 @@ from pegboard.errors import InvalidRequest
 from pegboard.sources.sql.catalog import Catalog, Table, build_catalog
 from pegboard.sources.sql.client import DatabaseClient
 from pegboard.sources.sql.config import SqlConfig
-from pegboard.sources.sql.driver import Request, Statement, StatementResult
+from pegboard.sources.sql.driver import Statement, StatementRequest, StatementResult
 from pegboard.sources.sql.lexer import LexedStatement
 from pegboard.sources.sql.parameters import bind
 
@@ -149,11 +149,11 @@ class SqlDatabase:
         limit: int,
         offset: int,
         seconds: float | None,
-    ) -> Request:
+    ) -> StatementRequest:
         sql, bound = bind(statement.lexed, parameters, self.config.dialect)
         allowed = self.config.statement_timeout
         allowed = allowed if seconds is None else min(seconds, allowed)
-        return Request(
+        return StatementRequest(
             statement=statement,
             catalog=catalog,
             sql=sql,

@@ -36,7 +36,7 @@ class Statement:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Request:
+class StatementRequest:
     """A checked statement, ready to run.
 
     Attributes:
@@ -90,11 +90,11 @@ class DatabaseSession(Protocol):
         """Return every table and view with what it reads, and the names of triggers."""
         ...
 
-    def read(self, request: Request) -> StatementResult:
+    def read(self, request: StatementRequest) -> StatementResult:
         """Run a query."""
         ...
 
-    def write(self, request: Request, most: int) -> StatementResult:
+    def write(self, request: StatementRequest, most: int) -> StatementResult:
         """Run a write and commit it, unless it affects more than `most` rows.
 
         Raises:
@@ -115,7 +115,7 @@ class DatabaseSession(Protocol):
         ...
 
 
-class Driver(Protocol):
+class DatabaseDriver(Protocol):
     """Opens sessions and translates their errors."""
 
     errors: ClassVar[tuple[type[Exception], ...]]
@@ -125,7 +125,7 @@ class Driver(Protocol):
         """Open a connection, read-only unless `write`."""
         ...
 
-    def translate(self, error: Exception, request: Request | None) -> PegboardError:
+    def translate(self, error: Exception, request: StatementRequest | None) -> PegboardError:
         """Translate an error for the caller, the operator and the model."""
         ...
 
@@ -170,7 +170,7 @@ def too_many(affected: int | None, most: int) -> InvalidRequest:
     )
 
 
-def too_slow(request: Request | None, otherwise: float) -> InvalidRequest:
+def too_slow(request: StatementRequest | None, otherwise: float) -> InvalidRequest:
     """Return the error for a statement that the database stopped at its time limit.
 
     The caller can change the statement, and repeating it does not help. The database works, so no

@@ -6,13 +6,13 @@ from typing import Any, cast
 from pegboard.errors import InvalidRequest
 from pegboard.sources.sql.lexer import Dialect, LexedStatement, Token, TokenKind
 
-Bound = tuple[str, list[Any] | dict[str, Any]]
+BoundStatement = tuple[str, list[Any] | dict[str, Any]]
 """The text for the driver and its parameters."""
 
 _MAX_INTEGER = 2**63
 
 
-def bind(lexed: LexedStatement, parameters: Any, dialect: Dialect) -> Bound:
+def bind(lexed: LexedStatement, parameters: Any, dialect: Dialect) -> BoundStatement:
     """Return the statement and its parameters in the form of the driver.
 
     SQLite reads `?` and `:name`, PostgreSQL `$1` and `:name` (which becomes a number there).
@@ -41,7 +41,7 @@ def bind(lexed: LexedStatement, parameters: Any, dialect: Dialect) -> Bound:
 
 def _by_name(
     lexed: LexedStatement, marks: Sequence[Token], values: Mapping[str, Any], dialect: Dialect
-) -> Bound:
+) -> BoundStatement:
     used = [token.name for token in marks]
     if any(not token.text.startswith(":") for token in marks):
         raise InvalidRequest("Parameters in an object are written :name in the statement.")

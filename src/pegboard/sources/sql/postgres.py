@@ -17,7 +17,13 @@ from psycopg.conninfo import conninfo_to_dict, make_conninfo
 from pegboard.errors import ConfigError, InvalidRequest, PegboardError
 from pegboard.sources.sql.catalog import Table
 from pegboard.sources.sql.config import SqlConfig
-from pegboard.sources.sql.driver import Request, StaleConnection, StatementResult, collect, too_many
+from pegboard.sources.sql.driver import (
+    StaleConnection,
+    StatementRequest,
+    StatementResult,
+    collect,
+    too_many,
+)
 from pegboard.sources.sql.postgres_errors import TOO_LARGE, translate_error
 from pegboard.sources.sql.postgres_schema import read_tables
 
@@ -59,7 +65,7 @@ class PostgresDriver:
         )
         return PostgresSession(connection, self._config, write=write)
 
-    def translate(self, error: Exception, request: Request | None) -> PegboardError:
+    def translate(self, error: Exception, request: StatementRequest | None) -> PegboardError:
         """Translate PostgreSQL's SQLSTATE."""
         return translate_error(error, request, self._config, prefix=len(EXPLAIN))
 
@@ -91,7 +97,7 @@ class PostgresSession:
         with self._transaction(deadline):
             return read_tables(self._connection, self._config.schemas), ()
 
-    def read(self, request: Request) -> StatementResult:
+    def read(self, request: StatementRequest) -> StatementResult:
         """Run a query through a server-side cursor."""
         with self._transaction(request.deadline):
             self._check_plan(request)
@@ -110,7 +116,7 @@ class PostgresSession:
                 )
                 return StatementResult(columns=self._columns(cursor), rows=rows, more=more)
 
-    def write(self, request: Request, most: int) -> StatementResult:
+    def write(self, request: StatementRequest, most: int) -> StatementResult:
         """Run a write, reading its returned rows one by one."""
         with self._transaction(request.deadline):
             self._check_plan(request)
@@ -124,7 +130,7 @@ class PostgresSession:
                 return StatementResult(affected=affected)
 
     def _read_returning(
-        self, cursor: psycopg.Cursor[tuple[Any, ...]], request: Request, most: int
+        self, cursor: psycopg.Cursor[tuple[Any, ...]], request: StatementRequest, most: int
     ) -> StatementResult:
         """Read the rows of RETURNING as they come, so that memory stays bounded."""
         sql, parameters = request.sql.encode(), _sequence(request.parameters)
@@ -192,7 +198,7 @@ class PostgresSession:
         sets = "; ".join(f"SET LOCAL {name} = {value}" for name, value in settings.items())
         return f"BEGIN {self._mode}; {sets}".encode()
 
-    def _check_plan(self, request: Request) -> None:
+    def _check_plan(self, request: StatementRequest) -> None:
         """Check in the server's query plan which tables the statement touches.
 
         The extended protocol (requested by `binary`) accepts one statement only.
@@ -210,7 +216,7 @@ class PostgresSession:
         if not touched <= allowed:
             raise InvalidRequest("The statement touches something that is not available here.")
 
-    def _explain(self, request: Request) -> StatementResult:
+    def _explain(self, request: StatementRequest) -> StatementResult:
         with closing(RawCursor(self._connection)) as cursor:
             cursor.execute(
                 ("EXPLAIN " + request.sql).encode(), _sequence(request.parameters), binary=True

@@ -16,7 +16,7 @@ from pegboard.errors import (
 )
 from pegboard.sources.sql.catalog import nearest
 from pegboard.sources.sql.config import SqlConfig
-from pegboard.sources.sql.driver import Request, too_slow
+from pegboard.sources.sql.driver import StatementRequest, too_slow
 
 TOO_LARGE = "pegboard: row of bytes: "
 """Marks the cast that fails where a row is too large."""
@@ -48,7 +48,7 @@ _UNREACHABLE = (
 
 
 def translate_error(
-    error: Exception, request: Request | None, config: SqlConfig, *, prefix: int
+    error: Exception, request: StatementRequest | None, config: SqlConfig, *, prefix: int
 ) -> PegboardError:
     """Translate an error for the caller, the operator and the model.
 
@@ -79,7 +79,7 @@ def _not_the_callers_fault(state: str) -> PegboardError:
 
 
 def _callers_fault(
-    error: psycopg.Error, request: Request | None, config: SqlConfig, prefix: int
+    error: psycopg.Error, request: StatementRequest | None, config: SqlConfig, prefix: int
 ) -> PegboardError:
     message = error.diag.message_primary or "the statement failed"
     if TOO_LARGE in message:
@@ -92,7 +92,7 @@ def _callers_fault(
     )
 
 
-def _place(error: psycopg.Error, request: Request | None, prefix: int) -> str:
+def _place(error: psycopg.Error, request: StatementRequest | None, prefix: int) -> str:
     position = error.diag.statement_position
     if request is None or position is None:
         return ""
@@ -103,7 +103,7 @@ def _place(error: psycopg.Error, request: Request | None, prefix: int) -> str:
     return f" (near '{near}')" if near else " (at the end)"
 
 
-def _hint(message: str, request: Request | None) -> str:
+def _hint(message: str, request: StatementRequest | None) -> str:
     """Suggest visible columns for a misspelt one. The server's own hint may name hidden ones."""
     match = _NAMES.search(message)
     if match is None or request is None:

@@ -11,7 +11,7 @@ from pegboard.errors import PegboardError, SourceUnavailable
 from pegboard.sources.sql.client import DatabaseClient
 from pegboard.sources.sql.config import SqlConfig
 from pegboard.sources.sql.database import SqlDatabase
-from pegboard.sources.sql.driver import Driver
+from pegboard.sources.sql.driver import DatabaseDriver
 from pegboard.sources.sql.tools import DatabaseTools
 
 _PING = 3.0
@@ -32,7 +32,7 @@ async def open_source(name: str, config: SqlConfig, services: Services) -> Sourc
     )
 
 
-def _driver(config: SqlConfig, services: Services) -> Driver:
+def _driver(config: SqlConfig, services: Services) -> DatabaseDriver:
     if config.dialect == "sqlite":
         from pegboard.sources.sql.sqlite import SqliteDriver
 

@@ -17,7 +17,13 @@ from pegboard.errors import (
 )
 from pegboard.sources.sql.catalog import Table, nearest
 from pegboard.sources.sql.config import SqlConfig
-from pegboard.sources.sql.driver import Request, StatementResult, collect, too_many, too_slow
+from pegboard.sources.sql.driver import (
+    StatementRequest,
+    StatementResult,
+    collect,
+    too_many,
+    too_slow,
+)
 from pegboard.sources.sql.sqlite_authorizer import SqliteAuthorizer
 from pegboard.sources.sql.sqlite_schema import read_tables
 
@@ -54,7 +60,7 @@ class SqliteDriver:
             )
         return SqliteSession(self._path, self._config, write=write)
 
-    def translate(self, error: Exception, request: Request | None) -> PegboardError:
+    def translate(self, error: Exception, request: StatementRequest | None) -> PegboardError:
         """Translate SQLite's result code."""
         code = getattr(error, "sqlite_errorcode", None)
         primary = code & 0xFF if isinstance(code, int) else sqlite3.SQLITE_ERROR
@@ -130,7 +136,7 @@ class SqliteSession:
         with self._until(deadline), self._authorizer.as_owner():
             return read_tables(self._connection, self._authorizer, self._until)
 
-    def read(self, request: Request) -> StatementResult:
+    def read(self, request: StatementRequest) -> StatementResult:
         """Run a query under the authorizer."""
         plan = "EXPLAIN QUERY PLAN " if request.statement.kind == "explain" else ""
         with (
@@ -144,7 +150,7 @@ class SqliteSession:
             )
             return StatementResult(columns=_columns(cursor, rows), rows=rows, more=more)
 
-    def write(self, request: Request, most: int) -> StatementResult:
+    def write(self, request: StatementRequest, most: int) -> StatementResult:
         """Run a write in a transaction of its own."""
         with self._until(request.deadline), self._transaction():
             before = self._connection.total_changes
@@ -189,7 +195,7 @@ class SqliteSession:
         self._connection.close()
 
     @contextmanager
-    def _running(self, request: Request) -> Generator[None]:
+    def _running(self, request: StatementRequest) -> Generator[None]:
         """Apply the authorizer, once the virtual tables have read their own declarations."""
         with self._authorizer.as_owner():
             for table in request.statement.tables:
@@ -248,7 +254,7 @@ def _text(raw: bytes) -> str:
     return raw.decode("utf-8", "replace")
 
 
-def _hint(message: str, request: Request | None) -> str:
+def _hint(message: str, request: StatementRequest | None) -> str:
     """Suggest the column that a misspelt one may mean."""
     name = message.partition("no such column: ")[2].rpartition(".")[2]
     if not name or request is None:

@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from pegboard.sources.sql.allowlist import function_names
 from pegboard.sources.sql.catalog import Visibility
 from pegboard.sources.sql.config import SqlConfig
-from pegboard.sources.sql.driver import Request
+from pegboard.sources.sql.driver import StatementRequest
 from pegboard.sources.sql.lexer import fold_case
 
 _HARMLESS = frozenset({sqlite3.SQLITE_SELECT, sqlite3.SQLITE_RECURSIVE})
@@ -93,7 +93,7 @@ class SqliteAuthorizer:
             self._reads = None
 
     @contextmanager
-    def permit(self, request: Request) -> Generator[None]:
+    def permit(self, request: StatementRequest) -> Generator[None]:
         """Permit a checked statement to access what the guard found in it."""
         self._permit = self._build_permit(request)
         try:
@@ -101,7 +101,7 @@ class SqliteAuthorizer:
         finally:
             self._permit = _NOTHING
 
-    def _build_permit(self, request: Request) -> _Permit:
+    def _build_permit(self, request: StatementRequest) -> _Permit:
         catalog, statement = request.catalog, request.statement
         keys = {key for table in statement.tables for key in (table.key, *table.reads)}
         virtual = any(table.kind == "virtual table" for table in statement.tables)

@@ -20,7 +20,7 @@ from pegboard.errors import (
     ToolFailed,
     Unavailable,
 )
-from pegboard.network import GuardedClient, GuardPolicy
+from pegboard.network import GuardedClient, SsrfPolicy
 from pegboard.network.pools import tls_context
 from pegboard.sources.mcp.transport import guarded_http, transports
 
@@ -98,7 +98,7 @@ async def test_a_refused_login_names_the_credential_and_never_its_value() -> Non
 
 
 async def test_an_address_that_the_guard_refuses_names_the_setting() -> None:
-    http = GuardedClient(policy=GuardPolicy())
+    http = GuardedClient(policy=SsrfPolicy())
     async with opened({"url": "http://127.0.0.1:9/mcp"}, services=Services(http=http)) as source:
         with pytest.raises(MCPConnectionError, match=r"network: \{allow_hosts: \['127.0.0.1:9'\]"):
             await source.tools()

@@ -11,7 +11,7 @@ from pegboard.sources.openapi.call.arguments import (
 from pegboard.sources.openapi.document.lenient_access import LocatedNode
 from pegboard.sources.openapi.document.operations import Operation, OperationReader
 from pegboard.sources.openapi.document.references import References
-from pegboard.sources.openapi.schema.translate import SchemaTranslator
+from pegboard.sources.openapi.schema.translator import SchemaTranslator
 
 
 def read(node: dict[str, Any], path: str = "/a") -> Operation:

@@ -12,7 +12,7 @@ from pegboard.sources.openapi.call.body_arguments import (
 from pegboard.sources.openapi.document.lenient_access import LocatedNode
 from pegboard.sources.openapi.document.operations import RequestBody
 from pegboard.sources.openapi.document.references import References
-from pegboard.sources.openapi.schema.translate import SchemaTranslator
+from pegboard.sources.openapi.schema.translator import SchemaTranslator
 
 NAME = {"name": {"type": "string"}}
 OBJECT = {"type": "object", "properties": NAME}

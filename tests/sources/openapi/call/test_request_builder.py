@@ -12,7 +12,7 @@ from pegboard.sources.openapi.call.request_builder import OutgoingRequest, Route
 from pegboard.sources.openapi.document.lenient_access import LocatedNode
 from pegboard.sources.openapi.document.operations import OperationReader
 from pegboard.sources.openapi.document.references import References
-from pegboard.sources.openapi.schema.translate import SchemaTranslator
+from pegboard.sources.openapi.schema.translator import SchemaTranslator
 
 BASE = "https://api.test/v1"
 

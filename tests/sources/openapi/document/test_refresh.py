@@ -89,7 +89,7 @@ async def test_a_document_that_cannot_be_read_leaves_the_tools_and_is_said_once(
         api.status = 200
         await until(lambda: bool(told))
 
-    said = [item for item in caplog.messages if "cannot be read again" in item]
+    said = [item for item in caplog.messages if "cannot refresh the document" in item]
     assert len(said) == 1
     assert "its server answered 500" in said[0]
 

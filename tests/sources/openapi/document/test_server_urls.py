@@ -2,7 +2,7 @@ import pytest
 
 from pegboard.sources.openapi.document.lenient_access import LocatedNode
 from pegboard.sources.openapi.document.server_urls import (
-    BadAddress,
+    BadServerUrl,
     check_base_url,
     origin_of,
     own_servers,
@@ -39,7 +39,7 @@ def test_a_base_has_no_last_slash(url: str, expected: str) -> None:
     ],
 )
 def test_a_base_is_a_plain_address(url: str, reason: str) -> None:
-    with pytest.raises(BadAddress, match=reason):
+    with pytest.raises(BadServerUrl, match=reason):
         check_base_url(url)
 
 
@@ -108,7 +108,7 @@ def test_without_servers_it_is_the_root_of_the_document() -> None:
 def test_a_server_that_leads_nowhere_says_why(
     index: int, variables: dict[str, str], reason: str
 ) -> None:
-    with pytest.raises(BadAddress, match=reason):
+    with pytest.raises(BadServerUrl, match=reason):
         server_url(SERVERS, index, variables, "")
 
 

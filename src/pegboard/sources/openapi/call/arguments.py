@@ -14,7 +14,7 @@ from pegboard.core.truncate import truncate
 from pegboard.sources.openapi.call.body_arguments import BodyField, BodyPlan, plan_body
 from pegboard.sources.openapi.document.lenient_access import LocatedNode
 from pegboard.sources.openapi.document.operations import LOCATIONS, Operation, OperationParameter
-from pegboard.sources.openapi.schema.translate import Schema, SchemaTranslator
+from pegboard.sources.openapi.schema.translator import Schema, SchemaTranslator
 
 _UNFIT = re.compile(r"[^a-zA-Z0-9_.-]+")
 _MAX_NAME = 64

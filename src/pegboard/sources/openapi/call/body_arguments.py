@@ -11,7 +11,7 @@ from typing import Any, Literal
 from pegboard.core.truncate import truncate
 from pegboard.sources.openapi.document.lenient_access import LocatedNode, Node, texts
 from pegboard.sources.openapi.document.operations import RequestBody
-from pegboard.sources.openapi.schema.translate import (
+from pegboard.sources.openapi.schema.translator import (
     Schema,
     SchemaTranslator,
     has_type,

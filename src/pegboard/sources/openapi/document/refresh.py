@@ -52,7 +52,7 @@ class DocumentRefresh:
         fault = ""
         while True:
             await asyncio.sleep(self._every)
-            with log_and_continue(_LOG, f"the document of {self._name} cannot be read again"):
+            with log_and_continue(_LOG, f"openapi: cannot refresh the document of {self._name}"):
                 try:
                     if await self._has_changed():
                         notify()
@@ -61,6 +61,8 @@ class DocumentRefresh:
                     # the last document stays in use; logged once, not with every check
                     if error.message != fault:
                         _LOG.warning(
-                            "the document of %s cannot be read again: %s", self._name, error.message
+                            "openapi: cannot refresh the document of %s: %s",
+                            self._name,
+                            error.message,
                         )
                     fault = error.message

@@ -22,7 +22,7 @@ _MAX_DECODINGS = 5
 _UNFIT = re.compile(r"[\x00-\x20\x7f\\{}]")
 
 
-class BadAddress(ValueError):
+class BadServerUrl(ValueError):
     """There is no URL to send requests to; the message says why."""
 
 
@@ -35,20 +35,20 @@ def check_base_url(url: str) -> str:
     """Check a base URL and return it without a trailing slash.
 
     Raises:
-        BadAddress: It is not a plain http(s) URL.
+        BadServerUrl: It is not a plain http(s) URL.
     """
     try:
         parts = urlsplit(url)
         host, port = parts.hostname, parts.port
     except ValueError as error:
-        raise BadAddress("write it as https://host/path") from error
+        raise BadServerUrl("write it as https://host/path") from error
     del port
     if parts.scheme not in ("http", "https") or not host or _UNFIT.search(url):
-        raise BadAddress("write it as https://host/path")
+        raise BadServerUrl("write it as https://host/path")
     if "@" in parts.netloc:
-        raise BadAddress("leave the user name and password out; give them as auth")
+        raise BadServerUrl("leave the user name and password out; give them as auth")
     if parts.query or parts.fragment:
-        raise BadAddress("leave out what begins with '?' or '#'")
+        raise BadServerUrl("leave out what begins with '?' or '#'")
     return url.rstrip("/")
 
 
@@ -86,10 +86,10 @@ def server_url(
         document_url: The base of a relative URL; empty if the document has no URL.
 
     Raises:
-        BadAddress: There is no such server, or its URL is not valid.
+        BadServerUrl: There is no such server, or its URL is not valid.
     """
     if index >= max(1, len(servers)):
-        raise BadAddress(f"The document has {len(servers)} servers; there is no server {index}.")
+        raise BadServerUrl(f"The document has {len(servers)} servers; there is no server {index}.")
     server = mapping(servers[index]) if servers else {"url": "/"}
     url = _fill_variables(
         text(server.get("url")) or "/", mapping(server.get("variables")), variables
@@ -97,8 +97,8 @@ def server_url(
     full = urljoin(document_url, url) if document_url else url
     try:
         return check_base_url(full)
-    except BadAddress as error:
-        raise BadAddress(
+    except BadServerUrl as error:
+        raise BadServerUrl(
             f"The document has the server {url!r}, which is not a URL: set base_url."
         ) from error
 
@@ -123,10 +123,12 @@ def _fill_variables(url: str, described: Node, given: Mapping[str, str]) -> str:
         about = mapping(described.get(name))
         value = given.get(name, _scalar(about.get("default")))
         if not value and name not in given and about.get("default") != "":
-            raise BadAddress(f"Set server_variables: {{{name}: ...}}; the document has no default.")
+            raise BadServerUrl(
+                f"Set server_variables: {{{name}: ...}}; the document has no default."
+            )
         allowed = [_scalar(item) for item in sequence(about.get("enum"))]
         if allowed and value not in allowed:
-            raise BadAddress(
+            raise BadServerUrl(
                 f"server_variables: {name} is one of {', '.join(allowed)}; found {value!r}."
             )
         # exports write `https://host/{basePath}` with the default `/prod`

@@ -5,7 +5,7 @@ import pytest
 
 from pegboard.sources.openapi.document.lenient_access import LocatedNode
 from pegboard.sources.openapi.document.references import References
-from pegboard.sources.openapi.schema.translate import (
+from pegboard.sources.openapi.schema.translator import (
     SchemaTranslator,
     accepts_anything,
     has_type,
