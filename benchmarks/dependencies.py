@@ -14,10 +14,10 @@ ROUNDS = 5
 
 def cost_of_dependencies() -> str:
     """Neighbourhood and whole-graph questions, changes, and reading back."""
-    from pegboard.registry.dependencies import Dependencies, GraphChange
+    from pegboard.registry.dependencies import GraphChange, VersionedDependencies
 
     nodes = [f"source{place % 50}__tool_{place}_v1" for place in range(TOOLS)]
-    graph = Dependencies()
+    graph = VersionedDependencies()
     bulk = GraphChange(add_nodes=tuple(nodes), add_edges=_edges(nodes))
     load = cpu_s(lambda: graph.apply(bulk))
     growing = iter(_more(nodes, graph))

@@ -1,7 +1,7 @@
 """How Pegboard runs the same calls: as its defaults are, and with what a data directory adds."""
 
 from collections import deque
-from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
+from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping
 from contextlib import asynccontextmanager
 from tempfile import TemporaryDirectory
 from typing import Any
@@ -23,8 +23,10 @@ Calls = Mapping[str, Callable[[], Awaitable[Any]]]
 class Last:
     """The one listener in memory: keeps the last thousand events."""
 
+    on_event: Any
+
     def __init__(self) -> None:
-        self.on_event: Callable[[Event], None] = deque[Event](maxlen=1000).append
+        self.on_event = deque[Event](maxlen=1000).append
 
 
 class LetterArguments(TypedDict):
@@ -68,7 +70,7 @@ def governed(*, inline: bool, beside: int = 0) -> Calls:
 
 
 @asynccontextmanager
-async def durable(*, history: bool = False, at_once: int = 1) -> AsyncIterator[Calls]:
+async def durable(*, history: bool = False, at_once: int = 1) -> AsyncGenerator[Calls]:
     """Writing tools whose start is a row in SQLite before they run.
 
     Args:
@@ -79,7 +81,9 @@ async def durable(*, history: bool = False, at_once: int = 1) -> AsyncIterator[C
         async with open_storage(folder, max_queued=1_000_000) as storage:
             listeners = [Last(), storage.listener] if history else [Last()]
             kit = CallEnvironment(emitter=Emitter(listeners), journal=storage.journal)
-            yield _calls(ToolRegistry(_tools("write", inline=True), kit=kit), at_once=at_once)
+            yield _calls(
+                ToolRegistry(_tools("write", inline=True), environment=kit), at_once=at_once
+            )
 
 
 def _tools(effect: str, *, inline: bool, beside: int = 0) -> list[Any]:

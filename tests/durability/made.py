@@ -45,7 +45,7 @@ class Process:
         self.held = asyncio.Event()
         options.setdefault("every", 0.02)
         self.durability = StoredDurability(store, **options)
-        self.registry = ToolRegistry(kit=CallEnvironment(now=options.get("now", time.time)))
+        self.registry = ToolRegistry(environment=CallEnvironment(now=options.get("now", time.time)))
         for name, effect in (("read", Effect.READ), ("write", Effect.WRITE)):
             spec = ToolSpec(name=name, description=name, effect=effect, input_schema=OBJECT)
             self.registry.add(SchemaTool(spec=spec, run=self._run))

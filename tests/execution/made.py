@@ -133,7 +133,7 @@ def in_virtual_time(
     loop = asyncio.SelectorEventLoop(_Selector(clock))
     own: Any = loop
     own.time = clock.monotonic
-    own._pegboard_ticker = DeadlineTimer(loop, monotonic=clock.monotonic)
+    own._pegboard_deadline_timer = DeadlineTimer(loop, monotonic=clock.monotonic)
     try:
         return loop.run_until_complete(work(clock))
     finally:

@@ -3,7 +3,7 @@
 from tests.execution.made import BOB, a_call, a_spec
 
 from pegboard.core.ports.approval_store import Approval
-from pegboard.execution.approval_requests import call_digest, edited_digest
+from pegboard.execution.approval_requests import digest_call, digest_edited_call
 
 APPROVAL = Approval(id="a1", digest="d", tool="pay", principal="ada", created_at=1.0)
 
@@ -11,22 +11,22 @@ APPROVAL = Approval(id="a1", digest="d", tool="pay", principal="ada", created_at
 def test_every_part_of_a_call_counts() -> None:
     spec = a_spec()
     digests = {
-        call_digest(a_call(), spec, "x"),
-        call_digest(a_call(), spec, "y"),
-        call_digest(a_call(principal=BOB), spec, "x"),
-        call_digest(a_call(key="k"), spec, "x"),
-        call_digest(a_call(), a_spec(version="2.0"), "x"),
-        call_digest(a_call(), a_spec("other"), "x"),
+        digest_call(a_call(), spec, "x"),
+        digest_call(a_call(), spec, "y"),
+        digest_call(a_call(principal=BOB), spec, "x"),
+        digest_call(a_call(key="k"), spec, "x"),
+        digest_call(a_call(), a_spec(version="2.0"), "x"),
+        digest_call(a_call(), a_spec("other"), "x"),
     }
 
     assert len(digests) == 6
-    assert call_digest(a_call(), spec, "x") in digests
+    assert digest_call(a_call(), spec, "x") in digests
 
 
 def test_a_step_that_is_made_again_is_still_the_one_that_was_approved() -> None:
     spec = a_spec()
     first, again, waited, other, item = (
-        call_digest(a_call(key=key), spec, "x")
+        digest_call(a_call(key=key), spec, "x")
         for key in ("r1:pay:0", "r1:pay:0:1", "r1:pay:0:1:w2", "r1:pay:0+1", "r1:pay:1")
     )
 
@@ -35,5 +35,7 @@ def test_a_step_that_is_made_again_is_still_the_one_that_was_approved() -> None:
 
 
 def test_an_edit_is_good_for_its_own_arguments_alone() -> None:
-    assert edited_digest(APPROVAL, {"a": 1, "b": 2}) == edited_digest(APPROVAL, {"b": 2, "a": 1})
-    assert edited_digest(APPROVAL, {"a": 1}) != edited_digest(APPROVAL, {"a": 2})
+    assert digest_edited_call(APPROVAL, {"a": 1, "b": 2}) == digest_edited_call(
+        APPROVAL, {"b": 2, "a": 1}
+    )
+    assert digest_edited_call(APPROVAL, {"a": 1}) != digest_edited_call(APPROVAL, {"a": 2})

@@ -8,7 +8,7 @@ from pegboard.core.event import BoardChanged, Event, digest_of
 from pegboard.core.ports.audit_store import AuditEntry, skip_proof
 from pegboard.errors import AuditUnavailable, InvalidRequest, StoreUnavailable
 from pegboard.execution import CallEnvironment
-from pegboard.execution.audit_first import named, record_in_audit
+from pegboard.execution.audit_first import record_in_audit, summarize_names
 from pegboard.execution.emitter import Emitter
 
 WANTED = BoardChanged(
@@ -42,7 +42,7 @@ def the_change() -> BoardChanged:
 
 async def test_the_decision_is_first_then_the_change_then_what_came_of_it() -> None:
     trail = Trail()
-    async with record_in_audit(trail.prove, the_change, kit=trail.kit, done="removed"):
+    async with record_in_audit(trail.prove, the_change, environment=trail.kit, done="removed"):
         trail.has.append("it is done")
 
     decision, done, event = trail.has
@@ -70,7 +70,7 @@ async def test_nothing_is_done_that_the_trail_cannot_take() -> None:
         raise AuditUnavailable("the disk is full", nothing_done=True)
 
     with pytest.raises(AuditUnavailable):
-        async with record_in_audit(prove, the_change, kit=trail.kit):
+        async with record_in_audit(prove, the_change, environment=trail.kit):
             trail.has.append("it is done")
 
     assert trail.has == []
@@ -83,9 +83,9 @@ async def test_where_no_trail_is_required_nothing_is_made_or_told() -> None:
         raise AssertionError("nobody wants to know")
 
     with pytest.raises(InvalidRequest):
-        async with record_in_audit(skip_proof, change, kit=trail.kit, done="removed"):
+        async with record_in_audit(skip_proof, change, environment=trail.kit, done="removed"):
             raise InvalidRequest("no")
-    async with record_in_audit(skip_proof, change, kit=trail.kit, done="removed"):
+    async with record_in_audit(skip_proof, change, environment=trail.kit, done="removed"):
         pass
 
     assert trail.has == []
@@ -112,7 +112,7 @@ async def test_of_a_change_that_fails_the_trail_says_whether_it_was_made(
 ) -> None:
     trail = Trail()
     with pytest.raises(type(error)):
-        async with record_in_audit(trail.prove, the_change, kit=trail.kit, done="removed"):
+        async with record_in_audit(trail.prove, the_change, environment=trail.kit, done="removed"):
             raise error
 
     _, event = trail.has
@@ -136,7 +136,7 @@ async def test_who_goes_while_the_decision_is_written_leaves_it_with_an_outcome(
         await asyncio.Event().wait()
 
     async def change() -> None:
-        async with record_in_audit(prove, the_change, kit=trail.kit):
+        async with record_in_audit(prove, the_change, environment=trail.kit):
             trail.has.append("it is done")
 
     changing = asyncio.create_task(change())
@@ -152,7 +152,7 @@ async def test_who_goes_while_the_decision_is_written_leaves_it_with_an_outcome(
 
 def test_of_very_many_the_first_are_named_and_the_digest_stands_for_all() -> None:
     pairs = [(f"t{number}", str(number)) for number in range(501)]
-    told, other = named(iter(pairs)), named([*pairs[:500], ("t500", "another")])
+    told, other = summarize_names(iter(pairs)), summarize_names([*pairs[:500], ("t500", "another")])
 
     assert (told["count"], len(told["names"]), told["names"][-1]) == (501, 500, "t499")
     assert told["digest"] == digest_of([list(pair) for pair in pairs]) != other["digest"]

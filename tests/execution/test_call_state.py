@@ -85,7 +85,7 @@ def test_what_a_tool_tells_is_redacted() -> None:
 
 
 def test_a_tool_sees_the_end_of_its_attempt_as_its_deadline() -> None:
-    run = a_call(deadline=50.0, until=20.0)
+    run = a_call(deadline=50.0, attempt_deadline=20.0)
 
     assert run.context().deadline == 20.0
 

@@ -46,12 +46,12 @@ def test_a_listener_that_raises_is_counted_and_logged_and_stops_nobody(
     assert emitter.failures == 2
     assert len(heard.events) == 2
     said = [item.getMessage() for item in caplog.records if item.name == "pegboard.events"]
-    assert said == ["listener Breaks failed"] * 2
+    assert said == ["events: listener Breaks failed"] * 2
 
 
 def test_whether_anybody_listens_is_known() -> None:
     emitter = Emitter()
-    before = emitter.is_heard
+    before = emitter.has_listeners
     emitter.add(Heard())
 
-    assert (before, emitter.is_heard) == (False, True)
+    assert (before, emitter.has_listeners) == (False, True)

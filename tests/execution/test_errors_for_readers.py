@@ -21,7 +21,12 @@ from pegboard.errors import (
     ToolFailed,
     Unavailable,
 )
-from pegboard.execution.errors_for_readers import detail_of, failed_result, status_of, translated
+from pegboard.execution.errors_for_readers import (
+    describe_for_operator,
+    make_failed_result,
+    status_of,
+    translate_error,
+)
 
 SECRET = "s3cr3t-value"
 
@@ -45,7 +50,7 @@ def hide(text: str) -> str:
 def test_a_foreign_error_becomes_ours_without_its_text(
     foreign: BaseException, kind: type[PegboardError], sentence: str
 ) -> None:
-    error = translated("find", foreign)
+    error = translate_error("find", foreign)
 
     assert type(error) is kind
     assert str(error) == sentence
@@ -55,13 +60,13 @@ def test_a_foreign_error_becomes_ours_without_its_text(
 def test_an_error_of_ours_stays_itself() -> None:
     error = ToolFailed("no")
 
-    assert translated("find", error) is error
+    assert translate_error("find", error) is error
 
 
 def test_what_a_task_group_wraps_alone_is_taken_out() -> None:
     error = ToolFailed("Order 17 is shipped.")
 
-    assert translated("find", ExceptionGroup("g", [ExceptionGroup("h", [error])])) is error
+    assert translate_error("find", ExceptionGroup("g", [ExceptionGroup("h", [error])])) is error
 
 
 @pytest.mark.parametrize(
@@ -82,7 +87,7 @@ def test_what_a_task_group_wraps_alone_is_taken_out() -> None:
     ids=["caller", "later", "when", "soon", "failed"],
 )
 def test_the_model_reads_what_it_can_act_on(error: PegboardError, content: str) -> None:
-    result = failed_result(error)
+    result = make_failed_result(error)
 
     assert (result.content, result.is_error) == (content, True)
     assert type(result.error) is type(error)
@@ -91,8 +96,8 @@ def test_the_model_reads_what_it_can_act_on(error: PegboardError, content: str) 
 
 @pytest.mark.parametrize("error", [ToolFailed("no"), Unavailable("down")], ids=str)
 def test_what_the_caller_cannot_mend_has_an_error_id(error: PegboardError) -> None:
-    shown = failed_result(error).error
-    again = failed_result(shown).error if shown is not None else None
+    shown = make_failed_result(error).error
+    again = make_failed_result(shown).error if shown is not None else None
 
     assert shown is not None
     assert again is not None
@@ -109,7 +114,7 @@ def test_what_the_caller_cannot_mend_has_an_error_id(error: PegboardError) -> No
 def test_an_error_that_a_tool_keeps_stays_as_it_was(error: PegboardError) -> None:
     before, kept = error.args, dict(vars(error))
 
-    first, second = (failed_result(error, hide).error for _ in range(2))
+    first, second = (make_failed_result(error, hide).error for _ in range(2))
 
     assert (error.args, vars(error)) == (before, kept)
     assert first is not None
@@ -122,23 +127,23 @@ def test_the_stack_of_an_error_that_is_raised_again_and_again_does_not_grow() ->
     error = ToolFailed("no")
     lengths: list[int] = []
     for _ in range(3):
-        shown = failed_result(raised(error, ValueError("why"))).error
+        shown = make_failed_result(raised(error, ValueError("why"))).error
         assert shown is not None
         lengths.append(len(traceback.extract_tb(shown.__traceback__)))
-        assert "ValueError: why" in detail_of(shown)
+        assert "ValueError: why" in describe_for_operator(shown)
 
     assert lengths == [1, 1, 1]
     assert error.__traceback__ is None
 
 
 def test_what_the_caller_can_mend_needs_no_error_id() -> None:
-    assert failed_result(InvalidRequest("no")).error.error_id is None  # type: ignore[union-attr]  # a failed result has one
+    assert make_failed_result(InvalidRequest("no")).error.error_id is None  # type: ignore[union-attr]  # a failed result has one
 
 
 def test_secrets_are_taken_out_of_the_sentence_and_of_each_problem() -> None:
     problem = Problem(path=SECRET, message=f'found "{SECRET}"')
 
-    result = failed_result(ToolArgumentError("find", (problem,)), hide)
+    result = make_failed_result(ToolArgumentError("find", (problem,)), hide)
 
     assert result.error is not None
     assert SECRET not in f"{result.content}{error_to_dict(result.error)}"
@@ -148,11 +153,11 @@ def test_secrets_are_taken_out_of_the_sentence_and_of_each_problem() -> None:
 def test_a_sentence_that_is_not_text_is_left_alone() -> None:
     error: Any = ToolFailed(17)  # type: ignore[arg-type]  # whoever writes a tool may get it wrong
 
-    assert failed_result(error, hide).text.startswith("17 (error id ")
+    assert make_failed_result(error, hide).text.startswith("17 (error id ")
 
 
 def test_a_sentence_as_long_as_a_page_is_cut() -> None:
-    result = failed_result(ToolFailed("<p>" * 100_000))
+    result = make_failed_result(ToolFailed("<p>" * 100_000))
 
     assert len(result.text) < 8_100
     assert "…" in result.text
@@ -184,21 +189,23 @@ def raised(error: PegboardError, cause: BaseException | None) -> PegboardError:
 
 
 def test_the_operator_reads_type_text_and_stack_of_the_cause() -> None:
-    detail = detail_of(raised(ToolFailed("no"), ValueError("no order 17")))
+    detail = describe_for_operator(raised(ToolFailed("no"), ValueError("no order 17")))
 
     assert "ValueError: no order 17" in detail
     assert "in raised" in detail
 
 
 def test_not_even_the_operator_reads_a_known_secret() -> None:
-    detail = detail_of(raised(ToolFailed("no"), ValueError(f"key {SECRET} refused")), hide)
+    detail = describe_for_operator(
+        raised(ToolFailed("no"), ValueError(f"key {SECRET} refused")), hide
+    )
 
     assert "ValueError: key [redacted] refused" in detail
 
 
 def test_the_detail_holds_nothing_that_looks_like_a_credential() -> None:
     error = ValueError("postgres://ada:PLANTED@h password=PLANTED, Authorization: Bearer PLANTED")
-    detail = detail_of(raised(ToolFailed("no"), error))
+    detail = describe_for_operator(raised(ToolFailed("no"), error))
 
     assert "PLANTED" not in detail
     assert "ValueError: postgres://[redacted]@h" in detail
@@ -208,14 +215,14 @@ def test_the_detail_holds_nothing_that_looks_like_a_credential() -> None:
 @pytest.mark.parametrize("quoted", [str, repr, json.dumps, quote], ids=lambda form: form.__name__)
 def test_the_detail_holds_no_argument(value: str, quoted: Any) -> None:
     error = ValueError(f"bad value {quoted(value)}" + "x" * 100_000)
-    detail = detail_of(raised(ToolFailed("no"), error), hidden={value})
+    detail = describe_for_operator(raised(ToolFailed("no"), error), hidden={value})
 
     assert quoted(value)[1:-1] not in detail
 
 
 def test_of_more_arguments_than_can_be_looked_for_the_stack_is_kept() -> None:
     hidden = {f"PLANTED{number}" for number in range(2_000)}
-    detail = detail_of(raised(ToolFailed("no"), ValueError("PLANTED7")), hidden=hidden)
+    detail = describe_for_operator(raised(ToolFailed("no"), ValueError("PLANTED7")), hidden=hidden)
 
     assert "PLANTED" not in detail
     assert "in raised" in detail
@@ -223,12 +230,12 @@ def test_of_more_arguments_than_can_be_looked_for_the_stack_is_kept() -> None:
 
 
 def test_a_caller_error_needs_no_detail_unless_something_caused_it() -> None:
-    assert detail_of(InvalidRequest("no")) == ""
-    assert "ValueError" in detail_of(raised(InvalidRequest("no"), ValueError("x")))
+    assert describe_for_operator(InvalidRequest("no")) == ""
+    assert "ValueError" in describe_for_operator(raised(InvalidRequest("no"), ValueError("x")))
 
 
 def test_of_a_long_detail_the_end_is_kept() -> None:
-    detail = detail_of(raised(ToolFailed("no"), ValueError("x" * 50_000)))
+    detail = describe_for_operator(raised(ToolFailed("no"), ValueError("x" * 50_000)))
 
     assert len(detail) == 16_001
     assert detail.startswith("…")

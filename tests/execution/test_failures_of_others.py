@@ -27,7 +27,7 @@ from pegboard.errors import (
 from pegboard.execution.emitter import Emitter
 from pegboard.execution.environment import CallEnvironment
 from pegboard.execution.limits.breakers import Breaker, Breakers
-from pegboard.execution.results.redaction import redactor
+from pegboard.execution.results.redaction import make_redactor
 from pegboard.testing import FakeClock
 
 PASSWORD = "correct-horse-battery"
@@ -179,13 +179,13 @@ async def test_what_a_tool_raises_ends_no_run_and_shows_no_password(
 
 async def test_a_known_secret_is_not_even_in_what_a_tool_says_on_purpose() -> None:
     heard = Heard()
-    kit = CallEnvironment(redact=redactor((PASSWORD,)), emitter=Emitter([heard]))
+    kit = CallEnvironment(redact=make_redactor((PASSWORD,)), emitter=Emitter([heard]))
 
     @tool
     async def connect() -> None:
         raise ToolFailed(f"The database refused {PASSWORD}.")
 
-    result = await ToolRegistry([connect], kit=kit).call("connect")
+    result = await ToolRegistry([connect], environment=kit).call("connect")
 
     assert PASSWORD not in f"{shown(result, heard.record)}{heard.record.error_detail}"
     assert "The database refused [redacted]." in result.text
@@ -377,7 +377,7 @@ async def test_a_breaker_closes_after_a_probe_that_is_refused(clock: FakeClock) 
     breakers.add("api", Breaker("api", threshold=2, recovery=5, monotonic=clock.monotonic))
     spec = ToolSpec(name="api__fetch", source="api", input_schema={}, effect=Effect.READ)
     registry = ToolRegistry(
-        [SchemaTool(spec=spec, run=fetch)], kit=CallEnvironment(breakers=breakers)
+        [SchemaTool(spec=spec, run=fetch)], environment=CallEnvironment(breakers=breakers)
     )
 
     codes = [(await registry.call("api__fetch")).error for _ in range(3)]

@@ -4,7 +4,7 @@ import asyncio
 import threading
 
 from pegboard.core.ports.call_stores import Outcome
-from pegboard.execution.in_flight_calls import Flights
+from pegboard.execution.in_flight_calls import InFlightCalls
 
 
 def a_claim(key: str = "k", owner: str = "acme/ada") -> Outcome:
@@ -12,7 +12,7 @@ def a_claim(key: str = "k", owner: str = "acme/ada") -> Outcome:
 
 
 def test_a_key_has_one_flight_until_it_is_over() -> None:
-    flights = Flights()
+    flights = InFlightCalls()
     flight, is_own = flights.begin(a_claim())
 
     assert is_own
@@ -23,22 +23,22 @@ def test_a_key_has_one_flight_until_it_is_over() -> None:
 
 
 async def test_who_comes_after_the_end_does_not_wait() -> None:
-    flights = Flights()
+    flights = InFlightCalls()
     flight, _ = flights.begin(a_claim())
     flights.end(flight)
 
-    assert await flight.landed(None)
+    assert await flight.wait(None)
 
 
 async def test_waiting_has_its_time() -> None:
-    flight, _ = Flights().begin(a_claim())
+    flight, _ = InFlightCalls().begin(a_claim())
 
-    assert not await flight.landed(0.001)
+    assert not await flight.wait(0.001)
     assert flight._waiting == []
 
 
 async def test_it_is_over_when_what_is_written_of_it_is_written() -> None:
-    flights, written = Flights(), asyncio.Event()
+    flights, written = InFlightCalls(), asyncio.Event()
 
     async def write() -> None:
         await written.wait()
@@ -47,26 +47,26 @@ async def test_it_is_over_when_what_is_written_of_it_is_written() -> None:
     flight.writing = asyncio.ensure_future(write())
     flights.end(flight)
 
-    assert not await flight.landed(0.001)
+    assert not await flight.wait(0.001)
     written.set()
-    assert await flight.landed(60)
+    assert await flight.wait(60)
     assert flights.begin(a_claim())[1]
 
 
 def test_who_waits_in_other_loops_is_woken_and_loops_that_are_gone_do_no_harm() -> None:
-    flights, woken = Flights(), list[bool]()
+    flights, woken = InFlightCalls(), list[bool]()
     flight, _ = flights.begin(a_claim())
     waiting = threading.Barrier(4)
 
     async def wait() -> bool:
-        waiter = asyncio.ensure_future(flight.landed(60))
+        waiter = asyncio.ensure_future(flight.wait(60))
         await asyncio.sleep(0)
         waiting.wait()
         return await waiter
 
     threads = [threading.Thread(target=lambda: woken.append(asyncio.run(wait()))) for _ in range(3)]
     gone = asyncio.new_event_loop()
-    abandoned = gone.create_task(flight.landed(None))
+    abandoned = gone.create_task(flight.wait(None))
     gone.run_until_complete(asyncio.sleep(0))
     gone.close()
     for thread in threads:

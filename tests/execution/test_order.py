@@ -71,7 +71,7 @@ def a_breaker() -> Breakers:
 @pytest.mark.parametrize(
     ("step", "spec", "keyed", "kit"),
     [
-        ("count", {}, False, {"in_flight": {}}),
+        ("count", {}, False, {"running_counts": {}}),
         ("approve", {"effect": Effect.ADMIN}, False, {}),
         ("approve", {}, False, {"policy": Policy(ask=("find",))}),
         ("idempotency", {}, True, {}),
@@ -133,7 +133,7 @@ async def test_a_call_passes_down_the_order_and_its_result_back_up() -> None:
         effect=Effect.WRITE, cacheable=True, source="shop", limits=Limits(rate=9), retry=Retry()
     )
     target = a_target(spec, keyed=True, run=run)
-    kit = a_kit(Heard(), in_flight={}, breakers=a_breaker(), journal=Journal(log))
+    kit = a_kit(Heard(), running_counts={}, breakers=a_breaker(), journal=Journal(log))
     path: Handler = _end
     for step in reversed(ORDER):
         path = watched(step, target, kit, path)

@@ -79,7 +79,7 @@ async def test_an_unknown_name_is_answered_with_the_nearest() -> None:
 @pytest.mark.parametrize("reason", ["", "its source is closed"], ids=["unknown", "absent"])
 async def test_a_long_name_that_no_tool_has_is_cut_everywhere(reason: str) -> None:
     heard = Heard()
-    board = Board(a_tool(), kit=a_kit(heard, why_absent=lambda name: reason))
+    board = Board(a_tool(), kit=a_kit(heard, why_missing=lambda name: reason))
 
     result = await board.call("x" * 1_000_000)
 
@@ -88,7 +88,7 @@ async def test_a_long_name_that_no_tool_has_is_cut_everywhere(reason: str) -> No
 
 
 async def test_a_tool_whose_source_is_down_is_said_to_be_so() -> None:
-    board = Board(kit=a_kit(why_absent=lambda name: "its source is closed"))
+    board = Board(kit=a_kit(why_missing=lambda name: "its source is closed"))
 
     result = await board.call("shop__find")
 
@@ -292,7 +292,7 @@ def test_waiting_for_a_turn_ends_at_the_deadline() -> None:
     async def work(clock: FakeClock) -> tuple[list[ToolResult], float]:
         board = Board(
             a_tool(answer=hangs, limits=Limits(concurrency=1), timeout=0),
-            kit=a_kit(clock=clock, settings=CallDefaults(longest_wait=1000)),
+            kit=a_kit(clock=clock, settings=CallDefaults(max_wait=1000)),
         )
         ctx: ToolContext[Any] = ToolContext(deadline=clock.monotonic() + 5)
         begin = clock.monotonic()
@@ -417,7 +417,7 @@ async def test_calls_leave_nothing_behind() -> None:
         await asyncio.sleep(0)
 
     spec: dict[str, Any] = {"cacheable": True, "cache_ttl": 60, "limits": Limits(concurrency=9)}
-    kit = a_kit(policy=Policy(limits={"*": Limits(rate=1e9)}), in_flight={})
+    kit = a_kit(policy=Policy(limits={"*": Limits(rate=1e9)}), running_counts={})
     board = Board(a_tool(answer=answer, **spec), a_tool("other", hangs, timeout=0.001), kit=kit)
     for number in range(300):
         await board.call("find", {"n": number % 10}, principal=Principal(id=str(number % 7)))
@@ -427,7 +427,7 @@ async def test_calls_leave_nothing_behind() -> None:
 
     assert len(kit.policy._standing) == 2
     assert len(kit.cache._items) == 70
-    assert (kit.cache._flights, kit.in_flight) == ({}, {})
+    assert (kit.cache._flights, kit.running_counts) == ({}, {})
     assert len(kit.limiters._items) == 2
     assert len(board.pipeline._plain) == 2
     assert asyncio.all_tasks() == {asyncio.current_task()}

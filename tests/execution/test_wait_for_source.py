@@ -13,12 +13,14 @@ from pegboard.graphs import GraphRunner
 
 
 async def test_who_is_there_is_not_waited_for() -> None:
-    await wait_for_source(a_kit(coming=lambda _: None), "shop__find")
+    await wait_for_source(a_kit(pending_source=lambda _: None), "shop__find")
 
 
 async def test_it_is_waited_until_somebody_knows() -> None:
     answered = asyncio.Event()
-    waiting = asyncio.create_task(wait_for_source(a_kit(coming=lambda _: answered), "shop__find"))
+    waiting = asyncio.create_task(
+        wait_for_source(a_kit(pending_source=lambda _: answered), "shop__find")
+    )
     await asyncio.sleep(0.01)
     assert not waiting.done()
 
@@ -30,7 +32,7 @@ async def test_it_is_waited_until_somebody_knows() -> None:
 @pytest.mark.parametrize("left", [0.02, -1.0], ids=["soon", "long ago"])
 async def test_nobody_waits_beyond_the_deadline(left: float) -> None:
     never = asyncio.Event()
-    kit = a_kit(coming=lambda _: never, monotonic=lambda: 100.0)
+    kit = a_kit(pending_source=lambda _: never, monotonic=lambda: 100.0)
 
     await wait_for_source(kit, "shop__find", deadline=100.0 + left)
 
@@ -64,7 +66,7 @@ class Coming:
 
 async def test_only_tools_that_are_not_there_are_waited_for_wherever_they_are_named() -> None:
     coming = Coming()
-    registry = ToolRegistry([here], kit=CallEnvironment(coming=coming))
+    registry = ToolRegistry([here], environment=CallEnvironment(pending_source=coming))
     inner = Graph(nodes=(Node(id="a", tool="deep__tool"),))
     graph = Graph(
         nodes=(
@@ -74,14 +76,14 @@ async def test_only_tools_that_are_not_there_are_waited_for_wherever_they_are_na
         )
     )
 
-    await wait_for_graph_sources(registry.kit, graph, find=registry.find)
+    await wait_for_graph_sources(registry.environment, graph, find=registry.find)
 
     assert sorted(coming.asked) == ["deep__tool", "other__tool"]
 
 
 async def test_a_run_that_is_started_too_early_begins_when_its_tool_has_come() -> None:
     coming = Coming("late")
-    registry = ToolRegistry([here], kit=CallEnvironment(coming=coming))
+    registry = ToolRegistry([here], environment=CallEnvironment(pending_source=coming))
     graph = Graph(nodes=(Node(id="a", tool="late"),), output="$.steps.a.output")
     runner = GraphRunner(registry, durability=MemoryDurability())
     running: asyncio.Task[Any] = asyncio.create_task(runner.run(graph))

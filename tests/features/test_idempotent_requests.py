@@ -283,7 +283,7 @@ async def test_what_was_done_is_answered_also_when_that_cannot_be_kept(
         answer = await server.ask()
 
     assert answer == {"count": 1}
-    assert "the outcome of an idempotency key was not stored" in caplog.text
+    assert "idempotency: outcome not stored" in caplog.text
 
 
 class Hanging(MemoryOutcomes):

@@ -74,7 +74,7 @@ class Life:
     ) -> None:
         self.result: RunResult | None = None
         loop = MortalLoop(clock, dies_at=dies_at)
-        loop._pegboard_ticker = DeadlineTimer(loop, monotonic=clock.monotonic)  # type: ignore[attr-defined]  # as the kernel keeps it
+        loop._pegboard_deadline_timer = DeadlineTimer(loop, monotonic=clock.monotonic)  # type: ignore[attr-defined]  # as the kernel keeps it
 
         async def main() -> None:
             bench = Bench(clock, world, journal=journal)

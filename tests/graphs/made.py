@@ -63,7 +63,7 @@ class Bench:
         self.world = world or World()
         self.heard = Heard()
         self.registry = ToolRegistry(
-            kit=CallEnvironment(
+            environment=CallEnvironment(
                 emitter=Emitter((self.heard,)),
                 now=clock.time,
                 monotonic=clock.monotonic,

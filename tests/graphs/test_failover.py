@@ -117,12 +117,12 @@ def test_whoever_heals_is_told_what_was_denied(heals: bool, state: str) -> None:
     healing = Healing(heals_refused=heals)
 
     async def work(bench: Bench) -> RunResult:
-        bench.registry.apply(bench.registry.kit)
+        bench.registry.apply(bench.registry.environment)
         node = call("a", "put", "first", fallbacks=(Fallback(tool="read"),))
         runner = healed(bench, healing)
         run_id = await runner.start(Graph(nodes=(call("first", "look"), node)))
         bench.registry.remove("put")
-        bench.registry.apply(replace(bench.registry.kit, policy=Policy(deny=("read",))))
+        bench.registry.apply(replace(bench.registry.environment, policy=Policy(deny=("read",))))
         return await runner.result(run_id)
 
     assert states(at_the_bench(work)) == {"first": "completed", "a": state}
@@ -226,7 +226,7 @@ def test_a_step_whose_tool_is_gone_is_no_fault_when_another_stands_in() -> None:
         result = await healed(bench, Healing()).run(Graph(nodes=(node,)), {})
         return [(fault.message, fault.is_note) for fault in found], result
 
-    found, result = at_the_bench(work, why_absent=lambda _: DOWN)
+    found, result = at_the_bench(work, why_missing=lambda _: DOWN)
 
     assert found == [
         (f"'gone' is not there now: {DOWN}. 'find' stands in for 'gone' while it is away.", True)

@@ -154,7 +154,7 @@ class Runs(RuleBasedStateMachine):
 
     def _new_loop(self) -> MortalLoop:
         loop = MortalLoop(self.clock, dies_at=0)
-        loop._pegboard_ticker = DeadlineTimer(loop, monotonic=self.clock.monotonic)  # type: ignore[attr-defined]  # as the kernel keeps it
+        loop._pegboard_deadline_timer = DeadlineTimer(loop, monotonic=self.clock.monotonic)  # type: ignore[attr-defined]  # as the kernel keeps it
         return loop
 
 

@@ -1,45 +1,45 @@
 import pytest
 
-from pegboard.registry.change_notifier import Changes
+from pegboard.registry.change_notifier import ChangeNotifier
 
 
 def test_listeners_are_told_until_they_stop() -> None:
-    changes = Changes()
+    changes = ChangeNotifier()
     heard: list[tuple[str, str]] = []
     stop = changes.listen(lambda kind, uri: heard.append((kind, uri)))
 
-    changes.tell("tools")
-    changes.tell("resource", "board://a/b://c")
+    changes.notify("tools")
+    changes.notify("resource", "board://a/b://c")
     stop()
-    changes.tell("prompts")
+    changes.notify("prompts")
 
     assert heard == [("tools", ""), ("resource", "board://a/b://c")]
 
 
 def test_many_changes_are_told_once_and_at_the_end() -> None:
-    changes = Changes()
+    changes = ChangeNotifier()
     heard: list[tuple[str, str]] = []
     changes.listen(lambda kind, uri: heard.append((kind, uri)))
 
     with changes.together():
-        changes.tell("tools")
+        changes.notify("tools")
         with changes.together():
-            changes.tell("tools")
-            changes.tell("resource", "board://a/b://c")
+            changes.notify("tools")
+            changes.notify("resource", "board://a/b://c")
         assert heard == []
-    changes.tell("prompts")
+    changes.notify("prompts")
 
     assert heard == [("tools", ""), ("resource", "board://a/b://c"), ("prompts", "")]
 
 
 def test_what_was_changed_before_a_failure_is_told() -> None:
-    changes = Changes()
+    changes = ChangeNotifier()
     heard: list[str] = []
     changes.listen(lambda kind, _uri: heard.append(kind))
 
     def fail() -> None:
         with changes.together():
-            changes.tell("tools")
+            changes.notify("tools")
             raise KeyError
 
     with pytest.raises(KeyError):

@@ -8,9 +8,15 @@ from hypothesis import strategies as st
 
 from pegboard.core.health import HEALTHY, Health, HealthStatus
 from pegboard.core.tool import Status, ToolSpec
-from pegboard.registry.dependencies import Dependencies, DependencyGraph, GraphChange
+from pegboard.registry.dependencies import DependencyGraph, GraphChange, VersionedDependencies
 from pegboard.registry.dependencies.changes import Edge
-from pegboard.registry.health import UNKNOWN, propagated, stated_health, updated, worse
+from pegboard.registry.health import (
+    UNKNOWN,
+    health_by_definition,
+    propagate_health,
+    update_health,
+    worse,
+)
 
 DOWN = Health(status=HealthStatus.UNHEALTHY, reason="HTTP 503")
 SLOW = Health(status=HealthStatus.DEGRADED, reason="is slow")
@@ -18,14 +24,14 @@ SLOW = Health(status=HealthStatus.DEGRADED, reason="is slow")
 
 def graph(*edges: Edge) -> DependencyGraph:
     nodes = tuple(dict.fromkeys(node for edge in edges for node in edge))
-    return Dependencies().apply(GraphChange(add_nodes=nodes, add_edges=edges))
+    return VersionedDependencies().apply(GraphChange(add_nodes=nodes, add_edges=edges))
 
 
 CHAIN = graph(("fetch_v1", "parse_v1"), ("parse_v1", "report_v1"))
 
 
 def test_the_reason_travels_from_what_fails_to_all_that_need_it() -> None:
-    health = propagated(CHAIN, {"fetch_v1": DOWN, "parse_v1": HEALTHY, "report_v1": HEALTHY})
+    health = propagate_health(CHAIN, {"fetch_v1": DOWN, "parse_v1": HEALTHY, "report_v1": HEALTHY})
 
     assert health["fetch_v1"] == DOWN
     assert health["parse_v1"] == Health(
@@ -40,7 +46,7 @@ def test_the_reason_travels_from_what_fails_to_all_that_need_it() -> None:
 
 
 def test_a_slow_tool_still_serves_what_needs_it() -> None:
-    health = propagated(CHAIN, {"fetch_v1": SLOW, "parse_v1": HEALTHY})
+    health = propagate_health(CHAIN, {"fetch_v1": SLOW, "parse_v1": HEALTHY})
 
     assert health == {"fetch_v1": SLOW, "parse_v1": HEALTHY, "report_v1": UNKNOWN}
 
@@ -48,11 +54,11 @@ def test_a_slow_tool_still_serves_what_needs_it() -> None:
 def test_a_tool_that_fails_itself_keeps_its_own_reason() -> None:
     own = Health(status=HealthStatus.UNHEALTHY, reason="no disk")
 
-    assert propagated(CHAIN, {"fetch_v1": DOWN, "parse_v1": own})["parse_v1"] == own
+    assert propagate_health(CHAIN, {"fetch_v1": DOWN, "parse_v1": own})["parse_v1"] == own
 
 
 def test_a_slow_tool_tells_both_reasons() -> None:
-    health = propagated(CHAIN, {"fetch_v1": DOWN, "parse_v1": SLOW})
+    health = propagate_health(CHAIN, {"fetch_v1": DOWN, "parse_v1": SLOW})
 
     assert health["parse_v1"].reason == "is slow; needs 'fetch_v1', which is unhealthy: HTTP 503"
 
@@ -61,7 +67,7 @@ def test_of_many_causes_some_are_told() -> None:
     needed = [f"t{number}" for number in range(5)]
     many = graph(*((node, "all") for node in needed))
 
-    reason = propagated(many, dict.fromkeys(needed, DOWN))["all"].reason
+    reason = propagate_health(many, dict.fromkeys(needed, DOWN))["all"].reason
 
     assert reason.count("HTTP 503") == 3
     assert reason.endswith("; and 2 more")
@@ -71,7 +77,7 @@ def test_a_long_chain_keeps_its_first_cause() -> None:
     nodes = [f"a_rather_long_name_{number}_v1" for number in range(30)]
     chain = graph(*pairwise(nodes))
 
-    reason = propagated(chain, {nodes[0]: DOWN})[nodes[-1]].reason
+    reason = propagate_health(chain, {nodes[0]: DOWN})[nodes[-1]].reason
 
     assert reason.startswith(f"needs '{nodes[-2]}'")
     assert reason.endswith("is unhealthy: HTTP 503")
@@ -81,7 +87,7 @@ def test_a_long_chain_keeps_its_first_cause() -> None:
 def test_without_a_reason_there_is_none_to_tell() -> None:
     gone = Health(status=HealthStatus.UNHEALTHY)
 
-    reason = propagated(CHAIN, {"fetch_v1": gone})["parse_v1"].reason
+    reason = propagate_health(CHAIN, {"fetch_v1": gone})["parse_v1"].reason
 
     assert reason == "needs 'fetch_v1', which is unhealthy"
 
@@ -99,7 +105,7 @@ def test_without_a_reason_there_is_none_to_tell() -> None:
 def test_a_definition_says_how_a_tool_is_doing(changes: dict[str, object], health: Health) -> None:
     spec = ToolSpec(name="t", input_schema={}).replace(**changes)
 
-    assert stated_health(spec) == health
+    assert health_by_definition(spec) == health
 
 
 def test_the_graver_of_two_holds() -> None:
@@ -126,7 +132,9 @@ def test_what_is_updated_is_what_would_be_found_anew(
     pairs: list[tuple[int, int]], before: dict[str, Health], changes: dict[str, Health]
 ) -> None:
     edges = tuple((NODES[one], NODES[other]) for one, other in pairs)
-    whole = Dependencies().apply(GraphChange(add_nodes=tuple(NODES), add_edges=edges))
+    whole = VersionedDependencies().apply(GraphChange(add_nodes=tuple(NODES), add_edges=edges))
     after = before | changes
 
-    assert updated(whole, after, propagated(whole, before), changes) == propagated(whole, after)
+    assert update_health(
+        whole, after, propagate_health(whole, before), changes
+    ) == propagate_health(whole, after)

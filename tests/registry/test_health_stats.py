@@ -18,7 +18,7 @@ def seen(clock: FakeClock) -> HealthStats:
 
 def called(seen: HealthStats, tool: str, *failures: str) -> None:
     for failure in failures:
-        seen.called(tool, failure=failure)
+        seen.record_call(tool, failure=failure)
 
 
 @pytest.mark.parametrize(
@@ -51,8 +51,8 @@ def test_calls_tell_how_a_tool_is_doing(seen: HealthStats, ends: list[str], heal
 
 def test_what_is_old_says_nothing(seen: HealthStats, clock: FakeClock) -> None:
     called(seen, "t_v1", "a", "b", "c")
-    seen.checked("u_v1", DOWN)
-    seen.checked_source("shop", DOWN)
+    seen.record_check("u_v1", DOWN)
+    seen.record_source_check("shop", DOWN)
     clock.advance(1000)
 
     assert seen.tool("t_v1") == UNKNOWN
@@ -61,7 +61,7 @@ def test_what_is_old_says_nothing(seen: HealthStats, clock: FakeClock) -> None:
 
 
 def test_a_check_and_calls_count_both(seen: HealthStats) -> None:
-    seen.checked("t_v1", SLOW)
+    seen.record_check("t_v1", SLOW)
     only_checked = seen.tool("t_v1")
     called(seen, "t_v1", "")
     checked_and_well = seen.tool("t_v1")
@@ -72,7 +72,7 @@ def test_a_check_and_calls_count_both(seen: HealthStats) -> None:
 
 def test_a_source_that_is_down_takes_its_tools_along(seen: HealthStats) -> None:
     called(seen, "t_v1", "")
-    seen.checked_source("shop", DOWN)
+    seen.record_source_check("shop", DOWN)
 
     assert seen.tool("t_v1", source="shop") == Health(
         status=HealthStatus.UNHEALTHY, reason="source 'shop' is unhealthy: HTTP 503"
@@ -80,7 +80,7 @@ def test_a_source_that_is_down_takes_its_tools_along(seen: HealthStats) -> None:
 
 
 def test_a_source_that_is_well_speaks_for_tools_that_nobody_has_called(seen: HealthStats) -> None:
-    seen.checked_source("shop", HEALTHY)
+    seen.record_source_check("shop", HEALTHY)
     called(seen, "t_v1", "timeout")
 
     assert seen.tool("u_v1", source="shop") == HEALTHY
@@ -89,7 +89,7 @@ def test_a_source_that_is_well_speaks_for_tools_that_nobody_has_called(seen: Hea
 
 def test_a_check_of_a_source_goes_before_its_tools(seen: HealthStats) -> None:
     called(seen, "t_v1", "a", "b", "c")
-    seen.checked_source("shop", HEALTHY)
+    seen.record_source_check("shop", HEALTHY)
 
     assert seen.source("shop", tools=["t_v1"]) == HEALTHY
 
@@ -110,8 +110,8 @@ def test_a_source_without_a_check_is_as_its_tools_are(seen: HealthStats) -> None
 
 def test_what_is_forgotten_says_nothing(seen: HealthStats) -> None:
     called(seen, "t_v1", "a")
-    seen.checked("t_v1", DOWN)
-    seen.checked_source("shop", DOWN)
+    seen.record_check("t_v1", DOWN)
+    seen.record_source_check("shop", DOWN)
     seen.forget("t_v1")
     seen.forget_source("shop")
 
@@ -121,9 +121,9 @@ def test_what_is_forgotten_says_nothing(seen: HealthStats) -> None:
 def test_only_the_tools_that_are_still_there_are_kept(seen: HealthStats) -> None:
     called(seen, "t_v1", "a")
     called(seen, "u_v1", "a")
-    seen.checked("w_v1", DOWN)
+    seen.record_check("w_v1", DOWN)
 
-    seen.keep({"u_v1"}.__contains__)
+    seen.retain({"u_v1"}.__contains__)
 
     assert (seen.tool("t_v1"), seen.tool("w_v1")) == (UNKNOWN, UNKNOWN)
     assert seen.tool("u_v1").status is HealthStatus.DEGRADED
@@ -132,9 +132,9 @@ def test_only_the_tools_that_are_still_there_are_kept(seen: HealthStats) -> None
 def test_figures_are_of_the_latest_fifty_calls_however_long_ago(
     seen: HealthStats, clock: FakeClock
 ) -> None:
-    seen.called("t_v1", failure="long ago", took_ms=1)
+    seen.record_call("t_v1", failure="long ago", took_ms=1)
     for number in range(50):
-        seen.called("t_v1", failure="" if number % 5 else "timeout", took_ms=number)
+        seen.record_call("t_v1", failure="" if number % 5 else "timeout", took_ms=number)
     clock.advance(1000)
 
     assert seen.figures("t_v1") == Figures(calls=50, failures=0.2, latency_ms=26)
@@ -150,10 +150,10 @@ def test_without_a_call_that_went_well_no_duration_is_known(seen: HealthStats) -
 def test_what_was_wrong_with_a_source_may_be_over_and_what_went_well_stays(
     seen: HealthStats,
 ) -> None:
-    seen.checked_source("shop", DOWN)
-    seen.checked_source("std", HEALTHY)
+    seen.record_source_check("shop", DOWN)
+    seen.record_source_check("std", HEALTHY)
 
     for source in ("shop", "std", "new"):
-        seen.recovered_source(source)
+        seen.record_source_recovery(source)
 
     assert [seen.source(name) for name in ("shop", "std", "new")] == [UNKNOWN, HEALTHY, UNKNOWN]

@@ -11,13 +11,13 @@ from tests.registry.made import a_tool, add
 from pegboard.core.context import ToolContext
 from pegboard.core.tool import Tool, ToolSpec
 from pegboard.errors import DuplicateTool, InvalidRequest, ToolNotFound
-from pegboard.registry.change_notifier import Changes
+from pegboard.registry.change_notifier import ChangeNotifier
 from pegboard.registry.name_index import NameIndex
 from pegboard.tools import as_tool
 
 
 def filled(*tools: Tool) -> NameIndex:
-    catalogue = NameIndex(Changes())
+    catalogue = NameIndex(ChangeNotifier())
     for tool in tools:
         catalogue.add(tool.spec.name, tool, on_conflict="error")
     return catalogue
@@ -127,7 +127,7 @@ def test_replacing_keeps_the_place() -> None:
 @pytest.mark.parametrize("name", ["", "a b", "ü", "x" * 65])
 def test_what_no_provider_accepts_is_no_name(name: str) -> None:
     with pytest.raises(InvalidRequest, match="is not a tool name"):
-        NameIndex(Changes()).add(name, a_tool(), on_conflict="error")
+        NameIndex(ChangeNotifier()).add(name, a_tool(), on_conflict="error")
 
 
 def test_removing_what_is_not_there_names_the_nearest() -> None:

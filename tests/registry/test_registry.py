@@ -29,7 +29,7 @@ from pegboard.errors import (
     ToolSignatureError,
 )
 from pegboard.execution.environment import CallEnvironment
-from pegboard.execution.results.redaction import redactor
+from pegboard.execution.results.redaction import make_redactor
 from pegboard.registry.search import ToolQuery
 
 ADA = Principal(id="ada", tenant="acme")
@@ -169,10 +169,10 @@ def test_registering_costs_the_same_for_each_of_many_tools() -> None:
     assert calls_made(1000) < calls_made(10) * 1.05
 
 
-def test_policy_and_listeners_stand_in_the_kit_when_there_is_one() -> None:
+def test_policy_and_listeners_cannot_be_combined_with_an_environment() -> None:
     for options in ({"policy": Policy(deny=("*",))}, {"listeners": [Heard()]}):
-        with pytest.raises(ConfigError, match="within the kit"):
-            ToolRegistry(kit=CallEnvironment(), **options)  # type: ignore[arg-type]  # one of two options at a time
+        with pytest.raises(ConfigError, match="cannot be combined with 'environment'"):
+            ToolRegistry(environment=CallEnvironment(), **options)  # type: ignore[arg-type]  # one of two options at a time
 
 
 # who sees it
@@ -258,7 +258,7 @@ def test_what_is_shown_is_never_what_would_be_denied(
     registry = ToolRegistry(
         [SchemaTool(spec=spec, run=run) for spec in specs],
         on_conflict="replace",
-        kit=CallEnvironment(policy=policy, switches=off),
+        environment=CallEnvironment(policy=policy, switches=off),
     )
     denied = {
         item.spec.name
@@ -320,7 +320,7 @@ async def test_another_kit_holds_from_the_next_call_on() -> None:
     registry.apply(CallEnvironment(policy=Policy(deny=("add",))))
 
     assert isinstance((await registry.call("add", {"a": 1})).error, AccessDenied)
-    assert registry.kit.policy.deny == ("add",)
+    assert registry.environment.policy.deny == ("add",)
     assert registry.visible() == []
     assert len(heard.records) == 1
 
@@ -392,7 +392,7 @@ async def test_one_caller_never_sees_what_another_has_left() -> None:
     def mine(ctx: ToolContext[Any]) -> dict[str, str]:
         return {"owner": ctx.principal.id}
 
-    registry = ToolRegistry([mine], kit=CallEnvironment(redact=redactor(("never",))))
+    registry = ToolRegistry([mine], environment=CallEnvironment(redact=make_redactor(("never",))))
 
     async def ask(principal_id: str, key: str | None = None) -> ToolResult:
         ctx: ToolContext[Any] = ToolContext(

@@ -75,7 +75,9 @@ async def test_a_thread_that_hangs_is_given_up_with_a_record_and_comes_back(
 ) -> None:
     heard, released = Heard(), threading.Event()
     loop: Any = asyncio.get_running_loop()
-    loop._pegboard_ticker = DeadlineTimer(loop, monotonic=clock.monotonic)  # as the kernel keeps it
+    loop._pegboard_deadline_timer = DeadlineTimer(
+        loop, monotonic=clock.monotonic
+    )  # as the kernel keeps it
 
     @tool(effect="read", timeout=5)
     def hangs() -> None:
@@ -83,7 +85,7 @@ async def test_a_thread_that_hangs_is_given_up_with_a_record_and_comes_back(
         released.wait()
 
     kit = CallEnvironment(emitter=Emitter([heard]), now=clock.time, monotonic=clock.monotonic)
-    registry = ToolRegistry([hangs], kit=kit)
+    registry = ToolRegistry([hangs], environment=kit)
     result = await registry.call("hangs")
     given_up = POOL.abandoned
     released.set()

@@ -140,8 +140,8 @@ async def test_another_name_is_no_way_around_the_rules(rule: str) -> None:
 
 
 async def test_another_name_is_no_way_around_a_limit() -> None:
-    kit = CallEnvironment(settings=CallDefaults(longest_wait=0))
-    registry = ToolRegistry([a_tool("find", limits=Limits(rate=1, per=60))], kit=kit)
+    kit = CallEnvironment(settings=CallDefaults(max_wait=0))
+    registry = ToolRegistry([a_tool("find", limits=Limits(rate=1, per=60))], environment=kit)
     view = registry.renamed({"find": "look"})
 
     first, second = await registry.call("find"), await view.call("look")

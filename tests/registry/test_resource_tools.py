@@ -4,7 +4,7 @@ from pegboard.core.context import ToolContext
 from pegboard.core.resources_and_prompts import PromptMessage
 from pegboard.core.result import ImagePart, TextPart
 from pegboard.core.tool import Effect
-from pegboard.registry.resource_tools import OfferedPrompt, ResourceTool
+from pegboard.registry.resource_tools import PromptTool, ResourceTool
 from pegboard.tools import prompt, resource
 from pegboard.tools.resources_and_prompts import FunctionPrompt, FunctionResource, offer_of
 
@@ -44,9 +44,9 @@ async def test_a_resource_runs_like_a_tool_that_reads() -> None:
 async def test_a_prompt_runs_like_a_tool_and_comes_back_whole() -> None:
     made = offer_of(show)
     assert isinstance(made, FunctionPrompt)
-    offered = OfferedPrompt(made)
+    offered = PromptTool(made)
 
-    filled = offered.filled(await offered.run({"what": "this"}, ToolContext()))
+    filled = offered.to_prompt(await offered.run({"what": "this"}, ToolContext()))
 
     assert [(item.role, item.content) for item in filled.messages] == [
         ("assistant", TextPart(text="this")),

@@ -171,7 +171,7 @@ def test_an_update_is_told_with_its_uri() -> None:
     heard: list[tuple[str, str]] = []
     registry.changes.listen(lambda kind, uri: heard.append((kind, uri)))
 
-    registry.offers.updated("docs://index")
+    registry.offers.notify_update("docs://index")
 
     assert heard == [("resource", "docs://index")]
 

@@ -5,7 +5,7 @@ from tests.registry.made import a_tool
 
 from pegboard import ToolRegistry
 from pegboard.errors import InvalidRequest, VersionNotFound
-from pegboard.registry.version_specifiers import fits_pin, meant
+from pegboard.registry.version_specifiers import fits_pin, resolve_version
 
 KNOWN = ["1.0.0", "1.1.0", "1.1.1", "2.0.0", "3.0", "3.0.1", "10.0.0"]
 
@@ -28,7 +28,7 @@ def test_a_pin_is_the_beginning_of_a_version(version: str, pin: str, fits: bool)
     ],
 )
 def test_a_version_is_named_as_in_a_pin(said: str, found: str) -> None:
-    assert meant(said, KNOWN, name="search") == found
+    assert resolve_version(said, KNOWN, name="search") == found
 
 
 @pytest.mark.parametrize(
@@ -40,7 +40,7 @@ def test_a_version_is_named_as_in_a_pin(said: str, found: str) -> None:
 )
 def test_what_may_be_several_versions_is_refused_with_them(said: str, told: str) -> None:
     with pytest.raises(InvalidRequest) as refused:
-        meant(said, KNOWN, name="search")
+        resolve_version(said, KNOWN, name="search")
 
     assert str(refused.value) == told
 
@@ -48,7 +48,7 @@ def test_what_may_be_several_versions_is_refused_with_them(said: str, told: str)
 @pytest.mark.parametrize("said", ["4", "1.0.0.0", "v1", "1.", "0"])
 def test_what_is_no_version_is_told_with_those_that_there_are(said: str) -> None:
     with pytest.raises(VersionNotFound, match=r"there are 1\.0\.0, 1\.1\.0, .* 10\.0\.0\."):
-        meant(said, KNOWN, name="search")
+        resolve_version(said, KNOWN, name="search")
 
 
 def test_a_call_by_a_version_in_full_is_answered_by_that_one() -> None:

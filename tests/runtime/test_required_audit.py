@@ -163,7 +163,7 @@ def test_without_a_trail_none_can_be_required(settings: dict[str, Any]) -> None:
 async def test_nothing_is_decided_that_could_not_be_proved_but_turning_off(tmp_path: Path) -> None:
     """An approval stays pending and what is off stays off; what is turned off is off at once."""
     async with a_board(data=tmp_path) as board, client_of(board) as client:
-        board.registry.apply(replace(board.registry.kit, policy=Policy(ask=("pay",))))
+        board.registry.apply(replace(board.registry.environment, policy=Policy(ask=("pay",))))
         asked = (await board.call("pay", {"amount": 1})).error
         assert isinstance(asked, ApprovalRequired)
         await client.post("/switches", json={"turn": "off", "kind": "tool", "name": "look"})

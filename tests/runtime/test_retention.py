@@ -77,7 +77,7 @@ async def test_runs_that_ended_long_ago_go_and_others_stay() -> None:
         await opened.runs.store_result(a_result(run_id="ended"), "one")
         await opened.runs.put_plan(StoredPlan(id="p1", graph={}, created_at=1.0))
         async with Pegboard() as board:
-            kit = replace(board.registry.kit, now=lambda: time.time() + 100 * DAY)
+            kit = replace(board.registry.environment, now=lambda: time.time() + 100 * DAY)
             gone = await delete_expired(Settings(), opened, kit)
         page = await opened.runs.runs(RunQuery())
 
@@ -89,7 +89,7 @@ async def test_a_storage_that_is_gone_is_left_for_later(tmp_path: Path, caplog: 
     opened = create_storage(Settings(data=tmp_path), redact=None)
     await opened.close()
     async with Pegboard() as board:
-        gone = await delete_expired(Settings(), opened, board.registry.kit)
+        gone = await delete_expired(Settings(), opened, board.registry.environment)
 
     assert gone == {}
     assert "retention: old calls could not be deleted, trying again later" in caplog.text

@@ -162,7 +162,7 @@ async def test_a_failure_that_nobody_foresaw_does_not_end_the_following(
     store, registry = _Odd(ClosableLock()), ToolRegistry()
     await store.put(Switch(kind="writes", name="", reason="a fire", at=1.0))
     following = asyncio.create_task(follow(KillSwitches(registry, store), every=0.01))
-    while not registry.kit.switches.state()["writes"]:  # noqa: ASYNC110 - the follower looks by itself
+    while not registry.environment.switches.state()["writes"]:  # noqa: ASYNC110 - the follower looks by itself
         await asyncio.sleep(0.01)
     following.cancel()
     await asyncio.wait([following])

@@ -1,4 +1,4 @@
-"""What a person is asked before a call runs: bound to that very call, and shown without secrets."""
+"""Approval requests: bound to one call, and shown to people without secrets."""
 
 import json
 import re
@@ -15,19 +15,19 @@ from pegboard.core.ports.approval_store import Approval, ApprovalQuery
 from pegboard.core.tool import ToolSpec
 from pegboard.execution.call_state import CallState
 from pegboard.execution.environment import CallEnvironment
-from pegboard.execution.results.redaction import MASK, redacted_value
+from pegboard.execution.results.redaction import MASK, redact_value
 
-_LONGEST_SHOWN = 4_000
+_MAX_SHOWN = 4_000
 _KEY = re.compile(r"(?P<place>(?P<step>.+?):[\d.]+(?:\+\d+)?)(?::\d+)?(?::w\d+)?")
 _SETTLED = frozenset({"used", "expired", "withdrawn"})
 
 
-def call_digest(call: CallState, spec: ToolSpec, arguments_digest: str) -> str:
-    """What makes a call the one that was approved: tool, version, arguments and principal.
+def digest_call(call: CallState, spec: ToolSpec, arguments_digest: str) -> str:
+    """Digest of the call that an approval is for: tool, version, arguments and principal.
 
-    Within a run it is that place of that run, so that each node and each item has its own approval
-    and none is used up by a call from elsewhere. A call that was cut off before it used its
-    approval, and is made again, is still the one that was approved.
+    Within a run it includes the place in that run, so that each node and each item has its own
+    approval. A call that was cut off before it used its approval and is made again has the same
+    digest.
     """
     run_id, key = call.ctx.run_id, call.ctx.idempotency_key or ""
     found = _KEY.fullmatch(key.removeprefix(f"{run_id}:"))
@@ -35,37 +35,39 @@ def call_digest(call: CallState, spec: ToolSpec, arguments_digest: str) -> str:
     return _hash(["call", spec.name, spec.version, call.owner, arguments_digest, *place])
 
 
-def edited_digest(approval: Approval, arguments: Mapping[str, Any]) -> str:
-    """What an edited approval is good for: the call that was asked about, with other arguments."""
+def digest_edited_call(approval: Approval, arguments: Mapping[str, Any]) -> str:
+    """Digest of the call that an edited approval is for: the requested one with other arguments."""
     return _hash(["edited", approval.digest, digest_of(arguments)])
 
 
 async def request_approval(
-    call: CallState, spec: ToolSpec, kit: CallEnvironment, *, digest: str, reason: str
+    call: CallState, spec: ToolSpec, environment: CallEnvironment, *, digest: str, reason: str
 ) -> Approval:
-    """The approval that holds for this call, as it stands now; a new question where none holds.
+    """The approval of this call in its current state; a new request where none holds.
 
-    However often and from wherever it is asked at the same time, people see one question: the id
-    follows from the call and from the approval before.
+    The id follows from the call and the previous approval, so that concurrent requests for one call
+    are one request.
 
     Raises:
-        Unavailable: It could not be stored; the call must not run.
+        Unavailable: The request could not be stored; the call must not run.
     """
-    page = await kit.approvals.approvals(ApprovalQuery(digest=digest, limit=1))
+    page = await environment.approvals.approvals(ApprovalQuery(digest=digest, limit=1))
     found = page.approvals[0] if page.approvals else None
-    while found is None or not _holds(found, kit.now()):
-        question = _question(call, spec, kit, digest, reason, after=found.id if found else "")
-        kept = await kit.approvals.ask(question)
+    while found is None or not _holds(found, environment.now()):
+        question = _question(
+            call, spec, environment, digest, reason, after=found.id if found else ""
+        )
+        kept = await environment.approvals.ask(question)
         if kept.created_at == question.created_at and kept.used_at is None:
-            if kit.emitter.is_heard:
-                kit.emitter.emit(approval_changed(kept, at=kept.created_at))
+            if environment.emitter.has_listeners:
+                environment.emitter.emit(approval_changed(kept, at=kept.created_at))
             return kept
         found = kept
     return found
 
 
 def approval_changed(approval: Approval, *, at: float) -> ApprovalChanged:
-    """The event of an approval that came or is in another state."""
+    """The event of an approval that was made or has changed its state."""
     return ApprovalChanged(
         approval_id=approval.id,
         state=approval.state,
@@ -84,16 +86,22 @@ def approval_changed(approval: Approval, *, at: float) -> ApprovalChanged:
 
 
 def _holds(approval: Approval, now: float) -> bool:
-    """Whether nobody has to be asked anew: a refusal holds as long as the approval would have."""
+    """Whether no new request is needed. A refusal holds as long as an approval would."""
     if approval.state in _SETTLED:
         return False
     return approval.expires_at is None or approval.expires_at > now
 
 
 def _question(
-    call: CallState, spec: ToolSpec, kit: CallEnvironment, digest: str, reason: str, *, after: str
+    call: CallState,
+    spec: ToolSpec,
+    environment: CallEnvironment,
+    digest: str,
+    reason: str,
+    *,
+    after: str,
 ) -> Approval:
-    principal, now, ttl = call.ctx.principal, kit.now(), kit.settings.approval_ttl
+    principal, now, ttl = call.ctx.principal, environment.now(), environment.settings.approval_ttl
     return Approval(
         id=f"ap_{_hash([digest, after])[:24]}",
         digest=digest,
@@ -102,7 +110,7 @@ def _question(
         principal=principal.id,
         tenant=principal.tenant,
         created_at=now,
-        shown=shown(call.raw, spec, kit),
+        shown=mask_arguments(call.raw, spec, environment),
         reason=reason,
         run_id=call.ctx.run_id,
         node_id=_node(call),
@@ -111,14 +119,14 @@ def _question(
 
 
 def _node(call: CallState) -> str:
-    """Which step of its run makes the call, as the key of its calls says; empty outside runs."""
+    """The step of the run that makes the call, from its idempotency key; empty outside runs."""
     run_id, key = call.ctx.run_id, call.ctx.idempotency_key or ""
     found = _KEY.fullmatch(key.removeprefix(f"{run_id}:")) if run_id else None
     return found["step"] if found else ""
 
 
-def shown(arguments: Arguments, spec: ToolSpec, kit: CallEnvironment) -> Any:
-    """Arguments as a person is shown them: secrets masked, long texts cut."""
+def mask_arguments(arguments: Arguments, spec: ToolSpec, environment: CallEnvironment) -> Any:
+    """The arguments as people see them: secrets masked, long texts cut."""
     value: Any = arguments
     if isinstance(arguments, (str, bytes)):
         try:
@@ -130,7 +138,7 @@ def shown(arguments: Arguments, spec: ToolSpec, kit: CallEnvironment) -> Any:
         value = cast("dict[str, Any]", value) | {
             name: MASK for name in _secret_names(spec) if name in value
         }
-    return value if kit.redact is None else redacted_value(value, kit.redact)
+    return value if environment.redact is None else redact_value(value, environment.redact)
 
 
 def _secret_names(spec: ToolSpec) -> list[str]:
@@ -147,10 +155,10 @@ def _is_secret(node: Mapping[str, Any]) -> bool:
 
 
 def _plain(value: Any) -> Any:
-    """As JSON; what is none, as text."""
+    """The value as JSON; a value without a JSON form as text."""
     if isinstance(value, str):
-        more = len(value) - _LONGEST_SHOWN
-        return value if more <= 0 else f"{value[:_LONGEST_SHOWN]}… ({more} more characters)"
+        more = len(value) - _MAX_SHOWN
+        return value if more <= 0 else f"{value[:_MAX_SHOWN]}… ({more} more characters)"
     if isinstance(value, Mapping):
         items = cast("Mapping[Any, Any]", value).items()
         return {str(name): _plain(item) for name, item in items}

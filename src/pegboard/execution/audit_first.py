@@ -1,4 +1,4 @@
-"""What somebody is about to change: in the audit trail first, where the trail is required."""
+"""Record a change of the board in a required audit trail before it is made."""
 
 import asyncio
 from collections.abc import AsyncGenerator, Callable, Iterable
@@ -12,25 +12,28 @@ from pegboard.core.ports.audit_store import AuditEntry, Prove, skip_proof
 from pegboard.errors import PegboardError, Unavailable
 from pegboard.execution.environment import CallEnvironment
 
-_MOST_NAMED = 500
-"""So many names of a change stand in its decision; its digest stands for all of them."""
+_MAX_NAMES = 500
+"""Names of a change that its record lists; its digest covers all of them."""
 
 
 @asynccontextmanager
 async def record_in_audit(
-    prove: Prove, change: Callable[[], BoardChanged], *, kit: CallEnvironment, done: str = ""
+    prove: Prove,
+    change: Callable[[], BoardChanged],
+    *,
+    environment: CallEnvironment,
+    done: str = "",
 ) -> AsyncGenerator[None]:
-    """Let nothing inside be done before the trail has it; what then fails, it hears of too.
+    """Run the body only once the audit trail has recorded the change; record its failure too.
 
     Args:
-        prove: Has it first; with `skip_proof` nothing is waited for, made or told here.
-        change: Makes what is about to be done, with the verb as its action: `register`, `reload`.
-        kit: Whose clock and listeners are used.
-        done: The action under which it is told that all went well; empty where what is inside
-            tells that itself.
+        prove: Writes the record; with `unproved` this context manager does nothing.
+        change: Makes the record, with the verb as its action: `register`, `reload`.
+        environment: The clock and the listeners.
+        done: The action to report when the body has succeeded; empty where the body reports it.
 
     Raises:
-        AuditUnavailable: The trail cannot take it: nothing inside is done.
+        AuditUnavailable: The trail cannot be written: the body does not run.
     """
     if prove is skip_proof:
         yield
@@ -46,28 +49,30 @@ async def record_in_audit(
     entry = AuditEntry(kind="decision", at=wanted.at, tenant=wanted.tenant, body=body)
     try:
         await prove(entry)
-    except asyncio.CancelledError as error:  # the trail may have it all the same
-        kit.emitter.emit(unfinished(wanted, error, at=kit.now(), is_begun=False))
+    except asyncio.CancelledError as error:  # the record may have been written all the same
+        environment.emitter.emit(
+            describe_unfinished(wanted, error, at=environment.now(), is_begun=False)
+        )
         raise
     try:
         yield
     except BaseException as error:
-        kit.emitter.emit(unfinished(wanted, error, at=kit.now()))
+        environment.emitter.emit(describe_unfinished(wanted, error, at=environment.now()))
         raise
     if done:
-        kit.emitter.emit(structs.replace(wanted, action=done, at=kit.now()))
+        environment.emitter.emit(structs.replace(wanted, action=done, at=environment.now()))
 
 
-def unfinished(
+def describe_unfinished(
     wanted: BoardChanged, error: BaseException, *, at: float, is_begun: bool = True
 ) -> BoardChanged:
-    """What the trail hears of a decision that was not, or perhaps not, carried out.
+    """The record of a change that was not, or perhaps not, made.
 
     Args:
-        wanted: What was about to be done.
-        error: What came between.
+        wanted: The intended change.
+        error: Why it was not completed.
         at: Unix seconds.
-        is_begun: Whether that came after the first of it could be done.
+        is_begun: Whether part of the change may have been made.
     """
     known = isinstance(error, PegboardError)
     return structs.replace(
@@ -82,22 +87,22 @@ def unfinished(
     )
 
 
-def named(items: Iterable[tuple[str, str]]) -> dict[str, Any]:
-    """What a decision says of the things that it is about, however many they are.
+def summarize_names(items: Iterable[tuple[str, str]]) -> dict[str, Any]:
+    """The count, names and digest of the items of a change, for its record.
 
     Args:
-        items: The name of each, and the digest of what becomes of it.
+        items: The name of each item and the digest of its new definition.
     """
     pairs = list(items)
     return {
         "count": len(pairs),
-        "names": [name for name, _ in pairs[:_MOST_NAMED]],
+        "names": [name for name, _ in pairs[:_MAX_NAMES]],
         "digest": digest_of([list(pair) for pair in pairs]),
     }
 
 
 def _may_be_done(error: BaseException) -> bool:
-    """Whether nobody knows: it was cut off, or the store was, or something is broken."""
+    """Whether the change may have been made in spite of the error."""
     if isinstance(error, Unavailable):
         return not error.nothing_done
     return isinstance(error, asyncio.CancelledError) or not isinstance(error, PegboardError)

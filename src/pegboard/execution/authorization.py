@@ -12,7 +12,7 @@ from pegboard.execution.compiled_tool import CompiledTool
 from pegboard.execution.environment import CallEnvironment
 
 
-def authorize(call: CallState, spec: ToolSpec, kit: CallEnvironment) -> Decision:
+def authorize(call: CallState, spec: ToolSpec, environment: CallEnvironment) -> Decision:
     """Decide about this call now; a denial becomes the call's decision and ends it.
 
     Raises:
@@ -24,22 +24,22 @@ def authorize(call: CallState, spec: ToolSpec, kit: CallEnvironment) -> Decision
         spec,
         Action.CALL,
         call.arguments,
-        policy=kit.policy,
-        switches=kit.switches,
+        policy=environment.policy,
+        switches=environment.switches,
     )
     if decision.verdict is Verdict.DENY:
         refuse(call, spec, decision)
     return decision
 
 
-def reauthorize(call: CallState, target: CompiledTool, kit: CallEnvironment) -> None:
+def reauthorize(call: CallState, target: CompiledTool, environment: CallEnvironment) -> None:
     """Decide again after a wait, so that a tool that was turned off meanwhile does not run.
 
     Raises:
         AccessDenied: The caller may no longer make this call.
     """
-    if kit.switches.any_off:
-        authorize(call, target.spec, kit)
+    if environment.switches.any_off:
+        authorize(call, target.spec, environment)
 
 
 def refuse(call: CallState, spec: ToolSpec, decision: Decision) -> NoReturn:

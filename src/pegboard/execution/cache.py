@@ -1,4 +1,4 @@
-"""Answers that may be given again, and one flight for many who ask the same at once."""
+"""The cache of results: fresh results are given again, and identical concurrent calls share one."""
 
 import asyncio
 import threading
@@ -12,17 +12,17 @@ from pegboard.core.result_copy import detach
 from pegboard.core.tool import Tool
 from pegboard.errors import ToolTimeout
 
-_OVERHEAD = 500  # bytes that an entry takes beside its answer, roughly
+_OVERHEAD = 500  # approximate bytes of an entry beside its result
 
 
 class Key(NamedTuple):
     """What makes two calls the same.
 
     Attributes:
-        tool: The tool's `id()`: another tool of the same name has other answers. What is kept
-            under a key holds the tool, so that the number is nobody else's meanwhile.
+        tool: `id()` of the tool, so that another tool of the same name has other results. The
+            cached entry holds the tool, so that the id is not reused meanwhile.
         digest: Of the arguments.
-        owner: Empty when the answer is anybody's.
+        owner: Empty when all callers share the result.
     """
 
     tool: int
@@ -30,7 +30,7 @@ class Key(NamedTuple):
     owner: str
 
 
-class _Answer(NamedTuple):
+class _CachedAnswer(NamedTuple):
     expires: float
     result: ToolResult
     size: int
@@ -42,12 +42,13 @@ def _no_limit() -> float | None:
 
 
 class ResultCache:
-    """Answers within bounds, each until its time is up; safe for several event loops.
+    """Results within limits of number and size; safe for several event loops.
 
     Args:
-        most: Answers.
-        max_bytes: Of all answers together, roughly; one that needs more than an eighth is not kept.
-        monotonic: Seconds that only grow.
+        most: Maximum number of results.
+        max_bytes: Approximate size of all results together; one above an eighth of it is not
+            cached.
+        monotonic: A monotonic clock, in seconds.
     """
 
     def __init__(
@@ -62,13 +63,13 @@ class ResultCache:
         self._monotonic = monotonic
         self._lock = threading.Lock()
         self._bytes = 0
-        self._items: OrderedDict[Key, _Answer] = OrderedDict()
+        self._items: OrderedDict[Key, _CachedAnswer] = OrderedDict()
         self._flights: dict[
             tuple[Key, asyncio.AbstractEventLoop], asyncio.Future[ToolResult | None]
         ] = {}
 
     def get(self, key: Key) -> ToolResult | None:
-        """A fresh answer, or None."""
+        """A fresh result, or None."""
         with self._lock:
             entry = self._items.get(key)
             if entry is None:
@@ -87,20 +88,20 @@ class ResultCache:
         ttl: float,
         remaining: Callable[[], float | None] = _no_limit,
     ) -> tuple[ToolResult, bool]:
-        """An answer and whether it was there already; who asks while one is made waits for it.
+        """A result, and whether it was cached; concurrent callers wait for the first one's.
 
-        A failure is nobody's answer: it is raised to the one that made it, and the next in line
-        tries for itself.
+        A failure is not shared: it is raised to the caller that made it, and the next one tries
+        again.
 
         Args:
-            key: What is asked.
-            make: Makes the answer.
-            tool: What makes it.
-            ttl: Seconds for which it is fresh.
-            remaining: Seconds that are left to wait for somebody else's flight; None for no limit.
+            key: Identifies the call.
+            make: Makes the result.
+            tool: The tool that makes it.
+            ttl: Seconds for which the result is fresh.
+            remaining: Seconds left to wait for another caller's result; None for no limit.
 
         Raises:
-            ToolTimeout: The other flight did not end in time.
+            ToolTimeout: The other caller's result did not arrive in time.
         """
         flight_key = (key, asyncio.get_running_loop())
         while True:
@@ -109,18 +110,18 @@ class ResultCache:
                 return known, True
             flight = self._flights.get(flight_key)
             if flight is None:
-                return await self._fly(flight_key, make, tool, ttl), False
-            shared = await _landed(flight, remaining())
+                return await self._make_and_share(flight_key, make, tool, ttl), False
+            shared = await _wait_for(flight, remaining())
             if shared is not None:
                 return detach(shared), True
 
     def clear(self) -> None:
-        """Forget every answer."""
+        """Remove every result."""
         with self._lock:
             self._items.clear()
             self._bytes = 0
 
-    async def _fly(
+    async def _make_and_share(
         self,
         flight_key: tuple[Key, asyncio.AbstractEventLoop],
         make: Callable[[], Awaitable[ToolResult]],
@@ -147,7 +148,7 @@ class ResultCache:
             return
         with self._lock:
             self._forget(key)
-            self._items[key] = _Answer(self._monotonic() + ttl, result, size, tool)
+            self._items[key] = _CachedAnswer(self._monotonic() + ttl, result, size, tool)
             self._bytes += size
             while len(self._items) > self._most or self._bytes > self._max_bytes:
                 self._forget(next(iter(self._items)))
@@ -158,22 +159,20 @@ class ResultCache:
             self._bytes -= entry.size
 
 
-async def _landed(
+async def _wait_for(
     flight: "asyncio.Future[ToolResult | None]", longest_wait: float | None
 ) -> ToolResult | None:
-    await asyncio.wait([flight], timeout=longest_wait)  # unlike wait_for, leaves the flight alone
+    await asyncio.wait([flight], timeout=longest_wait)  # unlike wait_for, does not cancel it
     if flight.done():
         return flight.result()
-    raise ToolTimeout(
-        "Another call that asks the same did not end within this call's time.", nothing_done=True
-    )
+    raise ToolTimeout("An identical call did not end within this call's time.", nothing_done=True)
 
 
 def _size_of(result: ToolResult) -> int:
     content = result.content
     size = len(content) if isinstance(content, str) else sum(map(_part_size, content))
     size += sum(len(item.data or b"") for item in result.artifacts)
-    # a structured value stands beside the text that was made of it, and takes more
+    # a structured value takes more memory than its text
     return _OVERHEAD + size * (1 if result.structured is None else 4)
 
 

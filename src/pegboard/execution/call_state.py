@@ -1,4 +1,4 @@
-"""One call on its way through the steps; private to this room."""
+"""The state of one call, shared by its steps."""
 
 from collections.abc import Callable, Coroutine, Mapping
 from dataclasses import replace
@@ -12,24 +12,24 @@ from pegboard.core.decision import Decision
 from pegboard.core.elicitation import LogLine
 from pegboard.core.ports.approval_store import Approval
 from pegboard.core.result import ToolResult
-from pegboard.execution.results.redaction import redacted_value
+from pegboard.execution.results.redaction import redact_value
 
 NO_ARGUMENTS: Mapping[str, Any] = MappingProxyType({})
 
 
 class CallState(Struct, eq=False, kw_only=True):
-    """What the steps of one call share; made by the pipeline, dropped when the call ends.
+    """The state of one call: made by the pipeline, passed to each step, dropped at the end.
 
     Attributes:
         raw: The arguments as they arrived.
         started: `time.monotonic()` seconds.
         started_at: Unix seconds.
         deadline: `time.monotonic()` seconds by which the whole call must have ended.
-        until: The same for the attempt that runs.
-        cancelling: How many requests to cancel the task there were before the attempt.
+        attempt_deadline: The same for the current attempt.
+        cancelling: `Task.cancelling()` before the current attempt.
         caller: Calls another tool on behalf of this call.
-        arguments: The arguments as `validate` read them.
-        approval: What lets it through although the policy asks.
+        arguments: The validated arguments.
+        approval: The approval of this call, where the policy asks for one.
         attempts: How often the tool itself was started.
     """
 
@@ -40,7 +40,7 @@ class CallState(Struct, eq=False, kw_only=True):
     started: float
     started_at: float
     deadline: float | None = None
-    until: float | None = None
+    attempt_deadline: float | None = None
     cancelling: int = 0
     caller: Call | None = None
     arguments: Mapping[str, Any] = NO_ARGUMENTS
@@ -51,7 +51,7 @@ class CallState(Struct, eq=False, kw_only=True):
     replayed: bool = False
 
     def context(self, redact: Callable[[str], str] | None = None) -> ToolContext[Any]:
-        """What the running tool is given; what it tells of its progress is redacted."""
+        """The tool's `ToolContext`; secrets are removed from progress and log messages."""
         ctx, listen, log = self.ctx, self.ctx.on_progress, self.ctx.on_log
         if redact is not None and listen is not None:
             listen = _redacting(listen, redact)
@@ -64,7 +64,7 @@ class CallState(Struct, eq=False, kw_only=True):
             call_id=self.id,
             parent_id=ctx.parent_id,
             tool=self.name,
-            deadline=self.deadline if self.until is None else self.until,
+            deadline=self.deadline if self.attempt_deadline is None else self.attempt_deadline,
             idempotency_key=ctx.idempotency_key,
             instead_of=ctx.instead_of,
             workspace=ctx.workspace,
@@ -76,25 +76,25 @@ class CallState(Struct, eq=False, kw_only=True):
 
     @property
     def owner(self) -> str:
-        """Whose stored results and idempotency keys these are."""
+        """The owner of this call's stored results and idempotency keys."""
         return self.ctx.principal.owner
 
 
 def _redacting(
     listen: Callable[[Progress], None], redact: Callable[[str], str]
 ) -> Callable[[Progress], None]:
-    return lambda told: listen(replace(told, message=redact(told.message)))
+    return lambda progress: listen(replace(progress, message=redact(progress.message)))
 
 
 def _redacting_log(
     log: Callable[[LogLine], None], redact: Callable[[str], str]
 ) -> Callable[[LogLine], None]:
-    return lambda told: log(replace(told, data=redacted_value(told.data, redact)))
+    return lambda line: log(replace(line, data=redact_value(line.data, redact)))
 
 
 Handler = Callable[[CallState], Coroutine[Any, Any, ToolResult]]
-"""A step with everything below it: takes the call on its way down, gives the result back up.
+"""A step together with all steps below it: takes the call, returns its result.
 
-A step with nothing to do on the way up is a plain function that hands on what follows, so that the
-call has one frame less to wait in.
+A step that does nothing with the result is a plain function that returns the coroutine of the next
+step, so that the call has one coroutine less.
 """

@@ -1,4 +1,4 @@
-"""A tool as the steps see it while its path is compiled."""
+"""A tool prepared for its steps."""
 
 from collections.abc import Awaitable, Callable, Mapping
 from typing import Any
@@ -11,13 +11,13 @@ from pegboard.tools.schema_arguments import SchemaArguments
 
 
 class CompiledTool:
-    """One tool, with its readers ready.
+    """A tool with the functions that validate its arguments and its output.
 
     Attributes:
         tool: The tool itself.
-        read: Reads and checks arguments.
-        finish: Wraps and checks what it returns.
-        needs_context: Whether it looks at its `ToolContext`.
+        read: Reads and validates arguments.
+        finish: Turns the returned value into a checked result.
+        needs_context: Whether the tool uses its `ToolContext`.
         keyed: Whether this path is for calls with an idempotency key.
     """
 

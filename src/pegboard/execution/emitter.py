@@ -1,4 +1,4 @@
-"""Telling listeners what happened; no listener can fail or slow a call for another's sake."""
+"""Emit events to listeners; a listener that raises does not affect the call."""
 
 import asyncio
 import logging
@@ -14,25 +14,25 @@ class Emitter:
     """Passes events to listeners.
 
     Attributes:
-        is_heard: Whether anybody listens.
-        failures: How many events a listener has refused, in all.
+        has_listeners: Whether there is a listener.
+        failures: How often a listener has raised.
     """
 
     def __init__(self, listeners: Sequence[Listener] = ()) -> None:
         self._listeners = tuple(listeners)
-        self.is_heard = bool(self._listeners)
+        self.has_listeners = bool(self._listeners)
         self.failures = 0
 
     def add(self, listener: Listener) -> None:
-        """Tell this one too, from the next event on."""
+        """Add a listener, from the next event on."""
         self._listeners = (*self._listeners, listener)
-        self.is_heard = True
+        self.has_listeners = True
 
     def emit(self, event: Event) -> None:
-        """Tell all."""
+        """Pass an event to every listener."""
         for listener in self._listeners:
             try:
                 listener.on_event(event)
             except (Exception, asyncio.CancelledError):  # noqa: BLE001 - the call's record is being written: its outcome must not change
                 self.failures += 1
-                _LOG.exception("listener %s failed", type(listener).__name__)
+                _LOG.exception("events: listener %s failed", type(listener).__name__)

@@ -1,4 +1,4 @@
-"""What the steps work with: policy, ports and defaults, put together by whoever owns a registry."""
+"""The environment of a call: policy, stores, clocks, limits and defaults shared by its steps."""
 
 import asyncio
 import random
@@ -14,46 +14,46 @@ from pegboard.core.ports.approval_store import ApprovalStore
 from pegboard.core.ports.call_stores import Journal, OutcomeStore, ResultStore
 from pegboard.execution.cache import ResultCache
 from pegboard.execution.emitter import Emitter
-from pegboard.execution.in_flight_calls import Flights
+from pegboard.execution.in_flight_calls import InFlightCalls
 from pegboard.execution.limits.breakers import Breakers
 from pegboard.execution.limits.limiters import Limiters
 
 
-def _unknown(_name: str) -> str:
+def _no_reason(_name: str) -> str:
     return ""
 
 
-def _nobody(_name: str) -> asyncio.Event | None:
+def _no_pending_source(_name: str) -> asyncio.Event | None:
     return None
 
 
 _IN_MEMORY = cast("ApprovalStore", None)
-"""Stands for a store of the kit's own, which tells the time by the kit's clock."""
+"""Marks a default that needs the clock of the environment, and is made in `__post_init__`."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CallDefaults:
-    """Defaults for tools that do not say otherwise; seconds and bytes.
+    """Defaults for tools that set no value of their own; seconds and bytes.
 
     Attributes:
-        attempt_timeout: For one attempt of a tool; 0 for no limit.
-        call_timeout: For a whole call with its waits and retries, when the caller gave no deadline;
-            0 for no limit.
-        longest_wait: For a place under a rate or concurrency limit; at 0 nobody waits, and who
-            finds no place is refused at once.
-        max_result_bytes: What a result may hold before it is stored and paged; 0 for no limit.
-        result_ttl: How long a stored result is kept; at 0 it has expired when its handle is given.
+        attempt_timeout: Limit of one attempt of a tool; 0 for no limit.
+        call_timeout: Limit of a whole call, with waits and retries, when the caller gives no
+            deadline; 0 for no limit.
+        max_wait: Longest wait for a rate or concurrency limit; at 0 a call is refused at once.
+        max_result_bytes: Size above which a result is stored and paged; 0 for no limit.
+        result_ttl: How long a stored result is kept; at 0 its handle has expired at once.
         batch_concurrency: Calls of one batch in flight at once; 0 for no limit.
-        approval_ttl: For how long a person's answer is waited for, and then holds; 0 for ever.
-        key_lease: Where servers share the outcomes of idempotency keys: for how long a call has its
-            key without saying again that it runs; 0 where nobody shares them.
-        keep_arguments: Whether what is recorded may quote arguments; else the operator's detail of
-            an error is kept without them.
+        approval_ttl: How long an approval waits for its decision, and how long the decision then
+            holds; 0 for no limit.
+        key_lease: How long a call holds an idempotency key without renewing it, where servers share
+            the outcomes; 0 where they do not.
+        keep_arguments: Whether records may quote arguments. Otherwise they are removed from the
+            operator's detail of an error.
     """
 
     attempt_timeout: float = 60.0
     call_timeout: float = 300.0
-    longest_wait: float = 30.0
+    max_wait: float = 30.0
     max_result_bytes: int = 100_000
     result_ttl: float = 24 * 3600.0
     batch_concurrency: int = 16
@@ -67,14 +67,15 @@ class CallEnvironment:
     """Everything a call needs beside its tool.
 
     Attributes:
-        approvals: What people are asked and have decided; in memory unless given.
-        flights: Calls with a key that run in this process; whoever shares `outcomes` shares these.
-        journal: Where the starts of writes are stored first; None keeps none.
-        redact: Takes secrets out of text; None when there are none to take out.
-        in_flight: Running calls by tool, kept while somebody wants to see them; None keeps none.
-        why_absent: Why a tool of this name is not there now; empty when nothing is known of it.
-        coming: What is set when it is known whether there is a tool of this name; None when it is
-            known now.
+        approvals: Approval requests and their decisions; in memory unless given.
+        in_flight_calls: Calls with an idempotency key that run in this process; environments that
+            share `outcomes` share these too.
+        journal: Stores the start of a write before it runs; None for no journal.
+        redact: Removes secrets from a text; None when there are none.
+        running_counts: Number of running calls by tool, for metrics; None counts nothing.
+        why_missing: Why there is no tool of this name now; empty when nothing is known of it.
+        pending_source: An event that is set once the source of this tool has answered; None when no
+            source is waited for.
     """
 
     policy: Policy = field(default_factory=Policy)
@@ -84,15 +85,15 @@ class CallEnvironment:
     results: ResultStore = field(default_factory=MemoryResults)
     outcomes: OutcomeStore = field(default_factory=MemoryOutcomes)
     approvals: ApprovalStore = _IN_MEMORY
-    flights: Flights = field(default_factory=Flights)
+    in_flight_calls: InFlightCalls = field(default_factory=InFlightCalls)
     journal: Journal | None = None
     cache: ResultCache = field(default_factory=ResultCache)
     limiters: Limiters = field(default_factory=Limiters)
     breakers: Breakers = field(default_factory=Breakers)
     redact: Callable[[str], str] | None = None
-    in_flight: dict[str, int] | None = None
-    why_absent: Callable[[str], str] = _unknown
-    coming: Callable[[str], asyncio.Event | None] = _nobody
+    running_counts: dict[str, int] | None = None
+    why_missing: Callable[[str], str] = _no_reason
+    pending_source: Callable[[str], asyncio.Event | None] = _no_pending_source
     random: Callable[[], float] = random.random
     now: Callable[[], float] = time.time
     monotonic: Callable[[], float] = time.monotonic

@@ -1,4 +1,4 @@
-"""Foreign exceptions become ours, and ours become what each of three readers may see."""
+"""Translate foreign exceptions, and show errors to model, caller and operator."""
 
 import asyncio
 import secrets
@@ -20,17 +20,17 @@ from pegboard.errors import (
     ToolTimeout,
     Unavailable,
 )
-from pegboard.execution.results.masking import masked
-from pegboard.execution.results.redaction import redactor
+from pegboard.execution.results.masking import mask_credentials
+from pegboard.execution.results.redaction import make_redactor
 
-_LONGEST_DETAIL = 16_000
-_LONGEST_SEARCHED = 64_000
-_MOST_HIDDEN = 1_000
-_LONGEST_MESSAGE = 8_000
+_MAX_DETAIL = 16_000
+_MAX_SEARCHED = 64_000
+_MAX_HIDDEN = 1_000
+_MAX_MESSAGE = 8_000
 
 
-def translated(tool: str, error: BaseException) -> PegboardError:
-    """Our error for whatever a tool raised; the original is its cause, for the operator only."""
+def translate_error(tool: str, error: BaseException) -> PegboardError:
+    """The `PegboardError` for an exception of a tool, with the original as its cause."""
     error = unwrap_single_error(error)
     if isinstance(error, PegboardError):
         return error
@@ -44,21 +44,23 @@ def translated(tool: str, error: BaseException) -> PegboardError:
     return ours
 
 
-def failed_result(error: PegboardError, redact: Callable[[str], str] | None = None) -> ToolResult:
-    """The result of a failed call: what the model reads, and the typed error.
+def make_failed_result(
+    error: PegboardError, redact: Callable[[str], str] | None = None
+) -> ToolResult:
+    """The result of a failed call: the text for the model and the typed error.
 
-    The error is a copy: a tool may raise one instance for all its callers.
+    The error is a copy, because a tool may raise one instance for all its callers.
     """
-    shown = _safe(error, redact or _unchanged)
+    shown = _safe(error, redact or _identity)
     if shown.error_id is None and not isinstance(shown, CallerError):
         shown.error_id = f"e_{secrets.token_hex(6)}"
     return ToolResult(content=_for_model(shown), is_error=True, error=shown)
 
 
 def _safe(error: PegboardError, redact: Callable[[str], str]) -> PegboardError:
-    """A copy that holds no secrets in what may be shown of it, and is short."""
+    """A short copy of the error without secrets."""
     copy = without_traceback(error)
-    copy.args = tuple(_short(redact(x)) if isinstance(x, str) else x for x in error.args)
+    copy.args = tuple(_shorten(redact(x)) if isinstance(x, str) else x for x in error.args)
     if isinstance(copy, ToolArgumentError):
         copy.problems = tuple(
             replace(item, path=redact(item.path), message=redact(item.message))
@@ -66,21 +68,21 @@ def _safe(error: PegboardError, redact: Callable[[str], str]) -> PegboardError:
         )
     copy.__cause__, copy.__context__ = error.__cause__, error.__context__
     copy.__suppress_context__ = error.__suppress_context__
-    # the stack moves: on an instance that is raised again and again it would only grow
+    # the traceback moves: on an instance that is raised repeatedly it would only grow
     copy.__traceback__, error.__traceback__ = error.__traceback__, None
     return copy
 
 
-def _short(text: str) -> str:
-    return text if len(text) <= _LONGEST_MESSAGE else f"{text[:_LONGEST_MESSAGE]}…"
+def _shorten(text: str) -> str:
+    return text if len(text) <= _MAX_MESSAGE else f"{text[:_MAX_MESSAGE]}…"
 
 
-def _unchanged(text: str) -> str:
+def _identity(text: str) -> str:
     return text
 
 
 def status_of(error: PegboardError) -> str:
-    """How the record calls it."""
+    """The status of a call that ended with this error, for its record."""
     match error:
         case AccessDenied():
             return "denied"
@@ -94,39 +96,39 @@ def status_of(error: PegboardError) -> str:
             return "failed"
 
 
-def detail_of(
+def describe_for_operator(
     error: PegboardError,
     redact: Callable[[str], str] | None = None,
     *,
     hidden: Collection[str] = (),
 ) -> str:
-    """Type, text and stack of the error and its causes, for the operator; the end when long.
+    """Type, text and traceback of the error and its causes, for the operator; cut at the start.
 
     Args:
-        error: What happened.
-        redact: Takes known secrets out.
-        hidden: Texts that must not be kept, as the arguments of the call.
+        error: The error of the call.
+        redact: Removes known secrets.
+        hidden: Texts to remove, such as the arguments of the call.
     """
     if error.__cause__ is None and isinstance(error, CallerError):
         return ""
-    text = _stack(error) if len(hidden) > _MOST_HIDDEN else _without(error, hidden)
+    text = _format_stack(error) if len(hidden) > _MAX_HIDDEN else _format_without(error, hidden)
     if redact is not None:
         text = redact(text)
-    # cut first, and again: what is found by its look need not be looked for in megabytes
-    text = masked(text[-_LONGEST_SEARCHED:])
-    return text if len(text) <= _LONGEST_DETAIL else f"…{text[-_LONGEST_DETAIL:]}"
+    # cut before masking too: patterns need not be searched for in megabytes
+    text = mask_credentials(text[-_MAX_SEARCHED:])
+    return text if len(text) <= _MAX_DETAIL else f"…{text[-_MAX_DETAIL:]}"
 
 
-def _without(error: PegboardError, hidden: Collection[str]) -> str:
+def _format_without(error: PegboardError, hidden: Collection[str]) -> str:
     text = "".join(traceback.format_exception(error))
-    hide = redactor(tuple({form for item in hidden for form in (item, repr(item)[1:-1])}))
+    hide = make_redactor(tuple({form for item in hidden for form in (item, repr(item)[1:-1])}))
     return text if hide is None else hide(text)
 
 
-def _stack(error: BaseException) -> str:
-    """Types and stacks alone: more texts would have to be taken out than can be looked for."""
+def _format_stack(error: BaseException) -> str:
+    """Types and tracebacks without messages, where there are too many texts to remove."""
     inner = error.__cause__
-    before = "" if inner is None else f"{_stack(inner)}\n"
+    before = "" if inner is None else f"{_format_stack(inner)}\n"
     stack = "".join(traceback.format_tb(error.__traceback__))
     return f"{before}{stack}{type(error).__name__}: (not kept: the call had too many arguments)\n"
 

@@ -1,4 +1,4 @@
-"""Calls with an idempotency key that run in this process, and who waits for them."""
+"""Calls with an idempotency key that run in this process."""
 
 import asyncio
 import contextlib
@@ -8,12 +8,12 @@ from pegboard.core.ports.call_stores import Outcome
 
 
 class InFlightCall:
-    """One call that holds its key, from before it claims it until its outcome is written.
+    """A call that holds its key, from before it claims the key until its outcome is stored.
 
     Attributes:
-        claim: What is called, under which key.
-        writing: What is being written of it, cancelled or not.
-        is_given_up: Whether nothing was done, and all that is written is that its key is free.
+        claim: The tool, arguments and key.
+        writing: The write that is in progress, even if the call is cancelled.
+        is_given_up: Whether nothing was done and only the release of the key is written.
     """
 
     def __init__(self, claim: Outcome) -> None:
@@ -24,8 +24,8 @@ class InFlightCall:
         self._is_over = False
         self._waiting: list[asyncio.Future[None]] = []
 
-    async def landed(self, longest_wait: float | None) -> bool:
-        """Wait for its end in any event loop; False when that takes longer."""
+    async def wait(self, longest_wait: float | None) -> bool:
+        """Wait for its end, in any event loop; False when the time is up first."""
         future: asyncio.Future[None] = asyncio.get_running_loop().create_future()
         with self._lock:
             if self._is_over:
@@ -35,21 +35,21 @@ class InFlightCall:
             await asyncio.wait([future], timeout=longest_wait)
             return future.done()
         finally:
-            with self._lock, contextlib.suppress(ValueError):  # it is not there when it was woken
+            with self._lock, contextlib.suppress(ValueError):  # removed already when it was woken
                 self._waiting.remove(future)
 
-    def land(self) -> None:
-        """Wake who waits."""
+    def finish(self) -> None:
+        """Wake all waiting callers."""
         with self._lock:
             self._is_over = True
             waiting, self._waiting = self._waiting, []
         for future in waiting:
-            with contextlib.suppress(RuntimeError):  # its loop is closed: nobody waits any more
+            with contextlib.suppress(RuntimeError):  # its event loop is closed
                 future.get_loop().call_soon_threadsafe(_wake, future)
 
 
-class Flights:
-    """Running calls by owner and key. Safe for several threads."""
+class InFlightCalls:
+    """Running calls by owner and key; thread-safe."""
 
     def __init__(self) -> None:
         """Start with none."""
@@ -57,7 +57,7 @@ class Flights:
         self._flights: dict[tuple[str, str], InFlightCall] = {}
 
     def begin(self, claim: Outcome) -> tuple[InFlightCall, bool]:
-        """The flight of this key, and whether it is a new one, the caller's own to `end`."""
+        """The call that holds this key, and whether it is new: then the caller must `end` it."""
         with self._lock:
             known = self._flights.get((claim.owner, claim.key))
             if known is not None:
@@ -66,7 +66,7 @@ class Flights:
             return flight, True
 
     def end(self, flight: InFlightCall) -> None:
-        """It is over; when something of it is still being written, then after that."""
+        """Remove a call, after the write that is in progress."""
         writing = flight.writing
         if writing is None or writing.done():
             self._end(flight)
@@ -76,7 +76,7 @@ class Flights:
     def _end(self, flight: InFlightCall) -> None:
         with self._lock:
             del self._flights[flight.claim.owner, flight.claim.key]
-        flight.land()
+        flight.finish()
 
 
 def _wake(future: "asyncio.Future[None]") -> None:

@@ -1,8 +1,8 @@
 """The steps of a call, in order. A new step is one file and one line here.
 
-A call passes down this list and its result comes back up, so that the flow is: resolve, count,
-validate, decide, idempotency, approve, (shape, on the way up), cache, limit, recheck, breaker,
-start, spend, retry, deadline, run, check output, shape, count, record.
+A call passes down this list and its result comes back up: resolve, count, validate, decide,
+idempotency, approve, cache, limit, recheck, breaker, start, spend, retry, deadline, run; then
+check output, shape, count, record.
 """
 
 from collections.abc import Callable
@@ -27,34 +27,34 @@ from pegboard.execution.steps.shape_result import shape
 from pegboard.execution.steps.validate import validate
 
 Step = Callable[[CompiledTool, CallEnvironment, Handler], Handler]
-"""Builds its part of a tool's path around what follows; gives back what follows if not needed."""
+"""Wraps the steps that follow; returns them unchanged for a tool that does not need the step."""
 
 ORDER: tuple[Step, ...] = (
-    record,  # outermost: whatever happens below is recorded, and becomes a result
-    count,  # inside record: what is in flight is what has begun and not been recorded
-    validate,  # before decide: rules look at arguments that have their declared types
-    decide,  # before anything that costs or keeps something
-    idempotency,  # before limits: a repeated call gets its first outcome and uses nothing up
-    approve,  # a person sees a call that is valid and would be allowed, and was not made before
+    record,  # outermost: every outcome below is recorded and becomes a result
+    count,  # inside record: a call is in flight until it is recorded
+    validate,  # before decide: rules see arguments of their declared types
+    decide,  # before anything that costs or stores something
+    idempotency,  # before limits: a repeated call uses nothing up
+    approve,  # people only see new calls that are valid and would be allowed
     shape,  # inside idempotency: a replay has the same handle; outside cache: handles have owners
     cache,  # a cached answer needs no turn, no breaker and no attempt
-    limit,  # one turn a call: its retries do not queue again
-    recheck,  # after the waits; before the breaker, which would take a refusal for an answer
-    breaker,  # outside retry: it counts calls that failed for good
-    start,  # after the waits, before the first attempt: what is stored as started really starts
-    spend,  # after all that may turn a call away; outside retry: one approval for all attempts
+    limit,  # one turn per call: retries do not queue again
+    recheck,  # after the waits; before the breaker, which counts a refusal as an answer
+    breaker,  # outside retry: it counts calls, not attempts
+    start,  # after the waits: what is stored as started really starts
+    spend,  # after every refusal; outside retry: one approval for all attempts
     retry,  # around single attempts
     deadline,  # each attempt has its own
-    check_output,  # inside the cache: what breaks its promise is never an answer
+    check_output,  # inside the cache: invalid output is never cached
     run,
 )
 
 
-def compile_path(target: CompiledTool, kit: CallEnvironment) -> Handler:
-    """The path of one tool: only the steps that it needs, each knowing the next."""
+def compile_path(target: CompiledTool, environment: CallEnvironment) -> Handler:
+    """Compile the path of one tool: the steps that it needs, each calling the next."""
     path: Handler = _end
     for step in reversed(ORDER):
-        path = step(target, kit, path)
+        path = step(target, environment, path)
     return path
 
 

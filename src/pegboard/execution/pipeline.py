@@ -1,4 +1,4 @@
-"""The one way to call a tool: every door, engine and graph step comes through here."""
+"""The pipeline through which every call of a tool passes, from every door, engine and graph."""
 
 import asyncio
 import itertools
@@ -36,7 +36,7 @@ class CallIds:
         self.renew()
 
     def renew(self) -> None:
-        """Start anew; a forked process must not go on with its parent's ids."""
+        """Take a new prefix, so that a forked process does not repeat its parent's ids."""
         self._prefix = f"c_{self._random_hex(10)}_"
         self._counter = itertools.count(1)
 
@@ -50,35 +50,36 @@ os.register_at_fork(after_in_child=new_call_id.renew)
 
 
 class Pipeline:
-    """Compiles the path of each tool once and sends calls along it.
+    """Compiles the steps of each tool once and runs calls through them.
 
     Args:
         lookup: The tool of a name, or None.
-        nearest: Names that an unknown one may have meant, of tools that the caller may see.
-        kit: What the steps work with.
+        nearest: Suggestions for an unknown name, among the tools that the caller may see.
+        environment: Policy, stores, clocks and limits.
     """
 
     def __init__(
         self,
         lookup: Callable[[str], Tool | None],
         nearest: Callable[[str, Principal], Iterable[str]],
-        kit: CallEnvironment,
+        environment: CallEnvironment,
     ) -> None:
-        self.kit = kit
+        self.environment = environment
         self._lookup = lookup
         self._nearest = nearest
-        self._now, self._monotonic = kit.now, kit.monotonic
-        self._call_timeout = kit.settings.call_timeout
+        self._now, self._monotonic = environment.now, environment.monotonic
+        self._call_timeout = environment.settings.call_timeout
         self._plain: dict[str, Handler] = {}
         self._keyed: dict[str, Handler] = {}
-        self._unknown = record(None, kit, self._refuse_unknown)
+        self._unknown = record(None, environment, self._refuse_unknown)
 
     def call(
         self, name: str, arguments: Arguments = None, ctx: ToolContext[Any] | None = None
     ) -> Coroutine[Any, Any, ToolResult]:
-        """Run one tool; only cancellation is raised, everything else is a result.
+        """Call one tool. Only cancellation is raised; every other failure is a result.
 
-        The path's own coroutine is handed on: one around it would cost each call as much as a step.
+        Returns the coroutine of the first step: another one around it would cost each call as much
+        as a step.
         """
         if ctx is None:
             ctx = _DEFAULT_CONTEXT
@@ -102,7 +103,7 @@ class Pipeline:
     async def call_apart(
         self, name: str, arguments: Arguments = None, ctx: ToolContext[Any] | None = None
     ) -> ToolResult:
-        """As `call`, in a task of its own, so that a tool can cancel nothing but its own call."""
+        """Like `call`, in a task of its own, so that a tool can cancel only its own call."""
         results = await run_batch(
             1,
             lambda _: self.call(name, arguments, ctx),
@@ -114,48 +115,48 @@ class Pipeline:
     async def call_many(
         self, calls: Sequence[CallItem], ctx: ToolContext[Any] | None = None
     ) -> list[ToolResult]:
-        """Run a batch concurrently; results in the order of the calls, no failure stops another.
+        """Run a batch concurrently; results are in the order of the calls, failures are isolated.
 
-        An idempotency key is the batch's: each call has `key/place`, so that a batch that is sent
-        again gives its first outcomes again.
+        An idempotency key is that of the batch: each call has the key `key/index`, so that a batch
+        that is sent again gives its first outcomes.
         """
 
-        def is_exclusive(place: int) -> bool:
-            tool = self._lookup(calls[place][0])
-            if tool is None:  # one that is still to come may be
-                return self.kit.coming(calls[place][0]) is not None
+        def is_exclusive(index: int) -> bool:
+            tool = self._lookup(calls[index][0])
+            if tool is None:  # a tool whose source has not answered may be exclusive
+                return self.environment.pending_source(calls[index][0]) is not None
             return tool.spec.exclusive
 
-        def call(place: int) -> Coroutine[Any, Any, ToolResult]:
-            name, arguments = calls[place]
-            return self.call(name, arguments, _at(place, ctx))
+        def call(index: int) -> Coroutine[Any, Any, ToolResult]:
+            name, arguments = calls[index]
+            return self.call(name, arguments, _at(index, ctx))
 
         return await run_batch(
             len(calls),
             call,
             is_exclusive=is_exclusive,
-            concurrency=self.kit.settings.batch_concurrency,
+            concurrency=self.environment.settings.batch_concurrency,
         )
 
     def forget(self, name: str) -> None:
-        """The tool of this name changed: compile its path again."""
+        """Compile the path of a tool again at its next call, because the tool has changed."""
         self._plain.pop(name, None)
         self._keyed.pop(name, None)
 
     def forget_all(self) -> None:
-        """Policy or sources changed."""
+        """Compile every path again, because the policy or the sources have changed."""
         self._plain.clear()
         self._keyed.clear()
 
     def _resolve(self, name: str, paths: dict[str, Handler]) -> Handler:
         tool = self._lookup(name)
         if tool is None:
-            return self._absent(paths)
+            return self._wait_and_resolve(paths)
         try:
             target = CompiledTool(tool, keyed=paths is self._keyed)
-            path = compile_path(target, self.kit)
+            path = compile_path(target, self.environment)
         except Exception as error:  # noqa: BLE001 - recorded as the outcome of the call, by the path made here
-            return record(None, self.kit, _raising(error))
+            return record(None, self.environment, _raising(error))
         if target.spec.name != name:
             path = _under(target.spec.name, path)
         paths[name] = path
@@ -163,14 +164,14 @@ class Pipeline:
             paths.pop(name, None)  # another thread replaced it after we looked
         return path
 
-    def _absent(self, paths: dict[str, Handler]) -> Handler:
-        """The path of a name that no tool has, unless its source has yet to answer."""
+    def _wait_and_resolve(self, paths: dict[str, Handler]) -> Handler:
+        """The path of a name without a tool: waits for a source that has not answered yet."""
 
         async def handle(call: CallState) -> ToolResult:
             try:
-                await wait_for_source(self.kit, call.name, deadline=call.deadline)
+                await wait_for_source(self.environment, call.name, deadline=call.deadline)
             except asyncio.CancelledError as error:
-                return await record(None, self.kit, _raising(error))(call)
+                return await record(None, self.environment, _raising(error))(call)
             if self._lookup(call.name) is None:
                 return await self._unknown(call)
             return await self._resolve(call.name, paths)(call)
@@ -178,7 +179,7 @@ class Pipeline:
         return handle
 
     async def _refuse_unknown(self, call: CallState) -> ToolResult:
-        reason = self.kit.why_absent(call.name)
+        reason = self.environment.why_missing(call.name)
         nearest = () if reason else tuple(self._nearest(call.name, call.ctx.principal))
         call.name = shorten_name(call.name)
         if reason:
@@ -187,7 +188,7 @@ class Pipeline:
 
 
 def _under(name: str, path: Handler) -> Handler:
-    """The path of a tool that was called by its id: records and errors say its name."""
+    """The path of a tool that is called by its id: records and errors show its name."""
 
     def handle(call: CallState) -> Coroutine[Any, Any, ToolResult]:
         call.name = name
@@ -196,10 +197,10 @@ def _under(name: str, path: Handler) -> Handler:
     return handle
 
 
-def _at(place: int, ctx: ToolContext[Any] | None) -> ToolContext[Any] | None:
+def _at(index: int, ctx: ToolContext[Any] | None) -> ToolContext[Any] | None:
     if ctx is None or not ctx.idempotency_key:
         return ctx
-    return structs.replace(ctx, idempotency_key=f"{ctx.idempotency_key}/{place}")
+    return structs.replace(ctx, idempotency_key=f"{ctx.idempotency_key}/{index}")
 
 
 def _raising(error: BaseException) -> Handler:
@@ -216,51 +217,51 @@ async def run_batch(
     is_exclusive: Callable[[int], bool],
     concurrency: int,
 ) -> list[ToolResult]:
-    """Run all; results in the order of the calls.
+    """Run a batch of calls concurrently; results are in the order of the calls.
 
-    A tool that asks to run alone splits the batch: what stands before it ends first, and what
-    stands behind it waits. When the batch is cancelled, all its calls are, and are waited for.
+    An exclusive call splits the batch: it starts when the calls before it have ended, and those
+    after it wait for it. Cancelling the batch cancels all its calls and waits for them.
 
     Args:
         count: How many calls.
-        call: Runs the one at a place and never raises for a failed tool.
-        is_exclusive: Whether the one at a place must run alone.
+        call: Runs the call at an index; never raises for a failed tool.
+        is_exclusive: Whether the call at an index must run alone.
         concurrency: Calls in flight at once; 0 for no limit.
     """
     results: list[ToolResult] = []
     group: list[int] = []
-    for place in range(count):
-        if is_exclusive(place):
-            results += await _together(group, call, concurrency)
-            results += await _together([place], call, 1)
+    for index in range(count):
+        if is_exclusive(index):
+            results += await _run_together(group, call, concurrency)
+            results += await _run_together([index], call, 1)
             group = []
         else:
-            group.append(place)
-    return results + await _together(group, call, concurrency)
+            group.append(index)
+    return results + await _run_together(group, call, concurrency)
 
 
-async def _together(
-    places: Sequence[int], call: Callable[[int], Awaitable[ToolResult]], concurrency: int
+async def _run_together(
+    indexes: Sequence[int], call: Callable[[int], Awaitable[ToolResult]], concurrency: int
 ) -> list[ToolResult]:
-    if not places:
+    if not indexes:
         return []
-    free = asyncio.Semaphore(concurrency or len(places))
+    free = asyncio.Semaphore(concurrency or len(indexes))
 
-    async def one(place: int) -> ToolResult:
+    async def one(index: int) -> ToolResult:
         async with free:
-            return await call(place)
+            return await call(index)
 
-    tasks = [asyncio.create_task(one(place)) for place in places]
+    tasks = [asyncio.create_task(one(index)) for index in indexes]
     try:
         await asyncio.wait(tasks)
     except asyncio.CancelledError:
-        await _ended(tasks)
+        await _cancel_and_wait(tasks)
         raise
-    return [_interrupted() if task.cancelled() else task.result() for task in tasks]
+    return [_interrupted_result() if task.cancelled() else task.result() for task in tasks]
 
 
-async def _ended(tasks: "Sequence[asyncio.Task[ToolResult]]") -> None:
-    """Cancel them and wait until all have ended, whatever is asked of us meanwhile."""
+async def _cancel_and_wait(tasks: "Sequence[asyncio.Task[ToolResult]]") -> None:
+    """Cancel the tasks and wait until all have ended, even if this task is cancelled again."""
     for task in tasks:
         task.cancel()
     while not all(task.done() for task in tasks):
@@ -271,6 +272,6 @@ async def _ended(tasks: "Sequence[asyncio.Task[ToolResult]]") -> None:
                 task.cancel()
 
 
-def _interrupted() -> ToolResult:
+def _interrupted_result() -> ToolResult:
     error = ToolFailed("The tool cancelled its own call.")
     return ToolResult(content=str(error), is_error=True, error=error)

@@ -1,15 +1,15 @@
-"""Whether a call may be done again: retries, idempotency keys and graphs ask the same."""
+"""When a call may be repeated: one set of rules for retries, idempotency keys and graphs."""
 
 from pegboard.core.tool import Effect, Retry, ToolSpec
 from pegboard.errors import CallerError, PegboardError, Unavailable
 
-_MOST_DOUBLINGS = 64  # far beyond any wait, and still a number
+_MAX_DOUBLINGS = 64  # keeps 2.0 ** n finite
 
 
 def is_repeatable(spec: ToolSpec) -> bool:
-    """Whether doing it twice is as good as once.
+    """Whether calling the tool twice has the same effect as once.
 
-    Giving a retry policy is the author's word for it, unless they also said that it is not.
+    A retry policy counts as the author's promise, unless `idempotent=False` says otherwise.
     """
     if spec.effect is Effect.READ or spec.idempotent:
         return True
@@ -17,27 +17,27 @@ def is_repeatable(spec: ToolSpec) -> bool:
 
 
 def did_nothing(error: PegboardError) -> bool:
-    """Whether the attempt says itself that it had no effect."""
+    """Whether the error guarantees that the attempt had no effect."""
     return isinstance(error, Unavailable) and error.nothing_done
 
 
 def may_repeat(policy: Retry, error: PegboardError, *, repeatable: bool) -> bool:
-    """Whether a retry policy lets a call that failed so be done again."""
+    """Whether a retry policy allows another attempt after this error."""
     if isinstance(error, CallerError) or not _is_named(policy, error):
         return False
     return repeatable or did_nothing(error)
 
 
 def delay_before(policy: Retry, retries: int, error: PegboardError, random: float) -> float:
-    """Exponential backoff with full jitter, and never sooner than the error asks for.
+    """Seconds to wait: exponential backoff with full jitter, or longer if the error says so.
 
     Args:
-        policy: How long to wait.
-        retries: How many there have been.
-        error: What the call failed with.
+        policy: The backoff and its maximum.
+        retries: Number of retries so far.
+        error: The error of the last attempt.
         random: From 0 to 1.
     """
-    longest = min(policy.max_backoff, policy.backoff * 2.0 ** min(retries, _MOST_DOUBLINGS))
+    longest = min(policy.max_backoff, policy.backoff * 2.0 ** min(retries, _MAX_DOUBLINGS))
     return max(random * longest, error.retry_after or 0.0)
 
 

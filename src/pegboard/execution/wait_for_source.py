@@ -1,4 +1,4 @@
-"""Waiting for a tool whose source has not answered yet."""
+"""Wait for sources that have not answered yet."""
 
 import asyncio
 import contextlib
@@ -10,33 +10,34 @@ from pegboard.execution.environment import CallEnvironment
 
 
 async def wait_for_source(
-    kit: CallEnvironment, name: str, *, deadline: float | None = None
+    environment: CallEnvironment, name: str, *, deadline: float | None = None
 ) -> None:
-    """Return when it is known whether there is a tool of this name, at the latest at the deadline.
+    """Wait until the source of this tool has answered, at most until the deadline.
 
     Args:
-        kit: Knows who is waited for.
+        environment: Knows which sources have not answered yet.
         name: Wire name or id.
-        deadline: By the kit's monotonic clock; None for as long as its source may take to answer.
+        deadline: In seconds of the environment's monotonic clock; None for no other limit than the
+            source's own.
     """
-    coming = kit.coming(name)
+    coming = environment.pending_source(name)
     if coming is None:
         return
-    left = None if deadline is None else max(0.0, deadline - kit.monotonic())
+    left = None if deadline is None else max(0.0, deadline - environment.monotonic())
     with contextlib.suppress(TimeoutError):
         async with asyncio.timeout(left):
             await coming.wait()
 
 
 async def wait_for_graph_sources(
-    kit: CallEnvironment, graph: Graph, *, find: Callable[[str], Tool | None]
+    environment: CallEnvironment, graph: Graph, *, find: Callable[[str], Tool | None]
 ) -> None:
-    """Return when it is known which tools of a graph, and of the graphs within it, exist.
+    """Wait until the sources of all tools of a graph, and of the graphs within it, have answered.
 
     Only the sources of these tools are waited for.
 
     Args:
-        kit: Knows which sources have not answered yet.
+        environment: Knows which sources have not answered yet.
         graph: The tools are those that its nodes name.
         find: The tool of a name; None when there is none now.
     """
@@ -48,4 +49,4 @@ async def wait_for_graph_sources(
                 waiting.append(node.graph)
     for name in names:
         if find(name) is None:
-            await wait_for_source(kit, name)
+            await wait_for_source(environment, name)

@@ -1,4 +1,4 @@
-"""What a caller may see, as tools of others: model APIs, MCP, OpenAPI, LangChain, Pydantic AI."""
+"""Export the tools of a caller: for model APIs, MCP, OpenAPI, LangChain and Pydantic AI."""
 
 from pegboard.exports.frameworks import langchain_tools, pydantic_ai_toolset
 from pegboard.exports.json_formats import (

@@ -1,4 +1,4 @@
-"""Tools as objects of other frameworks; each call goes through the registry as any other."""
+"""Export tools as objects of other frameworks; their calls go through the registry."""
 
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
@@ -22,17 +22,15 @@ def langchain_tools(
 ) -> "list[BaseTool]":
     """The tools that this caller may see, as LangChain tools.
 
-    ```python
-    from pegboard import exports
+    ```python from pegboard import exports
 
-    tools = exports.langchain_tools(registry)
-    ```
+    tools = exports.langchain_tools(registry) ```
 
     Args:
-        registry: Whose tools.
-        ctx: Who calls: a context, or a function that makes one for each call from LangChain's
-            config; it is asked once with an empty config for who may see what. None for the local
-            user.
+        registry: The tools.
+        ctx: The caller: a context, or a function that makes one for each call from LangChain's
+            config; it is called once with an empty config to decide what is visible. None for the
+            local user.
         raise_errors: Whether a failed call raises `ToolException`. Otherwise its text is the
             answer, in a message with status `error` where a model called, and the run goes on.
 
@@ -60,24 +58,21 @@ def pydantic_ai_toolset(
     id: str | None = None,  # noqa: A002 - what Pydantic AI calls it
     max_retries: int = 2,
 ) -> "AbstractToolset[Any]":
-    """The tools that the caller may see, as a toolset of Pydantic AI; listed anew at each step.
+    """The tools that the caller may see, as a Pydantic AI toolset; listed anew at each step.
 
-    ```python
-    from pegboard import exports
-    from pydantic_ai import Agent
+    ```python from pegboard import exports from pydantic_ai import Agent
 
-    agent = Agent("openai:gpt-5", toolsets=[exports.pydantic_ai_toolset(registry)])
-    ```
+    agent = Agent("openai:gpt-5", toolsets=[exports.pydantic_ai_toolset(registry)]) ```
 
-    Arguments that do not fit come back to the model with what was wrong (`ModelRetry`); whatever
-    else fails, with its safe text (`ToolFailed`).
+    Invalid arguments are returned to the model with the reason (`ModelRetry`); every other failure
+    is returned with its safe text (`ToolFailed`).
 
     Args:
-        registry: Whose tools.
-        ctx: Who calls: a context, or a function that makes one from Pydantic AI's run context. None
-            for the local user.
+        registry: The tools.
+        ctx: The caller: a context, or a function that makes one from Pydantic AI's run context.
+            None for the local user.
         id: Unique among the toolsets of an agent; needed for durable execution.
-        max_retries: How often in a row a model may give a tool arguments that do not fit.
+        max_retries: How often in a row a model may give invalid arguments for a tool.
 
     Raises:
         ConfigError: Pydantic AI is not installed.

@@ -1,4 +1,4 @@
-"""Tools as plain data: JSON that somebody else's API, protocol or prompt takes."""
+"""Export tools as JSON for other APIs, protocols and prompts."""
 
 from collections.abc import Mapping
 from typing import Any, cast
@@ -16,26 +16,26 @@ from pegboard.registry import ToolRegistry
 
 
 def openai_tools(registry: ToolRegistry, *, principal: Principal = LOCAL) -> list[dict[str, Any]]:
-    """What this caller may see, for OpenAI's chat completions API."""
+    """The tools that this caller may see, for OpenAI's chat completions API."""
     return [openai_tool(tool.spec) for tool in registry.visible(principal)]
 
 
 def openai_response_tools(
     registry: ToolRegistry, *, principal: Principal = LOCAL
 ) -> list[dict[str, Any]]:
-    """What this caller may see, for OpenAI's responses API."""
+    """The tools that this caller may see, for OpenAI's responses API."""
     return [openai_response_tool(tool.spec) for tool in registry.visible(principal)]
 
 
 def anthropic_tools(
     registry: ToolRegistry, *, principal: Principal = LOCAL
 ) -> list[dict[str, Any]]:
-    """What this caller may see, for Anthropic's messages API."""
+    """The tools that this caller may see, for Anthropic's messages API."""
     return [anthropic_tool(tool.spec) for tool in registry.visible(principal)]
 
 
 def mcp_tools(registry: ToolRegistry, *, principal: Principal = LOCAL) -> list[dict[str, Any]]:
-    """What this caller may see, as the `tools` of MCP's `tools/list`."""
+    """The tools that this caller may see, as the `tools` of MCP's `tools/list`."""
     return [mcp_tool(tool.spec) for tool in registry.visible(principal)]
 
 
@@ -116,22 +116,22 @@ def _operation(spec: ToolSpec, schemas: dict[str, Any]) -> dict[str, Any]:
 def _component(name: str, schema: Mapping[str, Any], schemas: dict[str, Any]) -> dict[str, Any]:
     """Put a schema among the components, with its own references leading there."""
     reference = f"#/components/schemas/{name}"
-    schemas[name] = _moved(schema, reference)
+    schemas[name] = _move_references(schema, reference)
     return {"$ref": reference}
 
 
-def _moved(node: Any, reference: str) -> Any:
+def _move_references(node: Any, reference: str) -> Any:
     if isinstance(node, Mapping):
         items = cast("Mapping[str, Any]", node).items()
         return {
             key: f"{reference}{value[1:]}"
             if key == "$ref" and isinstance(value, str) and value.startswith("#")
-            else _moved(value, reference)
+            else _move_references(value, reference)
             for key, value in items
             if key != "$schema"
         }
     if isinstance(node, (list, tuple)):
-        return [_moved(item, reference) for item in cast("list[Any]", node)]
+        return [_move_references(item, reference) for item in cast("list[Any]", node)]
     return node
 
 

@@ -1,4 +1,4 @@
-"""One of our tools as a LangChain tool; imported where LangChain is."""
+"""A tool of the registry as a LangChain tool; imported only with LangChain installed."""
 
 import base64
 from collections.abc import Callable
@@ -19,7 +19,7 @@ Context = ToolContext[Any] | Callable[[RunnableConfig], ToolContext[Any]] | None
 
 
 class RegistryTool(BaseTool):
-    """Calls a registry; arguments are checked there, so LangChain passes them as they are."""
+    """A LangChain tool that calls a registry, which validates the arguments."""
 
     _registry: ToolRegistry = PrivateAttr()
     _ctx: Context = PrivateAttr(default=None)
@@ -54,7 +54,7 @@ class RegistryTool(BaseTool):
         return _answer(result)
 
     def _context(self) -> ToolContext[Any] | None:
-        # asked for here: a parameter would hide an argument of the same name
+        # a parameter for the config would hide an argument of the same name
         return self._ctx(ensure_config()) if callable(self._ctx) else self._ctx
 
 
@@ -78,7 +78,7 @@ def _block(part: Part) -> dict[str, Any]:
         case ImagePart():
             return _with_data("image", part.data, part.media_type)
         case AudioPart():
-            # LangChain takes no sound in the answer of a tool
+            # LangChain accepts no audio in the answer of a tool
             return _with_data("file", part.data, part.media_type)
         case ResourcePart():
             if part.data is not None:

@@ -1,4 +1,4 @@
-"""A registry as a toolset of Pydantic AI; imported where Pydantic AI is."""
+"""A registry as a Pydantic AI toolset; imported only with Pydantic AI installed."""
 
 from collections.abc import Callable
 from typing import Any
@@ -21,11 +21,11 @@ from pegboard.registry import ToolRegistry
 Context = ToolContext[Any] | Callable[[RunContext[Any]], ToolContext[Any]] | None
 
 _ANY_OBJECT = SchemaValidator(core_schema.dict_schema(core_schema.str_schema()))
-"""The registry checks arguments itself, and its words are better than a schema's."""
+"""Accepts any object: the registry validates the arguments, with better messages."""
 
 
 class RegistryToolset(AbstractToolset[Any]):
-    """What a caller may see and call of a registry."""
+    """The tools of a registry that a caller may see and call."""
 
     def __init__(
         self,
@@ -42,22 +42,22 @@ class RegistryToolset(AbstractToolset[Any]):
 
     @property
     def id(self) -> str | None:
-        """As it was given."""
+        """The id of the toolset; None when it has none."""
         return self._id
 
     async def get_tools(self, ctx: RunContext[Any]) -> dict[str, ToolsetTool[Any]]:
-        """What may be seen now; a tool that came or went is followed at the next step."""
+        """The tools that are visible now."""
         principal = self._context(ctx).principal
         return {tool.spec.name: self._of(tool) for tool in self._registry.visible(principal)}
 
     async def call_tool(
         self, name: str, tool_args: dict[str, Any], ctx: RunContext[Any], tool: ToolsetTool[Any]
     ) -> Any:
-        """Call through the registry.
+        """Call a tool through the registry.
 
         Raises:
-            ModelRetry: The model can mend its arguments.
-            ToolFailed: It failed otherwise; the run goes on.
+            ModelRetry: The arguments are invalid, and the model can correct them.
+            ToolFailed: The call failed otherwise; the run goes on.
         """
         del tool
         return _answer(await self._registry.call(name, tool_args, self._context(ctx)))

@@ -84,12 +84,12 @@ class IdempotentRequests:
         )
         key_claim = KeyClaim(
             claim=claim,
-            by=new_call_id(),
+            holder=new_call_id(),
             key=key,
             deadline=kit.monotonic() + self._longest_wait,
             may_repeat=may_repeat,
             noun="request",
-            late=Unavailable,
+            timeout_error=Unavailable,
         )
         flight = await acquire_local_key(kit, key_claim)
         try:
@@ -98,7 +98,7 @@ class IdempotentRequests:
                 with KeyLease(kit, flight.claim):
                     return await self._run_once(work, flight, key_claim)
         finally:
-            kit.flights.end(flight)
+            kit.in_flight_calls.end(flight)
         return cast("Answer", (first.result or _unknown(key_claim)).unwrap())
 
     async def at_once(

@@ -79,7 +79,7 @@ async def run_graph(
         graph={},
         params=params or {},
         principal=ctx.principal,
-        created_at=board.kit.now(),
+        created_at=board.environment.now(),
         parent_id=ctx.call_id or ctx.parent_id,
         env=env or {},
     )
@@ -152,7 +152,7 @@ class GraphRunner:
             InvalidRequest: The params do not fit.
         """
         ctx = ctx or ToolContext()
-        await wait_for_graph_sources(self._board.kit, graph, find=self._board.find)
+        await wait_for_graph_sources(self._board.environment, graph, find=self._board.find)
         terms = CheckContext(
             board=self._board,
             principal=ctx.principal,
@@ -168,7 +168,7 @@ class GraphRunner:
             graph=await in_thread(partial(write_graph, graph), is_large=is_large(graph)),
             params=params or {},
             principal=ctx.principal,
-            created_at=self._board.kit.now(),
+            created_at=self._board.environment.now(),
             parent_id=ctx.call_id or ctx.parent_id or ctx.run_id,
             env=dict(self._env),
         )

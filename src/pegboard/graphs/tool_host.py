@@ -16,7 +16,7 @@ class ToolHost(Protocol):
     """Finds and calls tools; every `ToolRegistry` does."""
 
     @property
-    def kit(self) -> "CallEnvironment":
+    def environment(self) -> "CallEnvironment":
         """What calls work with: policy, switches, listeners, clocks."""
         ...
 

@@ -29,7 +29,7 @@ class AvailableTools:
         self._registry = registry
         self._principal = principal
         self._prerequisites = prerequisites
-        self.tools: Sequence[Tool] = usable(registry, principal, registry.kit)
+        self.tools: Sequence[Tool] = usable(registry, principal, registry.environment)
 
     def find(self, name: str) -> Tool | None:
         """The tool of a name, an id or a pin, an older version where that is meant."""
@@ -38,7 +38,7 @@ class AvailableTools:
 
     def may_call(self, tool: Tool) -> bool:
         """Whether this caller may, be it after an approval."""
-        return bool(usable([tool], self._principal, self._registry.kit))
+        return bool(usable([tool], self._principal, self._registry.environment))
 
     def id_of(self, tool: Tool) -> str:
         """What a plan calls a tool: its id, which stays with the major version.

@@ -1,49 +1,49 @@
-"""Who is told when what exists changes."""
+"""Notify listeners of changes of the registry."""
 
 from collections.abc import Callable, Generator
 from contextlib import contextmanager
 from typing import Literal
 
 ChangeKind = Literal["tools", "resources", "prompts", "resource"]
-Told = Callable[[ChangeKind, str], None]
+ChangeListener = Callable[[ChangeKind, str], None]
 
 
-class Changes:
-    """Tells listeners what kind of thing changed, at once and on the thread where it happened.
+class ChangeNotifier:
+    """Notifies listeners of each change, immediately and on the thread of the change.
 
-    A listener returns at once and raises nothing: what takes time belongs in a task of its own.
+    A listener must return quickly and raise nothing; slow work belongs in a task of its own.
     """
 
     def __init__(self) -> None:
-        self._listeners: tuple[Told, ...] = ()
+        self._listeners: tuple[ChangeListener, ...] = ()
         self._held: dict[tuple[ChangeKind, str], None] | None = None
 
-    def listen(self, told: Told) -> Callable[[], None]:
-        """Be told of each change until the returned function is called.
+    def listen(self, listener: ChangeListener) -> Callable[[], None]:
+        """Add a listener; call the returned function to remove it.
 
         Args:
-            told: Given the kind, and for `resource` the board's URI of the one whose contents
-                changed; an empty text otherwise.
+            listener: Receives the kind and, for `resource`, the board URI of the resource whose
+                contents changed; otherwise an empty text.
         """
-        self._listeners = (*self._listeners, told)
+        self._listeners = (*self._listeners, listener)
 
         def stop() -> None:
-            self._listeners = tuple(item for item in self._listeners if item is not told)
+            self._listeners = tuple(item for item in self._listeners if item is not listener)
 
         return stop
 
-    def tell(self, kind: ChangeKind, uri: str = "") -> None:
-        """Something changed."""
+    def notify(self, kind: ChangeKind, uri: str = "") -> None:
+        """Notify all listeners of a change."""
         if self._held is not None:
             self._held[kind, uri] = None
             return
-        for told in self._listeners:
-            told(kind, uri)
+        for listener in self._listeners:
+            listener(kind, uri)
 
     @contextmanager
     def together(self) -> Generator[None]:
-        """Tell of many changes at the end and of each kind once, also when something went wrong."""
-        if self._held is not None:  # it is within another that does
+        """Collect changes, and notify of each kind once at the end, also after an error."""
+        if self._held is not None:  # the outer one notifies
             yield
             return
         self._held = {}
@@ -52,4 +52,4 @@ class Changes:
         finally:
             held, self._held = self._held, None
             for kind, uri in held:
-                self.tell(kind, uri)
+                self.notify(kind, uri)

@@ -1,4 +1,4 @@
-"""How one definition of a tool differs from another, and what that means for those who use it."""
+"""Differences between two definitions of a tool, and what they mean for its callers."""
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
@@ -14,25 +14,25 @@ _CLAIMS = (
     *("name", "effect", "idempotent", "cacheable", "cache_ttl", "cache_per_principal"),
     *("exclusive", "handler", "source"),
 )
-"""What callers and policy rely on: any change of it is breaking, also one for the better, since an
-upstream that says that it only reads now would be asked about less."""
+"""Fields that callers and policy rely on: every change is breaking. Even an improvement is: an
+upstream that now claims to only read would need fewer approvals."""
 _LISTS: Mapping[str, tuple[SchemaChangeKind, SchemaChangeKind]] = {
     "capabilities": (SchemaChangeKind.ADDITIVE, SchemaChangeKind.BREAKING),
     "dependencies": (SchemaChangeKind.BREAKING, SchemaChangeKind.ADDITIVE),
     "scopes": (SchemaChangeKind.BREAKING, SchemaChangeKind.ADDITIVE),
 }
-"""What one more means, and one less."""
+"""The meaning of an added and of a removed item."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DefinitionDiff:
-    """Every difference, each with its place."""
+    """All differences, each with its path."""
 
     changes: tuple[Change, ...] = ()
 
     @property
     def kind(self) -> SchemaChangeKind | None:
-        """The gravest kind among the changes; None when there is none."""
+        """The most serious kind of change; None when there is none."""
         kinds = {change.kind for change in self.changes}
         return next(
             (
@@ -56,12 +56,12 @@ class DefinitionDiff:
 
 
 def definition_diff(old: ToolSpec, new: ToolSpec) -> DefinitionDiff:
-    """How `new` differs from `old`; versions, ids and states of life do not count."""
+    """How `new` differs from `old`; versions, ids and statuses are not compared."""
     return DefinitionDiff(changes=tuple(_changes(old, new)))
 
 
 def definition_digest(spec: ToolSpec) -> str:
-    """SHA-256 of all that a diff looks at, as hex; equal for definitions without a difference."""
+    """SHA-256 of the compared fields, as hex; equal for definitions without a difference."""
     try:
         return digest_of({field: _value(spec, field) for field in DEFINING})
     except TypeError:  # keys that are no text, which JSON makes text of

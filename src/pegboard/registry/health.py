@@ -1,4 +1,4 @@
-"""How tools are doing, given how the tools are doing that they need."""
+"""The health of tools, with that of their prerequisites taken into account."""
 
 from collections.abc import Iterable, Mapping
 
@@ -14,17 +14,17 @@ _GRAVITY = {
     HealthStatus.DEGRADED: 2,
     HealthStatus.UNHEALTHY: 3,
 }
-_MOST_CAUSES = 3
-_LONGEST_REASON = 500
+_MAX_CAUSES = 3
+_MAX_REASON = 500
 
 
 def worse(one: Health, other: Health) -> Health:
-    """The graver of two; the first when they are equally grave."""
+    """The worse of two; the first when they are equal."""
     return other if _GRAVITY[other.status] > _GRAVITY[one.status] else one
 
 
-def stated_health(spec: ToolSpec) -> Health:
-    """What a tool's own definition says of it; unknown when it says nothing."""
+def health_by_definition(spec: ToolSpec) -> Health:
+    """The health that a tool's own definition states; unknown when it states none."""
     if spec.unavailable:
         return Health(status=HealthStatus.UNHEALTHY, reason=spec.unavailable)
     if spec.status in {Status.FAILED, Status.DISABLED}:
@@ -33,8 +33,8 @@ def stated_health(spec: ToolSpec) -> Health:
 
 
 def why_unavailable(spec: ToolSpec) -> str:
-    """Why a tool cannot be used now by its own definition; empty when it can."""
-    return stated_health(spec).reason
+    """Why a tool is unavailable by its own definition; empty when it is available."""
+    return health_by_definition(spec).reason
 
 
 def with_switches(spec: ToolSpec, switches: Switches) -> ToolSpec:
@@ -43,33 +43,33 @@ def with_switches(spec: ToolSpec, switches: Switches) -> ToolSpec:
     return spec if off is None else spec.replace(unavailable=f"is turned off: {off.reason}")
 
 
-def propagated(graph: DependencyGraph, own: Mapping[str, Health]) -> dict[str, Health]:
-    """The health of every tool of the graph, what it needs taken into account.
+def propagate_health(graph: DependencyGraph, own: Mapping[str, Health]) -> dict[str, Health]:
+    """The health of every tool of the graph, with its prerequisites taken into account.
 
-    A tool is degraded when something that it needs is unhealthy, or suffers from that itself; its
-    reason tells why, down to the first cause. A tool that is degraded by itself, as by being slow,
-    still serves those that need it.
+    A tool is degraded when a prerequisite is unhealthy, or degraded for such a reason; its own
+    reason names the chain down to the first cause. A prerequisite that is degraded by itself, for
+    example slow, does not count.
 
     Args:
-        graph: Which tool needs which.
-        own: The health of single tools, by id; unknown where it is absent.
+        graph: The dependencies.
+        own: The health of single tools by id; a missing one is unknown.
     """
     return _along(graph, graph.order(), own, {})
 
 
-def updated(
+def update_health(
     graph: DependencyGraph,
     own: Mapping[str, Health],
     known: Mapping[str, Health],
     changed: Iterable[str],
 ) -> dict[str, Health]:
-    """What `propagated` would give, when only some tools of the same graph have changed.
+    """The result of `propagate_health` after some tools of the same graph have changed.
 
     Args:
-        graph: Which tool needs which.
+        graph: The dependencies.
         own: The health of single tools now.
-        known: What was propagated before.
-        changed: Ids of the tools whose own health is another now; unknown ones are left out.
+        known: The previous result.
+        changed: Ids of the tools whose own health has changed; unknown ids are ignored.
     """
     touched: set[str] = set()
     for node in changed:
@@ -88,7 +88,7 @@ def _along(
     for node in order:
         mine = own.get(node, UNKNOWN)
         causes = [
-            f"needs '{needed}', which is {_told(result[needed])}"
+            f"needs '{needed}', which is {_describe(result[needed])}"
             for needed in graph.prerequisites(node)
             if result[needed].status is HealthStatus.UNHEALTHY
             or (result[needed].status is HealthStatus.DEGRADED and _suffers(needed, result, own))
@@ -98,28 +98,28 @@ def _along(
 
 
 def _suffers(node: str, result: Mapping[str, Health], own: Mapping[str, Health]) -> bool:
-    """Whether a degraded tool is so because of what it needs."""
+    """Whether a tool is degraded because of its prerequisites."""
     return result[node] != own.get(node, UNKNOWN)
 
 
 def _with_causes(mine: Health, causes: list[str]) -> Health:
     if mine.status is HealthStatus.UNHEALTHY:
         return mine
-    told = "; ".join(causes[:_MOST_CAUSES])
-    if len(causes) > _MOST_CAUSES:
-        told = f"{told}; and {len(causes) - _MOST_CAUSES} more"
+    told = "; ".join(causes[:_MAX_CAUSES])
+    if len(causes) > _MAX_CAUSES:
+        told = f"{told}; and {len(causes) - _MAX_CAUSES} more"
     if mine.status is HealthStatus.DEGRADED and mine.reason:
         told = f"{mine.reason}; {told}"
-    return Health(status=HealthStatus.DEGRADED, reason=_shortened(told))
+    return Health(status=HealthStatus.DEGRADED, reason=_shorten(told))
 
 
-def _told(health: Health) -> str:
+def _describe(health: Health) -> str:
     return f"{health.status.value}: {health.reason}" if health.reason else health.status.value
 
 
-def _shortened(reason: str) -> str:
-    """Long chains keep their beginning and their first cause, which stands at the end."""
-    if len(reason) <= _LONGEST_REASON:
+def _shorten(reason: str) -> str:
+    """Cut the middle of a long chain, and keep its beginning and its first cause."""
+    if len(reason) <= _MAX_REASON:
         return reason
-    half = _LONGEST_REASON // 2
+    half = _MAX_REASON // 2
     return f"{reason[:half]} ... {reason[-half:]}"

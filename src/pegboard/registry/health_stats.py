@@ -37,15 +37,15 @@ class Figures:
 
 
 class HealthStats:
-    """What is seen of tools and sources, and what follows for their health.
+    """Observed calls and checks of tools and sources, and the health that follows from them.
 
-    Three failures in a row make a tool unhealthy, some failures among its last twenty calls make it
-    degraded, and one success after them makes it degraded at worst. What is older than a quarter of
-    an hour says nothing any more. Only the operator's troubles count: a call that was refused for
-    its arguments is none.
+    Three failures in a row make a tool unhealthy; some failures among its last twenty calls make it
+    degraded, and one success after them makes it degraded at worst. Observations expire after a
+    quarter of an hour. Only failures of the tool count, not calls that were refused for their
+    arguments.
 
     Args:
-        clock: Says how old things are.
+        clock: For the age of observations.
     """
 
     def __init__(self, clock: Clock) -> None:
@@ -54,49 +54,49 @@ class HealthStats:
         self._tools: dict[str, tuple[float, Health]] = {}
         self._sources: dict[str, tuple[float, Health]] = {}
 
-    def called(self, tool: str, *, failure: str = "", took_ms: float = 0.0) -> None:
-        """A call of a tool ended.
+    def record_call(self, tool: str, *, failure: str = "", took_ms: float = 0.0) -> None:
+        """Record a finished call of a tool.
 
         Args:
             tool: Its id.
-            failure: Why it did not end well, safe to show; empty when it did.
-            took_ms: How long it took.
+            failure: Why it failed, safe to show; empty when it succeeded.
+            took_ms: Its duration.
         """
         calls = self._calls.get(tool)
         if calls is None:
             calls = self._calls[tool] = deque(maxlen=_KEPT)
         calls.append(_Call(self._clock.monotonic(), failure, took_ms))
 
-    def checked(self, tool: str, health: Health) -> None:
-        """A check of a tool gave this."""
+    def record_check(self, tool: str, health: Health) -> None:
+        """Record the result of a check of a tool."""
         self._tools[tool] = (self._clock.monotonic(), health)
 
-    def checked_source(self, source: str, health: Health) -> None:
-        """A check of a source gave this."""
+    def record_source_check(self, source: str, health: Health) -> None:
+        """Record the result of a check of a source."""
         self._sources[source] = (self._clock.monotonic(), health)
 
-    def recovered_source(self, source: str) -> None:
-        """What was wrong with a source may be over: only what went well is still true."""
+    def record_source_recovery(self, source: str) -> None:
+        """Forget what was wrong with a source, which may have recovered."""
         if source in self._sources and self._sources[source][1].status is not HealthStatus.HEALTHY:
             self.forget_source(source)
 
     def forget(self, tool: str) -> None:
-        """A tool is gone or has changed: what was seen of it says nothing any more."""
+        """Forget a tool that was removed or has changed."""
         self._calls.pop(tool, None)
         self._tools.pop(tool, None)
 
     def forget_source(self, source: str) -> None:
-        """A source is gone or has been opened anew."""
+        """Forget a source that was closed or opened again."""
         self._sources.pop(source, None)
 
-    def keep(self, is_there: Callable[[str], bool]) -> None:
-        """Forget all tools but those that are still there, by id."""
+    def retain(self, is_there: Callable[[str], bool]) -> None:
+        """Forget all tools but these, by id."""
         for tool in [*self._calls, *self._tools]:
             if not is_there(tool):
                 self.forget(tool)
 
     def figures(self, tool: str) -> Figures:
-        """What the latest calls of a tool were like, however long ago."""
+        """Figures of the latest calls of a tool, of any age."""
         calls = list(self._calls.get(tool, ()))
         if not calls:
             return Figures()
@@ -108,7 +108,7 @@ class HealthStats:
         )
 
     def source(self, name: str, *, tools: Iterable[str] = ()) -> Health:
-        """How a source is doing: by its last check, or else by its tools.
+        """The health of a source: by its last check, otherwise by its tools.
 
         Args:
             name: The source.
@@ -129,13 +129,13 @@ class HealthStats:
         return Health(status=HealthStatus.DEGRADED, reason=reason)
 
     def tool(self, tool: str, *, source: str = "") -> Health:
-        """How a tool is doing by itself: what is seen of it, and the last check of its source."""
+        """The health of a tool: its own observations and the last check of its source."""
         mine = self._by_itself(tool)
         theirs = self._still(self._sources.get(source))
         if theirs.status in {HealthStatus.UNHEALTHY, HealthStatus.DEGRADED}:
-            told = f": {theirs.reason}" if theirs.reason else ""
+            cause = f": {theirs.reason}" if theirs.reason else ""
             of_source = Health(
-                status=theirs.status, reason=f"source '{source}' is {theirs.status.value}{told}"
+                status=theirs.status, reason=f"source '{source}' is {theirs.status.value}{cause}"
             )
             return worse(of_source, mine)
         return mine if mine is not UNKNOWN else theirs

@@ -1,4 +1,4 @@
-"""The tools of a registry by name: one flat dict, with origins and an order."""
+"""The tools of a registry by name and by id."""
 
 from collections.abc import Callable, Iterator
 from typing import Literal, get_args
@@ -7,7 +7,7 @@ from pegboard.core.suggestions import nearest_names
 from pegboard.core.tool import Tool
 from pegboard.core.wire_names import is_wire_name
 from pegboard.errors import DuplicateTool, InvalidRequest, ToolNotFound
-from pegboard.registry.change_notifier import Changes
+from pegboard.registry.change_notifier import ChangeNotifier
 from pegboard.registry.search import SearchIndex
 from pegboard.registry.version_specifiers import fits_pin
 from pegboard.registry.versions import Versions
@@ -15,11 +15,11 @@ from pegboard.registry.versions import Versions
 OnConflict = Literal["error", "replace"]
 
 
-def checked(on_conflict: OnConflict) -> OnConflict:
-    """What to do about a name that is taken, if there is such a thing.
+def check_on_conflict(on_conflict: OnConflict) -> OnConflict:
+    """Validate the value of `on_conflict`.
 
     Raises:
-        InvalidRequest: There is not.
+        InvalidRequest: There is no such value.
     """
     if on_conflict not in get_args(OnConflict):
         raise InvalidRequest(f"on_conflict is 'error' or 'replace', not {on_conflict!r}")
@@ -27,14 +27,14 @@ def checked(on_conflict: OnConflict) -> OnConflict:
 
 
 class NameIndex:
-    """Tools by wire name and by id; may change in one thread while others look.
+    """Tools by wire name and by id; may be changed by one thread while others read.
 
     Attributes:
-        version: Grows with each change, so that what was derived can be kept until then.
-        versions: Where older versions of its tools are found; None for nowhere.
+        version: Grows with each change, to invalidate what was derived from the tools.
+        versions: Older versions of the tools; None for none.
     """
 
-    def __init__(self, changes: Changes) -> None:
+    def __init__(self, changes: ChangeNotifier) -> None:
         self._changes = changes
         self._tools: dict[str, Tool] = {}
         self._ids: dict[str, str] | None = None
@@ -43,7 +43,7 @@ class NameIndex:
         self.versions: Versions | None = None
 
     def add(self, name: str, tool: Tool, *, on_conflict: OnConflict) -> None:
-        """Put a tool on the board.
+        """Add a tool.
 
         Raises:
             DuplicateTool: The name is taken and `on_conflict` is `error`.
@@ -58,27 +58,27 @@ class NameIndex:
             raise DuplicateTool(name, _origin(known), _origin(tool))
         ids = self._ids
         self._tools[name] = tool
-        self._changed()
+        self._mark_changed()
         if ids is not None and (known is None or known.spec.id == tool.spec.id):
-            # kept: who asks by id between any two of ten thousand new tools must not pay for all
+            # kept: a lookup by id between two of ten thousand additions must not rebuild it
             if known is None:
                 ids[tool.spec.id] = name
             self._ids = ids
 
     def remove(self, name: str) -> Tool:
-        """Take a tool off the board.
+        """Remove a tool.
 
         Raises:
-            ToolNotFound: There is none.
+            ToolNotFound: No such tool.
         """
         tool = self._tools.pop(name, None)
         if tool is None:
             raise ToolNotFound(name, self.nearest(name))
-        self._changed()
+        self._mark_changed()
         return tool
 
     def find(self, name: str) -> Tool | None:
-        """The tool of a wire name or an id, or of one with a pin; None when there is none."""
+        """The tool of a wire name, an id or a pin (`search@1.2`); None when there is none."""
         tool = self._tools.get(name)
         if tool is not None:
             return tool
@@ -86,16 +86,17 @@ class NameIndex:
         if wire is not None:
             return self._tools.get(wire)
         if "@" in name:
-            return self._pinned(*name.split("@", 1))
+            return self._find_pinned(*name.split("@", 1))
         plain, _, major = name.rpartition("_v")
-        return self._pinned(plain, major) if major.isdecimal() and plain in self._tools else None
+        return (
+            self._find_pinned(plain, major) if major.isdecimal() and plain in self._tools else None
+        )
 
-    def _pinned(self, plain: str, pin: str) -> Tool | None:
-        """The tool of `search@1.2`: the one on the board if that fits, or else another version.
+    def _find_pinned(self, plain: str, pin: str) -> Tool | None:
+        """The tool of a pin: the current one where the pin matches it, otherwise another version.
 
-        A version that is named in full is that one, whatever else begins with its numbers.
-
-        `search_v1` is found so too, once `search` has gone on to `search_v2`.
+        A version in full means exactly that version. `search_v1` is found here too, once the
+        current tool is `search_v2`.
         """
         tool = self._tools.get(plain) or self._tools.get(self._by_id().get(plain, ""))
         if tool is None or tool.spec.version == pin:
@@ -106,12 +107,12 @@ class NameIndex:
     def nearest(
         self, name: str, may_name: Callable[[Tool], bool] = lambda _: True
     ) -> tuple[str, ...]:
-        """At most three names that were perhaps meant, of tools that may be named."""
+        """At most three similar names, of tools that may be named."""
         tools = dict(self._tools)
         return nearest_names(name, tools, may_name=lambda wire: may_name(tools[wire]))
 
     def index(self) -> SearchIndex:
-        """Finds tools by words; made when somebody searches, and again once they have changed."""
+        """The search index; built on first use, and again after a change."""
         known = self._index
         if known is None or known[0] != self.version:
             self._index = known = (self.version, SearchIndex(self))
@@ -125,7 +126,7 @@ class NameIndex:
         return iter(list(self._tools.values()))
 
     def items(self) -> list[tuple[str, Tool]]:
-        """Names and tools, as of now."""
+        """A snapshot of names and tools."""
         return list(self._tools.items())
 
     def __len__(self) -> int:
@@ -137,10 +138,10 @@ class NameIndex:
             self._ids = known = {tool.spec.id: name for name, tool in self.items()}
         return known
 
-    def _changed(self) -> None:
+    def _mark_changed(self) -> None:
         self._ids = None
         self.version += 1
-        self._changes.tell("tools")
+        self._changes.notify("tools")
 
 
 def _origin(tool: Tool) -> str:

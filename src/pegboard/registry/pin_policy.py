@@ -1,8 +1,8 @@
-"""What to do when an upstream changes the definition of a tool after it was approved.
+"""The policy for tools whose definition an upstream changes after it was approved.
 
-Models obey descriptions, and policy believes annotations: whoever may change them unseen may tell
-an agent what to do. So only what lets everything work as before passes for additive; other words
-do not, nor does an argument that brings words of its own.
+Models follow descriptions and policies trust annotations, so an unseen change could instruct an
+agent. Therefore only a change under which everything still works is additive: new wording is not,
+nor is an argument that brings new text.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -15,28 +15,28 @@ from pegboard.registry.definition_diff import DefinitionDiff, definition_diff
 from pegboard.schemas.diff import Change, SchemaChangeKind
 
 PinningPolicy = Literal["auto", "additive", "ask", "block"]
-"""`auto` takes every change, `additive` those that are additive and bring no words, and asks about
-others, `ask` asks about all, `block` keeps what was approved for good."""
+"""`auto` accepts every change, `additive` accepts additive changes without new text and asks about
+others, `ask` asks about all, `block` refuses every change."""
 
 NewPolicy = Literal["accept", "ask"]
-"""What becomes of a tool that a source lists later than its first ones: `accept` takes it as it is,
-`ask` asks about it as about a change."""
+"""For a tool that a source lists later than its first ones: `accept` it, or `ask` about it as about
+a change."""
 
 _PROSE = frozenset({"description", "$comment", "examples"})
-_LONGEST_WORD = 80
-"""Longer texts are prose, wherever in a schema they stand."""
+_MAX_WORD = 80
+"""Characters; longer texts in a schema count as prose."""
 
 Outcome = Literal["accept", "hold", "refuse"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Verdict:
-    """What becomes of a definition.
+class PinVerdict:
+    """The decision about a changed definition.
 
     Attributes:
-        outcome: `accept` it; `hold` it back until somebody approves the diff; `refuse` it.
+        outcome: `accept` it; `hold` it until a person approves the diff; `refuse` it.
         reason: Why, in a sentence.
-        diff: What changed.
+        diff: The changes.
     """
 
     outcome: Outcome
@@ -49,7 +49,7 @@ class Verdict:
         return self.outcome == "accept"
 
 
-def judge(old: ToolSpec, new: ToolSpec, policy: PinningPolicy) -> Verdict:
+def judge(old: ToolSpec, new: ToolSpec, policy: PinningPolicy) -> PinVerdict:
     """Whether a definition that an upstream gives may replace the one that was approved.
 
     Args:
@@ -64,7 +64,7 @@ def judge(old: ToolSpec, new: ToolSpec, policy: PinningPolicy) -> Verdict:
         raise ConfigError(f"pinning is one of auto, additive, ask, block; found {policy!r}")
     diff = definition_diff(old, new)
     outcome, reason = _by_policy(policy, diff)
-    return Verdict(outcome=outcome, reason=reason, diff=diff)
+    return PinVerdict(outcome=outcome, reason=reason, diff=diff)
 
 
 def _by_policy(policy: PinningPolicy, diff: DefinitionDiff) -> tuple[Outcome, str]:
@@ -91,7 +91,7 @@ def _new_words(change: Change) -> set[str]:
 
 
 def _words(value: Any, name: str) -> Iterator[str]:
-    """What a model would read as prose; a title that repeats a name is none."""
+    """The texts that a model would read as prose; a title that repeats a name is none."""
     if isinstance(value, Mapping):
         for key, item in cast("Mapping[str, Any]", value).items():
             if key in _PROSE and not isinstance(item, Mapping):  # else an argument of that name
@@ -103,7 +103,7 @@ def _words(value: Any, name: str) -> Iterator[str]:
     elif isinstance(value, (list, tuple)):
         for item in cast("Sequence[Any]", value):
             yield from _words(item, name)
-    elif isinstance(value, str) and len(value) > _LONGEST_WORD:
+    elif isinstance(value, str) and len(value) > _MAX_WORD:
         yield value
 
 

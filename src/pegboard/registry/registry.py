@@ -1,4 +1,4 @@
-"""One registry, one flat list of tools, one way to call them."""
+"""The registry: one flat list of tools, and the way to call them."""
 
 from collections.abc import Coroutine, Iterable, Iterator, Mapping, Sequence
 from itertools import islice
@@ -13,10 +13,10 @@ from pegboard.core.provider_formats import openai_tool
 from pegboard.core.result import ToolResult
 from pegboard.core.tool import Tool, ToolSpec
 from pegboard.errors import ConfigError, ToolNotFound
-from pegboard.registry.change_notifier import Changes
-from pegboard.registry.name_index import NameIndex, OnConflict, checked
+from pegboard.registry.change_notifier import ChangeNotifier
+from pegboard.registry.name_index import NameIndex, OnConflict, check_on_conflict
 from pegboard.registry.renamed_tool import RenamedTool
-from pegboard.registry.resources_and_prompts import Offers
+from pegboard.registry.resources_and_prompts import ResourcesAndPrompts
 from pegboard.registry.search import ToolQuery, matches
 from pegboard.registry.versions import Versions
 from pegboard.tools import as_tool
@@ -28,24 +28,22 @@ if TYPE_CHECKING:  # loaded by the first registry: they bring asyncio, half of w
 
 
 class ToolRegistry:
-    """What exists, by name, and the way to call it.
+    """Tools by name, and the way to call them.
 
-    ```python
-    registry = ToolRegistry([letter_counter, other_tool])
-    result = await registry.call("letter_counter", {"word": "pear", "letter": "e"})
-    result.unwrap()  # 1
-    ```
+    ```python registry = ToolRegistry([letter_counter, other_tool]) result = await
+    registry.call("letter_counter", {"word": "pear", "letter": "e"}) result.unwrap()  # 1 ```
 
     Args:
         tools: Functions, methods, `BaseTool`s or `Tool`s.
-        on_conflict: What happens when a name is taken: `error`, or `replace` (the last one wins).
+        on_conflict: What to do when a name is taken: `error`, or `replace` (the last one wins).
         policy: Who may call what; None for the defaults of a library.
-        listeners: Told of each call.
-        kit: Everything else that calls work with; for whoever runs a board.
+        listeners: Receive an event for each call.
+        environment: Policy, stores, clocks and limits for calls; for programs that run a board.
+            Cannot be combined with `policy` and `listeners`.
 
     Attributes:
         offers: Resources and prompts.
-        changes: Tells whoever listens that something came, went or changed.
+        changes: Notifies listeners when something is added, removed or changed.
         versions: Older versions of tools, which are called by a pin: `search@1.2`.
     """
 
@@ -56,72 +54,77 @@ class ToolRegistry:
         *,
         policy: Policy | None = None,
         listeners: Sequence[Listener] = (),
-        kit: "CallEnvironment | None" = None,
+        environment: "CallEnvironment | None" = None,
     ) -> None:
         from pegboard.execution import CallEnvironment, Pipeline
         from pegboard.execution.emitter import Emitter
 
-        self.changes = Changes()
+        self.changes = ChangeNotifier()
         self._catalogue = NameIndex(self.changes)
-        self._on_conflict: OnConflict = checked(on_conflict)
-        if kit is not None and (policy is not None or listeners):
-            raise ConfigError("ToolRegistry: give the policy and the listeners within the kit")
-        self._kit = kit or CallEnvironment(policy=policy or Policy(), emitter=Emitter(listeners))
-        self.versions = self._catalogue.versions = Versions(self._kit.now)
-        self.offers = Offers(self._kit, self.changes)
-        self._pipeline = Pipeline(self._catalogue.find, self.nearest, self._kit)
+        self._on_conflict: OnConflict = check_on_conflict(on_conflict)
+        if environment is not None and (policy is not None or listeners):
+            raise ConfigError(
+                "ToolRegistry: 'policy' and 'listeners' cannot be combined with 'environment'; "
+                "set them there"
+            )
+        self._environment = environment or CallEnvironment(
+            policy=policy or Policy(), emitter=Emitter(listeners)
+        )
+        self.versions = self._catalogue.versions = Versions(self._environment.now)
+        self.offers = ResourcesAndPrompts(self._environment, self.changes)
+        self._pipeline = Pipeline(self._catalogue.find, self.nearest, self._environment)
         for item in tools:
             self.add(item)
 
     @property
-    def kit(self) -> "CallEnvironment":
-        """What calls work with."""
-        return self._kit
+    def environment(self) -> "CallEnvironment":
+        """Policy, stores, clocks and limits for calls."""
+        return self._environment
 
     @property
     def switches(self) -> Switches:
-        """Kill switches, in force from the next call on."""
-        return self._kit.switches
+        """Kill switches; a change holds from the next call on."""
+        return self._environment.switches
 
-    def apply(self, kit: "CallEnvironment") -> None:
-        """Call with another kit from now on; calls that run keep the one they began with."""
+    def apply(self, environment: "CallEnvironment") -> None:
+        """Use another environment from now on; running calls keep the one they began with."""
         from pegboard.execution import Pipeline
 
-        self._kit = kit
-        self._pipeline = Pipeline(self._catalogue.find, self.nearest, kit)
-        self.offers.apply(kit)
+        self._environment = environment
+        self._pipeline = Pipeline(self._catalogue.find, self.nearest, environment)
+        self.offers.apply(environment)
 
-    # what exists
+    # registration and lookup
 
     def add(self, candidate: Any, *, on_conflict: OnConflict | None = None) -> Tool:
-        """Register a tool, or whatever can become one.
+        """Register a tool, or an object that can become one.
 
         Raises:
             DuplicateTool: The name is taken; names both origins.
             ToolSignatureError: It cannot become a tool.
         """
         made = as_tool(candidate)
-        # a function's spec is built when somebody looks, and its name is known before
+        # the spec of a function is built on first use; its name is known before
         name = made.name if isinstance(made, FunctionTool) else made.spec.name
         self._catalogue.add(name, made, on_conflict=on_conflict or self._on_conflict)
         self._pipeline.forget_all()  # an id may mean another tool now
         return made
 
     def remove(self, name: str) -> Tool:
-        """Take a tool off the board.
+        """Remove a tool.
 
         Raises:
-            ToolNotFound: There is none; names the nearest.
+            ToolNotFound: No such tool; suggests similar names.
         """
         tool = self._catalogue.remove(name)
         self._pipeline.forget_all()  # it may also have been called by its id
         return tool
 
     def get(self, name: str, *, principal: Principal = LOCAL) -> Tool:
-        """The tool of a wire name or an id, hidden ones included.
+        """The tool of a wire name or an id, hidden tools included.
 
         Raises:
-            ToolNotFound: There is none; names the nearest that this caller may see.
+            ToolNotFound: No such tool; suggests similar names that this caller may see.
         """
         tool = self._catalogue.find(name)
         if tool is None:
@@ -129,7 +132,7 @@ class ToolRegistry:
         return tool
 
     def nearest(self, name: str, principal: Principal = LOCAL) -> tuple[str, ...]:
-        """At most three names that were perhaps meant; hidden tools are never named."""
+        """At most three similar names; hidden tools are never suggested."""
         return self._catalogue.nearest(name, lambda tool: self._may_see(principal, tool))
 
     def find(self, name: str) -> Tool | None:
@@ -152,14 +155,14 @@ class ToolRegistry:
     def __repr__(self) -> str:
         return f"ToolRegistry({len(self)} tools)"
 
-    # what this caller may see
+    # visibility and search
 
     def visible(self, principal: Principal = LOCAL) -> list[Tool]:
         """The tools that this caller may see, in the order of registration."""
         return [tool for tool in self._catalogue if self._may_see(principal, tool)]
 
     def search(self, query: str | ToolQuery, *, principal: Principal = LOCAL) -> list[Tool]:
-        """The tools that fit, the best first; hidden ones are never among them."""
+        """The matching tools, the best first, without those that the caller may not see."""
         wanted = ToolQuery(query=query) if isinstance(query, str) else query
 
         def keep(tool: Tool) -> bool:
@@ -184,26 +187,28 @@ class ToolRegistry:
 
         from pegboard.registry.health import why_unavailable, with_switches
 
-        kit, filters = self._kit, replace(query or ToolQuery(), query="")
+        environment, filters = self._environment, replace(query or ToolQuery(), query="")
         return [
             spec
-            for spec in (with_switches(tool.spec, kit.switches) for tool in self._catalogue)
+            for spec in (with_switches(tool.spec, environment.switches) for tool in self._catalogue)
             if why_unavailable(spec)
             and matches(spec, filters)
-            and may_know(principal, spec, policy=kit.policy, switches=kit.switches)
+            and may_know(principal, spec, policy=environment.policy, switches=environment.switches)
         ]
 
     def explain(self, name: str, *, principal: Principal = LOCAL) -> Explanation:
-        """Why this caller may or may not, hidden tools included.
+        """Why this caller may or may not call a tool, hidden tools included.
 
         Raises:
-            ToolNotFound: There is no such tool at all.
+            ToolNotFound: No such tool.
         """
         spec = self.get(name, principal=principal).spec
-        return explain(principal, spec, policy=self._kit.policy, switches=self._kit.switches)
+        return explain(
+            principal, spec, policy=self._environment.policy, switches=self._environment.switches
+        )
 
     def openai_tools(self, *, principal: Principal = LOCAL) -> list[dict[str, Any]]:
-        """What this caller may see, in the format of OpenAI's chat completions API."""
+        """The tools that this caller may see, in the format of OpenAI's chat completions API."""
         return [openai_tool(tool.spec) for tool in self.visible(principal)]
 
     # calling
@@ -211,25 +216,25 @@ class ToolRegistry:
     def call(
         self, name: str, arguments: Arguments = None, ctx: ToolContext[Any] | None = None
     ) -> Coroutine[Any, Any, ToolResult]:
-        """Run one tool. A failure is a result too; only cancellation is raised.
+        """Call one tool. A failure is a result too; only cancellation is raised.
 
         Args:
             name: Wire name or id.
             arguments: A mapping, or JSON text.
-            ctx: Who asks, by when, with which idempotency key; None for the local user.
+            ctx: Caller, deadline and idempotency key; None for the local user.
         """
         return self._pipeline.call(name, arguments, ctx)
 
     async def call_many(
         self, calls: Sequence[tuple[str, Arguments]], ctx: ToolContext[Any] | None = None
     ) -> list[ToolResult]:
-        """Run a batch concurrently; results in the order of the calls, siblings survive."""
+        """Run a batch concurrently; results in the order of the calls, failures isolated."""
         return await self._pipeline.call_many(calls, ctx)
 
     def call_sync(
         self, name: str, arguments: Arguments = None, ctx: ToolContext[Any] | None = None
     ) -> ToolResult:
-        """`call` from code without an event loop, or inside a notebook.
+        """`call` from code without an event loop, or from a notebook.
 
         Raises:
             SyncUse: The tool is an async function: use `await registry.call(...)`.
@@ -255,26 +260,26 @@ class ToolRegistry:
     async def read_result(
         self, handle: str, *, page: int = 1, ctx: ToolContext[Any] | None = None
     ) -> "ResultPage":
-        """A page of a stored result; only its owner may read it.
+        """Read a page of a stored result; only its owner may.
 
         Raises:
-            HandleNotFound: Unknown, expired, somebody else's, or no such page.
+            HandleNotFound: Unknown, expired, owned by another caller, or no such page.
         """
         principal = (ctx or ToolContext()).principal
-        size = self._kit.settings.max_result_bytes
+        size = self._environment.settings.max_result_bytes
         from pegboard.execution.results.paging import read_page
 
-        return await read_page(handle, self._kit.results, principal, page=page, size=size)
+        return await read_page(handle, self._environment.results, principal, page=page, size=size)
 
-    # views: nothing is mutated, calls of a view are recorded like all others
+    # views, which change nothing; their calls are recorded like all others
 
     def only(self, *names: str) -> "ToolRegistry":
-        """A view with these tools alone."""
+        """A view with only these tools."""
         tools = [self.get(name) for name in names]
         return self._view((tool.spec.name, tool) for tool in tools)
 
     def exclude(self, *names: str) -> "ToolRegistry":
-        """A view without these tools; a name that no tool has is an error, not a tool left in."""
+        """A view without these tools; an unknown name is an error."""
         left_out = {self.get(name).spec.name for name in names}
         return self._view((n, tool) for n, tool in self._catalogue.items() if n not in left_out)
 
@@ -284,7 +289,7 @@ class ToolRegistry:
         return self._view((name, tool) for name, tool in items if tool.spec.category in categories)
 
     def prefixed(self, prefix: str) -> "ToolRegistry":
-        """A view in which every name begins with this."""
+        """A view in which every name has this prefix."""
         return self.renamed({name: f"{prefix}{name}" for name in self.names()})
 
     def renamed(self, names: Mapping[str, str]) -> "ToolRegistry":
@@ -296,22 +301,30 @@ class ToolRegistry:
         )
 
     def with_policy(self, policy: Policy) -> "ToolRegistry":
-        """A view under other rules."""
+        """A view with another policy."""
         from dataclasses import replace
 
-        return self._view(self._catalogue.items(), kit=replace(self._kit, policy=policy))
+        return self._view(
+            self._catalogue.items(), environment=replace(self._environment, policy=policy)
+        )
 
     def _view(
-        self, tools: Iterable[tuple[str, Tool]], *, kit: "CallEnvironment | None" = None
+        self, tools: Iterable[tuple[str, Tool]], *, environment: "CallEnvironment | None" = None
     ) -> "ToolRegistry":
-        view = ToolRegistry(on_conflict=self._on_conflict, kit=kit or self._kit)
+        view = ToolRegistry(
+            on_conflict=self._on_conflict, environment=environment or self._environment
+        )
         view.versions = view._catalogue.versions = self.versions
         for name, tool in tools:
             view._catalogue.add(name, tool, on_conflict="error")
         return view
 
     def _may_see(self, principal: Principal, tool: Tool) -> bool:
-        kit = self._kit
+        environment = self._environment
         return decide(
-            principal, tool.spec, Action.LIST, policy=kit.policy, switches=kit.switches
+            principal,
+            tool.spec,
+            Action.LIST,
+            policy=environment.policy,
+            switches=environment.switches,
         ).allowed

@@ -1,4 +1,4 @@
-"""A tool under another name: the spec changes, what runs stays."""
+"""A tool under another name."""
 
 from collections.abc import Awaitable, Callable, Mapping
 from typing import Any
@@ -12,7 +12,7 @@ _OFFERED = frozenset({"needs_context", "is_async", "parameter_names", "function"
 
 
 class RenamedTool:
-    """A view of a tool under another name; rules that name the first one still hold."""
+    """A view of a tool under another name; rules for its first name still apply."""
 
     def __init__(self, inner: Tool, name: str) -> None:
         self.inner = inner

@@ -1,4 +1,4 @@
-"""What could stand in for a tool that is gone: proposals, never acts."""
+"""Propose replacements for a tool that is missing; nothing is replaced here."""
 
 import re
 from collections.abc import Callable, Iterable, Mapping
@@ -22,13 +22,13 @@ _UNLIKE = re.compile(r"[^a-z0-9]")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Proposal:
-    """A tool that could do the work of another.
+    """A tool that could replace another.
 
     Attributes:
-        score: From 0 to 1: how sure it is that nobody notices the difference.
-        reasons: What speaks for it, and every doubt, in sentences.
-        input_mapping: For each of its arguments the argument of the old tool that it gets.
-        is_certain: Whether its schemas take and give all that the old one's did, without a doubt.
+        score: From 0 to 1: how well it matches.
+        reasons: Merits and doubts, in sentences.
+        input_mapping: For each of its arguments, the argument of the old tool to use.
+        is_certain: Whether its schemas accept and return everything that the old ones did.
     """
 
     tool: ToolSpec
@@ -40,7 +40,7 @@ class Proposal:
 
 @dataclass(slots=True)
 class _Match:
-    """What has been found of a candidate so far; a factor of 0 rules it out."""
+    """A candidate under examination; a factor of 0 rules it out."""
 
     factor: float = 1.0
     merits: list[str] = field(default_factory=list[str])
@@ -59,16 +59,16 @@ def propose_replacements(
     health: Callable[[str], Health] | None = None,
     needed: Any = None,
 ) -> list[Proposal]:
-    """The tools that have a capability of this one and schemas that fit, the best first.
+    """Tools with a shared capability and matching schemas, the best first.
 
-    A stand-in takes what callers give the tool and gives what they need of it. It never does more
-    to the world than the tool did: nothing that only reads is replaced by what writes.
+    A replacement accepts what callers give the tool and returns what they need. It never has a
+    stronger effect: a tool that writes never replaces one that reads.
 
     Args:
-        tool: What is gone, failed or unhealthy.
-        candidates: Where to look; itself is left out.
-        health: How a tool is doing, by id; None when nothing is known.
-        needed: JSON Schema of what dependants need of the output; None for all that it promises.
+        tool: The tool that is missing, failed or unhealthy.
+        candidates: The tools to consider; the tool itself is ignored.
+        health: The health of a tool by id; None when nothing is known.
+        needed: JSON Schema of the output that dependants need; None for all that the tool promises.
     """
     wanted = tool.output_schema if needed is None else needed
     proposals: list[Proposal] = []
@@ -77,8 +77,8 @@ def propose_replacements(
         if not shared or not _may_stand_in(tool, candidate):
             continue
         match = _Match(factor=0.5 + 0.5 * len(shared) / len(tool.capabilities))
-        doing = health(candidate.id) if health else None
-        _judge_health(match, candidate, doing)
+        current = health(candidate.id) if health else None
+        _judge_health(match, candidate, current)
         doubts = len(match.doubts)
         if match.factor:
             _judge_output(match, candidate, wanted)
@@ -86,7 +86,7 @@ def propose_replacements(
             _judge_input(match, tool, candidate)
         if len(match.doubts) == doubts:
             match.merits.append("takes and gives all that this one does")
-        if doing is not None and doing.status is HealthStatus.HEALTHY:
+        if current is not None and current.status is HealthStatus.HEALTHY:
             match.merits.append("is healthy")
         if match.factor:
             proposals.append(_proposal(match, candidate, shared))
@@ -178,7 +178,7 @@ def _argument(spec: ToolSpec, name: str) -> Any:
 
 
 def _partners(old: Mapping[str, Any], new: Mapping[str, Any]) -> dict[str, str]:
-    """Which old argument each new one gets: of its name, spelt like it, or the only ones left."""
+    """The old argument for each new one: the same name, a similar one, or the only one left."""
     partners = {name: name for name in new if name in old}
     alike = {_plain(name): name for name in old if name not in partners}
     for name in new:

@@ -1,4 +1,4 @@
-"""A resource or a prompt in the shape of a tool, so that it runs on the path of a call."""
+"""Resources and prompts in the shape of tools, so that they pass the steps of a call."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -27,12 +27,12 @@ _URI_ARGUMENT = {
 
 
 class ResourceTool:
-    """A resource on the board.
+    """A resource in the shape of a tool.
 
     Attributes:
-        uri: The board's URI of it.
-        spec: How rules, records and switches know it: category and handler `resource`, effect
-            `read`.
+        uri: Its board URI.
+        spec: Its spec for policy, records and kill switches: category and handler `resource`,
+            effect `read`.
     """
 
     def __init__(self, resource: Resource) -> None:
@@ -55,12 +55,12 @@ class ResourceTool:
         )
 
     async def run(self, arguments: Mapping[str, Any], ctx: ToolContext[Any], /) -> ToolResult:
-        """Read it."""
+        """Read the resource."""
         parts = await self.resource.read(arguments["uri"], ctx)
         return ToolResult(content=tuple(parts))
 
     def parts(self, result: ToolResult) -> Sequence[ResourcePart]:
-        """What was read, under the board's URIs."""
+        """The contents in a result, under board URIs."""
         source = self.resource.spec.source
         return [
             structs.replace(part, uri=board_uri(source, part.uri))
@@ -69,11 +69,12 @@ class ResourceTool:
         ]
 
 
-class OfferedPrompt:
-    """A prompt on the board.
+class PromptTool:
+    """A prompt in the shape of a tool.
 
     Attributes:
-        spec: How rules, records and switches know it: category and handler `prompt`, effect `read`.
+        spec: Its spec for policy, records and kill switches: category and handler `prompt`, effect
+            `read`.
     """
 
     def __init__(self, prompt: Prompt) -> None:
@@ -100,7 +101,7 @@ class OfferedPrompt:
         )
 
     async def run(self, arguments: Mapping[str, Any], ctx: ToolContext[Any], /) -> ToolResult:
-        """Fill it in; the roles stand beside the contents."""
+        """Fill the prompt; the structured result has the roles of its messages."""
         filled = await self.prompt.fill(arguments, ctx)
         return ToolResult(
             content=tuple(message.content for message in filled.messages),
@@ -110,8 +111,8 @@ class OfferedPrompt:
             },
         )
 
-    def filled(self, result: ToolResult) -> FilledPrompt:
-        """What came out of the path of a call, as a prompt again."""
+    def to_prompt(self, result: ToolResult) -> FilledPrompt:
+        """The filled prompt in the result of a call."""
         said = result.structured
         contents = () if isinstance(result.content, str) else result.content
         return FilledPrompt(

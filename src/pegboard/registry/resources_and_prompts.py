@@ -1,4 +1,4 @@
-"""Resources and prompts: they pass visibility and the path of a call like tools."""
+"""The resources and prompts of a registry: visibility and calls as for tools."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
@@ -18,37 +18,35 @@ from pegboard.core.resources_and_prompts import (
 from pegboard.core.result import ResourcePart
 from pegboard.core.uri_templates import match_uri
 from pegboard.errors import DuplicateTool, ToolNotFound
-from pegboard.registry.change_notifier import Changes
-from pegboard.registry.resource_tools import OfferedPrompt, ResourceTool
+from pegboard.registry.change_notifier import ChangeNotifier
+from pegboard.registry.resource_tools import PromptTool, ResourceTool
 
 if TYPE_CHECKING:
     from pegboard.execution import CallEnvironment, Pipeline
 
 
-class Offers:
-    """What there is beside tools, by URI and by name.
+class ResourcesAndPrompts:
+    """Resources by URI and prompts by name.
 
-    ```python
-    registry.offers.add_resource(handbook)
-    parts = await registry.offers.read("docs://handbook")
-    ```
+    ```python registry.offers.add_resource(handbook) parts = await
+    registry.offers.read("docs://handbook") ```
     """
 
-    def __init__(self, kit: "CallEnvironment", changes: Changes) -> None:
-        self._kit = kit
+    def __init__(self, environment: "CallEnvironment", changes: ChangeNotifier) -> None:
+        self._environment = environment
         self._changes = changes
         self._resources: dict[str, ResourceTool] = {}
-        self._prompts: dict[str, OfferedPrompt] = {}
+        self._prompts: dict[str, PromptTool] = {}
         self._calls: Pipeline | None = None
 
-    def apply(self, kit: "CallEnvironment") -> None:
-        """Judge and run with another kit from now on."""
-        self._kit, self._calls = kit, None
+    def apply(self, environment: "CallEnvironment") -> None:
+        """Use another environment from now on."""
+        self._environment, self._calls = environment, None
 
-    # what exists
+    # registration
 
     def add_resource(self, resource: Resource) -> None:
-        """Offer a resource or a template.
+        """Add a resource or a template.
 
         Raises:
             DuplicateTool: The URI is taken.
@@ -58,27 +56,27 @@ class Offers:
         if known is not None and known.resource is not resource:
             raise DuplicateTool(offered.uri, "another resource", "this one")
         self._resources[offered.uri] = offered
-        self._changes.tell("resources")
+        self._changes.notify("resources")
 
     def add_prompt(self, prompt: Prompt) -> None:
-        """Offer a prompt.
+        """Add a prompt.
 
         Raises:
             DuplicateTool: The name is taken.
         """
-        offered = OfferedPrompt(prompt)
+        offered = PromptTool(prompt)
         known = self._prompts.get(prompt.spec.name)
         if known is not None and known.prompt is not prompt:
             raise DuplicateTool(prompt.spec.name, "another prompt", "this one")
         self._prompts[prompt.spec.name] = offered
-        self._changes.tell("prompts")
+        self._changes.notify("prompts")
 
     def replace(
         self, source: str, *, resources: Iterable[Resource], prompts: Iterable[Prompt]
     ) -> None:
-        """Offer for this source these and nothing else; told once, and only when they differ."""
+        """Replace everything of a source; listeners are notified once, and only of a difference."""
         new_resources = {item.uri: item for item in map(ResourceTool, resources)}
-        new_prompts = {item.prompt.spec.name: item for item in map(OfferedPrompt, prompts)}
+        new_prompts = {item.prompt.spec.name: item for item in map(PromptTool, prompts)}
         old_resources = {u: i for u, i in self._resources.items() if i.spec.source == source}
         old_prompts = {n: i for n, i in self._prompts.items() if i.spec.source == source}
         self._resources = {
@@ -90,31 +88,31 @@ class Offers:
         if self._calls is not None:
             self._calls.forget_all()
         if _specs(old_resources.values()) != _specs(new_resources.values()):
-            self._changes.tell("resources")
+            self._changes.notify("resources")
         if _specs(old_prompts.values()) != _specs(new_prompts.values()):
-            self._changes.tell("prompts")
+            self._changes.notify("prompts")
 
-    def updated(self, uri: str) -> None:
-        """The contents of the resource of this board URI changed."""
-        self._changes.tell("resource", uri)
+    def notify_update(self, uri: str) -> None:
+        """Notify listeners that the contents of a resource have changed, by its board URI."""
+        self._changes.notify("resource", uri)
 
-    # what this caller may see
+    # visibility
 
     def resources(self, principal: Principal = LOCAL) -> list[ResourceTool]:
         """Resources and templates that this caller may read, in the order of registration."""
         return [item for item in self._resources.values() if self._may_see(principal, item)]
 
-    def prompts(self, principal: Principal = LOCAL) -> list[OfferedPrompt]:
+    def prompts(self, principal: Principal = LOCAL) -> list[PromptTool]:
         """Prompts that this caller may use, in the order of registration."""
         return [item for item in self._prompts.values() if self._may_see(principal, item)]
 
-    # using them
+    # use
 
     async def read(self, uri: str, ctx: ToolContext[Any] | None = None) -> Sequence[ResourcePart]:
-        """The contents of a resource, recorded like a call.
+        """Read the contents of a resource; recorded like a call.
 
         Raises:
-            ToolNotFound: There is none that this caller may see.
+            ToolNotFound: No such resource that this caller may see.
             PegboardError: It could not be read.
         """
         offered = self._resource(uri, _principal(ctx))
@@ -129,17 +127,17 @@ class Offers:
         arguments: Mapping[str, str] | None = None,
         ctx: ToolContext[Any] | None = None,
     ) -> FilledPrompt:
-        """A prompt with its arguments in place, recorded like a call.
+        """Fill a prompt with its arguments; recorded like a call.
 
         Raises:
-            ToolNotFound: There is none that this caller may see.
+            ToolNotFound: No such prompt that this caller may see.
             ToolArgumentError: An argument is missing or unknown.
-            PegboardError: It could not be filled in.
+            PegboardError: It could not be filled.
         """
         offered = self._prompt(name, _principal(ctx))
         result = await self._pipeline().call(offered.spec.name, dict(arguments or {}), ctx)
         result.unwrap()
-        return offered.filled(result)
+        return offered.to_prompt(result)
 
     async def complete(
         self,
@@ -150,10 +148,10 @@ class Offers:
         given: Mapping[str, str] | None = None,
         ctx: ToolContext[Any] | None = None,
     ) -> Completion:
-        """What an argument of a prompt (by name) or of a template (by URI) may be.
+        """Suggestions for an argument of a prompt (by name) or of a template (by URI).
 
         Raises:
-            ToolNotFound: There is none that this caller may see.
+            ToolNotFound: No such prompt or template that this caller may see.
         """
         principal = _principal(ctx)
         thing: Prompt | Resource
@@ -179,33 +177,37 @@ class Offers:
                 return item
         return None
 
-    def _prompt(self, name: str, principal: Principal) -> OfferedPrompt:
+    def _prompt(self, name: str, principal: Principal) -> PromptTool:
         found = self._prompts.get(name)
         if found is None or not self._may_see(principal, found):
             raise ToolNotFound(name)
         return found
 
-    def _may_see(self, principal: Principal, offered: ResourceTool | OfferedPrompt) -> bool:
-        kit = self._kit
+    def _may_see(self, principal: Principal, offered: ResourceTool | PromptTool) -> bool:
+        environment = self._environment
         return decide(
-            principal, offered.spec, Action.LIST, policy=kit.policy, switches=kit.switches
+            principal,
+            offered.spec,
+            Action.LIST,
+            policy=environment.policy,
+            switches=environment.switches,
         ).allowed
 
     def _pipeline(self) -> "Pipeline":
         if self._calls is None:
             from pegboard.execution import Pipeline
 
-            self._calls = Pipeline(self._find, lambda _, __: (), self._kit)
+            self._calls = Pipeline(self._find, lambda _, __: (), self._environment)
         return self._calls
 
-    def _find(self, name: str) -> ResourceTool | OfferedPrompt | None:
+    def _find(self, name: str) -> ResourceTool | PromptTool | None:
         prompt = self._prompts.get(name)
         if prompt is not None:
             return prompt
         return next((item for item in self._resources.values() if item.spec.name == name), None)
 
 
-def _specs(items: Iterable[ResourceTool | OfferedPrompt]) -> list[object]:
+def _specs(items: Iterable[ResourceTool | PromptTool]) -> list[object]:
     return [
         item.resource.spec if isinstance(item, ResourceTool) else item.prompt.spec for item in items
     ]

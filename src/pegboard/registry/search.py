@@ -1,9 +1,8 @@
-"""Finding tools by filters and by words.
+"""Find tools by filters and by words.
 
-The words are looked up in an inverted index with BM25 over names, descriptions and parameters.
-
-Formula: Robertson and Zaragoza, "The Probabilistic Relevance Framework: BM25 and Beyond" (2009),
-k1 = 1.2, b = 0.75; words of the name count three times, tags and capabilities twice.
+Words are looked up in an inverted index with BM25 over names, descriptions and parameters. Formula:
+Robertson and Zaragoza, "The Probabilistic Relevance Framework: BM25 and Beyond" (2009), k1 = 1.2, b
+= 0.75; words of the name count three times, tags and capabilities twice.
 """
 
 import math
@@ -17,8 +16,8 @@ from pegboard.core.tool import Tool, ToolSpec
 
 _K1 = 1.2
 _B = 0.75
-_MOST_FORMS = 50
-_LONGEST_ENDING = 4
+_MAX_FORMS = 50
+_MAX_ENDING = 4
 _WORD = re.compile(r"[A-Z]+(?=[A-Z][a-z])|[A-Z]?[a-z]+|[A-Z]+|\d+|[^\W\d_a-zA-Z]+")
 _STOP = frozenset(
     ("a", "an", "and", "for", "from", "in", "is", "it", "of", "on", "or", "the", "to")
@@ -27,10 +26,10 @@ _STOP = frozenset(
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ToolQuery:
-    """Filters, all of which must hold, and words to rank by; empty means any.
+    """Filters that must all match, and words to rank by; empty means any.
 
     Attributes:
-        tags: The tool has all of them.
+        tags: The tool must have all of them.
     """
 
     query: str = ""
@@ -44,7 +43,7 @@ class ToolQuery:
 
 
 def matches(spec: ToolSpec, wanted: ToolQuery) -> bool:
-    """Whether a tool passes the filters."""
+    """Whether a tool matches the filters."""
     return (
         (not wanted.capability or wanted.capability in spec.capabilities)
         and set(wanted.tags) <= set(spec.tags)
@@ -61,7 +60,7 @@ def words(text: str) -> list[str]:
 
 
 class SearchIndex:
-    """An index over some tools; made anew when they change."""
+    """A search index over some tools; rebuilt when they change."""
 
     def __init__(self, tools: Iterable[Tool]) -> None:
         self._postings: dict[str, dict[int, float]] = defaultdict(dict)
@@ -72,10 +71,10 @@ class SearchIndex:
         self._weigh()
 
     def search(self, query: str, keep: Callable[[Tool], bool], limit: int) -> list[Tool]:
-        """The tools that fit best, of those that `keep` lets through."""
+        """The best matching tools, among those that `keep` accepts."""
         scores: dict[int, float] = defaultdict(float)
         for word in dict.fromkeys(words(query)):
-            for term, weight in self._expanded(word):
+            for term, weight in self._expand(word):
                 for document, gain in self._postings[term].items():
                     scores[document] += weight * gain
         # equally good ones stay in the order of registration
@@ -100,7 +99,7 @@ class SearchIndex:
             self._postings[word][document] = float(frequency)
 
     def _weigh(self) -> None:
-        """Turn counts into what each word adds to a tool's score, once for all searches."""
+        """Turn word counts into BM25 weights, once for all searches."""
         count = len(self._tools)
         average = sum(self._lengths) / (count or 1) or 1.0
         norms = [_K1 * (1 - _B + _B * length / average) for length in self._lengths]
@@ -109,14 +108,14 @@ class SearchIndex:
             for document, frequency in postings.items():
                 postings[document] = rarity * frequency * (_K1 + 1) / (frequency + norms[document])
 
-    def _expanded(self, word: str) -> Iterable[tuple[str, float]]:
-        """The word itself; and, when nobody uses it, its longer and shorter forms."""
+    def _expand(self, word: str) -> Iterable[tuple[str, float]]:
+        """The word itself; its longer and shorter forms when no tool uses it."""
         if word in self._postings:
             return ((word, 1.0),)
         if len(word) < 3:
             return ()
         alike = (term for term in self._postings if _is_form(term, word))
-        return [(term, 0.5) for term in islice(alike, _MOST_FORMS)]
+        return [(term, 0.5) for term in islice(alike, _MAX_FORMS)]
 
 
 def _parameter_names(tool: Tool) -> Iterable[str]:
@@ -125,14 +124,14 @@ def _parameter_names(tool: Tool) -> Iterable[str]:
 
 
 def _is_form(term: str, word: str) -> bool:
-    """Whether a term goes on where the word ends, or is the word without an ending."""
+    """Whether one of the two is the other with an ending."""
     if term.startswith(word):
         return True
-    return len(term) >= 4 and word.startswith(term) and len(word) - len(term) <= _LONGEST_ENDING
+    return len(term) >= 4 and word.startswith(term) and len(word) - len(term) <= _MAX_ENDING
 
 
 def _stem(word: str) -> str:
-    """The singular. On labelled queries, cutting off more (`-ing`, `-ed`, `-ation`) finds less."""
+    """The singular. On labelled queries, removing more (`-ing`, `-ed`, `-ation`) finds less."""
     if len(word) > 4 and word.endswith("ies"):
         return f"{word[:-3]}y"
     if len(word) > 4 and word.endswith(("sses", "xes", "ches", "shes")):

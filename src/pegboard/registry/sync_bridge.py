@@ -1,4 +1,4 @@
-"""Calling from code without an event loop: one private loop on one daemon thread."""
+"""Call tools from code without an event loop: one event loop on a daemon thread."""
 
 import asyncio
 import os
@@ -20,18 +20,18 @@ class LoopThread:
         self._thread: threading.Thread | None = None
 
     def run(self, work: Coroutine[Any, Any, T]) -> T:
-        """Run to the end and give back what it gives; an interrupt cancels it.
+        """Run a coroutine to its end and return its result; an interrupt cancels it.
 
         Raises:
-            SyncUse: From within the loop itself, which would wait for itself for ever.
+            SyncUse: Called on the loop itself, which would deadlock.
         """
         if threading.current_thread() is self._thread:
             work.close()
             raise SyncUse(
                 "an inline tool cannot call on the sync surface: use 'await ctx.call(...)' in an "
-                "async tool, or leave inline=True away"
+                "async tool, or remove inline=True"
             )
-        future = asyncio.run_coroutine_threadsafe(work, self._started())
+        future = asyncio.run_coroutine_threadsafe(work, self._start())
         try:
             return future.result()
         except BaseException:
@@ -39,11 +39,11 @@ class LoopThread:
             raise
 
     def forget(self) -> None:
-        """Start anew when next used: a forked process has the loop, but not its thread."""
+        """Start anew on next use, because a forked process has the loop but not its thread."""
         self._lock = threading.Lock()
         self._loop = self._thread = None
 
-    def _started(self) -> asyncio.AbstractEventLoop:
+    def _start(self) -> asyncio.AbstractEventLoop:
         with self._lock:
             if self._loop is None:
                 self._loop = asyncio.new_event_loop()
@@ -55,10 +55,10 @@ class LoopThread:
 
 
 def refuse_async(find: Callable[[str], object | None], names: Iterable[str]) -> None:
-    """Refuse tools that are async functions, before anything has run.
+    """Refuse async tools before anything runs.
 
     Raises:
-        SyncUse: One of the names is an async tool's.
+        SyncUse: One of the tools is async.
     """
     for name in names:
         if getattr(find(name), "is_async", False):

@@ -1,4 +1,4 @@
-"""Every version of a tool's definition: pinned, compared, rolled back to, deprecated."""
+"""The versions of each tool's definition: pin, compare, roll back, deprecate."""
 
 import re
 from collections.abc import Awaitable, Callable, Iterable
@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from pegboard.core.tool import Status, Tool
 from pegboard.errors import VersionNotFound
 from pegboard.registry.renamed_tool import RenamedTool
-from pegboard.registry.version_specifiers import fits_pin, meant
+from pegboard.registry.version_specifiers import fits_pin, resolve_version
 
 if TYPE_CHECKING:  # what compares schemas is loaded when there is something to compare
     from pegboard.registry.definition_diff import DefinitionDiff
@@ -18,10 +18,10 @@ if TYPE_CHECKING:  # what compares schemas is loaded when there is something to 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Deprecation:
-    """That a version should no longer be used.
+    """Marks a version that should no longer be used.
 
     Attributes:
-        on: From which day on nobody should rely on it; None when no day is set.
+        on: The day from which it should not be relied on; None when no day is set.
         note: What to use instead.
     """
 
@@ -34,9 +34,9 @@ class Definition:
     """One version of a tool.
 
     Attributes:
-        digest: Of the definition; two versions of one tool never share it in a row.
+        digest: Digest of the definition; two consecutive versions never share it.
         since: When it was registered.
-        kind: What it changed against the one before; None for the first.
+        kind: How it differs from the version before; None for the first.
     """
 
     version: str
@@ -48,7 +48,7 @@ class Definition:
 
 
 class VersionedTool(RenamedTool):
-    """A tool under the version that the registry gave it, or with another state of life."""
+    """A tool with the version that the registry gave it, or with another status."""
 
     def __init__(self, inner: Tool, **changes: Any) -> None:
         super().__init__(inner, inner.spec.name)
@@ -57,10 +57,10 @@ class VersionedTool(RenamedTool):
 
 
 class Versions:
-    """The versions of every tool that has been registered here, the oldest first.
+    """All registered versions of every tool, the oldest first.
 
     Args:
-        now: Unix seconds, for when a version was registered.
+        now: Unix seconds, for the time of registration.
     """
 
     def __init__(self, now: Callable[[], float]) -> None:
@@ -72,17 +72,17 @@ class Versions:
     def register(
         self, tool: Tool, *, digest: str = "", kind: "SchemaChangeKind | None" = None
     ) -> Tool:
-        """Remember a definition; the tool to put on the board, with its version.
+        """Record a definition; the tool to publish, with its version.
 
-        A definition that is not known yet is a new version. It keeps the version that it says,
-        unless that is taken: then it gets the next one, by what has changed (a breaking change the
-        next major, an additive one the next minor, other words the next patch version). One that is
-        known becomes the current version again, unless somebody rolled back from it.
+        An unknown definition is a new version. It keeps its own version number unless that is
+        taken; then it gets the next one: major for a breaking change, minor for an additive one,
+        patch for other words. A known definition becomes current again, unless the tool was rolled
+        back from it.
 
         Args:
             tool: The definition.
-            digest: Its `definition_digest`, where that is known already.
-            kind: What it changes against the newest version, where that is known already.
+            digest: Its `definition_digest`, where known.
+            kind: How it differs from the newest version, where known.
         """
         from pegboard.registry.definition_diff import definition_diff, definition_digest
 
@@ -92,7 +92,7 @@ class Versions:
             self._keep(tool, digest, kind=None)
             return tool
         for place, item in enumerate(known):
-            if item.digest == digest and spec.version in {item.version, _said(item.tool)}:
+            if item.digest == digest and spec.version in {item.version, _own_version(item.tool)}:
                 known[place] = replace(item, tool=_with_version(tool, item))
                 if spec.name not in self._rolled_back:
                     self._current[spec.name] = place
@@ -108,8 +108,8 @@ class Versions:
     def find(self, pin: str) -> Tool | None:
         """The tool of a pin such as `search@1`, `search@1.2` or `search@1.2.3`.
 
-        The version that is named in full is taken, or else the current one where it fits, or else
-        the highest that does; None when none does.
+        An exact version wins, then the current version if the pin matches it, then the highest
+        match; None when nothing matches.
         """
         name, _, wanted = pin.partition("@")
         known = self._known.get(name)
@@ -121,13 +121,13 @@ class Versions:
         if fits_pin(current.version, wanted):
             return current.tool
         fitting = [item for item in known if fits_pin(item.version, wanted)]
-        return max(fitting, key=lambda item: _ordered(item.version)).tool if fitting else None
+        return max(fitting, key=lambda item: _version_key(item.version)).tool if fitting else None
 
     def before(self, tool: Tool, pin: str) -> Tool | None:
-        """The version of a tool on the board that a pin means; None when there is none.
+        """The version of a published tool that a pin means; None when there is none.
 
-        A tool that is not the current version of its name here comes from elsewhere: nothing is
-        known of it.
+        A tool that is not the current version of its name was published from elsewhere and has no
+        versions here.
         """
         name = tool.spec.name
         known = self._known.get(name)
@@ -139,7 +139,7 @@ class Versions:
         """Every version, the oldest first.
 
         Raises:
-            VersionNotFound: Nothing of this name was registered.
+            VersionNotFound: No tool of this name was registered.
         """
         known = self._known.get(name)
         if not known:
@@ -147,44 +147,44 @@ class Versions:
         return tuple(known)
 
     def current(self, name: str) -> Definition:
-        """The version in use.
+        """The current version.
 
         Raises:
-            VersionNotFound: Nothing of this name was registered.
+            VersionNotFound: No tool of this name was registered.
         """
         return self.history(name)[self._current[name]]
 
     def get(self, name: str, version: str) -> Definition:
-        """One version, named in full or by the numbers with which no other begins.
+        """One version, in full or by an unambiguous beginning.
 
         Raises:
-            VersionNotFound: There is none; says which there are.
-            InvalidRequest: There are several; says which.
+            VersionNotFound: No such version; lists those there are.
+            InvalidRequest: Several versions match; lists them.
         """
         return self._known[name][self._place(name, version)]
 
     def roll_back(self, name: str, version: str) -> Tool:
-        """Make an old version the current one; the tool to put on the board.
+        """Make an old version the current one; the tool to publish.
 
-        Nothing is lost: the versions after it stay, and can be pinned or made current again.
+        The later versions stay, and can be pinned or made current again.
 
         Raises:
-            VersionNotFound: There is none; says which there are.
+            VersionNotFound: No such version; lists those there are.
         """
         tool = self.use(name, version)
         self._rolled_back.add(name)
         return tool
 
     def use(self, name: str, version: str, *, tool: Tool | None = None) -> Tool:
-        """Make a version the current one, as registering it again does; the tool for the board.
+        """Make a version the current one, as registering it again does; the tool to publish.
 
         Args:
             name: The tool.
             version: As for `get`.
-            tool: What runs this version from now on; None leaves that as it is.
+            tool: The new implementation of this version; None keeps the present one.
 
         Raises:
-            VersionNotFound: There is none; says which there are.
+            VersionNotFound: No such version; lists those there are.
         """
         place = self._place(name, version)
         known = self._known[name]
@@ -195,24 +195,24 @@ class Versions:
         return known[place].tool
 
     def is_rolled_back(self, name: str) -> bool:
-        """Whether somebody went back to an older version, which registering does not undo."""
+        """Whether the tool was rolled back, which registering does not undo."""
         return name in self._rolled_back
 
     def diff(self, name: str, old: str, new: str) -> "DefinitionDiff":
         """How the version `new` differs from the version `old`.
 
         Raises:
-            VersionNotFound: One of them is not there; says which there are.
+            VersionNotFound: No such version; lists those there are.
         """
         from pegboard.registry.definition_diff import definition_diff
 
         return definition_diff(self.get(name, old).tool.spec, self.get(name, new).tool.spec)
 
     def deprecate(self, name: str, version: str, *, on: date | None = None, note: str = "") -> Tool:
-        """Say that a version should no longer be used; the tool, which can still be called.
+        """Deprecate a version; the tool, which can still be called.
 
         Raises:
-            VersionNotFound: There is none; says which there are.
+            VersionNotFound: No such version; lists those there are.
         """
         place = self._place(name, version)
         known = self._known[name]
@@ -221,7 +221,7 @@ class Versions:
         return tool
 
     def forget(self, name: str) -> None:
-        """Drop every version of a tool that is gone for good."""
+        """Remove every version of a tool that was removed for good."""
         self._known.pop(name, None)
         self._current.pop(name, None)
         self._rolled_back.discard(name)
@@ -246,11 +246,11 @@ class Versions:
             if item.version == version:
                 return place
         numbers = [item.version for item in known]
-        return numbers.index(meant(version, numbers, name=name))
+        return numbers.index(resolve_version(version, numbers, name=name))
 
 
-def _said(tool: Tool) -> str:
-    """The version that a tool says itself."""
+def _own_version(tool: Tool) -> str:
+    """The version that the tool itself declares."""
     while isinstance(tool, VersionedTool):
         tool = tool.inner
     return tool.spec.version
@@ -265,16 +265,16 @@ def _with_version(tool: Tool, known: Definition) -> Tool:
     return VersionedTool(tool, **changes) if changes else tool
 
 
-def _ordered(version: str) -> tuple[tuple[int, int | str], ...]:
-    """Versions in order: numbers by size, and after what is none."""
+def _version_key(version: str) -> tuple[tuple[int, int | str], ...]:
+    """Sort key of a version: numbers by size, texts before numbers."""
     parts = re.split(r"[.+-]", version)
     numbers = [(0, int(part)) if part.isdecimal() else (-1, part) for part in parts]
     return (*numbers, (0, 0))  # so that 1.0.0-beta comes before 1.0.0
 
 
 def following(taken: Iterable[str], kind: "SchemaChangeKind | None") -> str:
-    """The version that comes after all of these when this has changed."""
-    version = max(taken, key=_ordered)
+    """The version after all of these, for this kind of change."""
+    version = max(taken, key=_version_key)
     numbers = [int(part) for part in re.findall(r"\d+", version)[:3]] + [0, 0, 0]
     major, minor, patch = numbers[:3]
     if kind == "breaking":

@@ -86,13 +86,13 @@ class OpenBoard:
             ConfigError: The new board is wrong; nothing has changed then.
             AuditUnavailable: The audit trail is required and cannot take it; nothing has changed.
         """
-        states, kit = _by_name(check_sources(loaded)), self.registry.kit
+        states, kit = _by_name(check_sources(loaded)), self.registry.environment
         known = self.current.loaded, self.sources.states
 
         def about() -> BoardChanged:
             return reload_event(known, (loaded, states), at=kit.now())
 
-        async with record_in_audit(self.prove, about, kit=kit, done="reloaded"):
+        async with record_in_audit(self.prove, about, environment=kit, done="reloaded"):
             policy, env = policy_of(loaded), graph_env(loaded)
             tools = await self._build_static(loaded, states)
             # nothing below is refused: from here on the new board holds
@@ -131,10 +131,10 @@ class OpenBoard:
         policy: Policy,
         env: Mapping[str, EnvValue],
     ) -> None:
-        before, known = self.registry.kit.policy, self.current.loaded
+        before, known = self.registry.environment.policy, self.current.loaded
         self.current.replace(loaded, env, states.values())
         masking = self.current.masking
-        kit = replace(self.registry.kit, policy=policy, redact=masking.for_calls)
+        kit = replace(self.registry.environment, policy=policy, redact=masking.for_calls)
         self.registry.apply(kit)
         report_policy_change(kit, before, policy)
         report_section_changes(kit, known.board, loaded.board)
@@ -147,7 +147,7 @@ class OpenBoard:
             self._remove_tools(known[name].tools)
             self.parts.health.forget_source(name)
             self.registry.offers.replace(name, resources=(), prompts=())
-            self.registry.kit.breakers.remove(name)
+            self.registry.environment.breakers.remove(name)
         kept = states.keys() & known.keys() - set(gone)  # their files may have changed
         new = [state for name, state in states.items() if name not in kept]
         await self.sources.follow(gone=gone, kept=sorted(kept), new=new)
@@ -193,7 +193,7 @@ async def open_board(
             policy, settings, storage, emitter, current.masking, missing, in_flight=in_flight
         )
         # registry
-        registry = ToolRegistry(kit=kit)
+        registry = ToolRegistry(environment=kit)
         switches = await open_kill_switches(registry, storage, settings, stack, prove=prove)
         # sources
         services, sandbox = open_services(loaded, settings, stack)

@@ -224,7 +224,7 @@ class Pegboard:
             ToolNotFound: There is none.
             SourceUnavailable: Its source is unavailable; the message has the reason.
         """
-        await wait_for_source(self.registry.kit, name)
+        await wait_for_source(self.registry.environment, name)
         return self.find(name)
 
     def find(self, name: str) -> Tool:
@@ -237,7 +237,7 @@ class Pegboard:
         tool = self.registry.find(name)
         if tool is not None:
             return tool
-        reason = self.registry.kit.why_absent(name)
+        reason = self.registry.environment.why_missing(name)
         if reason:
             raise SourceUnavailable(f"'{name}' is unavailable: {reason}")
         return self.registry.get(name)
@@ -267,7 +267,7 @@ class Pegboard:
 
     def monotonic(self) -> float:
         """The current time of the clock used for deadlines."""
-        return self.registry.kit.monotonic()
+        return self.registry.environment.monotonic()
 
     async def reload(self) -> None:
         """Read the board file again; if it is invalid, the board is unchanged.

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Iterable
 
-from pegboard.execution.results.redaction import redactor
+from pegboard.execution.results.redaction import make_redactor
 
 
 class SecretMask:
@@ -19,7 +19,7 @@ class SecretMask:
     def use(self, secrets: Iterable[str]) -> None:
         """Mask these secrets too."""
         self._secrets.update(dict.fromkeys(secrets))
-        self._redact = redactor(tuple(self._secrets))
+        self._redact = make_redactor(tuple(self._secrets))
 
     def __call__(self, text: str) -> str:
         """The text without secrets."""

@@ -23,7 +23,7 @@ from pegboard.errors import (
 from pegboard.execution import CallDefaults
 from pegboard.execution.call_state import CallState
 from pegboard.execution.environment import CallEnvironment
-from pegboard.execution.idempotency.key_lease import KeyLease, is_held, leased, taken_over
+from pegboard.execution.idempotency.key_lease import KeyLease, add_lease, is_held, take_over
 from pegboard.execution.steps.idempotency import idempotency
 from pegboard.testing import FakeClock
 
@@ -258,7 +258,7 @@ async def test_a_store_that_is_away_for_a_moment_is_asked_again(
 
     assert held >= 1
     assert store.held == held  # nobody holds on to what has ended
-    assert "could not be held on to, yet: away" in caplog.text
+    assert "idempotency: lease of a key not renewed: away" in caplog.text
 
 
 @virtually
@@ -266,7 +266,7 @@ async def test_who_has_lost_the_key_holds_on_no_longer(clock: FakeClock) -> None
     store = Failing()
     store.failures.clear()
     kit = a_kit(clock=clock, outcomes=store, settings=CallDefaults(key_lease=0.06))
-    claim = leased(kit, Outcome(key="k", owner="o", tool="t", digest="d", created_at=0.0), "c1")
+    claim = add_lease(kit, Outcome(key="k", owner="o", tool="t", digest="d", created_at=0.0), "c1")
     await store.claim(claim)
     with KeyLease(kit, claim):
         await asyncio.sleep(0.1)
@@ -275,7 +275,7 @@ async def test_who_has_lost_the_key_holds_on_no_longer(clock: FakeClock) -> None
         await asyncio.sleep(0.2)
 
     assert store.held == before + 1
-    assert not await taken_over(kit, claim, structs.replace(claim, holder="c3"))
+    assert not await take_over(kit, claim, structs.replace(claim, holder="c3"))
     assert is_held(kit, structs.replace(claim, held_until=kit.now() + 1))
 
 
@@ -284,10 +284,10 @@ async def test_where_nobody_shares_the_store_nothing_is_held(clock: FakeClock) -
     kit = a_kit(clock=clock)
     claim = Outcome(key="k", owner="o", tool="t", digest="d", created_at=0.0)
 
-    assert leased(kit, claim, "c1") is claim
+    assert add_lease(kit, claim, "c1") is claim
     assert not is_held(kit, claim)
-    assert not await taken_over(kit, claim, claim)  # it is gone
+    assert not await take_over(kit, claim, claim)  # it is gone
     await kit.outcomes.claim(claim)
-    assert await taken_over(kit, claim, claim)
+    assert await take_over(kit, claim, claim)
     with KeyLease(kit, claim) as holding:
         assert holding._timer is None

@@ -16,12 +16,12 @@ def breaker(clock: FakeClock) -> Breaker:
 
 def fail(breaker: Breaker, *, times: int = 3) -> None:
     for _ in range(times):
-        breaker.failed(probe=breaker.enter())
+        breaker.record_failure(probe=breaker.enter())
 
 
 def test_it_is_closed_until_enough_failures_in_a_row(breaker: Breaker) -> None:
     fail(breaker, times=2)
-    breaker.succeeded()
+    breaker.record_success()
     fail(breaker, times=2)
 
     assert breaker.state == "closed"
@@ -38,7 +38,7 @@ def test_it_opens_and_says_when_to_come_back(breaker: Breaker, clock: FakeClock)
     assert breaker.state == "open"
     assert caught.value.retry_after == 3
     assert caught.value.nothing_done
-    assert str(caught.value) == "'shop' failed 3 times in a row and is left alone."
+    assert str(caught.value) == "'shop' failed 3 times in a row and is not called now."
 
 
 def test_one_probe_is_let_through_when_it_is_time(breaker: Breaker, clock: FakeClock) -> None:
@@ -56,7 +56,7 @@ def test_a_probe_that_succeeds_closes_it(breaker: Breaker, clock: FakeClock) -> 
     fail(breaker)
     clock.advance(5)
     breaker.enter()
-    breaker.succeeded()
+    breaker.record_success()
 
     assert breaker.state == "closed"
     assert [breaker.enter() for _ in range(3)] == [False, False, False]
@@ -69,7 +69,7 @@ def test_each_probe_that_fails_doubles_the_wait_up_to_the_longest(
     fail(breaker)
     for _ in range(probes):
         clock.advance(15)
-        breaker.failed(probe=breaker.enter())
+        breaker.record_failure(probe=breaker.enter())
 
     with pytest.raises(BreakerOpen) as caught:
         breaker.enter()
@@ -80,10 +80,10 @@ def test_each_probe_that_fails_doubles_the_wait_up_to_the_longest(
 def test_after_closing_the_wait_starts_anew(breaker: Breaker, clock: FakeClock) -> None:
     fail(breaker)
     clock.advance(5)
-    breaker.failed(probe=breaker.enter())
+    breaker.record_failure(probe=breaker.enter())
     clock.advance(10)
     breaker.enter()
-    breaker.succeeded()
+    breaker.record_success()
     fail(breaker)
 
     with pytest.raises(BreakerOpen) as caught:
@@ -97,13 +97,13 @@ def test_a_probe_that_was_cancelled_lets_the_next_one_through(
 ) -> None:
     fail(breaker)
     clock.advance(5)
-    breaker.gave_up(probe=breaker.enter())
+    breaker.release_probe(probe=breaker.enter())
 
     assert breaker.enter() is True
 
 
 def test_a_call_that_gave_up_while_it_is_closed_changes_nothing(breaker: Breaker) -> None:
-    breaker.gave_up(probe=breaker.enter())
+    breaker.release_probe(probe=breaker.enter())
 
     assert breaker.state == "closed"
 
@@ -112,7 +112,7 @@ def test_a_late_answer_of_an_ordinary_call_closes_it(breaker: Breaker) -> None:
     breaker.enter()
     fail(breaker)
 
-    breaker.succeeded()
+    breaker.record_success()
 
     assert breaker.state == "closed"
 
@@ -123,7 +123,7 @@ def test_a_late_failure_of_an_ordinary_call_does_not_free_the_probes_place(
     fail(breaker)
     clock.advance(5)
     breaker.enter()
-    breaker.failed(probe=False)
+    breaker.record_failure(probe=False)
     clock.advance(5)
 
     with pytest.raises(BreakerOpen):

@@ -154,7 +154,7 @@ async def test_who_does_not_get_a_slot_in_time_is_refused() -> None:
 
     assert caught.value.retry_after == 1
     assert caught.value.nothing_done
-    assert str(caught.value) == "1 calls of 'shop__*' are running, the most allowed."
+    assert str(caught.value) == "1 calls of 'shop__*' are running, which is the limit."
     assert not limiter._waiters
 
 

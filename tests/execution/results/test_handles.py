@@ -14,12 +14,12 @@ from pegboard.errors import HandleNotFound, ToolArgumentError
 from pegboard.execution.results.handles import (
     FORMAT,
     PREFIX,
-    find,
+    load_result,
     new_handle,
     page_bytes_of,
     value_of,
 )
-from pegboard.execution.steps.validate import fill_in, handle_parameters, mentions_handle
+from pegboard.execution.steps.validate import fill_in_handles, handle_parameters, mentions_handle
 from pegboard.testing import FakeClock
 
 HANDLE = f"{PREFIX}0123456789abcdef01234567"
@@ -82,7 +82,7 @@ async def test_a_handle_is_found_and_filled_in_however_it_is_written(
     raw: Any, results: MemoryResults
 ) -> None:
     assert mentions_handle(raw)
-    filled = await fill_in("find", raw, results, OWNER)
+    filled = await fill_in_handles("find", raw, results, OWNER)
     assert '[{"n": 1}]' in json.dumps(filled)
     assert PREFIX not in json.dumps(filled)
 
@@ -108,17 +108,17 @@ async def test_arguments_that_contain_themselves_are_refused(results: MemoryResu
     raw["self"] = raw
 
     with pytest.raises(ToolArgumentError, match="not JSON"):
-        await fill_in("find", raw, results, OWNER)
+        await fill_in_handles("find", raw, results, OWNER)
 
 
 async def test_only_whole_texts_are_handles(results: MemoryResults) -> None:
     raw = {"a": f"see {HANDLE}", "b": 7, "c": HANDLE}
 
-    assert await fill_in("find", raw, results, OWNER) == raw | {"c": [{"n": 1}]}
+    assert await fill_in_handles("find", raw, results, OWNER) == raw | {"c": [{"n": 1}]}
 
 
 async def test_a_parameter_that_takes_handles_gets_the_handle(results: MemoryResults) -> None:
-    filled = await fill_in(
+    filled = await fill_in_handles(
         "find", {"a": HANDLE, "b": HANDLE}, results, OWNER, kept=frozenset({"a"})
     )
 
@@ -149,17 +149,17 @@ def test_what_a_stored_result_stands_for(item: StoredResult, value: Any) -> None
 @pytest.mark.parametrize("owner", ["acme/bob", "other/ada", "/ada", ""])
 async def test_a_handle_of_somebody_else_is_not_found(owner: str, results: MemoryResults) -> None:
     with pytest.raises(HandleNotFound, match="it may have expired"):
-        await fill_in("find", {"a": HANDLE}, results, owner)
+        await fill_in_handles("find", {"a": HANDLE}, results, owner)
 
 
 async def test_an_expired_handle_is_not_found(clock: FakeClock) -> None:
     store = MemoryResults(now=clock.time)
     await store.put(stored(b"1", expires_at=clock.time() + 60))
 
-    assert (await find(HANDLE, store, OWNER)).body == b"1"
+    assert (await load_result(HANDLE, store, OWNER)).body == b"1"
     clock.advance(60)
     with pytest.raises(HandleNotFound):
-        await find(HANDLE, store, OWNER)
+        await load_result(HANDLE, store, OWNER)
 
 
 SPELLINGS = st.lists(st.booleans(), min_size=len(HANDLE), max_size=len(HANDLE))

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from pegboard.execution.results.masking import masked, texts_of
+from pegboard.execution.results.masking import collect_texts, mask_credentials
 
 
 @pytest.mark.parametrize(
@@ -32,7 +32,7 @@ from pegboard.execution.results.masking import masked, texts_of
     ],
 )
 def test_credentials_are_masked_as_they_are_written(text: str, shown: str) -> None:
-    assert masked(text) == shown
+    assert mask_credentials(text) == shown
 
 
 @pytest.mark.parametrize(
@@ -47,7 +47,7 @@ def test_credentials_are_masked_as_they_are_written(text: str, shown: str) -> No
     ],
 )
 def test_other_text_is_left_alone(text: str) -> None:
-    assert masked(text) == text
+    assert mask_credentials(text) == text
 
 
 @pytest.mark.parametrize(
@@ -55,7 +55,7 @@ def test_other_text_is_left_alone(text: str) -> None:
 )
 def test_no_text_takes_long(piece: str) -> None:
     began = time.thread_time()
-    masked(piece * (64_000 // len(piece)))
+    mask_credentials(piece * (64_000 // len(piece)))
 
     assert time.thread_time() - began < 3.0
 
@@ -70,11 +70,11 @@ def test_no_text_takes_long(piece: str) -> None:
     ids=["text", "bytes", "mapping"],
 )
 def test_the_longer_texts_of_arguments_are_found(arguments: Any) -> None:
-    assert texts_of(arguments, None) == {"first one", "second"}
+    assert collect_texts(arguments, None) == {"first one", "second"}
 
 
 def test_what_is_no_json_is_one_text_and_what_holds_itself_ends() -> None:
     endless: dict[str, Any] = {"a": "a text"}
     endless["b"] = endless
 
-    assert texts_of("not JSON", endless) == {"not JSON", "a text"}
+    assert collect_texts("not JSON", endless) == {"not JSON", "a text"}

@@ -8,16 +8,16 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pegboard.core.result import Artifact, ImagePart, ResourcePart, TextPart, ToolResult
-from pegboard.execution.results.redaction import MASK, redacted, redactor
+from pegboard.execution.results.redaction import MASK, make_redactor, redact_result
 from pegboard.tools.results import wrap
 
 SECRET = 'pa"ss/w\u00f6rd\\'
 
 
 def hidden(result: ToolResult, *secrets: str) -> ToolResult:
-    redact = redactor(secrets or (SECRET,))
+    redact = make_redactor(secrets or (SECRET,))
     assert redact is not None
-    return redacted(result, redact)
+    return redact_result(result, redact)
 
 
 @pytest.mark.parametrize(
@@ -128,7 +128,7 @@ def test_a_result_without_secrets_is_the_same_object() -> None:
 
 @pytest.mark.parametrize("secrets", [(), ("",), ("abc",)], ids=["none", "empty", "short"])
 def test_without_a_secret_worth_the_name_there_is_nothing_to_do(secrets: tuple[str, ...]) -> None:
-    assert redactor(secrets) is None
+    assert make_redactor(secrets) is None
 
 
 JSON = st.recursive(

@@ -15,7 +15,7 @@ from pegboard.core.ports.approval_store import Approval, ApprovalQuery
 from pegboard.core.tool import Effect
 from pegboard.errors import AccessDenied, ApprovalRequired, ToolArgumentError, Unavailable
 from pegboard.execution import CallEnvironment
-from pegboard.execution.approval_requests import edited_digest
+from pegboard.execution.approval_requests import digest_edited_call
 from pegboard.execution.emitter import Emitter
 from pegboard.execution.limits.breakers import Breaker, Breakers
 from pegboard.execution.steps.approval import approve, spend
@@ -154,7 +154,7 @@ async def test_an_edited_call_goes_on_with_what_the_approver_wants() -> None:
     await asked(kit)
     (approval,) = await stored(kit)
     edited = {"n": "7"}
-    digest = edited_digest(approval, edited)
+    digest = digest_edited_call(approval, edited)
     await kit.approvals.decide(approval.id, "edited", by="eve", edited=edited, edited_digest=digest)
 
     assert await approve(a_target(ASKED), kit, Following())(call) == DONE
@@ -172,7 +172,7 @@ async def test_an_edit_that_is_wrong_never_runs(
     kit, following = a_kit(), Following()
     await asked(kit)
     (approval,) = await stored(kit)
-    digest = forged or edited_digest(approval, edited)
+    digest = forged or digest_edited_call(approval, edited)
     await kit.approvals.decide(approval.id, "edited", by="eve", edited=edited, edited_digest=digest)
 
     with pytest.raises(kind):
@@ -235,7 +235,7 @@ async def test_a_rule_that_became_deny_beats_the_approval() -> None:
     registry = ToolRegistry([wipe])
     first = await registry.call("wipe", {"n": 1})
     assert isinstance(first.error, ApprovalRequired)
-    await registry.kit.approvals.decide(first.error.approval_id, "approved", by="eve")
+    await registry.environment.approvals.decide(first.error.approval_id, "approved", by="eve")
     denied = await registry.with_policy(Policy(deny=("wipe",))).call("wipe", {"n": 1})
     registry.switches.turn_off(tool="wipe")
     switched = await registry.call("wipe", {"n": 1})
@@ -303,7 +303,7 @@ async def approved(registry: ToolRegistry, n: int = 1, ctx: Any = None) -> str:
     """Have a call approved; the approval's id."""
     error = (await registry.call("wipe", {"n": n}, ctx)).error
     assert isinstance(error, ApprovalRequired)
-    decided = await registry.kit.approvals.decide(error.approval_id, "approved", by="eve")
+    decided = await registry.environment.approvals.decide(error.approval_id, "approved", by="eve")
     assert decided.applied
     return error.approval_id
 
@@ -315,7 +315,7 @@ async def test_an_approved_call_runs_exactly_once() -> None:
     result = await registry.call("wipe", {"n": 1})
     again = await registry.call("wipe", {"n": 1})
 
-    used = await registry.kit.approvals.get(first)
+    used = await registry.environment.approvals.get(first)
     assert result.text == "wiped 1"
     assert used is not None
     assert (used.state, used.call_id) == ("used", result.meta.call_id)
@@ -361,16 +361,16 @@ async def test_a_call_that_is_turned_away_leaves_the_approval_as_it_is() -> None
             ran.calls += 1
             return "done"
 
-    registry = ToolRegistry([Shop()], kit=CallEnvironment(breakers=breakers))
+    registry = ToolRegistry([Shop()], environment=CallEnvironment(breakers=breakers))
     error = (await registry.call("find", {})).error
     assert isinstance(error, ApprovalRequired)
-    await registry.kit.approvals.decide(error.approval_id, "approved", by="eve")
+    await registry.environment.approvals.decide(error.approval_id, "approved", by="eve")
     guard = breakers.get("shop")
     assert guard is not None
-    guard.failed(probe=False)
+    guard.record_failure(probe=False)
 
     refused = await registry.call("find", {})
-    approval = await registry.kit.approvals.get(error.approval_id)
+    approval = await registry.environment.approvals.get(error.approval_id)
 
     assert refused.error is not None
     assert refused.error.code == "breaker_open"
@@ -383,7 +383,7 @@ async def test_a_call_that_is_asked_about_tells_nothing_of_its_source() -> None:
     breakers = Breakers()
     guard = Breaker("shop", threshold=1, recovery=0.0)
     breakers.add("shop", guard)
-    guard.failed(probe=False)
+    guard.record_failure(probe=False)
     spec = a_spec(effect=Effect.ADMIN, source="shop")
     kit = a_kit(breakers=breakers)
     from pegboard.execution.steps.circuit_breaker import breaker
@@ -431,7 +431,7 @@ async def test_what_was_turned_off_while_the_call_waited_does_not_run_and_spends
 
 async def test_using_is_an_event_that_names_the_call() -> None:
     heard = Heard()
-    registry = ToolRegistry([wipe], kit=CallEnvironment(emitter=Emitter([heard])))
+    registry = ToolRegistry([wipe], environment=CallEnvironment(emitter=Emitter([heard])))
     await approved(registry)
     result = await registry.call("wipe", {"n": 1})
 

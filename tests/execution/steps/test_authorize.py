@@ -121,7 +121,7 @@ async def test_a_call_that_is_refused_after_its_wait_gives_its_turn_back_and_hea
         Limits(concurrency=1),
     )
     breakers.add("shop", breaker)
-    breaker.failed(probe=False)
+    breaker.record_failure(probe=False)
     kit = a_kit(breakers=breakers)
     bucket = kit.limiters.get("find", limits)
     await bucket.enter(0)

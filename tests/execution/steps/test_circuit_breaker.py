@@ -105,7 +105,7 @@ async def test_a_probe_that_is_cancelled_from_outside_leaves_room_for_the_next(
         return DONE
 
     for _ in range(2):
-        guard.failed(probe=False)
+        guard.record_failure(probe=False)
     clock.advance(5)
     probe = asyncio.create_task(outcome(built(guard, clock, hangs)))
     await asyncio.sleep(0.001)

@@ -24,7 +24,7 @@ async def test_calls_are_counted_while_they_run() -> None:
         seen.append(in_flight["find"])
         return DONE
 
-    handle = count(a_target(), a_kit(in_flight=in_flight), following)
+    handle = count(a_target(), a_kit(running_counts=in_flight), following)
     await asyncio.gather(*[handle(a_call()) for _ in range(3)])
 
     assert seen == [3, 2, 1]
@@ -36,7 +36,7 @@ async def test_a_call_that_fails_is_not_counted_for_ever(error: BaseException) -
     in_flight: dict[str, int] = {}
 
     with pytest.raises(type(error)):
-        await count(a_target(), a_kit(in_flight=in_flight), Following(error))(a_call())
+        await count(a_target(), a_kit(running_counts=in_flight), Following(error))(a_call())
 
     assert in_flight == {}
 
@@ -59,7 +59,7 @@ def test_calls_of_several_threads_are_all_counted() -> None:
         all_in.wait()
         return DONE
 
-    handle = count(a_target(), a_kit(in_flight=in_flight), following)
+    handle = count(a_target(), a_kit(running_counts=in_flight), following)
     with ThreadPoolExecutor(4) as pool:
         list(pool.map(asyncio.run, [handle(a_call()) for _ in range(4)]))
 
@@ -74,7 +74,7 @@ async def test_a_count_that_got_lost_between_threads_breaks_no_call() -> None:
         in_flight.clear()
         return DONE
 
-    assert await count(a_target(), a_kit(in_flight=in_flight), following)(a_call()) == DONE
+    assert await count(a_target(), a_kit(running_counts=in_flight), following)(a_call()) == DONE
     assert in_flight == {}
 
 

@@ -13,7 +13,7 @@ from pegboard.core.tool import Effect, Retry
 from pegboard.errors import ToolFailed, ToolTimeout
 from pegboard.execution import CallDefaults
 from pegboard.execution.call_state import CallState, Handler
-from pegboard.execution.errors_for_readers import failed_result
+from pegboard.execution.errors_for_readers import make_failed_result
 from pegboard.execution.steps.deadline import TICK, deadline
 from pegboard.testing import FakeClock
 
@@ -76,7 +76,7 @@ async def test_nobody_is_invited_to_repeat_a_write_that_may_have_taken_effect(
 
     assert caught.value.retryable is invites
     assert ("Whether it took effect is unknown" in str(caught.value)) is not invites
-    assert ("try again" in failed_result(caught.value).text) is invites
+    assert ("try again" in make_failed_result(caught.value).text) is invites
 
 
 async def test_a_write_that_says_it_did_nothing_in_its_time_may_be_tried_again() -> None:
@@ -131,7 +131,7 @@ async def test_the_nearest_end_holds_and_the_tool_is_told(
     kit: dict[str, Any] = {"clock": clock, "settings": CallDefaults(attempt_timeout=setting)}
 
     assert await built(Following(), timeout=own, **kit)(call) == DONE
-    assert call.until == now + until
+    assert call.attempt_deadline == now + until
     assert call.context().deadline == now + until
 
 
@@ -249,7 +249,7 @@ async def test_a_call_within_a_call_is_cut_off_with_it() -> None:
     inner = built(sleeps, timeout=60)
 
     async def outer(call: CallState) -> ToolResult:
-        return await inner(a_call(deadline=call.until))
+        return await inner(a_call(deadline=call.attempt_deadline))
 
     with pytest.raises(ToolTimeout):
         await built(outer, timeout=0.01)(a_call())

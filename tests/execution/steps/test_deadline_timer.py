@@ -7,11 +7,17 @@ from typing import Any
 import pytest
 from tests.execution.made import in_virtual_time
 
-from pegboard.execution.steps.deadline import TICK, TICKERS, DeadlineTimer, Entry, Tickers
+from pegboard.execution.steps.deadline import (
+    DEADLINE_TIMERS,
+    TICK,
+    DeadlineTimer,
+    DeadlineTimers,
+    TaskDeadline,
+)
 from pegboard.testing import FakeClock
 
 
-def add(ticker: DeadlineTimer, seconds: float) -> Entry:
+def add(ticker: DeadlineTimer, seconds: float) -> TaskDeadline:
     now = ticker.now()
     return ticker.add(now + seconds, now)
 
@@ -26,7 +32,7 @@ def test_a_task_is_cancelled_soon_after_its_deadline_and_not_before(
     seconds: float,
 ) -> None:
     async def work(clock: FakeClock) -> float:
-        ticker, begin = TICKERS.current(), clock.monotonic()
+        ticker, begin = DEADLINE_TIMERS.current(), clock.monotonic()
         entry = add(ticker, seconds)
         with pytest.raises(asyncio.CancelledError):
             await asyncio.sleep(60)
@@ -171,11 +177,11 @@ async def test_a_deadline_needs_a_task(ticker: DeadlineTimer) -> None:
 
 
 async def test_a_loop_has_one_ticker() -> None:
-    assert TICKERS.current() is TICKERS.current()
+    assert DEADLINE_TIMERS.current() is DEADLINE_TIMERS.current()
 
 
 def test_loops_that_alternate_keep_their_tickers() -> None:
-    tickers = Tickers()
+    tickers = DeadlineTimers()
     first, second = asyncio.new_event_loop(), asyncio.new_event_loop()
 
     async def current() -> DeadlineTimer:
@@ -194,7 +200,7 @@ def test_loops_of_several_threads_have_their_own() -> None:
 
     async def work() -> None:
         for _ in range(200):
-            found.append(TICKERS.current().loop is asyncio.get_running_loop())
+            found.append(DEADLINE_TIMERS.current().loop is asyncio.get_running_loop())
             await asyncio.sleep(0)
 
     threads = [threading.Thread(target=asyncio.run, args=(work(),)) for _ in range(4)]
@@ -210,7 +216,7 @@ class BareLoop(asyncio.SelectorEventLoop):
     """A loop that takes no attributes of others, as one written in C may be."""
 
     def __setattr__(self, name: str, value: Any) -> None:
-        if name == "_pegboard_ticker":
+        if name == "_pegboard_deadline_timer":
             raise AttributeError(name)
         super().__setattr__(name, value)
 
@@ -219,7 +225,7 @@ def test_a_loop_that_takes_no_attributes_has_a_ticker_all_the_same() -> None:
     loop = BareLoop()
 
     async def current() -> DeadlineTimer:
-        return TICKERS.current()
+        return DEADLINE_TIMERS.current()
 
     try:
         assert loop.run_until_complete(current()).loop is loop

@@ -25,7 +25,7 @@ from pegboard.errors import (
     Unavailable,
 )
 from pegboard.execution.call_state import CallState, Handler
-from pegboard.execution.results.redaction import redactor
+from pegboard.execution.results.redaction import make_redactor
 from pegboard.execution.steps.idempotency import idempotency
 from pegboard.testing import FakeClock
 
@@ -264,7 +264,7 @@ async def test_a_replayed_failure_keeps_its_error_id() -> None:
 
 
 async def test_no_secret_is_kept_with_an_outcome() -> None:
-    keys = Keys(ToolFailed("refused with s3cret"), redact=redactor(("s3cret",)))
+    keys = Keys(ToolFailed("refused with s3cret"), redact=make_redactor(("s3cret",)))
     await keys.call()
     again, _ = await keys.call()
 
@@ -436,7 +436,7 @@ async def test_a_call_that_was_done_is_told_although_its_outcome_could_not_be_st
 
     assert first == PAID
     said = [item.getMessage() for item in caplog.records if item.name == "pegboard.calls"]
-    assert said == ["the outcome of an idempotency key was not stored and stays unknown"]
+    assert said == ["idempotency: outcome not stored, it stays unknown"]
     assert isinstance(again, ToolResult)
     assert "whether it took effect is unknown" in str(again.error)
     assert keys.following.calls == 1

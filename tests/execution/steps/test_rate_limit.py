@@ -16,7 +16,7 @@ from pegboard.execution.limits.limiters import Limiters
 from pegboard.execution.steps.rate_limit import limit
 from pegboard.testing import FakeClock
 
-NOW_OR_NEVER = CallDefaults(longest_wait=0)
+NOW_OR_NEVER = CallDefaults(max_wait=0)
 
 
 def limits(**by_glob: Limits) -> Policy:
@@ -117,7 +117,7 @@ async def test_the_wait_is_bounded_by_setting_and_deadline(
     kit = a_kit(
         clock=clock,
         policy=limits(_=Limits(concurrency=1)),
-        settings=CallDefaults(longest_wait=longest_wait),
+        settings=CallDefaults(max_wait=longest_wait),
     )
     bucket = kit.limiters.get("*", Limits(concurrency=1))
     await bucket.enter(0)

@@ -32,7 +32,7 @@ from pegboard.errors import (
 from pegboard.execution.call_state import CallState
 from pegboard.execution.emitter import Emitter
 from pegboard.execution.environment import CallDefaults
-from pegboard.execution.results.redaction import redactor
+from pegboard.execution.results.redaction import make_redactor
 from pegboard.execution.steps.record import record
 from pegboard.testing import FakeClock
 
@@ -197,7 +197,7 @@ async def test_known_secrets_stand_nowhere_at_all() -> None:
     error = ToolFailed("key s3cret refused")
     error.__cause__ = ValueError("s3cret")
 
-    result, seen = await recorded(error, redact=redactor(("s3cret",)))
+    result, seen = await recorded(error, redact=make_redactor(("s3cret",)))
 
     assert "s3cret" not in f"{result.to_dict()}{seen}"
     assert seen.error_message == "key [redacted] refused"
@@ -249,7 +249,7 @@ async def test_a_tool_that_fails_without_words_is_put_into_words(
 
 async def test_a_returned_error_shows_no_secret_either() -> None:
     said = ToolResult(is_error=True, error=ToolFailed("key s3cret refused"))
-    result, seen = await recorded(said, redact=redactor(("s3cret",)))
+    result, seen = await recorded(said, redact=make_redactor(("s3cret",)))
 
     assert "s3cret" not in f"{result.to_dict()}{seen}"
 

@@ -22,7 +22,7 @@ from pegboard.errors import Unavailable
 from pegboard.execution import CallDefaults, CallEnvironment
 from pegboard.execution.results.handles import PREFIX
 from pegboard.execution.results.paging import read_page
-from pegboard.execution.results.redaction import redactor
+from pegboard.execution.results.redaction import make_redactor
 from pegboard.execution.steps.shape_result import shape
 from pegboard.testing import FakeClock
 from pegboard.tools.results import wrap
@@ -214,7 +214,7 @@ async def test_a_file_that_cannot_be_stored_stays_with_the_result() -> None:
 
 
 async def test_secrets_are_out_before_anything_is_stored() -> None:
-    kit = a_kit(settings=CallDefaults(max_result_bytes=20), redact=redactor(("s3cret",)))
+    kit = a_kit(settings=CallDefaults(max_result_bytes=20), redact=make_redactor(("s3cret",)))
     artifact = Artifact(name="f", media_type="text/plain", data=b"is s3cret")
 
     result = await shaped(

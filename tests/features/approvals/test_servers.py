@@ -48,7 +48,7 @@ class Server:
 
     def __init__(self, storage: Storage, heard: Heard) -> None:
         kit = CallEnvironment(approvals=storage.approvals, emitter=Emitter([heard]))
-        self.registry = ToolRegistry([refund], kit=kit)
+        self.registry = ToolRegistry([refund], environment=kit)
         self.approvals = Approvals(self.registry)
 
     async def call(self, order: int) -> Any:
@@ -152,7 +152,7 @@ async def test_an_approval_is_good_for_no_other_call(servers: Servers) -> None:
 
 async def test_thousands_that_wait_are_listed_once_each(servers: Servers) -> None:
     one, other, _, _ = servers
-    store = one.registry.kit.approvals
+    store = one.registry.environment.approvals
     async with asyncio.TaskGroup() as group:
         for number in range(2_000):
             approval = Approval(

@@ -58,7 +58,7 @@ def _nothing_ran() -> None:
 
 
 def a_registry(**kit: Any) -> ToolRegistry:
-    return ToolRegistry([refund], kit=CallEnvironment(**kit))
+    return ToolRegistry([refund], environment=CallEnvironment(**kit))
 
 
 async def asked(registry: ToolRegistry, principal: Principal = ADA, order: Any = 1) -> str:
@@ -288,7 +288,7 @@ async def test_it_looks_through_its_approvals_from_time_to_time() -> None:
     watching = asyncio.create_task(approvals.watch(0.001))
     for _ in range(1000):
         await asyncio.sleep(0.001)
-        if (await registry.kit.approvals.expire()) == []:
+        if (await registry.environment.approvals.expire()) == []:
             break
     watching.cancel()
     await asyncio.wait([watching])

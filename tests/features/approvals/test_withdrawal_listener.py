@@ -40,7 +40,7 @@ async def watched() -> AsyncIterator[tuple[Approvals, ApprovalWithdrawalListener
     for name in ("cancelled", "failed", "completed"):
         await store.ask(an_approval(name, run_id=f"run {name}", expires_at=None))
     approvals = Approvals(
-        ToolRegistry(kit=CallEnvironment(approvals=store, emitter=Emitter([heard])))
+        ToolRegistry(environment=CallEnvironment(approvals=store, emitter=Emitter([heard])))
     )
     withdrawing = ApprovalWithdrawalListener(approvals)
     watching = asyncio.create_task(withdrawing.watch())

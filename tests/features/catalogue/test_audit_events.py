@@ -36,7 +36,9 @@ async def storage() -> AsyncGenerator[MemoryStorage]:
 
 async def test_each_change_says_who_and_from_which_version_to_which(storage: MemoryStorage) -> None:
     heard = Heard()
-    catalogue = service(storage, ToolRegistry(kit=CallEnvironment(emitter=Emitter([heard]))))
+    catalogue = service(
+        storage, ToolRegistry(environment=CallEnvironment(emitter=Emitter([heard])))
+    )
     await catalogue.register([{"name": "greet", "description": "Hi."}], principal=EVE)
     again = {"name": "greet", "description": "Hi there.", "version": "1.1.0"}
     await catalogue.register([again], principal=EVE)

@@ -35,7 +35,7 @@ class Failing(MemoryCatalogue):
 
 def a_catalogue(storage: MemoryStorage, **more: Any) -> tuple[CatalogueService, Trail]:
     trail, registry = Trail(), ToolRegistry()
-    registry.kit.emitter.add(trail)
+    registry.environment.emitter.add(trail)
     return service(storage, registry, prove=trail.prove, **more), trail
 
 
@@ -192,7 +192,7 @@ async def test_without_a_required_trail_a_failure_is_not_told() -> None:
     storage, trail, registry = MemoryStorage(), Trail(), ToolRegistry()
     storage.catalogue = store = Failing(ClosableLock())
     store.errors = [StoreUnavailable("it went")]
-    registry.kit.emitter.add(trail)
+    registry.environment.emitter.add(trail)
     with pytest.raises(StoreUnavailable):
         await service(storage, registry).register([ONE])
 

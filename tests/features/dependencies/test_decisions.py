@@ -41,7 +41,7 @@ class Failing(MemoryDependencies):
 
 def a_graph(store: Any = None) -> tuple[DependencyService, Trail]:
     trail, registry = Trail(), ToolRegistry()
-    registry.kit.emitter.add(trail)
+    registry.environment.emitter.add(trail)
     store = store or MemoryStorage().dependencies
     return DependencyService(registry, store, prove=trail.prove), trail
 

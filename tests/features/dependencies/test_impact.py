@@ -5,7 +5,7 @@ import pytest
 from pegboard.core.tool import ToolSpec
 from pegboard.errors import DependencyNotFound
 from pegboard.features.dependencies import find_impact
-from pegboard.registry.dependencies import Dependencies, DependencyGraph, GraphChange
+from pegboard.registry.dependencies import DependencyGraph, GraphChange, VersionedDependencies
 
 
 def spec(name: str) -> ToolSpec:
@@ -13,7 +13,7 @@ def spec(name: str) -> ToolSpec:
 
 
 def graph(*edges: tuple[str, str]) -> DependencyGraph:
-    made = Dependencies()
+    made = VersionedDependencies()
     nodes = dict.fromkeys(node for edge in edges for node in edge)
     made.apply(GraphChange(add_nodes=tuple(nodes), add_edges=edges), origin="api")
     return made.current

@@ -95,7 +95,7 @@ async def test_only_who_may_changes_the_graph(storage: MemoryStorage) -> None:
 async def test_the_board_s_edges_follow_a_tool_that_comes_late(storage: MemoryStorage) -> None:
     away = {"late__find": "its source 'late' is pending"}
     registry = ToolRegistry(
-        [a_tool("use")], kit=CallEnvironment(why_absent=lambda name: away.get(name, ""))
+        [a_tool("use")], environment=CallEnvironment(why_missing=lambda name: away.get(name, ""))
     )
     service = DependencyService(registry, storage.dependencies)
     await service.follow([("late__find", "use")])
@@ -105,7 +105,9 @@ async def test_the_board_s_edges_follow_a_tool_that_comes_late(storage: MemorySt
     late = service.current
 
     # after a restart, before it has come again, nothing changes
-    again = DependencyService(ToolRegistry([a_tool("use")], kit=registry.kit), storage.dependencies)
+    again = DependencyService(
+        ToolRegistry([a_tool("use")], environment=registry.environment), storage.dependencies
+    )
     await again.load()
     await again.follow([("late__find", "use")])
 

@@ -158,7 +158,7 @@ def stopped(
     before = priced("courier", source="couriers", **changes)
     registry = ToolRegistry([before, POST], policy=access or Policy())
     if off:
-        registry.kit.switches.turn_off(**off)
+        registry.environment.switches.turn_off(**off)
     replacements = Replacements(registry, health=lambda _: HEALTHY)
     healing = FailoverSelector(registry, replacements, policy=lambda: policy)
     found = healing(("courier",), principal, refused=refused)
@@ -211,7 +211,7 @@ def test_where_all_writes_are_off_nothing_is_done_in_their_place(off: dict[str, 
     )
     before = priced("courier", effect=Effect.WRITE)
     registry = ToolRegistry([before, POST])
-    registry.kit.switches.turn_off(writes=True, **off)
+    registry.environment.switches.turn_off(writes=True, **off)
     healing = FailoverSelector(
         registry, Replacements(registry, health=lambda _: HEALTHY), policy=lambda: writes
     )
@@ -240,7 +240,7 @@ def test_a_switch_holds_for_a_tool_that_is_gone_too(
     replacements = Replacements(registry, health=lambda _: HEALTHY)
     replacements.refresh()
     registry.remove("courier")
-    registry.kit.switches.turn_off(tool="cour*")
+    registry.environment.switches.turn_off(tool="cour*")
     healing = FailoverSelector(registry, replacements, policy=lambda: policy)
 
     stand_in = healing(("courier@1.0",), LOCAL)

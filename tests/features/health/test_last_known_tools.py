@@ -49,7 +49,7 @@ def a_tool(name: str = "shop__find", **changes: Any) -> Tool:
 
 
 async def seen_by(store: Store, *tools: Tool, clock: FakeClock | None = None) -> LastKnownTools:
-    registry = ToolRegistry(tools, kit=CallEnvironment(now=(clock or FakeClock()).time))
+    registry = ToolRegistry(tools, environment=CallEnvironment(now=(clock or FakeClock()).time))
     seen = LastKnownTools(registry, store)
     await seen.load()
     await seen.refresh()
@@ -137,7 +137,7 @@ async def test_a_tool_that_stays_is_looked_at_once() -> None:
 
 async def test_of_very_many_tools_those_are_known_that_were_seen_last() -> None:
     clock = FakeClock()
-    registry = ToolRegistry(kit=CallEnvironment(now=clock.time))
+    registry = ToolRegistry(environment=CallEnvironment(now=clock.time))
     seen = LastKnownTools(registry, Store(), most=2)
     for name in ("shop__a", "shop__b", "shop__c"):
         registry.add(a_tool(name))

@@ -125,7 +125,7 @@ def test_what_a_caller_may_not_see_is_neither_told_of_nor_proposed() -> None:
 )
 def test_of_what_was_never_there_nothing_is_proposed(why: str, error: type[Exception]) -> None:
     registry, replacements = made("google")
-    registry.apply(replace(registry.kit, why_absent=lambda _name: why))
+    registry.apply(replace(registry.environment, why_missing=lambda _name: why))
 
     with pytest.raises(error):
         replacements.find("bing")

@@ -13,7 +13,7 @@ from pegboard.core.tool import Tool, ToolSpec
 from pegboard.errors import HostUnavailable
 from pegboard.execution import CallEnvironment
 from pegboard.features.health import BoardHealth
-from pegboard.registry.dependencies import Dependencies, declare
+from pegboard.registry.dependencies import VersionedDependencies, declare
 from pegboard.testing.fake_clock import FakeClock
 from pegboard.tools import SchemaTool
 
@@ -45,10 +45,10 @@ def needing(name: str, *needs: str, source: str = "", unavailable: str = "") -> 
 
 
 def made(*tools: object, kit: CallEnvironment | None = None) -> tuple[ToolRegistry, BoardHealth]:
-    registry, graph = ToolRegistry(tools, kit=kit), Dependencies()
+    registry, graph = ToolRegistry(tools, environment=kit), VersionedDependencies()
     declare(graph, [item.spec for item in registry])
     health = BoardHealth(registry, clock=FakeClock(), graph=lambda: graph.current)
-    registry.kit.emitter.add(health)
+    registry.environment.emitter.add(health)
     return registry, health
 
 

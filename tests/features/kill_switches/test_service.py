@@ -48,7 +48,7 @@ class Server:
         self.switches = KillSwitches(self.registry, storage.switches)
         self.events: list[BoardChanged] = []
         self.told: list[str] = []
-        self.registry.kit.emitter.add(self)
+        self.registry.environment.emitter.add(self)
         self.registry.changes.listen(lambda kind, _: self.told.append(kind))
 
     def on_event(self, event: Event) -> None:

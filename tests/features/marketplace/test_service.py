@@ -194,7 +194,7 @@ async def test_who_may_not_change_the_catalogue_may_not_look(tmp_path: Path) -> 
 async def test_who_has_added_what_is_told(tmp_path: Path) -> None:
     told: list[Any] = []
     async with shop_board(tmp_path) as (board, _, _server):
-        board.registry.kit.emitter.add(Told(told))
+        board.registry.environment.emitter.add(Told(told))
         review = await board.marketplace.review("apis", SHOP, ONE)
         await board.marketplace.add("apis", SHOP, ONE, digest=review.digest)
 

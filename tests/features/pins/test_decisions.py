@@ -51,7 +51,7 @@ async def a_board(*names: str) -> tuple[Board, Trail, Slow]:
     )
     await board.lists(*(foreign(said(name)) for name in names))
     await board.lists(*(foreign(said(name, input_schema=NARROWER)) for name in names))
-    board.registry.kit.emitter.add(trail)
+    board.registry.environment.emitter.add(trail)
     board.pins = Pins(board.registry, store, prove=trail.prove)
     board.gate = PinCheck(
         board.registry,

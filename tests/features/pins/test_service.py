@@ -47,7 +47,7 @@ async def digest(board: Board) -> str:
 
 async def test_an_approval_pins_the_definition_and_is_told() -> None:
     board, heard = await with_held("find"), Heard()
-    board.registry.kit.emitter.add(heard)
+    board.registry.environment.emitter.add(heard)
     shown = await digest(board)
 
     held = await board.pins.decide("web", "find", "approve", digest=shown, principal=EDITOR)
@@ -96,7 +96,7 @@ async def at_once(board: Board, *does: Any) -> list[Any]:
 async def test_of_two_who_decide_at_once_one_is_told_no() -> None:
     board, heard = await with_held("find"), Heard()
     shown = await digest(board)
-    board.registry.kit.emitter.add(heard)
+    board.registry.environment.emitter.add(heard)
 
     approved, refused = await at_once(
         board,
@@ -114,7 +114,7 @@ async def test_of_two_who_decide_at_once_one_is_told_no() -> None:
 async def test_an_approval_does_not_undo_a_rejection_made_at_once() -> None:
     board, heard = await with_held("find"), Heard()
     shown = await digest(board)
-    board.registry.kit.emitter.add(heard)
+    board.registry.environment.emitter.add(heard)
 
     _, refused, none = await at_once(
         board,

@@ -63,7 +63,7 @@ async def test_deny_fails_the_step_with_the_note(service: Service) -> None:
 
 async def test_who_waits_for_a_run_has_it_hear_what_was_decided_elsewhere(service: Service) -> None:
     run_id, asked = await waiting(service)
-    kept = service.registry.kit.approvals
+    kept = service.registry.environment.approvals
     await kept.decide(asked.approval_id, "approved", by="boss")  # in a process that plays nothing
     final = await service.runs.wait(run_id, principal=ADA)
 

@@ -38,7 +38,7 @@ async def heard() -> Heard:
 async def service(heard: Heard) -> AsyncIterator[Service]:
     async with MemoryStorage() as storage:
         made = Service(storage)
-        made.registry.kit.emitter.add(heard)
+        made.registry.environment.emitter.add(heard)
         yield made
         await made.durability.close()
         await made.feed.close()
@@ -81,7 +81,7 @@ async def test_a_write_that_was_cut_off_is_told_once_and_who_says_what_happened(
     await begun.wait()
     await service.durability.close()  # the process ends in the middle of the call
     later = Service(service.storage)
-    later.registry.kit.emitter.add(heard)
+    later.registry.environment.emitter.add(heard)
     later.registry.add(SchemaTool(spec=spec, run=slow))
     await later.runs.follow()
     (asked,) = (await later.runs.wait(run_id, principal=ADA)).result.pending
@@ -120,7 +120,7 @@ async def test_a_stand_in_that_was_cancelled_is_told_like_any_other(heard: Heard
 
     async with MemoryStorage() as storage:
         service = Service(storage, heal=lambda *_, **__: Substitute(tool="post", instead_of="gone"))
-        service.registry.kit.emitter.add(heard)
+        service.registry.environment.emitter.add(heard)
         spec = ToolSpec(name="post", effect=Effect.READ, input_schema={"type": "object"})
         service.registry.add(SchemaTool(spec=spec, run=slow))
         graph = Graph(nodes=(Node(id="send", tool="gone"),))

@@ -34,13 +34,13 @@ class Bench:
         self.go, self.stubborn = asyncio.Event(), False
         self.decided: list[str] = []
         registry = ToolRegistry(policy=Policy())
-        registry.kit.emitter.add(self)
+        registry.environment.emitter.add(self)
         spec = ToolSpec(
             name="work", description="Works.", effect=Effect.READ, input_schema={"type": "object"}
         )
         registry.add(SchemaTool(spec=spec, run=self._work))
         self.feed = RunFeed(self.store)
-        registry.kit.emitter.add(self.feed)
+        registry.environment.emitter.add(self.feed)
         self.durability = StoredDurability(self.store, owner="us", every=0.02)
         self.runs = Runs(
             registry,

@@ -54,14 +54,14 @@ class Service:
         )
         self.storage = storage
         self.store = storage.runs
-        self.registry = ToolRegistry(kit=kit)
+        self.registry = ToolRegistry(environment=kit)
         for name, effect in (("echo", Effect.READ), ("pay", Effect.WRITE)):
             spec = ToolSpec(
                 name=name, description=name, effect=effect, input_schema={"type": "object"}
             )
             self.registry.add(SchemaTool(spec=spec, run=self._run))
-        self.feed = RunFeed(self.store, tell=self.registry.kit.emitter.emit)
-        self.registry.kit.emitter.add(self.feed)
+        self.feed = RunFeed(self.store, tell=self.registry.environment.emitter.emit)
+        self.registry.environment.emitter.add(self.feed)
         self.durability = StoredDurability(self.store, owner="us", every=0.02, now=clock.time)
         runner = GraphRunner(self.registry, durability=self.durability, heal=heal)
         self.plans = Plans(self.registry, self.store, planner=Planner(self.registry))

@@ -26,7 +26,7 @@ class Ear:
 
 def test_the_last_error_becomes_the_end_of_the_run(caplog: pytest.LogCaptureFixture) -> None:
     board, ear = ToolRegistry(), Ear()
-    board.kit.emitter.add(ear)
+    board.environment.emitter.add(ear)
     tries = AttemptLimit(board, most=2)
     error = InvalidRequest("The params do not fit.")
     with pytest.raises(InvalidRequest):

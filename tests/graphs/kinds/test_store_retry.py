@@ -57,7 +57,7 @@ def played(
 
     async def work(bench: Bench) -> tuple[RunResult, float, dict[str, int]]:
         journal = Journal(failures, error)
-        bench.registry.apply(replace(bench.registry.kit, journal=journal))
+        bench.registry.apply(replace(bench.registry.environment, journal=journal))
         began = bench.clock.time()
         runner = healed(bench, heal) if heal is not None else bench.runner
         result = await runner.run(Graph(nodes=(node, *others)))
@@ -200,7 +200,7 @@ class Deaf(EphemeralSteps):
 def test_what_waits_when_its_play_is_broken_off_is_done_and_not_recorded_as_failed() -> None:
     async def work(bench: Bench) -> tuple[list[Any], int]:
         journal = Journal(1)
-        bench.registry.apply(replace(bench.registry.kit, journal=journal))
+        bench.registry.apply(replace(bench.registry.environment, journal=journal))
         steps, graph = Deaf(), Graph(nodes=(call("a", "pay"),))
         attempt = RunAttempt(graph, START, board=bench.registry, kinds=KINDS, ctx=ToolContext())
         with pytest.raises(Unavailable, match="away"):

@@ -280,7 +280,7 @@ def test_a_tool_that_went_since_the_start_is_told_with_the_reason(reason: str, t
         bench.registry.remove("find")
         return await bench.runner.result(run_id)
 
-    result = at_the_bench(work, why_absent=lambda name: reason)
+    result = at_the_bench(work, why_missing=lambda name: reason)
 
     assert result.error is not None
     assert result.error["message"].startswith(told)

@@ -42,7 +42,7 @@ def test_a_tool_that_is_not_there_is_followed_by_the_next_of_its_chain(
     async def work(bench: Bench) -> RunResult:
         return await without(bench, "read", node=call("a", "read", "first", fallbacks=LOOK))
 
-    result = at_the_bench(work, why_absent=lambda _: reason)
+    result = at_the_bench(work, why_missing=lambda _: reason)
 
     assert (result.state, result.nodes[1].tool) == (NodeState.COMPLETED, "look")
     assert parts(result, 1) == [
@@ -57,7 +57,7 @@ def test_what_was_tried_and_why_it_was_left_is_told() -> None:
         told = [e for e in bench.heard.events if isinstance(e, NodeChanged)]
         return [(e.node, e.tool, e.error_code, e.reason) for e in told if e.node.startswith("a~")]
 
-    assert at_the_bench(work, why_absent=lambda _: DOWN) == [
+    assert at_the_bench(work, why_missing=lambda _: DOWN) == [
         ("a~1", "read", "source_unavailable", f"'read' is not there now: {DOWN}"),
         ("a~2", "look", "", ""),
     ]
@@ -67,7 +67,7 @@ def test_a_step_without_another_tool_says_which_one_was_not_there() -> None:
     async def work(bench: Bench) -> RunResult:
         return await without(bench, "read", node=call("a", "read", "first"))
 
-    node = at_the_bench(work, why_absent=lambda _: DOWN).nodes[1]
+    node = at_the_bench(work, why_missing=lambda _: DOWN).nodes[1]
 
     assert (node.state, node.tool, node.parts) == ("failed", "read", ())
     assert node.error is not None
@@ -107,7 +107,7 @@ def test_a_tool_that_was_switched_off_in_mid_run_is_followed_by_the_next() -> No
     async def work(bench: Bench) -> RunResult:
         graph = Graph(nodes=(call("first", "find"), call("a", "read", "first", fallbacks=LOOK)))
         run_id = await bench.runner.start(graph)
-        bench.registry.apply(replace(bench.registry.kit, policy=Policy(deny=("read",))))
+        bench.registry.apply(replace(bench.registry.environment, policy=Policy(deny=("read",))))
         return await bench.runner.result(run_id)
 
     assert [part[3] for part in parts(at_the_bench(work), 1)] == ["access_denied", ""]
@@ -203,7 +203,10 @@ def test_a_tool_that_is_awaited_is_awaited_no_longer_than_its_step_may_take() ->
             call("a", "late", fallbacks=LOOK, timeout=3), call("b", "read", on_failure="skip")
         )
 
-    kit = {"coming": lambda name: never if name == "late" else None, "why_absent": lambda _: DOWN}
+    kit = {
+        "pending_source": lambda name: never if name == "late" else None,
+        "why_missing": lambda _: DOWN,
+    }
     result = at_the_bench(work, **kit)
 
     assert states(result) == {"a": "failed", "b": "completed"}

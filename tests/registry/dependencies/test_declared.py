@@ -4,7 +4,7 @@ import pytest
 
 from pegboard.core.tool import ToolSpec
 from pegboard.errors import DependencyCycle
-from pegboard.registry.dependencies import Dependencies, GraphChange, declare, known_id
+from pegboard.registry.dependencies import GraphChange, VersionedDependencies, declare, resolve_id
 from pegboard.registry.dependencies.declared import check_declared, cycle_through
 
 
@@ -12,12 +12,12 @@ def spec(name: str, *needs: str) -> ToolSpec:
     return ToolSpec(name=name, input_schema={"type": "object"}, dependencies=needs)
 
 
-def edges(graph: Dependencies) -> set[tuple[str, str, str]]:
+def edges(graph: VersionedDependencies) -> set[tuple[str, str, str]]:
     return {(e.prerequisite, e.dependant, ",".join(e.origins)) for e in graph.current.edges}
 
 
 def test_tools_name_what_they_need_by_id_or_by_name() -> None:
-    graph = Dependencies()
+    graph = VersionedDependencies()
 
     problems = declare(graph, [spec("a"), spec("b", "a"), spec("c", "a_v1", "b_v1")])
 
@@ -31,7 +31,7 @@ def test_tools_name_what_they_need_by_id_or_by_name() -> None:
 
 
 def test_an_author_need_not_know_what_the_source_is_called() -> None:
-    graph = Dependencies()
+    graph = VersionedDependencies()
     alone = [spec("fetch"), spec("shop__sum", "fetch_v1", "count", "other__count_v1")]
 
     declare(graph, [*alone, spec("shop__count"), spec("other__count")])
@@ -57,7 +57,7 @@ def test_a_circle_of_tools_of_one_source_is_refused_too() -> None:
 
 
 def test_what_is_needed_and_missing_is_a_node_all_the_same() -> None:
-    graph = Dependencies()
+    graph = VersionedDependencies()
     declare(graph, [spec("a"), spec("b", "a")])
     declare(graph, [spec("b", "a_v1")])
 
@@ -66,7 +66,7 @@ def test_what_is_needed_and_missing_is_a_node_all_the_same() -> None:
 
 
 def test_what_is_no_longer_said_goes() -> None:
-    graph = Dependencies()
+    graph = VersionedDependencies()
     declare(graph, [spec("a"), spec("b", "a"), spec("c", "b")])
     declare(graph, [spec("a"), spec("b")])
 
@@ -75,7 +75,7 @@ def test_what_is_no_longer_said_goes() -> None:
 
 
 def test_what_others_say_is_left_alone() -> None:
-    graph = Dependencies()
+    graph = VersionedDependencies()
     declare(graph, [spec("a"), spec("b", "a")])
     said = GraphChange(add_nodes=("x_v1",), add_edges=(("a_v1", "b_v1"), ("x_v1", "b_v1")))
     graph.apply(said, origin="board")
@@ -85,7 +85,7 @@ def test_what_others_say_is_left_alone() -> None:
 
 
 def test_saying_it_again_changes_nothing() -> None:
-    graph, specs = Dependencies(), [spec("a"), spec("b", "a")]
+    graph, specs = VersionedDependencies(), [spec("a"), spec("b", "a")]
     declare(graph, specs)
     declare(graph, specs)
 
@@ -93,7 +93,7 @@ def test_saying_it_again_changes_nothing() -> None:
 
 
 def test_of_each_cycle_one_edge_is_left_out_and_told() -> None:
-    graph = Dependencies()
+    graph = VersionedDependencies()
     circle = [spec("a", "c"), spec("b", "a"), spec("c", "b"), spec("d", "d"), spec("e", "a")]
 
     problems = declare(graph, circle)
@@ -110,7 +110,7 @@ def test_of_each_cycle_one_edge_is_left_out_and_told() -> None:
 
 
 def test_what_is_away_for_a_while_keeps_what_it_said() -> None:
-    graph = Dependencies()
+    graph = VersionedDependencies()
     declare(
         graph, [spec("late__a"), spec("late__b", "late__a"), spec("c", "late__b"), spec("gone")]
     )
@@ -124,8 +124,8 @@ def test_what_is_away_for_a_while_keeps_what_it_said() -> None:
 def test_a_name_stands_for_the_id_that_it_had() -> None:
     nodes = ("a__find_v1", "a__find_v2x", "a__findings_v1", "b_v")
 
-    assert known_id("a__find", nodes) == "a__find_v1"
-    assert known_id("b", nodes) == "b"
+    assert resolve_id("a__find", nodes) == "a__find_v1"
+    assert resolve_id("b", nodes) == "b"
 
 
 @pytest.mark.parametrize(

@@ -5,14 +5,24 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pegboard.errors import DependencyNotFound
-from pegboard.registry.dependencies import Broken, Dependencies, DependencyGraph, GraphChange
+from pegboard.registry.dependencies import (
+    DependencyGraph,
+    GraphChange,
+    ImpactedTool,
+    VersionedDependencies,
+)
 from pegboard.registry.dependencies.changes import Delta, Edge
-from pegboard.registry.dependencies.graph import Direction, changed_nodes, changed_rows, cut
+from pegboard.registry.dependencies.graph import (
+    Direction,
+    apply_to_nodes,
+    apply_to_rows,
+    select_rows,
+)
 
 
 def made(*edges: Edge, also: tuple[str, ...] = ()) -> DependencyGraph:
     nodes = dict.fromkeys([*also, *(node for edge in edges for node in edge)])
-    return Dependencies().apply(GraphChange(add_nodes=tuple(nodes), add_edges=edges))
+    return VersionedDependencies().apply(GraphChange(add_nodes=tuple(nodes), add_edges=edges))
 
 
 SHOP = made(
@@ -53,9 +63,9 @@ def test_layers_hold_what_can_run_side_by_side() -> None:
 
 def test_what_breaks_is_told_with_the_tool_that_it_breaks_for() -> None:
     assert SHOP.breaks("cart") == (
-        Broken(tool="pay", because="cart"),
-        Broken(tool="receipt", because="pay"),
-        Broken(tool="refund", because="pay"),
+        ImpactedTool(tool="pay", because="cart"),
+        ImpactedTool(tool="receipt", because="pay"),
+        ImpactedTool(tool="refund", because="pay"),
     )
 
 
@@ -131,7 +141,7 @@ ROWS = {"a": {"b": SPEC, "c": SPEC}, "b": {"c": SPEC}, "c": {}}
 def test_only_rows_that_are_touched_are_new() -> None:
     delta = Delta(nodes={}, edges={("b", "c"): (SPEC, ())})
 
-    after = changed_rows(ROWS, delta, [("b", "c", ())])
+    after = apply_to_rows(ROWS, delta, [("b", "c", ())])
 
     assert after == {"a": {"b": SPEC, "c": SPEC}, "b": {}, "c": {}}
     assert ROWS["b"] == {"c": SPEC}
@@ -144,7 +154,7 @@ def test_nodes_come_with_a_row_and_go_with_theirs() -> None:
         edges={("a", "b"): (SPEC, ()), ("b", "c"): (SPEC, ()), ("a", "d"): ((), SPEC)},
     )
 
-    after = changed_rows(ROWS, delta, [("a", "b", ()), ("b", "c", ()), ("a", "d", SPEC)])
+    after = apply_to_rows(ROWS, delta, [("a", "b", ()), ("b", "c", ()), ("a", "d", SPEC)])
 
     assert after == {"a": {"c": SPEC, "d": SPEC}, "c": {}, "d": {}}
 
@@ -153,10 +163,10 @@ def test_nodes_are_the_same_where_none_changes() -> None:
     nodes = {"a": SPEC, "b": SPEC}
     delta = Delta(nodes={"a": (SPEC, ()), "c": ((), SPEC)}, edges={})
 
-    assert changed_nodes(nodes, Delta(nodes={}, edges={})) is nodes
-    assert changed_nodes(nodes, delta) == {"b": SPEC, "c": SPEC}
+    assert apply_to_nodes(nodes, Delta(nodes={}, edges={})) is nodes
+    assert apply_to_nodes(nodes, delta) == {"b": SPEC, "c": SPEC}
     assert nodes == {"a": SPEC, "b": SPEC}
 
 
 def test_a_part_has_the_rows_of_its_nodes_and_the_edges_between_them() -> None:
-    assert cut(ROWS, ["c", "a"], {"a", "c"}) == {"c": {}, "a": {"c": SPEC}}
+    assert select_rows(ROWS, ["c", "a"], {"a", "c"}) == {"c": {}, "a": {"c": SPEC}}

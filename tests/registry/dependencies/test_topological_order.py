@@ -6,7 +6,7 @@ from itertools import pairwise
 from pegboard.registry.dependencies.changes import GraphChange
 from pegboard.registry.dependencies.graph import DependencyGraph
 from pegboard.registry.dependencies.topological_order import TopologicalOrder
-from pegboard.registry.dependencies.versioned import Dependencies
+from pegboard.registry.dependencies.versioned import VersionedDependencies
 
 
 class Counted(DependencyGraph):
@@ -31,7 +31,9 @@ def counted(graph: DependencyGraph) -> Counted:
 
 def test_an_edge_that_goes_up_looks_at_nothing() -> None:
     nodes = [f"n{number:03}" for number in range(500)]
-    graph = Dependencies().apply(GraphChange(add_nodes=tuple(nodes), add_edges=(("n001", "n400"),)))
+    graph = VersionedDependencies().apply(
+        GraphChange(add_nodes=tuple(nodes), add_edges=(("n001", "n400"),))
+    )
     ranks = TopologicalOrder()
     ranks.add(nodes, [], graph)
     Counted.looked_at = 0
@@ -43,7 +45,7 @@ def test_an_edge_that_goes_up_looks_at_nothing() -> None:
 def test_an_edge_that_goes_down_looks_only_between_its_ends() -> None:
     nodes = [f"n{number:03}" for number in range(500)]
     chain = tuple(pairwise(nodes))
-    graph = Dependencies()
+    graph = VersionedDependencies()
     graph.apply(GraphChange(add_nodes=(*nodes, "late"), add_edges=chain))
     edge = ("late", "n495")
     ranks = TopologicalOrder()
@@ -61,7 +63,7 @@ def test_random_edges_never_break_the_order() -> None:
     nodes = [f"n{number}" for number in range(60)]
     hidden = nodes.copy()
     shuffled.shuffle(hidden)
-    graph = Dependencies()
+    graph = VersionedDependencies()
     graph.apply(GraphChange(add_nodes=tuple(nodes)))
     for _ in range(300):
         one, other = sorted(shuffled.sample(range(60), 2))

@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pegboard.errors import CallerError, DependencyCycle, DependencyNotFound, VersionNotFound
-from pegboard.registry.dependencies import Dependencies, Dependency, GraphChange, GraphDiff
+from pegboard.registry.dependencies import Dependency, GraphChange, GraphDiff, VersionedDependencies
 from pegboard.registry.dependencies.changes import Edge
 
 CHAIN = GraphChange(
@@ -13,8 +13,8 @@ CHAIN = GraphChange(
 )
 
 
-def chain() -> Dependencies:
-    graph = Dependencies()
+def chain() -> VersionedDependencies:
+    graph = VersionedDependencies()
     graph.apply(CHAIN)
     return graph
 
@@ -145,7 +145,7 @@ def test_what_is_not_there_is_refused_with_the_nearest(change: GraphChange, mess
 
 
 def test_old_versions_are_forgotten_in_the_end() -> None:
-    graph = Dependencies(keep=3)
+    graph = VersionedDependencies(keep=3)
     for number in range(5):
         graph.apply(GraphChange(add_nodes=(f"n{number}",)))
 
@@ -158,7 +158,7 @@ def test_old_versions_are_forgotten_in_the_end() -> None:
 
 
 def test_large_changes_are_forgotten_sooner() -> None:
-    graph = Dependencies(keep_entries=10)
+    graph = VersionedDependencies(keep_entries=10)
     graph.apply(GraphChange(add_nodes=tuple(f"n{number}" for number in range(10))))
     read = graph.at(0)
     graph.apply(GraphChange(add_nodes=("one_more",)))
@@ -178,7 +178,7 @@ def test_a_version_that_was_read_is_kept_made() -> None:
 
 
 def test_many_versions_can_be_read_back() -> None:
-    graph = Dependencies()
+    graph = VersionedDependencies()
     graph.apply(GraphChange(add_nodes=("a_v1", *(f"n{number}" for number in range(20)))))
     for number in range(20):
         graph.apply(GraphChange(add_edges=(("a_v1", f"n{number}"),)))
@@ -213,7 +213,7 @@ def modelled(state: State, change: GraphChange) -> State | None:
     return nodes, frozenset(edges)
 
 
-def _refusal(graph: Dependencies, change: GraphChange) -> CallerError | None:
+def _refusal(graph: VersionedDependencies, change: GraphChange) -> CallerError | None:
     try:
         graph.apply(change)
     except CallerError as error:
@@ -237,7 +237,7 @@ def _has_cycle(edges: set[Edge]) -> bool:
 def test_a_graph_is_at_every_version_what_a_simple_model_says(
     changes: list[GraphChange], is_large: bool
 ) -> None:
-    graph = Dependencies()
+    graph = VersionedDependencies()
     extra = frozenset(f"x{number}" for number in range(100 if is_large else 0))
     states: list[State] = [(frozenset(), frozenset())]
     if is_large:

@@ -115,11 +115,11 @@ async def test_a_remote_source_gets_one_breaker() -> None:
     placing = placing_of(registry)
 
     await placing.publish_tools(a_state(remote=True), [])
-    breaker = registry.kit.breakers.get("shop")
+    breaker = registry.environment.breakers.get("shop")
     await placing.publish_tools(a_state(remote=True), [])
 
     assert breaker is not None
-    assert registry.kit.breakers.get("shop") is breaker
+    assert registry.environment.breakers.get("shop") is breaker
 
 
 def test_prompts_and_updates_reach_the_registry() -> None:

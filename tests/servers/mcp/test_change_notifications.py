@@ -113,10 +113,10 @@ async def test_a_session_is_told_of_the_resources_that_it_follows(
         await session.subscribe_resource("docs://handbook")
         await session.subscribe_resource("pages://7")
         for uri in ("docs://handbook", "docs://broken", "docs://secret", "pages://7"):
-            offers.updated(uri)
+            offers.notify_update(uri)
         await until(lambda: len(heard.uris) == 2)
         await session.unsubscribe_resource("docs://handbook")
-        offers.updated("docs://handbook")
+        offers.notify_update("docs://handbook")
         await asyncio.sleep(0.05)
         with pytest.raises(MCPError, match="Resource not found"):
             await session.subscribe_resource("docs://secret")
@@ -148,8 +148,8 @@ async def test_a_stream_is_told_of_what_it_asked_for_alone(
         ) as stream,
     ):
         board.registry.add(late)
-        board.registry.offers.updated("docs://handbook")
-        board.registry.offers.updated("docs://broken")
+        board.registry.offers.notify_update("docs://handbook")
+        board.registry.offers.notify_update("docs://broken")
         board.registry.offers.add_prompt(LATE_PROMPT)
         first = await anext(stream)
         second = await anext(stream)

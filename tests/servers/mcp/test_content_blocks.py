@@ -14,7 +14,7 @@ HANDLE = "pegboard://results/abc"
 
 
 async def put(board: Pegboard, body: bytes, media_type: str) -> None:
-    await board.registry.kit.results.put(
+    await board.registry.environment.results.put(
         StoredResult(
             handle=HANDLE,
             owner="/local",

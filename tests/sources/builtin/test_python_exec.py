@@ -80,7 +80,7 @@ async def test_what_is_denied_stays_denied(registry: ToolRegistry) -> None:
 
     from pegboard.access import Policy
 
-    registry.apply(replace(registry.kit, policy=Policy(deny=("orders",))))
+    registry.apply(replace(registry.environment, policy=Policy(deny=("orders",))))
 
     with pytest.raises(InvalidRequest, match="Access to 'orders' denied"):
         await run(registry, "call_tool('orders')")

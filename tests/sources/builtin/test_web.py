@@ -19,7 +19,7 @@ from pegboard.core.ports.services import Services
 from pegboard.errors import HostUnavailable, InvalidRequest, Overloaded, SourceUnavailable
 from pegboard.features.health import BoardHealth
 from pegboard.network import GuardedClient, SsrfPolicy
-from pegboard.registry.dependencies import Dependencies
+from pegboard.registry.dependencies import VersionedDependencies
 from pegboard.sources.builtin.service_access import bind_services
 from pegboard.sources.builtin.tools.http_request import http_request
 from pegboard.sources.builtin.tools.web_fetch import web_fetch
@@ -315,10 +315,10 @@ async def test_a_host_that_hangs_is_no_trouble_of_the_tools_when_the_caller_wait
         await hangs(received, writer)
 
     async with serving(hangs_long) as server, client_for(server) as client:
-        registry, graph = ToolRegistry(), Dependencies()
+        registry, graph = ToolRegistry(), VersionedDependencies()
         name = registry.add(bind_services(tool, Services(http=client))).spec.name
         health = BoardHealth(registry, clock=FakeClock(), graph=lambda: graph.current)
-        registry.kit.emitter.add(health)
+        registry.environment.emitter.add(health)
         hurry = ToolContext(deadline=time.monotonic() + 20)  # a fair time
         result = await registry.call(name, {"url": f"http://{server.authority}/"}, hurry)
 

@@ -100,7 +100,7 @@ def _board(chosen: "Settings") -> list[Check]:
     ) -> tuple[list[dict[str, Any]], tuple[str, ...], dict[str, str], list[Check]]:
         registry = opened.registry
         sandbox = {item.back_end: item.reason for item in await opened.sandbox_findings()}
-        unused = registry.kit.policy.find_unused(registry.names())
+        unused = registry.environment.policy.find_unused(registry.names())
         return await opened.health(), unused, sandbox, _entries(opened)
 
     name = str(chosen.board) if chosen.board is not None else "built-in tools only"

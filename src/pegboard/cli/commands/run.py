@@ -65,7 +65,7 @@ def run(
         return await opened.runs.start_graph(graph, params, key=key, as_plan=as_plan)
 
     async def play(opened: "Pegboard") -> "RunView":
-        began = opened.registry.kit.now()
+        began = opened.registry.environment.now()
         try:
             view = await start(opened)
         except GraphInvalid:

@@ -1,4 +1,4 @@
-"""What makes two calls of a tool the same: the values it would see, not how they were written."""
+"""Fingerprints of calls: equal when the tool would see the same values."""
 
 import dataclasses
 import enum
@@ -10,19 +10,19 @@ from pegboard.core.tool import ToolSpec
 from pegboard.execution.call_state import CallState
 
 _WRITTEN = frozenset({"datetime", "decimal", "ipaddress", "pathlib", "uuid"})
-"""Modules of types whose text is all there is to say of a value."""
+"""Modules of types whose text identifies a value."""
 
 
 class _Foreign(Exception):
-    """A value of which nobody knows what makes two of them the same."""
+    """A value of a type without a known identity."""
 
 
 def fingerprint_of(spec: ToolSpec) -> Callable[[CallState], str]:
-    """Digests the validated arguments of a call of this tool.
+    """A function that digests the validated arguments of a call of this tool.
 
-    `{"n": "1"}`, `{"n": 1}` and `{"n": 1.0}` are one call, and so is `{}` where the schema says
-    that 1 is the default of `n`. Where an argument is of a type that has no JSON, the arguments
-    count as they arrived.
+    `{"n": "1"}`, `{"n": 1}` and `{"n": 1.0}` have one fingerprint, and so has `{}` where the schema
+    gives 1 as the default of `n`. Where an argument is of a type without a JSON form, the raw
+    arguments are digested.
     """
     properties = cast("Mapping[str, Any]", spec.input_schema.get("properties") or {})
     defaults = {
@@ -42,7 +42,7 @@ def fingerprint_of(spec: ToolSpec) -> Callable[[CallState], str]:
 
 
 def _plain(value: Any) -> Any:
-    """The value as JSON; nothing is left out, secrets neither: only a digest is made of it."""
+    """The value as JSON, secrets included: only a digest is made of it."""
     if value is None or isinstance(value, (bool, str)):
         return value.value if isinstance(value, enum.Enum) else value
     if isinstance(value, float):
@@ -73,7 +73,7 @@ def _rare(value: Any) -> Any:
 
 
 def _fields(value: Any) -> Any:
-    """What a model, a dataclass or a named tuple holds."""
+    """The fields of a model, a dataclass or a named tuple."""
     kind = cast("type[Any]", type(value))
     names = getattr(kind, "__pydantic_fields__", None)
     if names is None:

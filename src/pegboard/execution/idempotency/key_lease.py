@@ -1,4 +1,4 @@
-"""Keys that servers share: who has one says from time to time that its call still runs."""
+"""Leases of idempotency keys: a server renews the keys of its running calls."""
 
 import asyncio
 import logging
@@ -14,39 +14,39 @@ from pegboard.execution.environment import CallEnvironment
 
 _LOG = logging.getLogger("pegboard.calls")
 _SHARE = 3
-"""So often within its lease is a key held on to: two of them may fail."""
+"""Renewals per lease, so that two of them may fail."""
 
 
-def leased(kit: CallEnvironment, claim: Outcome, call_id: str) -> Outcome:
-    """The claim as others see it: held by this call for a while, where there are others."""
-    lease = kit.settings.key_lease
+def add_lease(environment: CallEnvironment, claim: Outcome, call_id: str) -> Outcome:
+    """The claim with a lease for this call, where servers share the store."""
+    lease = environment.settings.key_lease
     if not lease:
         return claim
-    return structs.replace(claim, holder=call_id, held_until=kit.now() + lease)
+    return structs.replace(claim, holder=call_id, held_until=environment.now() + lease)
 
 
-def is_held(kit: CallEnvironment, claim: Outcome) -> bool:
-    """Whether its call may still run, in another process."""
-    return claim.held_until is not None and claim.held_until > kit.now()
+def is_held(environment: CallEnvironment, claim: Outcome) -> bool:
+    """Whether the lease of a claim, by another process, has not expired."""
+    return claim.held_until is not None and claim.held_until > environment.now()
 
 
-async def taken_over(kit: CallEnvironment, left: Outcome, claim: Outcome) -> bool:
-    """Take a claim whose call is gone; False when somebody else has been first.
+async def take_over(environment: CallEnvironment, left: Outcome, claim: Outcome) -> bool:
+    """Take over a claim whose lease has expired; False when another call was first.
 
     Raises:
         Unavailable: The store cannot be written.
     """
-    return await kit.outcomes.hold(left, by=claim.holder, until=claim.held_until)
+    return await environment.outcomes.hold(left, by=claim.holder, until=claim.held_until)
 
 
 class KeyLease:
-    """Holds on to a key while the call inside runs; does nothing where no server shares it."""
+    """Renews the lease of a key while the body runs; does nothing where servers share no store."""
 
-    def __init__(self, kit: CallEnvironment, claim: Outcome) -> None:
-        """Hold this claim, which has been stored."""
-        self._kit = kit
+    def __init__(self, environment: CallEnvironment, claim: Outcome) -> None:
+        """Renew the lease of this claim, which is already stored."""
+        self._environment = environment
         self._claim = claim
-        self._every = kit.settings.key_lease / _SHARE
+        self._every = environment.settings.key_lease / _SHARE
         self._timer: asyncio.TimerHandle | None = None
         self._task: asyncio.Task[None] | None = None
 
@@ -66,16 +66,18 @@ class KeyLease:
                 item.cancel()
 
     def _begin(self) -> None:
-        self._task = asyncio.create_task(self._go_on(), name="hold an idempotency key")
+        self._task = asyncio.create_task(
+            self._go_on(), name="renew the lease of an idempotency key"
+        )
 
     async def _go_on(self) -> None:
-        kit, claim = self._kit, self._claim
+        environment, claim = self._environment, self._claim
         is_ours = True
         while is_ours:
-            until = kit.now() + kit.settings.key_lease
-            with log_and_continue(_LOG, "an idempotency key could not be held on to"):
+            until = environment.now() + environment.settings.key_lease
+            with log_and_continue(_LOG, "idempotency: lease of a key not renewed"):
                 try:
-                    is_ours = await kit.outcomes.hold(claim, by=claim.holder, until=until)
+                    is_ours = await environment.outcomes.hold(claim, by=claim.holder, until=until)
                 except PegboardError as error:
-                    _LOG.warning("an idempotency key could not be held on to, yet: %s", error)
+                    _LOG.warning("idempotency: lease of a key not renewed: %s", error)
             await asyncio.sleep(self._every)

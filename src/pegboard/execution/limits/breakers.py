@@ -48,10 +48,10 @@ class Breaker:
         return "half_open" if self._monotonic() >= self._opens_at else "open"
 
     def enter(self) -> bool:
-        """Let a call through; True when it is the probe.
+        """Let a call through; True when it is the probe of an open breaker.
 
         Raises:
-            BreakerOpen: Says when to come back.
+            BreakerOpen: Too many failures; says when to try again.
         """
         if self._failures < self._threshold:
             return False
@@ -61,21 +61,21 @@ class Breaker:
                 self._probing = True
                 return True
         raise BreakerOpen(
-            f"'{self._source}' failed {self._failures} times in a row and is left alone.",
+            f"'{self._source}' failed {self._failures} times in a row and is not called now.",
             retry_after=max(wait, 0.1),
             nothing_done=True,
         )
 
-    def succeeded(self) -> None:
-        """The source answered."""
+    def record_success(self) -> None:
+        """The source answered: close the breaker."""
         if self._failures:
             with self._lock:
                 self._failures = 0
                 self._probing = False
                 self._recovery = self._first_recovery
 
-    def failed(self, *, probe: bool) -> None:
-        """The source was not there."""
+    def record_failure(self, *, probe: bool) -> None:
+        """The source was unavailable: count it, and open the breaker at the threshold."""
         with self._lock:
             self._failures += 1
             if probe:
@@ -84,15 +84,15 @@ class Breaker:
             if self._failures >= self._threshold:
                 self._opens_at = self._monotonic() + self._recovery
 
-    def gave_up(self, *, probe: bool) -> None:
-        """The call ended without telling anything: cancelled on the way."""
+    def release_probe(self, *, probe: bool) -> None:
+        """The call ended without a verdict, as when it was cancelled: allow another probe."""
         if probe:
             with self._lock:
                 self._probing = False
 
 
 class Breakers:
-    """The breakers of a board, by source; a source without one is never left alone."""
+    """The breakers of a board by source; a source without a breaker is never blocked."""
 
     def __init__(self) -> None:
         self._items: dict[str, Breaker] = {}
@@ -102,7 +102,7 @@ class Breakers:
         self._items[source] = breaker
 
     def remove(self, source: str) -> None:
-        """Forget a source: one of the same name begins anew."""
+        """Remove the breaker of a source, so that a source of the same name starts anew."""
         self._items.pop(source, None)
 
     def get(self, source: str) -> Breaker | None:

@@ -1,4 +1,4 @@
-"""Rates and concurrency, counted per bucket; safe for several event loops and threads."""
+"""Rate and concurrency limits, counted per bucket; safe for several event loops and threads."""
 
 import asyncio
 import math
@@ -16,12 +16,12 @@ _Waiter = tuple[asyncio.AbstractEventLoop, "asyncio.Future[None]"]
 
 
 class Limiter:
-    """One bucket: a token bucket for the rate, slots for the concurrency, first come first served.
+    """A token bucket for the rate and slots for the concurrency, first come first served.
 
     Args:
-        name: What the error says is limited.
-        limits: How much.
-        monotonic: Seconds that only grow.
+        name: What error messages call it.
+        limits: Rate and concurrency.
+        monotonic: A monotonic clock, in seconds.
     """
 
     def __init__(
@@ -36,10 +36,10 @@ class Limiter:
         self._waiters: deque[_Waiter] = deque()
 
     async def enter(self, longest_wait: float) -> None:
-        """Wait for a turn, at most this many seconds; `leave` gives the slot back.
+        """Wait for a turn, at most this many seconds; `leave` releases the slot.
 
         Raises:
-            RateLimited: It would take longer; says when to come back.
+            RateLimited: The wait would be longer; says when to try again.
         """
         delay = self._reserve(longest_wait)
         try:
@@ -52,7 +52,7 @@ class Limiter:
             raise
 
     def leave(self) -> None:
-        """Give the slot back to the next in line."""
+        """Release the slot to the next call in the queue."""
         if self.limits.concurrency is None:
             return
         with self._lock:
@@ -65,7 +65,7 @@ class Limiter:
         self.leave()
 
     def _reserve(self, longest_wait: float) -> float:
-        """Take the next turn that the rate allows; seconds until then."""
+        """Reserve the next turn that the rate allows; the seconds until then."""
         if self.limits.rate is None:
             return 0.0
         interval = self.limits.per / self.limits.rate
@@ -103,18 +103,18 @@ class Limiter:
             await asyncio.wait([future], timeout=max(longest_wait, 0.0))
         except asyncio.CancelledError:
             if not self._left_line(waiter):
-                self.leave()  # the slot came at the very moment we gave up
+                self.leave()  # the slot was assigned at the same moment
             raise
         if not self._left_line(waiter):
             return
         raise RateLimited(
-            f"{self.limits.concurrency} calls of '{self._name}' are running, the most allowed.",
+            f"{self.limits.concurrency} calls of '{self._name}' are running, which is the limit.",
             retry_after=1.0,
             nothing_done=True,
         )
 
     def _left_line(self, waiter: _Waiter) -> bool:
-        """Whether we still stood in line; if not, a slot is ours."""
+        """Whether the waiter was still queued; otherwise it has a slot."""
         with self._lock:
             try:
                 self._waiters.remove(waiter)
@@ -128,7 +128,7 @@ class Limiter:
             try:
                 loop.call_soon_threadsafe(_resolve, future)
             except RuntimeError:
-                continue  # its loop is closed: the next in line
+                continue  # its event loop is closed: take the next
             self._in_flight += 1
             return
 
@@ -139,7 +139,7 @@ def _resolve(future: "asyncio.Future[None]") -> None:
 
 
 class Limiters:
-    """The buckets of a board: tools that one rule names share one bucket."""
+    """The buckets of a board; tools that match one rule share a bucket."""
 
     def __init__(self, *, monotonic: Callable[[], float] = time.monotonic) -> None:
         self._monotonic = monotonic
@@ -147,7 +147,7 @@ class Limiters:
         self._items: dict[tuple[str, Limits], Limiter] = {}
 
     def get(self, name: str, limits: Limits) -> Limiter:
-        """The bucket of this rule; another one where the limits are others."""
+        """The bucket of this rule; a new one when its limits have changed."""
         with self._lock:
             known = self._items.get((name, limits))
             if known is None:

@@ -16,22 +16,22 @@ _PAGED = re.compile(r"-p(\d{1,15})\Z")
 
 
 def new_handle(*, page_bytes: int = 0) -> str:
-    """A handle that nobody can guess.
+    """A new random handle.
 
-    It says how long its pages are, so that page 2 begins where page 1 ended, whoever reads it.
+    It contains the page size, so that every reader cuts the pages in the same places.
     """
     handle = PREFIX + secrets.token_hex(12)
     return f"{handle}-p{page_bytes}" if page_bytes else handle
 
 
 def page_bytes_of(handle: str) -> int | None:
-    """How many bytes a page of this result may have; None when the handle does not say."""
+    """The page size of a handle in bytes; None when the handle does not say."""
     match = _PAGED.search(handle)
     return int(match.group(1)) if match else None
 
 
 def value_of(stored: StoredResult) -> Any:
-    """What a stored result stands for as an argument."""
+    """The value of a stored result as an argument: JSON, text, or base64 text."""
     if stored.media_type == "application/json":
         return from_json(stored.body)
     try:
@@ -40,11 +40,11 @@ def value_of(stored: StoredResult) -> Any:
         return base64.b64encode(stored.body).decode()
 
 
-async def find(handle: str, results: ResultStore, owner: str) -> StoredResult:
-    """The stored result behind a handle.
+async def load_result(handle: str, results: ResultStore, owner: str) -> StoredResult:
+    """The stored result of a handle.
 
     Raises:
-        HandleNotFound: Unknown, expired or somebody else's.
+        HandleNotFound: Unknown, expired or owned by another caller.
     """
     stored = await results.get(handle, owner)
     if stored is None:

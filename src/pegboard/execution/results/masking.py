@@ -1,4 +1,4 @@
-"""Taking out of the operator's detail what nobody listed as a secret and may well be one."""
+"""Mask credentials in the operator's detail by their form, beside the known secrets."""
 
 import re
 from collections.abc import Collection, Iterator, Mapping
@@ -9,8 +9,8 @@ from msgspec import DecodeError, json
 from pegboard.core.context import Arguments
 from pegboard.execution.results.redaction import MASK
 
-SHORTEST = 6
-"""Characters; shorter arguments are words, flags and numbers that stand everywhere."""
+MIN_LENGTH = 6
+"""Characters; shorter arguments are common words, flags and numbers."""
 
 # Repetitions are bounded, so that no text makes a search take longer than its length.
 _QUOTED = r"'(?:\\.|[^'\\]){0,4000}'|\"(?:\\.|[^\"\\]){0,4000}\""
@@ -28,21 +28,21 @@ _NAMED = re.compile(
 )
 
 
-def masked(text: str) -> str:
-    """The text without credentials that are known by how they are written.
+def mask_credentials(text: str) -> str:
+    """Mask credentials that are recognised by their form.
 
-    URL user-info, `Bearer` and `Basic` credentials, and what follows `password=`, `token:` and the
-    like, also as JSON and Python write it.
+    URL user info, `Bearer` and `Basic` credentials, and values after `password=`, `token:` and the
+    like, also as JSON and Python write them.
     """
     text = _USER_INFO.sub(f"{MASK}@", text)
     text = _BASIC.sub(rf"\1{MASK}", _BEARER.sub(rf"\1{MASK}", text))
     return _NAMED.sub(rf"\1{MASK}", text)
 
 
-def texts_of(*arguments: Arguments) -> frozenset[str]:
-    """The texts in a call's arguments that are long enough to be told from other text."""
+def collect_texts(*arguments: Arguments) -> frozenset[str]:
+    """The texts in a call's arguments that are long enough to be distinctive."""
     return frozenset(
-        text for item in arguments for text in _texts(_read(item)) if len(text) >= SHORTEST
+        text for item in arguments for text in _texts(_read(item)) if len(text) >= MIN_LENGTH
     )
 
 

@@ -7,7 +7,7 @@ from pegboard.core.ports.call_stores import ResultStore
 from pegboard.core.principal import Principal
 from pegboard.core.result import Part, ResourcePart, TextPart
 from pegboard.errors import HandleNotFound
-from pegboard.execution.results.handles import PREFIX, find, page_bytes_of
+from pegboard.execution.results.handles import PREFIX, load_result, page_bytes_of
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -41,21 +41,21 @@ class ResultPage:
 async def read_page(
     handle: str, results: ResultStore, principal: Principal, *, page: int, size: int
 ) -> ResultPage:
-    """One page.
+    """Read one page of a stored result.
 
     Args:
-        handle: Whole, or its last part.
-        results: Where it is stored.
-        principal: Who reads it; must be its owner.
+        handle: The whole handle, or its last part.
+        results: The store.
+        principal: The caller, who must be its owner.
         page: From 1.
         size: Bytes of a page where the handle does not say.
 
     Raises:
-        HandleNotFound: Unknown, expired, somebody else's, or no such page.
+        HandleNotFound: Unknown, expired, owned by another caller, or no such page.
     """
     if not handle.startswith(PREFIX):
         handle = PREFIX + handle
-    stored = await find(handle, results, principal.owner)
+    stored = await load_result(handle, results, principal.owner)
     text = _text_of(stored.body)
     cut = page_bytes_of(handle)
     longest = page_length(text, size if cut is None else cut)
@@ -80,18 +80,18 @@ def _text_of(body: bytes) -> str:
 
 
 def page_length(text: str, budget: int) -> int:
-    """How many characters of this text surely fit into the budget as UTF-8."""
+    """The number of characters of this text that fit into the budget as UTF-8."""
     if not budget:
         return max(1, len(text))
     return max(1, budget if text.isascii() else budget // 4)
 
 
 def size_of(content: str | tuple[Part, ...]) -> int:
-    """Bytes of what is text; pictures and sounds are not paged."""
+    """Bytes of the text; images and audio are not paged."""
     texts = (content,) if isinstance(content, str) else map(words_of, content)
     return sum(len(text.encode("utf-8", "surrogatepass")) for text in texts)
 
 
 def words_of(part: Part) -> str:
-    """The text of a part, empty when it has none."""
+    """The text of a part; empty when it has none."""
     return (part.text or "") if isinstance(part, (TextPart, ResourcePart)) else ""

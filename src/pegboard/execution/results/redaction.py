@@ -1,4 +1,4 @@
-"""Taking secrets out of a result before anyone sees it."""
+"""Remove known secrets from results."""
 
 import json
 from collections.abc import Callable, Iterator, Mapping
@@ -11,17 +11,17 @@ from pydantic_core import to_json
 from pegboard.core.result import Artifact, Part, ResourcePart, TextPart, ToolResult
 
 MASK = "[redacted]"
-_SHORTEST = 4
+_MIN_SECRET = 4
 _TEXTUAL = ("json", "xml", "yaml", "csv", "javascript", "urlencoded")
 
 
-def redactor(secrets: tuple[str, ...]) -> Callable[[str], str] | None:
-    """A function that masks these values wherever they stand; None when there are none.
+def make_redactor(secrets: tuple[str, ...]) -> Callable[[str], str] | None:
+    """A function that masks these values in a text; None when there are none.
 
-    They are also found as JSON strings and URLs write them. Values shorter than 4 characters are
-    left alone: masking them would destroy ordinary text.
+    Values are also found as JSON strings and URLs write them. Values shorter than 4 characters are
+    not masked: that would destroy ordinary text.
     """
-    forms = {form for value in secrets if len(value) >= _SHORTEST for form in _forms(value)}
+    forms = {form for value in secrets if len(value) >= _MIN_SECRET for form in _forms(value)}
     values = sorted(forms, key=len, reverse=True)
     if not values:
         return None
@@ -35,10 +35,10 @@ def redactor(secrets: tuple[str, ...]) -> Callable[[str], str] | None:
     return redact
 
 
-def redacted(result: ToolResult, redact: Callable[[str], str]) -> ToolResult:
+def redact_result(result: ToolResult, redact: Callable[[str], str]) -> ToolResult:
     """The result without secrets; the same object when there were none."""
     content = result.content
-    structured = redacted_value(result.structured, redact)
+    structured = redact_value(result.structured, redact)
     if structured != result.structured and _is_its_json(content, result.structured):
         # masking the JSON text itself could break it
         clean: str | tuple[Part, ...] = to_json(structured).decode()
@@ -98,16 +98,16 @@ def _is_text(media_type: str) -> bool:
     return media_type.startswith("text/") or any(kind in media_type for kind in _TEXTUAL)
 
 
-def redacted_value(value: Any, redact: Callable[[str], str]) -> Any:
+def redact_value(value: Any, redact: Callable[[str], str]) -> Any:
     """A JSON value without secrets, in its texts and in its keys."""
     if isinstance(value, str):
         return redact(value)
     if isinstance(value, Mapping):
         items = cast("Mapping[Any, Any]", value).items()
         return {
-            redact(key) if isinstance(key, str) else key: redacted_value(item, redact)
+            redact(key) if isinstance(key, str) else key: redact_value(item, redact)
             for key, item in items
         }
     if isinstance(value, (list, tuple)):
-        return [redacted_value(item, redact) for item in cast("list[Any]", value)]
+        return [redact_value(item, redact) for item in cast("list[Any]", value)]
     return value

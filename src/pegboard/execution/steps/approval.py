@@ -14,8 +14,8 @@ from pegboard.core.result import ToolResult
 from pegboard.errors import AccessDenied, ApprovalRequired
 from pegboard.execution.approval_requests import (
     approval_changed,
-    call_digest,
-    edited_digest,
+    digest_call,
+    digest_edited_call,
     request_approval,
 )
 from pegboard.execution.authorization import authorize, reauthorize
@@ -25,24 +25,26 @@ from pegboard.execution.environment import CallEnvironment
 from pegboard.execution.idempotency.fingerprint import fingerprint_of
 
 
-def approve(target: CompiledTool, kit: CallEnvironment, following: Handler) -> Handler:
-    """There for tools that the policy asks about: of no other does `decide` ever answer ask."""
-    spec, standing = target.spec, kit.policy.decide(target.spec)
+def approve(target: CompiledTool, environment: CallEnvironment, following: Handler) -> Handler:
+    """For tools that the policy asks about: for no other does `decide` answer *ask*."""
+    spec, standing = target.spec, environment.policy.decide(target.spec)
     if standing.verdict is not Verdict.ASK:
         return following
     fingerprint = fingerprint_of(spec)
 
     async def ask(call: CallState, decision: Decision) -> ToolResult:
-        digest = call_digest(call, spec, fingerprint(call))
-        approval = await request_approval(call, spec, kit, digest=digest, reason=decision.reason)
+        digest = digest_call(call, spec, fingerprint(call))
+        approval = await request_approval(
+            call, spec, environment, digest=digest, reason=decision.reason
+        )
         match approval.state:
             case "approved":
                 call.approval = approval
             case "edited":
-                _take_edited(call, approval, target)
-                authorize(call, spec, kit)
+                _apply_edit(call, approval, target)
+                authorize(call, spec, environment)
             case "denied":
-                raise _refused(call, approval)
+                raise _make_refusal(call, approval)
             case _:
                 raise ApprovalRequired(spec.name, decision.reason, approval_id=approval.id)
         return await following(call)
@@ -56,50 +58,52 @@ def approve(target: CompiledTool, kit: CallEnvironment, following: Handler) -> H
     return handle
 
 
-def spend(target: CompiledTool, kit: CallEnvironment, following: Handler) -> Handler:
-    """There where `approve` is."""
-    spec, standing = target.spec, kit.policy.decide(target.spec)
+def spend(target: CompiledTool, environment: CallEnvironment, following: Handler) -> Handler:
+    """Where `approve` is."""
+    spec, standing = target.spec, environment.policy.decide(target.spec)
     if standing.verdict is not Verdict.ASK:
         return following
 
     async def handle(call: CallState) -> ToolResult:
         approval = call.approval
-        if approval is None:  # only what `decide` does not ask about comes here without one
+        if approval is None:  # an allowed call needs none
             return await following(call)
-        reauthorize(call, target, kit)
-        used = await kit.approvals.use(
+        reauthorize(call, target, environment)
+        used = await environment.approvals.use(
             approval.id,
             digest=approval.edited_digest or approval.digest,
             call_id=call.id,
         )
-        if used is None:  # another call was first, or its time has passed meanwhile
+        if used is None:  # used by another call, or expired meanwhile
             reason = approval.reason
-            new = await request_approval(call, spec, kit, digest=approval.digest, reason=reason)
+            new = await request_approval(
+                call, spec, environment, digest=approval.digest, reason=reason
+            )
             raise ApprovalRequired(spec.name, reason, approval_id=new.id)
-        if kit.emitter.is_heard:
-            kit.emitter.emit(approval_changed(used, at=used.used_at or kit.now()))
-        reauthorize(call, target, kit)
+        if environment.emitter.has_listeners:
+            environment.emitter.emit(approval_changed(used, at=used.used_at or environment.now()))
+        reauthorize(call, target, environment)
         return await following(call)
 
     return handle
 
 
-def _take_edited(call: CallState, approval: Approval, target: CompiledTool) -> None:
-    """Go on with what the approver wants instead; records and caches see that too.
+def _apply_edit(call: CallState, approval: Approval, target: CompiledTool) -> None:
+    """Continue with the arguments that the approver has edited, also for records and caches.
 
     Raises:
-        ToolArgumentError: It does not fit the tool.
-        ApprovalRequired: It is not what was approved.
+        ToolArgumentError: They do not fit the tool.
+        ApprovalRequired: They are not those that were approved.
     """
     edited = approval.edited
-    if edited_digest(approval, edited) != approval.edited_digest:
+    if digest_edited_call(approval, edited) != approval.edited_digest:
         raise ApprovalRequired(call.name, "the edited arguments are not those that were approved")
     call.raw, call.arguments = edited, target.read(edited)
     call.approval = approval
 
 
-def _refused(call: CallState, approval: Approval) -> AccessDenied:
-    """What a person's no becomes."""
+def _make_refusal(call: CallState, approval: Approval) -> AccessDenied:
+    """The error for a call that a person has refused."""
     reason = f"{approval.decided_by or 'somebody'} refused it"
     if approval.note:
         reason = f"{reason}: {approval.note}"

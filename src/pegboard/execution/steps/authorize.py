@@ -15,9 +15,9 @@ from pegboard.execution.environment import CallEnvironment
 _CALL, _DENY = Action.CALL, Verdict.DENY
 
 
-def decide(target: CompiledTool, kit: CallEnvironment, following: Handler) -> Handler:
+def decide(target: CompiledTool, environment: CallEnvironment, following: Handler) -> Handler:
     """Always there; the decision and its reason go into the record of the call."""
-    spec, policy, switches = target.spec, kit.policy, kit.switches
+    spec, policy, switches = target.spec, environment.policy, environment.switches
 
     def handle(call: CallState) -> Coroutine[Any, Any, ToolResult]:
         # `authorization.authorize` does the same; its frame would cost every call.
@@ -32,18 +32,18 @@ def decide(target: CompiledTool, kit: CallEnvironment, following: Handler) -> Ha
     return handle
 
 
-def recheck(target: CompiledTool, kit: CallEnvironment, following: Handler) -> Handler:
+def recheck(target: CompiledTool, environment: CallEnvironment, following: Handler) -> Handler:
     """There for calls that may wait: for a key, for an answer that is being made, or for a turn.
 
     A tool that was turned off during the wait does not run.
     """
     spec = target.spec
     is_shared = spec.cacheable and spec.cache_ttl > 0
-    if not (target.keyed or is_shared or kit.policy.limits_for(spec)):
+    if not (target.keyed or is_shared or environment.policy.limits_for(spec)):
         return following
 
     def handle(call: CallState) -> Coroutine[Any, Any, ToolResult]:
-        reauthorize(call, target, kit)
+        reauthorize(call, target, environment)
         return following(call)
 
     return handle

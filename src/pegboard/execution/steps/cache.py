@@ -1,4 +1,4 @@
-"""Cache: an answer that is still fresh is given again; who asks at the same time shares one run."""
+"""Cache: a fresh result is given again, and identical concurrent calls share one run."""
 
 from collections.abc import Callable
 
@@ -10,12 +10,12 @@ from pegboard.execution.environment import CallEnvironment
 from pegboard.execution.idempotency.fingerprint import fingerprint_of
 
 
-def cache(target: CompiledTool, kit: CallEnvironment, following: Handler) -> Handler:
-    """There for tools that say they are cacheable."""
+def cache(target: CompiledTool, environment: CallEnvironment, following: Handler) -> Handler:
+    """For tools that are cacheable."""
     spec, tool = target.spec, target.tool
     if not spec.cacheable or spec.cache_ttl <= 0:
         return following
-    answers, monotonic = kit.cache, kit.monotonic
+    answers, monotonic = environment.cache, environment.monotonic
     fingerprint = fingerprint_of(spec)
 
     async def handle(call: CallState) -> ToolResult:

@@ -1,4 +1,4 @@
-"""Breaker: a source that keeps failing is left alone until a probe says that it is back."""
+"""Circuit breaker: a source that keeps failing is not called until a probe succeeds."""
 
 from pegboard.core.result import ToolResult
 from pegboard.errors import HostUnavailable, Overloaded, PegboardError, ToolTimeout, Unavailable
@@ -9,48 +9,50 @@ from pegboard.execution.environment import CallEnvironment
 _FAIR_TIME = 1.0
 
 
-def breaker(target: CompiledTool, kit: CallEnvironment, following: Handler) -> Handler:
-    """There for tools of a source that has a breaker."""
-    guard = kit.breakers.get(target.spec.source)
+def breaker(target: CompiledTool, environment: CallEnvironment, following: Handler) -> Handler:
+    """For tools of a source with a breaker."""
+    guard = environment.breakers.get(target.spec.source)
     if guard is None:
         return following
 
     async def handle(call: CallState) -> ToolResult:
-        began, probe = kit.monotonic(), guard.enter()
-        told = False
+        began, probe = environment.monotonic(), guard.enter()
+        is_decided = False
         try:
             result = await following(call)
-            told = True
-            guard.succeeded()
+            is_decided = True
+            guard.record_success()
             return result
         except Unavailable as error:
-            told = _is_about_the_source(error, call, kit.monotonic() - began, kit)
-            if told:
-                guard.failed(probe=probe)
+            is_decided = _is_about_the_source(
+                error, call, environment.monotonic() - began, environment
+            )
+            if is_decided:
+                guard.record_failure(probe=probe)
             raise
         except PegboardError:
-            told = call.attempts > 0  # a call that was turned away before tells nothing
-            if told:
-                guard.succeeded()  # an answer, though not a welcome one: the source is there
+            is_decided = call.attempts > 0  # a refused call says nothing about the source
+            if is_decided:
+                guard.record_success()  # an error is an answer too: the source is available
             raise
         finally:
-            if not told:
-                guard.gave_up(probe=probe)
+            if not is_decided:
+                guard.release_probe(probe=probe)
 
     return handle
 
 
 def _is_about_the_source(
-    error: Unavailable, call: CallState, took: float, kit: CallEnvironment
+    error: Unavailable, call: CallState, took: float, environment: CallEnvironment
 ) -> bool:
-    """Whether it says that the source is not there.
+    """Whether the error means that the source is unavailable.
 
-    It does not when the tool was not started, as where its start cannot be stored, when we had no
-    thread for it, when a caller named a host that is away, or when a hurried caller gave it less
-    than a second: otherwise one such caller would close the source for all.
+    It does not when the tool was not started (its start could not be stored), when there was no
+    thread for it, when an argument names a host that is away, or when the caller gave it less than
+    a second: one impatient caller must not close the source for all.
     """
     if call.attempts == 0 or isinstance(error, HostUnavailable | Overloaded):
         return False
     if not isinstance(error, ToolTimeout) or took >= _FAIR_TIME:
         return True
-    return call.deadline is None or kit.monotonic() < call.deadline
+    return call.deadline is None or environment.monotonic() < call.deadline

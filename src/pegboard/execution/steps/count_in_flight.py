@@ -1,4 +1,4 @@
-"""Count: how many calls of a tool are in flight, for whoever watches."""
+"""Count: the number of running calls by tool, for metrics."""
 
 import threading
 
@@ -7,12 +7,12 @@ from pegboard.execution.call_state import CallState, Handler
 from pegboard.execution.compiled_tool import CompiledTool
 from pegboard.execution.environment import CallEnvironment
 
-_LOCK = threading.Lock()  # event loops in several threads count in one place
+_LOCK = threading.Lock()  # shared by the event loops of several threads
 
 
-def count(target: CompiledTool, kit: CallEnvironment, following: Handler) -> Handler:
-    """There while somebody watches."""
-    in_flight, name = kit.in_flight, target.spec.name
+def count(target: CompiledTool, environment: CallEnvironment, following: Handler) -> Handler:
+    """Where the environment counts running calls."""
+    in_flight, name = environment.running_counts, target.spec.name
     if in_flight is None:
         return following
 

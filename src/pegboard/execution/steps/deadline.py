@@ -1,7 +1,11 @@
-"""Deadline: an attempt that takes too long is ended, and says so.
+"""Deadline: an attempt that takes too long is cancelled.
 
-A write that ran out of time may have taken effect. Where doing it twice is not as good as once its
-error says so, and does not call itself retryable: nobody is invited to pay again.
+A write that timed out may have taken effect. Unless the tool is repeatable, its error says so and
+is not retryable.
+
+`DeadlineTimer` serves many deadlines with one timer, because an `asyncio.timeout` for each call
+costs ten times as much. A call past its deadline is cancelled at the next tick, and again each
+second if it goes on. Deadlines nearer than two ticks get a timer of their own.
 """
 
 import asyncio
@@ -23,10 +27,10 @@ TICK = 0.02
 _AGAIN = 1.0
 
 
-def deadline(target: CompiledTool, kit: CallEnvironment, following: Handler) -> Handler:
-    """Always there: each attempt has its own time, within the time of the whole call."""
-    spec, monotonic = target.spec, kit.monotonic
-    timeout = kit.settings.attempt_timeout if spec.timeout is None else spec.timeout
+def deadline(target: CompiledTool, environment: CallEnvironment, following: Handler) -> Handler:
+    """Always there: each attempt has its own limit, within that of the whole call."""
+    spec, monotonic = target.spec, environment.monotonic
+    timeout = environment.settings.attempt_timeout if spec.timeout is None else spec.timeout
     is_real = monotonic is time.monotonic
     repeatable = is_repeatable(spec)
 
@@ -41,45 +45,45 @@ def deadline(target: CompiledTool, kit: CallEnvironment, following: Handler) -> 
             raise ToolTimeout(
                 f"'{spec.name}' was not started: its time was up before.", nothing_done=True
             )
-        ticker = TICKERS.current()
-        # the ticker goes by its loop's clock, whatever clock the kit brings
-        shift = 0.0 if is_real else ticker.now() - now
-        entry = ticker.add(when + shift, now + shift)
-        call.until, call.cancelling = when, entry.before
+        timer = DEADLINE_TIMERS.current()
+        # the timer uses the clock of its loop, whatever clock the environment has
+        shift = 0.0 if is_real else timer.now() - now
+        entry = timer.add(when + shift, now + shift)
+        call.attempt_deadline, call.cancelling = when, entry.before
         try:
             return await following(call)
         except asyncio.CancelledError:
             if entry.cancelled and entry.take_back():
                 late = ToolTimeout(f"'{spec.name}' did not end within {when - now:.3g} s.")
-                raise (late if repeatable else _left_open(late)) from None
+                raise (late if repeatable else _mark_outcome_unknown(late)) from None
             raise
         except ToolTimeout as error:  # of the tool itself
             if repeatable or error.nothing_done or not error.retryable:
                 raise
-            raise _left_open(error) from error.__cause__
+            raise _mark_outcome_unknown(error) from error.__cause__
         finally:
-            ticker.remove(entry)
+            timer.remove(entry)
             if entry.cancelled:
-                entry.take_back()  # the tool went on and ended by itself: its task lives on
+                entry.take_back()  # the tool ended by itself, and its task goes on
 
     return handle
 
 
-def _left_open(error: ToolTimeout) -> PegboardError:
-    """A copy, as a tool may raise one instance for all its callers."""
+def _mark_outcome_unknown(error: ToolTimeout) -> PegboardError:
+    """A copy of the error, because a tool may raise one instance for all its callers."""
     copy = without_traceback(error)
     copy.args = (f"{error} Whether it took effect is unknown: look before you call it again.",)
     copy.retryable = False
     return copy
 
 
-class Entry(Struct, eq=False, kw_only=True):
+class TaskDeadline(Struct, eq=False, kw_only=True):
     """One deadline of one task.
 
     Attributes:
-        before: How many requests to cancel the task there were already.
-        cancelled: How often the task was cancelled by it.
-        timer: Its own, when the next tick would be too late.
+        before: `Task.cancelling()` when the deadline was added.
+        cancelled: How often the deadline has cancelled the task.
+        timer: A timer of its own, when the next tick would be too late.
     """
 
     task: "asyncio.Task[Any]"
@@ -94,7 +98,7 @@ class Entry(Struct, eq=False, kw_only=True):
         self.task.cancel()
 
     def take_back(self) -> bool:
-        """Withdraw what it asked for; whether nobody else asked to cancel the task meanwhile."""
+        """Withdraw its cancellations; whether nothing else has cancelled the task."""
         for _ in range(self.cancelled):
             self.task.uncancel()
         self.cancelled = 0
@@ -102,10 +106,10 @@ class Entry(Struct, eq=False, kw_only=True):
 
 
 class DeadlineTimer:
-    """The deadlines of one event loop; not for use from other threads.
+    """The deadlines of one event loop; not thread-safe.
 
     Attributes:
-        now: The clock it goes by.
+        now: The clock.
     """
 
     def __init__(
@@ -113,15 +117,15 @@ class DeadlineTimer:
     ) -> None:
         self.loop = loop
         self.now = monotonic
-        self._entries: set[Entry] = set()
+        self._entries: set[TaskDeadline] = set()
         self._armed = False
 
-    def add(self, when: float, now: float) -> Entry:
+    def add(self, when: float, now: float) -> TaskDeadline:
         """Cancel the current task at `when` (its clock's seconds) unless `remove` comes first."""
         task = asyncio.current_task(self.loop)
         if task is None:
             raise RuntimeError("a deadline needs a task")
-        entry = Entry(task=task, when=when, before=task.cancelling())
+        entry = TaskDeadline(task=task, when=when, before=task.cancelling())
         if when - now < 2 * TICK:
             entry.timer = self.loop.call_later(max(0.0, when - now), self._fire_early, entry)
             return entry
@@ -131,13 +135,13 @@ class DeadlineTimer:
             self.loop.call_later(TICK, self._tick)
         return entry
 
-    def remove(self, entry: Entry) -> None:
-        """The call ended."""
+    def remove(self, entry: TaskDeadline) -> None:
+        """Remove the deadline of a call that has ended."""
         if entry.timer is not None:
             entry.timer.cancel()
         self._entries.discard(entry)
 
-    def _fire_early(self, entry: Entry) -> None:
+    def _fire_early(self, entry: TaskDeadline) -> None:
         entry.fire()
         entry.timer = self.loop.call_later(_AGAIN, self._fire_early, entry)
 
@@ -153,18 +157,18 @@ class DeadlineTimer:
             self._armed = False
 
 
-class Tickers:
-    """The ticker of the running loop."""
+class DeadlineTimers:
+    """The deadline timer of the running event loop."""
 
     def __init__(self) -> None:
         self._last: DeadlineTimer | None = None
 
     def current(self) -> DeadlineTimer:
-        """The running loop's; a registry is mostly used from one loop."""
+        """The running loop's timer; cached, as a registry is mostly used from one loop."""
         loop = asyncio.get_running_loop()
         last = self._last
         if last is None or last.loop is not loop:
-            known: DeadlineTimer | None = getattr(loop, "_pegboard_ticker", None)
+            known: DeadlineTimer | None = getattr(loop, "_pegboard_deadline_timer", None)
             if known is None:
                 known = DeadlineTimer(loop)
                 _remember(loop, known)
@@ -172,11 +176,11 @@ class Tickers:
         return last
 
 
-def _remember(loop: asyncio.AbstractEventLoop, ticker: DeadlineTimer) -> None:
+def _remember(loop: asyncio.AbstractEventLoop, timer: DeadlineTimer) -> None:
     try:
-        loop._pegboard_ticker = ticker  # type: ignore[attr-defined]  # noqa: SLF001 - lives and dies with its loop
+        loop._pegboard_deadline_timer = timer  # type: ignore[attr-defined]  # noqa: SLF001 - lives and dies with its loop
     except AttributeError:
-        return  # a loop without a __dict__ gets a new ticker when loops alternate
+        return  # a loop without a __dict__ gets a new timer when loops alternate
 
 
-TICKERS = Tickers()
+DEADLINE_TIMERS = DeadlineTimers()

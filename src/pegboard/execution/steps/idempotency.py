@@ -1,9 +1,8 @@
 """Idempotency: the same key, caller and arguments give the first outcome again.
 
-A key is free again only after a call that surely did nothing, or one that may be repeated. What was
-cut off midway is settled as an unknown outcome: it is shown, and never silently run again. Who
-comes while the first call runs, here or on another server, waits for its outcome; a claim whose
-call runs nowhere, as after a crash, is an unknown outcome too.
+A key is free again only after a call that did nothing, or one that may be repeated. A call that was
+cut off has an unknown outcome, which is returned and never run again silently; so has a claim whose
+server is gone. The same key waits on the same server, and is refused on another one.
 """
 
 import asyncio
@@ -15,7 +14,7 @@ from pegboard.errors import CallerError, PegboardError, ToolFailed, Unavailable
 from pegboard.execution.call_state import CallState, Handler
 from pegboard.execution.compiled_tool import CompiledTool
 from pegboard.execution.environment import CallEnvironment
-from pegboard.execution.errors_for_readers import failed_result, translated
+from pegboard.execution.errors_for_readers import make_failed_result, translate_error
 from pegboard.execution.idempotency.claims import (
     KeyClaim,
     acquire_local_key,
@@ -29,11 +28,11 @@ from pegboard.execution.in_flight_calls import InFlightCall
 from pegboard.execution.retry_rules import did_nothing, is_repeatable
 
 
-def idempotency(target: CompiledTool, kit: CallEnvironment, following: Handler) -> Handler:
-    """There for calls that carry a key."""
+def idempotency(target: CompiledTool, environment: CallEnvironment, following: Handler) -> Handler:
+    """For calls with an idempotency key."""
     if not target.keyed:
         return following
-    outcomes, now, spec = kit.outcomes, kit.now, target.spec
+    outcomes, now, spec = environment.outcomes, environment.now, target.spec
     fingerprint, may_repeat = fingerprint_of(spec), is_repeatable(spec)
 
     async def handle(call: CallState) -> ToolResult:
@@ -41,19 +40,21 @@ def idempotency(target: CompiledTool, kit: CallEnvironment, following: Handler) 
         claim = Outcome(
             key=key, owner=call.owner, tool=spec.name, digest=fingerprint(call), created_at=now()
         )
-        wish = KeyClaim(
-            claim=claim, by=call.id, key=key, deadline=call.deadline, may_repeat=may_repeat
+        wanted = KeyClaim(
+            claim=claim, holder=call.id, key=key, deadline=call.deadline, may_repeat=may_repeat
         )
-        flight = await acquire_local_key(kit, wish)
+        flight = await acquire_local_key(environment, wanted)
         try:
-            first = await claim_or_first_outcome(kit, flight, wish)
+            first = await claim_or_first_outcome(environment, flight, wanted)
             if first is None:
-                with KeyLease(kit, flight.claim):
+                with KeyLease(environment, flight.claim):
                     return await first_call(call, flight)
             call.replayed = True
-            return first.result or failed_result(_cut_off(spec.name, "never ended"), kit.redact)
+            return first.result or make_failed_result(
+                _cut_off_error(spec.name, "never ended"), environment.redact
+            )
         finally:
-            kit.flights.end(flight)
+            environment.in_flight_calls.end(flight)
 
     async def first_call(call: CallState, flight: InFlightCall) -> ToolResult:
         try:
@@ -61,16 +62,18 @@ def idempotency(target: CompiledTool, kit: CallEnvironment, following: Handler) 
         except asyncio.CancelledError:
             is_free = call.attempts == 0 or may_repeat
             if is_free:
-                await release_key(kit, flight)
+                await release_key(environment, flight)
             else:
-                await _failed(kit, flight, _cut_off(spec.name, "was cancelled while it ran"))
+                await _settle_failure(
+                    environment, flight, _cut_off_error(spec.name, "was cancelled while it ran")
+                )
             raise
-        except Exception as error:  # noqa: BLE001 - whatever broke, the outcome is written down first
-            ours = translated(spec.name, error)
+        except Exception as error:  # noqa: BLE001 - the outcome is stored before any error goes on
+            ours = translate_error(spec.name, error)
             if _is_free_again(spec, call, ours):
-                await release_key(kit, flight)
+                await release_key(environment, flight)
             else:
-                ours = await _failed(kit, flight, ours)
+                ours = await _settle_failure(environment, flight, ours)
             raise ours from ours.__cause__
         await store_outcome(flight, outcomes.settle(flight.claim, result))
         return result
@@ -78,23 +81,23 @@ def idempotency(target: CompiledTool, kit: CallEnvironment, following: Handler) 
     return handle
 
 
-async def _failed(
-    kit: CallEnvironment, flight: InFlightCall, error: PegboardError
+async def _settle_failure(
+    environment: CallEnvironment, flight: InFlightCall, error: PegboardError
 ) -> PegboardError:
-    """The call has failed, and its error is the outcome: as it is kept, with its error id."""
-    failed = failed_result(error, kit.redact)
-    await store_outcome(flight, kit.outcomes.settle(flight.claim, failed))
+    """Store the error as the outcome; the error as stored, with its error id."""
+    failed = make_failed_result(error, environment.redact)
+    await store_outcome(flight, environment.outcomes.settle(flight.claim, failed))
     return failed.error or error
 
 
 def _is_free_again(spec: ToolSpec, call: CallState, error: PegboardError) -> bool:
-    """Whether the key may be used again: the tool never started, did nothing, or may repeat."""
+    """Whether the key may be used again: nothing was done, or it may be repeated."""
     if call.attempts == 0 or isinstance(error, CallerError) or did_nothing(error):
         return True
     return isinstance(error, Unavailable) and is_repeatable(spec)
 
 
-def _cut_off(tool: str, how: str) -> PegboardError:
+def _cut_off_error(tool: str, how: str) -> PegboardError:
     return ToolFailed(
         f"The first call of '{tool}' with this idempotency key {how}: whether it took effect is "
         "unknown. Look before you call it again under another key."

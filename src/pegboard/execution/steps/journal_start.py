@@ -1,6 +1,6 @@
-"""Start: a write is stored as started before it runs, so that a crash leaves a trace.
+"""Start: the start of a write is stored before it runs, so that a crash leaves a trace.
 
-Where the audit trail is required, each call that it has to tell of is stored there first too.
+Where the audit trail is required, every audited call is stored there first too.
 """
 
 from pegboard.core.event import CallStarted, digest_of
@@ -10,10 +10,10 @@ from pegboard.execution.compiled_tool import CompiledTool
 from pegboard.execution.environment import CallEnvironment
 
 
-def start(target: CompiledTool, kit: CallEnvironment, following: Handler) -> Handler:
-    """There for tools whose starts are to be kept: those that may change something, at least."""
-    spec, journal = target.spec, kit.journal
-    decision = kit.policy.decide(spec).verdict
+def start(target: CompiledTool, environment: CallEnvironment, following: Handler) -> Handler:
+    """For tools whose starts the journal wants: at least those that may change something."""
+    spec, journal = target.spec, environment.journal
+    decision = environment.policy.decide(spec).verdict
     if journal is None or not journal.wants(effect=spec.effect, decision=decision):
         return following
 

@@ -1,4 +1,4 @@
-"""Limit: a call waits for its turn under each rate and concurrency rule that names it."""
+"""Limit: a call waits for its turn under each matching rate and concurrency rule."""
 
 from pegboard.core.result import ToolResult
 from pegboard.execution.call_state import CallState, Handler
@@ -7,14 +7,17 @@ from pegboard.execution.environment import CallEnvironment
 from pegboard.execution.limits.limiters import Limiter
 
 
-def limit(target: CompiledTool, kit: CallEnvironment, following: Handler) -> Handler:
-    """There for tools that a limit names; the wait is bounded by the deadline."""
-    buckets = [kit.limiters.get(name, item) for name, item in kit.policy.limits_for(target.spec)]
+def limit(target: CompiledTool, environment: CallEnvironment, following: Handler) -> Handler:
+    """For tools that a limit matches; the deadline bounds the wait."""
+    buckets = [
+        environment.limiters.get(name, item)
+        for name, item in environment.policy.limits_for(target.spec)
+    ]
     if not buckets:
         return following
 
     async def handle(call: CallState) -> ToolResult:
-        await _enter_all(buckets, call, kit)
+        await _enter_all(buckets, call, environment)
         try:
             return await following(call)
         finally:
@@ -24,12 +27,12 @@ def limit(target: CompiledTool, kit: CallEnvironment, following: Handler) -> Han
     return handle
 
 
-async def _enter_all(buckets: list[Limiter], call: CallState, kit: CallEnvironment) -> None:
-    """Enter each, or none: a call that is refused by one uses nothing of the others up."""
+async def _enter_all(buckets: list[Limiter], call: CallState, environment: CallEnvironment) -> None:
+    """Enter every bucket or none: a call that one refuses uses nothing of the others."""
     held: list[Limiter] = []
     try:
         for bucket in buckets:
-            await bucket.enter(_longest_wait(call, kit))
+            await bucket.enter(_longest_wait(call, environment))
             held.append(bucket)
     finally:
         if len(held) < len(buckets):
@@ -37,7 +40,7 @@ async def _enter_all(buckets: list[Limiter], call: CallState, kit: CallEnvironme
                 bucket.withdraw()
 
 
-def _longest_wait(call: CallState, kit: CallEnvironment) -> float:
+def _longest_wait(call: CallState, environment: CallEnvironment) -> float:
     if call.deadline is None:
-        return kit.settings.longest_wait
-    return min(kit.settings.longest_wait, max(0.0, call.deadline - kit.monotonic()))
+        return environment.settings.max_wait
+    return min(environment.settings.max_wait, max(0.0, call.deadline - environment.monotonic()))

@@ -1,4 +1,4 @@
-"""Record: whatever happens below, one event says it, and the caller gets a result."""
+"""Record: every outcome below becomes one event and a result for the caller."""
 
 import asyncio
 from collections.abc import Mapping
@@ -14,14 +14,21 @@ from pegboard.errors import PegboardError, ToolArgumentError, ToolFailed
 from pegboard.execution.call_state import CallState, Handler
 from pegboard.execution.compiled_tool import CompiledTool
 from pegboard.execution.environment import CallEnvironment
-from pegboard.execution.errors_for_readers import detail_of, failed_result, status_of, translated
-from pegboard.execution.results.masking import texts_of
+from pegboard.execution.errors_for_readers import (
+    describe_for_operator,
+    make_failed_result,
+    status_of,
+    translate_error,
+)
+from pegboard.execution.results.masking import collect_texts
 from pegboard.execution.results.paging import size_of
 
 
-def record(target: CompiledTool | None, kit: CallEnvironment, following: Handler) -> Handler:
-    """Always there; `target` is None for a name that no tool has."""
-    emitter, monotonic = kit.emitter, kit.monotonic
+def record(
+    target: CompiledTool | None, environment: CallEnvironment, following: Handler
+) -> Handler:
+    """Always there; `target` is None for an unknown name."""
+    emitter, monotonic = environment.emitter, environment.monotonic
     spec = target.spec if target is not None else None
     version, source, effect = (
         (spec.version, spec.source, spec.effect.value) if spec is not None else ("", "", "")
@@ -29,9 +36,9 @@ def record(target: CompiledTool | None, kit: CallEnvironment, following: Handler
 
     def finished(call: CallState, result: ToolResult, status: str) -> ToolResult:
         duration = (monotonic() - call.started) * 1000
-        if emitter.is_heard:
+        if emitter.has_listeners:
             decision, raw, content = call.decision, call.raw, result.content
-            # what is at its default in most calls is not named here: each name costs every call
+            # fields that mostly have their default are left to `_rare`: each costs every call
             event = CallRecord(
                 call_id=call.id,
                 tool=call.name,
@@ -49,32 +56,32 @@ def record(target: CompiledTool | None, kit: CallEnvironment, following: Handler
                 bytes_out=len(content) if isinstance(content, str) else 0,
                 arguments=raw,
             )
-            rare = _rare(call, result, kit, spec)
+            rare = _rare(call, result, environment, spec)
             emitter.emit(structs.replace(event, **rare) if rare else event)
-        return _measured(call, result, duration)
+        return _add_measurements(call, result, duration)
 
     async def handle(call: CallState) -> ToolResult:
         try:
             result = await following(call)
         except PegboardError as error:
-            return finished(call, failed_result(error, kit.redact), status_of(error))
+            return finished(call, make_failed_result(error, environment.redact), status_of(error))
         except asyncio.CancelledError:
             error = ToolFailed(f"'{call.name}' was cancelled.")
             finished(call, ToolResult(is_error=True, error=error), "cancelled")
             raise
-        except Exception as error:  # noqa: BLE001 - the call is recorded here, whatever broke
-            ours = translated(call.name, error)
-            return finished(call, failed_result(ours, kit.redact), status_of(ours))
+        except Exception as error:  # noqa: BLE001 - every call is recorded here, whatever error ended it
+            ours = translate_error(call.name, error)
+            return finished(call, make_failed_result(ours, environment.redact), status_of(ours))
         if not result.is_error:
             return finished(call, result, "completed")
-        failed, error = _with_error(result, kit)
+        failed, error = _with_error(result, environment)
         return finished(call, failed, status_of(error))
 
     return handle
 
 
 def _size_of_mapping(arguments: Mapping[str, Any] | None) -> int:
-    """Bytes of the arguments as JSON; 0 for what is no JSON, for which the call is refused."""
+    """Bytes of the arguments as JSON; 0 for a value without a JSON form, which is refused."""
     if arguments is None:
         return 0
     try:
@@ -84,9 +91,9 @@ def _size_of_mapping(arguments: Mapping[str, Any] | None) -> int:
 
 
 def _rare(
-    call: CallState, result: ToolResult, kit: CallEnvironment, spec: ToolSpec | None
+    call: CallState, result: ToolResult, environment: CallEnvironment, spec: ToolSpec | None
 ) -> dict[str, Any]:
-    """What few calls have to say of themselves; usually nothing."""
+    """The fields that few calls set; usually empty."""
     rare: dict[str, Any] = {}
     ctx, error, meta = call.ctx, result.error, result.meta
     if ctx.run_id or ctx.parent_id or ctx.idempotency_key:
@@ -108,20 +115,26 @@ def _rare(
         rare["handler"], rare["credential"] = spec.handler, spec.credential
     if error is not None:
         rare["error_code"], rare["error_id"] = error.code, error.error_id or ""
-        rare["error_detail"] = detail_of(error, kit.redact, hidden=_hidden(call, kit))
-        # what was wrong with arguments quotes them, and records keep no arguments
+        rare["error_detail"] = describe_for_operator(
+            error, environment.redact, hidden=_texts_to_hide(call, environment)
+        )
+        # a validation error quotes arguments, and records keep none
         quotes = isinstance(error, ToolArgumentError)
         rare["error_message"] = error.summary if quotes else str(error)
     return rare
 
 
-def _hidden(call: CallState, kit: CallEnvironment) -> frozenset[str]:
-    """What a foreign error may quote and nobody wants to keep."""
-    return frozenset() if kit.settings.keep_arguments else texts_of(call.raw, call.arguments)
+def _texts_to_hide(call: CallState, environment: CallEnvironment) -> frozenset[str]:
+    """The texts of the arguments, which a foreign error may quote."""
+    return (
+        frozenset()
+        if environment.settings.keep_arguments
+        else collect_texts(call.raw, call.arguments)
+    )
 
 
-def _measured(call: CallState, result: ToolResult, duration: float) -> ToolResult:
-    """The result, saying how the call went."""
+def _add_measurements(call: CallState, result: ToolResult, duration: float) -> ToolResult:
+    """The result with call id, duration and attempts."""
     if result.meta is NO_META and not (call.cached or call.replayed):
         meta = ResultMeta(call_id=call.id, duration_ms=duration, attempts=call.attempts)
     else:
@@ -143,13 +156,15 @@ def _measured(call: CallState, result: ToolResult, duration: float) -> ToolResul
     )
 
 
-def _with_error(result: ToolResult, kit: CallEnvironment) -> tuple[ToolResult, PegboardError]:
-    """A tool may say itself that it failed: then its own words are the error."""
+def _with_error(
+    result: ToolResult, environment: CallEnvironment
+) -> tuple[ToolResult, PegboardError]:
+    """The error of a result that the tool marked as failed: its own text."""
     error = result.error or ToolFailed(result.text or "The tool reported an error.")
-    shown = failed_result(error, kit.redact)
-    return structs.replace(shown, **_said(result)), error
+    shown = make_failed_result(error, environment.redact)
+    return structs.replace(shown, **_own_fields(result)), error
 
 
-def _said(result: ToolResult) -> dict[str, Any]:
+def _own_fields(result: ToolResult) -> dict[str, Any]:
     said = {"structured": result.structured, "artifacts": result.artifacts, "meta": result.meta}
     return said | {"content": result.content} if result.content else said

@@ -1,4 +1,4 @@
-"""Retry: only what is retryable, only where repeating is safe, and never past the deadline."""
+"""Retry: only retryable errors, only where repeating is safe, and never past the deadline."""
 
 import asyncio
 
@@ -11,8 +11,8 @@ from pegboard.execution.environment import CallEnvironment
 from pegboard.execution.retry_rules import delay_before, is_repeatable, may_repeat
 
 
-def retry(target: CompiledTool, kit: CallEnvironment, following: Handler) -> Handler:
-    """There for tools with a retry policy."""
+def retry(target: CompiledTool, environment: CallEnvironment, following: Handler) -> Handler:
+    """For tools with a retry policy."""
     spec = target.spec
     policy = spec.retry
     if policy is None or policy.max_retries <= 0:
@@ -27,11 +27,11 @@ def retry(target: CompiledTool, kit: CallEnvironment, following: Handler) -> Han
             except PegboardError as error:
                 if not may_repeat(policy, error, repeatable=repeatable):
                     raise
-                delay = delay_before(policy, retries, error, kit.random())
-                if call.deadline is not None and kit.monotonic() + delay >= call.deadline:
+                delay = delay_before(policy, retries, error, environment.random())
+                if call.deadline is not None and environment.monotonic() + delay >= call.deadline:
                     raise
             await asyncio.sleep(delay)
-            reauthorize(call, target, kit)
+            reauthorize(call, target, environment)
         return await following(call)
 
     return handle

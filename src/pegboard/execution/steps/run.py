@@ -11,10 +11,10 @@ from pegboard.errors import PegboardError
 from pegboard.execution.call_state import CallState, Handler
 from pegboard.execution.compiled_tool import CompiledTool
 from pegboard.execution.environment import CallEnvironment
-from pegboard.execution.errors_for_readers import translated
+from pegboard.execution.errors_for_readers import translate_error
 
 
-def check_output(target: CompiledTool, kit: CallEnvironment, following: Handler) -> Handler:  # noqa: ARG001 - every step is built alike
+def check_output(target: CompiledTool, environment: CallEnvironment, following: Handler) -> Handler:  # noqa: ARG001 - every step is built alike
     """Always there: wraps the bare value that `run` gives, and checks it against the schema."""
     finish = target.finish
 
@@ -24,10 +24,10 @@ def check_output(target: CompiledTool, kit: CallEnvironment, following: Handler)
     return handle
 
 
-def run(target: CompiledTool, kit: CallEnvironment, following: Handler) -> Handler:  # noqa: ARG001 - the last step follows nothing
+def run(target: CompiledTool, environment: CallEnvironment, following: Handler) -> Handler:  # noqa: ARG001 - the last step follows nothing
     """Always there, innermost."""
     start, name, needs_context = target.run, target.spec.name, target.needs_context
-    redact = kit.redact
+    redact = environment.redact
 
     async def handle(call: CallState) -> Any:
         call.attempts += 1
@@ -40,8 +40,8 @@ def run(target: CompiledTool, kit: CallEnvironment, following: Handler) -> Handl
             task = asyncio.current_task()
             if task is None or task.cancelling() > call.cancelling:
                 raise
-            raise translated(name, error) from error
+            raise translate_error(name, error) from error
         except BaseException as error:  # foreign code: a panic of an extension is no Exception
-            raise translated(name, error) from error
+            raise translate_error(name, error) from error
 
     return handle

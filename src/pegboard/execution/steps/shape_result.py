@@ -1,4 +1,4 @@
-"""Shape: secrets are taken out, files are stored, and what is too large is paged."""
+"""Shape: secrets are removed, artifacts are stored, and a large result is paged."""
 
 from msgspec import structs
 from pydantic_core import to_json
@@ -11,34 +11,34 @@ from pegboard.execution.compiled_tool import CompiledTool
 from pegboard.execution.environment import CallEnvironment
 from pegboard.execution.results.handles import new_handle
 from pegboard.execution.results.paging import page_length, size_of, words_of
-from pegboard.execution.results.redaction import redacted
+from pegboard.execution.results.redaction import redact_result
 
 
-def shape(target: CompiledTool, kit: CallEnvironment, following: Handler) -> Handler:
-    """Always there; a small text result passes untouched."""
-    spec, redact = target.spec, kit.redact
+def shape(target: CompiledTool, environment: CallEnvironment, following: Handler) -> Handler:
+    """Always there; a small text result passes unchanged."""
+    spec, redact = target.spec, environment.redact
     budget = spec.max_result_bytes
     if budget is None:
-        budget = kit.settings.max_result_bytes
+        budget = environment.settings.max_result_bytes
 
     async def handle(call: CallState) -> ToolResult:
         result = await following(call)
         if redact is not None:
-            result = redacted(result, redact)
+            result = redact_result(result, redact)
         if result.artifacts:
-            result = await _stored_artifacts(result, call, kit, budget=budget)
+            result = await _store_artifacts(result, call, environment, budget=budget)
         content = result.content
         if budget and (content.__class__ is not str or len(content) * 4 > budget):
             size = size_of(content)
             if size > budget:
-                return await _paged(result, call, kit, size=size, budget=budget)
+                return await _store_and_page(result, call, environment, size=size, budget=budget)
         return result
 
     return handle
 
 
-async def _stored_artifacts(
-    result: ToolResult, call: CallState, kit: CallEnvironment, *, budget: int
+async def _store_artifacts(
+    result: ToolResult, call: CallState, environment: CallEnvironment, *, budget: int
 ) -> ToolResult:
     stored: list[Artifact] = []
     for item in result.artifacts:
@@ -46,7 +46,9 @@ async def _stored_artifacts(
             stored.append(item)
             continue
         size = len(item.data)
-        handle = await _put(call, kit, item.data, item.media_type, name=item.name, budget=budget)
+        handle = await _put(
+            call, environment, item.data, item.media_type, name=item.name, budget=budget
+        )
         if handle:
             stored.append(structs.replace(item, handle=handle, size=size, data=None))
         else:
@@ -67,13 +69,13 @@ def _with_words(result: ToolResult, words: str) -> ToolResult:
     return structs.replace(result, content=(*content, TextPart(text=words)))
 
 
-async def _paged(
-    result: ToolResult, call: CallState, kit: CallEnvironment, *, size: int, budget: int
+async def _store_and_page(
+    result: ToolResult, call: CallState, environment: CallEnvironment, *, size: int, budget: int
 ) -> ToolResult:
     text = _text_of(result.content)
     body = text.encode("utf-8", "surrogatepass")
     media_type = "application/json" if _is_json(result.structured, body) else "text/plain"
-    handle = await _put(call, kit, body, media_type, budget=budget)
+    handle = await _put(call, environment, body, media_type, budget=budget)
     page = text[: page_length(text, budget)]
     pages = -(-len(text) // len(page))
     stored = (
@@ -92,15 +94,15 @@ _NOT_STORED = "could not be stored"
 
 async def _put(
     call: CallState,
-    kit: CallEnvironment,
+    environment: CallEnvironment,
     body: bytes,
     media_type: str,
     *,
     budget: int,
     name: str = "",
 ) -> str:
-    """Store it under a new handle; empty when there is no room: the call was done all the same."""
-    now = kit.now()
+    """Store it under a new handle; empty when that fails, since the call is done all the same."""
+    now = environment.now()
     handle = new_handle(page_bytes=budget)
     stored = StoredResult(
         handle=handle,
@@ -108,11 +110,11 @@ async def _put(
         media_type=media_type,
         body=body,
         created_at=now,
-        expires_at=now + kit.settings.result_ttl,
+        expires_at=now + environment.settings.result_ttl,
         name=name,
     )
     try:
-        await kit.results.put(stored)
+        await environment.results.put(stored)
     except PegboardError:
         return ""
     return handle
@@ -125,7 +127,7 @@ def _text_of(content: str | tuple[Part, ...]) -> str:
 
 
 def _with_page(content: str | tuple[Part, ...], shown: str) -> str | tuple[Part, ...]:
-    """The page in the place of all text; what is not text is kept."""
+    """The content with the page in place of its text."""
     if isinstance(content, str):
         return shown
     kept = tuple(

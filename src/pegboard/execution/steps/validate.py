@@ -13,29 +13,29 @@ from pegboard.execution.authorization import authorize
 from pegboard.execution.call_state import CallState, Handler
 from pegboard.execution.compiled_tool import CompiledTool
 from pegboard.execution.environment import CallEnvironment
-from pegboard.execution.results.handles import FORMAT, PREFIX, find, value_of
+from pegboard.execution.results.handles import FORMAT, PREFIX, load_result, value_of
 from pegboard.tools.raw_arguments import parse_arguments
 
-_SCHEME = "pegboard:"  # alone: JSON may write the slashes escaped
+_SCHEME = "pegboard:"  # without slashes, which JSON may escape
 _BYTES_SCHEME = _SCHEME.encode()
-# JSON may also write any of its characters by their number; a plain text is found sooner
+# JSON may also escape any character by its number
 _NUMBER = "\\u00"
 _BYTES_NUMBER = _NUMBER.encode()
 _NUMBERED = re.compile(r"\\u00[367]")
 _BYTES_NUMBERED = re.compile(_NUMBERED.pattern.encode())
 
 
-def validate(target: CompiledTool, kit: CallEnvironment, following: Handler) -> Handler:
-    """Always there. Handles to stored results are replaced by what they stand for, first."""
-    read, results, spec = target.read, kit.results, target.spec
+def validate(target: CompiledTool, environment: CallEnvironment, following: Handler) -> Handler:
+    """Always there."""
+    read, results, spec = target.read, environment.results, target.spec
     kept = handle_parameters(spec.input_schema)
 
     def refuse_denied(call: CallState) -> None:
-        """What a tool wants is nothing for a caller who may not call it at all."""
-        authorize(call, spec, kit)
+        """Refuse a caller who may not call the tool before describing its arguments."""
+        authorize(call, spec, environment)
 
     async def with_handles(call: CallState) -> ToolResult:
-        raw = await fill_in(spec.name, call.raw, results, call.owner, kept=kept)
+        raw = await fill_in_handles(spec.name, call.raw, results, call.owner, kept=kept)
         try:
             call.arguments = read(raw)
         except ToolArgumentError:
@@ -57,7 +57,7 @@ def validate(target: CompiledTool, kit: CallEnvironment, following: Handler) -> 
 
 
 def mentions_handle(raw: Arguments) -> bool:
-    """Whether there may be a handle in these arguments; cheap, and never wrong when it says no."""
+    """Whether the arguments may contain a handle; cheap, and never wrong when it is False."""
     if isinstance(raw, str):
         return _SCHEME in raw or (_NUMBER in raw and _NUMBERED.search(raw) is not None)
     if isinstance(raw, bytes):
@@ -67,11 +67,11 @@ def mentions_handle(raw: Arguments) -> bool:
     try:
         return isinstance(raw, (dict, Mapping)) and _within(raw.values())
     except RecursionError:
-        return True  # whoever reads it says what is wrong
+        return True  # the validation reports it
 
 
 def handle_parameters(schema: JsonSchema) -> frozenset[str]:
-    """Parameters that take a handle as it is: those with the format `pegboard-handle`."""
+    """Parameters that take a handle itself: those with the format `pegboard-handle`."""
     properties: Mapping[str, Any] = schema.get("properties", {})
     return frozenset(
         name
@@ -80,7 +80,7 @@ def handle_parameters(schema: JsonSchema) -> frozenset[str]:
     )
 
 
-async def fill_in(
+async def fill_in_handles(
     tool: str,
     raw: Arguments,
     results: ResultStore,
@@ -88,18 +88,23 @@ async def fill_in(
     *,
     kept: frozenset[str] = frozenset(),
 ) -> dict[str, Any]:
-    """The arguments with each text that is a handle replaced by the stored value.
+    """The arguments, with each text that is a handle replaced by the stored value.
 
-    Parameters in `kept` stay as they are.
+    JSON becomes its value, text stays text, and other media become base64 text.
 
-    JSON becomes its value, text stays text, other media become base64 text.
+    Args:
+        tool: The name of the tool, for errors.
+        raw: The arguments as they arrived.
+        results: The store of results.
+        owner: The caller, who must own the results.
+        kept: Parameters that take the handle itself.
 
     Raises:
-        HandleNotFound: Unknown, expired or somebody else's.
+        HandleNotFound: Unknown, expired or owned by another caller.
     """
     arguments = parse_arguments(tool, raw)
     return {
-        name: value if name in kept else await _filled(value, results, owner)
+        name: value if name in kept else await _fill(value, results, owner)
         for name, value in arguments.items()
     }
 
@@ -117,14 +122,14 @@ def _within(values: Iterable[Any]) -> bool:
     return False
 
 
-async def _filled(value: Any, results: ResultStore, owner: str) -> Any:
+async def _fill(value: Any, results: ResultStore, owner: str) -> Any:
     if isinstance(value, str):
         if not value.startswith(PREFIX):
             return value
-        return value_of(await find(value, results, owner))
+        return value_of(await load_result(value, results, owner))
     if isinstance(value, dict):
         items = cast("dict[str, Any]", value).items()
-        return {key: await _filled(item, results, owner) for key, item in items}
+        return {key: await _fill(item, results, owner) for key, item in items}
     if isinstance(value, list):
-        return [await _filled(item, results, owner) for item in cast("list[Any]", value)]
+        return [await _fill(item, results, owner) for item in cast("list[Any]", value)]
     return value

@@ -26,7 +26,7 @@ from pegboard.errors import (
     PegboardError,
     RunNotFound,
 )
-from pegboard.execution.approval_requests import approval_changed, edited_digest
+from pegboard.execution.approval_requests import approval_changed, digest_edited_call
 from pegboard.execution.compiled_tool import CompiledTool
 from pegboard.execution.results.redaction import MASK
 from pegboard.features.permissions import (
@@ -121,7 +121,7 @@ class Approvals:
             query = structs.replace(
                 query, tenant=principal.tenant, principal=mine or query.principal
             )
-        return await self._registry.kit.approvals.approvals(query)
+        return await self._registry.environment.approvals.approvals(query)
 
     async def get(
         self,
@@ -134,7 +134,7 @@ class Approvals:
         Raises:
             ApprovalNotFound: It does not exist, or the caller may not see it.
         """
-        found = await self._registry.kit.approvals.get(approval_id)
+        found = await self._registry.environment.approvals.get(approval_id)
         if found is None or not may_see_approval(principal, found):
             raise ApprovalNotFound(f"There is no approval '{approval_id[:100]}'.")
         return found
@@ -172,7 +172,7 @@ class Approvals:
         edited = self._check_edit(found, decision, arguments)
         if found.state == "pending" and found.run_id:
             await self._withdraw_of_ended(found.run_id)
-        kit = self._registry.kit
+        kit = self._registry.environment
         if found.state == "pending":
             await self._prove(_about_to(decision, found, by=principal.id, at=kit.now()))
         outcome = await kit.approvals.decide(
@@ -181,7 +181,7 @@ class Approvals:
             by=principal.id,
             note=note,
             edited=edited,
-            edited_digest="" if edited is None else edited_digest(found, edited),
+            edited_digest="" if edited is None else digest_edited_call(found, edited),
         )
         if not outcome.applied or outcome.approval is None:
             raise _too_late(outcome.approval or found)
@@ -190,16 +190,16 @@ class Approvals:
 
     async def expire(self) -> int:
         """Expire the approvals whose time is over, and return how many."""
-        ended = await self._registry.kit.approvals.expire()
+        ended = await self._registry.environment.approvals.expire()
         for approval in ended:
             await self._announce(approval)
         return len(ended)
 
     async def withdraw(self, run_id: str, *, by: str = "", note: str = "") -> int:
         """Withdraw the pending approvals of a run, and return how many; safe to repeat."""
-        kit = self._registry.kit
+        kit = self._registry.environment
         ended = await kit.approvals.withdraw(run_id, by=by, note=note)
-        for approval in ended if kit.emitter.is_heard else ():
+        for approval in ended if kit.emitter.has_listeners else ():
             kit.emitter.emit(approval_changed(approval, at=approval.decided_at or kit.now()))
         return len(ended)
 
@@ -240,7 +240,7 @@ class Approvals:
         cursor = ""
         while True:
             query = ApprovalQuery(state="pending", limit=_PAGE, cursor=cursor)
-            page = await self._registry.kit.approvals.approvals(query)
+            page = await self._registry.environment.approvals.approvals(query)
             found |= {approval.id: approval for approval in page.approvals}
             if not (cursor := page.next_cursor):
                 return tuple(found.values())
@@ -266,8 +266,8 @@ class Approvals:
         return edited
 
     async def _announce(self, approval: Approval) -> None:
-        kit = self._registry.kit
-        if kit.emitter.is_heard:
+        kit = self._registry.environment
+        if kit.emitter.has_listeners:
             at = approval.expires_at if approval.state == "expired" else approval.decided_at
             kit.emitter.emit(approval_changed(approval, at=at or kit.now()))
         if approval.run_id:

@@ -5,7 +5,7 @@ from typing import Any
 
 from pegboard.core.event import BoardChanged
 from pegboard.core.principal import Principal
-from pegboard.execution.audit_first import named
+from pegboard.execution.audit_first import summarize_names
 
 _AT_ONCE = 500
 """Number of tools in one event."""
@@ -62,7 +62,7 @@ def about_to(
         at: Unix seconds.
         detail: Further details.
     """
-    affected = named(items)
+    affected = summarize_names(items)
     return BoardChanged(
         kind="catalogue",
         action=action,

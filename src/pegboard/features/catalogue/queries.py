@@ -5,11 +5,11 @@ from collections.abc import Callable, Mapping
 from typing import Any, cast
 
 from pegboard.core.tool import ToolSpec
-from pegboard.execution.results.redaction import MASK, redacted_value
+from pegboard.execution.results.redaction import MASK, redact_value
 from pegboard.features.catalogue.registered_tools import RegisteredTools
 from pegboard.features.catalogue.views import diff_dict, only_row, version_row
 from pegboard.registry import ToolRegistry
-from pegboard.registry.version_specifiers import meant
+from pegboard.registry.version_specifiers import resolve_version
 
 _SECRETIVE = re.compile(r"token|secret|pass|pwd|key|credential|auth", re.IGNORECASE)
 _USER_INFO = re.compile(r"([a-zA-Z][a-zA-Z0-9+.-]*://[^\s/:@]*:)[^\s/]*@")
@@ -58,8 +58,8 @@ class CatalogueQueries:
         rows = self.history(name)
         known = [row["version"] for row in rows]
         current = next((row["version"] for row in rows if row["is_current"]), known[-1])
-        old = old and meant(old, known, name=name)
-        new = meant(new or current, known, name=name)
+        old = old and resolve_version(old, known, name=name)
+        new = resolve_version(new or current, known, name=name)
         old = old or known[max(0, known.index(new) - 1)]
         wire = self._registered.resolve_name(name)
         header = {"name": wire, "from": old, "to": new}
@@ -70,7 +70,7 @@ class CatalogueQueries:
     def definition(self, spec: ToolSpec) -> dict[str, Any] | None:
         """Return the registered definition of a tool, secrets masked; None for other tools."""
         found = self._registered.definition(spec)
-        return None if found is None else show_definition(found, self._registry.kit.redact)
+        return None if found is None else show_definition(found, self._registry.environment.redact)
 
     def origin(self, name: str) -> str:
         """Return the origin of a registered tool: `api`, `bulk`, ...; empty for other tools."""
@@ -94,7 +94,7 @@ def show_definition(
         given[name] = _mask_urls(str(given[name]))
     if "agent_config" in given:
         given["agent_config"] = _mask_by_name(given["agent_config"])
-    return given if redact is None else redacted_value(given, redact)
+    return given if redact is None else redact_value(given, redact)
 
 
 def _mask_by_name(value: Any, name: str = "") -> Any:

@@ -124,7 +124,7 @@ class CatalogueService(CatalogueQueries):
                 definitions, self._builds(), drafts=drafts, registered=self._registered
             )
             self._check([draft.tool.spec for draft in made])
-            now = self._registry.kit.now()
+            now = self._registry.environment.now()
             pairs = [
                 (draft, draft.to_stored(now, by=by, origin=origin))
                 async for draft in iterate_cooperatively(made)
@@ -232,7 +232,7 @@ class CatalogueService(CatalogueQueries):
                     wire,
                     version,
                     status="deprecated",
-                    deprecated_at=self._registry.kit.now(),
+                    deprecated_at=self._registry.environment.now(),
                     deprecated_until=start_of_day(on),
                 )
                 tool = versions.deprecate(wire, version, on=on)
@@ -241,7 +241,7 @@ class CatalogueService(CatalogueQueries):
                 await self._follow_own_write()
         before = {wire: self._registered.version_of(wire)}
         await self._announce("deprecated", before, principal, version=version)
-        note = deprecation_note(on, self._registry.kit.now())
+        note = deprecation_note(on, self._registry.environment.now())
         return RegistrationResult(spec=tool.spec, version=version, is_current=is_current, note=note)
 
     async def _load(self, *, anew: bool = False) -> bool:
@@ -274,17 +274,17 @@ class CatalogueService(CatalogueQueries):
         self, action: str, items: Iterable[tuple[str, str]], principal: Principal, **detail: Any
     ) -> AbstractAsyncContextManager[None]:
         """Write a decision to the audit trail, where that is required, before it is done."""
-        kit = self._registry.kit
+        kit = self._registry.environment
         return record_in_audit(
             self._prove,
             lambda: about_to(action, items, principal=principal, at=kit.now(), **detail),
-            kit=kit,
+            environment=kit,
         )
 
     async def _announce(
         self, action: str, before: Mapping[str, str], principal: Principal, **detail: Any
     ) -> None:
-        kit = self._registry.kit
+        kit = self._registry.environment
         after = {name: self._registered.version_of(name) for name in before}
         try:
             await self._changed()

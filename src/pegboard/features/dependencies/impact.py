@@ -6,7 +6,7 @@ from typing import Any
 
 from pegboard.core.tool import ToolSpec
 from pegboard.registry.dependencies import DependencyGraph
-from pegboard.registry.dependencies.graph import Broken
+from pegboard.registry.dependencies.graph import ImpactedTool
 
 SubstitutesOf = Callable[[str], Sequence[ToolSpec]]
 """Returns the tools that can certainly replace this one, best first."""
@@ -25,7 +25,7 @@ class Impact:
 
     version: int
     tool: str
-    broken: tuple[Broken, ...]
+    broken: tuple[ImpactedTool, ...]
     substitutes: Mapping[str, ToolSpec]
 
     def to_dict(self, names: Mapping[str, str]) -> dict[str, Any]:

@@ -4,7 +4,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, replace
 
 from pegboard.core.ports.catalogue_stores import DependencyChange
-from pegboard.registry.dependencies import Dependencies, DependencyGraph, GraphChange
+from pegboard.registry.dependencies import DependencyGraph, GraphChange, VersionedDependencies
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -31,7 +31,7 @@ class AppliedChange:
         )
 
 
-class RecordedGraph(Dependencies):
+class RecordedGraph(VersionedDependencies):
     """Remembers each change that made a version, until it is stored.
 
     Attributes:

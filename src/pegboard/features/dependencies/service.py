@@ -23,7 +23,7 @@ from pegboard.registry.dependencies import (
     GraphDiff,
     check_declared,
     declare,
-    known_id,
+    resolve_id,
 )
 
 Edge = tuple[str, str]
@@ -185,7 +185,7 @@ class DependencyService:
         )
         version = await self._update(named, origin, principal)
         if version:
-            kit = self._registry.kit
+            kit = self._registry.environment
             detail = {"version": version}
             kit.emitter.emit(graph_event("changed", principal, at=kit.now(), detail=detail))
         return self.current
@@ -206,7 +206,7 @@ class DependencyService:
 
     def _board_node(self, name: str, graph: DependencyGraph) -> str:
         node = self.node(name)
-        return known_id(name, graph.nodes) if node == name and self._is_away(name) else node
+        return resolve_id(name, graph.nodes) if node == name and self._is_away(name) else node
 
     def _find_outdated(self, graph: DependencyGraph) -> tuple[str, ...]:
         """Placeholder names that tools have replaced, and that nothing refers to."""
@@ -221,7 +221,9 @@ class DependencyService:
 
     def _is_away(self, name: str) -> bool:
         """Whether a tool is missing only while its source is."""
-        return bool(self._registry.kit.why_absent(name)) and self._registry.find(name) is None
+        return (
+            bool(self._registry.environment.why_missing(name)) and self._registry.find(name) is None
+        )
 
     def _nodes(self, names: Sequence[str]) -> tuple[str, ...]:
         return tuple(dict.fromkeys(map(self.node, names)))
@@ -233,7 +235,7 @@ class DependencyService:
         tool = self._registry.find(node)
         if tool is None:
             return True
-        kit = self._registry.kit
+        kit = self._registry.environment
         return may_know(principal, tool.spec, policy=kit.policy, switches=kit.switches)
 
     async def _change(self, do: Callable[[RecordedGraph], object]) -> None:
@@ -242,14 +244,14 @@ class DependencyService:
             for _ in range(_TRIES):
                 graph = self._graph
                 do(graph)
-                if await store_changes(graph, self._store, at=self._registry.kit.now()):
+                if await store_changes(graph, self._store, at=self._registry.environment.now()):
                     return
                 self._graph = RecordedGraph.replay(await self._store.changes())
         raise _too_busy()
 
     async def _update(self, change: GraphChange, origin: str, principal: Principal) -> int:
         """Make a requested change and store it; return its version, 0 for no change."""
-        kit, by = self._registry.kit, principal.owner
+        kit, by = self._registry.environment, principal.owner
         is_decided = self._prove is skip_proof
         async with self._lock, AsyncExitStack() as deciding:
             for _ in range(_TRIES):
@@ -277,12 +279,12 @@ class DependencyService:
         self, change: GraphChange, principal: Principal
     ) -> AbstractAsyncContextManager[None]:
         """Write a change to the audit trail before it is made."""
-        kit = self._registry.kit
+        kit = self._registry.environment
 
         def about() -> BoardChanged:
             return graph_event("change", principal, at=kit.now(), detail=change_dict(change))
 
-        return record_in_audit(self._prove, about, kit=kit)
+        return record_in_audit(self._prove, about, environment=kit)
 
 
 async def store_changes(

@@ -118,7 +118,10 @@ class FailoverSelector:
         self, name: str, principal: Principal, policy: FailoverPolicy, *, was_refused: bool
     ) -> bool:
         """Whether no tool was refused to this caller or stopped, also before it was gone."""
-        spec, kit = self._replacements.find_known(name.partition("@")[0]), self._registry.kit
+        spec, kit = (
+            self._replacements.find_known(name.partition("@")[0]),
+            self._registry.environment,
+        )
         if spec is None:
             return not was_refused
         if kit.policy.decide(spec).verdict is Verdict.DENY:
@@ -131,7 +134,7 @@ class FailoverSelector:
         return all(_STOPPED.get(rule) in policy.even_if for rule in stops)  # each of them
 
     def _may_take_over(self, before: ToolSpec, after: ToolSpec, principal: Principal) -> bool:
-        kit = self._registry.kit
+        kit = self._registry.environment
         asks = decide(principal, after, Action.CALL, policy=kit.policy, switches=kit.switches)
         if kit.policy.decide(before).verdict is Verdict.ASK:
             return asks.verdict is Verdict.ASK

@@ -56,7 +56,7 @@ class LastKnownTools:
         Raises:
             Unavailable: The store cannot be written; they are stored the next time.
         """
-        now = self._registry.kit.now()
+        now = self._registry.environment.now()
         specs = [tool.spec for tool in self._registry]
         wanted = [spec for spec in specs if self._is_wanted(spec) and not self._is_unchanged(spec)]
         found = await asyncio.to_thread(

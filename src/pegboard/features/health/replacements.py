@@ -109,8 +109,8 @@ class Replacements:
             SourceUnavailable: Its source has never been available; says why.
         """
         spec = self.find_known(name)
-        kit = self._registry.kit
-        if spec is None and (reason := kit.why_absent(name)):
+        kit = self._registry.environment
+        if spec is None and (reason := kit.why_missing(name)):
             raise SourceUnavailable(f"'{name}' is not there now: {reason}")
         off = kit.switches if switches is None else switches
         if spec is None or not may_know(principal, spec, policy=kit.policy, switches=off):
@@ -150,7 +150,7 @@ class Replacements:
 
     def knows(self, name: str, principal: Principal) -> bool:
         """Whether the tool exists or existed, as far as this caller may know."""
-        spec, kit = self.find_known(name), self._registry.kit
+        spec, kit = self.find_known(name), self._registry.environment
         return spec is not None and may_know(
             principal, spec, policy=kit.policy, switches=kit.switches
         )
@@ -175,10 +175,10 @@ class Replacements:
         return None
 
     def _may_see(self, principal: Principal, spec: ToolSpec) -> bool:
-        kit = self._registry.kit
+        kit = self._registry.environment
         asked = decide(principal, spec, Action.LIST, policy=kit.policy, switches=kit.switches)
         return asked.allowed
 
     def _missing_health(self, name: str) -> Health:
-        reason = self._registry.kit.why_absent(name) or "there is no such tool"
+        reason = self._registry.environment.why_missing(name) or "there is no such tool"
         return Health(status=HealthStatus.UNHEALTHY, reason=reason)

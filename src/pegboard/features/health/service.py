@@ -11,7 +11,7 @@ from pegboard.features.health.replacements import Replacements
 from pegboard.planning.tool_health import UNKNOWN, Standing
 from pegboard.registry import ToolRegistry
 from pegboard.registry.dependencies import DependencyGraph
-from pegboard.registry.health import propagated, stated_health
+from pegboard.registry.health import health_by_definition, propagate_health
 from pegboard.registry.health_stats import HealthStats
 
 _SPARE = 1000
@@ -60,7 +60,7 @@ class BoardHealth:
 
     def record_source_check(self, source: str, health: Health) -> None:
         """Record the result of a health check of a source."""
-        self._observed.checked_source(source, health)
+        self._observed.record_source_check(source, health)
 
     def forget_source(self, name: str) -> None:
         """Forget a source and its tools, because it was removed or opened again."""
@@ -86,7 +86,7 @@ class BoardHealth:
             return Health(status=HealthStatus.UNHEALTHY, reason="there is no such tool")
         spec = tool.spec
         self._take(spec)
-        stated = stated_health(spec)
+        stated = health_by_definition(spec)
         seen = self._observed.tool(spec.id, source=spec.source)
         return seen if stated.status is HealthStatus.UNKNOWN else stated
 
@@ -97,7 +97,7 @@ class BoardHealth:
             return self.own(tool_id)
         part = graph.only((tool_id, *graph.prerequisites(tool_id, transitive=True)))
         own = {node: self.own(node) for node in part.nodes}
-        return propagated(part, own)[tool_id]
+        return propagate_health(part, own)[tool_id]
 
     def standing(self, tool: str) -> Standing:
         """Return the health and figures of a tool, for a planner."""
@@ -147,16 +147,16 @@ class BoardHealth:
             return
         self._take(tool.spec)
         reason = (record.error_message or record.error_code or "it failed") if failed else ""
-        self._observed.called(tool.spec.id, failure=reason, took_ms=record.duration_ms)
+        self._observed.record_call(tool.spec.id, failure=reason, took_ms=record.duration_ms)
 
     def _record_listing(self, event: SourceChanged) -> None:
         if event.status == "ok":
             # a list shows that it is reachable, not that it works: only checks and calls do
-            self._observed.recovered_source(event.source)
+            self._observed.record_source_recovery(event.source)
             return
         bad = event.status == "degraded"
         status = HealthStatus.DEGRADED if bad else HealthStatus.UNHEALTHY
-        self._observed.checked_source(event.source, Health(status=status, reason=event.reason))
+        self._observed.record_source_check(event.source, Health(status=status, reason=event.reason))
 
     def _forget_changed(self, event: BoardChanged) -> None:
         """Forget the tools whose names have another current version now."""
@@ -177,7 +177,7 @@ class BoardHealth:
         if len(self._specs) > 2 * len(self._registry) + _SPARE:
             specs = list(self._specs.items())
             self._specs = {id_: it for id_, it in specs if id_ in self._registry}
-            self._observed.keep(self._specs.__contains__)
+            self._observed.retain(self._specs.__contains__)
 
 
 def _had_short_deadline(record: CallRecord, spec: ToolSpec) -> bool:

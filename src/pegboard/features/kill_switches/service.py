@@ -143,7 +143,7 @@ class KillSwitches:
             kind=kind,
             name=name,
             reason=reason or DEFAULT_REASON,
-            at=self._registry.kit.now(),
+            at=self._registry.environment.now(),
             by=principal.owner,
         )
         detail: dict[str, object] = {"reason": switch.reason}
@@ -221,7 +221,7 @@ class KillSwitches:
 
     @property
     def _switches(self) -> Switches:
-        return self._registry.kit.switches
+        return self._registry.environment.switches
 
     def _use_stored(self, switch: Switch) -> None:
         """Apply a switch that the store has accepted."""
@@ -236,7 +236,7 @@ class KillSwitches:
     def _announce_change(self) -> None:
         """Notify listeners that callers may see other tools now."""
         for kind in _SHOWN:
-            self._registry.changes.tell(kind)
+            self._registry.changes.notify(kind)
 
     def _check_room(self, kind: SwitchKind, name: str) -> None:
         """Limit the number of tool switches; a source and all writes can always be turned off."""
@@ -268,17 +268,17 @@ class KillSwitches:
         """The audit entry of a decision before it takes effect."""
         subject = subject_of(switch.kind, switch.name)
         body = {"action": action, "subject": subject, "by": principal.id}
-        at = self._registry.kit.now()
+        at = self._registry.environment.now()
         return AuditEntry(kind="decision", at=at, tenant=principal.tenant, body=body)
 
     def _announce(
         self, action: str, switch: Switch, principal: Principal, detail: dict[str, object]
     ) -> None:
-        self._registry.kit.emitter.emit(
+        self._registry.environment.emitter.emit(
             BoardChanged(
                 kind="switch",
                 action=action,
-                at=self._registry.kit.now(),
+                at=self._registry.environment.now(),
                 subject=subject_of(switch.kind, switch.name),
                 by=principal.id,
                 tenant=principal.tenant,

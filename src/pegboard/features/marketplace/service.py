@@ -150,7 +150,7 @@ class Marketplace:
         made = await self._catalogue.register(
             review.registrations, principal=principal, origin=origin
         )
-        kit = self._registry.kit
+        kit = self._registry.environment
         tools = [item.spec.name for item in made]
         kit.emitter.emit(addition_event(review, principal, at=kit.now(), tools=tools))
         return review, made

@@ -18,7 +18,7 @@ from pegboard.features.pins.definitions import (
 )
 from pegboard.features.pins.held_definitions import diff_of, is_new, new_of, outcome_of, state_of
 from pegboard.registry.definition_diff import digest_of, spec_of
-from pegboard.registry.pin_policy import NewPolicy, PinningPolicy, Verdict, judge
+from pegboard.registry.pin_policy import NewPolicy, PinningPolicy, PinVerdict, judge
 
 _LOG = logging.getLogger("pegboard.pins")
 
@@ -100,7 +100,7 @@ class PinClassification:
         pin: Pin,
         definition: Definition,
         digest: str,
-        verdict: Verdict,
+        verdict: PinVerdict,
     ) -> Tool:
         held = self.held.get(item.name)
         if held is None or held.digest != digest or outcome_of(held) != verdict.outcome:

@@ -9,7 +9,7 @@ from pegboard.core.tool import Tool, ToolSpec, UpstreamTool
 from pegboard.core.wire_names import split_wire_name
 from pegboard.errors import SourceUnavailable
 from pegboard.registry.definition_diff import DEFINING, definition_of, digest_of, spec_of
-from pegboard.registry.pin_policy import Verdict
+from pegboard.registry.pin_policy import PinVerdict
 from pegboard.schemas.diff import SchemaChangeKind
 from pegboard.tools import SchemaTool
 
@@ -89,7 +89,9 @@ def _key(name: str) -> str:
     return f"{clean}~{digest_of({'name': repr(name)})[:16]}"
 
 
-def withhold(item: ListedDefinition, pinned: Definition, verdict: Verdict, *, state: State) -> Tool:
+def withhold(
+    item: ListedDefinition, pinned: Definition, verdict: PinVerdict, *, state: State
+) -> Tool:
     """Return the tool with its approved definition, callable while that still describes it.
 
     A breaking change could give a call another meaning than the approved one: the tool then waits.

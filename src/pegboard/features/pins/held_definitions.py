@@ -7,10 +7,10 @@ from pegboard.core.tool import Effect, ToolSpec
 from pegboard.features.catalogue.views import diff_dict
 from pegboard.features.pins.definitions import State
 from pegboard.registry.definition_diff import definition_diff, spec_of
-from pegboard.registry.pin_policy import Verdict
+from pegboard.registry.pin_policy import PinVerdict
 
 
-def diff_of(verdict: Verdict, tool: str) -> dict[str, Any]:
+def diff_of(verdict: PinVerdict, tool: str) -> dict[str, Any]:
     """Return the details of a changed definition; `tool` is its wire name."""
     return {"tool": tool, "outcome": verdict.outcome, **diff_dict(verdict.diff)}
 

@@ -11,7 +11,7 @@ from pegboard.core.ports.audit_store import Prove, skip_proof
 from pegboard.core.ports.catalogue_stores import HeldDefinition, Pin, PinStore
 from pegboard.core.tool import Tool
 from pegboard.errors import PegboardError
-from pegboard.execution.audit_first import named, record_in_audit
+from pegboard.execution.audit_first import record_in_audit, summarize_names
 from pegboard.features.pins.classify import PinClassification
 from pegboard.features.pins.definitions import upstream_of
 from pegboard.features.pins.held_definitions import details_of, state_of
@@ -84,7 +84,7 @@ class PinCheck:
         pins, held = await self._store.pins(source), await self._store.list_held(source)
         classification = PinClassification(
             source=source,
-            at=self._registry.kit.now(),
+            at=self._registry.environment.now(),
             policy=self._policy(source),
             new=self._new(source),
             pins={pin.name: pin for pin in pins},
@@ -143,12 +143,12 @@ class PinCheck:
                 at=classification.at,
                 subject=fresh[0].name if len(fresh) == 1 else "",
                 detail={
-                    **named((pin.name, pin.digest) for pin in fresh),
+                    **summarize_names((pin.name, pin.digest) for pin in fresh),
                     "source": classification.source,
                 },
             )
 
-        return record_in_audit(self._prove, about, kit=self._registry.kit)
+        return record_in_audit(self._prove, about, environment=self._registry.environment)
 
     def _emit_pinned(self, classification: PinClassification) -> None:
         if classification.first:
@@ -172,7 +172,7 @@ class PinCheck:
         item: Pin | HeldDefinition,
         **detail: object,
     ) -> None:
-        self._registry.kit.emitter.emit(
+        self._registry.environment.emitter.emit(
             BoardChanged(
                 kind="definition",
                 action=action,

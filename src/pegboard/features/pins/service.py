@@ -13,7 +13,7 @@ from pegboard.core.ports.catalogue_stores import HeldDefinition, Pin, PinDecisio
 from pegboard.core.principal import LOCAL, Principal
 from pegboard.core.wire_names import split_wire_name
 from pegboard.errors import AccessDenied, DefinitionChanged, DefinitionNotHeld
-from pegboard.execution.audit_first import named, record_in_audit
+from pegboard.execution.audit_first import record_in_audit, summarize_names
 from pegboard.features.paging import KeysetPage, page_of
 from pegboard.features.permissions import check_may_change_catalogue
 from pegboard.features.pins.held_definitions import details_of, state_of, with_rejection
@@ -174,7 +174,7 @@ class Pins:
         self, held: Sequence[HeldDefinition], decision: Decision, principal: Principal
     ) -> Sequence[HeldDefinition]:
         """Decide the definitions that are still held as they were read, and announce those only."""
-        by, now = principal.owner, self._registry.kit.now()
+        by, now = principal.owner, self._registry.environment.now()
         if decision == "approve":
             for item in held:
                 _check_not_blocked(item)
@@ -207,10 +207,10 @@ class Pins:
         self, held: Sequence[HeldDefinition], decision: Decision, principal: Principal
     ) -> AbstractAsyncContextManager[None]:
         """Write a decision to the audit trail, where that is required, before it is done."""
-        kit = self._registry.kit
+        kit = self._registry.environment
 
         def about() -> BoardChanged:
-            affected = named((_tool(item) or item.name, item.digest) for item in held)
+            affected = summarize_names((_tool(item) or item.name, item.digest) for item in held)
             return BoardChanged(
                 kind="definition",
                 action=decision,
@@ -221,7 +221,7 @@ class Pins:
                 detail={**affected, "source": held[0].source},
             )
 
-        return record_in_audit(self._prove, about, kit=kit)
+        return record_in_audit(self._prove, about, environment=kit)
 
     def _announce(
         self,
@@ -231,7 +231,7 @@ class Pins:
         *,
         more: Mapping[str, str] = MappingProxyType({}),
     ) -> None:
-        kit = self._registry.kit
+        kit = self._registry.environment
         kit.emitter.emit(
             BoardChanged(
                 kind="definition",

@@ -129,7 +129,7 @@ class Plans:
         kept = StoredPlan(
             id=graph.id,
             graph=write_graph(graph),
-            created_at=self._registry.kit.now(),
+            created_at=self._registry.environment.now(),
             task_id=graph.task_id,
             created_by=principal.owner,
             mode=made.mode,

@@ -59,7 +59,7 @@ class RunAnswers:
         if asked is None:
             await self._check_unanswered(run_id, pending_id)
         await self._runner.answer(run_id, pending_id, answer)
-        kit = self._registry.kit
+        kit = self._registry.environment
         if asked is not None:
             kit.emitter.emit(answer_event(run, asked, answer, principal=principal, at=kit.now()))
 
@@ -98,7 +98,7 @@ class RunAnswers:
                     continue
 
     async def _is_decided(self, approval_id: str) -> bool:
-        found = await self._registry.kit.approvals.get(approval_id)
+        found = await self._registry.environment.approvals.get(approval_id)
         return found is not None and found.state != "pending"
 
     async def _check_unanswered(self, run_id: str, pending_id: str) -> None:

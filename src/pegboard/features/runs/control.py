@@ -50,7 +50,7 @@ class RunControl:
 
     async def resume(self, run: StoredRun, *, principal: Principal) -> None:
         """Resume a run, also one whose process died."""
-        run_id, now = run.start.run_id, self._registry.kit.now()
+        run_id, now = run.start.run_id, self._registry.environment.now()
         if run.finished_at is not None:
             return
         is_asleep = run.state is NodeState.WAITING and (run.wake_at is None or run.wake_at > now)
@@ -93,7 +93,7 @@ class RunControl:
                     pause = min(2 * pause, _LAST_LOOK)
 
     def _announce(self, run: StoredRun, action: str, principal: Principal) -> None:
-        kit = self._registry.kit
+        kit = self._registry.environment
         kit.emitter.emit(control_event(run, action, principal=principal, at=kit.now()))
 
 

@@ -253,7 +253,7 @@ class Runs:
         """
         await self._visible(run_id, principal)
         coming = follow_events(
-            self._store, self._feed, run_id, after=after, now=self._registry.kit.now
+            self._store, self._feed, run_id, after=after, now=self._registry.environment.now
         )
         async for event in coming:
             yield event
@@ -290,4 +290,4 @@ class Runs:
         return run
 
     async def _view(self, run: StoredRun) -> RunView:
-        return await view_run(self._store, run, now=self._registry.kit.now())
+        return await view_run(self._store, run, now=self._registry.environment.now())

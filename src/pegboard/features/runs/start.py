@@ -100,7 +100,7 @@ class RunStarter:
             ToolNotFound: The tool does not exist, or the caller may not see it.
         """
         graph = call_graph(tool, arguments, seconds=seconds)
-        await wait_for_graph_sources(self._registry.kit, graph, find=self._registry.find)
+        await wait_for_graph_sources(self._registry.environment, graph, find=self._registry.find)
         if self._registry.find(tool) is None:
             raise ToolNotFound(tool, self._registry.nearest(tool, principal))
         return graph

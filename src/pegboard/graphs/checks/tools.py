@@ -53,7 +53,7 @@ def _healed(look: GraphTypes, node: Node) -> str:
 
 
 def _unknown(look: GraphTypes, name: str, at: str, *, spare: str) -> Fault:
-    reason = look.terms.board.kit.why_absent(name)
+    reason = look.terms.board.environment.why_missing(name)
     if reason or (spare and (spare != _ANOTHER or _was_there(look, name))):
         why = f": {reason.rstrip('.')}" if reason else ""
         message = f"'{name[:100]}' is not there now{why}."
@@ -87,7 +87,7 @@ def _can_be_used(look: GraphTypes, name: str) -> bool:
 def _access_faults(
     look: GraphTypes, spec: ToolSpec, at: str, *, spare: str = ""
 ) -> Iterator[Fault]:
-    kit = look.terms.board.kit
+    kit = look.terms.board.environment
     decision = decide(
         look.terms.principal, spec, Action.CALL, policy=kit.policy, switches=kit.switches
     )

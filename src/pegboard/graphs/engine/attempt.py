@@ -57,7 +57,7 @@ class RunAttempt:
     ) -> None:
         self._graph = graph
         self._start = start
-        self._emitter = board.kit.emitter
+        self._emitter = board.environment.emitter
         self._run = run = RunContext(
             run_id=start.run_id,
             board=board,
@@ -156,7 +156,7 @@ class RunAttempt:
 
     def _emit_started(self) -> None:
         start = self._start
-        if self._emitter.is_heard:
+        if self._emitter.has_listeners:
             self._emitter.emit(
                 RunStarted(
                     run_id=start.run_id,
@@ -169,7 +169,7 @@ class RunAttempt:
             )
 
     def _emit_suspended(self, result: RunResult) -> None:
-        if self._emitter.is_heard:
+        if self._emitter.has_listeners:
             self._emitter.emit(
                 RunRested(
                     run_id=result.run_id,
@@ -180,7 +180,7 @@ class RunAttempt:
             )
 
     def _emit_finished(self, result: RunResult) -> None:
-        if self._emitter.is_heard:
+        if self._emitter.has_listeners:
             self._emitter.emit(
                 RunFinished(
                     run_id=result.run_id,
@@ -235,7 +235,7 @@ class AttemptLimit:
     def _end(self, start: RunStart, error: PegboardError, last: RunResult | None) -> RunResult:
         name = str(start.graph.get("id") or start.graph.get("name") or "")
         last = last or RunResult(run_id=start.run_id, state=NodeState.IN_PROGRESS, graph=name)
-        took = round((self._board.kit.now() - start.created_at) * 1000, 3)
+        took = round((self._board.environment.now() - start.created_at) * 1000, 3)
         result = structs.replace(
             last,
             state=NodeState.FAILED,
@@ -245,8 +245,8 @@ class AttemptLimit:
             started_at=start.created_at,
             duration_ms=took,
         )
-        if self._board.kit.emitter.is_heard:
-            self._board.kit.emitter.emit(
+        if self._board.environment.emitter.has_listeners:
+            self._board.environment.emitter.emit(
                 RunFinished(
                     run_id=start.run_id,
                     graph=result.graph,

@@ -81,7 +81,7 @@ class RunContext:
         self.ctx = ctx
         self.env = env
         self.find_substitute = heal
-        self.now, self.monotonic = board.kit.now, board.kit.monotonic
+        self.now, self.monotonic = board.environment.now, board.environment.monotonic
         self.stop_signal = StopSignal()
         self.paused = False
         self.cancelled = False
@@ -90,7 +90,7 @@ class RunContext:
         self.states: dict[str, NodeState] = {}
         self.expires_at: float | None = None
         self.suspend: Callable[[], Awaitable[bool]] = _stay
-        self._emitter = board.kit.emitter
+        self._emitter = board.environment.emitter
         self._tokens = 1
         self._idle: asyncio.Future[None] | None = None
         self._mail: dict[str, list[Signal]] = {}
@@ -251,7 +251,7 @@ class RunContext:
         if self.states.get(run.id) is run.state:
             return
         self.states[run.id] = run.state
-        if self._emitter.is_heard:
+        if self._emitter.has_listeners:
             self._emitter.emit(
                 NodeChanged(
                     run_id=self.run_id,

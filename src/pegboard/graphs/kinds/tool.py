@@ -26,7 +26,7 @@ from pegboard.errors import (
     Unavailable,
     shorten_name,
 )
-from pegboard.execution.results.handles import find, value_of
+from pegboard.execution.results.handles import load_result, value_of
 from pegboard.execution.retry_rules import delay_before, did_nothing, is_repeatable, may_repeat
 from pegboard.execution.wait_for_source import wait_for_source
 from pegboard.graphs.engine.node_results import as_failed, combine, from_tool_result
@@ -100,7 +100,7 @@ class StoreRetry:
         self._is_repeatable = repeatable
         self._count = 0
         self._deadline = context.deadline
-        timeout = context.board.kit.settings.call_timeout
+        timeout = context.board.environment.settings.call_timeout
         if self._deadline is None and timeout:
             self._deadline = context.monotonic() + timeout
 
@@ -297,9 +297,9 @@ async def _find(context: NodeContext, name: str) -> Tool:
     board = context.board
     tool, missed = find_tool(board, name)
     if tool is None:  # a run that is taken up when a server starts may precede its tools
-        await wait_for_source(board.kit, name, deadline=context.deadline)
+        await wait_for_source(board.environment, name, deadline=context.deadline)
         tool, missed = find_tool(board, name)
-    if tool is None and (reason := board.kit.why_absent(name)):
+    if tool is None and (reason := board.environment.why_missing(name)):
         raise SourceUnavailable(f"'{shorten_name(name)}' is not there now: {reason}")
     if tool is None or missed:
         raise ToolNotFound(name, board.nearest(name.partition("@")[0], context.principal))
@@ -330,7 +330,7 @@ async def _call(
             break
         if not may_repeat(retry, error, repeatable=repeatable):
             break
-        delay = delay_before(retry, retries, error, context.board.kit.random())
+        delay = delay_before(retry, retries, error, context.board.environment.random())
         if context.deadline is not None and context.monotonic() + delay >= context.deadline:
             break
         await asyncio.sleep(delay)
@@ -349,7 +349,9 @@ async def _whole_output(context: NodeContext, result: ToolResult) -> Any:
     if meta.truncated:
         owner = context.principal.owner
         try:
-            return value_of(await find(meta.handle, context.board.kit.results, owner))
+            return value_of(
+                await load_result(meta.handle, context.board.environment.results, owner)
+            )
         except PegboardError as error:
             raise ToolFailed(
                 f"'{context.step}' was done, but its output of {meta.total_bytes} bytes was not "

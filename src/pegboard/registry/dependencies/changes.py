@@ -1,4 +1,4 @@
-"""What is done to a dependency graph, and what came of it."""
+"""Changes of a dependency graph, and the differences between its versions."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field
@@ -6,21 +6,21 @@ from dataclasses import dataclass, field
 Edge = tuple[str, str]
 """A prerequisite and what depends on it."""
 Origins = tuple[str, ...]
-"""Who says that there is a node or an edge: `spec`, `board`, `api`, ...; sorted, empty for none."""
+"""The origins that declare a node or an edge: `spec`, `board`, `api`, ...; sorted."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GraphChange:
-    """What is to be done, all of it or nothing. Removals come before additions.
+    """A change that is applied as a whole or not at all. Removals come before additions.
 
     Attributes:
-        add_nodes: Ids of tools; those that are there already are left alone.
-        remove_nodes: Taken out with all their edges, whoever said them.
-        add_edges: A prerequisite and its dependant each; both nodes are there or are added too.
-        remove_edges: Taken out, whoever said them.
-        retract_nodes: No longer said by the origin of this change; others may still say them, and
-            a node that has edges stays.
-        retract_edges: No longer said by the origin of this change; others may still say them.
+        add_nodes: Ids of tools; existing ones stay as they are.
+        remove_nodes: Removed with all their edges, whatever their origins.
+        add_edges: Pairs of a prerequisite and its dependant; both exist or are added too.
+        remove_edges: Removed, whatever their origins.
+        retract_nodes: No longer declared by the origin of this change. A node with another origin
+            or with edges stays.
+        retract_edges: No longer declared by the origin of this change; other origins keep them.
     """
 
     add_nodes: tuple[str, ...] = ()
@@ -33,7 +33,7 @@ class GraphChange:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Dependency:
-    """One edge and who says it."""
+    """One edge and its origins."""
 
     prerequisite: str
     dependant: str
@@ -42,10 +42,10 @@ class Dependency:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GraphDiff:
-    """How one version differs from another: everything sorted.
+    """How one version differs from another; everything is sorted.
 
     Attributes:
-        changed_origins: Edges of both versions that others say now: old and new origins.
+        changed_origins: Edges of both versions whose origins differ: old and new origins.
     """
 
     added_nodes: tuple[str, ...] = ()
@@ -62,7 +62,7 @@ class GraphDiff:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Delta:
-    """What one change did: for each node and edge that it touched who said it, and who says it."""
+    """The effect of one change: old and new origins of each node and edge that it touched."""
 
     nodes: dict[str, tuple[Origins, Origins]] = field(
         default_factory=dict[str, tuple[Origins, Origins]]
@@ -73,19 +73,19 @@ class Delta:
 
     @property
     def size(self) -> int:
-        """How much there is to keep."""
+        """Number of touched nodes and edges."""
         return len(self.nodes) + len(self.edges)
 
     def undone(self) -> "Delta":
-        """What takes it back."""
+        """The opposite delta."""
         return Delta(
             nodes={node: (after, before) for node, (before, after) in self.nodes.items()},
             edges={edge: (after, before) for edge, (before, after) in self.edges.items()},
         )
 
 
-def combined(deltas: Iterable[Delta]) -> Delta:
-    """What several did together, one after the other."""
+def combine_deltas(deltas: Iterable[Delta]) -> Delta:
+    """The joint effect of several deltas in a row."""
     nodes: dict[str, tuple[Origins, Origins]] = {}
     edges: dict[Edge, tuple[Origins, Origins]] = {}
     for delta in deltas:
@@ -99,8 +99,8 @@ def combined(deltas: Iterable[Delta]) -> Delta:
     )
 
 
-def shown(delta: Delta) -> GraphDiff:
-    """A delta as people read it."""
+def to_diff(delta: Delta) -> GraphDiff:
+    """The delta as a readable diff."""
     nodes, edges = sorted(delta.nodes.items()), sorted(delta.edges.items())
     return GraphDiff(
         added_nodes=tuple(node for node, (before, _) in nodes if not before),

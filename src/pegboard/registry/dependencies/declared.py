@@ -1,4 +1,4 @@
-"""What tools say themselves of what they need, as a change of the graph."""
+"""Dependencies that tools declare in their specs, applied to the graph."""
 
 from collections.abc import Callable, Collection, Iterable
 from graphlib import CycleError, TopologicalSorter
@@ -8,10 +8,10 @@ from pegboard.core.tool import ToolSpec
 from pegboard.core.wire_names import split_wire_name
 from pegboard.errors import DependencyCycle
 from pegboard.registry.dependencies.changes import Edge, GraphChange
-from pegboard.registry.dependencies.versioned import Dependencies
+from pegboard.registry.dependencies.versioned import VersionedDependencies
 
 ORIGIN = "spec"
-"""Who says the edges that come from `ToolSpec.dependencies`."""
+"""The origin of edges from `ToolSpec.dependencies`."""
 
 
 def _never(_node: str) -> bool:
@@ -19,35 +19,35 @@ def _never(_node: str) -> bool:
 
 
 def declare(
-    graph: Dependencies,
+    graph: VersionedDependencies,
     specs: Iterable[ToolSpec],
     *,
     is_away: Callable[[str], bool] = _never,
 ) -> tuple[DependencyCycle, ...]:
-    """Make the graph say what these tools, which are all there are, say of themselves.
+    """Make the graph agree with what these tools, which are all there are, declare.
 
-    What a tool needs is named by id or by name; a tool of its own source is looked for first, and
-    may be named as its author does, without the source. What is needed stays a node when there is
-    no such tool, so that it can be seen that it is missing; so does a tool that is gone and is
-    still needed. Nodes and edges of other origins are left alone.
+    A prerequisite is named by id or by name; a tool of the same source comes first, and may be
+    named without the source. A missing prerequisite stays a node, so that it can be seen that it is
+    missing; so does a removed tool that is still needed. Nodes and edges of other origins are not
+    touched.
 
     Args:
-        graph: What is changed.
-        specs: Of the tools that are there.
-        is_away: Whether the tool of a node will be back; what it said of itself stays as it was.
+        graph: The graph to change.
+        specs: All current tools.
+        is_away: Whether the tool of a node is only temporarily missing; its declarations are kept.
 
     Returns:
-        The cycles that there would be. Of each, one edge is left out, and the rest holds.
+        The cycles that there would be. One edge of each is left out, and the rest is applied.
     """
     current = graph.current
 
     def absent_id(source: str, needed: str) -> str:
-        sibling = known_id(f"{source}__{needed}", current.nodes)
+        sibling = resolve_id(f"{source}__{needed}", current.nodes)
         if source and sibling in current:
             return sibling
-        return known_id(needed, current.nodes) if is_away(needed) else needed
+        return resolve_id(needed, current.nodes) if is_away(needed) else needed
 
-    wanted, nodes = _said(list(specs), absent_id)
+    wanted, nodes = _declared_edges(list(specs), absent_id)
     known = {(edge.prerequisite, edge.dependant): edge.origins for edge in current.edges}
     gone = [
         edge
@@ -80,20 +80,20 @@ def declare(
 def check_declared(
     specs: Iterable[ToolSpec], *, ours: Iterable[ToolSpec], edges: Iterable[Edge] = ()
 ) -> None:
-    """Refuse tools that would need each other, or that need themselves.
+    """Refuse tools that would need each other in a cycle, or need themselves.
 
     Args:
-        specs: Of all tools that there would be.
-        ours: Those of them that are asked about; circles of others are left alone.
-        edges: What others say of what needs what.
+        specs: All tools that there would be.
+        ours: The tools to check; cycles of others are ignored.
+        edges: Edges of other origins.
 
     Raises:
-        DependencyCycle: Ours close one; names it.
+        DependencyCycle: One of ours is in a cycle; names it.
     """
     ids = {spec.id for spec in ours if spec.dependencies}
     if not ids:
         return
-    said, _ = _said(list(specs), lambda _, needed: needed)
+    said, _ = _declared_edges(list(specs), lambda _, needed: needed)
     if cycle := cycle_through((*said, *edges), is_ours=ids.__contains__):
         raise DependencyCycle(cycle)
 
@@ -101,13 +101,13 @@ def check_declared(
 def cycle_through(
     edges: Iterable[Edge], *, is_ours: Callable[[str], bool] = lambda _: True
 ) -> tuple[str, ...]:
-    """A cycle with one of our nodes in it, each before what needs it; empty when there is none.
+    """A cycle through one of our nodes, each before its dependant; empty when there is none.
 
-    Takes time as there are edges. Cycles of others, which were there before, are left alone.
+    Takes time proportional to the number of edges. Cycles without one of our nodes are ignored.
 
     Args:
-        edges: Prerequisites and dependants.
-        is_ours: Whether a node is asked about.
+        edges: Pairs of a prerequisite and its dependant.
+        is_ours: Whether a node is to be checked.
     """
     needs: dict[str, dict[str, None]] = {}
     for needed, node in edges:
@@ -120,8 +120,8 @@ def cycle_through(
     return ()
 
 
-def known_id(name: str, nodes: Iterable[str]) -> str:
-    """The id among these that a tool of this wire name would have; the name itself without one."""
+def resolve_id(name: str, nodes: Iterable[str]) -> str:
+    """The id among these of the tool with this wire name; the name itself without one."""
     for node in nodes:
         stem, _, major = node.rpartition("_v")
         if stem == name and major.isdecimal():
@@ -129,10 +129,10 @@ def known_id(name: str, nodes: Iterable[str]) -> str:
     return name
 
 
-def _said(
+def _declared_edges(
     specs: list[ToolSpec], absent_id: Callable[[str, str], str]
 ) -> tuple[dict[Edge, None], dict[str, None]]:
-    """The edges and the nodes that these tools speak of."""
+    """The edges and the nodes that these tools declare."""
     nodes = dict.fromkeys(spec.id for spec in specs)
     edges: dict[Edge, None] = {}
     needing = [spec for spec in specs if spec.dependencies]
@@ -152,7 +152,7 @@ def _said(
 
 
 def _siblings(specs: list[ToolSpec]) -> dict[tuple[str, str], str]:
-    """The ids of the tools of sources, by what their authors call them: by name and by id."""
+    """The ids of tools of sources, by the names and ids that their authors use."""
     found: dict[tuple[str, str], str] = {}
     for spec in specs:
         source, action = split_wire_name(spec.name)

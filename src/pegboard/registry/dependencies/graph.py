@@ -1,4 +1,4 @@
-"""One version of the dependency graph: frozen, and asked for everything."""
+"""One version of the dependency graph, and all queries about it."""
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
@@ -10,17 +10,17 @@ from pegboard.registry.dependencies.changes import Delta, Dependency, Edge, Orig
 
 Direction = Literal["both", "prerequisites", "dependants"]
 Rows = Mapping[str, Mapping[str, Origins]]
-"""For each node its neighbours on one side, and who says so."""
+"""For each node its neighbours in one direction, with the origins of the edges."""
 
 _NONE: Mapping[str, Origins] = {}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Broken:
+class ImpactedTool:
     """A tool that no longer works when another fails.
 
     Attributes:
-        because: Which of its own prerequisites is gone or broken.
+        because: Which of its prerequisites is missing or impacted.
     """
 
     tool: str
@@ -28,13 +28,13 @@ class Broken:
 
 
 class DependencyGraph:
-    """Which tools need which, as of one version; never changes.
+    """The dependencies of one version; immutable.
 
     Args:
         version: Its number; 0 is the empty graph.
-        nodes: All nodes, and who says that they are there.
-        dependants: For each node those that need it, and who says so.
-        prerequisites: The same the other way round.
+        nodes: All nodes with their origins.
+        dependants: For each node its dependants, with the origins of the edges.
+        prerequisites: For each node its prerequisites, likewise.
     """
 
     __slots__ = ("_dependants", "_nodes", "_prerequisites", "version")
@@ -85,36 +85,36 @@ class DependencyGraph:
         )
 
     def origins_of_node(self, node: str) -> Origins:
-        """Who says that there is this node; empty when there is none."""
+        """The origins of a node; empty when there is none."""
         return self._nodes.get(node, ())
 
     def origins(self, edge: Edge) -> Origins:
-        """Who says that there is this edge; empty when there is none."""
+        """The origins of an edge; empty when there is none."""
         return self._dependants.get(edge[0], _NONE).get(edge[1], ())
 
     def prerequisites(self, node: str, *, transitive: bool = False) -> tuple[str, ...]:
-        """What a tool needs, the nearest first; `transitive` for what those need too.
+        """The prerequisites of a tool, the nearest first; with `transitive` also theirs.
 
         Raises:
-            DependencyNotFound: No such node; names the nearest.
+            DependencyNotFound: No such node; suggests similar names.
         """
         return self._from(node, self._prerequisites, transitive)
 
     def dependants(self, node: str, *, transitive: bool = False) -> tuple[str, ...]:
-        """What needs a tool, the nearest first; `transitive` for what needs those too.
+        """The dependants of a tool, the nearest first; with `transitive` also theirs.
 
         Raises:
-            DependencyNotFound: No such node; names the nearest.
+            DependencyNotFound: No such node; suggests similar names.
         """
         return self._from(node, self._dependants, transitive)
 
     def around(
         self, node: str, *, depth: int = 1, direction: Direction = "both"
     ) -> "DependencyGraph":
-        """The part of the graph at most so many edges away, in one direction or either.
+        """The sub-graph within a number of edges, in one direction or both.
 
         Raises:
-            DependencyNotFound: No such node; names the nearest.
+            DependencyNotFound: No such node; suggests similar names.
         """
         self.check_node(node)
         sides = {"prerequisites": self._prerequisites, "dependants": self._dependants}
@@ -128,20 +128,20 @@ class DependencyGraph:
         return self.only(inside)
 
     def only(self, nodes: Iterable[str]) -> "DependencyGraph":
-        """The part with these nodes and the edges between them."""
+        """The sub-graph of these nodes."""
         kept = [node for node in dict.fromkeys(nodes) if node in self]
         inside = set(kept)
         return DependencyGraph(
             version=self.version,
             nodes={node: self._nodes[node] for node in kept},
-            dependants=cut(self._dependants, kept, inside),
-            prerequisites=cut(self._prerequisites, kept, inside),
+            dependants=select_rows(self._dependants, kept, inside),
+            prerequisites=select_rows(self._prerequisites, kept, inside),
         )
 
     def layers(self) -> tuple[tuple[str, ...], ...]:
-        """All tools, each in the first layer after all that it needs; sorted within.
+        """All tools in layers: each in the first layer after all its prerequisites; sorted within.
 
-        Tools of one layer do not need each other, so that they can run side by side.
+        Tools of one layer do not need each other and can run concurrently.
         """
         left = {node: len(needs) for node, needs in self._prerequisites.items()}
         layer = sorted(node for node, count in left.items() if not count)
@@ -158,21 +158,21 @@ class DependencyGraph:
         return tuple(found)
 
     def order(self) -> tuple[str, ...]:
-        """All tools, each after what it needs; the same order each time."""
+        """All tools in a stable order, each after its prerequisites."""
         return tuple(node for layer in self.layers() for node in layer)
 
     def breaks(
         self, node: str, *, has_alternative: Callable[[str, str], bool] | None = None
-    ) -> tuple[Broken, ...]:
-        """What no longer works when a tool fails, the nearest first, without itself.
+    ) -> tuple[ImpactedTool, ...]:
+        """The tools that no longer work when a tool fails, the nearest first.
 
         Args:
-            node: What fails.
-            has_alternative: Given a tool that is gone and one that needs it: whether something
-                else serves the latter instead.
+            node: The tool that fails.
+            has_alternative: Given a missing tool and a dependant: whether the dependant has an
+                alternative.
 
         Raises:
-            DependencyNotFound: No such node; names the nearest.
+            DependencyNotFound: No such node; suggests similar names.
         """
         self.check_node(node)
         broken: dict[str, str] = {node: ""}
@@ -187,22 +187,22 @@ class DependencyGraph:
             broken |= found
             frontier = sorted(found)
         del broken[node]
-        return tuple(Broken(tool=tool, because=gone) for tool, gone in broken.items())
+        return tuple(ImpactedTool(tool=tool, because=gone) for tool, gone in broken.items())
 
     def check_node(self, node: str) -> None:
-        """Refuse what is not there.
+        """Check that a node exists.
 
         Raises:
-            DependencyNotFound: No such node; names the nearest.
+            DependencyNotFound: No such node; suggests similar names.
         """
         if node not in self:
             raise DependencyNotFound(f"tool '{node[:100]}'", nearest_names(node, self._nodes))
 
     def check_edge(self, edge: Edge) -> None:
-        """Refuse what is not there.
+        """Check that an edge exists.
 
         Raises:
-            DependencyNotFound: No such node or edge; names the nearest.
+            DependencyNotFound: No such node or edge; suggests similar ones.
         """
         for node in edge:
             self.check_node(node)
@@ -213,24 +213,24 @@ class DependencyGraph:
             raise DependencyNotFound(f"dependency '{before} -> {after}'", tuple(near[:3]))
 
     def neighbours(self, node: str) -> Iterator[str]:
-        """The direct dependants, unsorted; nothing for a node that is not there."""
+        """The direct dependants, unsorted; nothing for an unknown node."""
         return iter(self._dependants.get(node, _NONE))
 
     def needs(self, node: str) -> Iterator[str]:
-        """The direct prerequisites, unsorted; nothing for a node that is not there."""
+        """The direct prerequisites, unsorted; nothing for an unknown node."""
         return iter(self._prerequisites.get(node, _NONE))
 
-    def changed(self, delta: Delta, *, version: int) -> "DependencyGraph":
-        """Another version, which shares with this one whatever the delta does not touch."""
+    def apply(self, delta: Delta, *, version: int) -> "DependencyGraph":
+        """The version after a delta, which shares everything that the delta does not touch."""
         forward = [
             (before, after, is_said) for (before, after), (_, is_said) in delta.edges.items()
         ]
         backward = [(after, before, is_said) for before, after, is_said in forward]
         return DependencyGraph(
             version=version,
-            nodes=changed_nodes(self._nodes, delta),
-            dependants=changed_rows(self._dependants, delta, forward),
-            prerequisites=changed_rows(self._prerequisites, delta, backward),
+            nodes=apply_to_nodes(self._nodes, delta),
+            dependants=apply_to_rows(self._dependants, delta, forward),
+            prerequisites=apply_to_rows(self._prerequisites, delta, backward),
         )
 
     def _from(self, node: str, side: Rows, transitive: bool) -> tuple[str, ...]:  # noqa: FBT001 - passed on
@@ -246,13 +246,13 @@ class DependencyGraph:
         return tuple(found)
 
 
-def cut(rows: Rows, kept: Iterable[str], inside: Collection[str]) -> Rows:
-    """The rows of these nodes, with the neighbours that are among them.
+def select_rows(rows: Rows, kept: Iterable[str], inside: Collection[str]) -> Rows:
+    """The rows of these nodes, with the neighbours among them.
 
     Args:
-        rows: Of all nodes.
-        kept: Of which nodes, in this order.
-        inside: The same, to look them up in.
+        rows: The rows of all nodes.
+        kept: The nodes, in this order.
+        inside: The same nodes, for lookups.
     """
     return {
         node: {other: origins for other, origins in rows[node].items() if other in inside}
@@ -260,13 +260,13 @@ def cut(rows: Rows, kept: Iterable[str], inside: Collection[str]) -> Rows:
     }
 
 
-def changed_rows(rows: Rows, delta: Delta, edges: Iterable[tuple[str, str, Origins]]) -> Rows:
-    """The rows after a change; those that it does not touch are the same objects.
+def apply_to_rows(rows: Rows, delta: Delta, edges: Iterable[tuple[str, str, Origins]]) -> Rows:
+    """The rows after a delta; rows that it does not touch are shared.
 
     Args:
-        rows: Of one side, before.
-        delta: What changes of the nodes.
-        edges: What changes of the edges: a node of this side, its neighbour, and who says so now.
+        rows: The rows of one direction.
+        delta: The changed nodes.
+        edges: The changed edges: a node, its neighbour in this direction, and the new origins.
     """
     result = dict(rows)
     touched: dict[str, dict[str, Origins]] = {}
@@ -288,8 +288,8 @@ def changed_rows(rows: Rows, delta: Delta, edges: Iterable[tuple[str, str, Origi
     return result
 
 
-def changed_nodes(nodes: Mapping[str, Origins], delta: Delta) -> Mapping[str, Origins]:
-    """The nodes after a change; the same object where it touches none."""
+def apply_to_nodes(nodes: Mapping[str, Origins], delta: Delta) -> Mapping[str, Origins]:
+    """The nodes after a delta; shared where it touches none."""
     if not delta.nodes:
         return nodes
     result = dict(nodes)

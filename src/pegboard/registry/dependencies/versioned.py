@@ -1,4 +1,4 @@
-"""The dependency graph over time: changed as a whole, read back at any version."""
+"""The dependency graph with its versions."""
 
 from collections import OrderedDict
 from collections.abc import Iterable, Mapping
@@ -11,32 +11,29 @@ from pegboard.registry.dependencies.changes import (
     GraphChange,
     GraphDiff,
     Origins,
-    combined,
-    shown,
+    combine_deltas,
+    to_diff,
 )
 from pegboard.registry.dependencies.graph import DependencyGraph
 from pegboard.registry.dependencies.topological_order import TopologicalOrder
 
 _READ_BACK = 8
-"""So many old versions stay made after somebody read them."""
+"""Number of computed old versions that are cached."""
 
 
-class Dependencies:
-    """Which tools need which, with every version since it was made.
+class VersionedDependencies:
+    """The dependency graph with all its versions.
 
-    Kept are the newest version and what each change did; an old version is the newest with the
-    changes since taken back, and shares with it whatever they did not touch. May be changed in one
-    thread while others read: a `DependencyGraph` never changes.
+    The newest version and the delta of each change are kept; an old version is computed by undoing
+    the deltas since, and shares with the newest everything they did not touch. May be changed by
+    one thread while others read, because a `DependencyGraph` is immutable.
 
-    ```python
-    needs = Dependencies()
-    needs.apply(GraphChange(add_nodes=("a_v1", "b_v1"), add_edges=(("a_v1", "b_v1"),)))
-    needs.current.prerequisites("b_v1")  # ("a_v1",)
-    ```
+    ```python needs = VersionedDependencies() needs.apply(GraphChange(add_nodes=("a_v1", "b_v1"),
+    add_edges=(("a_v1", "b_v1"),))) needs.current.prerequisites("b_v1")  # ("a_v1",) ```
 
     Args:
         keep: How many versions can be read back.
-        keep_entries: How many touched nodes and edges are kept for it, all versions together.
+        keep_entries: How many touched nodes and edges are kept for them, in all versions together.
     """
 
     def __init__(self, *, keep: int = 10_000, keep_entries: int = 500_000) -> None:
@@ -50,7 +47,7 @@ class Dependencies:
 
     @property
     def version(self) -> int:
-        """Of the newest; 0 before the first change."""
+        """The number of the newest version; 0 before the first change."""
         return self.current.version
 
     @property
@@ -59,22 +56,22 @@ class Dependencies:
         return self.version - len(self._deltas)
 
     def apply(self, change: GraphChange, *, origin: str = "api") -> DependencyGraph:
-        """Do all of a change or nothing; the graph afterwards, a new version if it did anything.
+        """Apply a change as a whole; the resulting graph, a new version if anything changed.
 
         Args:
-            change: What to do.
-            origin: Who says the edges that are added: `spec`, `board`, `api`, ...
+            change: What to change.
+            origin: The origin of the added edges: `spec`, `board`, `api`, ...
 
         Raises:
             DependencyCycle: It would close a cycle; names it in order.
-            DependencyNotFound: A node or an edge is not there; names the nearest.
+            DependencyNotFound: No such node or edge; suggests similar names.
         """
         with self._lock:
             old = self.current
             delta = _delta(old, change, origin)
             if not delta.size:
                 return old
-            new = old.changed(delta, version=old.version + 1)
+            new = old.apply(delta, version=old.version + 1)
             added = [edge for edge, (before, after) in delta.edges.items() if after and not before]
             cycle = self._ranks.add((node for node in delta.nodes if node not in old), added, new)
             if delta.nodes:
@@ -86,24 +83,22 @@ class Dependencies:
             return new
 
     def take_back(self, to: DependencyGraph) -> None:
-        """Let the newest version be one that was it before, as if nothing had come after it."""
+        """Make an earlier version the newest again and drop all later ones."""
         with self._lock:
             for version in range(to.version + 1, self.version + 1):
                 gone = self._deltas.pop(version, None)
                 self._entries -= gone.size if gone else 0
                 self._made.pop(version, None)
             edges = [(node, other) for node in to.nodes for other in to.neighbours(node)]
-            self._ranks = (
-                TopologicalOrder()
-            )  # an order of what is gone need not be one of what is back
+            self._ranks = TopologicalOrder()  # the order of the dropped versions may not fit
             self._ranks.add(to.nodes, edges, to)
             self.current = to
 
     def at(self, version: int) -> DependencyGraph:
-        """The graph as it was.
+        """The graph of an earlier version.
 
         Raises:
-            VersionNotFound: There never was such a version, or it is kept no longer.
+            VersionNotFound: It never existed, or is no longer kept.
         """
         with self._lock:
             if version == self.version:
@@ -112,27 +107,27 @@ class Dependencies:
             graph = self._made.get(version)
             if graph is None:
                 since = self._between(version, self.version)
-                graph = self.current.changed(since.undone(), version=version)
+                graph = self.current.apply(since.undone(), version=version)
                 self._made[version] = graph
                 while len(self._made) > _READ_BACK:
                     self._made.popitem(last=False)
             return graph
 
     def diff(self, old: int, new: int) -> GraphDiff:
-        """How the version `new` differs from the version `old`; either may be the later one.
+        """How the version `new` differs from the version `old`, in either direction.
 
         Raises:
-            VersionNotFound: There never was such a version, or it is kept no longer.
+            VersionNotFound: One of them never existed, or is no longer kept.
         """
         with self._lock:
             self._check(old)
             self._check(new)
             if old <= new:
-                return shown(self._between(old, new))
-            return shown(self._between(new, old).undone())
+                return to_diff(self._between(old, new))
+            return to_diff(self._between(new, old).undone())
 
     def _between(self, old: int, new: int) -> Delta:
-        return combined(self._deltas[version] for version in range(old + 1, new + 1))
+        return combine_deltas(self._deltas[version] for version in range(old + 1, new + 1))
 
     def _check(self, version: int) -> None:
         if not self.oldest <= version <= self.version:
@@ -150,7 +145,7 @@ class Dependencies:
 
 
 def _delta(graph: DependencyGraph, change: GraphChange, origin: str) -> Delta:
-    """What a change does to each node and edge that it touches."""
+    """The effect of a change on each node and edge that it touches."""
     removed, added = dict.fromkeys(change.remove_nodes), dict.fromkeys(change.add_nodes)
     edges: dict[Edge, Origins] = {}
     for node in removed:

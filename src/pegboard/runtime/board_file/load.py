@@ -11,7 +11,7 @@ from pydantic_core import ErrorDetails
 
 from pegboard.core.suggestions import did_you_mean
 from pegboard.errors import ConfigError
-from pegboard.execution.results.redaction import redactor
+from pegboard.execution.results.redaction import make_redactor
 from pegboard.runtime.board_file.models import Board, EnvValue
 from pegboard.runtime.secret_values import is_secretive, secret_values
 from pegboard.tools.safe_files import read_file
@@ -190,7 +190,7 @@ def _has(value: Any, step: str | int) -> bool:
 
 
 def _mask_secrets(error: ConfigError, secrets: Sequence[str]) -> ConfigError:
-    mask = redactor(tuple(secrets))
+    mask = make_redactor(tuple(secrets))
     return error if mask is None else ConfigError(mask(error.message))
 
 

@@ -67,7 +67,7 @@ class ToolPublisher:
 
     def notify_updated(self, state: SourceState, uri: str) -> None:
         """Notify the subscribers of a resource that it has changed."""
-        self._registry.offers.updated(board_uri(state.name, uri))
+        self._registry.offers.notify_update(board_uri(state.name, uri))
 
     async def _publish(self, source: str) -> str:
         # one after the other: the newest list is the one that is judged last
@@ -88,7 +88,7 @@ class ToolPublisher:
 
     def _put(self, state: SourceState, judged: PinCheckResult) -> str:
         """Replace the tools of a source; it does not await, so that no call sees half of it."""
-        registry, kit = self._registry, self._registry.kit
+        registry, kit = self._registry, self._registry.environment
         for tool in tuple(item for item in registry if item.spec.source == state.name):
             registry.remove(tool.spec.name)
         remote = state.opener is not None and state.opener.kind.remote

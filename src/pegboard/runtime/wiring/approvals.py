@@ -17,7 +17,7 @@ def watch_approvals(registry: ToolRegistry, service: "Approvals", stack: AsyncEx
     from pegboard.features.approvals import ApprovalWithdrawalListener
 
     withdrawing = ApprovalWithdrawalListener(service)
-    registry.kit.emitter.add(withdrawing)
+    registry.environment.emitter.add(withdrawing)
     watching = [
         asyncio.create_task(service.watch(_INTERVAL_SECONDS)),
         asyncio.create_task(withdrawing.watch()),

@@ -41,7 +41,7 @@ def build_call_environment(
         outcomes=storage.outcomes,
         journal=storage.journal,
         redact=masking.for_calls,
-        in_flight=in_flight,
-        why_absent=missing.why,
-        coming=missing.coming,
+        running_counts=in_flight,
+        why_missing=missing.why,
+        pending_source=missing.coming,
     )

@@ -99,8 +99,8 @@ class CatalogueParts:
             graph=lambda: self.dependencies.current,
             seen=self._seen.find,
         )
-        self.once = IdempotentRequests(registry.kit)
-        registry.kit.emitter.add(self.health)
+        self.once = IdempotentRequests(registry.environment)
+        registry.environment.emitter.add(self.health)
 
     async def open(self) -> None:
         """Load the stored state, once the sources are listed.
@@ -138,7 +138,7 @@ class CatalogueParts:
         found = [(state, self._observe(state)) for state in states]
         return [
             {
-                **state.to_dict(switches=self._registry.kit.switches),
+                **state.to_dict(switches=self._registry.environment.switches),
                 "health": health.status.value,
                 "health_reason": health.reason,
             }

@@ -33,7 +33,7 @@ async def open_kill_switches(
     Raises:
         Unavailable: The storage cannot be read. A board does not open without its kill switches.
     """
-    report_kill_switches(registry.kit)
+    report_kill_switches(registry.environment)
     service = KillSwitches(registry, storage.switches, prove=prove, apply_unsaved=True)
     stack.push_async_callback(service.unsaved.close)
     await service.load()

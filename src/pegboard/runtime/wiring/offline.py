@@ -48,7 +48,9 @@ async def open_offline(settings: Settings) -> AsyncGenerator[OfflineBoard]:
 
     async with create_storage(settings, redact=None) as opened:
         emitter = Emitter(audit_listeners(settings, opened))
-        registry = ToolRegistry(kit=CallEnvironment(approvals=opened.approvals, emitter=emitter))
+        registry = ToolRegistry(
+            environment=CallEnvironment(approvals=opened.approvals, emitter=emitter)
+        )
         prove = require_audit(settings, opened)
         yield OfflineBoard(
             approvals=Approvals(registry, prove=prove),

@@ -54,8 +54,8 @@ def open_runs(
     from pegboard.planning import Planner
 
     store = storage.runs
-    feed = RunFeed(store, tell=registry.kit.emitter.emit)
-    registry.kit.emitter.add(feed)
+    feed = RunFeed(store, tell=registry.environment.emitter.emit)
+    registry.environment.emitter.add(feed)
     stack.push_async_callback(feed.close)
     durability = create_durability(settings, storage)
     stack.push_async_callback(durability.close)

@@ -60,7 +60,7 @@ def find_visible_tool(board: Pegboard, name: str, principal: Principal) -> Tool:
         ToolNotFound: The tool does not exist or is hidden; both look the same.
         SourceUnavailable: The tool's source is unavailable; the message has the reason.
     """
-    kit, tool = board.registry.kit, board.find(name)
+    kit, tool = board.registry.environment, board.find(name)
     if not may_know(principal, tool.spec, policy=kit.policy, switches=kit.switches):
         raise ToolNotFound(name, board.registry.nearest(name, principal))
     return tool
@@ -71,7 +71,7 @@ def tool_detail(board: Pegboard, tool: Tool, principal: Principal) -> dict[str, 
 
     Dependencies that this caller may not see are left out.
     """
-    detail = with_switches(tool.spec, board.registry.kit.switches).to_dict()
+    detail = with_switches(tool.spec, board.registry.environment.switches).to_dict()
     registered = board.catalogue.definition(tool.spec)
     if registered is not None:
         detail["registered"] = registered

@@ -16,7 +16,7 @@ from pegboard.core.result import (
     TextPart,
     ToolResult,
 )
-from pegboard.execution.results.handles import find
+from pegboard.execution.results.handles import load_result
 from pegboard.runtime import Pegboard
 from pegboard.servers.mcp.selection import BoardSelection
 from pegboard.servers.mcp.to_mcp import McpTool
@@ -128,7 +128,7 @@ async def read_stored_result(board: Pegboard, handle: str, principal: Principal)
     Raises:
         HandleNotFound: The handle is unknown, has expired or belongs to another caller.
     """
-    stored = await find(handle, board.registry.kit.results, principal.owner)
+    stored = await load_result(handle, board.registry.environment.results, principal.owner)
     contents: dict[str, Any] = {"uri": handle, "mimeType": stored.media_type}
     if stored.media_type.startswith(_TEXTS):
         try:

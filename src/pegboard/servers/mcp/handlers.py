@@ -88,7 +88,9 @@ class Handlers:
     ) -> BaseModel | dict[str, Any]:
         """Run a tool; an error of the tool is a result, for the model to read."""
         name = caller.selection.board_name(params.name)
-        await wait_for_source(self._board.registry.kit, name)  # only then is its source known
+        await wait_for_source(
+            self._board.registry.environment, name
+        )  # only then is its source known
         tool = self._board.registry.find(name)
         if tool is not None and not caller.selection.has(tool.spec):
             raise unknown_tool(params.name)

@@ -14,7 +14,7 @@ from pegboard.core.uri_templates import match_uri
 from pegboard.errors import InvalidRequest
 from pegboard.registry import ToolRegistry
 from pegboard.registry.change_notifier import ChangeKind
-from pegboard.registry.resource_tools import OfferedPrompt, ResourceTool
+from pegboard.registry.resource_tools import PromptTool, ResourceTool
 from pegboard.servers.mcp.selection import BoardSelection
 from pegboard.servers.mcp.to_mcp import McpTool, to_mcp_prompt, to_mcp_resource, to_mcp_tool
 
@@ -114,7 +114,7 @@ class Catalogue:
     ) -> CallerListing:
         """Every item of a kind that this caller can see, by name, each name once."""
         key = (kind, principal, selection)
-        kit = self._registry.kit
+        kit = self._registry.environment
         stamp = (self._versions.get(_KEYS[kind][1], 0), kit, str(kit.switches.state()))
         known = self._listings.pop(key, None)
         if known is None or known.stamp != stamp:
@@ -130,7 +130,7 @@ class Catalogue:
         spec = tool.spec
         budget = spec.max_result_bytes
         if budget is None:
-            budget = self._registry.kit.settings.max_result_bytes
+            budget = self._registry.environment.settings.max_result_bytes
         known = self._rendered.get(spec.name)
         if known is not None and known[0] is tool and known[1] == bool(budget):
             return known[2]
@@ -155,7 +155,7 @@ class Catalogue:
 
     def prompt(
         self, principal: Principal, selection: BoardSelection, name: str
-    ) -> OfferedPrompt | None:
+    ) -> PromptTool | None:
         """The prompt of this client name, if this caller can see it."""
         return self.listing("prompts", principal, selection).find(name)
 
@@ -186,7 +186,7 @@ class Catalogue:
             self._rendered.clear()  # mostly tools that are gone
 
 
-def _prompt_entry(offered: OfferedPrompt, name: str) -> _Entry:
+def _prompt_entry(offered: PromptTool, name: str) -> _Entry:
     spec = offered.prompt.spec
     return _Entry(name, offered, lambda: to_mcp_prompt(spec, name))
 

@@ -72,7 +72,7 @@ async def test_sources_are_told_with_their_last_state_alone(
     request = await client.send("subscribe")
     await next_event(client, request)
 
-    emit = board.registry.kit.emitter.emit
+    emit = board.registry.environment.emitter.emit
     for number in range(100):
         emit(SourceChanged(source="shop", status="ok", tools=number))
     emit(SourceChanged(source="web", status="failed", reason="it is gone"))

@@ -30,7 +30,7 @@ class BoardSubscriptions:
         self._loop = asyncio.get_running_loop()
         self._subscriptions: set[_Subscription] = set()
         registry.changes.listen(self._on_change)
-        registry.kit.emitter.add(self)
+        registry.environment.emitter.add(self)
 
     @contextmanager
     def subscribe(self, principal: Principal) -> Generator[AsyncGenerator[Mapping[str, Any]]]:
