@@ -1,50 +1,50 @@
-"""Every error Pegboard raises.
+"""All errors that Pegboard raises.
 
-Three questions choose the base: can the caller fix it, did the tool say no, would later help?
+The base class answers a question: can the caller fix it, did the tool fail, may a retry help?
 
 ```
 PegboardError
 ├── ConfigError                 the operator's file or setting is wrong; only at start or reload
 ├── CallerError                 the caller can fix it: precise, never retried
-│   ├── ToolSignatureError      a function cannot become a tool
+│   ├── ToolSignatureError      a function cannot be made a tool
 │   ├── ToolArgumentError       arguments do not fit the schema; one line per problem
 │   ├── ToolNotFound            no such tool; names the nearest
 │   ├── DuplicateTool           the name is taken; names both origins
 │   ├── SyncUse                 an async tool was called on the sync surface (a ValueError)
-│   ├── AccessDenied            `decide` said no, with its reason
-│   ├── ApprovalRequired        `decide` said ask, and nobody has approved yet
-│   ├── ApprovalNotFound        no approval of this id for this caller
-│   ├── ApprovalDecided         somebody else has answered it
-│   ├── ApprovalExpired         it is too late to answer it
-│   ├── AlreadyAnswered         somebody else has answered this question of a run
+│   ├── AccessDenied            access was denied, with the reason
+│   ├── ApprovalRequired        the call needs an approval first
+│   ├── ApprovalNotFound        no approval with this id for this caller
+│   ├── ApprovalDecided         the approval is decided already
+│   ├── ApprovalExpired         the approval has expired
+│   ├── AlreadyAnswered         the question of a run is answered already
 │   ├── IdempotencyConflict     the key was used with other arguments
 │   ├── HandleNotFound          no stored result under this handle for this caller
-│   ├── GraphInvalid            a graph, or what is in one, is wrong; one line per fault
-│   ├── RunNotFound             no run of this id for this caller
-│   ├── PlanNotFound            no plan of this id for this caller
-│   ├── DependencyCycle         tools would need each other; names the cycle in order
+│   ├── GraphInvalid            a graph is invalid; one line per fault
+│   ├── RunNotFound             no run with this id for this caller
+│   ├── PlanNotFound            no plan with this id for this caller
+│   ├── DependencyCycle         tools depend on each other; names the cycle in order
 │   ├── DependencyNotFound      no such node or edge among dependencies; names the nearest
-│   ├── VersionNotFound         no such version, or it is kept no longer
+│   ├── VersionNotFound         no such version, or it is no longer stored
 │   ├── EntryNotFound           no such marketplace, or no such entry in it
-│   ├── DefinitionNotHeld       no definition of this tool is held back
-│   ├── DefinitionChanged       the upstream has changed it again since it was shown
+│   ├── DefinitionNotHeld       no definition of this tool is held
+│   ├── DefinitionChanged       the upstream has changed it since it was shown
 │   ├── SwitchNotFound          nothing is turned off under this name; names what is
-│   ├── CannotPlan              no tools answer what a plan was asked for
-│   └── InvalidRequest          a request that no tool is to blame for
-├── ToolFailed                  the tool said no: a safe message and an error id
-│   ├── ElicitationUnavailable  the tool has a question, and its caller takes none
+│   ├── CannotPlan              no tools can fulfil the requested plan
+│   └── InvalidRequest          a malformed request, whatever the tool
+├── ToolFailed                  the tool failed: a safe message and an error id
+│   ├── ElicitationUnavailable  the tool asks a question, and its caller cannot answer
 │   └── ToolOutputError         the tool's output breaks its own schema
-└── Unavailable                 later may help; carries `retry_after`
+└── Unavailable                 a retry may help; carries `retry_after`
     ├── ToolTimeout             a deadline passed
     ├── RateLimited             a rate or concurrency limit
     ├── BreakerOpen             the source failed too often lately
     ├── Overloaded              no thread, slot or queue place is free
-    ├── StoreUnavailable        what the board keeps cannot be read or written; no tool is to blame
-    │   └── AuditUnavailable    the audit trail cannot take a call that it has to have first
-    ├── HostUnavailable         what an argument names is away; the tool itself is well
+    ├── StoreUnavailable        the board's storage cannot be read or written
+    │   └── AuditUnavailable    the required audit trail cannot be written
+    ├── HostUnavailable         a host named by an argument is unreachable; the tool is healthy
     ├── IdempotencyInProgress   another server is working under the same idempotency key
     └── SourceUnavailable       a source is down, missing an extra, or switched off
-        └── MCPConnectionError  an MCP server cannot be reached or started; says what to check
+        └── MCPConnectionError  an MCP server cannot be reached or started
 ```
 
 `str(error)` is always safe to show to a model or a remote caller. What only the operator may see
@@ -58,13 +58,13 @@ _MAX_NAME = 100
 
 
 class PegboardError(Exception):
-    """The root: `except PegboardError` catches whatever Pegboard raises on purpose.
+    """The base class of all Pegboard errors.
 
     Attributes:
         code: Stable, machine-readable, one per class.
         retryable: Whether the same call may succeed later without being changed.
         retry_after: Seconds after which a retry makes sense; None when unknown.
-        error_id: Under which the operator finds the detail; None when there is none.
+        error_id: The id of the operator's detail; None when there is none.
     """
 
     code: ClassVar[str] = "error"
@@ -79,19 +79,19 @@ class PegboardError(Exception):
 
 
 class ConfigError(PegboardError):
-    """The operator's file or setting is wrong; the message names the line and what to write."""
+    """The operator's configuration is invalid; the message names the line and the fix."""
 
     code = "config_invalid"
 
 
 class CallerError(PegboardError):
-    """The caller can fix it: the message says precisely what is wrong. Never retried."""
+    """The caller can fix the call: the message says precisely what is wrong. Never retried."""
 
     code = "caller_error"
 
 
 class ToolSignatureError(CallerError):
-    """A function cannot become a tool; names the function and the parameter."""
+    """A function cannot be made a tool; names the function and the parameter."""
 
     code = "tool_signature_invalid"
 
@@ -146,7 +146,7 @@ class ToolNotFound(CallerError):
 
 
 class DuplicateTool(CallerError):
-    """Two tools want the same name, or one wants a name that is kept for another's tools."""
+    """The tool name is taken, or is reserved for the tools of another source."""
 
     code = "tool_duplicate"
 
@@ -182,7 +182,7 @@ class ApprovalRequired(CallerError):
     """The decision was *ask*: a person has to approve this call first.
 
     Attributes:
-        approval_id: Of what a person is asked; empty when nobody was.
+        approval_id: The approval to decide; empty when none was requested.
     """
 
     code = "approval_required"
@@ -204,25 +204,25 @@ class ApprovalNotFound(CallerError):
 
 
 class ApprovalDecided(CallerError):
-    """An approval is answered already, and the first answer holds; or its run has ended since."""
+    """The approval is decided already, or its run has finished; the first decision holds."""
 
     code = "approval_decided"
 
 
 class ApprovalExpired(CallerError):
-    """An approval has passed its time: the call has to be made again, and asks anew."""
+    """The approval has expired; a new call requests a new one."""
 
     code = "approval_expired"
 
 
 class AlreadyAnswered(CallerError):
-    """Somebody has answered this question of a run already; the first answer holds."""
+    """The question of a run is answered already; the first answer holds."""
 
     code = "already_answered"
 
 
 class IdempotencyConflict(CallerError):
-    """An idempotency key was used again for something else, or for what has an unknown outcome."""
+    """The idempotency key belongs to another call, or to one with an unknown outcome."""
 
     code = "idempotency_conflict"
 
@@ -234,7 +234,7 @@ class HandleNotFound(CallerError):
 
 
 class GraphInvalid(CallerError):
-    """A graph is wrong, or does not fit the board; every fault at once, and nothing has run."""
+    """A graph is invalid or does not fit the board; lists every fault. Nothing has run."""
 
     code = "graph_invalid"
 
@@ -257,7 +257,7 @@ class PlanNotFound(CallerError):
 
 
 class DependencyCycle(CallerError):
-    """Tools would need each other in a circle, so that none could ever run."""
+    """Tools depend on each other in a cycle."""
 
     code = "dependency_cycle"
 
@@ -284,7 +284,7 @@ class DependencyNotFound(CallerError):
 
 
 class VersionNotFound(CallerError):
-    """There is no such version of this, or it is kept no longer; says which there are."""
+    """The version does not exist or is no longer stored; names the existing ones."""
 
     code = "version_not_found"
 
@@ -296,31 +296,31 @@ class EntryNotFound(CallerError):
 
 
 class DefinitionNotHeld(CallerError):
-    """No definition of this tool is held back, or it was decided about already."""
+    """No definition of this tool is held, or it is decided already."""
 
     code = "definition_not_held"
 
 
 class DefinitionChanged(CallerError):
-    """The upstream has changed it again since it was shown: look at the new diff."""
+    """The upstream has changed the definition since it was shown; review the new diff."""
 
     code = "definition_changed"
 
 
 class SwitchNotFound(CallerError):
-    """Nothing is turned off under this name; says what is, which may hold for it too."""
+    """No kill switch has this name; names the active switches that may apply."""
 
     code = "switch_not_found"
 
 
 class CannotPlan(CallerError):
-    """No tools answer what a plan was asked for; says which part, and what is near."""
+    """No tools can fulfil the requested plan; names the missing part and the nearest tools."""
 
     code = "cannot_plan"
 
 
 class InvalidRequest(CallerError):
-    """A request is malformed in a way that no tool is to blame for.
+    """A malformed request, whatever the tool.
 
     Attributes:
         is_guarded: Whether the board refuses the address; the message says what allows it.
@@ -334,7 +334,7 @@ class InvalidRequest(CallerError):
 
 
 class ToolFailed(PegboardError):
-    """The tool said no. Raise it from a tool with a sentence that anyone may read.
+    """The tool failed. Raise it from a tool with a message that is safe to show to anyone.
 
     ```python
     raise ToolFailed("Order 17 is already shipped.")
@@ -349,7 +349,7 @@ class ToolFailed(PegboardError):
 
 
 class ElicitationUnavailable(ToolFailed):
-    """A tool needs an answer of a person or a model, and its caller has none to ask."""
+    """A tool needs an answer from a person or a model, and its caller cannot be asked."""
 
     code = "nobody_to_ask"
 
@@ -361,12 +361,12 @@ class ToolOutputError(ToolFailed):
 
 
 class Unavailable(PegboardError):
-    """Later may help. Raise it from a tool when nothing was done and a retry makes sense.
+    """A retry may help. Raise it from a tool when nothing was done.
 
     Attributes:
-        nothing_done: The tool says that the attempt had no effect, so that repeating is safe.
-        retryable: False when only the operator can mend it, or when nobody knows whether a write
-            that ran out of time took effect.
+        nothing_done: The attempt had no effect, so that a retry is safe.
+        retryable: False when only the operator can fix it, or when a write timed out and its
+            outcome is unknown.
     """
 
     code = "unavailable"
@@ -399,7 +399,7 @@ class RateLimited(Unavailable):
 
 
 class BreakerOpen(Unavailable):
-    """The source failed too often lately and is left alone for a while."""
+    """The circuit breaker of the source is open after too many failures."""
 
     code = "breaker_open"
 
@@ -411,13 +411,13 @@ class Overloaded(Unavailable):
 
 
 class StoreUnavailable(Unavailable):
-    """What the board itself keeps cannot be read or written now; no tool is to blame."""
+    """The storage of the board cannot be read or written now; the tools are not at fault."""
 
     code = "store_unavailable"
 
 
 class AuditUnavailable(StoreUnavailable):
-    """The audit trail cannot take what it has to have before it happens: nothing was done."""
+    """The required audit trail cannot be written; nothing was done."""
 
     code = "audit_unavailable"
 
@@ -469,7 +469,7 @@ class MCPConnectionError(SourceUnavailable):
 
 
 def shorten_name(name: str) -> str:
-    """A name that a caller made up, at most so long that a message or a record can hold it."""
+    """Shorten a name from a caller so that it fits a message or a record."""
     return name if len(name) <= _MAX_NAME else f"{name[:_MAX_NAME]}…"
 
 

@@ -92,7 +92,7 @@ def test_a_tool_under_another_name_is_off_too(off: Switches) -> None:
 def test_whoever_listens_is_told_what_was_turned_off_and_on() -> None:
     told: list[tuple[str, str, str]] = []
     switches = Switches()
-    switches.told = lambda action, subject, why: told.append((action, subject, why))
+    switches.on_change = lambda action, subject, why: told.append((action, subject, why))
 
     switches.turn_off(tool="pay", writes=True, reason="an incident")
     switches.turn_on(source="shop", tool="pay")
@@ -129,21 +129,21 @@ def test_a_tool_is_known_by_its_id_too(off: Switches) -> None:
 
 
 def test_what_a_store_keeps_is_off_until_it_keeps_it_no_longer(off: Switches) -> None:
-    assert off.keep([kept("tool", "shop__*"), kept("writes", reason="")])
-    assert not off.keep([kept("tool", "shop__*"), kept("writes", reason="")])
+    assert off.set_stored([kept("tool", "shop__*"), kept("writes", reason="")])
+    assert not off.set_stored([kept("tool", "shop__*"), kept("writes", reason="")])
     denial = off.decision(a_spec())
     assert (denial and denial.reason, off.any_off) == ("an incident", True)
     assert off.state()["writes"] == "turned off by the operator"
 
-    assert off.keep([kept("source", "crm")])
+    assert off.set_stored([kept("source", "crm")])
     assert off.decision(a_spec(effect=Effect.WRITE)) is None
-    assert off.keep([])
+    assert off.set_stored([])
     assert not off.any_off
 
 
 def test_what_a_process_turns_on_stays_off_where_a_store_keeps_it(off: Switches) -> None:
     off.turn_off(source="shop", reason="of this process")
-    off.keep([kept("source", "shop", "of all servers")])
+    off.set_stored([kept("source", "shop", "of all servers")])
     own = off.decision(a_spec())
     off.turn_on(source="shop")
     shared = off.decision(a_spec())

@@ -1,4 +1,4 @@
-"""The one function that judges access."""
+"""`decide`: the one function that decides on access."""
 
 from collections.abc import Iterator, Mapping
 from typing import Any
@@ -11,7 +11,7 @@ from pegboard.core.tool import Status, ToolSpec
 
 UNAVAILABLE = "status.unavailable"
 MAINTAINER_SCOPE = "catalogue:write"
-"""Whoever has this scope looks after the tools of a board, those that are turned off included."""
+"""The scope of callers that maintain the tools of a board, including those that are turned off."""
 _CALLABLE = (Status.ACTIVE, Status.DEPRECATED)
 
 
@@ -24,18 +24,18 @@ def decide(
     policy: Policy,
     switches: Switches,
 ) -> Decision:
-    """Whether this caller may do this with this tool, and why.
+    """Decide whether a caller may list or call a tool.
 
-    List, search, call, every door and the console ask here, and there is no second place.
-    A tool that the caller may call after an approval is listed.
+    List, search, call, every door and the console use this function. A tool that the caller may
+    call after an approval is listed.
 
     Args:
-        principal: Who asks.
-        tool: What about.
-        action: To see it or to call it.
+        principal: The caller.
+        tool: The tool.
+        action: List or call.
         arguments: Validated arguments of a call, for rules that look at them.
-        policy: The board's rules.
-        switches: What is turned off now.
+        policy: The rules of the board.
+        switches: The active kill switches.
     """
     if tool.unavailable or tool.status not in _CALLABLE or tool.scopes or switches.any_off:
         for _, refusal in refusals(principal, tool, switches):
@@ -48,11 +48,10 @@ def decide(
 
 
 def may_know(principal: Principal, tool: ToolSpec, *, policy: Policy, switches: Switches) -> bool:
-    """Whether this caller would see the tool if it could be used.
+    """Whether a caller may learn that a tool exists, even while it is unavailable.
 
-    What cannot be used is not among the tools that a model is offered; whoever looks after the
-    board has to find it all the same, with the reason. What is turned off is known to those alone:
-    they roll it back or remove it before anybody turns it on.
+    An unavailable tool is not offered to models, but callers that could use it find it with the
+    reason. A tool that is turned off is known only to callers with `MAINTAINER_SCOPE`.
     """
     if principal.has_scope(MAINTAINER_SCOPE):
         switches = Switches()
@@ -64,7 +63,7 @@ def may_know(principal: Principal, tool: ToolSpec, *, policy: Policy, switches: 
 def refusals(
     principal: Principal, tool: ToolSpec, switches: Switches
 ) -> Iterator[tuple[str, Decision | None]]:
-    """The checks that come before the policy, in order; a Decision where one says no."""
+    """The checks before the policy, in order; with a Decision where a check denies."""
     yield "kill switches", switches.decision(tool)
     yield "status", _by_status(tool)
     yield "availability", _by_availability(tool)

@@ -1,4 +1,4 @@
-"""Why a caller may or may not: the decision and every check on the way to it."""
+"""`explain`: the decision for a caller and a tool, with every check behind it."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -13,11 +13,11 @@ from pegboard.core.tool import ToolSpec
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Explanation:
-    """What `decide` answers for one caller and one tool, hidden tools included.
+    """The decision for one caller and one tool, hidden tools included.
 
     Attributes:
         visible: Whether the tool is listed for this caller.
-        checks: In order: what was looked at, and what it said.
+        checks: In order: the check and its result.
     """
 
     tool: str
@@ -42,7 +42,7 @@ class Explanation:
 def explain(
     principal: Principal, tool: ToolSpec, *, policy: Policy, switches: Switches
 ) -> Explanation:
-    """Explain what `decide` answers, check by check."""
+    """Explain the decision, check by check."""
     checks = [
         (name, "passed" if refusal is None else f"{refusal.verdict.value}: {refusal.reason}")
         for name, refusal in refusals(principal, tool, switches)

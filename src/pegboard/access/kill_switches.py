@@ -10,15 +10,15 @@ from pegboard.core.ports.kill_switch_store import Switch, SwitchKind
 from pegboard.core.tool import Effect, ToolSpec
 
 Place = tuple[SwitchKind, str]
-"""What a switch turns off: its kind, and a name, a glob or nothing."""
+"""The target of a switch: its kind, and a name, a glob or nothing."""
 
 DEFAULT_REASON = "turned off by the operator"
-"""Said where nobody gives a reason."""
+"""The reason when none is given."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Off:
-    """What is off, as it is looked up: each name or glob with its reason."""
+    """Lookup tables of what is off: each name or glob with its reason."""
 
     tools: Mapping[str, str] = field(default_factory=dict[str, str])
     sources: Mapping[str, str] = field(default_factory=dict[str, str])
@@ -27,18 +27,18 @@ class _Off:
 
 
 class Switches:
-    """What is turned off; takes effect on the next call, and costs nothing while nothing is.
+    """The active kill switches; changes take effect on the next call.
 
-    Some are of this process alone, and are turned off and on here; others are kept by a store that
-    other servers share, and `keep` says which those are now. A tool is off while either says so.
+    `turn_off` and `turn_on` change the switches of this process. `set_stored` sets those of a store
+    that servers share. A tool is off if either turns it off.
 
     Attributes:
-        told: Hears of each change of the process's own: `turned_off` or `turned_on`, what, and why;
-            None for nobody.
+        on_change: Receives each change of this process: `turned_off` or `turned_on`, the subject,
+            and the reason.
     """
 
     def __init__(self) -> None:
-        self.told: Callable[[str, str, str], None] | None = None
+        self.on_change: Callable[[str, str, str], None] | None = None
         self._own: dict[Place, str] = {}
         self._kept: dict[Place, str] = {}
         self._off = _Off()
@@ -52,8 +52,8 @@ class Switches:
         Args:
             tool: A tool's name, or a glob over names.
             source: A source's name.
-            writes: Whatever may change something.
-            reason: Shown to whoever is refused.
+            writes: Every tool that may change something.
+            reason: Shown to refused callers.
         """
         why = reason or DEFAULT_REASON
         for place in _places(tool, source, writes=writes):
@@ -62,14 +62,14 @@ class Switches:
             self._tell("turned_off", place, why)
 
     def turn_on(self, *, tool: str = "", source: str = "", writes: bool = False) -> None:
-        """Turn something on again in this process; what was not off stays on."""
+        """Turn something on again in this process."""
         for place in _places(tool, source, writes=writes):
             self._own.pop(place, None)
             self._refresh()
             self._tell("turned_on", place, "")
 
-    def keep(self, kept: Iterable[Switch]) -> bool:
-        """Know what a store keeps, from now on; whether that is something new."""
+    def set_stored(self, kept: Iterable[Switch]) -> bool:
+        """Set the switches of the store; returns whether they have changed."""
         new: dict[Place, str] = {
             (switch.kind, switch.name): switch.reason or DEFAULT_REASON for switch in kept
         }
@@ -81,15 +81,15 @@ class Switches:
 
     @property
     def own(self) -> Mapping[Place, str]:
-        """What is off in this process alone, and why."""
+        """The switches of this process, with their reasons."""
         return MappingProxyType(dict(self._own))
 
     def decision(self, tool: ToolSpec) -> Decision | None:
-        """The denial of a tool that is turned off; None for one that is not."""
-        return next(self.every(tool), None)
+        """The denial of a tool that is turned off; None when it is on."""
+        return next(self.denials(tool), None)
 
-    def every(self, tool: ToolSpec) -> Iterator[Decision]:
-        """The denial by each switch that holds for a tool; the first is the one that is told."""
+    def denials(self, tool: ToolSpec) -> Iterator[Decision]:
+        """The denials by each switch that applies to a tool; the first is reported."""
         off, names = self._off, (tool.name, tool.registered_name, tool.id)
         for name in names:
             if name in off.tools:
@@ -103,11 +103,11 @@ class Switches:
             yield _denial(off.writes, "switch.writes")
 
     def why_source(self, name: str) -> str:
-        """Why a source as a whole is off; empty for one that is not."""
+        """Why a whole source is off; empty when it is on."""
         return self._off.sources.get(name, "")
 
     def state(self) -> dict[str, object]:
-        """What is off, and why."""
+        """Everything that is off, with the reasons, as JSON-compatible data."""
         off = self._off
         return {
             "tools": {**off.tools, **dict(off.globs)},
@@ -116,8 +116,8 @@ class Switches:
         }
 
     def _tell(self, action: str, place: Place, why: str) -> None:
-        if self.told is not None:
-            self.told(action, subject_of(*place), why)
+        if self.on_change is not None:
+            self.on_change(action, subject_of(*place), why)
 
     def _refresh(self) -> None:
         every = {**self._kept, **self._own}
@@ -132,7 +132,7 @@ class Switches:
 
 
 def subject_of(kind: SwitchKind, name: str) -> str:
-    """What a switch turns off, in words: `tool shop__*`, `source shop`, `all writes`."""
+    """The target of a switch as text: `tool shop__*`, `source shop`, `all writes`."""
     return "all writes" if kind == "writes" else f"{kind} {name}"
 
 
@@ -149,7 +149,7 @@ def _places(tool: str, source: str, *, writes: bool) -> list[Place]:
 
 
 def _is_glob(name: str) -> bool:
-    """Names of tools have none of these."""
+    """Whether it is a glob: tool names have none of these characters."""
     return not {"*", "?", "["}.isdisjoint(name)
 
 

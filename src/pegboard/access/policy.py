@@ -1,4 +1,4 @@
-"""The rules of a board: which tools are denied, asked about, allowed, and how much of them."""
+"""`Policy`: which tools are denied, need an approval or are allowed, and their limits."""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
@@ -30,13 +30,12 @@ class Policy:
     ```
 
     Attributes:
-        deny: Globs over wire names (`*`, `?`, `[...]`, case matters); so are the others. A tool
-            that a view has renamed is known by both its names.
-        ask: Tools that a person has to approve, call by call.
-        allow: Tools that need no approval although their effect would ask for it.
-        effects: What holds for a tool that no glob names; an effect that is not named here keeps
-            its default.
-        limits: Glob to limits; every one that matches holds.
+        deny: Globs over wire names (`*`, `?`, `[...]`, case-sensitive), as are the others. A
+            tool that a view has renamed matches by both names.
+        ask: Tools whose calls a person must approve.
+        allow: Tools that need no approval, whatever their effect.
+        effects: The verdicts for tools that match no glob; a missing effect keeps its default.
+        limits: Glob to limits; all matching limits apply.
     """
 
     deny: tuple[str, ...] = ()
@@ -57,7 +56,7 @@ class Policy:
                 raise ConfigError(f"Policy: '{name}' takes several globs: write {name}=(\"...\",)")
 
     def decide(self, tool: ToolSpec) -> Decision:
-        """What the rules say of a tool, whoever asks; remembered, since specs are frozen."""
+        """The decision of the rules for a tool, for any caller; cached, since specs are frozen."""
         known = self._standing.get(id(tool))
         if known is not None and known[0] is tool:
             return known[1]
@@ -68,13 +67,13 @@ class Policy:
         return decision
 
     def find_unused(self, names: Iterable[str]) -> tuple[str, ...]:
-        """The globs that match none of these names: a spelling mistake, or a tool that is gone."""
+        """The globs that match none of these names, such as misspelt ones."""
         known = tuple(names)
         globs = dict.fromkeys((*self.deny, *self.ask, *self.allow, *self.limits))
         return tuple(glob for glob in globs if not any(fnmatchcase(n, glob) for n in known))
 
     def limits_for(self, tool: ToolSpec) -> tuple[tuple[str, Limits], ...]:
-        """The limits that hold for a tool, each with the glob that names its bucket."""
+        """The limits of a tool, each with the glob that names its bucket."""
         matching = [(glob, item) for glob, item in self.limits.items() if _is_named(tool, glob)]
         if tool.limits is not None:
             matching.append((tool.registered_name or tool.name, tool.limits))

@@ -1,4 +1,4 @@
-"""Who may come in while a store is open."""
+"""A lock that refuses to be acquired after it was closed."""
 
 import threading
 from types import TracebackType
@@ -7,7 +7,7 @@ from pegboard.errors import Unavailable
 
 
 class ClosableLock:
-    """One lock for all parts, which opens for nobody after the end."""
+    """A lock shared by all parts of a store; after `close`, acquiring it raises `Unavailable`."""
 
     def __init__(self) -> None:
         """Start open."""
@@ -15,7 +15,7 @@ class ClosableLock:
         self._closed = False
 
     def close(self) -> None:
-        """Let nobody in any more."""
+        """Refuse all later attempts to acquire the lock."""
         with self._lock:
             self._closed = True
 
@@ -35,5 +35,5 @@ class ClosableLock:
 
 
 def storage_closed_error() -> Unavailable:
-    """What a caller hears after `close`."""
+    """The error of every access after `close`."""
     return Unavailable("The storage is closed.", nothing_done=True, permanent=True)

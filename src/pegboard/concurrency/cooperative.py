@@ -7,16 +7,16 @@ from typing import Any, TypeAlias, TypeVar
 
 T = TypeVar("T")
 Slices: TypeAlias = Generator[Callable[[], Any] | None, Any, T]
-"""Work in small parts: it yields between them, or yields what another thread may do for it."""
+"""Work in slices: it yields None between slices, or a function to run in another thread."""
 
 _SLICE_ITEMS = 100
 
 _SLICE_SECONDS = 0.005
-"""Seconds of work on one thing until everything else that waits has had its turn."""
+"""Seconds of work before other tasks may run."""
 
 
 def run_at_once(work: "Slices[T]") -> T:
-    """Do it here and now."""
+    """Run all slices at once, in this thread."""
     told: Any = None
     try:
         while True:
@@ -27,12 +27,11 @@ def run_at_once(work: "Slices[T]") -> T:
 
 
 async def run_cooperatively(work: "Slices[T]", *, is_large: bool) -> T:
-    """Do it while whatever waits gets its turn.
+    """Run the slices and let other tasks run in between.
 
     Args:
-        work: What reads the board is done on this loop, in slices; what reads the graph alone is
-            done by a thread.
-        is_large: Whether it is worth it.
+        work: Slices run on this loop; the functions that it yields run in a thread.
+        is_large: Whether to yield to the loop at all; small work runs at once.
     """
     if not is_large:
         return run_at_once(work)
@@ -54,13 +53,17 @@ async def run_cooperatively(work: "Slices[T]", *, is_large: bool) -> T:
 
 
 async def yield_every_slice(number: int) -> None:
-    """Once among so many small things: whatever waits gets its turn."""
+    """Let other tasks run after each hundred small items.
+
+    Args:
+        number: The number of the item, from 1.
+    """
     if number % _SLICE_ITEMS == 0:
         await asyncio.sleep(0)
 
 
 async def in_thread(work: Callable[[], T], *, is_large: bool) -> T:
-    """Do something that needs nothing of the board; by a thread where it is worth it."""
+    """Run work that does not touch the board; in a thread when it is large."""
     return await asyncio.to_thread(work) if is_large else work()
 
 

@@ -1,12 +1,12 @@
-"""What a group of exceptions is about when it holds a single one."""
+"""Unwrapping of exception groups with a single error."""
 
 from typing import cast
 
 
 def unwrap_single_error(error: BaseException) -> BaseException:
-    """The only error in a group, or in groups of one: a task group wraps even a lone one.
+    """The only error of a group, or of nested groups; task groups wrap even a single error.
 
-    An error that is no group, and a group of several, are given back as they are.
+    Other errors, and groups of several, are returned unchanged.
     """
     inner = error
     while isinstance(inner, BaseExceptionGroup):

@@ -1,4 +1,4 @@
-"""Work that is done again and again in the background: one failure must not be its last."""
+"""Error handling of background loops: log an unexpected error and continue."""
 
 import logging
 from collections.abc import Generator
@@ -9,10 +9,9 @@ from pegboard.concurrency.log_once import log_once
 
 @contextmanager
 def log_and_continue(log: logging.Logger, what: str) -> Generator[None]:
-    """Do one round of such work; what it did not foresee is logged, and the next round comes.
+    """Run one round of a background loop; an unexpected error is logged, and the loop continues.
 
-    A task that ends in an error that nobody awaits is silent: what it followed is followed no
-    longer, and nobody knows. The round itself still handles what it foresees.
+    Without it a background task would end silently. Expected errors are handled in the round.
 
     ```python
     while True:
@@ -22,8 +21,8 @@ def log_and_continue(log: logging.Logger, what: str) -> Generator[None]:
     ```
 
     Args:
-        log: Where to; with the stack once for each kind of failure.
-        what: What fails, in words.
+        log: The logger; each kind of failure is logged once with its stack.
+        what: The component and what failed, as text.
     """
     try:
         yield

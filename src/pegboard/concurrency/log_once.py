@@ -1,4 +1,4 @@
-"""Telling the operator why foreign code failed: once, with its stack."""
+"""Logging of repeated failures: once as a warning, with the stack."""
 
 import logging
 from collections import OrderedDict
@@ -8,14 +8,12 @@ _logged: OrderedDict[tuple[str, str, str], None] = OrderedDict()
 
 
 def log_once(log: logging.Logger, what: str, error: BaseException) -> None:
-    """Log an error with its stack: a warning the first time, afterwards for debugging alone.
-
-    What fails is tried again and again, and a log that repeats itself is not read.
+    """Log an error with its stack: as a warning the first time, then at the debug level.
 
     Args:
-        log: Where to.
-        what: What failed, in words.
-        error: Why.
+        log: The logger.
+        what: The component and what failed, as text.
+        error: The cause.
     """
     key = (what, type(error).__name__, str(error))
     is_new = key not in _logged

@@ -1,10 +1,10 @@
-"""Where sync tools run: a bounded pool of daemon threads.
+"""A bounded pool of daemon threads for sync tools.
 
 A thread cannot be killed. One whose call was abandoned is replaced, up to a cap; beyond the cap new
 calls are refused until some come back. The threads are daemons, so process exit never waits.
 
-Whoever calls under a name has a share of the pool: half the threads, and half of those that may
-hang in abandoned calls. What is beyond waits in a queue of its own; the calls of others go round.
+Each owner has a share of the pool: half of the threads, and half of those that may hang in
+abandoned calls. Further calls wait in a queue of their owner, so that the calls of others go on.
 """
 
 import contextlib
@@ -65,23 +65,23 @@ class ThreadPool:
 
     @property
     def waiting(self) -> int:
-        """Calls that wait because their owner holds its share."""
+        """The number of calls that wait because their owner uses its whole share."""
         with self._lock:
             return sum(len(jobs) for jobs in self._waiting.values())
 
     @property
     def abandoned(self) -> int:
-        """Threads that still run a call nobody waits for."""
+        """The number of threads that still run an abandoned call."""
         return self._abandoned
 
     async def run(self, call: Callable[[], Any], *, owner: str) -> Any:
-        """Run it in a thread, with this task's context variables.
+        """Run a blocking call in a thread, with the context variables of this task.
 
-        Cancelling gives the thread up; the call goes on, unheard.
+        Cancelling abandons the thread; the call goes on, and its result is dropped.
 
         Args:
-            call: What blocks.
-            owner: Whose share of the pool it takes, by the name of a tool or source; empty is free.
+            call: The blocking function.
+            owner: The owner of the share, the name of a tool or source; empty has no share.
 
         Raises:
             Overloaded: Too many threads hang in abandoned calls.
@@ -235,7 +235,7 @@ def _settle(job: _Job, value: Any, error: BaseException | None) -> None:
     try:
         job.loop.call_soon_threadsafe(deliver)
     except RuntimeError:
-        # the loop is closed: nobody waits any more
+        # the loop is closed: no task waits any more
         return
 
 

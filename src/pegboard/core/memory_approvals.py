@@ -1,4 +1,4 @@
-"""Approvals kept in memory, for registries without a storage: gone with the process."""
+"""An approval store in memory, for registries without a storage."""
 
 import time
 from collections.abc import Callable, Sequence
@@ -112,7 +112,7 @@ class MemoryApprovals:
         edited: Any = None,
         edited_digest: str = "",
     ) -> DecisionResult:
-        """Answer it, if nobody has yet and it is not too late."""
+        """Decide the request, unless it is decided already or has expired."""
         with self._gate:
             now, known = self._now(), self._items.get(id)
             if known is None:
@@ -136,7 +136,7 @@ class MemoryApprovals:
             return passed
 
     async def withdraw(self, run_id: str, *, by: str, note: str) -> Sequence[Approval]:
-        """Take back what a run has asked and nobody has answered: each once."""
+        """Withdraw the pending requests of a run; returns each once."""
         with self._gate:
             now = self._now()
             ended = [

@@ -1,4 +1,4 @@
-"""Results and first outcomes kept in memory: bounded, and gone with the process."""
+"""Bounded result and outcome stores in memory."""
 
 import time
 from collections import OrderedDict
@@ -42,7 +42,7 @@ class MemoryResults:
         self._items: OrderedDict[str, StoredResult] = OrderedDict()
 
     async def put(self, result: StoredResult) -> None:
-        """Keep it until it expires or room is needed.
+        """Store a result until it expires or room is needed.
 
         Raises:
             Unavailable: It is larger than all the room there is.
@@ -64,7 +64,7 @@ class MemoryResults:
             self._bytes += size
 
     async def get(self, handle: str, owner: str) -> StoredResult | None:
-        """Give it back; None when unknown, expired or somebody else's."""
+        """The result; None when it is unknown, expired or owned by another caller."""
         with self._gate:
             item = self._items.get(handle)
             if item is None or item.owner != owner:
@@ -121,7 +121,7 @@ class MemoryOutcomes:
         self._settled: OrderedDict[tuple[str, str], Outcome] = OrderedDict()
 
     async def claim(self, outcome: Outcome) -> Outcome | None:
-        """Take the key if it is free and return None; else return who has it.
+        """Claim the key and return None; return the existing claim when it is taken.
 
         Raises:
             Overloaded: There is no room for another running call.
@@ -138,7 +138,7 @@ class MemoryOutcomes:
         return known if result is None else structs.replace(known, result=detach(result))
 
     async def hold(self, claim: Outcome, *, by: str, until: float | None) -> bool:
-        """Let a claim without an outcome be held by this call until then; None: nobody says."""
+        """Lease a claim without an outcome to this call until a time; None for no time."""
         place = (claim.owner, claim.key)
         with self._gate:
             known = self._running.get(place)
@@ -148,7 +148,7 @@ class MemoryOutcomes:
             return True
 
     async def settle(self, claim: Outcome, result: ToolResult) -> None:
-        """Store the outcome of a claim; it changes nothing once another call holds the key."""
+        """Store the outcome of a claim; no effect when another call holds the key."""
         kept, place = detach(result), (claim.owner, claim.key)
         with self._gate:
             known = self._running.get(place) or self._settled.get(place)
@@ -157,7 +157,7 @@ class MemoryOutcomes:
                 self._settled[place] = structs.replace(known, result=kept)
 
     async def release(self, claim: Outcome) -> None:
-        """Give a claimed key back: nothing was done. One that is settled, or another's, stays."""
+        """Release a claimed key; no effect when it is settled or another call holds it."""
         place = (claim.owner, claim.key)
         with self._gate:
             known = self._running.get(place)

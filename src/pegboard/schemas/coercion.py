@@ -1,8 +1,8 @@
-"""Mending arguments: the few lax readings that models need, and nothing wider.
+"""Coercion of arguments: the few lenient readings that models need.
 
-A value is only touched where strict validation refused it, once a place, and only so:
+A value is converted only where strict validation refused it, and at most once:
 
-| found | where the schema says | becomes |
+| found | expected | converted to |
 |---|---|---|
 | `"5"`, `"5.0"`, `5.0` | integer | `5` |
 | `"1.5"` | number | `1.5` |
@@ -10,7 +10,7 @@ A value is only touched where strict validation refused it, once a place, and on
 | `'["a"]'` | array | `["a"]` |
 | `'{"a": 1}'` | object | `{"a": 1}` |
 
-Where the schema takes strings too, a string stays what it is, also when it is refused.
+Where the schema accepts strings too, a string is never converted.
 """
 
 import re
@@ -29,33 +29,33 @@ _NUMBER = re.compile(
 _BOOLEANS = {"true": True, "false": False}
 _INFINITY = float("inf")
 MAX_ROUNDS = 8
-"""How often a document is mended and judged again: each round may open texts within texts."""
+"""Rounds of coercion and validation: each may decode JSON texts within texts."""
 _MAX_DEPTH = 100
-"""Levels of arrays and objects that a mended document may have: JSON readers stop at 200."""
+"""Levels of arrays and objects in a coerced document; JSON readers stop at 200."""
 
 
 class _Unreadable:
-    """Marks that a value has no reading as the wanted type."""
+    """The type of `UNREADABLE`."""
 
 
 UNREADABLE = _Unreadable()
 
 
 def coerce(value: Any, wanted: JsonType) -> Any:
-    """The value read as the wanted type, or `UNCHANGED` when it has no such reading."""
+    """The value converted to the expected type, or `UNREADABLE`."""
     return _READERS[wanted](value)
 
 
-def coerce_document(document: Any, wishes: Sequence[ExpectedType], done: set[Location]) -> Any:
-    """The document with every wish fulfilled that can be, or `UNCHANGED` when none can.
+def coerce_document(document: Any, expected: Sequence[ExpectedType], done: set[Location]) -> Any:
+    """Convert the values at these locations; `UNREADABLE` when none can be converted.
 
     Args:
         document: The parsed arguments; changed in place unless the root itself is replaced.
-        wishes: Which place should hold which type; for a place named twice the first that fits.
-        done: The places that were mended before, each at most once; added to.
+        expected: The expected type at each location; of several, the first that fits.
+        done: The locations that were converted before; extended.
     """
     changed = False
-    for location, wanted in wishes:
+    for location, wanted in expected:
         if location in done:
             continue
         value = coerce(look_up(document, location), wanted)
@@ -68,7 +68,7 @@ def coerce_document(document: Any, wishes: Sequence[ExpectedType], done: set[Loc
 
 
 def look_up(document: Any, location: Location) -> Any:
-    """What stands at a place; `UNCHANGED` when the place is not there."""
+    """The value at a location; `UNREADABLE` when there is none."""
     for step in location:
         try:
             document = document[step]
@@ -78,7 +78,7 @@ def look_up(document: Any, location: Location) -> Any:
 
 
 def replace_at(document: Any, location: Location, value: Any) -> Any:
-    """The document with this value in a place that is there; changed in place unless it is all."""
+    """Replace the value at an existing location, in place; returns the document."""
     if not location:
         return value
     look_up(document, location[:-1])[location[-1]] = value

@@ -1,4 +1,4 @@
-"""How one JSON Schema differs from another, place by place."""
+"""The differences of two JSON Schemas, with their effect on callers."""
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
@@ -17,10 +17,10 @@ _ABSENT: Any = object()
 
 
 class SchemaChangeKind(StrEnum):
-    """What a change means for those who use a tool.
+    """The effect of a change on the users of a tool.
 
-    `wording` changes nothing that is enforced, but what a model reads; `additive` lets everything
-    work that worked; whatever else is `breaking`.
+    `wording` changes what a model reads and nothing that is enforced; after an `additive` change
+    everything works as before; every other change is `breaking`.
     """
 
     WORDING = "wording"
@@ -52,11 +52,10 @@ class Change:
 
 
 def schema_changes(place: str, old: Any, new: Any, *, direction: Direction) -> list[Change]:
-    """Every difference of two schemas, in the order of their places.
+    """Every difference of two schemas, in order.
 
-    What is given to a tool may only get wider, and what it gives only narrower: a change is
-    additive where that is certain. A property that is described no longer is breaking all the
-    same: nobody refuses it, and nobody heeds it.
+    A change is additive if the input certainly gets wider, or the output narrower. A removed
+    property is breaking even where other properties are allowed: the tool would ignore it.
 
     Args:
         place: What the whole is called.
@@ -88,7 +87,7 @@ def _is_a_loss(change: Change) -> bool:
 
 
 def _is_safe(direction: Direction, old: Any, new: Any) -> bool:
-    """Whether whoever used the old one can use the new one: nobody gave what was not named."""
+    """Whether users of the old schema can use the new one, with objects taken as closed."""
     if direction == "input":
         return schema_fits(old, new, closed=True).is_certain
     return schema_fits(new, old).is_certain

@@ -1,4 +1,4 @@
-"""A JSON Schema as something to reason about: its references followed, its drafts told apart."""
+"""`SchemaDocument`: a JSON Schema with resolved references, for comparisons."""
 
 from collections.abc import Iterator, Mapping
 from typing import Any, cast
@@ -9,9 +9,9 @@ from pegboard.schemas.validator import Validator, compile_schema
 Node = Mapping[str, Any]
 
 NEVER: Node = {"enum": []}
-"""What nothing fits: the schema `false`."""
+"""The schema `false`, which no value fits."""
 UNREADABLE: Node = {"$dynamicRef": "#"}
-"""Stands for a part that is not understood: it promises nothing, and nothing surely fits it."""
+"""Stands for a part that cannot be resolved: nothing is known about its values."""
 
 DRAFTS = ("2020-12", "2019-09", "draft-07", "draft-06")
 _LIBRARIES = ("$defs", "definitions")
@@ -19,7 +19,7 @@ _IN_A_LIBRARY = tuple(f"#/{name}/" for name in _LIBRARIES)
 
 
 class SchemaDocument:
-    """A schema with everything that its references point to.
+    """A schema whose references can be resolved.
 
     Args:
         root: JSON Schema, 2020-12 unless it says otherwise.
@@ -42,18 +42,18 @@ class SchemaDocument:
         self.fault = self._fault()
 
     def nodes(self, schema: Any) -> tuple[Node, ...]:
-        """The schema as parts that must all hold: references and `allOf` are opened up."""
+        """The parts of a schema that must all hold: references and `allOf` are expanded."""
         return tuple(self._expand(schema, ()))
 
     def accepts(self, node: Node, value: Any) -> bool | None:
-        """Whether a value fits a part of this document; None when that cannot be told."""
+        """Whether a value fits a part of this document; None when that is unknown."""
         known = self._validators.get(id(node))
         if known is None:  # the node is kept with it, so that its id stays its own
             known = self._validators[id(node)] = (node, self._validator(node))
         return None if known[1] is None else known[1].is_valid(value)
 
     def extract(self, schema: Any) -> Any:
-        """A part as a schema of its own; None when it refers to what cannot come along."""
+        """A part as a standalone schema; None when its references cannot be included."""
         if not isinstance(schema, Mapping) or schema is self.root:
             return cast("Any", schema)
         carried = self._carried
@@ -152,14 +152,14 @@ class SchemaDocument:
 
 
 def canonical(value: Any) -> bytes:
-    """A schema, or a part of one, as text that is the same for whatever is the same JSON."""
+    """Canonical JSON: equal values have equal bytes."""
     from msgspec import json
 
     return json.encode(value, order="sorted", enc_hook=_as_json)
 
 
 def plain(value: Any) -> Any:
-    """The same as JSON-compatible data, in its own order."""
+    """The value as JSON-compatible data, in its own order."""
     from msgspec import json
 
     return json.decode(json.encode(value, enc_hook=_as_json))

@@ -1,4 +1,4 @@
-"""What jsonschema-rs finds wrong, as wishes for mending and as problems in words."""
+"""Errors of jsonschema-rs, as expected types for coercion and as readable problems."""
 
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any, get_args
@@ -31,23 +31,23 @@ _OF_STRINGS = frozenset(
 
 
 def find_expected_types(document: Any, faults: "Sequence[ValidationError]") -> list[ExpectedType]:
-    """Which place should hold which type; a place that takes strings has no wish."""
-    found_wishes: list[ExpectedType] = []
+    """The expected type at each faulty location, except where strings are accepted."""
+    found: list[ExpectedType] = []
     strings: set[Location] = set()
     for fault in _flat(faults):
         kind: Any = fault.kind
         place, is_sure = _place(document, fault)
         if kind.name == "type" and is_sure:
-            found_wishes += [(place, item) for item in kind.types if item in _COERCIBLE]
+            found += [(place, item) for item in kind.types if item in _COERCIBLE]
             if "string" in kind.types:
                 strings.add(place)
         elif kind.name in _OF_STRINGS or _wants_strings(kind):
             strings.add(place)
-    return [wish for wish in found_wishes if wish[0] not in strings]
+    return [item for item in found if item[0] not in strings]
 
 
 def find_integer_locations(document: Any, faults: "Sequence[ValidationError]") -> set[Location]:
-    """Where a number was refused because only an integer is taken there."""
+    """The locations where a number was refused and only an integer is accepted."""
     found_places: set[Location] = set()
     for fault in _flat(faults):
         kind: Any = fault.kind
@@ -61,7 +61,7 @@ def find_integer_locations(document: Any, faults: "Sequence[ValidationError]") -
 def problems(
     schema: JsonSchema, document: Any, faults: "Sequence[ValidationError]"
 ) -> tuple[Problem, ...]:
-    """The faults in words, at most twenty, no place and message twice."""
+    """The faults as readable problems, at most twenty, without duplicates."""
     told: dict[Problem, None] = {}
     for fault in faults[: 2 * MAX_PROBLEMS]:
         told.update(dict.fromkeys(_describe(schema, document, fault)))
@@ -71,7 +71,7 @@ def problems(
 
 
 def _place(document: Any, fault: "ValidationError") -> tuple[Location, bool]:
-    """Where in the document, and whether that is sure.
+    """The location in the document, and whether it is certain.
 
     jsonschema-rs takes a name of digits for an index, and leaves out the empty name.
     """
@@ -150,7 +150,7 @@ def _json(value: Any) -> str:
 def _of_alternatives(
     schema: JsonSchema, document: Any, fault: "ValidationError"
 ) -> Iterator[Problem]:
-    """Of alternatives that all failed, the one that came closest; the types when none came in."""
+    """The problems of the closest of several failed alternatives, or their expected types."""
     place, _ = _place(document, fault)
     told = [list(problems(schema, document, branch)) for branch in _branches(fault)]
     entered = [branch for branch in told if branch and not _is_elsewhere(branch, place)]
@@ -176,7 +176,7 @@ def _of_alternatives(
 
 
 def _is_elsewhere(branch: list[Problem], place: Location) -> bool:
-    """Whether the value is not even of this alternative's type."""
+    """Whether the value has another type than this alternative."""
     path = path_of(place)
     return any(item.path == path and item.message.startswith("expected ") for item in branch)
 

@@ -1,4 +1,4 @@
-"""Finding one's way in a schema that is shown: what does it say of a place in the arguments?"""
+"""Look up property names and descriptions at a location of a schema."""
 
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, cast
@@ -11,7 +11,7 @@ _ALTERNATIVES = ("anyOf", "oneOf", "allOf")
 
 
 def property_names(schema: JsonSchema, place: Location) -> list[str]:
-    """The arguments that an object at this place may have; of every alternative."""
+    """The names of the properties at a location, of every alternative."""
     names: dict[str, None] = {}
     for node in _nodes(schema, place):
         names.update(dict.fromkeys(_mapping(node, "properties")))
@@ -19,7 +19,7 @@ def property_names(schema: JsonSchema, place: Location) -> list[str]:
 
 
 def description_of(schema: JsonSchema, place: Location) -> str:
-    """What the schema says of this place; empty when it says nothing."""
+    """The description of a property; empty when there is none."""
     *parents, name = place
     for node in _nodes(schema, tuple(parents)):
         about: Any = _mapping(_mapping(node, "properties"), str(name)).get("description")
@@ -37,7 +37,7 @@ def _nodes(root: JsonSchema, place: Location) -> list[Mapping[str, Any]]:
 
 
 def _expand(root: JsonSchema, node: Any, levels: int) -> Iterator[Mapping[str, Any]]:
-    """The node itself, and what its references and alternatives lead to."""
+    """The node itself and all schemas behind its references and alternatives."""
     if not isinstance(node, Mapping) or levels == 0:
         return
     here = cast("Mapping[str, Any]", node)

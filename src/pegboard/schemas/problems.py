@@ -1,4 +1,4 @@
-"""What was wrong with arguments, in words that a model can act on."""
+"""Readable problems of arguments, for models to act on."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, cast
@@ -14,7 +14,7 @@ _MAX_MESSAGE = 300
 
 
 def path_of(location: Sequence[str | int]) -> str:
-    """A place as people write it: `items[2].price`."""
+    """A location as a path: `items[2].price`."""
     path = ""
     for step in location:
         if isinstance(step, int):
@@ -53,7 +53,7 @@ def with_article(json_type: str) -> str:
 def unknown_argument(
     location: Location, known: Iterable[str], *, noun: str = "argument"
 ) -> Problem:
-    """An argument that the schema does not have, with the nearest that it has."""
+    """The problem of an unknown argument, with the nearest known names."""
     names = sorted(known)
     there = f"known are {', '.join(names[:20])}" if names else "there are none"
     hint = did_you_mean(str(location[-1]), names, otherwise=there)
@@ -61,23 +61,23 @@ def unknown_argument(
 
 
 def missing_argument(location: Location, description: str = "") -> Problem:
-    """A required argument that is not there."""
+    """The problem of a missing required argument."""
     about = f" ({_cut(' '.join(description.split()))})" if description else ""
     return Problem(path=path_of(location), message=f"missing, required{about}", kind="missing")
 
 
 def malformation(message: str) -> Problem:
-    """Arguments that are not JSON at all, or not an object."""
+    """The problem of arguments that are not JSON, or not an object."""
     return Problem(path="", message=message, kind="malformed")
 
 
 def not_an_object(value: Any) -> Problem:
-    """JSON, but not an object."""
+    """The problem of JSON that is not an object."""
     return malformation(f"expected a JSON object with the arguments, found {describe_value(value)}")
 
 
 def shorten(message: str) -> str:
-    """One message in one line, at most 300 characters."""
+    """Shorten a message to one line of at most 300 characters."""
     return _printable(truncate.truncate(message, _MAX_MESSAGE))
 
 
@@ -91,5 +91,5 @@ def _cut(text: str) -> str:
 
 
 def _printable(text: str) -> str:
-    """A line break would begin another problem, and half a surrogate pair is no UTF-8."""
+    """Escape line breaks, which separate problems, and lone surrogates, which are not UTF-8."""
     return text if text.isprintable() else text.encode("unicode_escape").decode()

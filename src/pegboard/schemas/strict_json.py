@@ -1,4 +1,4 @@
-"""JSON text to values, as strictly as the standard says: no NaN, no infinities."""
+"""Strict JSON decoding: no NaN and no infinities."""
 
 import math
 from collections.abc import Iterator
@@ -29,7 +29,7 @@ def decode(text: str | bytes) -> Any:
 
 
 def is_json(text: str | bytes) -> bool:
-    """Whether `decode` takes it."""
+    """Whether `decode` accepts the text."""
     try:
         decode(text)
     except ValueError:
@@ -38,7 +38,7 @@ def is_json(text: str | bytes) -> bool:
 
 
 def not_finite_places(text: str | bytes) -> list[tuple[Location, float]]:
-    """Where NaN and infinities stand in a text that is JSON otherwise."""
+    """The locations of NaN and infinities in a text that is JSON otherwise."""
     try:
         return list(_not_finite(from_json(text), ()))
     except (ValueError, TypeError):

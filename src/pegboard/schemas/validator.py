@@ -1,4 +1,4 @@
-"""Compiled JSON Schemas: what jsonschema-rs makes of a schema, always offline.
+"""JSON Schema validators of jsonschema-rs, always offline.
 
 A `$ref` that points outside the document fails; it never fetches a URL or a file.
 """
@@ -20,23 +20,23 @@ _MAX_STEPS = 100_000
 """Steps of a backtracking pattern; then the text counts as not matching."""
 
 _PROBE = 0.5
-"""Put in the place of a whole number: who refuses its type wants an integer there."""
+"""Replaces a whole number in a probe: a schema that refuses it accepts only integers there."""
 
 
 class Validator(Protocol):
-    """What we use of a compiled jsonschema-rs validator."""
+    """The part of a jsonschema-rs validator that is used here."""
 
     def is_valid(self, instance: Any) -> bool:
         """Whether the instance fits."""
         ...
 
     def iter_errors(self, instance: Any) -> "Iterator[ValidationError]":
-        """Every fault."""
+        """All faults."""
         ...
 
 
 def compile_schema(name: str, schema: JsonSchema) -> Validator:
-    """A validator of this schema, made offline. Formats are annotations.
+    """Compile a schema to a validator, offline. Formats are annotations.
 
     Args:
         name: The tool's, for the message.
@@ -68,7 +68,7 @@ def compile_schema(name: str, schema: JsonSchema) -> Validator:
 
 
 def output_problem(validator: Validator, value: Any) -> str:
-    """The first thing wrong with an output, or nothing."""
+    """The first fault of an output; empty when it is valid."""
     if validator.is_valid(value):
         return ""
     fault = next(iter(validator.iter_errors(value)))
@@ -76,7 +76,7 @@ def output_problem(validator: Validator, value: Any) -> str:
 
 
 def allows_integers(schema: Any) -> bool:
-    """Whether a place that this schema describes may have to be an integer."""
+    """Whether the schema expects an integer anywhere."""
     if isinstance(schema, Mapping):
         node = cast("Mapping[str, Any]", schema)
         said = node.get("type")
@@ -89,7 +89,7 @@ def allows_integers(schema: Any) -> bool:
 
 
 def restore_integers(document: dict[str, Any], validator: Validator) -> dict[str, Any]:
-    """The valid document with integers where the schema takes no other number; changed in place."""
+    """Convert whole floats of a valid document to integers where the schema expects them."""
     found = [(place, value) for place, value in _floats(document, ()) if value.is_integer()]
     if not found:
         return document

@@ -20,7 +20,7 @@ from pegboard.testing.durability_step_contract import StepPromises
 
 
 class DurabilityContract(StepPromises):
-    """Inherit from this in a test class, and say how a store is made and opened.
+    """The contract of a durability back end: inherit from it, and define how to open a store.
 
     ```python
     class TestMemory(DurabilityContract):
@@ -115,7 +115,7 @@ class DurabilityContract(StepPromises):
         assert attempts[-1] == 1
 
     def test_a_suspended_run_is_replayed_at_its_time(self) -> None:
-        """`settled` waits for that: nobody else is needed."""
+        """`wait_until_settled` waits for that time."""
         attempts: list[int] = []
 
         async def attempt(steps: RunSteps) -> RunResult:
@@ -137,7 +137,7 @@ class DurabilityContract(StepPromises):
         self._lives(attempt, first)
 
     def test_an_attempt_that_ends_in_an_error_can_be_recovered(self) -> None:
-        """Whoever waits hears the error; the run is as it was."""
+        """Waiters get the error; the run is unchanged."""
         attempts: list[int] = []
 
         async def attempt(steps: RunSteps) -> RunResult:
@@ -156,7 +156,7 @@ class DurabilityContract(StepPromises):
         self._lives(attempt, first)
 
     def test_a_run_has_one_attempt_at_a_time(self) -> None:
-        """However many signals come, and whoever asks to recover."""
+        """Whatever signals arrive and however often it is recovered."""
         running: list[int] = []
         most: list[int] = []
 

@@ -1,4 +1,4 @@
-"""Plays and lives for the contract of durabilities."""
+"""Attempts and process lifetimes for the durability contract."""
 
 import asyncio
 from collections.abc import Awaitable, Callable, Coroutine

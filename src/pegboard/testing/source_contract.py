@@ -46,7 +46,7 @@ class SourceContract:
         assert self.kind.title.strip(), "a kind has a title for people"
 
     def test_the_config_is_frozen_and_closed(self) -> None:
-        """A misspelt key is an error, and nobody changes a config after it was read."""
+        """A misspelt key is an error, and a config cannot change after it was read."""
         config = self.kind.config.model_config
         assert config.get("extra") == "forbid", "the config model needs extra='forbid'"
         assert config.get("frozen") is True, "the config model needs frozen=True"
@@ -150,7 +150,7 @@ class SourceContract:
         assert isinstance(self._with(closed), Health)
 
     def test_closing_twice_is_harmless(self) -> None:
-        """Whoever cleans up need not know whether somebody else did."""
+        """So that clean-up code may run twice."""
 
         async def twice(source: Source) -> bool:
             await source.close()
@@ -160,7 +160,7 @@ class SourceContract:
         assert self._with(twice)
 
     def test_a_listener_for_changes_is_taken(self) -> None:
-        """Also by a source that never changes; nobody is notified of nothing."""
+        """Also by a source that never changes; without a change there is no notification."""
         notified: list[int] = []
 
         async def listen(source: Source) -> None:

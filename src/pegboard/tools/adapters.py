@@ -1,4 +1,4 @@
-"""Tools of other frameworks, made ours by an adapter that is found by their package's name.
+"""Adapters for tools of other frameworks, found by the name of their package.
 
 An adapter is an entry point of the group `pegboard.adapters`, called as the top-level package that
 one of the object's classes comes from: this room knows no framework.
@@ -20,7 +20,7 @@ Adapter = Callable[[Any, str], Tool]
 
 
 def adapter_of(candidate: Any) -> Adapter | None:
-    """The adapter for this object; None when no framework that we know of made it."""
+    """The adapter for an object; None when its framework has none."""
     packages = {kind.__module__.partition(".")[0] for kind in type(candidate).__mro__}
     if packages <= _PYTHONS_OWN:
         return None

@@ -1,4 +1,4 @@
-"""Making a `Tool` of whatever people hand over."""
+"""`as_tool`: make a `Tool` of a function, an object or a foreign tool."""
 
 import inspect
 from collections.abc import Callable
@@ -16,7 +16,7 @@ from pegboard.tools.signature import is_self, read_signature
 
 
 def as_tool(candidate: Any, *, source: str = "") -> Tool:
-    """A tool of a function, method, partial, callable instance, `BaseTool`, `Tool` or another's.
+    """Make a tool of a function, method, partial, callable, `BaseTool`, `Tool` or foreign tool.
 
     Args:
         candidate: Decorated with `@tool` or not; a tool of a framework that has an adapter.
@@ -60,7 +60,7 @@ def _of_function(function: Callable[..., Any], source: str) -> Tool:
 
 
 def _refuse_unbound(function: Callable[..., Any]) -> None:
-    """A method needs its object; a partial of one may have it."""
+    """Refuse a method without its object."""
     code = getattr(function, "__code__", None)
     if code is None or code.co_varnames[:1] not in (("self",), ("cls",)):
         return
@@ -80,7 +80,7 @@ def _in_source(candidate: Tool, source: str) -> Tool:
 
 
 class _SourceTool:
-    """Somebody else's tool under a source: the spec changes, what runs stays."""
+    """A tool under another source: the spec differs, `run` is the same."""
 
     def __init__(self, inner: Tool, **changes: str) -> None:
         self._inner = inner

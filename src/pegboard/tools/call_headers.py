@@ -1,6 +1,6 @@
-"""Headers that say something of the call that they go with, as in `X-Request-Id: "{call.id}"`.
+"""Headers with fields of the call, as in `X-Request-Id: "{call.id}"`.
 
-Who calls is not among it: that belongs to credentials, not to a text that anybody may read.
+The caller is not a field: its identity belongs to credentials.
 """
 
 import hashlib
@@ -38,7 +38,7 @@ _FIELDS: Mapping[str, Callable[[Context], str]] = {
 
 
 def check_text(text: str) -> str:
-    """The text of a header, if it names nothing of a call that there is not.
+    """Check that a header text names only existing fields, and return it.
 
     Raises:
         ValueError: It does; says what there is.
@@ -51,12 +51,12 @@ def check_text(text: str) -> str:
 
 
 def is_of_call(text: str) -> bool:
-    """Whether all of it is of the call, so that nothing in it is secret."""
+    """Whether the text is a single field, so that nothing in it is secret."""
     return _FIELD.fullmatch(text) is not None
 
 
 class CallHeaders:
-    """Headers by name, some with `{call.NAME}` in their texts.
+    """Headers by name, with `{call.NAME}` fields in some of their texts.
 
     ```python
     headers = CallHeaders({"X-Team": "blue", "X-Request-Id": "{call.id}"})
@@ -80,12 +80,12 @@ class CallHeaders:
 
     @property
     def literals(self) -> tuple[str, ...]:
-        """What the operator wrote, which an answer might repeat."""
+        """The literal texts, which a response might repeat."""
         pieces = [piece for text in self._varying.values() for piece in _FIELD.split(text)[::2]]
         return (*self.fixed.values(), *(item for item in pieces if len(item) >= _MIN_LITERAL))
 
     def for_call(self, ctx: Context | None) -> Mapping[str, str]:
-        """All that go with a call; one that has nothing to say is left out.
+        """All headers of a call; those with an empty field are left out.
 
         Args:
             ctx: The call; None for what belongs to none, such as a list.
@@ -95,7 +95,7 @@ class CallHeaders:
         return self.fixed | self.varying(ctx)
 
     def varying(self, ctx: Context | None) -> dict[str, str]:
-        """Those alone that are of this call."""
+        """The headers with fields of this call."""
         if ctx is None:
             return {}
         filled = {name: _fill(text, ctx) for name, text in self._varying.items()}

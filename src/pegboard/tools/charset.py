@@ -1,4 +1,4 @@
-"""Text that somebody else's server sent, by the character set that it names."""
+"""Decoding of foreign text by its declared character set."""
 
 import codecs
 
@@ -10,7 +10,7 @@ grows with the square of the length: minutes for a page of a few megabytes."""
 
 
 def decode_text(content: bytes, charset: str) -> str:
-    """The text; what cannot be read of it is marked, and a set that nobody knows is UTF-8.
+    """Decode text; invalid bytes are replaced, and an unknown character set means UTF-8.
 
     Args:
         content: As it came.

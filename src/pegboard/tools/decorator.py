@@ -1,4 +1,4 @@
-"""`@tool`: a function says that it is a tool, and stays a function."""
+"""`@tool`: mark a function as a tool; it stays a function."""
 
 import inspect
 from collections.abc import Callable, Mapping
@@ -56,7 +56,7 @@ def tool(function: Any = None, /, **options: Unpack[ToolOptions]) -> Any:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Mark:
-    """What the decorator leaves on a function."""
+    """The mark of the decorator on a function."""
 
     tool: FunctionTool
     options: dict[str, Any]
@@ -74,7 +74,7 @@ def mark_of(function: Any) -> Mark | None:
 
 
 def validate_types(function: str, signature: Signature) -> Signature:
-    """The signature, when each type can become a JSON Schema; most are seen to without building.
+    """Check that each parameter type has a JSON Schema, and return the signature.
 
     Raises:
         ToolSignatureError: A type that cannot, or two parameters that are shown under one name.

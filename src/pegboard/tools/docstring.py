@@ -1,4 +1,4 @@
-"""Reading a docstring: the prose for the model, and what it says of each parameter."""
+"""Parsing of docstrings: the description, and the text of each parameter."""
 
 import inspect
 import re
@@ -17,7 +17,7 @@ _OTHER_MARKS = ("---", "\n:", "\n@")  # of NumPy, reST and Epydoc
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FunctionDocs:
-    """What a docstring says.
+    """The content of a docstring.
 
     Attributes:
         description: The prose, without the sections.

@@ -25,7 +25,7 @@ Run = Callable[[Any, ToolContext[Any]], Awaitable[Any]]
 
 
 class FunctionTool:
-    """A function with its spec; the schemas are built on first use.
+    """A Python function as a tool; its schemas are built on first use.
 
     Attributes:
         run: Calls the function with arguments that `arguments` has read; a function of its own and

@@ -1,4 +1,4 @@
-"""Tools that yield: their parts become one list, within bounds, and each is told as it comes."""
+"""Generator tools: the yielded items become one list, and each is reported as progress."""
 
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
@@ -21,12 +21,12 @@ Call = Callable[[dict[str, Any], ToolContext[Any]], Any]
 
 
 class YieldedItems:
-    """What a generator has yielded so far.
+    """The items that a generator has yielded.
 
     Args:
         name: The tool's, for the message.
-        ctx: Whose listener is told of each part.
-        tell: Calls the listener where it may be called; by default here and now.
+        ctx: The context whose listener receives the progress.
+        tell: Calls the listener; by default at once, in this thread.
     """
 
     def __init__(
@@ -44,7 +44,7 @@ class YieldedItems:
         self._bytes = 0
 
     def add(self, part: Any) -> None:
-        """One more.
+        """Add an item.
 
         Raises:
             ToolFailed: That is more than a result may hold.
@@ -66,7 +66,7 @@ class YieldedItems:
             self._tell(lambda: listener(progress))
 
     def all_of(self, items: Any) -> list[Any]:
-        """The parts of an iterable; it is closed when nobody waits for them any more.
+        """Collect the items of an iterable; it is closed when the call was abandoned.
 
         Raises:
             ToolFailed: They are more than a result may hold.

@@ -1,4 +1,4 @@
-"""Importing what a configuration names: modules, files and objects, each with a reason when not."""
+"""Import of modules, files and objects that a configuration names."""
 
 import importlib
 import importlib.util
@@ -117,7 +117,7 @@ def missing_module(error: BaseException) -> str:
 
 
 def _forget_namesake(name: str, folder: Path) -> None:
-    """Another board's module of the same name is not this one's; whoever has it keeps it."""
+    """Hide a module of the same name that belongs to another board."""
     place = folder.joinpath(*name.split("."))
     own = [path for path in (place.with_suffix(".py"), place / "__init__.py") if path.is_file()]
     known = sys.modules.get(name)

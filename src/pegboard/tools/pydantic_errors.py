@@ -1,4 +1,4 @@
-"""What pydantic finds wrong, as wishes for mending and as problems in words."""
+"""Errors of pydantic, as expected types for coercion and as readable problems."""
 
 import re
 from collections.abc import Mapping, Sequence
@@ -60,7 +60,7 @@ _INTEGERS = re.compile(r"-?[0-9]+(?:(?:, | or )-?[0-9]+)*")
 
 
 def find_expected_types(details: Sequence[ErrorDetails]) -> list[ExpectedType]:
-    """Which place should hold which type; a place that takes strings has no wish."""
+    """The expected type at each faulty location, except where strings are accepted."""
     made: list[ExpectedType] = []
     strings: set[Location] = set()
     for detail in details:
@@ -70,11 +70,11 @@ def find_expected_types(details: Sequence[ErrorDetails]) -> list[ExpectedType]:
             made.append((place, wanted))
         elif detail["type"] not in _NO_STRINGS:
             strings.add(place)
-    return [wish for wish in made if wish[0] not in strings]
+    return [item for item in made if item[0] not in strings]
 
 
 def problems(schema: JsonSchema, details: Sequence[ErrorDetails]) -> tuple[Problem, ...]:
-    """The faults in words, one line a place, at most twenty."""
+    """The faults as readable problems, one per location, at most twenty."""
     grouped: dict[Location, list[ErrorDetails]] = {}
     for detail in _select_member(details, 0):
         grouped.setdefault(location_of(detail), []).append(detail)
@@ -127,7 +127,7 @@ def _select_member(details: Sequence[ErrorDetails], depth: int) -> list[ErrorDet
 
 
 def _is_elsewhere(member: Sequence[ErrorDetails], depth: int) -> bool:
-    """Whether the value is not even of this member's type."""
+    """Whether the value has another type than this member."""
     first = member[0]
     is_type = first["type"] in _OF_TYPE or first["type"] in {"literal_error", "enum"}
     return len(first["loc"]) == depth and is_type
@@ -156,7 +156,7 @@ def _describe(schema: JsonSchema, place: Location, group: Sequence[ErrorDetails]
 
 
 def describe_fault(detail: ErrorDetails) -> str:
-    """What is wanted where pydantic found something else."""
+    """The expected value as text."""
     json_type = _OF_TYPE.get(detail["type"])
     if json_type is not None:
         return f"expected {with_article(json_type)}"

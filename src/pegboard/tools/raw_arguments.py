@@ -1,4 +1,4 @@
-"""Arguments as they arrive, made into one JSON document."""
+"""Decoding of raw arguments to one JSON object."""
 
 from typing import Any
 
@@ -11,7 +11,7 @@ from pegboard.schemas.strict_json import decode, not_finite_places
 
 
 def encode_arguments(tool: str, raw: Arguments) -> str | bytes:
-    """The arguments as JSON text; nothing and the empty text mean no arguments.
+    """Encode the arguments as JSON text; None and the empty text mean no arguments.
 
     Raises:
         ToolArgumentError: A mapping holds what JSON cannot.
@@ -28,7 +28,7 @@ def encode_arguments(tool: str, raw: Arguments) -> str | bytes:
 
 
 def parse_arguments(tool: str, raw: Arguments) -> dict[str, Any]:
-    """The arguments as one new dict of JSON values, without NaN and infinities.
+    """Decode the arguments to a new dict of JSON values, without NaN and infinities.
 
     Raises:
         ToolArgumentError: The text is not JSON, or not an object.

@@ -1,4 +1,4 @@
-"""From what a tool returns to a `ToolResult`, checked against what it promised."""
+"""Conversion of return values to `ToolResult`, checked against the output schema."""
 
 import math
 import re
@@ -33,7 +33,7 @@ _PARTS = (TextPart, ImagePart, AudioPart, ResourcePart)
 
 
 def wrap(value: Any) -> ToolResult:
-    """A result around any value; a `ToolResult` is kept.
+    """Wrap any value in a result; a `ToolResult` is returned unchanged.
 
     Raises:
         ToolOutputError: The value cannot be said in JSON.

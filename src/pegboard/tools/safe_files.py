@@ -1,4 +1,4 @@
-"""Reading a file that a configuration names, and never more or anything else than that."""
+"""Safe reading of files that a configuration names: regular files, up to a size."""
 
 import errno
 import os

@@ -1,4 +1,4 @@
-"""Arguments by a raw JSON Schema, for tools whose schema was not made from a signature."""
+"""`SchemaArguments`: validation of arguments by a raw JSON Schema."""
 
 from collections.abc import Mapping
 from typing import Any, cast
@@ -20,7 +20,7 @@ _SAYS_IT_ITSELF = frozenset(
 
 
 class SchemaArguments:
-    """Reads arguments by a raw JSON Schema: the same coercion as typed tools, no defaults.
+    """Validates arguments by a raw JSON Schema, with the same coercion as typed tools.
 
     Args:
         tool: The tool's name, for messages.
@@ -62,9 +62,9 @@ class SchemaArguments:
 
 
 def close_schema(schema: JsonSchema) -> dict[str, Any]:
-    """The schema as it is enforced: an object that takes what it names and nothing else.
+    """Close a schema: an object without properties that it does not name.
 
-    A schema that says how it treats other properties, or is put together from others, is kept.
+    A schema that declares how it treats other properties, or has combinators, stays as it is.
     """
     result: dict[str, Any] = {"type": "object", **_copy(schema)}
     if not result.keys() & _SAYS_IT_ITSELF:

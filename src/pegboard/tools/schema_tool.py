@@ -1,4 +1,4 @@
-"""A tool that comes with a JSON Schema of its own: MCP, REST, SQL, remote."""
+"""`SchemaTool`: a tool with a raw JSON Schema (MCP, REST, SQL, remote)."""
 
 from collections.abc import Awaitable, Callable, Collection, Mapping
 from typing import Any
@@ -24,10 +24,9 @@ class SchemaTool:
     Args:
         spec: What it is.
         run: Does it.
-        upstream: What somebody else's server says it is, without what the operator says of it
-            differently: that is what is pinned. None for a tool that nobody else describes.
-        overridden: The fields of the spec in which the operator's word holds, also where it is the
-            same as the upstream's.
+        upstream: The definition of the upstream without the operator's overrides, which is pinned.
+            None for a tool without an upstream.
+        overridden: The fields of the spec that the operator overrides, also with an equal value.
 
     Raises:
         ToolSignatureError: The name is not one that a model provider accepts.

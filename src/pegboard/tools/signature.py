@@ -1,4 +1,4 @@
-"""Reading a function's signature: which parameters a model may give, and of what type."""
+"""Function signatures: the parameters that a model may give, with their types."""
 
 import inspect
 import sys
@@ -18,7 +18,7 @@ _UNREADABLE = (NameError, AttributeError, SyntaxError, TypeError, ValueError, Lo
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FunctionParameter:
-    """One parameter that the model gives.
+    """A parameter that the model may give.
 
     Attributes:
         hint: Its type, `Annotated` kept.
@@ -35,7 +35,7 @@ class FunctionParameter:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Signature:
-    """What a function takes and gives.
+    """The parameters and the return type of a function.
 
     Attributes:
         parameters: Without the injected context and what a partial has bound.

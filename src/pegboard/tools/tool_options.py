@@ -1,4 +1,4 @@
-"""What an author may say of a tool, checked where it is written."""
+"""The options of `@tool`, checked at decoration."""
 
 from collections.abc import Callable, Mapping
 from typing import Any, cast
@@ -10,7 +10,7 @@ from pegboard.errors import ToolSignatureError
 
 
 class ToolOptions(TypedDict, total=False):
-    """What an author may say of a tool; the fields of `ToolSpec`."""
+    """The options of a tool; the fields of `ToolSpec`."""
 
     name: str
     title: str

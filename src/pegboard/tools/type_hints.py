@@ -1,4 +1,4 @@
-"""What a type hint says, told without building a schema of it."""
+"""Inspection of type hints without building their schemas."""
 
 import enum
 import types

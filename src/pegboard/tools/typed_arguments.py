@@ -1,4 +1,4 @@
-"""Validating the arguments of a Python function by its own types.
+"""`TypedArguments`: validation of arguments by the types of a function.
 
 Strict JSON validation by pydantic comes first, and a right call pays for nothing else. Where it
 refuses, `coercion` mends the place and strict validation has the last word, so that the schema that
@@ -24,7 +24,7 @@ from pegboard.tools.schema_arguments import SchemaArguments
 
 
 class TypedArguments:
-    """Reads arguments by a pydantic adapter of a `TypedDict` of the parameters."""
+    """Validates arguments by a pydantic adapter of a `TypedDict` of the parameters."""
 
     def __init__(self, tool: str, adapter: TypeAdapter[Any], schema: Mapping[str, Any]) -> None:
         self._tool = tool

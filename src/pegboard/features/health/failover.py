@@ -127,7 +127,10 @@ class FailoverSelector:
         if kit.policy.decide(spec).verdict is Verdict.DENY:
             return False
         own = refusals(principal, spec, _NOTHING_OFF)
-        denials = [*kit.switches.every(spec), *(denial for _, denial in own if denial is not None)]
+        denials = [
+            *kit.switches.denials(spec),
+            *(denial for _, denial in own if denial is not None),
+        ]
         if not denials:
             return not was_refused
         stops = [denial.rule for denial in denials if denial.rule not in _BROKEN]

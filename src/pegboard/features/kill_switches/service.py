@@ -230,7 +230,7 @@ class KillSwitches:
 
     def _use(self, kept: Mapping[Place, Switch]) -> None:
         self._kept = kept
-        if self._switches.keep({**kept, **self.unsaved.waiting}.values()):
+        if self._switches.set_stored({**kept, **self.unsaved.waiting}.values()):
             self._announce_change()
 
     def _announce_change(self) -> None:
@@ -260,7 +260,7 @@ class KillSwitches:
         if not names:
             return None
         alone = Switches()
-        alone.keep([switch])
+        alone.set_stored([switch])
         tools = map(self._registry.find, names)
         return sum(tool is not None and alone.decision(tool.spec) is not None for tool in tools)
 

@@ -31,7 +31,7 @@ def report_kill_switches(kit: CallEnvironment) -> None:
             )
         )
 
-    kit.switches.told = told
+    kit.switches.on_change = told
 
 
 def report_policy_change(kit: CallEnvironment, before: Policy, after: Policy) -> None:
