@@ -56,7 +56,7 @@ OBJECT = {"type": "object", "properties": {name: {} for name in "abcdefghij"}}
                 ]
             },
             {
-                "body.tools[0].type": "missing, required (What kind of thing runs it.)",
+                "body.tools[0].type": "missing, required (The kind of source that runs it.)",
                 "body.tools[0].typ": "unknown key; did you mean 'type'?",
                 "body.tools[1].retry_policy.max_retry": "unknown key; did you mean 'max_retries'?",
             },
