@@ -167,7 +167,7 @@ def test_a_system_that_does_not_answer_says_why_and_harms_no_other(demo: str) ->
         "warehouse": "failed",
     }
     assert "it refuses the connection" in listed
-    assert "did not greet within 5 s" in listed
+    assert "did not complete the handshake within 5 s" in listed
 
 
 def outcomes(table: str) -> list[tuple[str, str, int]]:
