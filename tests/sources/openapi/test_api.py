@@ -35,9 +35,9 @@ def test_known_versions_are_read(root: dict[str, Any], version: str) -> None:
 @pytest.mark.parametrize(
     ("root", "found"),
     [
-        ({"swagger": "1.2"}, "it says '1.2'"),
-        ({"openapi": "4.0.0"}, "it says '4.0.0'"),
-        ({"openapi": "x" * 99}, "it says 'xxxxxxxxxxxxxxxxxxxx'"),
+        ({"swagger": "1.2"}, "its version is '1.2'"),
+        ({"openapi": "4.0.0"}, "its version is '4.0.0'"),
+        ({"openapi": "x" * 99}, "its version is 'xxxxxxxxxxxxxxxxxxxx'"),
         ({"asyncapi": "2.0.0"}, "neither 'openapi' nor 'swagger'"),
     ],
     ids=["old", "new", "long", "another"],

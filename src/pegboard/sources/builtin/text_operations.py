@@ -86,7 +86,7 @@ def extract(text: str, pattern: str, limit: int) -> list[Any]:
 
 
 def replace(text: str, pattern: str, replacement: str, limit: int) -> dict[str, Any]:
-    r"""The text with what a pattern matches replaced; `\1` and `\g<name>` stand for groups."""
+    r"""Replace the matches of a pattern; `\1` and `\g<name>` refer to groups."""
     pieces: list[str] = []
     end = size = replaced = 0
     for match in Pattern(pattern).matches(text):

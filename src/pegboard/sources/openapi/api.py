@@ -119,9 +119,11 @@ def version_of(root: Node) -> str:
     given = str(root.get("openapi") or root.get("swagger") or "")
     version = ".".join(given.split(".")[:2])
     if version not in _KNOWN:
-        found = f"it says {given[:20]!r}" if given else "it says neither 'openapi' nor 'swagger'"
+        found = "it has neither 'openapi' nor 'swagger'"
+        if given:
+            found = f"its version is {given[:20]!r}"
         raise SourceUnavailable(
-            f"This is no OpenAPI 3 or Swagger 2.0 document: {found}.", permanent=True
+            f"This is not an OpenAPI 3 or Swagger 2.0 document: {found}.", permanent=True
         )
     return version
 

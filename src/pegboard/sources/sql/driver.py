@@ -133,7 +133,7 @@ class DatabaseDriver(Protocol):
 def collect(
     fetch: Callable[[int], Sequence[Sequence[Any]]], *, limit: int, max_bytes: int
 ) -> tuple[list[list[Json]], bool]:
-    """Collect rows up to the limit or the byte budget, and tell whether there are more.
+    """Collect rows up to the limit or the byte budget; return whether there are more.
 
     Raises:
         InvalidRequest: The first row alone is larger than the budget.

@@ -63,8 +63,8 @@ class DatabaseTools:
             "list_tables",
             run,
             title="List tables",
-            description=f"List the tables and views of the {self._about}, with what they hold and "
-            "roughly how many rows.",
+            description=f"List the tables and views of the {self._about}, with their "
+            "descriptions and approximate numbers of rows.",
             input_schema=tool_schemas.LIST_INPUT,
             output_schema=tool_schemas.LIST_OUTPUT,
             capabilities=("list_tables",),

@@ -36,7 +36,7 @@ def file_edit(
 ) -> FileEdit:
     """Replace a piece of text in a workspace file by another.
 
-    The old text must stand in the file exactly as given, white space included, and only once,
+    The old text must occur in the file exactly as given, white space included, and only once,
     unless all of its occurrences are to be replaced: give some lines around it to make it unique.
 
     Args:

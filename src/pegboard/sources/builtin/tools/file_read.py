@@ -29,7 +29,7 @@ def file_read(
 ) -> ToolResult:
     """Read a text file of the workspace, or get a binary file as an artifact.
 
-    A long file comes in pages: `next_offset` says where the next one begins.
+    A long file comes in pages: `next_offset` is the start of the next one.
 
     Args:
         path: Relative to the workspace, such as "notes/today.md".

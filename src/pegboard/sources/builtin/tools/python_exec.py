@@ -23,7 +23,7 @@ _MAX_PRINTED_WITH_AN_ERROR = 2_000
 
 
 class PythonResult(TypedDict):
-    """What the code gave: the value of its last expression, and what it printed."""
+    """The value of the last expression, and the printed output."""
 
     value: Any
     printed: str

@@ -21,7 +21,7 @@ _MAX_OUTPUT = 50_000
 
 
 class ShellResult(TypedDict):
-    """How a command ended; `stopped` says why when the sandbox ended it."""
+    """The result of a command; `stopped` has the reason if the sandbox ended it."""
 
     exit_code: int
     stdout: str

@@ -31,7 +31,7 @@ async def template_render(
 
     Args:
         template: The template's text.
-        data: What the template's names stand for, as one JSON object.
+        data: The values of the template's names, as one JSON object.
         escape: "html" when the result becomes part of a web page and the data is not to be trusted.
     """
     payload = {"template": template, "data": data or {}, "escape": escape}

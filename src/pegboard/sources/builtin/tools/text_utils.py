@@ -43,7 +43,7 @@ def text_utils(
 ) -> str | list[Any] | dict[str, Any]:
     r"""Do exact text work: count, change case, compare, find by pattern, split, hash, encode.
 
-    Each operation takes `text` and what stands beside it:
+    Each operation takes `text` and the inputs in brackets:
     count: characters, words, lines, sentences, paragraphs and bytes.
     case (style): upper, lower, title, sentence, camel, pascal, snake, kebab or constant.
     slug: lower-case ASCII for URLs and file names.
