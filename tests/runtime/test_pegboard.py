@@ -276,11 +276,11 @@ async def test_a_secret_that_comes_with_a_reload_is_masked_in_history(
     ("tools", "says"),
     [
         pytest.param(
-            "[{tool_id: my__greet_v1, type: RestAPI}]", "begin with 'my__'", id="a source's"
+            "[{tool_id: my__greet_v1, type: RestAPI}]", "beginning with 'my__'", id="a source's"
         ),
         pytest.param(
             "[{tool_id: a_v1, type: RestAPI}, {tool_id: a_v2, type: RestAPI}]",
-            "another tool 'a'",
+            "another tool is already named 'a'",
             id="twice",
         ),
     ],

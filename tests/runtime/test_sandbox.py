@@ -61,7 +61,7 @@ async def test_a_changed_sandbox_needs_a_restart(tmp_path: Path) -> None:
     async with Pegboard(board(tmp_path), settings=Settings()) as opened:
         board(tmp_path, "sandbox: {network: true}\n")
 
-        with pytest.raises(ConfigError, match="a changed sandbox needs a restart"):
+        with pytest.raises(ConfigError, match="a changed sandbox requires a restart"):
             await opened.reload()
 
 

@@ -1,4 +1,4 @@
-"""An open board follows its file: on request, or whenever the file changes."""
+"""Reloads the board file on request, or whenever it changes."""
 
 import asyncio
 from collections.abc import Awaitable, Callable
@@ -15,8 +15,8 @@ class BoardReloader:
     """Reads the board file again; a mistake in it leaves the board as it was.
 
     Args:
-        settings: Which file it is.
-        reopen: Takes a board that was read; raises a `PegboardError` where it is wrong.
+        settings: The settings that name the file.
+        reopen: Applies a loaded board; raises a `PegboardError` if it is invalid.
 
     Attributes:
         problem: Why the last reload was refused; empty when the board matches its file.
@@ -32,12 +32,12 @@ class BoardReloader:
         self._watcher: asyncio.Task[None] | None = None
 
     async def reload(self) -> None:
-        """Follow the file as it is now.
+        """Reload the board file.
 
         Raises:
             ConfigError: What is wrong, with its line.
-            AuditUnavailable: The audit trail is required and cannot take it: the board is as it
-                was.
+            AuditUnavailable: The audit trail is required and cannot be written; the board is
+                unchanged.
         """
         async with self._turn:
             try:
@@ -50,21 +50,21 @@ class BoardReloader:
             self.problem = ""
 
     def watch(self, every: float) -> None:
-        """Reload whenever the file changes, until `close`; seconds between two looks."""
+        """Reload whenever the file changes, until `close`; `every` is in seconds."""
         if self._watcher is None and self._settings.board is not None:
             reread = partial(self._reread, every)
             following = watch_file(self._settings.board, reread, every=every)
             self._watcher = asyncio.create_task(following, name="follow the board file")
 
     async def close(self) -> None:
-        """Follow the file no longer; safe to call twice."""
+        """Stop watching the file; safe to call twice."""
         watcher, self._watcher = self._watcher, None
         if watcher is not None:
             watcher.cancel()
             await asyncio.wait([watcher])
 
     async def _reread(self, pause: float) -> None:
-        """Follow the file; while the audit trail cannot take that, ask again: nobody else does."""
+        """Reload the file; retry while the audit trail cannot be written."""
         while True:
             try:
                 await self.reload()
@@ -80,7 +80,7 @@ def _check_says_something(loaded: LoadedBoard) -> None:
     """Refuse a file without content: editors empty a file before they write it.
 
     Raises:
-        ConfigError: It has none; says how to close every source.
+        ConfigError: It is empty; the message says how to close every source.
     """
     if loaded.located is not None and loaded.located.value is None and loaded.path is not None:
         raise ConfigError(

@@ -1,4 +1,4 @@
-"""How an older database becomes a newer one, in the transaction that its caller has opened."""
+"""Migrates a database to the current revision, in the caller's transaction."""
 
 from pathlib import Path
 
@@ -7,7 +7,7 @@ from sqlalchemy import Connection, inspect, text
 from pegboard.errors import ConfigError
 
 TABLE = "pegboard_schema"
-"""Where the revision of a database stands: a name that other programs' tables do not have."""
+"""The table with the revision of a database; no other program uses the name."""
 
 REVISIONS = ("0001", "0002", "0003", "0004", "0005", "0006")
 """All revisions, in order. It stands here too so that a start that migrates nothing, which nearly
@@ -21,7 +21,7 @@ def revision_of(connection: Connection) -> str:
     """The revision of a database; empty for an empty one.
 
     Raises:
-        ConfigError: A newer Pegboard made it, or somebody else did.
+        ConfigError: It was created by a newer Pegboard, or by another program.
     """
     tables = set(inspect(connection).get_table_names())
     if TABLE in tables:
@@ -43,7 +43,7 @@ def migrate(connection: Connection, now: float, *, to: str = "head") -> None:
     """Bring a database forward. The caller holds a lock, commits, and rolls back what fails.
 
     Raises:
-        ConfigError: A newer Pegboard made it, or somebody else did.
+        ConfigError: It was created by a newer Pegboard, or by another program.
     """
     found = revision_of(connection)
     if found == REVISIONS[-1]:

@@ -1,4 +1,4 @@
-"""Opening what a board remembers. What a database needs is imported when one is opened."""
+"""Opens storages. Database drivers are imported only when a database is opened."""
 
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
@@ -31,7 +31,7 @@ def open_storage(
 ) -> Storage:
     """Open a data directory for this process alone, or a PostgreSQL database that others share.
 
-    It blocks for some milliseconds, once, at start; longer where tables are made or changed.
+    It blocks for some milliseconds at start, longer when tables are created or migrated.
 
     ```python
     async with open_storage("data") as storage:
@@ -49,7 +49,8 @@ def open_storage(
         max_queued: Records that may wait to be written; further ones are dropped and counted.
 
     Raises:
-        ConfigError: Another process has it, or it is damaged, newer, not ours or out of reach.
+        ConfigError: Another process has it, or it is damaged, newer, of another program or
+            unreachable.
     """
     from pegboard.storage.sql.storage import SqlStorage
 
@@ -75,10 +76,10 @@ def open_storage(
 
 @asynccontextmanager
 async def open_history(place: Path | str) -> AsyncGenerator[History]:
-    """Only read what was recorded, also while another process writes it.
+    """Open the history read-only, also while another process writes it.
 
     Raises:
-        ConfigError: Nothing has been recorded there, or it is damaged, newer or not ours.
+        ConfigError: Nothing has been recorded there, or it is damaged, newer or of another program.
     """
     from pegboard.storage.databases.sqlite_file import FILE, open_reader
     from pegboard.storage.databases.sqlite_reader import SqliteReader

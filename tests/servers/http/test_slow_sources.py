@@ -67,7 +67,7 @@ async def test_the_server_answers_while_sources_hang(tmp_path: Path) -> None:
         "late": "pending",
         "silent": "pending",
     }
-    assert "no answer yet, asked " in ready["sources"][0]["reason"]
+    assert "no answer yet after " in ready["sources"][0]["reason"]
     health = {item["name"]: (item["status"], item["health"]) for item in sources}
     assert health["late"] == health["silent"] == ("pending", "unknown")
     assert (called.status_code, called.json()["code"]) == (503, "source_unavailable")

@@ -1,8 +1,8 @@
-"""What tools that are registered by API may run: what the board file names, and nothing else.
+"""The allowlist for tools that are registered over the API.
 
-Who may call the API may not thereby run code of this machine: an import and a script run only when
-the operator has named them. Requests go through the guarded client, and tools of other servers are
-called under their own rules, so that neither needs a permission here.
+A caller of the API must not gain the right to run code on this machine: an import or a script runs
+only if the board file names it. Requests go through the guarded client, and tools of other servers
+keep their own rules, so that neither needs a permission here.
 """
 
 from fnmatch import fnmatchcase
@@ -13,7 +13,7 @@ from pegboard.runtime.board_file.models import CatalogueEntry, ToolEntry
 
 
 class RegistrationAllowlist:
-    """Judges the entries of one request; each script is looked for once.
+    """Checks the entries of one request against the allowlist; each script is resolved once.
 
     ```python
     reason = RegistrationAllowlist(loaded.board.catalogue, loaded.base_dir).find_refusal(entry)
@@ -30,7 +30,7 @@ class RegistrationAllowlist:
         self._is_below: dict[str, bool] = {}
 
     def find_refusal(self, entry: ToolEntry) -> str:
-        """Why an entry may not run, and what the operator would write; empty when it may."""
+        """Why an entry may not run, and what the operator can write; empty when it may run."""
         if entry.import_ and entry.type in {"PythonFunction", "LangChainTool"}:
             if any(fnmatchcase(entry.import_, glob) for glob in self._allowed.imports):
                 return ""
@@ -55,7 +55,7 @@ class RegistrationAllowlist:
         return [(self._base_dir / folder).resolve() for folder in self._allowed.scripts]
 
     def _look(self, script: str) -> bool:
-        """Whether a script is in one of the folders, wherever links lead."""
+        """Whether a script is in an allowed folder, with links resolved."""
         try:
             path = (self._base_dir / script).resolve()
             return any(path.is_relative_to(folder) for folder in self._folders)

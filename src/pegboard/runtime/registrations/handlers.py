@@ -1,4 +1,4 @@
-"""Opening what runs an RFC-0003 entry: at once, or when it is first called."""
+"""Opens the handler of an RFC-0003 entry: at once, or at its first call."""
 
 from collections.abc import Callable, Collection, Mapping
 from contextlib import AsyncExitStack
@@ -35,8 +35,8 @@ class HandlerContext:
         services: What sources may use.
         within: Seconds for each entry.
         stack: Closes what was opened for the entries.
-        shared: What was opened for some of them already.
-        refused: Why an entry may not run, and what would allow it; empty when it may.
+        shared: Handlers already opened for other entries.
+        refused: Returns why an entry may not run, and what would allow it; empty when it may.
         servers: Names of the sources that an `MCPTool` may name.
         find: The tool of a wire name, where it is there already.
         is_trusted: Whether an entry may say that a request reads whose method writes.
@@ -55,11 +55,11 @@ class HandlerContext:
 
 
 async def open_handler(entry: ToolEntry, opening: HandlerContext, *, where: str) -> Tool:
-    """What runs the entry, as a tool of its own; opened when it is called, where that can wait.
+    """Open the handler of an entry as a tool, lazily where its kind can preview it.
 
     Raises:
         SourceUnavailable: It cannot be opened, or is more than one tool.
-        ValidationError: The entry does not say rightly what runs it.
+        ValidationError: The entry does not describe its handler correctly.
         ConfigError: Its input schema is neither shorthand nor JSON Schema.
     """
     kind = load_kind(KINDS[entry.type])
@@ -91,9 +91,9 @@ async def _open(kind: SourceKind, config: Any, entry: ToolEntry, opening: Handle
 
 
 class _Later:
-    """A tool that is opened by its first call: of thousands, few are called soon.
+    """A tool that is opened by its first call, since few of thousands are called soon.
 
-    It keeps the entry and not the config made of it, which is several times as much.
+    It keeps the entry instead of the config made from it, which is several times as large.
     """
 
     __slots__ = ("_entry", "_opening", "_tool", "_where", "spec")
@@ -108,7 +108,7 @@ class _Later:
         self._tool: Tool | None = None
 
     async def run(self, arguments: Mapping[str, Any], ctx: ToolContext[Any]) -> Any:
-        """Open it, and run it."""
+        """Open the tool if needed, and run it."""
         if self._tool is None:
             kind = load_kind(KINDS[self._entry.type])
             config = kind.config.model_validate(config_of(self._entry, self._where))
@@ -119,7 +119,7 @@ class _Later:
 _SHARED: WeakValueDictionary[tuple[str, int], Tool] = WeakValueDictionary()
 """The tool of each import: what reads its arguments is made once, however many entries name it.
 
-Each holds its function, whose id is nobody else's as long; a module that is read again has others.
+Each tool keeps its function alive, so that its id is unique; a reloaded module has other functions.
 """
 _NAME = "static"
 """What the source of an entry is called."""

@@ -1,4 +1,4 @@
-"""What several entries name is opened once: thousands may name one function, or one script."""
+"""Opens a handler once for all entries of a request that name it."""
 
 import asyncio
 from collections.abc import Awaitable, Callable
@@ -10,10 +10,10 @@ from pegboard.errors import PegboardError
 
 
 class SharedHandlers:
-    """What was opened for the entries of one request; those of the next see the world anew.
+    """The handlers opened for the entries of one request; the next request opens them again.
 
     ```python
-    shared = SharedOpenings()
+    shared = SharedHandlers()
     tool = await shared.get("shop.tools:price", opening)  # whoever else asks gets the same one
     ```
     """
@@ -22,11 +22,11 @@ class SharedHandlers:
         self._opened: dict[str, asyncio.Future[Tool | None]] = {}
 
     async def get(self, key: str, opened: Callable[[], Awaitable[Tool]]) -> Tool:
-        """What was opened under this key, or is being opened; else it is opened now.
+        """The handler of this key; opened now if it is neither open nor being opened.
 
         Raises:
             PegboardError: It cannot be opened.
-            ValidationError: What runs it is not said rightly.
+            ValidationError: The handler is not described correctly.
         """
         while (known := self._opened.get(key)) is not None:
             tool = await asyncio.shield(known)

@@ -25,11 +25,11 @@ _SCHEMA_KEYS = frozenset({"type", "properties", "$ref", "anyOf", "oneOf", "allOf
 
 
 WORDS = tuple(_TYPES)
-"""The words that a shorthand knows."""
+"""The type names of the shorthand."""
 
 
 def schema_of(given: Mapping[str, Any], where: str) -> dict[str, Any]:
-    """JSON Schema of a shorthand; real JSON Schema passes through.
+    """Convert a shorthand into JSON Schema; real JSON Schema passes through.
 
     Every name of a shorthand is required.
 

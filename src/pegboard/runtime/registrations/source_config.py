@@ -22,7 +22,7 @@ RUNNERS: Mapping[str, str] = {
     "Federated": "server",
     "Workflow": "url",
 }
-"""Each RFC type, and the key that says what runs it."""
+"""Each RFC type, and the key that names its handler."""
 
 KINDS: Mapping[str, str] = {
     "PythonFunction": "functions",
@@ -37,7 +37,7 @@ _WITHOUT_BODY = frozenset({"get", "head", "delete", "options", "trace"})
 
 
 def handler_of(entry: ToolEntry) -> Any:
-    """What the entry says under the key of its type."""
+    """The value under the key that names the entry's handler."""
     key = RUNNERS[entry.type]
     return entry.import_ if key == "import" else getattr(entry, key)
 
@@ -47,7 +47,7 @@ def config_of(entry: ToolEntry, where: str) -> dict[str, Any]:
 
     Raises:
         ConfigError: Its input schema is neither shorthand nor JSON Schema.
-        SourceUnavailable: Its URL is none.
+        SourceUnavailable: Its URL is invalid.
     """
     if entry.type == "RestAPI":
         return _action(entry, where)
@@ -57,10 +57,10 @@ def config_of(entry: ToolEntry, where: str) -> dict[str, Any]:
 
 
 def _script(entry: ToolEntry, where: str) -> dict[str, Any]:
-    """A script that says nothing of itself is what the entry says.
+    """The description of a script that has none of its own.
 
-    The words of an entry stand before those of its script anyway; without them here, entries that
-    differ in nothing else share what is opened.
+    The texts of an entry override those of its script anyway; they are left out here so that
+    entries that differ only in them share one handler.
     """
     words = "A script." if entry.description else entry.name or entry.tool_id
     said: dict[str, Any] = {
@@ -76,8 +76,8 @@ def _script(entry: ToolEntry, where: str) -> dict[str, Any]:
 def _action(entry: ToolEntry, where: str) -> dict[str, Any]:
     """One operation, written by hand.
 
-    Inputs that the path names go there; others into the query where the method has no body, or
-    else into a JSON body.
+    Inputs named in the path go there; others go into the query if the method has no body, or else
+    into a JSON body.
     """
     try:
         parts = urlsplit(entry.url)

@@ -104,7 +104,7 @@ def check_names(
     sources: Collection[str],
     others: Collection[str],
 ) -> None:
-    """A name in the `tools:` list is nobody else's, now or when a source lists more.
+    """Check that names in the `tools:` list are free, and cannot be taken by a source later.
 
     Args:
         static: The tools of the list, in its order.
@@ -113,7 +113,7 @@ def check_names(
         others: The names of tools that are not of the list.
 
     Raises:
-        ConfigError: It is; names the line.
+        ConfigError: A name is taken; names the line.
     """
     taken = set(others)
     for index, tool in enumerate(static):

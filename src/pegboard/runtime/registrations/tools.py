@@ -1,7 +1,7 @@
 """One RFC-0003 registration as a tool.
 
-What would run it may be missing, belong to a kind of source that is not there, or not be allowed:
-the tool is then listed as unavailable, and says which key or permission it lacks.
+If its handler is missing, unknown or not allowed, the tool is listed as unavailable with the key or
+permission that it lacks.
 """
 
 import asyncio
@@ -28,8 +28,8 @@ from pegboard.tools.schema_tool import Run
 async def build_entry_tool(entry: ToolEntry, opening: HandlerContext, *, where: str) -> Tool:
     """The entry as a tool.
 
-    What runs it is listed by the kind of source that it belongs to, and what that says of itself
-    holds where the entry says nothing.
+    Its handler is listed by the kind of source it belongs to, whose spec applies where the entry
+    says nothing.
 
     Raises:
         ConfigError: An unknown type, effect or status, a schema that is neither shorthand nor JSON
@@ -61,7 +61,7 @@ async def build_entry_tool(entry: ToolEntry, opening: HandlerContext, *, where: 
 
 
 async def _build_upstream_tool(entry: ToolEntry, opening: HandlerContext, where: str) -> Tool:
-    """A tool of a server that the entry names by its address, as it was looked at."""
+    """Make the tool of a server that the entry names by address, as reviewed."""
     upstreams, reason = opening.upstreams, _explain_unserved(entry)
     if reason or upstreams is None:
         reason = reason or f"write '{entry.server}' under 'sources:' of the board file"
@@ -79,7 +79,7 @@ async def _build_upstream_tool(entry: ToolEntry, opening: HandlerContext, where:
 
 
 def _explain_unserved(entry: ToolEntry) -> str:
-    """Why nothing can run an entry of a server's address; empty when that may."""
+    """Why an entry with a server's address cannot run; empty when it can."""
     if not entry.tool:
         return "the tool of the server is not named: write 'tool'"
     if not entry.pin:
@@ -93,7 +93,7 @@ def _explain_unserved(entry: ToolEntry) -> str:
 
 
 def _build_relay_tool(entry: ToolEntry, opening: HandlerContext, where: str) -> Tool:
-    """A tool of a source under another name: its calls are that tool's, with all its rules."""
+    """Make an alias of a source's tool: its calls are that tool's, with all its rules."""
     if not entry.tool:
         return _unavailable(
             _spec(entry, where, None), "the tool of the server is not named: write 'tool'"
@@ -119,7 +119,7 @@ def _build_relay_tool(entry: ToolEntry, opening: HandlerContext, where: str) -> 
 
 
 def _spec(entry: ToolEntry, where: str, inner: Tool | None, *, is_trusted: bool = True) -> ToolSpec:
-    """What the entry says, over what the function says, over the defaults."""
+    """Merge the entry over the function's spec over the defaults."""
     slug, _, major = entry.tool_id.rpartition("_v")
     name = slug if slug and major.isdigit() else entry.tool_id
     if not is_wire_name(name):
@@ -155,14 +155,14 @@ def _spec(entry: ToolEntry, where: str, inner: Tool | None, *, is_trusted: bool 
 
 
 def _version(major: str, inner: Tool | None) -> str:
-    """What an entry without a version has: the id says the major one, as callers rely on it."""
+    """The version of an entry without one: its id gives the major version."""
     said = "1.0" if inner is None else inner.spec.version
     is_said = not major.isdigit() or said.partition(".")[0] == major
     return said if is_said else f"{major}.0.0"
 
 
 def _effect(entry: ToolEntry, where: str, inner: Tool | None, *, is_trusted: bool) -> Effect | None:
-    """The entry's effect; what a function says of itself is never weakened.
+    """The entry's effect, which must not weaken the function's own.
 
     Raises:
         ConfigError: The entry claims less than the function.
@@ -192,7 +192,7 @@ def _check(name: str, schema: Mapping[str, Any], where: str) -> None:
 
 
 def _reason(entry: ToolEntry) -> str:
-    """Why nothing could run the entry; empty when something may."""
+    """Why an entry has no handler; empty when it has one."""
     if not handler_of(entry):
         return (
             f"its handler is not named: write '{RUNNERS[entry.type]}' beside its type {entry.type}"

@@ -1,4 +1,4 @@
-"""One server that registered tools name by its address: listed when needed, once for all."""
+"""One server that registered tools name by address, listed once for all of them."""
 
 import asyncio
 import logging
@@ -18,33 +18,33 @@ from pegboard.registry.definition_diff import definition_digest
 from pegboard.runtime.plugins import load_kind
 
 NAME = "upstream"
-"""What the source of an address is called; part of what a digest is made of."""
+"""The source name of such servers; part of the digests."""
 
 _LIST_AGAIN_SECONDS = 5.0
-"""A server is not asked more often what it has."""
+"""The minimum time between two listings of a server."""
 _OLD_SECONDS = 300.0
-"""What a server said longer ago is asked again before a call relies on it."""
+"""The age after which a listing is refreshed before a call uses it."""
 LISTING_SECONDS = 30.0
-"""For which a server is waited for."""
+"""How long a listing may take."""
 REFUSED_SECONDS = 5.0
-"""For which a server is not asked again that could not be listed."""
+"""How long a failed server is not listed again."""
 _SHOWN = 200
 
 _LOG = logging.getLogger("pegboard.sources")
 
 
 class UpstreamServer:
-    """A server, its tools by what it calls them.
+    """A server and its tools, by the server's own names.
 
-    Who needs its list while it is being listed waits for that; who comes soon after it could not be
-    listed is told so at once: a server that hangs holds up nobody for longer than it takes to know.
+    Concurrent callers share one listing, and for a while after a failed listing callers fail at
+    once, so that a hung server delays no caller for longer than one listing.
 
     Args:
         kind: Of source.
         config: Of it.
         services: What it may use.
-        within: Seconds for which it is waited for.
-        refused: Seconds for which it is not asked again after it failed.
+        within: Seconds that a listing may take.
+        refused: Seconds after a failed listing during which it is not repeated.
     """
 
     def __init__(
@@ -72,7 +72,7 @@ class UpstreamServer:
         self._is_idle.set()
 
     async def tool(self, name: str, pin: str) -> Tool:
-        """The tool of a name; listed again where it is not as it was looked at.
+        """The tool of a name; lists the server again if its definition differs from the pin.
 
         Raises:
             SourceUnavailable: The server cannot be asked, or has no such tool.
@@ -87,7 +87,7 @@ class UpstreamServer:
 
     @contextmanager
     def call_tool(self) -> Generator[None]:
-        """A call of a tool of its: it is not retired before that has ended."""
+        """Track a call of one of its tools, which delays `retire`."""
         self._calls += 1
         self._is_idle.clear()
         try:
@@ -98,7 +98,7 @@ class UpstreamServer:
                 self._is_idle.set()
 
     async def retire(self) -> None:
-        """Close once no call runs any more."""
+        """Close once all calls have ended."""
         await self._is_idle.wait()
         await self.close()
 
@@ -159,20 +159,20 @@ class UpstreamServer:
 
 
 def upstream_digest(tool: Tool) -> str:
-    """Of what the server says that a tool is: what an entry of it has as its `pin`."""
+    """The digest of a server's definition of a tool, for `pin`."""
     return definition_digest(upstream_of(tool) or tool.spec)
 
 
 def upstream_action(spec: ToolSpec) -> str:
-    """What the server itself calls a tool."""
+    """The server's own name of a tool."""
     return spec.action or spec.name
 
 
 async def open_upstream(kind: str, config: Mapping[str, Any], services: Services) -> Source:
-    """A source on a server of somebody else.
+    """Open a source on a server given by address.
 
     Raises:
-        SourceUnavailable: It cannot be opened; says why.
+        SourceUnavailable: It cannot be opened; the message has the reason.
     """
     try:
         plug = load_kind(kind)
@@ -186,7 +186,7 @@ async def open_upstream(kind: str, config: Mapping[str, Any], services: Services
 
 
 def tools_by_action(tools: Sequence[Tool]) -> dict[str, Tool]:
-    """Tools by what their server calls them; the first of a name counts."""
+    """Tools by their server's own names; the first of a name wins."""
     found: dict[str, Tool] = {}
     for tool in tools:
         found.setdefault(upstream_action(upstream_of(tool) or tool.spec), tool)

@@ -1,7 +1,7 @@
-"""Servers of others that registered tools name by their address: opened by the first call, shared.
+"""Servers that registered tools name by address: opened by the first call, and shared.
 
-What such a tool is was looked at before it was registered; a call is refused while its server says
-that it is something else.
+Such a tool was reviewed before its registration; calls are refused while the server's definition
+differs from the reviewed one.
 """
 
 import asyncio
@@ -26,10 +26,10 @@ from pegboard.tools import SchemaTool
 from pegboard.tools.schema_tool import Run
 
 _Place: TypeAlias = tuple[str, str]
-"""The type of an entry, and the address of its server."""
+"""The type of an entry and the address of its server."""
 
 _CREDENTIAL = "marketplaces.token"
-"""What is called the credential of a tool whose server is a marketplace of the board file."""
+"""The credential name of a tool whose server is a marketplace of the board file."""
 
 
 def _openapi(address: str, _token: str) -> tuple[str, dict[str, Any]]:
@@ -48,24 +48,24 @@ _CONFIGS: Mapping[str, Callable[[str, str], tuple[str, dict[str, Any]]]] = {
 
 
 def is_address(server: str) -> bool:
-    """Whether this is where a server is, and not the name of a source."""
+    """Whether this is the address of a server, rather than the name of a source."""
     return server.startswith(("http://", "https://"))
 
 
 def names_upstream(entry: ToolEntry) -> bool:
-    """Whether an entry is run by a server that it names by its address."""
+    """Whether an entry names its server by address."""
     return entry.type in _CONFIGS and is_address(entry.server)
 
 
 class Upstreams:
-    """The servers that entries name, each opened once, and closed when no tool names it any more.
+    """The servers that entries name, each opened once and closed with its last tool.
 
     Args:
         services: What sources may use.
-        stack: Closes what was opened.
-        tokens: What the board file says is sent to which address.
-        within: Seconds for which a server is waited for.
-        refused: Seconds for which one is not asked again that could not be listed.
+        stack: Closes the servers.
+        tokens: Returns the tokens of the board file by address.
+        within: Seconds that listing a server may take.
+        refused: Seconds after a failed listing during which it is not repeated.
     """
 
     def __init__(
@@ -90,15 +90,15 @@ class Upstreams:
 
     @property
     def opened(self) -> tuple[str, ...]:
-        """The addresses of the servers that have been called, and are not closed."""
+        """The addresses of the open servers."""
         return tuple(address for _, address in self._servers)
 
     def tool(self, entry: ToolEntry, spec: ToolSpec) -> Tool:
-        """The tool of an entry; nothing is opened before it is called.
+        """Make the tool of an entry; its server is opened by the first call.
 
         Args:
-            entry: Names the server, and the tool on it.
-            spec: What was looked at.
+            entry: Names the server and the tool on it.
+            spec: The reviewed spec.
         """
         kind, _ = _CONFIGS[entry.type](entry.server, "")
         shown = spec.replace(handler=kind, credential=_CREDENTIAL if self._token(entry) else "")
@@ -139,7 +139,7 @@ class Upstreams:
         return self._tokens().get(entry.server, "") if entry.type == "MCPTool" else ""
 
     def _let_go(self, place: _Place) -> None:
-        """A tool is no more; called on any thread, as it is found to be so."""
+        """Called on any thread when a tool is garbage-collected."""
         with suppress(RuntimeError):  # the loop has ended, and the board with it
             self._loop.call_soon_threadsafe(self._forget_tool, place)
 
@@ -169,10 +169,10 @@ class Upstreams:
 
 
 def _check(inner: Tool, entry: ToolEntry, spec: ToolSpec) -> None:
-    """Refuse what is not what was looked at.
+    """Refuse a definition that differs from the reviewed one.
 
     Raises:
-        SourceUnavailable: It is not; says what to do.
+        SourceUnavailable: It differs; the message says what to do.
     """
     if inner.spec.unavailable:
         raise SourceUnavailable(inner.spec.unavailable)

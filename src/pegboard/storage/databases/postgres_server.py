@@ -21,7 +21,7 @@ _DEFAULTS = {
 _SETTINGS = "SET lock_timeout = '10s'; SET statement_timeout = '30s'"
 
 _LOCK = 0x7065_6762_6F61_7264
-"""Says "pegboard": whoever migrates a database holds this advisory lock."""
+"""Spells "pegboard": the advisory lock held while a database is migrated."""
 
 _OWN_FAULT = (
     psycopg.IntegrityError,
