@@ -23,7 +23,7 @@ from pegboard.schemas.strict_json import is_json
 MEMBER = f"\0{os.urandom(8).hex()}"
 """Begins a step of pydantic's locations that names a member of a union, and no place.
 
-Nobody outside can name an argument so, by chance or on purpose.
+No argument can have such a name.
 """
 
 Text = str | bytes

@@ -40,7 +40,7 @@ def _read(path: Path, most: int, *, whole: bool) -> bytes:
     except ValueError as error:
         raise OSError(errno.EINVAL, "it is no file name") from error
     except OSError as error:
-        if error.errno == errno.ENXIO:  # a socket, which nobody can open
+        if error.errno == errno.ENXIO:  # a socket
             raise _irregular(path) from error
         raise
     try:
