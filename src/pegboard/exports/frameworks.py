@@ -22,9 +22,11 @@ def langchain_tools(
 ) -> "list[BaseTool]":
     """The tools that this caller may see, as LangChain tools.
 
-    ```python from pegboard import exports
+    ```python
+    from pegboard import exports
 
-    tools = exports.langchain_tools(registry) ```
+    tools = exports.langchain_tools(registry)
+    ```
 
     Args:
         registry: The tools.
@@ -60,9 +62,12 @@ def pydantic_ai_toolset(
 ) -> "AbstractToolset[Any]":
     """The tools that the caller may see, as a Pydantic AI toolset; listed anew at each step.
 
-    ```python from pegboard import exports from pydantic_ai import Agent
+    ```python
+    from pegboard import exports
+    from pydantic_ai import Agent
 
-    agent = Agent("openai:gpt-5", toolsets=[exports.pydantic_ai_toolset(registry)]) ```
+    agent = Agent("openai:gpt-5", toolsets=[exports.pydantic_ai_toolset(registry)])
+    ```
 
     Invalid arguments are returned to the model with the reason (`ModelRetry`); every other failure
     is returned with its safe text (`ToolFailed`).

@@ -30,8 +30,11 @@ if TYPE_CHECKING:  # loaded by the first registry: they bring asyncio, half of w
 class ToolRegistry:
     """Tools by name, and the way to call them.
 
-    ```python registry = ToolRegistry([letter_counter, other_tool]) result = await
-    registry.call("letter_counter", {"word": "pear", "letter": "e"}) result.unwrap()  # 1 ```
+    ```python
+    registry = ToolRegistry([letter_counter, other_tool])
+    result = await registry.call("letter_counter", {"word": "pear", "letter": "e"})
+    result.unwrap()  # 1
+    ```
 
     Args:
         tools: Functions, methods, `BaseTool`s or `Tool`s.

@@ -28,8 +28,10 @@ if TYPE_CHECKING:
 class ResourcesAndPrompts:
     """Resources by URI and prompts by name.
 
-    ```python registry.offers.add_resource(handbook) parts = await
-    registry.offers.read("docs://handbook") ```
+    ```python
+    registry.offers.add_resource(handbook)
+    parts = await registry.offers.read("docs://handbook")
+    ```
     """
 
     def __init__(self, environment: "CallEnvironment", changes: ChangeNotifier) -> None:

@@ -28,8 +28,11 @@ class VersionedDependencies:
     the deltas since, and shares with the newest everything they did not touch. May be changed by
     one thread while others read, because a `DependencyGraph` is immutable.
 
-    ```python needs = VersionedDependencies() needs.apply(GraphChange(add_nodes=("a_v1", "b_v1"),
-    add_edges=(("a_v1", "b_v1"),))) needs.current.prerequisites("b_v1")  # ("a_v1",) ```
+    ```python
+    needs = VersionedDependencies()
+    needs.apply(GraphChange(add_nodes=("a_v1", "b_v1"), add_edges=(("a_v1", "b_v1"),)))
+    needs.current.prerequisites("b_v1")  # ("a_v1",)
+    ```
 
     Args:
         keep: How many versions can be read back.
