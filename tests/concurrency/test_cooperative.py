@@ -16,10 +16,10 @@ from pegboard.core.principal import LOCAL
 from pegboard.errors import GraphInvalid
 from pegboard.features.plans import Plans
 from pegboard.graphs import KINDS, check, preview, read_graph, write_graph
-from pegboard.graphs.checks.check import checking
+from pegboard.graphs.checks.check import check_in_slices
 from pegboard.graphs.checks.context import CheckContext
-from pegboard.graphs.documents.read import read_apart
-from pegboard.graphs.dry_run import previewing
+from pegboard.graphs.documents.read import read_in_thread
+from pegboard.graphs.dry_run import preview_in_slices
 from pegboard.planning import Planner
 from pegboard.storage import MemoryStorage
 
@@ -90,12 +90,12 @@ def test_graphs_within_a_graph_count() -> None:
 async def test_a_large_graph_has_the_faults_that_it_has(changed: dict[str, Any]) -> None:
     graph = read_graph(document(LARGE * 2, **changed))
 
-    faults = await run_cooperatively(checking(graph, TERMS), is_large=True)
-    seen = await run_cooperatively(previewing(graph, TERMS), is_large=True)
+    faults = await run_cooperatively(check_in_slices(graph, TERMS), is_large=True)
+    seen = await run_cooperatively(preview_in_slices(graph, TERMS), is_large=True)
 
     assert faults == check(graph, board=BOARD)
     assert seen == preview(graph, board=BOARD)
-    assert await read_apart(document(LARGE * 2, **changed)) == graph
+    assert await read_in_thread(document(LARGE * 2, **changed)) == graph
 
 
 async def test_every_fault_of_a_large_document_is_told() -> None:
@@ -103,7 +103,7 @@ async def test_every_fault_of_a_large_document_is_told() -> None:
     wrong["steps"][0]["colour"] = "red"
 
     with pytest.raises(GraphInvalid) as caught:
-        await read_apart(wrong)
+        await read_in_thread(wrong)
 
     last = f"steps.s{LARGE - 1}"
     assert [problem.path for problem in caught.value.problems] == [
@@ -147,7 +147,7 @@ async def test_a_graph_of_ten_thousand_nodes_holds_nobody_up() -> None:
     big = document(10_000)
     async with MemoryStorage() as storage:
         plans = Plans(BOARD, storage.runs, planner=Planner(BOARD), health=HEALTH.get)
-        longest = await held(lambda: plans.check_in_turns(big))
+        longest = await held(lambda: plans.check_in_slices(big))
 
     assert longest < 0.25  # alone it is 0.02; a busy machine lets threads wait
 
@@ -166,7 +166,7 @@ async def test_the_board_is_asked_by_no_other_thread() -> None:
         return 1.0
 
     found = await run_cooperatively(
-        previewing(read_graph(document(LARGE)), TERMS, duration), is_large=True
+        preview_in_slices(read_graph(document(LARGE)), TERMS, duration), is_large=True
     )
 
     assert (found.seconds, asked) == (LARGE, {threading.get_ident()})

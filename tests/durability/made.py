@@ -62,10 +62,10 @@ class Process:
     async def crash(self) -> None:
         """Stop as a killed process does: nothing more is written, and no lease is given back."""
         durability = self.durability
-        for player in list(durability._players.values()):
-            player._is_lost = True
-            player._task.cancel()
-        durability._players.clear()
-        if durability._tending is not None:
-            durability._tending.cancel()
+        for worker in list(durability._workers.values()):
+            worker._is_lost = True
+            worker._task.cancel()
+        durability._workers.clear()
+        if durability._polling is not None:
+            durability._polling.cancel()
         await asyncio.sleep(0)

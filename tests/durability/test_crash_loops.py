@@ -10,7 +10,7 @@ from tests.durability.made import Process, graph, node
 from pegboard.core.graph import NodeState
 from pegboard.core.ports.durability import CONTROL
 from pegboard.core.ports.run_store import RunStore, StoredStep
-from pegboard.durability.crash_loops import CrashCounter
+from pegboard.durability.scheduling import CrashCounter
 from pegboard.storage import MemoryStorage, open_storage
 
 HELD = graph(node("a", "write", input={"held": True}))
@@ -25,7 +25,7 @@ async def store(request: pytest.FixtureRequest, tmp_path: Path) -> AsyncIterator
 
 async def killed(store: RunStore, *, owner: str = "us", deaths: int = 3) -> None:
     """A process that takes up what there is, and dies of it."""
-    process = Process(store, owner=owner, deaths=deaths)
+    process = Process(store, owner=owner, max_crashes=deaths)
     await process.durability.follow()
     await process.crash()
 
@@ -33,14 +33,14 @@ async def killed(store: RunStore, *, owner: str = "us", deaths: int = 3) -> None
 async def test_a_run_of_which_processes_die_is_paused_and_goes_on_when_it_is_resumed(
     store: RunStore, caplog: pytest.LogCaptureFixture
 ) -> None:
-    first = Process(store, owner="us", deaths=3)
+    first = Process(store, owner="us", max_crashes=3)
     repeatable = graph(node("a", input={"held": True, "step": "a"}))
     await first.runner.start(repeatable, run_id="r")
     await first.began.wait()
     await first.crash()
     await killed(store)
     await killed(store)
-    async with (last := Process(store, owner="us", deaths=3)).durability:
+    async with (last := Process(store, owner="us", max_crashes=3)).durability:
         with caplog.at_level(logging.ERROR, logger="pegboard.durability"):
             await last.durability.follow()
             paused = await last.runner.result("r")
@@ -49,12 +49,12 @@ async def test_a_run_of_which_processes_die_is_paused_and_goes_on_when_it_is_res
         done = await last.runner.result("r")
 
     assert paused.state is NodeState.PAUSED
-    assert "3 processes in a row have died" in caplog.text
+    assert "3 processes in a row crashed" in caplog.text
     assert (done.state, last.did) == (NodeState.COMPLETED, ["a"])
 
 
 async def test_a_run_that_gets_on_is_not_paused(store: RunStore) -> None:
-    first = Process(store, owner="us", deaths=2)
+    first = Process(store, owner="us", max_crashes=2)
     await first.runner.start(HELD, run_id="r")
     await first.began.wait()
     await first.crash()
@@ -68,7 +68,7 @@ async def test_a_run_that_gets_on_is_not_paused(store: RunStore) -> None:
 
 
 async def test_a_process_that_closes_has_not_died(store: RunStore) -> None:
-    first = Process(store, owner="us", deaths=1)
+    first = Process(store, owner="us", max_crashes=1)
     await first.runner.start(HELD, run_id="r")
     await first.began.wait()
     await first.durability.close()
@@ -82,19 +82,19 @@ async def test_a_process_that_closes_has_not_died(store: RunStore) -> None:
 
 
 async def test_who_takes_a_run_from_one_that_is_lost_counts_it_once(store: RunStore) -> None:
-    first = Process(store, owner="us", deaths=9)
+    first = Process(store, owner="us", max_crashes=9)
     await first.runner.start(HELD, run_id="r")
     await first.began.wait()
     await first.crash()
-    deaths = CrashCounter(store, "us", most=9, now=lambda: 0.0)
+    crashes = CrashCounter(store, "us", most=9, now=lambda: 0.0)
     run = await store.lease("r", "us")
     assert run is not None
 
-    await deaths.taken_up(run)
-    await deaths.taken_up(run)
+    await crashes.check(run)
+    await crashes.check(run)
     once = {step.path: step.value for step in await store.steps("r")}["~deaths"]
-    deaths.left("r")
-    await deaths.taken_up(run)
+    crashes.leave("r")
+    await crashes.check(run)
     twice = {step.path: step.value for step in await store.steps("r")}["~deaths"]
 
     assert (run.was_left, once, twice) == (

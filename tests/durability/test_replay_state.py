@@ -22,35 +22,35 @@ async def store() -> AsyncIterator[RunStore]:
         yield storage.runs
 
 
-def a_ledger(store: RunStore) -> ReplayState:
-    return ReplayState(store, START, "us", ear=asyncio.Event(), now=lambda: 2.0)
+def a_state(store: RunStore) -> ReplayState:
+    return ReplayState(store, START, "us", has_news=asyncio.Event(), now=lambda: 2.0)
 
 
 async def test_a_step_that_another_play_started_does_not_start(store: RunStore) -> None:
-    await a_ledger(store).mark("a", takes="")
-    with pytest.raises(Unavailable, match="another play"):
-        await a_ledger(store).mark("a", takes="")
+    await a_state(store).mark("a", takes="")
+    with pytest.raises(Unavailable, match="another attempt"):
+        await a_state(store).mark("a", takes="")
 
 
 async def test_signals_are_told_once_and_taken_ones_never(store: RunStore) -> None:
     for number, topic in enumerate(("event:x", "event:y", CONTROL)):
         await store.signal("r", Signal(id=f"s{number}", topic=topic))
-    ledger = await a_ledger(store).read()
-    await ledger.record("step", 1.0, "out", takes="s0")
-    again = await a_ledger(store).read()
+    state = await a_state(store).read()
+    await state.record("step", 1.0, "out", takes="s0")
+    again = await a_state(store).read()
 
-    assert [item.id for item in ledger.tell()] == ["s0", "s1", "s2"]
-    assert ledger.tell() == ()
-    assert [item.id for item in again.tell()] == ["s1", "s2"]
+    assert [item.id for item in state.receive()] == ["s0", "s1", "s2"]
+    assert state.receive() == ()
+    assert [item.id for item in again.receive()] == ["s1", "s2"]
 
 
 async def test_what_comes_during_a_play_is_learnt_by_listening(store: RunStore) -> None:
-    ledger = await a_ledger(store).read()
+    state = await a_state(store).read()
     await store.signal("r", Signal(id="late", topic=CONTROL, message="cancel"))
-    ledger.ear.set()
-    await ledger.listen()
+    state.has_news.set()
+    await state.refresh()
 
-    assert ledger.has_untold
-    assert [item.message for item in ledger.tell()] == ["cancel"]
-    assert not ledger.has_untold
-    assert not ledger.ear.is_set()
+    assert state.has_unread
+    assert [item.message for item in state.receive()] == ["cancel"]
+    assert not state.has_unread
+    assert not state.has_news.is_set()

@@ -288,7 +288,7 @@ async def test_who_has_lost_the_lease_stops(store: RunStore) -> None:
     await store.release("r", "us")
     assert await store.lease("r", "another", seconds=60) is not None
     await process.durability._renew()
-    await until(lambda: not process.durability._players)
+    await until(lambda: not process.durability._workers)
     process.gate.set()
     await process.durability.close()
 
@@ -334,7 +334,7 @@ async def test_what_there_is_not_is_not_found(store: RunStore) -> None:
 
 async def test_without_a_runner_nothing_is_played(store: RunStore) -> None:
     process = Process(store, **OWNER)
-    process.durability._play = None
+    process.durability._attempt = None
     with pytest.raises(Unavailable, match="No runner"):
         await process.runner.start(STEPS)
 
@@ -355,12 +355,12 @@ async def test_a_store_that_does_not_answer_ends_no_tending(
     await process.runner.start(HELD, run_id="r")
     await process.held.wait()
     await storage.close()
-    process.durability._alarms.set("r", after=0)
-    await until(lambda: "does not answer" in caplog.text)
-    await until(lambda: "could not be taken up" in caplog.text)
+    process.durability._wakeups.set("r", after=0)
+    await until(lambda: "is unavailable" in caplog.text)
+    await until(lambda: "could not be resumed" in caplog.text)
     await process.durability.close()
 
-    assert "free only when its lease ends" in caplog.text
+    assert "could not be released" in caplog.text
 
 
 async def test_a_store_that_is_gone_is_told_and_the_run_stays(tmp_path: Path) -> None:
@@ -384,9 +384,9 @@ async def test_a_store_that_is_gone_is_told_and_the_run_stays(tmp_path: Path) ->
 async def test_a_play_that_ends_in_an_error_is_tried_again_later_each_time(
     store: RunStore,
 ) -> None:
-    process = Process(store, again=0.1, **OWNER)
+    process = Process(store, first_retry=0.1, **OWNER)
     plays: list[float] = []
-    play = process.durability._play
+    play = process.durability._attempt
     assert play is not None
 
     async def odd(steps: RunSteps) -> RunResult:
@@ -407,11 +407,11 @@ async def test_a_play_that_ends_in_an_error_is_tried_again_later_each_time(
     assert result.state is NodeState.COMPLETED
     pauses = [later - before for before, later in pairwise(plays)]
     assert all(pause > 0.09 * 2**number for number, pause in enumerate(pauses))
-    assert process.durability._alarms.setbacks == {}
+    assert process.durability._wakeups.retries == {}
 
 
 async def test_a_run_that_can_never_be_played_fails_and_says_why(store: RunStore) -> None:
-    process = Process(store, again=0.001, **OWNER)
+    process = Process(store, first_retry=0.001, **OWNER)
     start = RunStart(run_id="r", graph={"nodes": 1}, params={}, principal=LOCAL, created_at=1.0)
     await process.durability.start(start)
     result = await until_state(process, "r", NodeState.FAILED)
@@ -428,10 +428,10 @@ async def test_a_run_that_can_never_be_played_fails_and_says_why(store: RunStore
 async def test_a_run_that_is_tried_again_is_held_meanwhile_and_let_go_at_the_end(
     timed: RunStore, clock: FakeClock
 ) -> None:
-    process = Process(timed, again=60, lease=10, now=clock.time)
-    process.durability._play = _fails
+    process = Process(timed, first_retry=60, lease=10, now=clock.time)
+    process.durability._attempt = _fails
     await process.runner.start(STEPS, run_id="r")
-    await until(lambda: bool(process.durability._alarms.setbacks))
+    await until(lambda: bool(process.durability._wakeups.retries))
     for _ in range(5):
         clock.advance(4)
         await until_renewed(timed, clock, 10)
@@ -444,10 +444,10 @@ async def test_a_run_that_is_tried_again_is_held_meanwhile_and_let_go_at_the_end
 async def test_a_run_that_was_set_back_and_taken_by_another_is_left_alone(
     store: RunStore,
 ) -> None:
-    process = Process(store, again=60)
-    process.durability._play = _fails
+    process = Process(store, first_retry=60)
+    process.durability._attempt = _fails
     await process.runner.start(STEPS, run_id="r")
-    await until(lambda: bool(process.durability._alarms.setbacks))
+    await until(lambda: bool(process.durability._wakeups.retries))
     run = await store.get("r")
     assert run is not None
     await store.release("r", run.lease_owner)
@@ -455,7 +455,7 @@ async def test_a_run_that_was_set_back_and_taken_by_another_is_left_alone(
     await process.durability._renew()
     await process.durability.close()
 
-    assert process.durability._alarms.setbacks == {}
+    assert process.durability._wakeups.retries == {}
 
 
 async def _fails(steps: RunSteps) -> RunResult:

@@ -27,8 +27,8 @@ async def store() -> AsyncIterator[RunStore]:
 
 async def steps_of(store: RunStore) -> tuple[StoredSteps, asyncio.Event]:
     ear = asyncio.Event()
-    ledger = ReplayState(store, START, "us", ear=ear, now=lambda: 2.0)
-    return StoredSteps(await ledger.read()), ear
+    state = ReplayState(store, START, "us", has_news=ear, now=lambda: 2.0)
+    return StoredSteps(await state.read()), ear
 
 
 async def failing() -> None:

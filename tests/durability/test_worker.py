@@ -1,4 +1,4 @@
-"""One run of a store, played until it rests."""
+"""One run of a store, executed until it is suspended."""
 
 import asyncio
 
@@ -8,19 +8,19 @@ from pegboard.core.graph import NodeState
 from pegboard.core.ports.durability import RunStart, RunSteps, Signal
 from pegboard.core.principal import LOCAL
 from pegboard.core.run import PendingStep, RunResult
-from pegboard.durability.worker import StoredPlayer
+from pegboard.durability.worker import StoredRunWorker
 from pegboard.storage import MemoryStorage
 
 START = RunStart(run_id="r", graph={}, params={}, principal=LOCAL, created_at=1.0)
 
 
 async def test_it_plays_again_what_came_during_the_play_and_rests_until_it_is_time() -> None:
-    left: list[StoredPlayer] = []
+    finished: list[StoredRunWorker] = []
     told: list[tuple[str, ...]] = []
     async with MemoryStorage() as storage:
         await storage.runs.create(START, owner="us")
 
-        async def play(steps: RunSteps) -> RunResult:
+        async def attempt(steps: RunSteps) -> RunResult:
             signals = (await steps.next({})).signals
             told.append(tuple(signal.id for signal in signals))
             if len(told) == 1:
@@ -31,52 +31,52 @@ async def test_it_plays_again_what_came_during_the_play_and_rests_until_it_is_ti
             )
             return RunResult(run_id="r", state=NodeState.WAITING, pending=pending)
 
-        player = StoredPlayer(
-            storage.runs, START, "us", play=play, now=lambda: 2.0, left=left.append
+        worker = StoredRunWorker(
+            storage.runs, START, "us", attempt=attempt, now=lambda: 2.0, on_finish=finished.append
         )
-        await player.rested.wait()
+        await worker.finished.wait()
         kept = await storage.runs.get("r")
 
     assert told == [(), ("s",)]
-    assert left == [player]
-    assert player.wake_at == 99.0
+    assert finished == [worker]
+    assert worker.wake_at == 99.0
     assert kept is not None
     assert (kept.state, kept.wake_at, kept.lease_owner) == (NodeState.WAITING, 99.0, "")
 
 
 async def test_an_error_of_the_play_is_kept_for_whoever_waits() -> None:
-    async def play(steps: RunSteps) -> RunResult:
+    async def attempt(steps: RunSteps) -> RunResult:
         raise RuntimeError("no such graph")
 
     async with MemoryStorage() as storage:
         await storage.runs.create(START, owner="us")
-        player = StoredPlayer(
-            storage.runs, START, "us", play=play, now=lambda: 2.0, left=lambda _: None
+        worker = StoredRunWorker(
+            storage.runs, START, "us", attempt=attempt, now=lambda: 2.0, on_finish=lambda _: None
         )
-        await player.rested.wait()
+        await worker.finished.wait()
 
-    assert isinstance(player.error, RuntimeError)
+    assert isinstance(worker.error, RuntimeError)
 
 
 @pytest.mark.parametrize("how", ["lose", "close"])
 async def test_it_stops_when_it_is_told_to(how: str) -> None:
-    left: list[StoredPlayer] = []
+    finished: list[StoredRunWorker] = []
 
-    async def play(steps: RunSteps) -> RunResult:
+    async def attempt(steps: RunSteps) -> RunResult:
         await asyncio.Event().wait()
         raise AssertionError
 
     async with MemoryStorage() as storage:
         await storage.runs.create(START, owner="us")
-        player = StoredPlayer(
-            storage.runs, START, "us", play=play, now=lambda: 2.0, left=left.append
+        worker = StoredRunWorker(
+            storage.runs, START, "us", attempt=attempt, now=lambda: 2.0, on_finish=finished.append
         )
         await asyncio.sleep(0.01)
         if how == "lose":
-            player.lose()
+            worker.lose()
         else:
-            await player.close()
-        await player.rested.wait()
+            await worker.close()
+        await worker.finished.wait()
 
-    assert player.error is None
-    assert left == [player]
+    assert worker.error is None
+    assert finished == [worker]

@@ -83,7 +83,7 @@ def lived(graph: Graph, *deaths: int) -> tuple[Life, World]:
         life = live(dies_at)
         if not life.has_died:
             return life, world
-        journal = journal.copied()
+        journal = journal.copy()
     return live(0), world
 
 

@@ -101,7 +101,7 @@ class Runs(RuleBasedStateMachine):
         _DEAD.extend(asyncio.all_tasks(self.loop))
         self.loop.close()
         self.world.running = 0
-        self.journal = self.journal.copied()
+        self.journal = self.journal.copy()
         self.recorded = self._recorded()
         self.calls_before = len(self.world.keys)
         self.loop = self._new_loop()

@@ -120,8 +120,8 @@ async def test_a_write_behind_a_failure_elsewhere_is_no_cancelled_one_after_a_cr
     if is_over:
         first.go.set()
         await until(lambda: kept.steps["paid"].value is not None)
-    left = first.durability.journal.copied()
-    left.run(run_id).seen, left.run(run_id).has_ended = None, False
+    left = first.durability.journal.copy()
+    left.run(run_id).last_result, left.run(run_id).has_ended = None, False
     await first.durability.close()
     again = Process(left)
     await again.runner.recover()
@@ -137,7 +137,7 @@ async def test_a_write_that_a_crash_cut_off_is_unknown_though_the_run_is_cancell
     first = Process(MemoryJournal())
     run_id = await first.runner.start(Graph(nodes=(Node(id="paid", tool="pay"),)))
     await first.paying.wait()
-    left = first.durability.journal.copied()
+    left = first.durability.journal.copy()
     await first.durability.close()
     again = Process(left)
     await again.runner.cancel(run_id)

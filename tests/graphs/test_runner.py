@@ -166,7 +166,7 @@ def after_a_crash(first: Any, second: Any, *, at: float) -> Any:
         before = Bench(clock, world)
         task = asyncio.ensure_future(first(before))
         await asyncio.sleep(at)
-        left = before.journal.copied()
+        left = before.journal.copy()
         task.cancel()
         await asyncio.wait([task])
         await before.durability.close()

@@ -10,7 +10,7 @@ from pegboard.core.principal import Principal
 from pegboard.core.tool import Effect, Tool
 from pegboard.errors import CannotPlan, ToolNotFound
 from pegboard.planning import ChainLink, Plan, Planner, PlanRequest
-from pegboard.planning.tool_health import UNKNOWN, Standing
+from pegboard.planning.tool_health import UNKNOWN, ToolHealth
 from pegboard.registry import ToolRegistry
 
 FETCH = a_tool("web_fetcher", {"url": "string"}, {"content": "string"}, capabilities=("fetch",))
@@ -104,11 +104,11 @@ def test_steps_that_take_nothing_from_each_other_wait_for_nobody() -> None:
 
 
 class Known:
-    def __init__(self, **standings: Standing) -> None:
-        self._standings = standings
+    def __init__(self, **known: ToolHealth) -> None:
+        self._known = known
 
-    def standing(self, tool: str) -> Standing:
-        return self._standings.get(tool, UNKNOWN)
+    def health_of(self, tool: str) -> ToolHealth:
+        return self._known.get(tool, UNKNOWN)
 
 
 def test_the_best_candidate_is_taken_and_the_next_ones_are_its_fallbacks() -> None:
@@ -120,10 +120,10 @@ def test_the_best_candidate_is_taken_and_the_next_ones_are_its_fallbacks() -> No
     ]
     tools.append(a_tool("blind", {"key": "integer"}, capabilities=("fetch",)))
     knowledge = Known(
-        slow=Standing(health="healthy", latency_ms=9_000),
-        sick=Standing(health="unhealthy", reason="HTTP 503"),
-        good=Standing(health="healthy", latency_ms=40, cost=0.001, failures=0.01),
-        dear=Standing(health="healthy", latency_ms=40, cost=5.0, failures=0.5),
+        slow=ToolHealth(health="healthy", latency_ms=9_000),
+        sick=ToolHealth(health="unhealthy", reason="HTTP 503"),
+        good=ToolHealth(health="healthy", latency_ms=40, cost=0.001, failures=0.01),
+        dear=ToolHealth(health="healthy", latency_ms=40, cost=5.0, failures=0.5),
     )
 
     made = Planner(ToolRegistry(tools), knowledge=knowledge).plan(
@@ -301,7 +301,7 @@ def test_what_a_step_needs_says_which_capability_it_has() -> None:
 
 def test_one_tool_with_two_capabilities_is_one_step_and_a_better_one_is_another() -> None:
     both = a_tool("both", {}, capabilities=("a", "b"))
-    knowledge = Known(other=Standing(health="healthy"))
+    knowledge = Known(other=ToolHealth(health="healthy"))
     better = Planner(
         ToolRegistry([both, a_tool("other", {}, capabilities=("b",))]), knowledge=knowledge
     ).plan(PlanRequest(capabilities=("a", "b")))

@@ -9,8 +9,7 @@ import pytest
 from pegboard.core.ports.durability import RunStart, Signal, StepEvents, StepRef
 from pegboard.core.run import RunResult
 from pegboard.durability import MemoryDurability, MemoryJournal
-from pegboard.durability.memory.journal import JournalEntry
-from pegboard.durability.memory.steps import MemorySteps
+from pegboard.durability.memory.journal import JournalEntry, MemorySteps
 from pegboard.errors import PegboardError
 from pegboard.testing import DurabilityContract
 from pegboard.testing.durability_scenarios import Odd
@@ -22,10 +21,10 @@ class Broken(MemoryDurability):
 
     steps: type[MemorySteps] = MemorySteps
 
-    def attach(self, play: Any) -> None:
+    def attach(self, attempt: Any) -> None:
         async def with_others(steps: Any) -> RunResult:
             steps.__class__ = self.steps
-            return await play(steps)
+            return await attempt(steps)
 
         super().attach(with_others)
 
@@ -60,7 +59,9 @@ class ChangesErrors(MemorySteps):
 
 class MixesInnerSteps(MemorySteps):
     def inside(self, slot: StepRef) -> MemorySteps:
-        return MemorySteps(self._journal, self._kept, self._now, None, prefix="/", start=self.start)
+        return MemorySteps(
+            self._journal, self._entry, self._now, None, prefix="/", start=self.start
+        )
 
 
 class IsDeaf(MemorySteps):
@@ -72,7 +73,7 @@ class IsDeaf(MemorySteps):
 class TellsAgain(MemorySteps):
     async def next(self, tasks: Any) -> StepEvents:
         happened = await super().next(tasks)
-        return StepEvents(done=happened.done, signals=tuple(self._kept.signals.values()))
+        return StepEvents(done=happened.done, signals=tuple(self._entry.signals.values()))
 
 
 class StartsAgain(MemoryDurability):
@@ -82,10 +83,10 @@ class StartsAgain(MemoryDurability):
 
 
 class DropsWhatFailed(MemoryDurability):
-    def attach(self, play: Any) -> None:
+    def attach(self, attempt: Any) -> None:
         async def once(steps: Any) -> RunResult:
             try:
-                return await play(steps)
+                return await attempt(steps)
             except Odd:
                 self.journal.runs.clear()
                 raise
@@ -96,9 +97,9 @@ class DropsWhatFailed(MemoryDurability):
 class PlaysTwice(MemoryDurability):
     async def recover(self) -> tuple[str, ...]:
         for kept in self.journal.runs.values():
-            assert self._play is not None
+            assert self._attempt is not None
             steps = MemorySteps(self.journal, kept, self._now, None)
-            self.more = asyncio.ensure_future(self._play(steps))
+            self.more = asyncio.ensure_future(self._attempt(steps))
         return ()
 
 

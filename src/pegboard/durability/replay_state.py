@@ -1,4 +1,4 @@
-"""One run in a store while it is played: what was known when the play began, and what comes."""
+"""What is stored of one run during an attempt: its steps, and the signals that arrive."""
 
 import asyncio
 from collections.abc import Callable
@@ -10,13 +10,13 @@ from pegboard.errors import Unavailable
 
 
 class ReplayState:
-    """What is stored of one run, for one play of it.
+    """What is stored of one run, for one attempt at it.
 
     Attributes:
         start: What the run began with.
         steps: By path.
-        ear: Set when there may be new signals; looked at by whoever waits.
-        heard: The number of the last signal that the play was told.
+        has_news: Set when there may be new signals.
+        last_signal: The number of the last signal that the attempt has received.
     """
 
     def __init__(
@@ -25,42 +25,42 @@ class ReplayState:
         start: RunStart,
         owner: str,
         *,
-        ear: asyncio.Event,
+        has_news: asyncio.Event,
         now: Callable[[], float],
     ) -> None:
         self.start = start
         self.steps: dict[str, StoredStep] = {}
-        self.ear = ear
-        self.heard = 0
+        self.has_news = has_news
+        self.last_signal = 0
         self._store = store
         self._owner = owner
         self._now = now
         self._signals: list[StoredSignal] = []
 
     async def read(self) -> Self:
-        """Learn what earlier plays and others have left."""
-        self.ear.clear()
+        """Read the recorded steps and the signals."""
+        self.has_news.clear()
         for step in await self._store.steps(self.start.run_id):
             self.steps[step.path] = step
         self._signals = list(await self._store.signals(self.start.run_id))
         return self
 
-    async def listen(self) -> None:
-        """Learn which signals came since."""
-        self.ear.clear()
+    async def refresh(self) -> None:
+        """Read the signals that arrived since."""
+        self.has_news.clear()
         after = self._signals[-1].number if self._signals else 0
         self._signals += await self._store.signals(self.start.run_id, after=after)
 
     @property
-    def has_untold(self) -> bool:
-        """Whether it knows of signals that the play was not told."""
-        return bool(self._signals) and self._signals[-1].number > self.heard
+    def has_unread(self) -> bool:
+        """Whether there are signals that the attempt has not received."""
+        return bool(self._signals) and self._signals[-1].number > self.last_signal
 
-    def tell(self) -> tuple[Signal, ...]:
-        """The signals that the play was not told yet; from now on it was."""
-        new = [item for item in self._signals if item.number > self.heard]
+    def receive(self) -> tuple[Signal, ...]:
+        """The signals that the attempt has not received; they count as received from now on."""
+        new = [item for item in self._signals if item.number > self.last_signal]
         if new:
-            self.heard = new[-1].number
+            self.last_signal = new[-1].number
         return tuple(
             item.signal for item in new if item.signal.topic == CONTROL or not item.taken_by
         )
@@ -69,14 +69,14 @@ class ReplayState:
         """Store that a step starts.
 
         Raises:
-            Unavailable: It could not be stored, or somebody has started it: it must not start.
+            Unavailable: It could not be stored, or another attempt has started the step.
         """
         known = await self._store.reserve(self.start.run_id, path, self._owner, takes=takes)
         if known is not None:
-            raise Unavailable(f"'{path}' was started by another play.", nothing_done=True)
+            raise Unavailable(f"'{path}' was started by another attempt.", nothing_done=True)
 
     async def record(self, path: str, started_at: float, value: Any, *, takes: str) -> None:
-        """Store what came out of a step.
+        """Store the outcome of a step.
 
         Raises:
             Unavailable: It could not be stored.

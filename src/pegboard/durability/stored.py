@@ -1,4 +1,4 @@
-"""Runs kept in the board's own database, which outlive the process that plays them."""
+"""Runs stored in the board's own database, which outlive the process that executes them."""
 
 import asyncio
 import logging
@@ -12,10 +12,14 @@ from pegboard.core.graph import NodeState
 from pegboard.core.ports.durability import Attempt, RunStart, Signal
 from pegboard.core.ports.run_store import LEASE, RunStore, StoredRun
 from pegboard.core.run import RunResult
-from pegboard.durability.crash_loops import CrashCounter
-from pegboard.durability.suspension import ids_in, is_due, is_settled
-from pegboard.durability.wakeups import Wakeups
-from pegboard.durability.worker import StoredPlayer
+from pegboard.durability.scheduling import (
+    CrashCounter,
+    Wakeups,
+    is_due,
+    is_settled,
+    list_run_ids,
+)
+from pegboard.durability.worker import StoredRunWorker
 from pegboard.errors import PegboardError, RunNotFound, Unavailable
 
 _LOG = logging.getLogger("pegboard.durability")
@@ -25,9 +29,9 @@ _UNFINISHED = tuple(state for state in NodeState if not state.is_final)
 class StoredDurability:
     """A `Durability` on a `RunStore`.
 
-    Whoever plays a run has its lease and renews it; a run whose owner is gone is taken when the
-    lease ends. A store that only one process uses needs not wait for that: there each process has
-    the same owner, and takes up at once what the one before left.
+    The worker of a run holds its lease and renews it; a run whose owner crashed is taken over when
+    the lease ends. A store that only one process uses need not wait for that: there each process
+    has the same owner, and continues at once what the one before left.
 
     ```python
     async with open_storage("data") as storage, StoredDurability(storage.runs) as durability:
@@ -35,14 +39,16 @@ class StoredDurability:
     ```
 
     Args:
-        store: Where runs are.
-        owner: Whose leases these are; empty for one of its own, where several processes share.
+        store: Where the runs are.
+        owner: The owner of the leases; empty for one of its own, where several processes share the
+            store.
         lease: Seconds after which a run is taken from an owner that does not renew its lease.
-        every: Seconds between looks for what others left and sent.
-        most: Runs that are taken up at the same time; those started here are played beyond it.
-        again: Seconds after which a run is tried again whose play ended in an error; twice as long
-            after each further one.
-        deaths: So many processes in a row may die while they play a run, before it is paused.
+        every: Seconds between polls of the store for runs and signals of other processes.
+        most: Runs that are taken up at the same time; runs started here do not count.
+        first_retry: Seconds until a run whose attempt failed is retried; the delay doubles with
+            each further failure.
+        max_crashes: How many processes in a row may crash while executing a run, before it is
+            paused.
         now: Unix seconds.
     """
 
@@ -54,8 +60,8 @@ class StoredDurability:
         lease: float = LEASE,
         every: float = 1.0,
         most: int = 200,
-        again: float = 1.0,
-        deaths: int = 20,
+        first_retry: float = 1.0,
+        max_crashes: int = 20,
         now: Callable[[], float] = time.time,
     ) -> None:
         self._store = store
@@ -65,16 +71,16 @@ class StoredDurability:
         self._every = every
         self._most = most
         self._now = now
-        self._play: Attempt | None = None
-        self._players: dict[str, StoredPlayer] = {}
-        self._alarms = Wakeups(self._again, first=again)
-        self._deaths = CrashCounter(store, self._owner, most=deaths, now=now)
-        self._tending: asyncio.Task[None] | None = None
-        self._follows = False
+        self._attempt: Attempt | None = None
+        self._workers: dict[str, StoredRunWorker] = {}
+        self._wakeups = Wakeups(self._resume, first=first_retry)
+        self._crashes = CrashCounter(store, self._owner, most=max_crashes, now=now)
+        self._polling: asyncio.Task[None] | None = None
+        self._takes_others = False
         self._closed = False
 
-    def attach(self, play: Attempt) -> None:
-        self._play = play
+    def attach(self, attempt: Attempt) -> None:
+        self._attempt = attempt
 
     async def start(self, start: RunStart) -> bool:
         self._check_open()
@@ -91,9 +97,9 @@ class StoredDurability:
         if is_new is None:
             raise RunNotFound(f"There is no run '{run_id}'.")
         self._check_open()
-        player = self._players.get(run_id)
-        if player is not None:
-            player.hear()
+        worker = self._workers.get(run_id)
+        if worker is not None:
+            worker.notify()
         else:
             await self._take_up(run_id)
         return is_new
@@ -107,58 +113,58 @@ class StoredDurability:
 
     async def wait_until_settled(self, run_id: str) -> RunResult:
         while True:
-            player = self._players.get(run_id)
-            if player is None:
+            worker = self._workers.get(run_id)
+            if worker is None:
                 run = await self._run(run_id)
                 if run.result is not None and is_settled(run, now=self._now()):
                     return run.result
                 self._check_open()
-                if (error := self._alarms.error(run_id)) is not None:
+                if (error := self._wakeups.error(run_id)) is not None:
                     raise error
                 if is_due(run, now=self._now()):
-                    player = await self._take_up(run_id)
-            if player is None:  # it is played elsewhere, or it is not time yet
+                    worker = await self._take_up(run_id)
+            if worker is None:  # another process executes it, or it is not due
                 await asyncio.sleep(self._every / 10)
                 continue
-            await player.rested.wait()
-            if player.error is not None:
-                raise player.error
+            await worker.finished.wait()
+            if worker.error is not None:
+                raise worker.error
 
     async def recover(self) -> tuple[str, ...]:
         self._check_open()
         ids = [
             run_id
             for state in _UNFINISHED
-            for run_id in await ids_in(self._store, state)
-            if run_id not in self._players
+            for run_id in await list_run_ids(self._store, state)
+            if run_id not in self._workers
         ]
         return tuple([run_id for run_id in ids if await self._take_up(run_id) is not None])
 
     async def follow(self) -> tuple[str, ...]:
-        """Take up what goes on and nobody plays, now and from now on; what was taken up now."""
+        """Take up runs that no worker executes, now and from now on; the ids of those taken now."""
         self._check_open()
         left = [
             run_id
             for state in (NodeState.PENDING, NodeState.IN_PROGRESS)
-            for run_id in await ids_in(self._store, state)
-            if run_id not in self._players
+            for run_id in await list_run_ids(self._store, state)
+            if run_id not in self._workers
         ]
         taken = [run_id for run_id in left if await self._take_up(run_id) is not None]
-        self._follows = True
-        self._tend()
+        self._takes_others = True
+        self._start_polling()
         return tuple(taken)
 
     async def close(self) -> None:
         self._closed = True
-        await self._alarms.close()
-        if self._tending is not None:
-            self._tending.cancel()
-            await asyncio.wait([self._tending])
-        players = list(self._players.values())
-        for player in players:
-            await player.close()
-        for run_id in [*(player.run_id for player in players), *self._alarms.setbacks]:
-            await self._let_go(run_id)
+        await self._wakeups.close()
+        if self._polling is not None:
+            self._polling.cancel()
+            await asyncio.wait([self._polling])
+        workers = list(self._workers.values())
+        for worker in workers:
+            await worker.close()
+        for run_id in [*(worker.run_id for worker in workers), *self._wakeups.retries]:
+            await self._release(run_id)
 
     async def __aenter__(self) -> Self:
         return self
@@ -166,113 +172,122 @@ class StoredDurability:
     async def __aexit__(self, *_: object) -> None:
         await self.close()
 
-    # playing
+    # executing
 
-    async def _take_up(self, run_id: str) -> StoredPlayer | None:
-        """Play a run if its lease can be had; who plays it here."""
+    async def _take_up(self, run_id: str) -> StoredRunWorker | None:
+        """Execute a run if its lease can be acquired; its worker."""
         run = await self._store.lease(run_id, self._owner, seconds=self._lease)
         if run is None or self._closed:
-            self._alarms.settle(run_id)
+            self._wakeups.settle(run_id)
             return None
-        return await self._player_of(run)
+        return await self._worker_of(run)
 
-    async def _player_of(self, run: StoredRun) -> StoredPlayer | None:
-        """Who plays a run that is leased here; from now on, if nobody did."""
-        if run.start.run_id not in self._players:
-            await self._deaths.taken_up(run)
+    async def _worker_of(self, run: StoredRun) -> StoredRunWorker | None:
+        """The worker of a run that is leased here, started if there is none."""
+        if run.start.run_id not in self._workers:
+            await self._crashes.check(run)
             if self._closed:
-                await self._let_go(run.start.run_id)
+                await self._release(run.start.run_id)
                 return None
-        player = self._players.get(run.start.run_id)
-        if player is None:
+        worker = self._workers.get(run.start.run_id)
+        if worker is None:
             return self._begin(run.start)
-        player.hear()  # it may be leaving: then it is to come again
-        return player
+        worker.notify()  # it may be about to finish: then it is started again
+        return worker
 
-    def _begin(self, start: RunStart) -> StoredPlayer:
-        if self._play is None:
+    def _begin(self, start: RunStart) -> StoredRunWorker:
+        if self._attempt is None:
             raise Unavailable("No runner is attached to this durability.", permanent=True)
-        self._alarms.drop(start.run_id)
-        self._deaths.played_here(start.run_id)
-        if isinstance(self._alarms.error(start.run_id), Unavailable):
-            self._alarms.settle(start.run_id)  # the store answers again
-        player = StoredPlayer(
-            self._store, start, self._owner, play=self._play, now=self._now, left=self._left
+        self._wakeups.drop(start.run_id)
+        self._crashes.enter(start.run_id)
+        if isinstance(self._wakeups.error(start.run_id), Unavailable):
+            self._wakeups.settle(start.run_id)  # the store is available again
+        worker = StoredRunWorker(
+            self._store,
+            start,
+            self._owner,
+            attempt=self._attempt,
+            now=self._now,
+            on_finish=self._finish,
         )
-        self._players[start.run_id] = player
-        self._tend()
-        return player
+        self._workers[start.run_id] = worker
+        self._start_polling()
+        return worker
 
-    def _left(self, player: StoredPlayer) -> None:
-        run_id = player.run_id
-        self._players.pop(run_id, None)
+    def _finish(self, worker: StoredRunWorker) -> None:
+        run_id = worker.run_id
+        self._workers.pop(run_id, None)
         if self._closed:
             return
-        if player.error is not None:
-            self._alarms.set_back(run_id, player.error)
+        if worker.error is not None:
+            self._wakeups.retry(run_id, worker.error)
             return
-        self._alarms.settle(run_id)
-        self._deaths.left(run_id)
-        if player.was_called:
-            self._alarms.set(run_id, after=0)
-        elif player.wake_at is not None:
-            self._alarms.set(run_id, after=player.wake_at - self._now())
+        self._wakeups.settle(run_id)
+        self._crashes.leave(run_id)
+        if worker.was_notified:
+            self._wakeups.set(run_id, after=0)
+        elif worker.wake_at is not None:
+            self._wakeups.set(run_id, after=worker.wake_at - self._now())
 
-    async def _again(self, run_id: str) -> None:
+    async def _resume(self, run_id: str) -> None:
         try:
             await self._take_up(run_id)
         except PegboardError as error:
-            _LOG.warning("the run %s could not be taken up: %s", run_id, error)
-            self._alarms.set_back(run_id, error)
+            _LOG.warning("durability: run %s could not be resumed: %s", run_id, error)
+            self._wakeups.retry(run_id, error)
 
-    # what happens elsewhere
+    # other processes
 
-    def _tend(self) -> None:
-        if self._tending is None:
-            self._tending = asyncio.get_running_loop().create_task(self._tended())
+    def _start_polling(self) -> None:
+        if self._polling is None:
+            self._polling = asyncio.get_running_loop().create_task(self._poll())
 
-    async def _tended(self) -> None:
+    async def _poll(self) -> None:
         renewed = self._now()
         while True:
             await asyncio.sleep(self._every)
-            with log_and_continue(_LOG, "runs cannot be tended"):
+            with log_and_continue(_LOG, "durability: polling failed"):
                 try:
                     if (now := self._now()) - renewed >= self._lease / 3:
                         await self._renew()
                         renewed = now
                     if self._is_shared:
-                        for player in self._players.values():
-                            player.hear()
-                    if self._follows:
-                        await self._take_what_is_due()
+                        for worker in self._workers.values():
+                            worker.notify()
+                    if self._takes_others:
+                        await self._take_due_runs()
                 except PegboardError as error:
-                    _LOG.warning("the store of runs does not answer: %s", error)
+                    _LOG.warning("durability: the store of runs is unavailable: %s", error)
 
     async def _renew(self) -> None:
-        for run_id, player in list(self._players.items()):
+        for run_id, worker in list(self._workers.items()):
             run = await self._store.lease(run_id, self._owner, seconds=self._lease)
-            if run is None and self._players.get(run_id) is player:
-                player.lose()
-        for run_id in list(self._alarms.setbacks):
+            if run is None and self._workers.get(run_id) is worker:
+                worker.lose()
+        for run_id in list(self._wakeups.retries):
             if await self._store.lease(run_id, self._owner, seconds=self._lease) is None:
-                self._alarms.drop(run_id)
-                self._alarms.settle(run_id)
-                self._deaths.left(run_id)
+                self._wakeups.drop(run_id)
+                self._wakeups.settle(run_id)
+                self._crashes.leave(run_id)
 
-    async def _take_what_is_due(self) -> None:
-        while len(self._players) < self._most:
+    async def _take_due_runs(self) -> None:
+        while len(self._workers) < self._most:
             run = await self._store.take(self._owner, seconds=self._lease)
             if run is None:
                 return
-            await self._player_of(run)
+            await self._worker_of(run)
 
-    async def _let_go(self, run_id: str) -> None:
+    async def _release(self, run_id: str) -> None:
         try:
             await self._store.release(run_id, self._owner)
         except PegboardError as error:
-            _LOG.warning("the run %s is free only when its lease ends: %s", run_id, error)
+            _LOG.warning(
+                "durability: the lease of run %s could not be released and ends by itself: %s",
+                run_id,
+                error,
+            )
 
-    # looking
+    # reading
 
     async def _run(self, run_id: str) -> StoredRun:
         run = await self._store.get(run_id)

@@ -1,4 +1,4 @@
-"""The steps of one run that is kept in a store, while it is played."""
+"""The steps of one stored run during an attempt."""
 
 import asyncio
 from collections.abc import Awaitable, Callable, Mapping
@@ -18,37 +18,37 @@ from pegboard.durability.replay_state import ReplayState
 
 
 class StoredSteps:
-    """A `RunSteps` over a ledger.
+    """A `RunSteps` that records in a store.
 
     Args:
-        ledger: Of the run.
-        prefix: Before the paths of all steps.
-        hears: Whether it hears of signals: the run's own steps do.
+        state: What is stored of the run.
+        prefix: What the paths of all steps begin with.
+        receives: Whether it receives signals: only the run's own steps do.
     """
 
-    def __init__(self, ledger: ReplayState, *, prefix: str = "", hears: bool = True) -> None:
-        self._ledger = ledger
+    def __init__(self, state: ReplayState, *, prefix: str = "", receives: bool = True) -> None:
+        self._state = state
         self._prefix = prefix
-        self._hears = hears
+        self._receives = receives
         self._reserved: set[str] = set()
-        self._watch = TaskWaiter()
+        self._waiter = TaskWaiter()
 
     @property
     def start(self) -> RunStart:
-        return self._ledger.start
+        return self._state.start
 
     def reserve(self, step: str) -> StepRef:
         path = f"{self._prefix}{step}"
         if path in self._reserved:
-            raise ValueError(f"the step '{path}' was reserved before in this play")
+            raise ValueError(f"the step '{path}' was reserved before in this attempt")
         self._reserved.add(path)
         return StepRef(step=path)
 
     def inside(self, slot: StepRef) -> RunSteps:
-        return StoredSteps(self._ledger, prefix=f"{slot.step}/", hears=False)
+        return StoredSteps(self._state, prefix=f"{slot.step}/", receives=False)
 
     def find(self, slot: StepRef) -> StepRecord | UnfinishedStep | None:
-        step = self._ledger.steps.get(slot.step)
+        step = self._state.steps.get(slot.step)
         if step is None:
             return None
         if step.finished_at is None:
@@ -63,29 +63,29 @@ class StoredSteps:
         marked: bool = False,
         takes: str = "",
     ) -> Any:
-        ledger = self._ledger
-        started_at = ledger.now()
+        state = self._state
+        started_at = state.now()
         if marked:
-            await ledger.mark(slot.step, takes=takes)
+            await state.mark(slot.step, takes=takes)
         value = await work()
-        await ledger.record(slot.step, started_at, value, takes=takes)
+        await state.record(slot.step, started_at, value, takes=takes)
         return value
 
     async def next(self, tasks: "Mapping[str, asyncio.Future[Any]]") -> StepEvents:
         while True:
-            if self._hears and self._ledger.ear.is_set():
-                await self._ledger.listen()
-            signals = self._ledger.tell() if self._hears else ()
+            if self._receives and self._state.has_news.is_set():
+                await self._state.refresh()
+            signals = self._state.receive() if self._receives else ()
             done = tuple(key for key, task in tasks.items() if task.done())
             if signals or done or not tasks:
                 return StepEvents(done=done, signals=signals)
             await self._wait(tasks)
 
-    async def suspend(self, seen: RunResult) -> bool:  # noqa: ARG002 - it is stored when the play ends
-        if self._ledger.ear.is_set():
-            await self._ledger.listen()
-        return not self._ledger.has_untold
+    async def suspend(self, seen: RunResult) -> bool:  # noqa: ARG002 - it is stored when the attempt ends
+        if self._state.has_news.is_set():
+            await self._state.refresh()
+        return not self._state.has_unread
 
     async def _wait(self, tasks: "Mapping[str, asyncio.Future[Any]]") -> None:
-        ear = self._ledger.ear if self._hears else None
-        await self._watch.one_of(tasks.values(), ear=ear)
+        news = self._state.has_news if self._receives else None
+        await self._waiter.one_of(tasks.values(), ear=news)

@@ -1,4 +1,4 @@
-"""Has one run of a store played until it rests."""
+"""Executes one stored run, attempt by attempt."""
 
 import asyncio
 from collections.abc import Callable
@@ -10,14 +10,14 @@ from pegboard.durability.replay_state import ReplayState
 from pegboard.durability.stored_steps import StoredSteps
 
 
-class StoredPlayer:
-    """Has one run played whose lease its owner has.
+class StoredRunWorker:
+    """Executes a run whose lease its owner holds, until it has ended or is suspended.
 
     Attributes:
-        run_id: Which one.
-        rested: Set when it is over, whatever came out.
-        error: Why it could not be played to a rest; None when it could.
-        wake_at: When the run goes on by itself; None for never.
+        run_id: The run.
+        finished: Set when the worker has finished, whatever the outcome.
+        error: Why the run could not be executed; None when it could.
+        wake_at: When the run continues by itself; None for never.
     """
 
     def __init__(
@@ -26,67 +26,67 @@ class StoredPlayer:
         start: RunStart,
         owner: str,
         *,
-        play: Attempt,
+        attempt: Attempt,
         now: Callable[[], float],
-        left: "Callable[[StoredPlayer], None]",
+        on_finish: "Callable[[StoredRunWorker], None]",
     ) -> None:
         self.run_id = start.run_id
-        self.rested = asyncio.Event()
+        self.finished = asyncio.Event()
         self.error: Exception | None = None
         self.wake_at: float | None = None
         self._store = store
         self._start = start
         self._owner = owner
-        self._play = play
+        self._attempt = attempt
         self._now = now
-        self._left = left
-        self._ear = asyncio.Event()
+        self._on_finish = on_finish
+        self._has_news = asyncio.Event()
         self._is_lost = False
-        self._task = asyncio.get_running_loop().create_task(self._played())
+        self._task = asyncio.get_running_loop().create_task(self._work())
 
     @property
-    def was_called(self) -> bool:
-        """Whether a signal came that it did not look for."""
-        return self._ear.is_set()
+    def was_notified(self) -> bool:
+        """Whether a signal may have come that the run has not read."""
+        return self._has_news.is_set()
 
-    def hear(self) -> None:
-        """There may be new signals."""
-        self._ear.set()
+    def notify(self) -> None:
+        """Tell the run that there may be new signals."""
+        self._has_news.set()
 
     def lose(self) -> None:
-        """Somebody else has the lease: stop."""
+        """Stop because another worker holds the lease."""
         self._is_lost = True
         self._task.cancel()
 
     async def close(self) -> None:
-        """Stop, and let others go on."""
+        """Stop, so that another worker can continue the run."""
         self._task.cancel()
         await asyncio.wait([self._task])
 
-    async def _played(self) -> None:
+    async def _work(self) -> None:
         try:
-            await self._until_rested()
+            await self._execute()
         except asyncio.CancelledError:
             if not self._is_lost:
                 raise
-        except Exception as error:  # noqa: BLE001 - whoever waits for the run is told; what is stored can be played again
+        except Exception as error:  # noqa: BLE001 - raised to those who wait for the run, which can be executed again
             self.error = error
         finally:
-            self.rested.set()
-            self._left(self)
+            self.finished.set()
+            self._on_finish(self)
 
-    async def _until_rested(self) -> None:
+    async def _execute(self) -> None:
         while True:
-            ledger = ReplayState(
-                self._store, self._start, self._owner, ear=self._ear, now=self._now
+            state = ReplayState(
+                self._store, self._start, self._owner, has_news=self._has_news, now=self._now
             )
-            await ledger.read()
-            result = await self._play(StoredSteps(ledger))
+            await state.read()
+            result = await self._attempt(StoredSteps(state))
             self.wake_at = None if result.state.is_final else _wake_at(result)
-            rested = await self._store.store_result(
-                result, self._owner, last_signal=ledger.heard, wake_at=self.wake_at
+            is_stored = await self._store.store_result(
+                result, self._owner, last_signal=state.last_signal, wake_at=self.wake_at
             )
-            if rested:
+            if is_stored:
                 return
 
 

@@ -10,7 +10,7 @@ from pegboard.concurrency.cooperative import Slices, run_at_once
 from pegboard.core.graph import Graph, Node
 from pegboard.core.principal import LOCAL, Principal
 from pegboard.core.tool import Effect
-from pegboard.graphs.checks.check import checking
+from pegboard.graphs.checks.check import check_in_slices
 from pegboard.graphs.checks.context import CheckContext, HealthOf, StandInOf
 from pegboard.graphs.checks.faults import Fault
 from pegboard.graphs.checks.topology import layers_of
@@ -19,7 +19,7 @@ from pegboard.graphs.kinds import KINDS, NodeKind
 from pegboard.graphs.tool_host import ToolHost, find_tool
 
 DurationOf = Callable[[str], float | None]
-_MOST_TOLD = 1_000
+_MAX_FAULTS = 1_000
 _UNORDERED = frozenset({"cycle", "id_twice", "graph_too_large"})
 _NODE = re.compile(r"nodes\[(\d+)\]\.")
 
@@ -57,9 +57,9 @@ class Preview:
 
 
 def _foremost(faults: tuple[Fault, ...]) -> tuple[Fault, ...]:
-    if len(faults) <= _MOST_TOLD:
+    if len(faults) <= _MAX_FAULTS:
         return faults
-    return tuple(sorted(faults, key=lambda fault: fault.is_note)[:_MOST_TOLD])
+    return tuple(sorted(faults, key=lambda fault: fault.is_note)[:_MAX_FAULTS])
 
 
 def preview(  # noqa: PLR0913 - all that is known of tools, and none of it is needed
@@ -96,15 +96,15 @@ def preview(  # noqa: PLR0913 - all that is known of tools, and none of it is ne
         stand_in=stand_in,
         heal=for_caller(heal, principal),
     )
-    return run_at_once(previewing(graph, terms, duration))
+    return run_at_once(preview_in_slices(graph, terms, duration))
 
 
-def previewing(
+def preview_in_slices(
     graph: Graph, terms: CheckContext, duration: DurationOf | None = None
 ) -> Slices[Preview]:
     """The same, in parts."""
     board = terms.board
-    faults = tuple((yield from checking(graph, terms)))
+    faults = tuple((yield from check_in_slices(graph, terms)))
     is_ordered = all(fault.code not in _UNORDERED for fault in faults)
     layers = (yield partial(layers_of, graph)) if is_ordered else ()
     asked = {_node_at(fault.place) for fault in faults if fault.code == "approval_needed"}

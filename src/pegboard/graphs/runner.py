@@ -16,7 +16,7 @@ from pegboard.errors import AlreadyAnswered, InvalidRequest, Unavailable
 from pegboard.execution.wait_for_source import wait_for_graph_sources
 from pegboard.graphs.checks.check import refuse_faults
 from pegboard.graphs.checks.context import CheckContext, WasThere
-from pegboard.graphs.documents.read import read_apart
+from pegboard.graphs.documents.read import read_in_thread
 from pegboard.graphs.documents.write import write_graph
 from pegboard.graphs.engine.attempt import AttemptLimit, RunAttempt
 from pegboard.graphs.engine.graph_execution import validate_params
@@ -264,7 +264,7 @@ class GraphRunner:
     async def _execute(self, steps: RunSteps) -> RunResult:
         start = steps.start
         known = self._begun.get(start.run_id)
-        graph, ctx = known or (await read_apart(start.graph), self._context(start))
+        graph, ctx = known or (await read_in_thread(start.graph), self._context(start))
         attempt = RunAttempt(
             graph, start, board=self._board, kinds=self._kinds, ctx=ctx, heal=self._heal
         )

@@ -48,13 +48,13 @@ class AvailableTools:
         spec = tool.spec
         return spec.id if self._registry.find(spec.id) is tool else spec.name
 
-    def needed(self, spec: ToolSpec) -> list[Tool | str]:
+    def prerequisites_of(self, spec: ToolSpec) -> list[Tool | str]:
         """What must have run before, as tools where they exist, by id where they do not."""
         return [self._registry.find(item) or item for item in self._prerequisites(spec.id)]
 
     def is_whole(self, spec: ToolSpec) -> bool:
         """Whether this caller may call all that must have run before."""
-        needed = self.needed(spec)
+        needed = self.prerequisites_of(spec)
         return not any(isinstance(item, str) or not self.may_call(item) for item in needed)
 
     def runs_before(self, tool: Tool) -> set[str]:
@@ -62,7 +62,7 @@ class AvailableTools:
         found: set[str] = set()
         left = [tool]
         while left:
-            for item in self.needed(left.pop().spec):
+            for item in self.prerequisites_of(left.pop().spec):
                 if not isinstance(item, str) and item.spec.id not in found:
                     found.add(item.spec.id)
                     left.append(item)

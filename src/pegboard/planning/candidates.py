@@ -8,7 +8,7 @@ from pegboard.core.decision import Action, Verdict
 from pegboard.core.principal import Principal
 from pegboard.core.tool import Effect, Status, Tool, ToolSpec
 from pegboard.execution import CallEnvironment
-from pegboard.planning.tool_health import Knowledge, Standing
+from pegboard.planning.tool_health import ToolHealth, ToolHealthSource
 
 _HEALTH = {"healthy": 1.0, "unknown": 0.8, "degraded": 0.4, "unhealthy": 0.0}
 _WEIGHTS = {"fit": 4.0, "health": 3.0, "reliability": 1.5, "latency": 1.0, "cost": 0.5}
@@ -47,8 +47,8 @@ def usable(tools: Iterable[Tool], principal: Principal, kit: CallEnvironment) ->
     ]
 
 
-def ranked(
-    tools: Sequence[Tool], knowledge: Knowledge, fits: "dict[str, float]"
+def rank(
+    tools: Sequence[Tool], knowledge: ToolHealthSource, fits: "dict[str, float]"
 ) -> list[Candidate]:
     """The tools as candidates, the best first; equal ones in the order of their names.
 
@@ -58,13 +58,13 @@ def ranked(
         fits: By name, which share of its required inputs can be given, from 0 to 1.
     """
     candidates = [
-        _judged(tool, knowledge.standing(tool.spec.name), fits.get(tool.spec.name, 0.0))
+        _score(tool, knowledge.health_of(tool.spec.name), fits.get(tool.spec.name, 0.0))
         for tool in tools
     ]
     return sorted(candidates, key=lambda item: (-item.score, item.spec.name))
 
 
-def _judged(tool: Tool, standing: Standing, fit: float) -> Candidate:
+def _score(tool: Tool, standing: ToolHealth, fit: float) -> Candidate:
     spec = tool.spec
     parts = {
         "fit": fit,
@@ -86,7 +86,7 @@ def _share(value: float | None, bad: float) -> float:
     return 0.7 if value is None else bad / (bad + value)
 
 
-def _why(spec: ToolSpec, standing: Standing, fit: float) -> str:
+def _why(spec: ToolSpec, standing: ToolHealth, fit: float) -> str:
     said = [f"{round(fit * 100)} % of its required inputs can be given"]
     if standing.health != "unknown":
         said.append(f"{standing.health}{f' ({standing.reason})' if standing.reason else ''}")

@@ -9,7 +9,7 @@ from pegboard.graphs.expressions.references import Reference
 from pegboard.schemas.compatibility import Fit, schema_fits
 from pegboard.schemas.subschema import resolve_ref
 
-_MOST_REFS = 50
+_MAX_REFS = 50
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -124,7 +124,7 @@ def map_inputs(
     return InputMapping(input=values, inferred=inferred, steps=tuple(steps), missing=tuple(missing))
 
 
-def named(argument: str, givers: Sequence[ValueSource]) -> bool:
+def is_named(argument: str, givers: Sequence[ValueSource]) -> bool:
     """Whether one of these has the argument's name."""
     return any(_alike(giver.name, argument) for giver in givers)
 
@@ -188,7 +188,7 @@ def _plain(name: str) -> str:
 def resolve_root_ref(schema: JsonSchema) -> JsonSchema:
     """Where the properties stand: a schema may be no more than a reference to a definition."""
     node: Any = schema
-    for _ in range(_MOST_REFS):
+    for _ in range(_MAX_REFS):
         if not isinstance(node, Mapping) or "properties" in node:
             break
         reference = cast("Mapping[str, Any]", node).get("$ref")

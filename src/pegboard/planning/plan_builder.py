@@ -9,8 +9,8 @@ from pegboard.core.wire_names import split_wire_name
 from pegboard.planning.input_mapping import (
     InputMapping,
     ValueSource,
+    is_named,
     map_inputs,
-    named,
     outputs_given,
     resolve_root_ref,
 )
@@ -44,7 +44,8 @@ class PlanBuilder:
         required = resolve_root_ref(spec.input_schema).get("required", ())
         coming = [giver for other in others for giver in outputs_given("later", other)]
         return sum(
-            not named(argument, self._givers) and named(argument, coming) for argument in required
+            not is_named(argument, self._givers) and is_named(argument, coming)
+            for argument in required
         )
 
     def add(self, node: Node, spec: ToolSpec, choice: Choice, wiring: InputMapping) -> None:

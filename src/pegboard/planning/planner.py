@@ -9,13 +9,13 @@ from pegboard.core.suggestions import nearest_names
 from pegboard.core.tool import Tool, ToolSpec
 from pegboard.errors import CannotPlan
 from pegboard.planning.available_tools import AvailableTools, Prerequisites
-from pegboard.planning.candidates import Candidate, ranked
+from pegboard.planning.candidates import Candidate, rank
 from pegboard.planning.goal_matching import tool_for
 from pegboard.planning.input_mapping import params_given
 from pegboard.planning.plan_builder import PlanBuilder
 from pegboard.planning.request import PlanRequest
 from pegboard.planning.result import Choice, Plan
-from pegboard.planning.tool_health import Knowledge, NoKnowledge
+from pegboard.planning.tool_health import NoToolHealth, ToolHealthSource
 from pegboard.registry import ToolRegistry
 
 
@@ -40,13 +40,13 @@ class Planner:
         self,
         registry: ToolRegistry,
         *,
-        knowledge: Knowledge | None = None,
+        knowledge: ToolHealthSource | None = None,
         prerequisites: Prerequisites | None = None,
         new_id: Callable[[], str] | None = None,
     ) -> None:
         self._registry = registry
-        self._knowledge = knowledge or NoKnowledge()
-        self._prerequisites = prerequisites or self._declared
+        self._knowledge = knowledge or NoToolHealth()
+        self._prerequisites = prerequisites or self._dependencies_of
         self._new_id = new_id or _new_id
 
     def plan(self, request: PlanRequest, *, principal: Principal = LOCAL) -> Plan:
@@ -57,7 +57,7 @@ class Planner:
             ToolNotFound: A chain names a tool that there is not.
         """
         stock = AvailableTools(self._registry, principal, self._prerequisites)
-        drafting = _Drafting(request, stock, self._knowledge)
+        drafting = _PlanDraft(request, stock, self._knowledge)
         if request.goal:
             mode = "direct"
             drafting.goal(request.goal)
@@ -77,30 +77,32 @@ class Planner:
         draft = drafting.draft
         return Plan(graph=graph, mode=mode, choices=draft.choices(), notes=draft.notes())
 
-    def _declared(self, tool_id: str) -> Sequence[str]:
+    def _dependencies_of(self, tool_id: str) -> Sequence[str]:
         tool = self._registry.find(tool_id)
         return () if tool is None else tool.spec.dependencies
 
 
-class _Drafting:
+class _PlanDraft:
     """One plan in the making."""
 
-    def __init__(self, request: PlanRequest, stock: AvailableTools, knowledge: Knowledge) -> None:
+    def __init__(
+        self, request: PlanRequest, stock: AvailableTools, knowledge: ToolHealthSource
+    ) -> None:
         self._request = request
-        self._stock = stock
+        self._available = stock
         self._knowledge = knowledge
         self._before_others: set[str] = set()
         self.draft = PlanBuilder(params_given(request.schema))
 
     def goal(self, goal: str) -> None:
         """Direct mapping."""
-        named, answering = self._stock.find(goal), list[Tool]()
+        named, answering = self._available.find(goal), list[Tool]()
         if named is None:
-            named, answering = tool_for(goal, self._stock.tools)
+            named, answering = tool_for(goal, self._available.tools)
         if named is not None:
             self._step(named, wanted=goal, reason=f"the goal names '{named.spec.name}'")
             return
-        best, *others = self._ranked(answering)
+        best, *others = self._rank(answering)
         reason = f"it says that it answers '{goal}': {best.reason}"
         self._step(best.tool, wanted=goal, reason=reason, others=others)
 
@@ -112,13 +114,13 @@ class _Drafting:
             raise CannotPlan(self._nobody_has(missing))
         left = list(having)
         while left:
-            ranks = {item: self._ranked(having[item]) for item in left}
+            ranks = {item: self._rank(having[item]) for item in left}
             item = self._next([ranks[one][0].spec for one in left], left)
             left.remove(item)
             if self._is_there(ranks[item]):
                 continue
             after = [ranks[one][0].tool for one in left]
-            best, *others = self._needed_first(ranks[item], after)
+            best, *others = self._put_prerequisites_first(ranks[item], after)
             reason = f"it has the capability '{item}': {best.reason}"
             self._step(best.tool, wanted=item, reason=reason, others=others)
 
@@ -128,9 +130,9 @@ class _Drafting:
         first, *others = tools
         fallbacks = [
             Fallback(
-                tool=self._stock.id_of(tool),
+                tool=self._available.id_of(tool),
                 input=self.draft.wire(
-                    tool.spec, given=link.input, is_whole=self._stock.is_whole(tool.spec)
+                    tool.spec, given=link.input, is_whole=self._available.is_whole(tool.spec)
                 ).input,
             )
             for tool, link in zip(others, links[1:], strict=True)
@@ -155,13 +157,13 @@ class _Drafting:
     ) -> None:
         before = self._before(tool, under=())
         spec = tool.spec
-        wiring = self.draft.wire(spec, given=given, is_whole=self._stock.is_whole(spec))
+        wiring = self.draft.wire(spec, given=given, is_whole=self._available.is_whole(spec))
         tried = [*fallbacks, *self._fallbacks(others)]
         id_ = self.draft.new_id(spec)
         node = Node(
             id=id_,
             title=spec.title,
-            tool=self._stock.id_of(tool),
+            tool=self._available.id_of(tool),
             input=wiring.input,
             edges=_edges((*before, *wiring.steps)),
             fallbacks=tuple(tried),
@@ -183,11 +185,11 @@ class _Drafting:
         if any(spec.id == tool.spec.id for spec in under):
             raise CannotPlan(f"Tools need each other: {' needs '.join(spec.name for spec in way)}.")
         ids: list[str] = []
-        for item in self._stock.needed(tool.spec):
+        for item in self._available.prerequisites_of(tool.spec):
             if isinstance(item, str):
                 self.draft.note(f"'{name}' needs '{item}', which is not there; it is left out.")
                 continue
-            if not self._stock.may_call(item):
+            if not self._available.may_call(item):
                 self.draft.note(
                     f"'{name}' needs '{item.spec.name}', which the caller may not call."
                 )
@@ -208,10 +210,10 @@ class _Drafting:
             reason += f", and it has the capability {', '.join(map(repr, asked))}"
         alike = [
             item
-            for item in self._stock.tools
+            for item in self._available.tools
             if item is not tool and asked and set(asked) <= set(item.spec.capabilities)
         ]
-        self._step(tool, wanted=other, reason=reason, others=self._ranked(alike))
+        self._step(tool, wanted=other, reason=reason, others=self._rank(alike))
         self._before_others.add(tool.spec.id)
 
     def _is_there(self, candidates: Sequence[Candidate]) -> bool:
@@ -223,20 +225,20 @@ class _Drafting:
             if self.draft.step_of(item.spec.id)
         )
 
-    def _needed_first(
+    def _put_prerequisites_first(
         self, candidates: Sequence[Candidate], after: Sequence[Tool]
     ) -> list[Candidate]:
         """The candidates, one that has to run in any case before all others."""
-        needed = {item for tool in after for item in self._stock.runs_before(tool)}
+        needed = {item for tool in after for item in self._available.runs_before(tool)}
         return sorted(candidates, key=lambda item: item.spec.id not in needed)
 
     def _fallbacks(self, others: Sequence[Candidate]) -> list[Fallback]:
         """The next best ones, with inputs of their own; one that misses some is no help."""
         found: list[Fallback] = []
         for item in others:
-            wiring = self.draft.wire(item.spec, is_whole=self._stock.is_whole(item.spec))
+            wiring = self.draft.wire(item.spec, is_whole=self._available.is_whole(item.spec))
             if not wiring.missing and len(found) < self._request.fallbacks:
-                found.append(Fallback(tool=self._stock.id_of(item.tool), input=wiring.input))
+                found.append(Fallback(tool=self._available.id_of(item.tool), input=wiring.input))
         return found
 
     def _next(self, specs: Sequence[ToolSpec], left: Sequence[str]) -> str:
@@ -252,17 +254,17 @@ class _Drafting:
         return left[min(range(len(left)), key=key)]
 
     def _having(self, capability: str) -> list[Tool]:
-        return [tool for tool in self._stock.tools if capability in tool.spec.capabilities]
+        return [tool for tool in self._available.tools if capability in tool.spec.capabilities]
 
-    def _ranked(self, tools: Sequence[Tool]) -> list[Candidate]:
+    def _rank(self, tools: Sequence[Tool]) -> list[Candidate]:
         fits = {tool.spec.name: self._fit(tool.spec) for tool in tools}
-        return ranked(tools, self._knowledge, fits)
+        return rank(tools, self._knowledge, fits)
 
     def _fit(self, spec: ToolSpec) -> float:
-        return self.draft.wire(spec, is_whole=self._stock.is_whole(spec)).fit
+        return self.draft.wire(spec, is_whole=self._available.is_whole(spec)).fit
 
     def _nobody_has(self, missing: Sequence[str]) -> str:
-        known = sorted({item for tool in self._stock.tools for item in tool.spec.capabilities})
+        known = sorted({item for tool in self._available.tools for item in tool.spec.capabilities})
         told: list[str] = []
         for item in missing:
             near = nearest_names(item, known)

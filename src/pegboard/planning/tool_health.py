@@ -5,7 +5,7 @@ from typing import Literal, Protocol
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Standing:
+class ToolHealth:
     """How a tool has been doing.
 
     Attributes:
@@ -23,20 +23,20 @@ class Standing:
     cost: float | None = None
 
 
-UNKNOWN = Standing()
+UNKNOWN = ToolHealth()
 
 
-class Knowledge(Protocol):
+class ToolHealthSource(Protocol):
     """How tools are doing."""
 
-    def standing(self, tool: str) -> Standing:
+    def health_of(self, tool: str) -> ToolHealth:
         """Of the tool of this wire name; `UNKNOWN` when nothing is known."""
         ...
 
 
-class NoKnowledge:
+class NoToolHealth:
     """Knows nothing; for a registry that keeps no records."""
 
-    def standing(self, tool: str) -> Standing:  # noqa: ARG002 - the port's shape
+    def health_of(self, tool: str) -> ToolHealth:  # noqa: ARG002 - the port's shape
         """Always `UNKNOWN`."""
         return UNKNOWN

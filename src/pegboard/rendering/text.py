@@ -46,7 +46,7 @@ def mermaid(graph: Graph, result: RunResult | None = None) -> str:
     return "\n".join(lines) + "\n"
 
 
-def named(node: Node) -> tuple[str, str]:
+def node_label(node: Node) -> tuple[str, str]:
     """What a box says of a node: its name, and what it does where the name is another."""
     what = " | ".join(node.tools) or node.kind
     name = node.title if node.title and node.title != what else node.id
@@ -80,13 +80,13 @@ def waterfall(result: RunResult, *, width: int = _WIDTH) -> str:
         length = max(1, round(run.duration_ms / 1000 * scale)) if run.started_at else 0
         start = min(start, width - 1)
         bar = f"{' ' * start}{'█' * min(length, width - start)}"
-        took = f"{run.duration_ms:.0f} ms  {_called(run)}" if run.started_at else _why_not(run)
+        took = f"{run.duration_ms:.0f} ms  {_tool_name(run)}" if run.started_at else _why_not(run)
         mark = MARKS.get(run.state, " ")
         lines.append(f"{mark} {_safe(run.id):<{longest}} |{bar:<{width}}| {_safe(took)}".rstrip())
     return "\n".join(lines) + "\n"
 
 
-def _called(run: NodeRun) -> str:
+def _tool_name(run: NodeRun) -> str:
     return f"{run.tool}, which stood in for {run.instead_of}" if run.instead_of else run.tool
 
 
@@ -112,7 +112,7 @@ def _branches(
         mark = "" if run is None else f"{MARKS.get(run.state, ' ')} "
         others = [name for name in node.depends_on if name != parent]
         after = f"  (after {', '.join(others)})" if others and parent else ""
-        line = f"{indent}{'└─ ' if is_last else '├─ '}{mark}{_said(node)}{after}"
+        line = f"{indent}{'└─ ' if is_last else '├─ '}{mark}{_tree_line(node)}{after}"
         yield _safe(line)
         if node.id not in seen:
             seen.add(node.id)
@@ -120,7 +120,7 @@ def _branches(
             yield from _branches(node.id, below, runs, indent=deeper, seen=seen)
 
 
-def _said(node: Node) -> str:
+def _tree_line(node: Node) -> str:
     what = " | ".join(node.tools) or node.kind
     when = f" when {node.when}" if node.when else ""
     each = " for each" if node.for_each is not None else ""
@@ -128,7 +128,7 @@ def _said(node: Node) -> str:
 
 
 def _label(node: Node) -> str:
-    name, what = named(node)
+    name, what = node_label(node)
     return _plain(f"{name}: {what}" if what else name)
 
 

@@ -7,8 +7,7 @@ from pegboard.core.ports.durability import RunStart, RunSteps
 from pegboard.core.principal import LOCAL
 from pegboard.core.run import RunResult
 from pegboard.durability import MemoryDurability, MemoryJournal
-from pegboard.durability.memory.journal import JournalEntry
-from pegboard.durability.memory.steps import MemorySteps
+from pegboard.durability.memory.journal import JournalEntry, MemorySteps
 from pegboard.errors import RunNotFound, Unavailable
 from pegboard.testing import DurabilityContract
 
@@ -52,7 +51,7 @@ async def test_a_copy_is_what_a_crash_would_leave() -> None:
     async with MemoryDurability() as durability:
         durability.attach(end)
         await durability.start(start("a"))
-        copy = durability.journal.copied()
+        copy = durability.journal.copy()
         await durability.wait_until_settled("a")
 
         assert durability.journal.run("a").has_ended

@@ -56,7 +56,7 @@ async def test_calls_that_go_well_make_a_tool_healthy() -> None:
     registry, health = made(good)
     await registry.call("good", {"text": "x"})
 
-    standing = health.standing("good")
+    standing = health.health_of("good")
 
     assert (standing.health, standing.failures) == ("healthy", 0.0)
     assert standing.latency_ms is not None
@@ -79,7 +79,7 @@ async def test_calls_that_never_reached_the_tool_say_nothing_of_it() -> None:
     registry, health = made(good)
     await registry.call("good", {"text": "x", "unknown": 1})
 
-    assert health.standing("good").health == "unknown"
+    assert health.health_of("good").health == "unknown"
 
 
 async def test_a_callers_address_that_is_away_makes_no_tool_unhealthy() -> None:
@@ -177,7 +177,7 @@ def test_what_is_not_there_is_unhealthy(ask: Callable[[BoardHealth], Health], re
 def test_of_an_unknown_tool_nothing_is_known() -> None:
     _, health = made()
 
-    assert health.standing("nobody").health == "unknown"
+    assert health.health_of("nobody").health == "unknown"
 
 
 def versions(**meant: tuple[str, str]) -> BoardChanged:

@@ -13,7 +13,7 @@ from pegboard.features.plans import Plans
 from pegboard.features.plans.schemas import PlanAnswer, PlanRequestBody
 from pegboard.features.plans.service import fill_params
 from pegboard.features.plans.views import show_check, show_plan
-from pegboard.graphs.documents.plan_models import TOLD, PlanForm
+from pegboard.graphs.documents.plan_models import PLAN_ANNOTATIONS, PlanForm
 from pegboard.planning import Planner, PlanRequest
 from pegboard.rendering.text import mermaid
 from pegboard.storage import MemoryStorage
@@ -120,4 +120,4 @@ async def test_a_broken_schema_is_a_fault_of_the_plan(plans: Plans) -> None:
 
 
 def test_all_that_is_told_of_a_plan_may_come_back_with_it() -> None:
-    assert set(PlanAnswer.model_fields) - set(PlanForm.model_fields) == TOLD
+    assert set(PlanAnswer.model_fields) - set(PlanForm.model_fields) == PLAN_ANNOTATIONS

@@ -24,7 +24,7 @@ from pegboard.features.runs.answers import RunAnswers, find_awaited_approvals, f
 from pegboard.features.runs.event_feed import read_events
 from pegboard.features.runs.start import call_graph, run_id_for
 from pegboard.graphs import GraphRunner
-from pegboard.graphs.expressions.references import resolved
+from pegboard.graphs.expressions.references import resolve
 from pegboard.graphs.failover import SubstituteFinder
 from pegboard.planning import Planner, PlanRequest
 from pegboard.storage import MemoryStorage
@@ -180,7 +180,7 @@ def test_no_text_of_a_call_is_taken_for_a_path() -> None:
     (node,) = graph
     written = {"a": "$$.x", "b": ["$$$.y", {"c": "$5"}], "d": 1, "e": "{{ '{{' }} params.f }}"}
     assert node.input == written
-    assert resolved(node.input, {}) == given
+    assert resolve(node.input, {}) == given
     assert graph.timeout == 2
 
 

@@ -13,7 +13,7 @@ from pegboard.core.principal import LOCAL, Principal
 from pegboard.core.tool import Effect, ToolSpec
 from pegboard.errors import GraphInvalid
 from pegboard.graphs import KINDS, check
-from pegboard.graphs.checks.check import MOST_DEPTH, refuse_faults
+from pegboard.graphs.checks.check import MAX_DEPTH, refuse_faults
 from pegboard.graphs.checks.context import CheckContext
 from pegboard.graphs.checks.faults import step_at
 from pegboard.registry import ToolRegistry
@@ -95,7 +95,7 @@ def test_a_tool_that_is_not_well_needs_a_fallback() -> None:
 
 def test_graphs_are_not_endlessly_deep() -> None:
     graph = Graph(nodes=(any_(),))
-    for _ in range(MOST_DEPTH + 1):
+    for _ in range(MAX_DEPTH + 1):
         graph = Graph(nodes=(Node(id="g", kind="graph", graph=graph),))
 
     assert [line.rpartition(" ")[2] for line in found(graph)] == ["graph_too_deep"]

@@ -12,7 +12,7 @@ from pegboard.errors import GraphInvalid
 from pegboard.graphs import check, preview
 from pegboard.graphs.checks.check import refuse_faults
 from pegboard.graphs.checks.context import CheckContext
-from pegboard.graphs.checks.structure import MOST_EDGES, MOST_NODES, structure_faults
+from pegboard.graphs.checks.structure import MAX_EDGES, MAX_NODES, structure_faults
 from pegboard.graphs.kinds import KINDS
 
 EMPTY = ToolRegistry()
@@ -58,8 +58,8 @@ def test_ways_out_of_failures_are_followed_quickly() -> None:
 @pytest.mark.parametrize(
     "nodes",
     [
-        pytest.param(tuple(call(f"n{n}") for n in range(MOST_NODES + 1)), id="nodes"),
-        pytest.param((call("a"), call("b", edges=after(*["a"] * (MOST_EDGES + 1)))), id="edges"),
+        pytest.param(tuple(call(f"n{n}") for n in range(MAX_NODES + 1)), id="nodes"),
+        pytest.param((call("a"), call("b", edges=after(*["a"] * (MAX_EDGES + 1)))), id="edges"),
     ],
 )
 def test_more_than_anybody_checks_is_one_fault(nodes: tuple[Node, ...]) -> None:

@@ -14,7 +14,7 @@ from pegboard.graphs.checks.data import path_faults
 from pegboard.graphs.checks.faults import Fault
 from pegboard.graphs.checks.tools import tool_faults
 from pegboard.graphs.checks.type_inference import GraphTypes
-from pegboard.graphs.expressions.references import parsed
+from pegboard.graphs.expressions.references import parse_reference
 
 TREE = {
     "type": "object",
@@ -36,7 +36,7 @@ def look(*nodes: Node, board: ToolRegistry = BOARD, **more: Any) -> GraphTypes:
 
 
 def schema(seen: GraphTypes, path: str, node: Node | None = None) -> Any:
-    return seen.seen(parsed(path), node).schema
+    return seen.infer_path(parse_reference(path), node).schema
 
 
 def test_what_a_program_lets_graphs_read_need_not_be_what_a_board_file_can_say() -> None:
@@ -135,7 +135,7 @@ def test_a_path_that_is_none_is_open_and_told_elsewhere() -> None:
 
 @pytest.mark.parametrize("path", ["$.steps", "$.params", "$.env"])
 def test_a_whole_root_is_no_fault(path: str) -> None:
-    assert look(any_()).reference_fault(parsed(path), any_(), "at") is None
+    assert look(any_()).reference_fault(parse_reference(path), any_(), "at") is None
 
 
 def test_a_tool_with_a_broken_schema_is_told() -> None:

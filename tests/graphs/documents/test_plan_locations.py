@@ -8,10 +8,10 @@ from tests.graphs.boards import BOARD
 from pegboard.core.graph import Graph, Node
 from pegboard.errors import GraphInvalid, Problem
 from pegboard.graphs import check, read_graph
-from pegboard.graphs.documents.plan_locations import PlanPlaces, faults_in_plan, invalid_plan
+from pegboard.graphs.documents.plan_locations import PlanLocations, faults_in_plan, invalid_plan
 from pegboard.graphs.documents.read import is_plan
 
-PLACES = PlanPlaces(["price", "1", "twice", "twice", "not plain"])
+PLACES = PlanLocations(["price", "1", "twice", "twice", "not plain"])
 
 
 @pytest.mark.parametrize(
@@ -39,7 +39,7 @@ PLACES = PlanPlaces(["price", "1", "twice", "twice", "not plain"])
     ],
 )
 def test_a_place_is_told_in_the_words_of_a_plan(place: str, told: str) -> None:
-    assert PLACES.place(place) == told
+    assert PLACES.locate(place) == told
 
 
 @pytest.mark.parametrize(
@@ -52,7 +52,7 @@ def test_a_place_is_told_in_the_words_of_a_plan(place: str, told: str) -> None:
     ],
 )
 def test_a_place_of_what_cannot_be_read_has_the_id_of_its_step(place: str, told: str) -> None:
-    assert PLACES.named(place) == told
+    assert PLACES.name_step(place) == told
 
 
 PLAN: dict[str, Any] = {

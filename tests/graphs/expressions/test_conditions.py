@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pegboard.errors import InvalidRequest
-from pegboard.graphs.expressions.conditions import MOST_CHARACTERS, compiled, holds
+from pegboard.graphs.expressions.conditions import MAX_CHARACTERS, compile_condition, holds
 from pegboard.graphs.expressions.references import ABSENT
 
 DATA: dict[str, Any] = {
@@ -86,13 +86,13 @@ def test_what_is_neither_true_nor_false_raises(text: str, said: str) -> None:
         ("nothing > 1", "undeclared reference to 'nothing'"),
         ("'a' > 1", "no matching overload"),
         ("steps[0].output == 1", "no matching overload"),
-        ("x" * (MOST_CHARACTERS + 1), "at most"),
+        ("x" * (MAX_CHARACTERS + 1), "at most"),
         ("params.s == '\ud800'", "is no condition"),
     ],
 )
 def test_what_does_not_compile_says_why(text: str, said: str) -> None:
     with pytest.raises(InvalidRequest, match=said):
-        compiled(text)
+        compile_condition(text)
 
 
 def test_loops_within_loops_run_out_of_budget_and_not_for_ever() -> None:
@@ -118,7 +118,7 @@ def test_data_that_is_too_deep_is_refused_and_does_not_end_the_process() -> None
 
 
 def test_a_condition_is_compiled_once() -> None:
-    assert compiled("params.n == 99") is compiled("params.n == 99")
+    assert compile_condition("params.n == 99") is compile_condition("params.n == 99")
 
 
 @pytest.mark.parametrize(
@@ -126,7 +126,7 @@ def test_a_condition_is_compiled_once() -> None:
     [("1 == 1", "bool", True), ("params.n", "dyn", True), ("1 + 1", "int", False)],
 )
 def test_a_condition_knows_what_it_gives(text: str, kind: str, can: bool) -> None:
-    condition = compiled(text)
+    condition = compile_condition(text)
 
     assert (condition.kind, condition.can_be_boolean) == (kind, can)
 
@@ -144,7 +144,7 @@ def test_a_condition_knows_what_it_gives(text: str, kind: str, can: bool) -> Non
     ],
 )
 def test_a_condition_knows_what_it_names(text: str, mentions: list[str]) -> None:
-    found = [m.reference.text + ("?" if m.asked else "") for m in compiled(text).mentions]
+    found = [m.reference.text + ("?" if m.asked else "") for m in compile_condition(text).mentions]
 
     assert found == mentions
 
@@ -180,4 +180,4 @@ def test_numbers_are_compared_whatever_their_kind(a: float, b: float) -> None:
 @given(st.text(max_size=30))
 def test_no_text_is_a_condition_by_accident(text: str) -> None:
     with contextlib.suppress(InvalidRequest):
-        assert compiled(text).text == text
+        assert compile_condition(text).text == text

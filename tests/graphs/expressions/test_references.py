@@ -10,13 +10,13 @@ from pegboard.errors import InvalidRequest
 from pegboard.graphs.expressions.references import (
     ABSENT,
     Reference,
-    escaped,
+    escape,
     is_path,
     literal,
-    parsed,
+    parse_reference,
     references,
-    resolved,
-    resolved_input,
+    resolve,
+    resolve_input,
     step_of,
 )
 
@@ -48,8 +48,8 @@ IDS = ("fetch", "1")
     ],
 )
 def test_a_path_is_read_and_written(path: str, reference: Reference) -> None:
-    assert parsed(path) == reference
-    assert parsed(reference.text) == reference
+    assert parse_reference(path) == reference
+    assert parse_reference(reference.text) == reference
 
 
 @pytest.mark.parametrize(
@@ -67,7 +67,7 @@ def test_a_path_is_read_and_written(path: str, reference: Reference) -> None:
 )
 def test_what_is_no_path_says_how_to_write_the_text(path: str) -> None:
     with pytest.raises(InvalidRequest) as caught:
-        parsed(path)
+        parse_reference(path)
 
     assert f"write '${path}'" in str(caught.value)
 
@@ -91,7 +91,7 @@ def test_what_is_no_path_says_how_to_write_the_text(path: str) -> None:
 def test_braces_without_a_path_say_how_to_write_them(hole: str) -> None:
     (found,) = [path for _, path in references({"a": f"x {hole}"})]
     with pytest.raises(InvalidRequest) as caught:
-        parsed(found)
+        parse_reference(found)
 
     assert "for the braces themselves, write {{ '{{' }}." in str(caught.value)
 
@@ -128,7 +128,7 @@ def test_braces_without_a_path_say_how_to_write_them(hole: str) -> None:
     ],
 )
 def test_a_value_is_resolved(value: object, expected: object) -> None:
-    assert resolved(value, DATA, ids=IDS) == expected
+    assert resolve(value, DATA, ids=IDS) == expected
 
 
 @pytest.mark.parametrize(
@@ -150,7 +150,7 @@ def test_a_value_is_resolved(value: object, expected: object) -> None:
 )
 def test_a_path_that_leads_to_nothing_says_where(path: str, said: str) -> None:
     with pytest.raises(InvalidRequest) as caught:
-        resolved(path, DATA, ids=IDS)
+        resolve(path, DATA, ids=IDS)
 
     assert said in str(caught.value)
 
@@ -160,18 +160,18 @@ def test_a_path_that_leads_to_nothing_says_where(path: str, said: str) -> None:
 )
 def test_an_error_says_what_is_there_instead(value: object, word: str) -> None:
     with pytest.raises(InvalidRequest, match=word):
-        resolved("$.item[0]", {"item": value})
+        resolve("$.item[0]", {"item": value})
 
 
 def test_an_argument_of_a_step_that_gave_nothing_is_left_out() -> None:
     given = {"a": "$.steps.1.output.x", "b": ["$.steps.1.output.x"], "c": "$.params.none", "d": 1}
 
-    assert resolved_input(given, DATA, ids=IDS) == {"b": [None], "d": 1}
+    assert resolve_input(given, DATA, ids=IDS) == {"b": [None], "d": 1}
 
 
 def test_an_argument_that_leads_to_nothing_is_named() -> None:
     with pytest.raises(InvalidRequest, match=r"^input 'a': \$\.params\.uri"):
-        resolved_input({"a": "$.params.uri"}, DATA)
+        resolve_input({"a": "$.params.uri"}, DATA)
 
 
 def test_paths_within_a_value_are_found_with_their_places() -> None:
@@ -185,17 +185,17 @@ def test_paths_within_a_value_are_found_with_their_places() -> None:
         ("e", "{{ item }}"),
         ("e", "{{ params['}}'] }}"),
     ]
-    assert parsed("{{ params['}}'] }}") == Reference("params", ("}}",))
+    assert parse_reference("{{ params['}}'] }}") == Reference("params", ("}}",))
 
 
 def test_a_step_is_known_by_position_and_by_id() -> None:
     graph = Graph(nodes=(Node(id="a"), Node(id="0")))
 
-    assert step_of(parsed("$.steps[1].output"), graph) == "0"
-    assert step_of(parsed("$.steps['0'].output"), graph) == "0"
-    assert step_of(parsed("$.steps[2].output"), graph) is None
-    assert step_of(parsed("$.params.x"), graph) is None
-    assert step_of(parsed("$.steps"), graph) is None
+    assert step_of(parse_reference("$.steps[1].output"), graph) == "0"
+    assert step_of(parse_reference("$.steps['0'].output"), graph) == "0"
+    assert step_of(parse_reference("$.steps[2].output"), graph) is None
+    assert step_of(parse_reference("$.params.x"), graph) is None
+    assert step_of(parse_reference("$.steps"), graph) is None
 
 
 JSON = st.recursive(
@@ -213,9 +213,9 @@ JSON = st.recursive(
 @pytest.mark.timeout(60)
 @given(JSON)
 def test_a_value_can_always_be_written_so_that_it_stands_for_itself(value: object) -> None:
-    written = escaped(value)
+    written = escape(value)
 
-    assert resolved(written, DATA) == value
+    assert resolve(written, DATA) == value
     assert literal(written) == value
     assert list(references(written)) == []
 
@@ -226,4 +226,4 @@ def test_every_text_is_a_path_or_is_not(text: str) -> None:
 
     assert is_path(path)
     with contextlib.suppress(InvalidRequest):
-        assert parsed(parsed(path).text) == parsed(path)
+        assert parse_reference(parse_reference(path).text) == parse_reference(path)

@@ -6,10 +6,10 @@ from hypothesis import strategies as st
 
 from pegboard.errors import InvalidRequest
 from pegboard.graphs.expressions.templates import (
-    MOST_CHARACTERS,
+    MAX_CHARACTERS,
     as_text,
-    braced,
-    filled,
+    escape_braces,
+    fill_template,
     path_within,
     pieces,
 )
@@ -28,19 +28,19 @@ from pegboard.graphs.expressions.templates import (
 )
 def test_what_is_no_text_stands_in_one_as_compact_json(value: object, text: str) -> None:
     assert as_text(value) == text
-    assert filled("<{{ item }}>", lambda _: value) == f"<{text}>"
+    assert fill_template("<{{ item }}>", lambda _: value) == f"<{text}>"
 
 
 def test_what_was_put_in_is_not_filled_again() -> None:
-    assert filled("{{ item }}", lambda _: "{{ item }}") == "{{ item }}"
+    assert fill_template("{{ item }}", lambda _: "{{ item }}") == "{{ item }}"
 
 
 def test_a_text_that_becomes_too_long_is_refused() -> None:
-    half = "x" * (MOST_CHARACTERS // 2)
+    half = "x" * (MAX_CHARACTERS // 2)
 
-    assert len(filled("{{ item }}{{ item }}", lambda _: half)) == MOST_CHARACTERS
+    assert len(fill_template("{{ item }}{{ item }}", lambda _: half)) == MAX_CHARACTERS
     with pytest.raises(InvalidRequest, match="at most 1,000,000 characters"):
-        filled("{{ item }}{{ item }}.", lambda _: half)
+        fill_template("{{ item }}{{ item }}.", lambda _: half)
 
 
 def test_braces_that_are_not_closed_are_one_part_to_the_end() -> None:
@@ -56,4 +56,4 @@ def test_a_long_hostile_text_is_read_in_no_time() -> None:
 
 @given(st.text("{}'$ a"))
 def test_what_is_written_for_itself_is_never_filled(text: str) -> None:
-    assert filled(braced(text), lambda _: "filled") == text
+    assert fill_template(escape_braces(text), lambda _: "filled") == text

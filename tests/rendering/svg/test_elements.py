@@ -3,7 +3,14 @@ import hashlib
 
 import pytest
 
-from pegboard.rendering.svg.elements import STYLE, STYLE_HASH, document, measured, number, shortened
+from pegboard.rendering.svg.elements import (
+    STYLE,
+    STYLE_HASH,
+    document,
+    measure_text,
+    number,
+    truncate_text,
+)
 
 
 def test_the_hash_is_that_of_the_style_sheet_in_the_picture() -> None:
@@ -16,17 +23,17 @@ def test_the_hash_is_that_of_the_style_sheet_in_the_picture() -> None:
 
 def test_a_text_is_cut_to_the_room_there_is() -> None:
     words = "what is too long for its box"
-    cut = shortened(words, 80)
+    cut = truncate_text(words, 80)
 
     assert cut.endswith("…")
     assert words.startswith(cut[:-1])
-    assert measured(cut) <= 80
-    assert shortened(words, 1000) == words
+    assert measure_text(cut) <= 80
+    assert truncate_text(words, 1000) == words
 
 
 def test_wide_letters_take_more_room() -> None:
-    assert measured("注文") > measured("MM") * 0.9 > measured("ab") > measured("il")
-    assert measured("e\u0301") == measured("e")
+    assert measure_text("注文") > measure_text("MM") * 0.9 > measure_text("ab") > measure_text("il")
+    assert measure_text("e\u0301") == measure_text("e")
 
 
 @pytest.mark.parametrize(("value", "written"), [(1.0, "1"), (1.25, "1.2"), (0.0, "0")])

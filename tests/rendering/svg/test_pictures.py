@@ -13,7 +13,7 @@ from pegboard.core.run import NodeRun, RunResult
 from pegboard.errors import InvalidRequest
 from pegboard.rendering.svg.dependency_graph import dependencies
 from pegboard.rendering.svg.flow_chart import chart, took
-from pegboard.rendering.svg.layered import MOST_BOXES
+from pegboard.rendering.svg.layered import MAX_BOXES
 from pegboard.rendering.svg.timeline import MOST_ROWS, timeline
 
 SVG = "{http://www.w3.org/2000/svg}"
@@ -191,7 +191,7 @@ def test_an_empty_graph_is_an_empty_picture() -> None:
 
 
 def test_more_than_anybody_could_see_is_refused() -> None:
-    many = Graph(nodes=tuple(call(f"n{number}") for number in range(MOST_BOXES + 1)))
+    many = Graph(nodes=tuple(call(f"n{number}") for number in range(MAX_BOXES + 1)))
     with pytest.raises(InvalidRequest, match="at most 1000 are drawn"):
         chart(many)
 

@@ -164,7 +164,7 @@ Attempt = Callable[[RunSteps], Awaitable[RunResult]]
 class Durability(Protocol):
     """Stores runs and executes them, one attempt at a time for each run, across all servers."""
 
-    def attach(self, play: Attempt) -> None:
+    def attach(self, attempt: Attempt) -> None:
         """Set the function that executes an attempt; called once, before anything starts."""
         ...
 

@@ -8,7 +8,7 @@ from pegboard.core.health import Health, HealthStatus
 from pegboard.core.ports.clock import Clock
 from pegboard.core.tool import ToolSpec
 from pegboard.features.health.replacements import Replacements
-from pegboard.planning.tool_health import UNKNOWN, Standing
+from pegboard.planning.tool_health import UNKNOWN, ToolHealth
 from pegboard.registry import ToolRegistry
 from pegboard.registry.dependencies import DependencyGraph
 from pegboard.registry.health import health_by_definition, propagate_health
@@ -99,14 +99,14 @@ class BoardHealth:
         own = {node: self.own(node) for node in part.nodes}
         return propagate_health(part, own)[tool_id]
 
-    def standing(self, tool: str) -> Standing:
+    def health_of(self, tool: str) -> ToolHealth:
         """Return the health and figures of a tool, for a planner."""
         found = self._registry.find(tool)
         if found is None:
             return UNKNOWN
         health = self.tool(found.spec.id)
         figures = self._observed.figures(found.spec.id)
-        return Standing(
+        return ToolHealth(
             health=health.status.value,
             reason=health.reason,
             latency_ms=figures.latency_ms,

@@ -16,8 +16,8 @@ from pegboard.features.permissions import may_see_plan
 from pegboard.graphs import KINDS, Fault, Preview, read_graph, write_graph
 from pegboard.graphs.checks.context import CheckContext, HealthOf, WasThere
 from pegboard.graphs.documents.plan_locations import faults_in_plan
-from pegboard.graphs.documents.read import is_plan, read_apart
-from pegboard.graphs.dry_run import DurationOf, previewing
+from pegboard.graphs.documents.read import is_plan, read_in_thread
+from pegboard.graphs.dry_run import DurationOf, preview_in_slices
 from pegboard.graphs.engine.graph_execution import validate_params
 from pegboard.graphs.failover import SubstituteFinder, for_caller
 from pegboard.planning import Choice, Planner, PlanRequest
@@ -157,12 +157,12 @@ class Plans:
         found = run_at_once(self._previewing(graph, principal))
         return CheckedPlan(graph=graph, preview=_locate_faults(document, graph, found))
 
-    async def check_in_turns(
+    async def check_in_slices(
         self, document: Mapping[str, Any], *, principal: Principal = LOCAL
     ) -> CheckedPlan:
         """As `check`, while other tasks run; for servers."""
         try:
-            graph = await read_apart(document)
+            graph = await read_in_thread(document)
         except GraphInvalid as error:
             return CheckedPlan(graph=None, preview=_unreadable(error))
         found = await self._preview(graph, principal)
@@ -177,7 +177,7 @@ class Plans:
         kept = await self._store.plan(id)
         if kept is None or not may_see_plan(principal, kept.created_by):
             raise PlanNotFound(f"There is no plan '{id[:100]}'.")
-        graph = await read_apart(kept.graph)
+        graph = await read_in_thread(kept.graph)
         return MadePlan(
             id=kept.id,
             task_id=kept.task_id,
@@ -204,7 +204,7 @@ class Plans:
             heal=for_caller(self._heal, principal),
             was_there=self._was_there,
         )
-        return previewing(graph, terms, self._duration)
+        return preview_in_slices(graph, terms, self._duration)
 
 
 def _locate_faults(document: Mapping[str, Any], graph: Graph, found: Preview) -> Preview:

@@ -17,8 +17,8 @@ from pegboard.features.permissions import may_see_plan, may_see_run
 from pegboard.features.plans.service import fill_params
 from pegboard.graphs import GraphRunner, write_graph
 from pegboard.graphs.documents.plan_locations import invalid_plan
-from pegboard.graphs.documents.read import read_apart
-from pegboard.graphs.expressions.references import escaped
+from pegboard.graphs.documents.read import read_in_thread
+from pegboard.graphs.expressions.references import escape
 from pegboard.registry import ToolRegistry
 
 
@@ -83,7 +83,9 @@ class RunStarter:
         kept = await self._store.plan(graph.id) if graph.id else None
         if kept is None:
             return graph
-        is_it = may_see_plan(principal, kept.created_by) and await read_apart(kept.graph) == graph
+        is_it = (
+            may_see_plan(principal, kept.created_by) and await read_in_thread(kept.graph) == graph
+        )
         return graph if is_it else graph.replace(id="")
 
     async def prepare_call(
@@ -114,7 +116,7 @@ def call_graph(tool: str, arguments: Mapping[str, Any], *, seconds: float | None
         arguments: Passed as they are: no text in them is read as a path expression.
         seconds: Time limit of the whole run; None for no limit.
     """
-    node = Node(id="call", tool=tool, input=escaped(dict(arguments)))
+    node = Node(id="call", tool=tool, input=escape(dict(arguments)))
     return Graph(nodes=(node,), name=tool, output="$.steps.call.output", timeout=seconds)
 
 

@@ -16,7 +16,7 @@ from pegboard.errors import GraphInvalid
 from pegboard.features.runs.control import RUNNING_STATES
 from pegboard.features.runs.event_feed import read_events
 from pegboard.graphs import read_graph
-from pegboard.graphs.documents.read import read_apart
+from pegboard.graphs.documents.read import read_in_thread
 
 _WITHIN = re.compile(r"[\[#~/]")
 """Characters that end a node id in the path of one of its parts; no id contains them."""
@@ -109,7 +109,7 @@ def summarize(run: StoredRun) -> RunView:
 async def read_graph_of(run: StoredRun) -> Graph:
     """Read the graph of a run; only its name if a newer version wrote it."""
     try:
-        return await read_apart(run.start.graph)
+        return await read_in_thread(run.start.graph)
     except GraphInvalid:
         return _name_only(run)
 

@@ -23,8 +23,8 @@ from pegboard.schemas.compatibility import Fits, schema_fits
 from pegboard.schemas.validator import compile_schema
 from pegboard.tools.schema_arguments import close_schema
 
-MOST_DEPTH = 20
-_MOST_TOLD = 100
+MAX_DEPTH = 20
+_MAX_FAULTS = 100
 _UNREAD = frozenset({"graph_empty", "graph_too_large"})
 
 
@@ -65,13 +65,13 @@ def check(
         stand_in=stand_in,
         heal=for_caller(heal, principal),
     )
-    return run_at_once(checking(graph, terms))
+    return run_at_once(check_in_slices(graph, terms))
 
 
-def checking(graph: Graph, terms: CheckContext) -> Slices[list[Fault]]:
+def check_in_slices(graph: Graph, terms: CheckContext) -> Slices[list[Fault]]:
     """The same, in parts."""
     found: dict[Fault, None] = {}
-    yield from _checked(graph, _remembering(terms), found, at="", depth=0)
+    yield from _check_graph(graph, _remembering(terms), found, at="", depth=0)
     faults: list[Fault] = []
     for fault in found:
         faults.append(replace(fault, step=step_at(graph, fault.place)))
@@ -85,10 +85,10 @@ async def refuse_faults(graph: Graph, terms: CheckContext) -> None:
     Raises:
         GraphInvalid: Every fault, with its place; the first hundred.
     """
-    found = await run_cooperatively(checking(graph, terms), is_large=is_large(graph))
+    found = await run_cooperatively(check_in_slices(graph, terms), is_large=is_large(graph))
     faults = tuple(fault.to_problem() for fault in found if not fault.is_note)
     if faults:
-        raise GraphInvalid(graph.name or graph.id, faults[:_MOST_TOLD])
+        raise GraphInvalid(graph.name or graph.id, faults[:_MAX_FAULTS])
 
 
 def _remembering(terms: CheckContext) -> CheckContext:
@@ -102,11 +102,11 @@ def _remembering(terms: CheckContext) -> CheckContext:
     )
 
 
-def _checked(
+def _check_graph(
     graph: Graph, terms: CheckContext, found: dict[Fault, None], *, at: str, depth: int
 ) -> Slices[None]:
-    if depth > MOST_DEPTH:
-        message = f"Graphs are at most {MOST_DEPTH} deep in one another."
+    if depth > MAX_DEPTH:
+        message = f"Graphs are at most {MAX_DEPTH} deep in one another."
         found[Fault(code="graph_too_deep", place=at.rstrip("."), message=message)] = None
         return
     structure = yield partial(_structure, graph, terms.kinds, at)
@@ -123,7 +123,7 @@ def _checked(
     for place, node in enumerate(graph):
         if node.graph is not None:
             inner = f"{at}nodes[{place}].graph."
-            yield from _checked(node.graph, terms, found, at=inner, depth=depth + 1)
+            yield from _check_graph(node.graph, terms, found, at=inner, depth=depth + 1)
 
 
 def _structure(graph: Graph, kinds: Mapping[str, NodeKind], at: str) -> list[Fault]:

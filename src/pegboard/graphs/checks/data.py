@@ -8,8 +8,14 @@ from pegboard.core.tool import JsonSchema
 from pegboard.errors import InvalidRequest, PegboardError, ToolArgumentError
 from pegboard.graphs.checks.faults import Fault
 from pegboard.graphs.checks.type_inference import GraphTypes
-from pegboard.graphs.expressions.conditions import compiled
-from pegboard.graphs.expressions.references import is_path, literal, parsed, references, resolved
+from pegboard.graphs.expressions.conditions import compile_condition
+from pegboard.graphs.expressions.references import (
+    is_path,
+    literal,
+    parse_reference,
+    references,
+    resolve,
+)
 from pegboard.schemas.compatibility import Fits, schema_fits
 from pegboard.tools.schema_arguments import SchemaArguments
 
@@ -22,7 +28,7 @@ def path_faults(look: GraphTypes, value: Any, node: Node | None, place: str) -> 
         dot = "." if inner and not inner.startswith("[") else ""
         where = f"{place}{dot}{inner}"
         try:
-            reference = parsed(path)
+            reference = parse_reference(path)
         except InvalidRequest as error:
             yield Fault(code="path_malformed", place=where, message=str(error))
             continue
@@ -36,7 +42,7 @@ def condition_faults(look: GraphTypes, text: str, node: Node | None, place: str)
     if not text:
         return
     try:
-        condition = compiled(text)
+        condition = compile_condition(text)
     except InvalidRequest as error:
         yield Fault(code="condition_invalid", place=place, message=str(error))
         return
@@ -123,7 +129,7 @@ def _fits_as_known(
     if isinstance(names, Mapping):
         env = cast("Mapping[str, Any]", names)
     try:
-        known = resolved(value, {"params": given, "env": env, "steps": {}})
+        known = resolve(value, {"params": given, "env": env, "steps": {}})
     except InvalidRequest:  # it reads what only a run knows
         return False
     return not any(_mismatches(known, "", key=key, wanted=wanted, name=name))
@@ -174,5 +180,5 @@ def _may_be_read(given: JsonSchema, wanted: JsonSchema) -> bool:
 
 
 def _can_be_boolean(look: GraphTypes, reference: Any, node: Node | None) -> bool:
-    schema = look.seen(reference, node).schema
+    schema = look.infer_path(reference, node).schema
     return schema is None or schema_fits(schema, {"type": "boolean"}).answer is not Fits.NO

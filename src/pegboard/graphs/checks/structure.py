@@ -12,10 +12,10 @@ from pegboard.graphs.checks.topology import cycle_of, layers_of
 from pegboard.graphs.node_kind import NodeKind
 
 _ID = re.compile(r"[A-Za-z0-9_-]{1,200}")
-MOST_NODES = 10_000
-MOST_EDGES = 50_000
+MAX_NODES = 10_000
+MAX_EDGES = 50_000
 _OUTCOMES = ("completed", "failed", "any")
-_MOST_ROUNDS = 10_000
+_MAX_ROUNDS = 10_000
 _BY_KIND = ("tool", "graph", "wait", "config", "fallbacks", "retry")
 
 
@@ -29,8 +29,8 @@ def structure_faults(
         kinds: The node kinds that there are.
         at: What its places begin with.
     """
-    if len(graph.nodes) > MOST_NODES or sum(len(node.edges) for node in graph) > MOST_EDGES:
-        message = f"A graph has at most {MOST_NODES} nodes and {MOST_EDGES} edges."
+    if len(graph.nodes) > MAX_NODES or sum(len(node.edges) for node in graph) > MAX_EDGES:
+        message = f"A graph has at most {MAX_NODES} nodes and {MAX_EDGES} edges."
         yield Fault(code="graph_too_large", place=f"{at}nodes", message=message)
         return
     if not graph.nodes:
@@ -109,8 +109,8 @@ def _number_faults(node: Node, where: str) -> Iterator[Fault]:
         if not repeat.until:
             message = "Say in 'until' when the rounds are over."
             yield Fault(code="repeat_unbounded", place=f"{where}.repeat.until", message=message)
-        if not 1 <= repeat.most <= _MOST_ROUNDS:
-            message = f"'most' is the number of rounds after which it fails: 1 to {_MOST_ROUNDS}."
+        if not 1 <= repeat.most <= _MAX_ROUNDS:
+            message = f"'most' is the number of rounds after which it fails: 1 to {_MAX_ROUNDS}."
             yield Fault(code="repeat_unbounded", place=f"{where}.repeat.most", message=message)
 
 
@@ -143,7 +143,9 @@ def _never_run(graph: Graph, at: str) -> Iterator[Fault]:
     for layer in layers_of(graph):
         for name in layer:
             node = graph.nodes[order[name]]
-            ways = [_needed(edge, needs, order) for edge in node.edges if edge.node in order]
+            ways = [
+                _outcomes_before(edge, needs, order) for edge in node.edges if edge.node in order
+            ]
             possible = [way for way in ways if not _contradicts(way, impossible)]
             needs[name] = 0
             if node.join == "all":
@@ -158,7 +160,7 @@ def _never_run(graph: Graph, at: str) -> Iterator[Fault]:
                 needs[name] = 0
 
 
-def _needed(edge: Edge, needs: Mapping[str, int], order: Mapping[str, int]) -> int:
+def _outcomes_before(edge: Edge, needs: Mapping[str, int], order: Mapping[str, int]) -> int:
     """What must have happened for an edge to hold: two bits for each node, completed and failed."""
     bit = {"completed": 1, "failed": 2}.get(edge.outcome, 0)
     return needs[edge.node] | bit << 2 * order[edge.node]

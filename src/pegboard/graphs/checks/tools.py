@@ -21,7 +21,7 @@ _ANOTHER = " Another tool of this node will be tried."
 def tool_faults(look: GraphTypes, node: Node, where: str) -> Iterator[Fault]:
     """What is wrong with each tool of a node, and with what each is given."""
     usable = [_is_usable(look, name) for name in node.tools]
-    healed = _healed(look, node) if not any(usable) else ""
+    healed = _substitute_message(look, node) if not any(usable) else ""
     for place, name in enumerate(node.tools):
         is_main = place == 0 and bool(node.tool)
         number = place - bool(node.tool)
@@ -46,7 +46,7 @@ def tool_faults(look: GraphTypes, node: Node, where: str) -> Iterator[Fault]:
         )
 
 
-def _healed(look: GraphTypes, node: Node) -> str:
+def _substitute_message(look: GraphTypes, node: Node) -> str:
     """What a run would do without any tool of a node, as a sentence; empty when it would fail."""
     stand_in = look.terms.heal and look.terms.heal(node.tools)
     return f" {stand_in.message} while it is away." if stand_in else ""
@@ -57,7 +57,7 @@ def _unknown(look: GraphTypes, name: str, at: str, *, spare: str) -> Fault:
     if reason or (spare and (spare != _ANOTHER or _was_there(look, name))):
         why = f": {reason.rstrip('.')}" if reason else ""
         message = f"'{name[:100]}' is not there now{why}."
-        return _gone(look, "tool_unknown", at, message, name, spare)
+        return _unavailable_fault(look, "tool_unknown", at, message, name, spare)
     nearest = look.terms.board.nearest(name.partition("@")[0], look.terms.principal)
     hint = f" Did you mean {' or '.join(repr(item) for item in nearest)}?" if nearest else ""
     message = f"There is no tool '{name[:100]}'.{_instead(look, name) or hint}"
@@ -98,7 +98,7 @@ def _access_faults(
         return
     if decision.rule.startswith(_NOT_THERE):
         message = f"'{spec.name}' cannot be called now: {decision.reason}."
-        yield _gone(look, "tool_unavailable", at, message, spec.name, spare)
+        yield _unavailable_fault(look, "tool_unavailable", at, message, spec.name, spare)
     else:
         message = f"This caller may not call '{spec.name}': {decision.reason}."
         yield Fault(code="access_denied", place=at, message=message)
@@ -116,7 +116,7 @@ def _health_faults(
     reason = health.reason.rstrip(".") or "it says no more"
     if health.status is HealthStatus.UNHEALTHY:
         message = f"'{spec.name}' is unhealthy: {reason}."
-        yield _gone(look, "tool_unhealthy", at, message, spec.name, spare)
+        yield _unavailable_fault(look, "tool_unhealthy", at, message, spec.name, spare)
     elif health.status is HealthStatus.DEGRADED:
         message = f"'{spec.name}' is degraded: {reason}."
         yield Fault(code="tool_degraded", place=at, message=message, is_note=True)
@@ -128,7 +128,9 @@ def _instead(look: GraphTypes, name: str) -> str:
     return f" '{stand_in}' could stand in for it." if stand_in else ""
 
 
-def _gone(look: GraphTypes, code: str, at: str, message: str, name: str, spare: str) -> Fault:
+def _unavailable_fault(
+    look: GraphTypes, code: str, at: str, message: str, name: str, spare: str
+) -> Fault:
     """A tool that cannot answer is no fault of a node for which another one will: `spare`."""
     hint = spare or f" Give it a fallback.{_instead(look, name)}"
     return Fault(code=code, place=at, message=message + hint, is_note=bool(spare))

@@ -74,12 +74,12 @@ class _Groups:
                 self._walk(name)
 
     def _walk(self, first: str) -> None:
-        way = [self._entered(first)]
+        way = [self._enter(first)]
         while way:
             name, rest = way[-1]
             for other in rest:
                 if other not in self._numbers:
-                    way.append(self._entered(other))
+                    way.append(self._enter(other))
                     break
                 if other in self._open:
                     self._lowest[name] = min(self._lowest[name], self._numbers[other])
@@ -90,7 +90,7 @@ class _Groups:
                     parent = way[-1][0]
                     self._lowest[parent] = min(self._lowest[parent], self._lowest[name])
 
-    def _entered(self, name: str) -> tuple[str, Iterator[str]]:
+    def _enter(self, name: str) -> tuple[str, Iterator[str]]:
         self._numbers[name] = self._lowest[name] = len(self._numbers)
         self._open[name] = None
         return name, iter(self._before[name])

@@ -16,7 +16,7 @@ from pegboard.graphs.expressions.references import (
     is_path,
     is_template,
     literal,
-    parsed,
+    parse_reference,
     step_of,
 )
 from pegboard.graphs.tool_host import find_tool
@@ -34,8 +34,8 @@ _ERROR: JsonSchema = {
     },
     "additionalProperties": True,
 }
-_DEEPEST = 20
-_MOST_ITEMS = 500
+_MAX_DEPTH = 20
+_MAX_ITEMS = 500
 """Of a list that is looked at one by one; of a longer one nothing is known but its length."""
 
 
@@ -75,7 +75,7 @@ class GraphTypes:
             is_plain = isinstance(value, (str, int, float, bool))
             return (type(value), value) if is_plain else None
         try:
-            reference = parsed(value)
+            reference = parse_reference(value)
         except InvalidRequest:
             return None
         name = step_of(reference, self.graph) if reference.root == "steps" else None
@@ -94,21 +94,21 @@ class GraphTypes:
     def one_output_of(self, node: Node) -> JsonSchema | None:
         """The same, of one item or round of it."""
         kind = self.terms.kinds.get(node.kind)
-        if kind is None or self._depth > _DEEPEST:
+        if kind is None or self._depth > _MAX_DEPTH:
             return None
         self._depth += 1
         schema = kind.output_schema(node, lambda value: self.schema_of(value, node))
         self._depth -= 1
         if schema is None and node.tools and "tool" in kind.fields:
-            schema = self._given_by_tools(node.tools)
+            schema = self._output_of_tools(node.tools)
         return schema
 
-    def seen(self, reference: Reference, node: Node | None) -> SubSchema:
+    def infer_path(self, reference: Reference, node: Node | None) -> SubSchema:
         """What a path in a node leads to; of a step, only what its schema says."""
         if reference.root == "params":
             return schema_at(self.graph.params or None, reference.keys)
         if reference.root == "steps":
-            return self._seen_of_step(reference)
+            return self._infer_step_path(reference)
         if reference.root == "env":
             return schema_at(_env_schema(self.terms.env), reference.keys)
         if reference.root == "index":
@@ -123,13 +123,13 @@ class GraphTypes:
         """The schema that a value with paths fits; open where nothing is known."""
         if is_path(value):
             try:
-                return self.seen(parsed(value), node).schema or {}
+                return self.infer_path(parse_reference(value), node).schema or {}
             except InvalidRequest:
                 return {}
         if isinstance(value, Mapping):
             items = cast("Mapping[str, Any]", value).items()
             properties = {name: self.schema_of(item, node) for name, item in items}
-            return _hoisted(
+            return _hoist_definitions(
                 {
                     "type": "object",
                     "properties": properties,
@@ -137,7 +137,7 @@ class GraphTypes:
                     "additionalProperties": False,
                 }
             )
-        if isinstance(value, (list, tuple)) and len(cast("Sequence[Any]", value)) > _MOST_ITEMS:
+        if isinstance(value, (list, tuple)) and len(cast("Sequence[Any]", value)) > _MAX_ITEMS:
             return {"type": "array", "minItems": len(cast("Sequence[Any]", value))}
         if isinstance(value, (list, tuple)):
             parts = [self.schema_of(item, node) for item in cast("Sequence[Any]", value)]
@@ -164,7 +164,7 @@ class GraphTypes:
             wanted = {"item": "for_each", "index": "for_each or repeat", "output": "repeat"}
             message = f"{path.text} is known in a node with {wanted[path.root]} alone."
             return Fault(code="item_outside", place=place, message=message)
-        problem = self.seen(path, node).problem
+        problem = self.infer_path(path, node).problem
         if not problem:
             return None
         code = "param_unknown" if path.root == "params" else "path_dangling"
@@ -188,7 +188,7 @@ class GraphTypes:
                 f"{path.text}: of a step there are {', '.join(ASPECTS)}, as $.steps.{name}.output."
             )
             return Fault(code="path_dangling", place=place, message=message)
-        problem = self._seen_of_step(path).problem
+        problem = self._infer_step_path(path).problem
         if not problem:
             return None
         message = f"{path.text} leads to nothing: {problem}."
@@ -199,7 +199,7 @@ class GraphTypes:
         is_meant = self._nodes[name] is not None and self._nodes[node.id] is not None
         return not is_meant or self._ancestors.comes_before(name, node.id)
 
-    def _seen_of_step(self, reference: Reference) -> SubSchema:
+    def _infer_step_path(self, reference: Reference) -> SubSchema:
         name = step_of(reference, self.graph)
         node = None if name is None else self._nodes.get(name)
         if node is None or len(reference.keys) < 2:
@@ -219,16 +219,16 @@ class GraphTypes:
         one = self.one_output_of(node)
         if node.for_each is None:
             return one
-        return _hoisted({"type": "array", "items": one if one is not None else True})
+        return _hoist_definitions({"type": "array", "items": one if one is not None else True})
 
-    def _given_by_tools(self, names: Sequence[str]) -> JsonSchema | None:
+    def _output_of_tools(self, names: Sequence[str]) -> JsonSchema | None:
         """What one of these gives, whichever answers; None when one of them does not say."""
         tools = [find_tool(self.terms.board, name)[0] for name in names]
         schemas = [None if tool is None else tool.spec.output_schema for tool in tools]
         known = [schema for schema in schemas if schema is not None]
         if not known or len(known) < len(schemas):
             return None
-        return known[0] if len(known) == 1 else _hoisted({"anyOf": known})
+        return known[0] if len(known) == 1 else _hoist_definitions({"anyOf": known})
 
     def _item_of(self, node: Node) -> JsonSchema | None:
         if node.for_each is None:
@@ -236,7 +236,7 @@ class GraphTypes:
         items = self.schema_of(node.for_each.items, replace(node, for_each=None))
         if isinstance(node.for_each.items, (list, tuple)):
             parts = items.get("prefixItems")
-            return _hoisted({"anyOf": parts}) if parts else None
+            return _hoist_definitions({"anyOf": parts}) if parts else None
         return schema_at(items, (0,)).schema
 
 
@@ -267,7 +267,7 @@ def _has(node: Node | None, root: str) -> bool:
     return {"item": is_each, "index": is_each or is_repeated, "output": is_repeated}[root]
 
 
-def _hoisted(schema: dict[str, Any]) -> JsonSchema:
+def _hoist_definitions(schema: dict[str, Any]) -> JsonSchema:
     """A schema made of others that bring definitions along: those of one, where only one does."""
     inner = [schema.get("items"), *schema.get("anyOf", ()), *schema.get("properties", {}).values()]
     with_definitions = [

@@ -7,7 +7,7 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
 
 from pegboard.core.graph import Edge, Fallback, ForEach, Graph, Node, Repeat, Wait
 from pegboard.core.tool import Retry
-from pegboard.graphs.checks.structure import MOST_NODES
+from pegboard.graphs.checks.structure import MAX_NODES
 
 
 def _id(value: object) -> object:
@@ -143,7 +143,7 @@ class NodeForm(Form):
 class GraphForm(Form):
     """A graph."""
 
-    nodes: tuple[NodeForm, ...] = Field(max_length=MOST_NODES)
+    nodes: tuple[NodeForm, ...] = Field(max_length=MAX_NODES)
     id: str = ""
     name: str = ""
     version: str = "1.0.0"

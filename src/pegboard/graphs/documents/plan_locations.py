@@ -21,7 +21,7 @@ _WORDS = (
 )
 
 
-class PlanPlaces:
+class PlanLocations:
     """The places of one plan, for many faults of it.
 
     Args:
@@ -32,7 +32,7 @@ class PlanPlaces:
         self._ids = list(ids)
         self._counts = Counter(self._ids)
 
-    def place(self, place: str) -> str:
+    def locate(self, place: str) -> str:
         """`nodes[0].input.kg` is `steps.price.input_mapping.kg` to who wrote the plan."""
         found = _PLACE.fullmatch(place)
         if found is None:
@@ -48,7 +48,7 @@ class PlanPlaces:
                 break
         return f"{self._step(int(number))}.{rest}".rstrip(".")
 
-    def named(self, place: str) -> str:
+    def name_step(self, place: str) -> str:
         """`steps[0].when` with the id of the step; as it is where the id is what is wrong."""
         found = _STEP.fullmatch(place)
         if found is None or found[2].startswith(".step_id"):
@@ -63,15 +63,15 @@ class PlanPlaces:
 
 def faults_in_plan(graph: Graph, faults: Iterable[Fault]) -> tuple[Fault, ...]:
     """The faults of a graph that was written as a plan, where its author finds them."""
-    places = PlanPlaces(node.id for node in graph)
-    return tuple(replace(fault, place=places.place(fault.place)) for fault in faults)
+    places = PlanLocations(node.id for node in graph)
+    return tuple(replace(fault, place=places.locate(fault.place)) for fault in faults)
 
 
 def invalid_plan(graph: Graph, error: GraphInvalid) -> GraphInvalid:
     """The refusal of a graph that was written as a plan, for its author."""
-    places = PlanPlaces(node.id for node in graph)
+    places = PlanLocations(node.id for node in graph)
     problems = (
-        Problem(path=places.place(item.path), message=item.message, kind=item.kind)
+        Problem(path=places.locate(item.path), message=item.message, kind=item.kind)
         for item in error.problems
     )
     return GraphInvalid(graph.name or graph.id, tuple(problems))

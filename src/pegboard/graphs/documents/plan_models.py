@@ -6,7 +6,7 @@ from typing import Annotated, Any, Literal, cast
 from pydantic import Field, field_validator, model_validator
 
 from pegboard.core.graph import Edge, Fallback, ForEach, Graph, Node
-from pegboard.graphs.checks.structure import MOST_NODES
+from pegboard.graphs.checks.structure import MAX_NODES
 from pegboard.graphs.documents.models import Each, Form, Id, Json, RetryForm, Seconds, as_field
 
 
@@ -65,7 +65,7 @@ class StepForm(Form):
         )
 
 
-TOLD = frozenset(
+PLAN_ANNOTATIONS = frozenset(
     {"mode", "choices", "notes", "created_at", "runnable", "faults", "layers", "effects"}
     | {"approvals", "seconds", "longest", "mermaid"}
 )
@@ -77,7 +77,7 @@ class PlanForm(Form):
 
     plan_id: str = ""
     task_id: str = ""
-    steps: tuple[StepForm, ...] = Field(max_length=MOST_NODES)
+    steps: tuple[StepForm, ...] = Field(max_length=MAX_NODES)
     name: str = ""
     description: str = ""
     params: Json = Field(default_factory=dict)
@@ -87,11 +87,11 @@ class PlanForm(Form):
 
     @model_validator(mode="before")
     @classmethod
-    def _without_what_was_told(cls, value: object) -> object:
+    def _drop_annotations(cls, value: object) -> object:
         if not isinstance(value, Mapping):
             return value
         given = cast("Mapping[str, Any]", value)
-        return {name: item for name, item in given.items() if name not in TOLD}
+        return {name: item for name, item in given.items() if name not in PLAN_ANNOTATIONS}
 
     def to_graph(self) -> Graph:
         """As the kernel knows it."""

@@ -16,7 +16,7 @@ from pegboard.errors import GraphInvalid, Problem
 if TYPE_CHECKING:
     from pydantic import BaseModel
 
-_MOST_PROBLEMS = 100
+_MAX_PROBLEMS = 100
 
 
 def is_plan(document: Mapping[str, Any]) -> bool:
@@ -33,7 +33,7 @@ def read_graph(document: Mapping[str, Any]) -> Graph:
     from pydantic import ValidationError
 
     from pegboard.graphs.documents.models import GraphForm
-    from pegboard.graphs.documents.plan_locations import PlanPlaces
+    from pegboard.graphs.documents.plan_locations import PlanLocations
     from pegboard.graphs.documents.plan_models import PlanForm
 
     form = PlanForm if is_plan(document) else GraphForm
@@ -42,14 +42,14 @@ def read_graph(document: Mapping[str, Any]) -> Graph:
         return form.model_validate(_in_parts(document, form)).to_graph()
     except ValidationError as error:
         found = error.errors(include_url=False, include_context=False)
-        problems = tuple(_problem(item, form) for item in found[:_MOST_PROBLEMS])
+        problems = tuple(_problem(item, form) for item in found[:_MAX_PROBLEMS])
         if is_plan(document):
-            places = PlanPlaces(_step_ids(document["steps"]))
-            problems = tuple(_at(places.named(item.path), item) for item in problems)
+            places = PlanLocations(_step_ids(document["steps"]))
+            problems = tuple(_at(places.name_step(item.path), item) for item in problems)
         raise GraphInvalid(name, problems) from error
 
 
-async def read_apart(document: Mapping[str, Any]) -> Graph:
+async def read_in_thread(document: Mapping[str, Any]) -> Graph:
     """The same, while the rest of the process goes on. Raises as `read_graph`."""
     items = document.get("steps", document.get("nodes"))
     is_large = isinstance(items, (list, tuple)) and len(cast("Sequence[Any]", items)) >= LARGE

@@ -28,7 +28,7 @@ from pegboard.graphs.engine.node_results import as_cancelled, as_failed, combine
 from pegboard.graphs.engine.run_context import RunContext, RunTaskGroup
 from pegboard.graphs.engine.stop_signal import Stopped, StopSignal, StoreFailed
 from pegboard.graphs.expressions.conditions import holds
-from pegboard.graphs.expressions.references import ABSENT, resolved
+from pegboard.graphs.expressions.references import ABSENT, resolve
 
 MAX_ITEMS = 100_000
 _ENDED = (NodeState.CANCELLED, NodeState.UNKNOWN)
@@ -331,7 +331,7 @@ class GraphExecution:
 
     def _output(self) -> Any:
         if self.graph.output is not None:
-            return resolved(self.graph.output, self.data, ids=self.ids)
+            return resolve(self.graph.output, self.data, ids=self.ids)
         return {
             node.id: self.node_runs[node.id].output
             for node in self.graph

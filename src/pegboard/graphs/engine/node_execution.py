@@ -26,7 +26,7 @@ from pegboard.graphs.engine.node_results import (
 )
 from pegboard.graphs.engine.run_context import RunContext
 from pegboard.graphs.engine.stop_signal import StopSignal
-from pegboard.graphs.expressions.references import resolved, resolved_input
+from pegboard.graphs.expressions.references import resolve, resolve_input
 from pegboard.graphs.expressions.templates import as_text
 from pegboard.graphs.failover import SubstituteFinder
 from pegboard.graphs.node_kind import Work
@@ -155,14 +155,14 @@ class NodeExecution:
         return self.run.monotonic()
 
     def value(self, value: Any) -> Any:
-        return resolved(value, self.data, ids=self.graph.ids)
+        return resolve(value, self.data, ids=self.graph.ids)
 
     def text(self, text: str) -> str:
         return as_text(self.value(text))
 
     def arguments(self, given: Mapping[str, Any] | None = None) -> dict[str, Any]:
         wanted = self.node.input if given is None else given
-        return resolved_input(wanted, self.data, ids=self.graph.ids)
+        return resolve_input(wanted, self.data, ids=self.graph.ids)
 
     def call_context(self, key: str, *, instead_of: str = "") -> ToolContext[Any]:
         return self.run.call_context(key, self.deadline, instead_of=instead_of)

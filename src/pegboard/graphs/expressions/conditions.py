@@ -18,9 +18,9 @@ from pegboard.graphs.expressions.references import ABSENT, ROOTS, Key, Reference
 if TYPE_CHECKING:
     from cel_expr_python.cel import Env, Expression
 
-MOST_CHARACTERS = 4_000
-_DEEPEST = 100
-_MOST_INTEGER = 2**63
+MAX_CHARACTERS = 4_000
+_MAX_DEPTH = 100
+_MAX_INTEGER = 2**63
 
 _STRING = r"""[rRbB]{0,2}(?:\"{3}.*?\"{3}|'{3}.*?'{3}|"(?:[^"\\\n]|\\.)*"|'(?:[^'\\\n]|\\.)*')"""
 _BELOW = r"""\s*\.\s*(?:[A-Za-z_]\w*)(?!\w|\s*\()|\s*\[\s*(?:\d+|"[^"\\\n]*"|'[^'\\\n]*')\s*\]"""
@@ -69,12 +69,14 @@ class Condition(Struct, frozen=True, kw_only=True):
             InvalidRequest: It cannot be told, or it is neither true nor false.
         """
         try:
-            value = self.expression.eval(data=_needed(self.mentions, data))
+            value = self.expression.eval(data=_select(self.mentions, data))
         except RuntimeError as error:
-            raise InvalidRequest(f"The condition '{self.text}' failed: {_said(error)}") from error
+            raise InvalidRequest(
+                f"The condition '{self.text}' failed: {_short_message(error)}"
+            ) from error
         kind, found = _name(value.type()), value.value()
         if kind == "error":
-            raise InvalidRequest(f"The condition '{self.text}' failed: {_explained(str(found))}")
+            raise InvalidRequest(f"The condition '{self.text}' failed: {_explain(str(found))}")
         if found is not True and found is not False:
             raise InvalidRequest(
                 f"The condition '{self.text}' is neither true nor false: it gives a {kind}."
@@ -83,19 +85,19 @@ class Condition(Struct, frozen=True, kw_only=True):
 
 
 @lru_cache(maxsize=4096)
-def compiled(text: str) -> Condition:
+def compile_condition(text: str) -> Condition:
     """Compile an expression, once.
 
     Raises:
         InvalidRequest: It does not compile; says where.
     """
-    if len(text) > MOST_CHARACTERS:
-        raise InvalidRequest(f"A condition has at most {MOST_CHARACTERS} characters.")
+    if len(text) > MAX_CHARACTERS:
+        raise InvalidRequest(f"A condition has at most {MAX_CHARACTERS} characters.")
     try:
         expression = _env().compile(text)
         kind = _name(expression.return_type())
     except (RuntimeError, TypeError, UnicodeError) as error:
-        raise InvalidRequest(f"'{text}' is no condition: {_said(error)}") from error
+        raise InvalidRequest(f"'{text}' is no condition: {_short_message(error)}") from error
     return Condition(text=text, kind=kind, mentions=tuple(_mentions(text)), expression=expression)
 
 
@@ -105,7 +107,7 @@ def holds(text: str, data: Mapping[str, Any]) -> bool:
     Raises:
         InvalidRequest: It does not compile, cannot be told, or is neither true nor false.
     """
-    return not text or compiled(text).holds(data)
+    return not text or compile_condition(text).holds(data)
 
 
 @cache
@@ -130,7 +132,7 @@ def _keys(below: str) -> Iterator[Key]:
         yield int(index) if index else name or double or single
 
 
-def _needed(mentions: Sequence[Mention], data: Mapping[str, Any]) -> dict[str, Any]:
+def _select(mentions: Sequence[Mention], data: Mapping[str, Any]) -> dict[str, Any]:
     """The part of the data that an expression names, in values that CEL knows."""
     needed: dict[str, Any] = {}
     for mention in mentions:
@@ -149,7 +151,7 @@ def _copy(into: dict[str, Any], data: Mapping[str, Any], keys: tuple[Key, ...]) 
         name = cast("str", key)
         rest = keys[place + 1 :]
         if not rest or not isinstance(rest[0], str) or not isinstance(value, Mapping):
-            into[name] = _plain(value, _DEEPEST)
+            into[name] = _plain(value, _MAX_DEPTH)
             return
         inner = into.setdefault(name, {})
         into, data = inner, cast("Mapping[str, Any]", value)
@@ -158,11 +160,11 @@ def _copy(into: dict[str, Any], data: Mapping[str, Any], keys: tuple[Key, ...]) 
 def _plain(value: Any, levels: int) -> Any:
     """JSON as CEL reads it: no tuples, and no integer beyond 64 bits."""
     if levels == 0:
-        raise InvalidRequest(f"A condition reads data of at most {_DEEPEST} levels.")
+        raise InvalidRequest(f"A condition reads data of at most {_MAX_DEPTH} levels.")
     if isinstance(value, str):
         return value.encode("utf-8", "replace").decode()
     if isinstance(value, int):
-        fits = -_MOST_INTEGER <= value < _MOST_INTEGER
+        fits = -_MAX_INTEGER <= value < _MAX_INTEGER
         return value if fits else float(value)
     if isinstance(value, Mapping):
         items = cast("Mapping[Any, Any]", value).items()
@@ -176,14 +178,14 @@ def _name(kind: Any) -> str:
     return str(kind.name()).lower()
 
 
-def _said(error: Exception) -> str:
+def _short_message(error: Exception) -> str:
     """What is wrong, without the picture of the place that the engine draws."""
     first = str(error).partition("\n")[0]
     return re.sub(r"^[A-Z_]+: (?:ERROR: )?(?:<input>:)?|\s*\[[A-Z_]+\]$", "", first)
 
 
-def _explained(problem: str) -> str:
-    problem = _said(RuntimeError(problem))
+def _explain(problem: str) -> str:
+    problem = _short_message(RuntimeError(problem))
     numbers = {"int64", "double"}
     overload = re.search(r"No matching overloads found : (\S+?)\((\w+), (\w+)\)", problem)
     if overload and {overload[2], overload[3]} == numbers:

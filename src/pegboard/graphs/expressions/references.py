@@ -14,7 +14,13 @@ from msgspec import Struct
 
 from pegboard.core.graph import Graph
 from pegboard.errors import InvalidRequest
-from pegboard.graphs.expressions.templates import OPENING, braced, filled, holes, path_within
+from pegboard.graphs.expressions.templates import (
+    OPENING,
+    escape_braces,
+    fill_template,
+    holes,
+    path_within,
+)
 
 ROOTS = ("params", "steps", "env", "item", "index", "output")
 ASPECTS = ("output", "state", "error")
@@ -22,7 +28,7 @@ ASPECTS = ("output", "state", "error")
 
 _PART = re.compile(r"\.([\w-]+)|\[(\d+)\]|\['((?:[^'\\]|\\.)*)'\]|\[\"((?:[^\"\\]|\\.)*)\"\]")
 _ESCAPED = re.compile(r"\$\$+\.")
-_LONGEST = 60
+_MAX_SHOWN = 60
 
 Key = str | int
 
@@ -48,7 +54,7 @@ class Reference(Struct, frozen=True):
     @property
     def text(self) -> str:
         """As it is written."""
-        return f"$.{self.root}" + "".join(_written(key) for key in self.keys)
+        return f"$.{self.root}" + "".join(_format_key(key) for key in self.keys)
 
 
 def is_path(value: object) -> bool:
@@ -62,14 +68,14 @@ def is_template(value: object) -> bool:
 
 
 @lru_cache(maxsize=4096)
-def parsed(path: str) -> Reference:
+def parse_reference(path: str) -> Reference:
     """Read a path, also one with its braces: `{{ params.url }}`.
 
     Raises:
         InvalidRequest: It is none; says how to write the text instead.
     """
     if path.startswith(OPENING):
-        return _parsed_in_braces(path)
+        return _parse_braces(path)
     keys, place = list[Key](), 1
     while place < len(path):
         match = _PART.match(path, place)
@@ -92,14 +98,14 @@ def parsed(path: str) -> Reference:
     return Reference(root, tuple(keys[1:]))
 
 
-def _parsed_in_braces(hole: str) -> Reference:
+def _parse_braces(hole: str) -> Reference:
     try:
-        return parsed(path_within(hole))
+        return parse_reference(path_within(hole))
     except InvalidRequest as error:
         raise InvalidRequest(
             f"'{_short(hole)}' cannot be filled: within the braces stands a path alone, as "
             "{{ params.url }} or {{ steps.fetch.output.title }}, beginning with one of "
-            f"{', '.join(ROOTS)}; for the braces themselves, write {braced(OPENING)}."
+            f"{', '.join(ROOTS)}; for the braces themselves, write {escape_braces(OPENING)}."
         ) from error
 
 
@@ -134,22 +140,22 @@ def references(value: Any, place: str = "") -> Iterator[tuple[str, str]]:
 
 def literal(value: Any) -> Any:
     """What a value without paths stands for: escapes undone."""
-    return _walked(value, lambda path: path)
+    return _map_texts(value, lambda path: path)
 
 
-def escaped(value: Any) -> Any:
+def escape(value: Any) -> Any:
     """A value written so that it stands for itself, whatever its texts say."""
     if isinstance(value, str):
-        return braced(f"${value}" if re.match(r"\$+\.", value) else value)
+        return escape_braces(f"${value}" if re.match(r"\$+\.", value) else value)
     if isinstance(value, Mapping):
         items = cast("Mapping[str, Any]", value).items()
-        return {key: escaped(item) for key, item in items}
+        return {key: escape(item) for key, item in items}
     if isinstance(value, (list, tuple)):
-        return [escaped(item) for item in cast("Sequence[Any]", value)]
+        return [escape(item) for item in cast("Sequence[Any]", value)]
     return value
 
 
-def resolved(value: Any, data: Mapping[str, Any], *, ids: Sequence[str] = ()) -> Any:
+def resolve(value: Any, data: Mapping[str, Any], *, ids: Sequence[str] = ()) -> Any:
     """The value with each path replaced by what is there; null for what was never given.
 
     So it is within a text, where what is no text stands as JSON.
@@ -164,13 +170,13 @@ def resolved(value: Any, data: Mapping[str, Any], *, ids: Sequence[str] = ()) ->
     """
 
     def look(path: str) -> Any:
-        found = _at(parsed(path), data, ids)
+        found = _at(parse_reference(path), data, ids)
         return None if found is ABSENT else found
 
-    return _walked(value, look)
+    return _map_texts(value, look)
 
 
-def resolved_input(
+def resolve_input(
     given: Mapping[str, Any], data: Mapping[str, Any], *, ids: Sequence[str] = ()
 ) -> dict[str, Any]:
     """`resolved`, for arguments: one whose step never gave anything is left out.
@@ -182,27 +188,27 @@ def resolved_input(
     for name, value in given.items():
         try:
             if is_path(value):
-                found = _at(parsed(value), data, ids)
+                found = _at(parse_reference(value), data, ids)
                 if found is not ABSENT:
                     arguments[name] = found
             else:
-                arguments[name] = resolved(value, data, ids=ids)
+                arguments[name] = resolve(value, data, ids=ids)
         except InvalidRequest as error:
             raise InvalidRequest(f"input '{name}': {error}") from error
     return arguments
 
 
-def _walked(value: Any, look: Callable[[str], Any]) -> Any:
+def _map_texts(value: Any, look: Callable[[str], Any]) -> Any:
     if isinstance(value, str):
         if value.startswith("$."):
             return look(value)
         text = value[1:] if _ESCAPED.match(value) else value
-        return filled(text, look) if OPENING in text else text
+        return fill_template(text, look) if OPENING in text else text
     if isinstance(value, Mapping):
         items = cast("Mapping[Any, Any]", value).items()
-        return {key: _walked(item, look) for key, item in items}
+        return {key: _map_texts(item, look) for key, item in items}
     if isinstance(value, (list, tuple)):
-        return [_walked(item, look) for item in cast("Sequence[Any]", value)]
+        return [_map_texts(item, look) for item in cast("Sequence[Any]", value)]
     return value
 
 
@@ -261,7 +267,7 @@ def _kind(value: Any) -> str:
     return next((word for kind, word in kinds if isinstance(value, kind)), "a list")
 
 
-def _written(key: Key) -> str:
+def _format_key(key: Key) -> str:
     if isinstance(key, int):
         return f"[{key}]"
     if re.fullmatch(r"[\w-]+", key):
@@ -270,4 +276,4 @@ def _written(key: Key) -> str:
 
 
 def _short(text: str) -> str:
-    return text if len(text) <= _LONGEST else f"{text[:_LONGEST]}…"
+    return text if len(text) <= _MAX_SHOWN else f"{text[:_MAX_SHOWN]}…"

@@ -12,7 +12,7 @@ from typing import Any, cast
 from pegboard.errors import InvalidRequest
 
 OPENING = "{{"
-MOST_CHARACTERS = 1_000_000
+MAX_CHARACTERS = 1_000_000
 """Of a text that was filled: what is put in is copied, as often as it is named."""
 
 _HOLE = re.compile(r"\{\{(?:[^'\"{}]|'(?:[^'\\]|\\.)*'|\"(?:[^\"\\]|\\.)*\")*\}\}", re.DOTALL)
@@ -54,7 +54,7 @@ def path_within(hole: str) -> str:
     return f"$.{_within(hole)}"
 
 
-def filled(text: str, look: Callable[[str], Any]) -> str:
+def fill_template(text: str, look: Callable[[str], Any]) -> str:
     """A text with each part in braces replaced by what `look` finds for it.
 
     Raises:
@@ -64,9 +64,9 @@ def filled(text: str, look: Callable[[str], Any]) -> str:
     for piece, is_hole in pieces(text):
         part = as_text(look(piece)) if is_hole else piece
         length += len(part)
-        if length > MOST_CHARACTERS:
+        if length > MAX_CHARACTERS:
             raise InvalidRequest(
-                f"A text that is filled has at most {MOST_CHARACTERS:,} characters; give what is "
+                f"A text that is filled has at most {MAX_CHARACTERS:,} characters; give what is "
                 "larger by a path alone, as $.steps.fetch.output."
             )
         parts.append(part)
@@ -80,7 +80,7 @@ def as_text(value: Any) -> str:
     return json.dumps(value, ensure_ascii=False, separators=(",", ":"), default=_plain)
 
 
-def braced(text: str) -> str:
+def escape_braces(text: str) -> str:
     """A text written so that no part of it is filled."""
     return text.replace(OPENING, "{{ '{{' }}")
 

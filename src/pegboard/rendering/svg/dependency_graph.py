@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Any
 
-from pegboard.rendering.svg.layered import Arrow, Box, layered
+from pegboard.rendering.svg.layered import Arrow, Box, draw_layers
 
 
 def dependencies(graph: Mapping[str, Any]) -> str:
@@ -26,4 +26,4 @@ def dependencies(graph: Mapping[str, Any]) -> str:
         for node in graph["nodes"]
     ]
     arrows = [Arrow(first=e["prerequisite"], second=e["dependant"]) for e in graph["edges"]]
-    return layered(boxes, arrows, title=f"Version {graph['version']}")
+    return draw_layers(boxes, arrows, title=f"Version {graph['version']}")

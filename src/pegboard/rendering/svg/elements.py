@@ -102,14 +102,14 @@ def plain(words: str) -> str:
     return escape("".join(char if char.isprintable() else " " for char in words))
 
 
-def measured(words: str, *, size: float = FONT) -> float:
+def measure_text(words: str, *, size: float = FONT) -> float:
     """About how wide a text is, in pixels; rather more than less."""
     return size * sum(map(_share, words))
 
 
-def shortened(words: str, room: float, *, size: float = FONT) -> str:
+def truncate_text(words: str, room: float, *, size: float = FONT) -> str:
     """As much of a text as there is room for."""
-    if measured(words, size=size) <= room:
+    if measure_text(words, size=size) <= room:
         return words
     left = room - size
     for place, char in enumerate(words):

@@ -2,8 +2,8 @@
 
 from pegboard.core.graph import Graph, Node, NodeState
 from pegboard.core.run import NodeRun, RunResult
-from pegboard.rendering.svg.layered import Arrow, Box, layered
-from pegboard.rendering.text import MARKS, named
+from pegboard.rendering.svg.layered import Arrow, Box, draw_layers
+from pegboard.rendering.text import MARKS, node_label
 
 GOING_ON = frozenset({NodeState.IN_PROGRESS, NodeState.WAITING, NodeState.READY, NodeState.PAUSED})
 
@@ -33,11 +33,11 @@ def chart(graph: Graph, result: RunResult | None = None) -> str:
     title = graph.name or graph.id
     if result is not None:
         title = f"{title or result.run_id}: {result.state.value}"
-    return layered(boxes, arrows, title=title)
+    return draw_layers(boxes, arrows, title=title)
 
 
 def _box(node: Node, run: NodeRun | None) -> Box:
-    title, what = named(node)
+    title, what = node_label(node)
     lines = [what] if what else []
     if node.for_each is not None:
         lines.append("for each item")

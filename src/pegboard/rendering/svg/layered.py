@@ -7,16 +7,16 @@ from pegboard.errors import InvalidRequest
 from pegboard.rendering.svg.elements import (
     BOLD,
     document,
-    measured,
+    measure_text,
     number,
     plain,
-    shortened,
     text,
     tip,
+    truncate_text,
 )
 from pegboard.rendering.svg.layout import Layout
 
-MOST_BOXES = 1_000
+MAX_BOXES = 1_000
 _WIDEST = 260.0
 _NARROWEST = 96.0
 _PAD = 12.0
@@ -61,18 +61,18 @@ class Arrow:
     kind: str = ""
 
 
-def layered(boxes: Sequence[Box], arrows: Sequence[Arrow], *, title: str) -> str:
+def draw_layers(boxes: Sequence[Box], arrows: Sequence[Arrow], *, title: str) -> str:
     """A drawing in which every arrow leads down.
 
     Raises:
         InvalidRequest: There is more than anybody could see.
     """
-    if len(boxes) > MOST_BOXES:
+    if len(boxes) > MAX_BOXES:
         raise InvalidRequest(
-            f"A picture of {len(boxes)} boxes shows nothing: at most {MOST_BOXES} are drawn. Draw "
+            f"A picture of {len(boxes)} boxes shows nothing: at most {MAX_BOXES} are drawn. Draw "
             "a part of it, or take the Mermaid text."
         )
-    boxes = list({box.id: _fitted(box) for box in boxes}.values())
+    boxes = list({box.id: _fit_box(box) for box in boxes}.values())
     widths = {box.id: _width(box) for box in boxes}
     layout = Layout(widths, ((arrow.first, arrow.second) for arrow in arrows), gap=_GAP)
     by_id = {box.id: box for box in boxes}
@@ -89,7 +89,7 @@ def layered(boxes: Sequence[Box], arrows: Sequence[Arrow], *, title: str) -> str
         ),
     ]
     heading = [text(_MARGIN, _MARGIN + 6, title, kind="title")] if title else []
-    width = max(layout.width, measured(title, size=BOLD) if title else 0.0)
+    width = max(layout.width, measure_text(title, size=BOLD) if title else 0.0)
     return document(
         [_HEAD, *heading, *parts],
         width=width + 2 * _MARGIN,
@@ -104,20 +104,20 @@ _HEAD = (
 )
 
 
-def _fitted(box: Box) -> Box:
+def _fit_box(box: Box) -> Box:
     room = _WIDEST - 2 * _PAD
-    mark = measured(box.mark) + 6 if box.mark else 0.0
+    mark = measure_text(box.mark) + 6 if box.mark else 0.0
     return replace(
         box,
-        title=shortened(box.title, room - mark, size=BOLD),
-        lines=tuple(shortened(line, room, size=_SMALL) for line in box.lines if line),
+        title=truncate_text(box.title, room - mark, size=BOLD),
+        lines=tuple(truncate_text(line, room, size=_SMALL) for line in box.lines if line),
     )
 
 
 def _width(box: Box) -> float:
-    mark = measured(box.mark) + 6 if box.mark else 0.0
-    lines = (measured(line, size=_SMALL) for line in box.lines)
-    longest = [measured(box.title, size=BOLD) + mark, *lines]
+    mark = measure_text(box.mark) + 6 if box.mark else 0.0
+    lines = (measure_text(line, size=_SMALL) for line in box.lines)
+    longest = [measure_text(box.title, size=BOLD) + mark, *lines]
     return max(_NARROWEST, max(longest) + 2 * _PAD)
 
 
@@ -179,6 +179,6 @@ def _arrow(
     yield f'<path class="arrow {plain(arrow.kind)}" d="{path}" marker-end="url(#head)"/>'
     if arrow.label:
         at = (layout.middle(chain[-2]) + layout.middle(chain[-1])) / 2 + _MARGIN
-        label = shortened(arrow.label, 200, size=_SMALL)
+        label = truncate_text(arrow.label, 200, size=_SMALL)
         height = tops[layout.depth_of[chain[-1]]] - _STEP / 2 + 4
         yield f"<g>{tip(arrow.label)}{text(at + 6, height, label, kind='small label')}</g>"

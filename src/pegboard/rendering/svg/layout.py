@@ -123,7 +123,7 @@ class Layout:
             width = self._widths[point]
             block = ([point], middle - width / 2, width)
             while blocks and blocks[-1][1] + blocks[-1][2] + self._gap > block[1]:
-                block = self._joined(blocks.pop(), block)
+                block = self._join_blocks(blocks.pop(), block)
             blocks.append(block)
         for points, begin, _ in blocks:
             at = begin
@@ -131,7 +131,7 @@ class Layout:
                 self.left[point] = at
                 at += self._widths[point] + self._gap
 
-    def _joined(
+    def _join_blocks(
         self, one: tuple[list[Point], float, float], two: tuple[list[Point], float, float]
     ) -> tuple[list[Point], float, float]:
         begin = two[1] - one[2] - self._gap  # where the second wants the first to begin

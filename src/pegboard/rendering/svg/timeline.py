@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from math import ceil, floor, log10
 
 from pegboard.core.run import NodeRun, RunResult
-from pegboard.rendering.svg.elements import document, measured, number, shortened, text, tip
+from pegboard.rendering.svg.elements import document, measure_text, number, text, tip, truncate_text
 from pegboard.rendering.svg.flow_chart import GOING_ON, took
 from pegboard.rendering.text import MARKS
 
@@ -72,7 +72,7 @@ def _end(run: NodeRun, result: RunResult) -> float:
 
 
 def _name_width(row: _Row) -> float:
-    return measured(row.run.id) + _INDENT * min(row.depth, _DEEPEST) + 24
+    return measure_text(row.run.id) + _INDENT * min(row.depth, _DEEPEST) + 24
 
 
 def _stripe(place: int, row: _Row, left: float) -> Iterator[str]:
@@ -85,7 +85,7 @@ def _stripe(place: int, row: _Row, left: float) -> Iterator[str]:
         )
     indent = min(row.depth, _DEEPEST) * _INDENT
     room = left - _MARGIN - 38 - indent
-    name = shortened(row.run.id, room)
+    name = truncate_text(row.run.id, room)
     yield text(_MARGIN, y + 16, MARKS.get(row.run.state, " "))
     shown = text(_MARGIN + 20 + indent, y + 16, name)
     yield f"<g>{tip(row.run.id)}{shown}</g>"
@@ -115,7 +115,7 @@ def _bar(
 ) -> Iterator[str]:
     y = _TOP + _ROW * place
     if not run.started_at:
-        said = shortened(run.reason or run.state.value, _PLOT, size=11)
+        said = truncate_text(run.reason or run.state.value, _PLOT, size=11)
         yield text(left, y + 16, said, kind="small")
         return
     scale = _PLOT / span
@@ -132,6 +132,6 @@ def _bar(
     words = run.state.value if run.state in GOING_ON else took(run.duration_ms)
     words += attempts
     room = left + _PLOT + _AFTER - begin - width
-    is_after = measured(words, size=11) + 8 <= room
+    is_after = measure_text(words, size=11) + 8 <= room
     at = begin + width + 6 if is_after else begin - 6
     yield text(at, y + 16, words, kind="small", anchor="" if is_after else "end")

@@ -59,7 +59,7 @@ async def check_plan(
     ],
 ) -> Response:
     """Check a plan and report all its faults; it is neither stored nor run."""
-    found = await board.plans.check_in_turns(document, principal=caller)
+    found = await board.plans.check_in_slices(document, principal=caller)
     return JsonResponse(
         await in_thread(partial(show_check, found, mermaid), is_large=found.is_large)
     )

@@ -22,7 +22,7 @@ from pegboard.features.runs.schemas import (
     RunFilter,
     RunListAnswer,
 )
-from pegboard.graphs.documents.read import is_plan, read_apart
+from pegboard.graphs.documents.read import is_plan, read_in_thread
 from pegboard.rendering.svg import chart, timeline
 from pegboard.rendering.text import mermaid
 from pegboard.runtime import Pegboard
@@ -60,7 +60,7 @@ async def start_run(
     if wanted.plan_id:
         view = await board.runs.start_plan(wanted.plan_id, wanted.params, principal=caller, key=key)
     else:
-        graph = await read_apart(wanted.graph)
+        graph = await read_in_thread(wanted.graph)
         view = await board.runs.start_graph(
             graph, wanted.params, principal=caller, key=key, as_plan=is_plan(wanted.graph)
         )

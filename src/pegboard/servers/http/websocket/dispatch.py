@@ -8,7 +8,7 @@ from pegboard.core.context import Progress
 from pegboard.core.principal import Principal
 from pegboard.features.approvals.schemas import approval_to_dict
 from pegboard.features.runs import RunView
-from pegboard.graphs.documents.read import is_plan, read_apart
+from pegboard.graphs.documents.read import is_plan, read_in_thread
 from pegboard.runtime import Pegboard
 from pegboard.servers.http.execute_call import SuccessAnswer, execute_call, to_accepted_answer
 from pegboard.servers.http.problem_details import ProblemAnswer
@@ -99,7 +99,7 @@ async def _start(message: StartRunMessage, board: Pegboard, caller: Principal) -
     if wanted.plan_id:
         view = await board.runs.start_plan(wanted.plan_id, wanted.params, principal=caller, key=key)
     else:
-        graph = await read_apart(wanted.graph)
+        graph = await read_in_thread(wanted.graph)
         view = await board.runs.start_graph(
             graph, wanted.params, principal=caller, key=key, as_plan=is_plan(wanted.graph)
         )

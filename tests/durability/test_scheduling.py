@@ -7,7 +7,7 @@ from pegboard.core.ports.durability import RunStart
 from pegboard.core.ports.run_store import StoredRun
 from pegboard.core.principal import LOCAL
 from pegboard.core.run import PendingKind, PendingStep, RunResult
-from pegboard.durability.suspension import ids_in, is_due, is_settled
+from pegboard.durability.scheduling import is_due, is_settled, list_run_ids
 from pegboard.storage import MemoryStorage
 
 START = RunStart(run_id="r", graph={}, params={}, principal=LOCAL, created_at=1.0)
@@ -57,5 +57,5 @@ async def test_the_runs_of_a_state_are_found_page_by_page_oldest_first() -> None
                 RunStart(run_id=id_, graph={}, params={}, principal=LOCAL, created_at=1.0)
             )
 
-        assert await ids_in(storage.runs, NodeState.PENDING) == ids
-        assert await ids_in(storage.runs, NodeState.WAITING) == []
+        assert await list_run_ids(storage.runs, NodeState.PENDING) == ids
+        assert await list_run_ids(storage.runs, NodeState.WAITING) == []
