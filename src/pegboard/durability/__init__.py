@@ -1,4 +1,4 @@
-"""Where runs of graphs are kept."""
+"""Back ends that store runs of graphs."""
 
 from pegboard.durability.memory.durability import MemoryDurability
 from pegboard.durability.memory.journal import MemoryJournal

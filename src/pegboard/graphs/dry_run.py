@@ -83,9 +83,9 @@ def preview(  # noqa: PLR0913 - all that is known of tools, and none of it is ne
         kinds: The node kinds that there are.
         duration: How many seconds a tool usually takes, by name; None when it is not known.
         env: What `$.env` reads; None when that is not known.
-        health: How a tool is doing, by name; None when nobody knows.
-        stand_in: What could stand in for a tool, by name; None when nobody knows.
-        heal: Says what a run would take for tools of which none is there; None for nothing.
+        health: The health of a tool, by name; None when unknown.
+        stand_in: The tool that could replace a tool, by name; None when unknown.
+        heal: Finds a substitute for unavailable tools; None for none.
     """
     terms = CheckContext(
         board=board,

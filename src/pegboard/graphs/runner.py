@@ -1,4 +1,4 @@
-"""Runs graphs: starts them, plays them, and hands on what people want of them."""
+"""Runs graphs: starts, pauses, resumes, cancels and answers runs."""
 
 import secrets
 from collections.abc import Callable, Mapping
@@ -29,12 +29,12 @@ ContextOf = Callable[[RunStart], ToolContext[Any]]
 
 
 def new_run_id() -> str:
-    """An id that nobody else has."""
+    """A new, unique id of a run."""
     return f"r_{secrets.token_hex(12)}"
 
 
 def answer_id(pending_id: str) -> str:
-    """The id, and the topic, of the signal that answers what a run asks: there is one at most."""
+    """The id and topic of the signal that answers a question of a run; there is at most one."""
     return f"answer:{pending_id}"
 
 
@@ -48,27 +48,27 @@ async def run_graph(
     env: Mapping[str, Any] | None = None,
     run_id: str = "",
 ) -> RunResult:
-    """Run a graph to its end, here and now; nothing of it is kept.
+    """Run a graph to its end without storing anything.
 
     ```python
     result = await run_graph(graph, {"url": "https://example.com"}, board=registry)
     ```
 
-    A run that comes to wait for a person or a message ends as `waiting`: only a `GraphRunner` can
-    go on with it.
+    A run that waits for a person or an event ends as `waiting`; only a `GraphRunner` can resume a
+    run.
 
     Args:
         graph: What to run; checked first.
         params: What its `params` schema asks for.
-        board: Whose tools; a `ToolRegistry`.
+        board: The tools that there are; a `ToolRegistry`.
         ctx: For whom, and by when.
         kinds: Node kinds by name.
         env: What `$.env` may read.
-        run_id: What records of its calls name; empty for a new one.
+        run_id: The run that records of its calls name; empty for a new id.
 
     Raises:
-        GraphInvalid: The graph is wrong, or does not fit the board; every fault at once.
-        InvalidRequest: The params do not fit.
+        GraphInvalid: The graph has faults, alone or with the board; all of them.
+        InvalidRequest: The params do not match the graph's schema.
     """
     ctx = ctx or ToolContext()
     terms = CheckContext(board=board, principal=ctx.principal, kinds=kinds, env=env or {})
@@ -88,7 +88,7 @@ async def run_graph(
 
 
 class GraphRunner:
-    """Runs graphs that outlive their caller, and with a durable back end their process.
+    """Runs graphs that outlive their caller and, with a durable back end, their process.
 
     ```python
     runner = GraphRunner(registry, durability=durability)
@@ -99,14 +99,14 @@ class GraphRunner:
     ```
 
     Args:
-        board: Whose tools.
-        durability: Where runs are kept; closed by who opened it.
+        board: The tools that there are.
+        durability: Where runs are stored; the caller closes it.
         kinds: Node kinds by name.
-        env: What `$.env` may read; a run reads what there was when it began.
-        context: What calls are made with, of a run that another process began; None for the run's
+        env: What `$.env` may read; a run reads the values of its start.
+        context: The context of the calls of a run that another process started; None for the run's
             principal and nothing else.
-        heal: Says what stands in for tools of which none is there; None for nothing.
-        was_there: Whether there was a tool that is gone: its name is no mistake then.
+        heal: Finds a substitute for unavailable tools; None for none.
+        was_there: Whether a missing tool existed before, so that its name is no mistake.
     """
 
     def __init__(
@@ -139,7 +139,7 @@ class GraphRunner:
         ctx: ToolContext[Any] | None = None,
         run_id: str = "",
     ) -> str:
-        """Begin a run, and give its id; a source of its tools that has yet to answer is waited for.
+        """Start a run and return its id, after waiting for the sources of its tools.
 
         Args:
             graph: What to run; checked first.
@@ -148,8 +148,8 @@ class GraphRunner:
             run_id: The same id again is the same run; empty for a new one.
 
         Raises:
-            GraphInvalid: The graph is wrong, or does not fit the board; every fault at once.
-            InvalidRequest: The params do not fit.
+            GraphInvalid: The graph has faults, alone or with the board; all of them.
+            InvalidRequest: The params do not match the graph's schema.
         """
         ctx = ctx or ToolContext()
         await wait_for_graph_sources(self._board.environment, graph, find=self._board.find)
@@ -173,7 +173,7 @@ class GraphRunner:
             env=dict(self._env),
         )
         if await self.durability.start(start):
-            # not before: of two that begin the same run at once only one is it
+            # not before: of two starts of the same run at once, one succeeds
             self._begun[start.run_id] = (graph, structs.replace(ctx, deadline=None))
         return start.run_id
 
@@ -185,11 +185,11 @@ class GraphRunner:
         ctx: ToolContext[Any] | None = None,
         run_id: str = "",
     ) -> RunResult:
-        """Begin a run, and wait until it has ended or waits for somebody. Raises as `start`."""
+        """Start a run, and wait until it has ended or waits for input. Raises as `start`."""
         return await self.result(await self.start(graph, params, ctx=ctx, run_id=run_id))
 
     async def result(self, run_id: str, *, wait: bool = True) -> RunResult:
-        """How a run is, at once or when nothing goes on by itself any more.
+        """The state of a run, at once or when it has ended or waits for input.
 
         Raises:
             RunNotFound: There is none.
@@ -204,26 +204,26 @@ class GraphRunner:
         return RunResult(run_id=run_id, state=NodeState.IN_PROGRESS, started_at=started_at)
 
     async def pause(self, run_id: str) -> None:
-        """Start nothing new; what runs goes on to its end."""
+        """Pause a run: nothing new starts, calls in progress run to their end."""
         await self._tell(run_id, CONTROL, "pause")
 
     async def resume(self, run_id: str) -> None:
-        """Go on after a pause."""
+        """Resume a paused run."""
         await self._tell(run_id, CONTROL, "resume")
 
     async def cancel(self, run_id: str) -> None:
-        """Start nothing new and cancel what runs."""
+        """Cancel a run and its calls in progress."""
         await self._tell(run_id, CONTROL, "cancel")
 
     async def send(self, run_id: str, event: str, message: Any = None, *, id: str = "") -> None:  # noqa: A002 - a message is known by its id
-        """Send a run a message by name; the same id again is the same message."""
+        """Send a run an event; the same id again is the same event."""
         await self._tell(run_id, f"event:{event}", message, id=id)
 
     async def answer(self, run_id: str, pending_id: str, answer: Any) -> None:
-        """Answer what a run asks: a question, an approval, or what happened to a call.
+        """Answer a question of a run, an approval, or what happened to a call.
 
         Args:
-            run_id: Which run.
+            run_id: The run.
             pending_id: The `id` of one of its `pending`.
             answer: For a question what its schema says; for others `{"answer": one of choices}`,
                 where `happened` may come with the `output`.
@@ -231,7 +231,7 @@ class GraphRunner:
         Raises:
             RunNotFound: There is no such run.
             InvalidRequest: It does not ask this, or the answer does not fit.
-            AlreadyAnswered: Somebody was first.
+            AlreadyAnswered: It was answered before.
         """
         seen = await self.result(run_id, wait=False)
         asked = next((item for item in seen.pending if item.id == pending_id), None)
@@ -243,7 +243,7 @@ class GraphRunner:
             raise AlreadyAnswered(f"'{pending_id}' was answered already: the first answer holds.")
 
     async def recover(self) -> tuple[str, ...]:
-        """Go on with runs that a crash has left; their ids."""
+        """Resume the runs that a crash interrupted; their ids."""
         return await self.durability.recover()
 
     async def _tell(self, run_id: str, topic: str, message: Any, *, id: str = "") -> bool:  # noqa: A002 - as above

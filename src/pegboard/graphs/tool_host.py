@@ -1,4 +1,4 @@
-"""What graphs need of whoever has the tools."""
+"""The port through which graphs find and call tools."""
 
 from collections.abc import Awaitable
 from typing import TYPE_CHECKING, Any, Protocol
@@ -17,7 +17,7 @@ class ToolHost(Protocol):
 
     @property
     def environment(self) -> "CallEnvironment":
-        """What calls work with: policy, switches, listeners, clocks."""
+        """The call environment: policy, kill switches, listeners, clocks."""
         ...
 
     def find(self, name: str, /) -> Tool | None:
@@ -25,18 +25,18 @@ class ToolHost(Protocol):
         ...
 
     def nearest(self, name: str, principal: Principal, /) -> tuple[str, ...]:
-        """At most three names that were perhaps meant, of tools that this caller may see."""
+        """Up to three similar names of tools that this caller may see."""
         ...
 
     def call(
         self, name: str, arguments: Arguments, ctx: ToolContext[Any], /
     ) -> Awaitable[ToolResult]:
-        """Run one tool; a failure is a result too."""
+        """Call a tool; a failure is a result too."""
         ...
 
 
 def find_tool(board: ToolHost, name: str) -> tuple[Tool | None, str]:
-    """The tool of a name, an id, or a name with a pin; and the pin that it does not keep.
+    """Find a tool by name, id, or name with a pin; and the pin that its version does not match.
 
     `search@1.2` is the tool `search` in a version 1.2, or 1.2 with anything behind.
     """

@@ -1,4 +1,4 @@
-"""What plans are made of: the tools that a caller may call, and what a plan calls them."""
+"""The tools that a caller may use in a plan, and their ids in it."""
 
 from collections.abc import Callable, Sequence
 

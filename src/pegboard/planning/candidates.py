@@ -50,7 +50,7 @@ def usable(tools: Iterable[Tool], principal: Principal, kit: CallEnvironment) ->
 def rank(
     tools: Sequence[Tool], knowledge: ToolHealthSource, fits: "dict[str, float]"
 ) -> list[Candidate]:
-    """The tools as candidates, the best first; equal ones in the order of their names.
+    """Rank tools as candidates, the best first; equal ones by name.
 
     Args:
         tools: All of which have what is wanted.

@@ -94,7 +94,7 @@ def map_inputs(
     Args:
         spec: The tool.
         givers: What there is, the params first, then the steps from the earliest to the latest.
-        given: Inputs that somebody wrote down; kept as they are.
+        given: Inputs of the request; they are not changed.
         is_whole: Whether all that the tool needs to have run is among the steps; where something is
             not, what it would have given is not guessed by type from others.
     """
@@ -160,9 +160,9 @@ def _is_certain(giver: ValueSource, wanted: Any) -> bool:
 
 
 def _says_a_type(schema: Any) -> bool:
-    """Whether a schema tells anything; one that takes all would take the first value there is."""
-    told = ("type", "$ref", "enum", "const", "anyOf", "oneOf", "allOf", "properties")
-    return isinstance(schema, Mapping) and any(key in schema for key in told)
+    """Whether a schema restricts its values; one that accepts all would accept the first value."""
+    restricting = ("type", "$ref", "enum", "const", "anyOf", "oneOf", "allOf", "properties")
+    return isinstance(schema, Mapping) and any(key in schema for key in restricting)
 
 
 def _sureness(fit: Fit) -> str:

@@ -34,7 +34,7 @@ class PlanBuilder:
 
         Args:
             spec: The tool.
-            given: Inputs that somebody wrote down.
+            given: Inputs of the request.
             is_whole: Whether all that it needs to have run is there.
         """
         return map_inputs(spec, self._givers, given=given, is_whole=is_whole)

@@ -30,7 +30,7 @@ class Planner:
     ```
 
     Args:
-        registry: What there is, and who may call it.
+        registry: The tools, and who may call them.
         knowledge: How tools are doing; None for a registry that keeps no records.
         prerequisites: None takes what the specs say (`ToolSpec.dependencies`).
         new_id: Makes the plan's id.
@@ -265,11 +265,11 @@ class _PlanDraft:
 
     def _nobody_has(self, missing: Sequence[str]) -> str:
         known = sorted({item for tool in self._available.tools for item in tool.spec.capabilities})
-        told: list[str] = []
+        parts: list[str] = []
         for item in missing:
             near = nearest_names(item, known)
-            told.append(f"'{item}'" + (f" (near: {', '.join(near)})" if near else ""))
-        return f"No tool that the caller may call has the capability {', '.join(told)}."
+            parts.append(f"'{item}'" + (f" (near: {', '.join(near)})" if near else ""))
+        return f"No tool that the caller may call has the capability {', '.join(parts)}."
 
 
 def _edges(steps: Sequence[str]) -> tuple[Edge, ...]:

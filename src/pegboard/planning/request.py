@@ -28,10 +28,10 @@ class PlanRequest:
         goal: A tool's name or id, or a task that a tool says it supports.
         capabilities: Each becomes one step, in an order that their inputs and outputs allow.
         chain: Tools for one step: the first that works.
-        params: What a run will be given; their values tell their types.
+        params: The params of the run; their types are inferred from the values.
         params_schema: JSON Schema of the params; None reads it from `params`.
         fallbacks: How many other tools with the same capability a step may fall back to.
-        task_id: Kept in the plan.
+        task_id: Copied into the plan.
 
     Raises:
         InvalidRequest: Not exactly one of goal, capabilities and chain.
@@ -60,7 +60,7 @@ class PlanRequest:
 
 
 def schema_of(value: Any) -> dict[str, Any]:
-    """The JSON Schema that a value tells by example: types, properties and items, no more."""
+    """The JSON Schema inferred from a value: types, properties and items."""
     match value:
         case None:
             return {"type": "null"}

@@ -1,4 +1,4 @@
-"""What a planner knows of tools beyond their specs: how they are doing."""
+"""What a planner knows of tools beyond their specs: their health and figures."""
 
 from dataclasses import dataclass
 from typing import Literal, Protocol
@@ -6,7 +6,7 @@ from typing import Literal, Protocol
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ToolHealth:
-    """How a tool has been doing.
+    """The health and figures of a tool.
 
     Attributes:
         health: As its checks and calls say.
@@ -27,15 +27,15 @@ UNKNOWN = ToolHealth()
 
 
 class ToolHealthSource(Protocol):
-    """How tools are doing."""
+    """Port: the health of tools."""
 
     def health_of(self, tool: str) -> ToolHealth:
-        """Of the tool of this wire name; `UNKNOWN` when nothing is known."""
+        """The health of the tool of this wire name; `UNKNOWN` when nothing is known."""
         ...
 
 
 class NoToolHealth:
-    """Knows nothing; for a registry that keeps no records."""
+    """Health is always unknown; for a registry without records."""
 
     def health_of(self, tool: str) -> ToolHealth:  # noqa: ARG002 - the port's shape
         """Always `UNKNOWN`."""

@@ -96,4 +96,4 @@ def test_nobody_waits_for_an_answer_beyond_the_time_of_a_run() -> None:
 
     assert result.state is NodeState.FAILED
     assert result.error is not None
-    assert "Nobody answered" in result.error["message"]
+    assert "No answer for" in result.error["message"]

@@ -39,7 +39,7 @@ def check(
     stand_in: StandInOf | None = None,
     heal: SubstituteFinder | None = None,
 ) -> list[Fault]:
-    """Everything that is wrong with a graph, and what is worth knowing of it, in its order.
+    """Check a graph: all faults and notes, in the order of the graph.
 
     ```python
     for fault in check(graph, board=registry):
@@ -47,14 +47,14 @@ def check(
     ```
 
     Args:
-        graph: What to check; graphs within it are checked as well.
+        graph: The graph; graphs within it are checked as well.
         board: The tools that there are; a `ToolRegistry`.
-        principal: For whom it would run; each step is judged by `decide`.
-        kinds: The node kinds that there are.
+        principal: The caller; `decide` is asked for each step.
+        kinds: Node kinds by name.
         env: The names that `$.env` may read, or what it reads by name; None when that is not known.
-        health: How a tool is doing, by name; None when nobody knows.
-        stand_in: What could stand in for a tool, by name; None when nobody knows.
-        heal: Says what a run would take for tools of which none is there; None for nothing.
+        health: The health of a tool, by name; None when unknown.
+        stand_in: The tool that could replace a tool, by name; None when unknown.
+        heal: Finds a substitute for unavailable tools; None for none.
     """
     terms = CheckContext(
         board=board,
@@ -80,7 +80,7 @@ def check_in_slices(graph: Graph, terms: CheckContext) -> Slices[list[Fault]]:
 
 
 async def refuse_faults(graph: Graph, terms: CheckContext) -> None:
-    """Refuse a graph that cannot run; notes are no faults.
+    """Raise for a graph that has faults; notes are ignored.
 
     Raises:
         GraphInvalid: Every fault, with its place; the first hundred.
@@ -92,7 +92,7 @@ async def refuse_faults(graph: Graph, terms: CheckContext) -> None:
 
 
 def _remembering(terms: CheckContext) -> CheckContext:
-    """Terms that ask each thing once: many steps may have one tool."""
+    """The same context with its answers cached: many steps may have one tool."""
     health, stand_in, heal = terms.health, terms.stand_in, terms.heal
     return structs.replace(
         terms,

@@ -12,7 +12,7 @@ from pegboard.graphs.tool_host import ToolHost
 
 HealthOf = Callable[[str], Health | None]
 StandInOf = Callable[[str], str]
-"""The name of the tool that could best stand in for this one; empty when there is none."""
+"""The name of the best replacement for a tool; empty when there is none."""
 
 WasThere = Callable[[str, Principal], bool]
 """Whether there was a tool of this name, as far as this caller may know."""
@@ -23,10 +23,10 @@ class CheckContext(Struct, frozen=True, kw_only=True):
 
     Attributes:
         env: The names that `$.env` may read, or what it reads by name; None when that is not known.
-        health: How a tool is doing, by name; None when nobody knows.
-        stand_in: What could stand in for a tool, by name; None when nobody knows.
-        heal: What a run would take for these tools, when none of them is there; None for nothing.
-        was_there: Whether a tool that is not there was, as far as the caller may know.
+        health: The health of a tool, by name; None when unknown.
+        stand_in: The tool that could replace a tool, by name; None when unknown.
+        heal: The substitute that a run would use for these unavailable tools; None for none.
+        was_there: Whether a missing tool existed before, as far as the caller may know.
     """
 
     board: ToolHost

@@ -14,12 +14,12 @@ from pegboard.graphs.tool_host import find_tool
 
 _NOT_THERE = ("status.", "switch.")
 _SAID = (Status.FAILED, Status.DISABLED)
-"""What access tells of already."""
+"""States that the access check reports."""
 _ANOTHER = " Another tool of this node will be tried."
 
 
 def tool_faults(look: GraphTypes, node: Node, where: str) -> Iterator[Fault]:
-    """What is wrong with each tool of a node, and with what each is given."""
+    """Faults of each tool of a node, and of the input that it is given."""
     usable = [_is_usable(look, name) for name in node.tools]
     healed = _substitute_message(look, node) if not any(usable) else ""
     for place, name in enumerate(node.tools):
@@ -47,7 +47,7 @@ def tool_faults(look: GraphTypes, node: Node, where: str) -> Iterator[Fault]:
 
 
 def _substitute_message(look: GraphTypes, node: Node) -> str:
-    """What a run would do without any tool of a node, as a sentence; empty when it would fail."""
+    """The substitute that a run would use for a node's tools, as a sentence; empty for none."""
     stand_in = look.terms.heal and look.terms.heal(node.tools)
     return f" {stand_in.message} while it is away." if stand_in else ""
 
@@ -65,7 +65,7 @@ def _unknown(look: GraphTypes, name: str, at: str, *, spare: str) -> Fault:
 
 
 def _was_there(look: GraphTypes, name: str) -> bool:
-    """Whether a name is no mistake, but that of a tool which went."""
+    """Whether a missing tool existed before, so that its name is no mistake."""
     was_there, base = look.terms.was_there, name.partition("@")[0]
     return was_there is not None and was_there(base, look.terms.principal)
 
@@ -123,7 +123,7 @@ def _health_faults(
 
 
 def _instead(look: GraphTypes, name: str) -> str:
-    """What could stand in for a tool, as a sentence; empty when nobody knows of any."""
+    """The replacement of a tool, as a sentence; empty when none is known."""
     stand_in = look.terms.stand_in and look.terms.stand_in(name.partition("@")[0])
     return f" '{stand_in}' could stand in for it." if stand_in else ""
 
@@ -131,6 +131,6 @@ def _instead(look: GraphTypes, name: str) -> str:
 def _unavailable_fault(
     look: GraphTypes, code: str, at: str, message: str, name: str, spare: str
 ) -> Fault:
-    """A tool that cannot answer is no fault of a node for which another one will: `spare`."""
+    """The fault of an unavailable tool; only a note when another tool (`spare`) will be called."""
     hint = spare or f" Give it a fallback.{_instead(look, name)}"
     return Fault(code=code, place=at, message=message + hint, is_note=bool(spare))

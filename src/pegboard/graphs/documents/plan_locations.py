@@ -1,4 +1,4 @@
-"""Places of faults as the author of a plan finds them: by the step's id, in a plan's words."""
+"""Paths of faults as in the plan document: by the id of the step, with the plan's field names."""
 
 import re
 from collections import Counter
@@ -33,7 +33,10 @@ class PlanLocations:
         self._counts = Counter(self._ids)
 
     def locate(self, place: str) -> str:
-        """`nodes[0].input.kg` is `steps.price.input_mapping.kg` to who wrote the plan."""
+        """Translate a path of the graph into one of the plan.
+
+        `nodes[0].input.kg` becomes `steps.price.input_mapping.kg`.
+        """
         found = _PLACE.fullmatch(place)
         if found is None:
             return place

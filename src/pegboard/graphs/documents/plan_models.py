@@ -69,11 +69,11 @@ PLAN_ANNOTATIONS = frozenset(
     {"mode", "choices", "notes", "created_at", "runnable", "faults", "layers", "effects"}
     | {"approvals", "seconds", "longest", "mermaid"}
 )
-"""What is told of a plan that was made: it goes out with the plan, and may come back with it."""
+"""Fields that responses add to a plan; a plan sent back may contain them, and they are ignored."""
 
 
 class PlanForm(Form):
-    """A plan; what was told of it may stand beside it, and says nothing."""
+    """A plan. Annotations of an earlier response are ignored."""
 
     plan_id: str = ""
     task_id: str = ""

@@ -1,8 +1,8 @@
-"""Graphs as JSON: our own form, and the plans of RFC-0003.
+"""Reads graphs from documents: in our own form, and from plans of RFC-0003.
 
-Ours has the fields of `Graph` and `Node`, with what is at its default left out. A plan is
+Our form has the fields of `Graph` and `Node`, without those at their default. A plan is
 `{plan_id, task_id, steps: [{step_id, tool_id, input_mapping, depends_on, when, for_each, fallbacks,
-retry, timeout}]}`. Integer ids are taken for their text: step 1 is the step `1`.
+retry, timeout}]}`. Integer ids are read as text: step 1 is the step `1`.
 """
 
 from collections.abc import Mapping, Sequence
@@ -25,10 +25,10 @@ def is_plan(document: Mapping[str, Any]) -> bool:
 
 
 def read_graph(document: Mapping[str, Any]) -> Graph:
-    """The graph of a document in either form.
+    """Read a graph from a document in either form.
 
     Raises:
-        GraphInvalid: It is no graph; every fault with its place.
+        GraphInvalid: The document is no graph; every fault with its path.
     """
     from pydantic import ValidationError
 
@@ -50,16 +50,16 @@ def read_graph(document: Mapping[str, Any]) -> Graph:
 
 
 async def read_in_thread(document: Mapping[str, Any]) -> Graph:
-    """The same, while the rest of the process goes on. Raises as `read_graph`."""
+    """Read a graph; a large one in a thread. Raises as `read_graph`."""
     items = document.get("steps", document.get("nodes"))
     is_large = isinstance(items, (list, tuple)) and len(cast("Sequence[Any]", items)) >= LARGE
     return await in_thread(lambda: read_graph(document), is_large=is_large)
 
 
 def _in_parts(document: Mapping[str, Any], form: "type[BaseModel]") -> Mapping[str, Any]:
-    """A large document with its parts read one by one: one alone would hold up every thread.
+    """A large document with its nodes validated one by one, so that other threads can run.
 
-    Where one is wrong the document is left as it is, so that all faults of it are told.
+    If one is invalid the document is returned unchanged, so that all its faults are reported.
     """
     from pydantic import TypeAdapter, ValidationError
 
@@ -110,7 +110,7 @@ def _path(location: tuple[int | str, ...]) -> str:
 
 
 def _message(item: Any, form: Any) -> str:
-    """In the words in which arguments of tools are told."""
+    """The message, worded as for the arguments of a tool."""
     from pegboard.schemas.lookup import property_names
     from pegboard.schemas.problems import missing_argument, unknown_argument
     from pegboard.tools.pydantic_errors import describe_fault

@@ -32,7 +32,7 @@ from pegboard.graphs.failover import SubstituteFinder
 from pegboard.graphs.node_kind import Work
 from pegboard.graphs.tool_host import ToolHost
 
-_INTERRUPTED = "It was cut off while it ran, and nobody knows whether it took effect."
+_INTERRUPTED = "It was interrupted while it ran, and may or may not have taken effect."
 _WHAT_HAPPENED = ("happened", "did_not_happen", "cancel")
 _MAY_IT = ("approve", "deny")
 MAX_TRIES = 1_000
@@ -354,7 +354,7 @@ class _DurableStep:
         )
         signal = await self._node.wait(pending, topic=f"answer:{address}")
         if signal is None:  # the run's time is up
-            raise ToolTimeout(f"Nobody answered for '{self._step}'.")
+            raise ToolTimeout(f"No answer for '{self._step}' came in time.")
         given = signal.message
         message = cast("dict[str, Any]", given) if isinstance(given, dict) else {"answer": given}
         match message.get("answer"):

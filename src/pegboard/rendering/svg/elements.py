@@ -69,7 +69,7 @@ def document(parts: Iterable[str], *, width: float, height: float, title: str) -
         parts: Elements, escaped already.
         width: In pixels.
         height: In pixels.
-        title: What it shows, for whoever does not see it.
+        title: Its text alternative.
     """
     wide, high = number(width), number(height)
     return "\n".join(
@@ -93,7 +93,7 @@ def text(x: float, y: float, words: str, *, kind: str = "", anchor: str = "") ->
 
 
 def tip(words: str) -> str:
-    """What is shown of an element when a pointer rests on it."""
+    """The tooltip of an element."""
     return f"<title>{plain(words)}</title>"
 
 

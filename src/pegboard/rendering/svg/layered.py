@@ -34,7 +34,7 @@ class Box:
         kind: Classes of the style sheet.
         title: The first line.
         lines: What stands below it, smaller.
-        tip: What is shown when a pointer rests on it.
+        tip: The tooltip.
         mark: A sign at the right of the title.
     """
 
@@ -65,7 +65,7 @@ def draw_layers(boxes: Sequence[Box], arrows: Sequence[Arrow], *, title: str) ->
     """A drawing in which every arrow leads down.
 
     Raises:
-        InvalidRequest: There is more than anybody could see.
+        InvalidRequest: There are too many boxes.
     """
     if len(boxes) > MAX_BOXES:
         raise InvalidRequest(
