@@ -14,7 +14,6 @@ from tests.shape import tree
 TESTED_ELSEWHERE: dict[str, str] = {
     "cli/commands/serve.py": "tests/cli/test_serve.py",
     "cli/commands/*.py": "tests/cli/test_commands.py",
-    "durability/memory/worker.py": "tests/durability/memory/test_durability.py",
     "exports/langchain_tool.py": "tests/exports/test_frameworks.py",
     "runtime/board_tools.py": "tests/runtime/test_pegboard.py",
     "runtime/open_board.py": "tests/runtime/test_pegboard.py",
