@@ -9,7 +9,7 @@ from tests.shape import tree
 CATCH_ALL: dict[str, str] = {
     "concurrency/log_and_continue.py": "an unexpected error is logged; the background loop goes on",
     "concurrency/thread_pool.py": "an error of a tool is handed to the task that awaits its thread",
-    "durability/memory/durability.py": "the error is handed to the waiters; the run stays as stored",
+    "durability/memory/durability.py": "the error is handed to the waiters; the run stays stored",
     "durability/worker.py": "the error is handed to the waiters; the run can be replayed",
     "execution/emitter.py": "a listener that fails must not change the outcome of a call",
     "execution/pipeline.py": "a call that fails before its path is compiled is recorded too",
