@@ -96,7 +96,7 @@ def test_a_tool_of_a_hung_source_is_waited_for_and_then_told(
     done = pegboard(*command, PEGBOARD_LIST_TIMEOUT="1")
 
     assert done.returncode == 3
-    assert "its source 'hung' is failed: no answer within 1 s" in done.stderr
+    assert "its source 'hung' failed: no answer within 1 s" in done.stderr
 
 
 @pytest.mark.parametrize("command", [("show", "my_greet"), ("run", "plan.json")])
@@ -122,7 +122,7 @@ def test_lists_wait_for_all_and_tell_what_is_missing(
     done = pegboard("tools", PEGBOARD_LIST_TIMEOUT="6")
 
     assert "my__greet" in done.stdout
-    assert "source 'hung' is failed: no answer within 6 s" in done.stderr
+    assert "source 'hung' failed: no answer within 6 s" in done.stderr
 
 
 def test_tools_that_cannot_be_used_are_counted_and_listed_with_the_reason(
@@ -145,7 +145,7 @@ def test_tools_that_cannot_be_used_are_counted_and_listed_with_the_reason(
         "nothing": "its handler is not named: write 'url' beside its type RestAPI",
     }
     assert "Traceback" not in plain.stderr + sources.stderr
-    assert "source 'broken' is failed: 'broken.py' failed to import (ValueError)" in plain.stderr
+    assert "source 'broken' failed: 'broken.py' failed to import (ValueError)" in plain.stderr
     assert sources.stderr == "Set PEGBOARD_LOG=stderr to show the log.\n"
     checks = {check["check"]: (check["status"], check["detail"]) for check in doctor}
     assert checks["tool ask"] == ("missing", "this version cannot run tools of type Subagent")

@@ -93,7 +93,7 @@ async def test_a_tool_whose_source_is_down_is_said_to_be_so() -> None:
     result = await board.call("shop__find")
 
     assert isinstance(result.error, SourceUnavailable)
-    assert result.error.message.startswith("'shop__find' is not there now: its source is closed")
+    assert result.error.message.startswith("'shop__find' is unavailable: its source is closed")
 
 
 async def test_a_tool_that_is_called_by_its_id_is_recorded_by_its_name() -> None:

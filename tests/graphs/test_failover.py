@@ -229,6 +229,6 @@ def test_a_step_whose_tool_is_gone_is_no_fault_when_another_stands_in() -> None:
     found, result = at_the_bench(work, why_missing=lambda _: DOWN)
 
     assert found == [
-        (f"'gone' is not there now: {DOWN}. 'find' stands in for 'gone' while it is away.", True)
+        (f"'gone' is unavailable: {DOWN}. 'find' stands in for 'gone' while it is away.", True)
     ]
     assert result.nodes[0].tool == "find"

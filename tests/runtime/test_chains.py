@@ -77,14 +77,14 @@ async def test_a_source_that_fails_on_opening_leaves_its_step_to_the_next_tool(
         ("price~1", "courier__price"),
         ("price~2", "shop__post_price"),
     ]
-    assert tried[0][2].startswith("'courier__price' is not there now: its source 'courier' is fail")
+    assert tried[0][2].startswith("'courier__price' is unavailable: its source 'courier' is fail")
 
 
 async def test_a_step_with_nothing_but_a_failed_source_is_refused_with_the_reason(
     board_file: Path,
 ) -> None:
     async with Pegboard(board_file) as board:
-        with pytest.raises(GraphInvalid, match="its source 'courier' is failed"):
+        with pytest.raises(GraphInvalid, match="its source 'courier' failed"):
             await board.runs.start_graph(Graph(nodes=(Node(id="price", tool="courier__price"),)))
 
 

@@ -15,7 +15,7 @@ STATES = {
     ("name", "owner", "why"),
     [
         ("up__x", "up", ""),
-        ("down__x", "down", "its source 'down' is failed: nobody answers"),
+        ("down__x", "down", "its source 'down' failed: nobody answers"),
         ("nobody__x", "", ""),
         ("board__read_result", "board", ""),
         ("plain", "", ""),

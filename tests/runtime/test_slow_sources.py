@@ -91,7 +91,7 @@ async def test_a_board_with_hung_and_dead_sources_opens_at_once(tmp_path: Path) 
     assert {late[name][0] for name in ("silent", "dead", "hung", "mute")} == {"failed"}
     assert late["hung"][1] == "no answer within 12 s"
     assert settled < 36  # four that queue would take longer
-    assert "its source 'hung' is failed: no answer within 12 s" in str(failed.error)
+    assert "its source 'hung' failed: no answer within 12 s" in str(failed.error)
     assert not children()
 
 
@@ -250,7 +250,7 @@ async def test_a_run_begins_when_its_tools_are_there_and_a_plan_says_what_is_mis
                     await board.runs.start_graph(Graph(nodes=(Node(id="a", tool="silent__x"),)))
 
     [fault] = checked.preview.faults
-    assert fault.message.startswith("'silent__x' is not there now: its source 'silent' is pending")
+    assert fault.message.startswith("'silent__x' is unavailable: its source 'silent' is pending")
     assert not early
     assert [view.result.output for view in views] == [7, 7]
 

@@ -91,7 +91,7 @@ async def find_tool(board: "Pegboard", name: str) -> "Tool":
 
     Raises:
         ToolNotFound: There is none; the message names similar tools.
-        SourceUnavailable: Its source is not there now; says why.
+        SourceUnavailable: Its source is unavailable; says why.
     """
     try:
         return await board.wait_for(name)

@@ -183,7 +183,7 @@ class Pipeline:
         nearest = () if reason else tuple(self._nearest(call.name, call.ctx.principal))
         call.name = shorten_name(call.name)
         if reason:
-            raise SourceUnavailable(f"'{call.name}' is not there now: {reason}")
+            raise SourceUnavailable(f"'{call.name}' is unavailable: {reason}")
         raise ToolNotFound(call.name, nearest)
 
 

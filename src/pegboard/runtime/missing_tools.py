@@ -13,7 +13,7 @@ class MissingTools:
 
     ```python
     missing = MissingTools(sources.states)
-    missing.why("shop__find_order")  # "its source 'shop' is failed: ..."
+    missing.why("shop__find_order")  # "its source 'shop' failed: ..."
     ```
 
     Args:
@@ -35,7 +35,7 @@ class MissingTools:
         state = self._states.get(source)
         if state is None or source == BOARD or state.status == "ok":
             return ""
-        return f"its source '{source}' is {state.status}: {state.reason}"
+        return f"its source '{source}' {state.describe()}"
 
     def coming(self, name: str) -> asyncio.Event | None:
         """The event set once the source of a name has answered; None on other loops."""

@@ -140,7 +140,7 @@ async def test_a_tool_that_its_server_has_changed_is_not_called(tmp_path: Path) 
         anew = await board.marketplace.review("apis", SHOP, ONE)
 
         assert isinstance(answer.error, SourceUnavailable)
-        assert "Review it again, and add it anew." in str(answer.error)
+        assert "Review it and add it again." in str(answer.error)
         assert anew.shown["warnings"] == ["Its calls go to https://elsewhere.example."]
 
 

@@ -268,7 +268,7 @@ def graph():
 @pytest.mark.parametrize(
     ("reason", "told"),
     [
-        ("its source 'crm' is failed: down", "'find' is not there now: its source 'crm' is failed"),
+        ("its source 'crm' failed: down", "'find' is unavailable: its source 'crm' failed"),
         ("", "Tool 'find' not found."),
     ],
     ids=["its source is away", "nobody knows"],

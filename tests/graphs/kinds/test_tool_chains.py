@@ -16,7 +16,7 @@ from pegboard.core.tool import Status
 from pegboard.errors import BreakerOpen, ToolFailed, ToolTimeout, Unavailable
 
 LOOK = (Fallback(tool="look"),)
-DOWN = "its source 'courier' is failed: no answer"
+DOWN = "its source 'courier' failed: no answer"
 
 
 def parts(result: RunResult, node: int = 0) -> list[tuple[str, str, str, str]]:
@@ -58,7 +58,7 @@ def test_what_was_tried_and_why_it_was_left_is_told() -> None:
         return [(e.node, e.tool, e.error_code, e.reason) for e in told if e.node.startswith("a~")]
 
     assert at_the_bench(work, why_missing=lambda _: DOWN) == [
-        ("a~1", "read", "source_unavailable", f"'read' is not there now: {DOWN}"),
+        ("a~1", "read", "source_unavailable", f"'read' is unavailable: {DOWN}"),
         ("a~2", "look", "", ""),
     ]
 

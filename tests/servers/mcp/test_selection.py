@@ -241,4 +241,4 @@ async def test_what_a_slow_source_may_still_bring_is_told(tmp_path: Path) -> Non
         f"nothing on the board matches '{glob}' yet" for glob in ("slow__*", "sl*__pay", "*pay*")
     ]
     assert "source 'slow' is pending: no answer yet after " in pending[0]
-    assert "source 'slow' is failed: no answer within 6 s" in failed[0]
+    assert "source 'slow' failed: no answer within 6 s" in failed[0]

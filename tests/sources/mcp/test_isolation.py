@@ -118,5 +118,5 @@ async def test_a_hung_a_dead_and_a_silent_server_hold_nobody_up(
     ]
     assert posts == 20  # one request a call: nothing is listed or opened again
     assert len(still_waiting) == 2  # all 40 calls were quicker than the deadline of the others
-    assert "its source 'dead' is failed" in str(missing.error)
+    assert "its source 'dead' failed" in str(missing.error)
     assert not children()

@@ -201,5 +201,5 @@ def test_a_board_takes_them_inline_and_only_the_wrong_one_fails(tmp_path: Path) 
         check_sources(
             parse_board("sources:\n- kind: mcp\n  config: {mcp_json: a}\n", {}, path=_empty(path))
         )
-    with pytest.raises(ConfigError, match="the name 'one' is taken"):
+    with pytest.raises(ConfigError, match="the name 'one' is already used"):
         check_sources(parse_board(board + "- {kind: builtin, name: one}\n", {}, path=path))

@@ -44,7 +44,7 @@ def tools(
     async def find(opened: "Pegboard") -> "tuple[list[ToolSpec], list[ToolSpec]]":
         for state in opened.sources:
             if state.status != "ok":
-                note(f"source '{state.name}' is {state.status}: {state.reason}")
+                note(f"source '{state.name}' {state.describe()}")
         suggest_values(opened, query)
         found = [tool.spec for tool in opened.registry.search(query)]
         return found, opened.registry.unavailable(query)

@@ -111,7 +111,7 @@ class Replacements:
         spec = self.find_known(name)
         kit = self._registry.environment
         if spec is None and (reason := kit.why_missing(name)):
-            raise SourceUnavailable(f"'{name}' is not there now: {reason}")
+            raise SourceUnavailable(f"'{name}' is unavailable: {reason}")
         off = kit.switches if switches is None else switches
         if spec is None or not may_know(principal, spec, policy=kit.policy, switches=off):
             raise ToolNotFound(name, self._registry.nearest(name, principal))

@@ -56,7 +56,7 @@ def _unknown(look: GraphTypes, name: str, at: str, *, spare: str) -> Fault:
     reason = look.terms.board.environment.why_missing(name)
     if reason or (spare and (spare != _ANOTHER or _was_there(look, name))):
         why = f": {reason.rstrip('.')}" if reason else ""
-        message = f"'{name[:100]}' is not there now{why}."
+        message = f"'{name[:100]}' is unavailable{why}."
         return _unavailable_fault(look, "tool_unknown", at, message, name, spare)
     nearest = look.terms.board.nearest(name.partition("@")[0], look.terms.principal)
     hint = f" Did you mean {' or '.join(repr(item) for item in nearest)}?" if nearest else ""

@@ -300,7 +300,7 @@ async def _find(context: NodeContext, name: str) -> Tool:
         await wait_for_source(board.environment, name, deadline=context.deadline)
         tool, missed = find_tool(board, name)
     if tool is None and (reason := board.environment.why_missing(name)):
-        raise SourceUnavailable(f"'{shorten_name(name)}' is not there now: {reason}")
+        raise SourceUnavailable(f"'{shorten_name(name)}' is unavailable: {reason}")
     if tool is None or missed:
         raise ToolNotFound(name, board.nearest(name.partition("@")[0], context.principal))
     return tool

@@ -79,6 +79,10 @@ class SourceState:
         if status != "pending":
             self.mark_answered()
 
+    def describe(self) -> str:
+        """The status and its reason, after a name: `failed: no answer`, `is pending: ...`."""
+        return f"{'failed' if self.status == 'failed' else f'is {self.status}'}: {self.reason}"
+
     @property
     def reason(self) -> str:
         """What is wrong and what to do; empty when the source is fine."""

@@ -140,7 +140,7 @@ def check_globs(selection: BoardSelection, board: Pegboard) -> list[str]:
         if any(fnmatchcase(name, glob) for name in names):
             continue
         missing = [
-            f"source '{state.name}' is {state.status}: {state.reason}"
+            f"source '{state.name}' {state.describe()}"
             for state in board.sources
             if state.status != "ok" and _may_mean(glob, state.name)
         ]

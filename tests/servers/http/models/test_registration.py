@@ -37,9 +37,9 @@ def test_json_s_types_are_meant(change: dict[str, object]) -> None:
 @pytest.mark.parametrize(
     ("schema", "places"),
     [
-        ({"q": "strin", "n": "int", "b": 5}, {("q",): "'strin' is no type", ("b",): "expected a"}),
-        ({"q": ["x"]}, {("q",): "q[0]: 'x' is no type"}),
-        ({"q": {"inner": "x"}}, {("q",): "q.inner: 'x' is no type"}),
+        ({"q": "strin", "n": "int", "b": 5}, {("q",): "'strin' is not a type", ("b",): "expected a"}),
+        ({"q": ["x"]}, {("q",): "q[0]: 'x' is not a type"}),
+        ({"q": {"inner": "x"}}, {("q",): "q.inner: 'x' is not a type"}),
         (5, {(): "write a shorthand"}),
     ],
     ids=str,

@@ -111,7 +111,7 @@ async def test_the_rfc_s_registration_is_taken_as_it_stands(
     ("body", "says"),
     [
         pytest.param(RFC_METADATA, "write 'import' beside its type LangChainTool", id="metadata"),
-        pytest.param(RFC_SUBAGENT, "runs no tools of type Subagent", id="subagent"),
+        pytest.param(RFC_SUBAGENT, "cannot run tools of type Subagent", id="subagent"),
     ],
 )
 async def test_the_rfc_s_other_examples_are_listed_with_what_they_lack(
@@ -166,7 +166,7 @@ async def test_an_import_that_nobody_allowed_does_not_run(client: httpx2.AsyncCl
     made = await register(client, {**SHOUT, "import": "http_registered:whisper"})
     called = await client.post("/execute", json={"tool_id": "shout_v1", "input": {}})
 
-    assert "does not allow the import 'http_registered:whisper'" in made.json()["unavailable"]
+    assert "the import 'http_registered:whisper' is not allowed" in made.json()["unavailable"]
     assert called.json()["code"] == "source_unavailable"
 
 
@@ -303,7 +303,7 @@ async def test_what_was_not_registered_cannot_be_removed(
         pytest.param(
             {"input_schema": {"a": "strnig"}},
             422,
-            "body.input_schema.a: 'strnig' is no type",
+            "body.input_schema.a: 'strnig' is not a type",
             id="no type",
         ),
         pytest.param({"type": "Magic"}, 422, "body.type", id="no such kind"),
