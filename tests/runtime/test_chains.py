@@ -77,7 +77,7 @@ async def test_a_source_that_fails_on_opening_leaves_its_step_to_the_next_tool(
         ("price~1", "courier__price"),
         ("price~2", "shop__post_price"),
     ]
-    assert tried[0][2].startswith("'courier__price' is unavailable: its source 'courier' is fail")
+    assert tried[0][2].startswith("'courier__price' is unavailable: its source 'courier' failed")
 
 
 async def test_a_step_with_nothing_but_a_failed_source_is_refused_with_the_reason(
