@@ -37,7 +37,10 @@ def test_json_s_types_are_meant(change: dict[str, object]) -> None:
 @pytest.mark.parametrize(
     ("schema", "places"),
     [
-        ({"q": "strin", "n": "int", "b": 5}, {("q",): "'strin' is not a type", ("b",): "expected a"}),
+        (
+            {"q": "strin", "n": "int", "b": 5},
+            {("q",): "'strin' is not a type", ("b",): "expected a"},
+        ),
         ({"q": ["x"]}, {("q",): "q[0]: 'x' is not a type"}),
         ({"q": {"inner": "x"}}, {("q",): "q.inner: 'x' is not a type"}),
         (5, {(): "write a shorthand"}),
