@@ -156,3 +156,10 @@ async def test_a_head_request_has_no_body_to_decode() -> None:
         response = await client.send(HttpRequest(method="HEAD", url=f"http://{server.authority}/"))
 
     assert response.content == b""
+
+
+async def test_a_cut_deflate_body_is_no_whole_one() -> None:
+    whole = zlib.compress(bytes(range(256)) * 50)
+
+    with pytest.raises(ValueError, match="ends early"):
+        await read_body(in_pieces(whole[:100], 30), max_bytes=1_000_000, encoding="deflate")

@@ -310,3 +310,15 @@ def _folders() -> set[str]:
 def _status(pid: int) -> dict[str, str]:
     lines = Path(f"/proc/{pid}/status").read_text().splitlines()
     return {name: value.strip() for name, _, value in (line.partition(":") for line in lines)}
+
+
+async def test_first_runs_at_the_same_time_share_the_workers(code_sandbox: ProbedSandbox) -> None:
+    folders = _folders()
+    sandbox = ProbedSandbox(allowed=["monty"])
+    tasks = [asyncio.create_task(run_code(sandbox, "1")) for _ in range(4)]
+    await asyncio.wait(tasks)
+
+    assert [task.result().value for task in tasks] == [1] * 4
+    assert len(_folders() - folders) == 1
+    await sandbox.close()
+    assert _folders() <= folders

@@ -78,3 +78,9 @@ def test_a_text_within_a_file_has_the_lines_of_the_file() -> None:
 def test_keys_are_text_and_data_of_no_file_has_no_lines() -> None:
     assert read_yaml("{2: ok, true: x}", "a.yaml").value == {"2": "ok", "true": "x"}
     assert YamlDocument(value={}, file="descriptions of a").at(("b",)) == "descriptions of a"
+
+
+@pytest.mark.parametrize("value", ["!!int ''", "!!float ''", "!!bool x", "!!timestamp x"])
+def test_a_value_that_does_not_fit_its_tag_is_reported_with_its_line(value: str) -> None:
+    with pytest.raises(ConfigError, match=r"^board.yaml:2: .* is not a valid"):
+        read_yaml(f"a: 1\nb: {value}\n", "board.yaml")

@@ -228,14 +228,16 @@ class ChildProcess:
     async def close(self) -> None:
         """Dismiss the watchdog and close the pipes."""
         watchdog, self._watchdog = self._watchdog, None
-        if watchdog is not None:
-            with contextlib.suppress(OSError):
-                watchdog.stdin.write(b"done\n")
-                watchdog.stdin.close()
-            await watchdog.wait()
-            await watchdog.close()
-        # a process that has left the group may hold the other end of a pipe for ever
-        self._transport.close()
+        try:
+            if watchdog is not None:
+                with contextlib.suppress(OSError):
+                    watchdog.stdin.write(b"done\n")
+                    watchdog.stdin.close()
+                await watchdog.wait()
+                await watchdog.close()
+        finally:
+            # a process that has left the group may hold the other end of a pipe for ever
+            self._transport.close()
 
     async def _discard(self) -> None:
         await self.end()

@@ -1,10 +1,14 @@
 """Reads a response's body up to a limit, decoded by httpx2 as it comes."""
 
 import asyncio
+import zlib
 from collections.abc import AsyncGenerator, AsyncIterator
 from contextlib import aclosing
 from dataclasses import dataclass
 from functools import cache
+
+_ZLIB_METHOD = 8
+"""The compression method in the first byte of a zlib stream."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -82,12 +86,13 @@ async def decode(chunks: AsyncIterator[bytes], encoding: str) -> AsyncGenerator[
     import httpx2
 
     coding = _standard_name(encoding)
-    trailer = b""
-    size = 0
+    header = trailer = b""
+    size, checksum = 0, 1
 
     async def wire() -> AsyncIterator[bytes]:
-        nonlocal trailer
+        nonlocal header, trailer
         async for chunk in chunks:
+            header = header or chunk[:1]
             trailer = (trailer + chunk[-4:])[-4:]
             yield chunk
 
@@ -96,6 +101,7 @@ async def decode(chunks: AsyncIterator[bytes], encoding: str) -> AsyncGenerator[
         async with aclosing(response.aiter_bytes()) as pieces:
             async for piece in pieces:
                 size += len(piece)
+                checksum = zlib.adler32(piece, checksum) if coding == "deflate" else checksum
                 yield piece
     except httpx2.DecodingError as error:
         raise ValueError("it cannot be decompressed") from error
@@ -103,6 +109,10 @@ async def decode(chunks: AsyncIterator[bytes], encoding: str) -> AsyncGenerator[
     # hold the length of the last member (RFC 1952, 2.3.1), so a loss is reported.
     if coding == "gzip" and trailer and int.from_bytes(trailer, "little") != size & 0xFFFFFFFF:
         raise ValueError("its length differs from the one at the end of its gzip data")
+    # A zlib stream ends with the Adler-32 of its content (RFC 1950, 2.2); raw deflate with nothing.
+    is_zlib = coding == "deflate" and header[:1] and header[0] & 0x0F == _ZLIB_METHOD
+    if is_zlib and int.from_bytes(trailer, "big") != checksum:
+        raise ValueError("the compressed body ends early")
 
 
 def _standard_name(encoding: str) -> str:

@@ -10,8 +10,9 @@ from concurrent.futures import ThreadPoolExecutor
 from importlib.util import find_spec
 from typing import Any, ClassVar
 
+from pegboard.concurrency.start_or_undo import start_or_undo
 from pegboard.core.ports.sandbox import CodeJob, CodeOutcome, SandboxLimits
-from pegboard.errors import PegboardError
+from pegboard.errors import PegboardError, Unavailable
 from pegboard.sandbox.monty_session import MontySession
 from pegboard.sandbox.monty_worker import WorkerLauncher
 
@@ -91,8 +92,24 @@ class MontyEngine:
         if workers is not None:
             await asyncio.to_thread(workers.close)
 
+    async def prepare(self) -> None:
+        """Open the workers for the next runs; one caller at a time.
+
+        Raises:
+            Unavailable: No worker can be started.
+        """
+        if self._workers is None:
+            try:
+                await self._open(walled=MontyEngine.withstood is not False)
+            except OSError as error:
+                raise Unavailable("No interpreter could be started.", nothing_done=True) from error
+
     async def _open(self, *, walled: bool) -> "_Workers":
-        self._workers = await asyncio.to_thread(_Workers, walled=walled)
+        async def close(workers: _Workers) -> None:
+            await asyncio.to_thread(workers.close)
+
+        opening = asyncio.to_thread(_Workers, walled=walled)
+        self._workers = await start_or_undo(opening, undo=close)
         return self._workers
 
     async def _probe(self) -> str:

@@ -118,6 +118,8 @@ class ProbedSandbox:
             raise Unavailable(
                 f"Code cannot be run here: {reason}.", nothing_done=True, permanent=True
             )
+        async with self._turn():
+            await self._monty.prepare()
         return await self._monty.run(job)
 
     async def close(self) -> None:

@@ -125,7 +125,11 @@ class _Reader:
         if isinstance(node, yaml.SequenceNode):
             items: list[yaml.Node] = node.value
             return [self.read(item, (*path, index)) for index, item in enumerate(items)]
-        return self._scalars.construct_object(node)  # pyright: ignore[reportUnknownMemberType]  # the stubs leave it open
+        try:
+            return self._scalars.construct_object(node)  # pyright: ignore[reportUnknownMemberType]  # the stubs leave it open
+        except (IndexError, KeyError, AttributeError) as error:  # PyYAML, for `!!int ''` and others
+            reason = f"'{node.value}' is not a valid {node.tag.rpartition(':')[2]}"
+            raise yaml.MarkedYAMLError(problem=reason, problem_mark=node.start_mark) from error
 
     def _read_mapping(self, node: Any, path: tuple[str | int, ...]) -> dict[str, Any]:
         import yaml
