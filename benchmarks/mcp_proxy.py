@@ -1,24 +1,29 @@
 """One call of a tool on an MCP server over HTTP, through us and through others.
 
-CPU of this process alone: the server is a process of its own, and costs everybody the same.
+As a library, CPU of this process alone: the server is a process of its own, and costs everybody the
+same. As a server, CPU of the proxy's process, in each era of the protocol.
 """
 
 import asyncio
 import subprocess
 import sys
 from collections.abc import AsyncGenerator, Awaitable, Callable, Generator
-from contextlib import AsyncExitStack, asynccontextmanager, contextmanager
+from contextlib import AsyncExitStack, ExitStack, asynccontextmanager, contextmanager
 from pathlib import Path
 from typing import Any
 from urllib.request import urlopen
 
-from measure import cpu_us
+from mcp_proxy_server import ERAS
+from measure import cpu_us, process_clock
 from table import goal, number, section, table
 
 UPSTREAM = Path(__file__).with_name("mcp_upstream.py")
+PROXY = Path(__file__).with_name("mcp_proxy_server.py")
 SIZES = (1, 300)
 ARGUMENTS = {"a": 2, "b": 3}
 MOST_MS = 3.5
+ROUNDS = 25
+CALLS = 40
 Case = Callable[[], Awaitable[Any]]
 Way = Callable[[str], Any]
 
@@ -103,6 +108,64 @@ async def cost_of_proxying() -> str:
     )
 
 
+PROXIES = {
+    "**Pegboard**": ("ours", "up__add"),
+    "FastMCP proxy, one shared client": ("fastmcp", "add"),
+}
+"""The first argument of `mcp_proxy_server.py`, and the name of the tool there."""
+
+
+async def cost_of_serving_a_proxy() -> str:
+    """CPU of the proxy's process for one call, in each era."""
+    best = {name: dict.fromkeys(ERAS, float("inf")) for name in PROXIES}
+    with ExitStack() as processes:
+        base = processes.enter_context(_server(1))
+        async with AsyncExitStack() as stack:
+            turns: list[tuple[str, str, int, Case]] = []
+            for era in ERAS:
+                for name, (kind, tool) in PROXIES.items():
+                    proxy = _process(PROXY, kind, f"{base}/mcp", era)
+                    pid, url = processes.enter_context(proxy)
+                    case = await stack.enter_async_context(_calling(f"{url}/mcp", tool, era))
+                    turns.append((name, era, pid, case))
+            for _ in range(ROUNDS):
+                for name, era, pid, case in turns:
+                    best[name][era] = min(best[name][era], await _turn(pid, case))
+    rows = [[name, *(number(best[name][era]) for era in ERAS)] for name in PROXIES]
+    return section(
+        "A server that proxies an MCP server (ms of CPU a call)",
+        table(["", *(f"{era} era" for era in ERAS)], rows),
+        "\n".join(
+            goal(f"{era} era", best["**Pegboard**"][era], MOST_MS, unit=" ms") for era in ERAS
+        ),
+    )
+
+
+@asynccontextmanager
+async def _calling(url: str, tool: str, era: str) -> AsyncGenerator[Case]:
+    from mcp import Client
+
+    async with Client(url, mode=ERAS[era]) as client:
+        await client.list_tools()
+
+        async def call() -> None:
+            answer = await client.call_tool(tool, ARGUMENTS)
+            if "5" not in str(answer.content):
+                raise RuntimeError(f"a wrong answer: {answer}")
+
+        yield call
+
+
+async def _turn(pid: int, case: Case) -> float:
+    """Milliseconds of a call, without those that warm up."""
+    for _ in range(5):
+        await case()
+    began = process_clock(pid)
+    for _ in range(CALLS):
+        await case()
+    return (process_clock(pid) - began) / CALLS * 1e3
+
+
 async def _requests(base: str, case: Case) -> float:
     """How many requests one call makes, on average over a few; each has to be right."""
     for _ in range(2):
@@ -122,19 +185,27 @@ def _count(base: str) -> int:
 
 @contextmanager
 def _server(tools: int) -> Generator[str]:
+    with _process(UPSTREAM, str(tools)) as (_, url):
+        yield url
+
+
+@contextmanager
+def _process(program: Path, *arguments: str) -> Generator[tuple[int, str]]:
+    """The id and the address of a server that says its port."""
     process = subprocess.Popen(
-        [sys.executable, str(UPSTREAM), str(tools)],
+        [sys.executable, str(program), *arguments],
         stdout=subprocess.PIPE,
         stderr=subprocess.DEVNULL,
         text=True,
     )
     try:
         assert process.stdout is not None
-        yield f"http://127.0.0.1:{process.stdout.readline().strip()}"
+        yield process.pid, f"http://127.0.0.1:{process.stdout.readline().strip()}"
     finally:
         process.terminate()
-        process.wait(10)
+        process.wait(30)
 
 
 if __name__ == "__main__":
     print(asyncio.run(cost_of_proxying()))
+    print(asyncio.run(cost_of_serving_a_proxy()))

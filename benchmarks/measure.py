@@ -12,7 +12,9 @@ import statistics
 import subprocess
 import sys
 import time
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Iterable, Mapping
+from pathlib import Path
+from typing import Any
 
 Case = Callable[[], Awaitable[object]]
 
@@ -72,6 +74,29 @@ def cpu_s(work: Callable[[], object]) -> float:
     return time.process_time() - began
 
 
+def cpu_ms_at(work: Callable[[Any], object], items: Iterable[Any], *, percent: int) -> float:
+    """Milliseconds of CPU at a percentile of the items, each done twice; the lesser time counts."""
+    times: list[float] = []
+    for item in items:
+        took: list[float] = []
+        for _ in range(2):
+            began = time.process_time()
+            work(item)
+            took.append(time.process_time() - began)
+        times.append(min(took))
+    times.sort()
+    return times[len(times) * percent // 100] * 1e3
+
+
+def grown_mb(work: Callable[[], object]) -> float:
+    """By how much the memory of this process has grown after this."""
+    gc.collect()
+    before = _resident_mb()
+    work()
+    gc.collect()
+    return _resident_mb() - before
+
+
 async def per_run_ms(run: Case, *, runs: int) -> tuple[float, float]:
     """Milliseconds of a run that is mostly other processes: the wall clock's median, and the CPU.
 
@@ -85,6 +110,11 @@ async def per_run_ms(run: Case, *, runs: int) -> tuple[float, float]:
         await run()
         times.append(time.perf_counter() - started)
     return statistics.median(times) * 1e3, (_cpu_with_children() - began) / runs * 1e3
+
+
+def process_clock(pid: int) -> float:
+    """Seconds of CPU that another process has used until now; on Linux."""
+    return time.clock_gettime((~pid << 3) | 2)  # clock_getcpuclockid(3), which Python lacks
 
 
 def process_cpu_s(code: str, *, rounds: int = 5) -> float:
@@ -116,3 +146,18 @@ def _process_cpu(code: str) -> float:
     if process.returncode:
         raise RuntimeError(f"this failed: {code}")
     return usage.ru_utime + usage.ru_stime
+
+
+def _resident_mb() -> float:
+    pages = int(Path("/proc/self/statm").read_text(encoding="utf-8").split()[1])
+    return pages * os.sysconf("SC_PAGE_SIZE") / 1e6
+
+
+def peak_mb(pid: int) -> float:
+    """The peak memory of a process.
+
+    From the kernel, since what `wait4` says begins with the memory of the parent.
+    """
+    status = Path(f"/proc/{pid}/status").read_text(encoding="utf-8")
+    (line,) = [line for line in status.splitlines() if line.startswith("VmHWM:")]
+    return int(line.split()[1]) / 1024

@@ -11,6 +11,7 @@ from tempfile import TemporaryDirectory
 from urllib.error import URLError
 from urllib.request import urlopen
 
+from measure import peak_mb
 from table import goal, section
 
 BOARD = Path(__file__).parents[1] / "examples" / "shop" / "board.yaml"
@@ -48,7 +49,7 @@ def _start() -> tuple[float, float]:
         )
         try:
             _wait_for(f"http://127.0.0.1:{port}/readyz", process)
-            memory = _peak_mb(process.pid)
+            memory = peak_mb(process.pid)
         finally:
             process.send_signal(signal.SIGTERM)
             _, status, usage = os.wait4(process.pid, 0)
@@ -65,13 +66,6 @@ def _wait_for(url: str, process: "subprocess.Popen[bytes]") -> None:
         except (URLError, OSError):
             time.sleep(0.05)
     raise RuntimeError("the server did not answer")
-
-
-def _peak_mb(pid: int) -> float:
-    """From the kernel, since what `wait4` says begins with the memory of the parent."""
-    status = Path(f"/proc/{pid}/status").read_text(encoding="utf-8")
-    (line,) = [line for line in status.splitlines() if line.startswith("VmHWM:")]
-    return int(line.split()[1]) / 1024
 
 
 def _pegboard() -> list[str]:

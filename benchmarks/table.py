@@ -24,6 +24,12 @@ def goal(what: str, value: float, most: float, *, unit: str = "") -> str:
     return f"* {what}: {number(value)}{unit}, goal {number(most)}{unit}: {answer}"
 
 
+def reach(what: str, value: float, least: float) -> str:
+    """The same for a share that should be large."""
+    answer = "yes" if value >= least else "**no**"
+    return f"* {what}: {value:.3f}, goal at least {least:.3f}: {answer}"
+
+
 def number(value: float) -> str:
     """Three digits are all that a shared machine can repeat."""
     if value >= 100:

@@ -24,7 +24,11 @@ _ITEM = re.compile(r" {4}([\w*.]+): (.*)")
 _NOTE = "<!-- Written by `make docs` from the code; do not edit. -->"
 
 
+_SET_UP = "../how-to/set-up-search-mail-and-images.md"
 _BESIDE = {
+    "AgentEvent": "pegboard.runtime.agent_result",
+    "AgentLimits": "pegboard.engines",
+    "AgentResult": "pegboard.runtime.agent_result",
     "AudioPart": "pegboard.core.result",
     "ImagePart": "pegboard.core.result",
     "TextPart": "pegboard.core.result",
@@ -39,8 +43,15 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser = argparse.ArgumentParser(description="Write docs/reference/ from the code.")
     parser.add_argument("--check", action="store_true", help="write nothing, fail if stale")
     parser.add_argument("--folder", type=Path, default=REFERENCE, help="where the pages are")
+    parser.add_argument(
+        "--openapi", type=Path, help="write only the OpenAPI document, to this file"
+    )
     options = parser.parse_args(arguments)
     folder: Path = options.folder
+    if options.openapi is not None:
+        options.openapi.parent.mkdir(parents=True, exist_ok=True)
+        options.openapi.write_text(json.dumps(_openapi()), encoding="utf-8")
+        return 0
     wanted = pages()
     if options.check:
         stale = sorted(_stale(folder, wanted))
@@ -172,14 +183,18 @@ def sources_page() -> str:
 
 def builtin_page() -> str:
     """The built-in tools."""
+    from pegboard.core.ports.services import Services
     from pegboard.sources.builtin import discover_builtin_tools
 
     specs = [item.spec for item in discover_builtin_tools()]
+    reasons = {item.spec.name: item.availability(Services()) for item in discover_builtin_tools()}
     parts: list[str] = []
     for category in sorted({spec.category for spec in specs}):
         parts.append(f"## {category}")
         for spec in (spec for spec in specs if spec.category == category):
             parts += [f"### {spec.name}", f"```text\n{spec.description}\n```"]
+            if "PEGBOARD_" in reasons[spec.name]:
+                parts.append(f"Unavailable at first: {reasons[spec.name]} ([how]({_SET_UP})).")
             parts.append(f"Effect: {spec.effect}. Arguments:")
             parts += _model(spec.input_schema, level=4)
     return _page(
@@ -219,13 +234,17 @@ def _commands(name: str, command: Any) -> Iterator[tuple[str, Any]]:
         yield from _commands(f"{name} {below}", inner)
 
 
-def http_page() -> str:
-    """The HTTP routes, from the OpenAPI document."""
+def _openapi() -> dict[str, Any]:
     from pegboard.runtime import Pegboard, Settings
     from pegboard.servers.http import create_app
     from pegboard.servers.http.openapi import document
 
-    api = document(create_app(Pegboard(settings=Settings())), needs_token=True)
+    return document(create_app(Pegboard(settings=Settings())), needs_token=True)
+
+
+def http_page() -> str:
+    """The HTTP routes, from the OpenAPI document."""
+    api = _openapi()
     routes = {
         f"{method.upper()} {path}": operation
         for path, operations in api["paths"].items()

@@ -8,7 +8,7 @@ import gc
 import os
 import socket
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
 from ipaddress import ip_address
 from typing import Any
 
@@ -23,7 +23,11 @@ from pegboard.testing import FakeClock
 _PATIENT: dict[str, Any] = {"deadline": None, "suppress_health_check": [HealthCheck.too_slow]}
 settings.register_profile("ci", derandomize=True, print_blob=True, **_PATIENT)
 settings.register_profile("explore", max_examples=2000, **_PATIENT)
+os.environ.setdefault("PEGBOARD_DATA", "memory")  # no command leaves a data directory in the tree
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "ci"))
+
+_MEASURED = "COVERAGE_PROCESS_CONFIG"
+"""The variable by which coverage measures child processes."""
 
 _POSTGRES = {"postgres", "postgres_server", "own_postgres", "own_server"}
 _LOCAL_NAMES = {"", "localhost", "localhost.localdomain"}
@@ -34,6 +38,9 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     if nameless := [item.nodeid for item in items if " at 0x" in item.nodeid]:
         raise pytest.UsageError("Give these cases ids of their own:\n" + "\n".join(nameless))
     for item in items:
+        if item.get_closest_marker("slow") is not None:
+            # most are programs of their own; measured, they would take half as long again
+            item.add_marker(pytest.mark.no_cover)
         if _needs_postgres(item) and item.get_closest_marker("timeout") is None:
             item.add_marker(pytest.mark.timeout(180))  # the first of them pays for its start
 
@@ -53,6 +60,19 @@ def pytest_collection_finish() -> None:
 def pytest_runtest_setup() -> None:
     """What fails is told as new in each test, whatever a test before it was told."""
     log_once._logged.clear()
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_protocol(item: pytest.Item) -> Generator[None, object, object]:
+    """Leave the programs that a slow test starts unmeasured too."""
+    measured = os.environ.get(_MEASURED)
+    if measured is None or item.get_closest_marker("slow") is None:
+        return (yield)
+    del os.environ[_MEASURED]
+    try:
+        return (yield)
+    finally:
+        os.environ[_MEASURED] = measured
 
 
 def pytest_terminal_summary(terminalreporter: Any) -> None:

@@ -1,16 +1,21 @@
 """Every example is a whole program, and does what it says."""
 
+import contextlib
+import fcntl
 import os
 import re
 import shutil
 import subprocess
 import sys
-from collections.abc import Iterator
+import time
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
+import httpx2
 import pytest
 from tests.docs.pages import ROOT, fences
 from tests.docs.runner import is_said, shown
+from tests.peers.ports import free_port
 
 EXAMPLES = ROOT / "examples"
 SAID = {
@@ -105,11 +110,65 @@ def test_a_server_is_called_with_the_standard_library(server: str, tmp_path: Pat
     assert replayed == "replayed: False True"
 
 
+@pytest.fixture
+def shop(tmp_path: Path) -> Iterator[str]:
+    """The address of the server of `make demo SERVE=1`."""
+    port = free_port()
+    process = subprocess.Popen(
+        [sys.executable, EXAMPLES / "shop" / "serve.py", str(port)],
+        cwd=tmp_path,
+        stdout=subprocess.DEVNULL,
+        env=_unmeasured() | {"PYTHONDONTWRITEBYTECODE": "1"},
+    )
+    try:
+        yield f"http://127.0.0.1:{port}"
+    finally:
+        process.terminate()
+        process.communicate(timeout=30)
+
+
+@pytest.mark.timeout(120)
+def test_the_shop_is_served_with_a_chat_that_waits_for_an_approval(shop: str) -> None:
+    with httpx2.Client(base_url=f"{shop}/v1", timeout=30) as client:
+        wait_for(lambda: client.get("/approvals"), seconds=60)
+        (asked,) = client.get("/approvals").json()["approvals"]
+        assert (asked["tool"], asked["arguments"]) == (
+            "shop__refund",
+            {"invoice": 98, "amount": 3.98},
+        )
+        client.post(f"/approvals/{asked['id']}", json={"decision": "approve"}).raise_for_status()
+
+        refunded = client.get(f"/runs/{asked['run_id']}", params={"wait": 20}).json()
+        assert refunded["state"] == "completed"
+        assert "Refunded 3.98 for invoice 98" in refunded["output"]["text"]
+
+        told = client.post("/chat", json={"message": "What is the weather?", "stream": False})
+        assert "scripted" in told.json()["answer"]
+
+
+def wait_for(ask: Callable[[], httpx2.Response], *, seconds: float) -> None:
+    """Ask until a server answers."""
+    end = time.monotonic() + seconds
+    while True:
+        with contextlib.suppress(httpx2.ConnectError):
+            if ask().is_success:
+                return
+        assert time.monotonic() < end
+        time.sleep(0.2)
+
+
 @pytest.fixture(scope="module")
 def demo(tmp_path_factory: pytest.TempPathFactory) -> str:
-    """What `make demo` prints."""
+    """What `make demo` prints; run once, whatever the number of test processes."""
+    session = os.environ.get("PYTEST_XDIST_TESTRUNUID", str(os.getpid()))
     folder = tmp_path_factory.mktemp("demo")
-    return run(EXAMPLES / "shop" / "demo.py", folder=folder, seconds=300)
+    printed = folder.parent.parent / f"demo-{session}.txt"
+    with printed.open("a+") as file:
+        fcntl.flock(file, fcntl.LOCK_EX)
+        if not printed.stat().st_size:
+            file.write(run(EXAMPLES / "shop" / "demo.py", folder=folder, seconds=300))
+            file.flush()
+        return printed.read_text()
 
 
 @pytest.mark.timeout(330)
@@ -212,6 +271,18 @@ def test_the_shops_run_survives_that_its_process_is_killed_and_repeats_nothing(d
     assert re.findall(r"__\w+ +(\d+ times?)$", proof, re.MULTILINE) == ["1 time"] * 8
     assert "The orders service saw 1 refund: 3.98." in proof
     assert re.search(r"^    \d+ records are intact$", proof, re.MULTILINE)
+
+
+@pytest.mark.timeout(330)
+def test_the_shops_agent_answers_with_its_tools_and_waits_for_an_approval(demo: str) -> None:
+    chat = part(demo, "A chat over the shop", "Summary")
+
+    assert "**Iron Maiden** sells best." in chat
+    assert "plans 3 steps that run at the same time: Rank the artists, Price the parcel" in chat
+    assert "pieces of article 17" in chat
+    assert "shop__refund waits for an approval" in chat
+    assert "invoice 98 is of **3.98** dollars. Refunded 3.98 for invoice 98." in chat
+    assert "1 chat of 3 questions: all answered." in demo
 
 
 def part(demo: str, title: str, following: str) -> str:

@@ -23,8 +23,11 @@ async def test_the_built_in_tools_are_served_over_stdio(tmp_path: Path) -> None:
         env={"PEGBOARD_BOARD": "board.yaml"},
     )
     async with Client(stdio_client(server)) as client:
-        result = await client.call_tool("builtin__calculator", {"expression": "6 * 7"})
+        names = [item.name for item in (await client.list_tools()).tools]
+        result = await client.call_tool("calculator", {"expression": "6 * 7"})
 
+    assert "calculator" in names
+    assert not [name for name in names if name.startswith("builtin__")]
     assert json.loads(result.content[0].text) == 42  # type: ignore[union-attr]  # it is text
 
 
@@ -39,7 +42,7 @@ async def test_the_built_in_tools_are_served_over_http() -> None:
         process.terminate()
         process.communicate(timeout=40)
 
-    assert "builtin__echo" in names
+    assert "echo" in names
     assert process.returncode == 0
 
 

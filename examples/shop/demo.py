@@ -1,19 +1,26 @@
 """A tour of a record shop's board: its functions, its database and other systems of the team.
 
-At the end a plan over them survives a killed process. It runs offline, in half a minute.
+At the end a plan over them survives a killed process, and a person asks an agent. It runs offline,
+in half a minute.
 
-Run it with `make demo`, or with `python examples/shop/demo.py`.
+Run it with `make demo`, or with `python examples/shop/demo.py`; with `make demo SERVE=1` (or
+`--serve`) a server stays open on the console, with a chat that waits for an approval.
 """
 
 import asyncio
+import sys
 import tempfile
+import time
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from output import cut, headline
+from ask import ask_the_shop
+from output import cut, headline, say
 from plan import take_a_record_back
+from serve import serve_shop
 from systems import running
 
 from pegboard.core.ports.call_stores import HistoryQuery
@@ -22,6 +29,21 @@ from pegboard.runtime import Pegboard, Settings
 
 HERE = Path(__file__).parent
 BERLIN = {"street": "Torstr. 1", "city": "Berlin", "country": "DE"}
+EXPECTED = {
+    "an unknown argument": "arguments_invalid",
+    "a write the policy denies": "access_denied",
+    "a write that needs approval": "approval_required",
+    "SQL that would write": "request_invalid",
+    "a hidden table": "request_invalid",
+    "in parallel: article -1": "tool_failed",
+    "an invalid body is not sent": "arguments_invalid",
+    "a request the API refuses": "request_invalid",
+    "an operation needing approval": "approval_required",
+    "a script that fails": "request_invalid",
+    "a system that is down": "source_unavailable",
+    "a system that does not answer": "source_unavailable",
+}
+"""The error code of each call that must not succeed; all others must."""
 BEST_SELLERS = """
     SELECT Artist.Name AS artist, ROUND(SUM(il.UnitPrice * il.Quantity), 2) AS revenue
     FROM InvoiceLine il JOIN Track USING (TrackId) JOIN Album USING (AlbumId)
@@ -37,9 +59,25 @@ class Row:
     tool: str
     result: ToolResult
 
+    @property
+    def outcome(self) -> str:
+        """The error code, or `completed`."""
+        return "completed" if self.result.error is None else self.result.error.code
 
-async def demo() -> None:
-    """Open the board, show it, use it, and print what happened."""
+    @property
+    def is_expected(self) -> bool:
+        """Whether the call ended as the demo says."""
+        return self.outcome == EXPECTED.get(self.what, "completed")
+
+
+async def demo() -> bool:
+    """Open the board, show it, use it, and print what happened.
+
+    Returns:
+        Whether every call ended as expected.
+    """
+    began = time.monotonic()
+    say("Part 1 of 4: a board with Python functions, a database and built-in tools.")
     with tempfile.TemporaryDirectory() as folder:
         data = Path(folder) / "data"
         settings = Settings(board=HERE / "board.yaml", data=data, list_timeout=60)
@@ -50,19 +88,27 @@ async def demo() -> None:
             rows = await make_calls(board)
             show_table(rows, "What happened")
             await show_history(board)
-    await connect_systems()
-    await take_a_record_back()
+    say("Part 2 of 4: other systems of the team. One never answers, and is given up after 5 s.")
+    rows += await connect_systems()
+    say("Part 3 of 4: a plan that waits for a person, and whose process is killed.")
+    done = await take_a_record_back()
+    say("Part 4 of 4: a chat that uses the shop's tools.")
+    is_answered = await ask_the_shop()
+    show_summary(rows, done, is_answered=is_answered, seconds=time.monotonic() - began)
     show_next_steps()
+    return all(row.is_expected for row in rows) and max(done.values()) == 1 and is_answered
 
 
-async def connect_systems() -> None:
+async def connect_systems() -> list[Row]:
     """The other systems of the shop's team on a board: two of them do not answer."""
     async with running():
         settings = Settings(board=HERE / "systems.yaml", list_timeout=60)
         async with Pegboard(settings=settings) as board:
             await board.wait_for_sources()
             show_sources(board)
-            show_table(await call_systems(board), "Results of the systems")
+            rows = await call_systems(board)
+            show_table(rows, "Results of the systems")
+            return rows
 
 
 def show_board(board: Pegboard) -> None:
@@ -154,8 +200,14 @@ async def make_calls(board: Pegboard) -> list[Row]:
 def report(row: Row, rows: list[Row]) -> None:
     """Print the result of a call."""
     rows.append(row)
-    mark = "x" if row.result.is_error else "-"
-    print(f"  {mark} {row.what}: {row.tool}")
+    note = ""
+    if not row.is_expected:
+        note = f" (NOT EXPECTED: {row.outcome})"
+    elif row.result.is_error:
+        note = (
+            " (refused, as expected)" if row.result.meta.attempts == 0 else " (fails, as expected)"
+        )
+    print(f"  - {row.what}: {row.tool}{note}")
     text = row.result.text
     if row.result.meta.truncated or len(text) > 400:
         text = f"{text[:60]} ... {text[-190:].strip()}"
@@ -168,10 +220,9 @@ def show_table(rows: Sequence[Row], title: str) -> None:
     headline(title)
     print(f"  {'what':<32} {'tool':<22} {'outcome':<20} {'tries':>5} {'ms':>8}")
     for row in rows:
-        meta, error = row.result.meta, row.result.error
-        outcome = error.code if error is not None else "completed"
+        meta = row.result.meta
         print(
-            f"  {row.what:<32} {row.tool:<22} {outcome:<20} {meta.attempts:>5}"
+            f"  {row.what:<32} {row.tool:<22} {row.outcome:<20} {meta.attempts:>5}"
             f" {meta.duration_ms:>8.2f}"
         )
 
@@ -183,13 +234,41 @@ async def show_history(board: Pegboard) -> None:
     print(f"\n  {len(page.calls)} calls are in the history, including refused calls.")
 
 
+def show_summary(
+    rows: Sequence[Row], done: Counter[str], *, is_answered: bool, seconds: float
+) -> None:
+    """Say how many calls ended as they should."""
+    headline("Summary")
+    good = sum(row.outcome == "completed" for row in rows)
+    odd = [row.what for row in rows if not row.is_expected]
+    print(
+        f"  {len(rows)} calls: {good} completed, {len(rows) - good} refused or failed on purpose."
+    )
+    twice = sum(times > 1 for times in done.values())
+    print(
+        f"  1 plan of {len(done)} steps, killed and resumed: {twice or 'none'} of them ran twice."
+    )
+    print(f"  1 chat of 3 questions: {'all answered' if is_answered else 'NOT answered'}.")
+    print(f"  Not as expected: {', '.join(odd) or 'nothing'}. It took {seconds:.0f} s.")
+
+
 def show_next_steps() -> None:
-    """Suggest what to try next."""
+    """Suggest what to try and to read next."""
     headline("Next steps")
     print("  .venv/bin/pegboard tools --board examples/shop/board.yaml")
+    print('  .venv/bin/pegboard chat --board examples/shop/board.yaml "Who sells best?"')
     print("  .venv/bin/pegboard serve --board examples/shop/board.yaml --data data")
+    print("  make demo SERVE=1                         the console in a browser, with a chat in it")
     print("  mkdir my-board && cd my-board && ../.venv/bin/pegboard init")
+    print()
+    print("  docs/tutorial/first-tools.md              the library, step by step")
+    print("  docs/tutorial/first-board.md              the server and the command line")
+    print("  docs/explanation/which-kind-of-tool.md    what to put on a board, and how")
 
 
 if __name__ == "__main__":
-    asyncio.run(demo())
+    sys.stdout.reconfigure(line_buffering=True)  # type: ignore[union-attr]  # progress through a pipe too
+    is_good = asyncio.run(demo())
+    if "--serve" in sys.argv[1:]:
+        asyncio.run(serve_shop())
+    sys.exit(0 if is_good else 1)

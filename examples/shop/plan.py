@@ -28,8 +28,12 @@ PARAMS = (
 )
 
 
-async def take_a_record_back() -> None:
-    """Make a plan, run it, approve a step, kill the process, resume, and verify the audit trail."""
+async def take_a_record_back() -> Counter[str]:
+    """Make a plan, run it, approve a step, kill the process, resume, and verify the audit trail.
+
+    Returns:
+        How often each tool did its work.
+    """
     with tempfile.TemporaryDirectory() as folder:
         async with running():
             os.environ.update(  # noqa: TID251 - what a shell would have exported before
@@ -42,7 +46,7 @@ async def take_a_record_back() -> None:
             run_id = await run(plan_id)
             await approve()
             await resume_twice(run_id)
-            await prove()
+            return await prove()
 
 
 async def plan(folder: str) -> str:
@@ -88,8 +92,8 @@ async def resume_twice(run_id: str) -> None:
     show(f"\n{output['write_letter']}\n{output['parcel_label']}")
 
 
-async def prove() -> None:
-    """Show that nothing was done twice."""
+async def prove() -> Counter[str]:
+    """Show that nothing was done twice; returns how often each tool did its work."""
     headline("Calls by tool")
     calls = (await query("history", "--limit=100"))["calls"]
     done = Counter(call["tool"] for call in reversed(calls) if call["status"] == "completed")
@@ -97,6 +101,7 @@ async def prove() -> None:
     refunds = await asyncio.to_thread(_refunds)
     say(f"The orders service saw {len(refunds)} refund: {refunds[0]['amount']:.2f}.")
     await pegboard("audit", "verify")
+    return done
 
 
 def _refunds() -> list[dict[str, float]]:

@@ -35,19 +35,23 @@ if TYPE_CHECKING:
     )
     from pegboard.registry import ToolRegistry
     from pegboard.runtime import Pegboard, builtin
+    from pegboard.runtime.agent import Agent
     from pegboard.runtime.builtin import discover_builtin_tools
     from pegboard.runtime.mcp_client import MCPClient
+    from pegboard.runtime.model import Model
     from pegboard.tools import BaseTool, SchemaTool, prompt, resource, tool
 
 __version__ = "0.1.0"
 
 _HOMES = {
+    "Agent": "pegboard.runtime.agent",
     "Artifact": "pegboard.core.result",
     "BaseTool": "pegboard.tools",
     "CallRecord": "pegboard.core.event",
     "Limits": "pegboard.core.tool",
     "MCPClient": "pegboard.runtime.mcp_client",
     "MCPConnectionError": "pegboard.errors",
+    "Model": "pegboard.runtime.model",
     "Pegboard": "pegboard.runtime",
     "PegboardError": "pegboard.errors",
     "Policy": "pegboard.access",
@@ -71,12 +75,14 @@ _HOMES = {
 }
 
 __all__ = [
+    "Agent",
     "Artifact",
     "BaseTool",
     "CallRecord",
     "Limits",
     "MCPClient",
     "MCPConnectionError",
+    "Model",
     "Pegboard",
     "PegboardError",
     "Policy",

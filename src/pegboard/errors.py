@@ -30,7 +30,12 @@ PegboardError
 │   ├── DefinitionChanged       the upstream has changed it since it was shown
 │   ├── SwitchNotFound          nothing is turned off under this name; names what is
 │   ├── CannotPlan              no tools can fulfil the requested plan
+│   ├── ConversationNotFound    no conversation with this id for this caller
+│   ├── AgentNotFound           the board has no agent of this name
+│   ├── LimitReached            an agent has used what its run may use
+│   ├── ModelNotConfigured      no language model is configured for this
 │   └── InvalidRequest          a malformed request, whatever the tool
+│       └── ContextTooLong      the messages do not fit into the window of the model
 ├── ToolFailed                  the tool failed: a safe message and an error id
 │   ├── ElicitationUnavailable  the tool asks a question, and its caller cannot answer
 │   └── ToolOutputError         the tool's output breaks its own schema
@@ -52,9 +57,7 @@ is the exception's cause, stored under `error_id`.
 """
 
 from dataclasses import dataclass
-from typing import ClassVar
-
-_MAX_NAME = 100
+from typing import Any, ClassVar
 
 
 class PegboardError(Exception):
@@ -138,11 +141,8 @@ class ToolNotFound(CallerError):
     code = "tool_not_found"
 
     def __init__(self, name: str, nearest: tuple[str, ...] = ()) -> None:
-        hint = f" Did you mean {_either(nearest)}?" if nearest else ""
-        name = shorten_name(name)
-        super().__init__(f"Tool '{name}' not found.{hint}")
-        self.name = name
-        self.nearest = nearest
+        self.name, self.nearest = shorten_name(name), nearest
+        super().__init__(f"Tool '{self.name}' not found.{_hint(nearest)}")
 
 
 class DuplicateTool(CallerError):
@@ -189,10 +189,8 @@ class ApprovalRequired(CallerError):
 
     def __init__(self, tool: str, reason: str, *, approval_id: str = "") -> None:
         then = f" Call it again, unchanged, once approval {approval_id} is given."
-        super().__init__(
-            f"Approval needed for '{tool}': {reason}. The tool was not run."
-            f"{then if approval_id else ''}"
-        )
+        message = f"Approval needed for '{tool}': {reason}. The tool was not run."
+        super().__init__(f"{message}{then if approval_id else ''}")
         self.reason = reason
         self.approval_id = approval_id
 
@@ -278,8 +276,7 @@ class DependencyNotFound(CallerError):
     code = "dependency_not_found"
 
     def __init__(self, what: str, nearest: tuple[str, ...] = ()) -> None:
-        hint = f" Did you mean {_either(nearest)}?" if nearest else ""
-        super().__init__(f"The dependency graph has no {what}.{hint}")
+        super().__init__(f"The dependency graph has no {what}.{_hint(nearest)}")
         self.nearest = nearest
 
 
@@ -319,6 +316,30 @@ class CannotPlan(CallerError):
     code = "cannot_plan"
 
 
+class ConversationNotFound(CallerError):
+    """No conversation, or message of one, has this id, or not for this caller."""
+
+    code = "conversation_not_found"
+
+
+class AgentNotFound(CallerError):
+    """The board has no such agent; names those there are."""
+
+    code = "agent_not_found"
+
+
+class LimitReached(CallerError):
+    """An agent has used what its run may use; the message names the limit."""
+
+    code = "limit_reached"
+
+
+class ModelNotConfigured(CallerError):
+    """No language model is configured; the message names the setting."""
+
+    code = "model_not_configured"
+
+
 class InvalidRequest(CallerError):
     """A malformed request, whatever the tool.
 
@@ -333,15 +354,25 @@ class InvalidRequest(CallerError):
         self.is_guarded = is_guarded
 
 
+class ContextTooLong(InvalidRequest):
+    """The messages do not fit into the context window of the model."""
+
+    code = "context_too_long"
+
+
 class ToolFailed(PegboardError):
     """The tool failed. Raise it from a tool with a message that is safe to show to anyone.
 
     ```python
     raise ToolFailed("Order 17 is already shipped.")
     ```
+
+    Attributes:
+        is_unlogged: Whether an unexpected exception is behind it that has not been logged.
     """
 
     code = "tool_failed"
+    is_unlogged = False
 
     def __init__(self, message: str, *, error_id: str | None = None) -> None:
         super().__init__(message)
@@ -358,6 +389,7 @@ class ToolOutputError(ToolFailed):
     """The tool's output breaks its own output schema."""
 
     code = "output_invalid"
+    is_unlogged = True
 
 
 class Unavailable(PegboardError):
@@ -423,11 +455,7 @@ class AuditUnavailable(StoreUnavailable):
 
 
 class HostUnavailable(Unavailable):
-    """The host that an argument names cannot be reached, or cannot answer now; the tool is well.
-
-    Neither the tool's health nor its source's breaker counts it. A tool that waits for such a host
-    gives it a little less time than the call has: a deadline that passes is held against the tool.
-    """
+    """A host that an argument names cannot be reached; neither health nor the breaker counts it."""
 
     code = "host_unavailable"
 
@@ -447,18 +475,8 @@ class SourceUnavailable(Unavailable):
 
     code = "source_unavailable"
 
-    def __init__(
-        self,
-        message: str,
-        *,
-        retry_after: float | None = None,
-        nothing_done: bool = False,
-        permanent: bool = False,
-        is_logged: bool = False,
-    ) -> None:
-        super().__init__(
-            message, retry_after=retry_after, nothing_done=nothing_done, permanent=permanent
-        )
+    def __init__(self, message: str, *, is_logged: bool = False, **retry: Any) -> None:
+        super().__init__(message, **retry)
         self.is_logged = is_logged
 
 
@@ -468,10 +486,11 @@ class MCPConnectionError(SourceUnavailable):
     code = "mcp_connection"
 
 
-def shorten_name(name: str) -> str:
+def shorten_name(name: str, most: int = 100) -> str:
     """Shorten a name from a caller so that it fits a message or a record."""
-    return name if len(name) <= _MAX_NAME else f"{name[:_MAX_NAME]}…"
+    return name if len(name) <= most else f"{name[:most]}…"
 
 
-def _either(names: tuple[str, ...]) -> str:
-    return " or ".join(f"'{name}'" for name in names)
+def _hint(nearest: tuple[str, ...]) -> str:
+    names = " or ".join(f"'{name}'" for name in nearest)
+    return f" Did you mean {names}?" if nearest else ""

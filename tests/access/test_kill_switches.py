@@ -158,3 +158,11 @@ def test_what_a_process_turns_on_stays_off_where_a_store_keeps_it(off: Switches)
 )
 def test_a_switch_has_words_for_what_it_turns_off(kind: SwitchKind, name: str, said: str) -> None:
     assert subject_of(kind, name) == said
+
+
+@pytest.mark.parametrize("name", ["find", "fi*"])
+def test_a_tool_is_turned_off_by_its_alias_too(off: Switches, name: str) -> None:
+    off.turn_off(tool=name, reason="a fire")
+
+    assert off.decision(a_spec("std__find", alias="find")) is not None
+    assert off.decision(a_spec("std__find")) is None

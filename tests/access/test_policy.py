@@ -68,6 +68,31 @@ def test_one_text_in_the_place_of_globs_is_refused(rule: str) -> None:
         Policy(**{rule: text})
 
 
+def test_effects_may_be_texts() -> None:
+    texts: Any = {"write": "ask"}
+
+    decision = Policy(effects=texts).decide(a_spec(effect=Effect.WRITE))
+
+    assert (decision.verdict, decision.reason) == (
+        Verdict.ASK,
+        "the default for tools that write is ask",
+    )
+
+
+@pytest.mark.parametrize(
+    ("said", "message"),
+    [
+        ({"effects": {"wirte": "deny"}}, "'wirte' should be one of read, write, admin"),
+        ({"effects": {"write": "no"}}, "'no' should be one of allow, ask, deny"),
+        ({"limits": {"a*": {"rate": 5}}}, r"limits of 'a\*' take Limits: write Limits\(rate=5\)"),
+    ],
+    ids=["effect", "verdict", "limits"],
+)
+def test_what_is_no_rule_is_refused(said: dict[str, Any], message: str) -> None:
+    with pytest.raises(ConfigError, match=message):
+        Policy(**said)
+
+
 def test_a_judgement_is_remembered() -> None:
     policy, spec = Policy(), a_spec()
 
@@ -128,7 +153,81 @@ def test_a_limit_that_lets_nothing_through_is_refused(limits: dict[str, Any]) ->
 _ALLOWED = Decision(verdict=Verdict.ALLOW, reason="remembered", rule="none")
 
 
-def test_globs_that_match_no_tool_are_known() -> None:
-    policy = Policy(deny=("a__*", "typo__*"), ask=("b",), limits={"c*": Limits(rate=1)})
+def test_rules_that_match_no_tool_are_known() -> None:
+    policy = Policy(deny=("a__*", "typo__*", "old"), ask=("b",), limits={"c*": Limits(rate=1)})
 
-    assert policy.find_unused(["a__x", "cc"]) == ("typo__*", "b")
+    unused = policy.find_unused(
+        [a_spec("a__x"), a_spec("cc"), a_spec("new", registered_name="old")]
+    )
+
+    assert unused == (("deny", 1, "typo__*"), ("ask", 0, "b"))
+
+
+@pytest.mark.parametrize(
+    ("rules", "rule"),
+    [
+        ({"deny": ("refund",)}, "policy.deny[0]"),
+        ({"ask": ("ref*",), "allow": ("give",)}, "policy.ask[0]"),
+        ({"allow": ("refund",)}, "default.read"),
+        ({"deny": ("shop.tools*",)}, "default.read"),
+    ],
+    ids=["deny", "ask beats allow", "allow does not widen", "modules are no names"],
+)
+def test_rules_that_restrict_know_a_function_by_its_own_name(
+    rules: dict[str, Any], rule: str
+) -> None:
+    assert Policy(**rules).decide(a_spec("give", target="shop.tools:refund")).rule == rule
+
+
+def test_a_rule_that_a_function_s_own_name_matches_says_so() -> None:
+    decision = Policy(deny=("refund",)).decide(a_spec("give", target="shop.tools:refund"))
+
+    assert decision.reason == "the policy's deny rule 'refund' matches 'refund', which it runs"
+
+
+def test_a_function_under_its_own_name_in_a_source_has_that_name_alone() -> None:
+    spec = a_spec("shop__refund", action="refund", target="shop.tools:refund")
+
+    assert Policy(deny=("refund",)).decide(spec).verdict is Verdict.ALLOW
+
+
+def test_limits_hold_for_a_function_under_another_name() -> None:
+    board = Limits(rate=20)
+
+    limits = Policy(limits={"refund": board}).limits_for(a_spec("give", target="shop:refund"))
+
+    assert limits == (("refund", board),)
+
+
+def test_a_rule_that_matches_a_function_s_own_name_is_used() -> None:
+    spec = a_spec("give", target="shop.tools:refund")
+
+    unused = Policy(deny=("refund",), allow=("refund",)).find_unused([spec])
+
+    assert unused == (("allow", 0, "refund"),)
+
+
+@pytest.mark.parametrize(
+    ("rules", "rule"),
+    [
+        ({"deny": ("refund",)}, "policy.deny[0]"),
+        ({"ask": ("ref*",)}, "policy.ask[0]"),
+        ({"allow": ("refund",)}, "default.admin"),
+    ],
+    ids=["deny", "ask", "allow does not widen"],
+)
+def test_an_alias_is_matched_by_rules_that_restrict(rules: Any, rule: str) -> None:
+    spec = a_spec("std__refund", alias="refund", effect=Effect.ADMIN)
+
+    decision = Policy(**rules).decide(spec)
+
+    assert decision.rule == rule
+    assert "which it runs" not in decision.reason
+
+
+def test_a_rule_that_matches_an_alias_is_used_unless_it_allows() -> None:
+    spec = a_spec("std__refund", alias="refund")
+
+    unused = Policy(deny=("refund",), allow=("refund",)).find_unused([spec])
+
+    assert unused == (("allow", 0, "refund"),)

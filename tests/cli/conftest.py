@@ -76,11 +76,13 @@ class Done:
 def pegboard(folder: Path, monkeypatch: pytest.MonkeyPatch) -> Command:
     """Runs a command in the folder, in this process; `test_process.py` starts real ones."""
     monkeypatch.chdir(folder)
+    monkeypatch.setenv("XDG_CACHE_HOME", str(folder.with_name(f"{folder.name}-cache")))
     for name in [key for key in os.environ if key.startswith("PEGBOARD_")]:
         monkeypatch.delenv(name)
 
     def run(*arguments: str, stdin: str = "", **environment: str) -> Done:
-        ended = CliRunner().invoke(app, arguments, input=stdin, env=environment)
+        kept = {"PEGBOARD_DATA": "memory", **environment}
+        ended = CliRunner().invoke(app, arguments, input=stdin, env=kept)
         if ended.exception is not None and not isinstance(ended.exception, SystemExit):
             raise ended.exception
         return Done(returncode=ended.exit_code, stdout=ended.stdout, stderr=ended.stderr)

@@ -21,7 +21,7 @@ def test_the_servers_of_a_file_keep_their_names(pegboard: Command, folder: Path)
     done = pegboard("add", "mcp", "--json", "clients.json")
 
     assert done.returncode == 0, done.stderr
-    assert "maths__builtin__calculator" in done.stdout
+    assert "maths__calculator" in done.stdout
     assert "  - kind: mcp\n    config:\n      mcp_json: clients.json\n" in board(folder)
 
 

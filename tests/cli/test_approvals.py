@@ -85,18 +85,6 @@ def test_without_a_data_directory_it_says_what_is_missing(
     assert "--data" in result.stderr
 
 
-async def test_a_server_that_has_the_data_is_named(pegboard: Command, folder: Path) -> None:
-    async with open_storage(folder / "data"):
-        decide = ("approvals", "approve", "ap_1", "--data", "data")
-        decided = await asyncio.to_thread(pegboard, *decide)
-        verified = await asyncio.to_thread(pegboard, "audit", "verify", "--data", "data")
-
-    assert decided.returncode == 2
-    assert "If it is a server, send the request to it: POST /approvals/ap_1" in decided.stderr
-    assert '{"decision": "approve"}' in decided.stderr
-    assert "send the request to it: GET /audit/verify" in verified.stderr
-
-
 def test_an_unknown_approval_is_wrong_use(pegboard: Command) -> None:
     result = pegboard("approvals", "show", "ap_none", "--data", "data")
 

@@ -1,4 +1,5 @@
 import json
+import re
 from pathlib import Path
 
 import pytest
@@ -52,6 +53,42 @@ def test_call_prints_the_result(arguments: tuple[str, ...], pegboard: Command) -
     assert "my__greet: 1/2 thinking" in done.stderr
 
 
+@pytest.mark.parametrize(
+    ("arguments", "meant"),
+    [
+        (("name=Ada",), "--arg name=Ada"),
+        (("name=Ada B", "times:=2"), "--arg 'name=Ada B' --arg times:=2"),
+        (("--name", "Ada"), "--arg name=Ada"),
+        (("--sku", "pear"), "--arg sku=pear"),
+        (("--name=Ada", "--times", "2", "--json"), "--arg name=Ada --arg times=2"),
+    ],
+)
+def test_call_says_how_arguments_are_written(
+    arguments: tuple[str, ...], meant: str, pegboard: Command
+) -> None:
+    done = pegboard("call", "my__greet", *arguments)
+
+    assert done.returncode == 2
+    assert done.stderr == f"pegboard: arguments of a tool need --arg; did you mean '{meant}'?\n"
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (("--tiemout", "3"), "there is no option --tiemout; did you mean --timeout?"),
+        (("--name",), "'--name' is not a JSON object: write the arguments as JSON, or as --arg"),
+        (("Ada", "Bob"), "'Ada Bob' is not a JSON object: write the arguments as JSON, or as"),
+    ],
+)
+def test_call_knows_its_options_from_arguments_of_the_tool(
+    arguments: tuple[str, ...], message: str, pegboard: Command
+) -> None:
+    done = pegboard("call", "my__greet", *arguments)
+
+    assert done.returncode == 2
+    assert done.stderr.startswith(f"pegboard: {message}")
+
+
 def test_call_reads_stdin(pegboard: Command) -> None:
     assert pegboard("call", "my__greet", "-", stdin='{"name": "Bo"}').stdout == "Hello Bo!\n"
 
@@ -85,6 +122,20 @@ def test_a_failed_call_has_its_exit_code(
     assert done.stdout == ""
     assert "hunter2" not in done.stderr
     assert "Traceback" not in done.stderr
+
+
+@pytest.mark.parametrize(
+    ("tool", "command"),
+    [
+        ("my__crash", r"  pegboard history --error e_\w+ --data data"),
+        ("my__wipe", r"  pegboard approvals approve ap_\w+ --data data  # or deny"),
+    ],
+    ids=["a bug", "an approval"],
+)
+def test_a_failed_call_names_the_next_command(tool: str, command: str, pegboard: Command) -> None:
+    said = pegboard("call", tool, "--data", "data").stderr
+
+    assert re.fullmatch(command, said.splitlines()[-1])
 
 
 def test_a_failed_call_as_json_says_why(pegboard: Command) -> None:
@@ -179,6 +230,7 @@ def test_history_shows_what_was_called(pegboard: Command) -> None:
     )
     detail = pegboard("history", "--data", "data", "--error", error_id)
     unknown = pegboard("history", "--data", "data", "--error", "e_nothing")
+    empty = pegboard("history", "--data", "data", "--status", "faild")
 
     assert "my__greet" in text
     assert error_id in text
@@ -187,6 +239,7 @@ def test_history_shows_what_was_called(pegboard: Command) -> None:
     assert [call["tool"] for call in failed["calls"]] == ["my__greet"]
     assert "hunter2" in detail.stdout  # the operator sees the cause
     assert unknown.returncode == 2
+    assert empty.stderr == "no recorded call matches\n"
 
 
 def test_history_shows_in_whose_place_a_call_of_a_run_was_made(pegboard: Command) -> None:
@@ -222,7 +275,7 @@ def test_init_writes_a_board_that_works_and_overwrites_nothing(pegboard: Command
     assert wrote.returncode == 0
     assert "pegboard serve" in wrote.stdout
     assert again.returncode == 2
-    assert "does not overwrite files" in again.stderr
+    assert "does not overwrite files. Name another folder: 'pegboard init DIR'" in again.stderr
     assert called.stdout == "Hello Ada!\n"
 
 
@@ -237,6 +290,15 @@ def test_init_leaves_nothing_behind_where_there_is_no_room(pegboard: Command) ->
     assert wrote.returncode == 0
 
 
+def test_tools_warns_of_rules_that_protect_nothing(pegboard: Command) -> None:
+    done = pegboard("tools")
+
+    assert "There is no board.yaml" not in done.stderr
+    warning = "warning: deny rule '*crash_not*': board.yaml:4: it matches no tool"
+    assert warning in done.stderr.splitlines()
+    assert "crash_not" not in done.stdout
+
+
 def test_doctor_checks_everything(pegboard: Command, folder: Path) -> None:
     well = pegboard("doctor")
     as_json = json.loads(pegboard("doctor", "--json", PEGBOARD_TOKEN="s3cret-token").stdout)
@@ -246,7 +308,8 @@ def test_doctor_checks_everything(pegboard: Command, folder: Path) -> None:
     wrong = pegboard("doctor")
 
     assert well.returncode == 0
-    assert "rule '*crash_not*'" in well.stdout
+    assert "deny rule '*crash_not*'" in well.stdout
+    assert "board.yaml:4: it matches no tool" in well.stdout
     assert "sandbox landlock" in well.stdout
     assert "extra langchain" in well.stdout
     assert {"check": "setting token", "status": "ok", "detail": "**********"} in as_json
@@ -265,3 +328,4 @@ def test_without_a_board_the_built_in_tools_are_there(pegboard: Command, folder:
     (folder / "board.yaml").unlink()
 
     assert pegboard("call", "builtin__calculator", "-a", "expression=2*21").stdout == "42\n"
+    assert "There is no board.yaml here" in pegboard("tools").stderr

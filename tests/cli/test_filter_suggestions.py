@@ -1,5 +1,6 @@
 import pytest
 
+from pegboard.cli.client.local import LocalBoard
 from pegboard.cli.filter_suggestions import suggest_values
 from pegboard.registry.search import ToolQuery
 from pegboard.runtime import Pegboard, Settings
@@ -31,6 +32,6 @@ async def test_what_no_tool_has_is_told_with_what_was_meant(
 ) -> None:
     async with Pegboard(settings=Settings()) as board:
         await board.wait_for_sources()
-        suggest_values(board, query)
+        await suggest_values(LocalBoard(board), query)
 
     assert capsys.readouterr().err == told

@@ -33,6 +33,14 @@ def market(folder: Path) -> Path:
     return folder
 
 
+def test_a_board_without_a_marketplace_says_so(folder: Path, pegboard: Command) -> None:
+    done = pegboard("market", "list")
+
+    assert done.returncode == 0
+    assert done.stderr.startswith("no marketplace is configured; name one in board.yaml:\n")
+    assert "- {kind: mcp_registry, name: official" in done.stderr
+
+
 @pytest.fixture
 def shop(folder: Path) -> Iterator[str]:
     """A directory on loopback whose API can be asked, served by another thread."""

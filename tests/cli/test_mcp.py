@@ -66,6 +66,17 @@ def test_the_command_works_without_a_program_on_the_path(
     assert [entry["command"], *entry["args"][:3]] == [sys.executable, "-m", "pegboard", "mcp"]
 
 
+def test_the_variables_that_the_board_needs_are_named(
+    pegboard: Command, home: Path, folder: Path
+) -> None:
+    with (folder / "board.yaml").open("a") as file:
+        file.write("# ${OLD_KEY}\nenv: {region: '${REGION:-eu}', shop: '${SHOP}'}\n")
+
+    said = pegboard("mcp", "config", "claude-desktop").stderr
+
+    assert "The board needs SHOP: set them in 'env' of the entry" in said
+
+
 @pytest.mark.parametrize(
     ("words", "said"),
     [

@@ -1,6 +1,5 @@
 """Definitions of upstreams on the command line, over a real data directory."""
 
-import asyncio
 import json
 from pathlib import Path
 from typing import Any
@@ -8,8 +7,6 @@ from typing import Any
 import pytest
 from tests.cli.conftest import Command
 from tests.features.pins.changing import BOARD, write
-
-from pegboard.storage import open_storage
 
 DATA = {"PEGBOARD_DATA": "data"}
 LONG = "Send keys. " * 50
@@ -120,18 +117,6 @@ def test_without_a_data_directory_it_says_what_is_missing(pegboard: Command) -> 
     result = pegboard("pins", "held")
 
     assert (result.returncode, "--data" in result.stderr) == (2, True)
-
-
-async def test_a_server_that_has_the_data_is_named(pegboard: Command, folder: Path) -> None:
-    async with open_storage(folder / "data"):
-        decide = ("pins", "approve", "orders", "find", "--data", "data")
-        decided = await asyncio.to_thread(pegboard, *decide)
-        listing = ("pins", "held", "--source", "orders", "--data", "data")
-        listed = await asyncio.to_thread(pegboard, *listing)
-
-    assert "send the request to it: POST /tools/held/orders/find" in decided.stderr
-    assert '{"decision": "approve", "digest": "DIGEST"}' in decided.stderr
-    assert "send the request to it: GET /tools/held?source=orders" in listed.stderr
 
 
 def test_sources_and_doctor_say_how_many_wait(changed: Command) -> None:

@@ -4,8 +4,15 @@ import os
 from pathlib import Path
 
 import pytest
+from tests.cli.conftest import Command
 
-from pegboard.cli.plan_files import MAX_BYTES, is_plan_file, parse_params, read_plan_file
+from pegboard.cli.plan_files import (
+    MAX_BYTES,
+    is_plan_file,
+    parse_params,
+    read_plan_file,
+    refuse_extra_arguments,
+)
 from pegboard.errors import InvalidRequest, PegboardError
 
 
@@ -86,3 +93,36 @@ def test_pairs_are_text_or_json() -> None:
 def test_what_is_no_pair_is_refused(pair: str) -> None:
     with pytest.raises(InvalidRequest, match="--param"):
         parse_params([pair])
+
+
+@pytest.mark.parametrize(
+    ("texts", "said"),
+    [
+        (["n=1"], "parameters of a plan need --param; did you mean '--param n=1'?"),
+        (["a=x y", "n:=1"], "did you mean '--param 'a=x y' --param n:=1'?"),
+        (["second"], "there is more: 'second'; several steps are written as -c CAPABILITY"),
+        (["=1"], "there is more: '=1'"),
+    ],
+    ids=str,
+)
+def test_what_stands_behind_a_goal_is_refused_with_what_to_write(
+    texts: list[str], said: str
+) -> None:
+    refuse_extra_arguments([])
+
+    with pytest.raises(InvalidRequest) as caught:
+        refuse_extra_arguments(texts)
+
+    assert said in str(caught.value)
+
+
+@pytest.mark.parametrize("what", ["plan", "run"])
+def test_a_parameter_without_its_option_gets_a_hint(
+    folder: Path, pegboard: Command, what: str
+) -> None:
+    done = pegboard(what, "my__greet", "name=Ada")
+
+    assert done.returncode == 2
+    assert done.stderr == (
+        "pegboard: parameters of a plan need --param; did you mean '--param name=Ada'?\n"
+    )

@@ -139,8 +139,7 @@ def test_a_state_is_one_of_those_that_there_are(pegboard: Command, what: str) ->
     done = pegboard(what, "list", "--state", "on", "--data", "data")
 
     assert done.returncode == 2
-    assert "Invalid value for '--state'" in done.stderr
-    assert "'on' is not one of 'pending'" in done.stderr
+    assert "Invalid value for '--state': 'on' is not one of 'pending'" in done.stderr
 
 
 def test_the_states_of_the_command_line_are_those_of_the_api() -> None:
@@ -151,11 +150,40 @@ def test_the_states_of_the_command_line_are_those_of_the_api() -> None:
 def test_who_runs_a_goal_is_told_to_plan_it_first(planned: Path, pegboard: Command) -> None:
     alone = pegboard("run", "my__last")
     kept = pegboard("run", "my__last", "--data", "data")
-    command = kept.stderr.strip().partition("make a plan of it first: ")[2]
+    command = kept.stderr.strip().partition("plan and run it: ")[2]
 
-    assert command == "pegboard plan my__last --json > plan.json && pegboard run plan.json"
-    assert "Without --data DIR no plan is stored." in alone.stderr
+    assert command == "pegboard plan my__last --run"
+    assert "Without a data directory no plan is stored." in alone.stderr
     assert "No plan is kept" not in kept.stderr
+
+
+def test_a_goal_is_planned_shown_and_run(planned: Path, pegboard: Command) -> None:
+    done = pegboard("plan", "my__last", "-p", "word=hello", "--run")
+    as_json = pegboard("plan", "my__last", "-p", "word=hello", "--run", "--json")
+
+    told = json.loads(as_json.stdout)
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.index("the goal names 'my__last'") < done.stdout.index("completed")
+    assert (as_json.returncode, told["run"]["state"]) == (0, "completed")
+    assert told["run"]["graph"] == told["plan"]["plan_id"]
+    assert (planned / "journal.txt").read_text() == "last hello\n" * 2
+
+
+def test_a_plan_with_faults_is_shown_and_not_run(planned: Path, pegboard: Command) -> None:
+    done = pegboard("plan", "my__last", "--run")
+    as_json = pegboard("plan", "my__last", "--run", "--json")
+
+    assert (done.returncode, as_json.returncode) == (1, 1)
+    assert done.stderr.endswith("the plan has faults, so it was not run\n")
+    assert json.loads(as_json.stdout)["run"] is None
+    assert not (planned / "journal.txt").exists()
+
+
+def test_a_plan_in_a_file_is_run_with_its_params(planned: Path, pegboard: Command) -> None:
+    done = pegboard("plan", "plan.json", "-p", "word=hello", "--run")
+
+    assert done.returncode == 0, done.stderr
+    assert "completed" in done.stdout
 
 
 def test_a_file_is_run_and_drawn(planned: Path, pegboard: Command) -> None:
@@ -278,9 +306,9 @@ def test_where_no_run_is_kept_the_option_that_is_missing_is_named(pegboard: Comm
     listed, done = pegboard("runs", "list"), pegboard("runs", "pause", "r_none")
 
     assert listed.returncode == 0
-    assert listed.stderr.startswith("Without --data DIR no run is stored:")
+    assert listed.stderr.startswith("Without a data directory no run is stored:")
     assert done.returncode == 2
-    assert "There is no run 'r_none'. Without --data DIR no run is stored:" in done.stderr
+    assert "There is no run 'r_none'. Without a data directory no run is stored:" in done.stderr
 
 
 @pytest.mark.slow
@@ -394,6 +422,14 @@ def test_who_answers_as_told_hears_only_what_is_new(asking: Path, pegboard: Comm
     assert "Call it again" not in waiting.stderr
     assert done.returncode == 0, done.stderr
     assert done.stderr == "in_progress  pay\ncompleted    pay  my__pay\n"
+
+
+def test_a_plan_that_is_run_says_how_to_approve_its_steps(asking: Path, pegboard: Command) -> None:
+    done = pegboard("plan", "plan.json", "--run", "--data", "data")
+
+    assert done.returncode == 3
+    assert "waits for approval at pay" in done.stderr
+    assert "  pegboard runs answer r_" in done.stderr
 
 
 def test_a_run_that_is_gone_on_with_tells_only_what_is_new(asking: Path, pegboard: Command) -> None:

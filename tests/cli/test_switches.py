@@ -1,15 +1,11 @@
 """Kill switches on the command line."""
 
-import asyncio
 import json
 import sqlite3
 from pathlib import Path
 
 import pytest
 from tests.cli.conftest import Command
-from tests.durability.served import Server
-
-from pegboard.storage import open_storage
 
 DATA = {"PEGBOARD_DATA": "data"}
 
@@ -86,26 +82,6 @@ def test_without_a_place_to_keep_it_nothing_is_turned_off(pegboard: Command) -> 
 
     assert refused.returncode == 2
     assert "--data" in refused.stderr
-
-
-@pytest.mark.slow
-@pytest.mark.timeout(60)
-def test_where_a_server_has_the_data_the_request_is_named(pegboard: Command, folder: Path) -> None:
-    with Server(folder, environment=DATA) as server:
-        refused = pegboard("switches", "off", "my__fail", "--reason", "r", **DATA)
-        url = server.client.base_url.join("/switches")
-    holding = open_storage(folder / "data")  # and says nothing of where it listens, as it does not
-    beside = pegboard("switches", "off", "my__fail", "--reason", "r", **DATA)
-    asyncio.run(holding.close())
-
-    sent = """-d '{"turn": "off", "kind": "tool", "name": "my__fail", "reason": "r"}'"""
-    assert refused.returncode == 2
-    assert f"curl -X POST {url} " in refused.stderr
-    assert sent in refused.stderr
-    assert (
-        "If it is a server, send the request to it: POST /switches with the body {" in beside.stderr
-    )
-    assert "http:" not in beside.stderr
 
 
 def test_what_is_off_is_in_the_file(pegboard: Command, folder: Path) -> None:

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from pegboard.core.provider_formats import openai_tool
+from pegboard.core.provider_formats import anthropic_tool, mcp_tool, openai_tool
 from pegboard.core.tool import Effect, Limits, Retry, ToolSpec
 
 SCHEMA = {"type": "object", "properties": {"q": {"type": "string"}}}
@@ -70,3 +70,30 @@ def test_the_format_of_openai() -> None:
         "type": "function",
         "function": {"name": "search", "description": "Finds things.", "parameters": SCHEMA},
     }
+
+
+CITY = {"city": "Rome"}
+
+
+def test_models_are_shown_examples() -> None:
+    spec = ToolSpec(
+        name="weather", description="The weather.", input_schema=SCHEMA, examples=(CITY,) * 4
+    )
+
+    text = openai_tool(spec)["function"]["description"]
+
+    assert text == "The weather." + 3 * '\nExample: {"city":"Rome"}'
+    assert anthropic_tool(spec)["description"] == mcp_tool(spec)["description"] == text
+    assert spec.to_dict()["examples"] == [CITY] * 4
+
+
+def test_an_example_without_a_description_is_shown_and_a_long_one_is_not() -> None:
+    spec = ToolSpec(name="weather", input_schema=SCHEMA, examples=({"city": "x" * 600}, CITY))
+
+    assert spec.model_description == 'Example: {"city":"Rome"}'
+
+
+def test_examples_go_before_the_description_is_cut() -> None:
+    spec = ToolSpec(name="weather", description="d" * 1_010, input_schema=SCHEMA, examples=(CITY,))
+
+    assert openai_tool(spec)["function"]["description"] == "d" * 1_010

@@ -11,6 +11,13 @@ def test_the_nearest_come_first() -> None:
     assert nearest_names("shop__find_ordr", names) == ("shop__find_order", "shop__refund_order")
 
 
+def test_tools_of_one_source_are_near_by_their_action() -> None:
+    names = ["warehouse__area", "warehouse__later", "warehouse__save_note"]
+
+    assert nearest_names("warehouse__are", names) == ("warehouse__area",)
+    assert nearest_names("warehouse__zzz", names) == ()
+
+
 def test_an_action_without_its_source_is_recognised() -> None:
     assert nearest_names("q", ["db__q", "db__query_everything"]) == ("db__q",)
     assert nearest_names("tables", ["database__tables"]) == ("database__tables",)

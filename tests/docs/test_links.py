@@ -23,6 +23,12 @@ def test_every_page_is_linked_from_an_index() -> None:
     assert alone == [DOCS / "README.md"] if DOCS / "README.md" not in linked else alone == []
 
 
+def test_the_readme_links_every_page_beside_it() -> None:
+    beside = {page for page in ROOT.glob("*.md") if page.name not in {"AGENTS.md", "README.md"}}
+
+    assert beside - set(_targets(ROOT / "README.md")) == set()
+
+
 def _targets(page: Path) -> Iterator[Path]:
     for link in _LINK.findall(page.read_text(encoding="utf-8")):
         if "://" not in link and not link.startswith(("#", "mailto:")):

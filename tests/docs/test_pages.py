@@ -11,6 +11,7 @@ from yaml import YAMLError
 from pegboard.errors import ConfigError
 
 
+@pytest.mark.slow
 @pytest.mark.timeout(600)
 @pytest.mark.parametrize("page", pages(), ids=lambda page: str(page.relative_to(ROOT)))
 def test_every_block_of_a_page_runs(

@@ -2,6 +2,8 @@
 
 import asyncio
 import logging
+import threading
+import time
 
 import pytest
 from tests.execution.made import Heard
@@ -28,6 +30,44 @@ def test_every_listener_hears_every_event() -> None:
     emitter.emit(EVENT)
 
     assert (len(first.events), len(second.events)) == (2, 1)
+
+
+def test_a_listener_that_was_removed_hears_no_more() -> None:
+    first, second = Heard(), Heard()
+    emitter = Emitter([first])
+    emitter.add(second)
+    emitter.remove(first)
+    emitter.emit(EVENT)
+    emitter.remove(second)
+
+    assert (len(first.events), len(second.events)) == (0, 1)
+    assert not emitter.has_listeners
+
+
+class Slow:
+    """Takes thirty milliseconds an event."""
+
+    def __init__(self) -> None:
+        self.threads: list[int] = []
+
+    def on_event(self, event: Event) -> None:
+        self.threads.append(threading.get_ident())
+        time.sleep(0.03)
+
+
+def test_a_listener_that_is_slow_in_a_row_goes_on_behind_the_calls(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    slow, quick = Slow(), Heard()
+    emitter = Emitter(guests=[slow, quick])
+    for _ in range(20):
+        emitter.emit(EVENT)
+    here = slow.threads.count(threading.get_ident())
+    emitter.close()
+
+    assert (here, len(slow.threads), len(quick.events)) == (4, 20, 20)
+    assert "listener Slow takes more than 20 ms" in caplog.text
+    assert emitter.dropped == 0
 
 
 @pytest.mark.parametrize(

@@ -415,3 +415,22 @@ async def test_tools_that_hang_do_not_hold_up_others() -> None:
 
     assert [type(result.error) for result in results[:6]] == [ToolTimeout] * 6
     assert [result.text for result in results[6:]] == ["quick"] * 3
+
+
+async def test_the_detail_of_a_failure_holds_the_stack_of_the_tool_and_no_steps_of_the_call() -> (
+    None
+):
+    heard = Heard()
+
+    @tool
+    def divide(amount: int) -> float:
+        return amount / 0
+
+    await ToolRegistry([divide], listeners=[heard]).call("divide", {"amount": 1})
+
+    lines = heard.record.error_detail.splitlines()
+    frames = [line for line in lines if line.startswith("  File ")]
+    assert len(frames) == 1
+    assert frames[0].endswith(", in divide")
+    assert "ZeroDivisionError: division by zero" in lines
+    assert lines[-1] == "pegboard.errors.ToolFailed: 'divide' failed."

@@ -23,7 +23,7 @@ class Journal:
     def __init__(self, log: list[str] | None = None) -> None:
         self.log: list[str] = [] if log is None else log
 
-    def wants(self, *, effect: str, decision: str) -> bool:
+    def wants(self, *, effect: str, decision: str, handler: str) -> bool:
         return effect != "read"
 
     async def record_start(self, event: CallStarted) -> None:

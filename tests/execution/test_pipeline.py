@@ -126,6 +126,20 @@ async def test_a_path_is_compiled_once_and_anew_when_it_is_forgotten() -> None:
     assert (before, after, (await board.call("find")).text) == ("found", "other", "third")
 
 
+async def test_forgetting_a_tool_leaves_the_paths_of_others_alone() -> None:
+    board = Board(a_tool())
+    board.tools["find_v1"] = board.tools["find"]
+    for name in ("find", "find_v1"):
+        await board.call(name)
+    board.tools["find"] = board.tools["find_v1"] = a_tool(answer="other")
+    board.pipeline.forget("another")
+    kept = [(await board.call(name)).text for name in ("find", "find_v1")]
+    board.pipeline.forget("find")
+
+    assert kept == ["found", "found"]
+    assert [(await board.call(name)).text for name in ("find", "find_v1")] == ["other", "other"]
+
+
 async def test_a_tool_that_is_replaced_while_its_path_is_compiled_is_not_kept() -> None:
     old, new = a_tool(answer="old"), a_tool(answer="new")
     given = iter([old])
@@ -431,3 +445,16 @@ async def test_calls_leave_nothing_behind() -> None:
     assert len(kit.limiters._items) == 2
     assert len(board.pipeline._plain) == 2
     assert asyncio.all_tasks() == {asyncio.current_task()}
+
+
+@pytest.mark.parametrize("ctx", [ADA, {"principal": ADA}], ids=["principal", "mapping"])
+async def test_what_is_no_context_is_refused_with_what_to_write(ctx: Any) -> None:
+    pipeline = Board().pipeline
+    wanted = rf"ctx is a ToolContext, not a {type(ctx).__name__}: write ToolContext\(principal="
+
+    with pytest.raises(TypeError, match=wanted):
+        await pipeline.call("any", {}, ctx)
+    with pytest.raises(TypeError, match=wanted):
+        await pipeline.call_many([("any", {})], ctx)
+    with pytest.raises(TypeError, match=wanted):
+        await pipeline.refuse_unknown("any", {}, ctx, ())

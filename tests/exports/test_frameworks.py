@@ -1,3 +1,4 @@
+import asyncio
 import sys
 from typing import Any
 
@@ -8,6 +9,8 @@ from langchain_core.tools import BaseTool, ToolException
 from langchain_core.utils.function_calling import convert_to_openai_tool
 from pydantic_ai import (
     Agent,
+    DeferredToolRequests,
+    DeferredToolResults,
     ModelResponse,
     RunContext,
     TextPart,
@@ -18,7 +21,7 @@ from pydantic_ai.messages import BinaryContent, ModelMessage, ToolReturnPart
 from pydantic_ai.models.function import AgentInfo, FunctionModel
 from pydantic_ai.models.test import TestModel
 
-from pegboard import CallRecord, Principal, ToolContext, ToolResult, exports
+from pegboard import CallRecord, Principal, ToolContext, ToolResult, exports, tool
 from pegboard.core import result as results
 from pegboard.core.result import AudioPart, ImagePart
 from pegboard.errors import ConfigError, InvalidRequest, SyncUse
@@ -38,6 +41,12 @@ PARTS = (
     results.ResourcePart(uri="file:///b", text="b"),
     results.ResourcePart(uri="file:///c"),
 )
+
+
+@tool(effect="read")
+def large() -> list[str]:
+    """Everything that there is."""
+    return ["a line of a report"] * 30_000
 
 
 # LangChain
@@ -78,9 +87,29 @@ def test_a_sync_tool_can_be_invoked_without_a_loop(registry: ToolRegistry) -> No
     assert tools_of(registry)["shout"].invoke({"text": "hey"}) == "HEY"
 
 
-def test_an_async_tool_says_how_it_is_invoked(registry: ToolRegistry) -> None:
-    with pytest.raises(SyncUse, match=r"use 'await tool\.ainvoke"):
-        tools_of(registry)["weather"].invoke({"city": "Rome"})
+def test_an_async_tool_is_invoked_without_a_loop_too(registry: ToolRegistry) -> None:
+    call = {"name": "weather", "args": {"city": "Rome"}, "id": "1", "type": "tool_call"}
+
+    answer = tools_of(registry)["weather"].invoke(call)
+
+    assert answer.artifact == {"city": "Rome", "days": 1, "unit": "C"}
+    with pytest.raises(SyncUse):
+        registry.call_sync("weather", {"city": "Rome"})
+
+
+async def test_an_async_tool_is_invoked_within_a_running_loop_too(registry: ToolRegistry) -> None:
+    assert "Rome" in tools_of(registry)["weather"].invoke({"city": "Rome"})
+
+
+def test_the_artifact_of_a_stored_result_has_its_handle() -> None:
+    board = ToolRegistry([large])
+    call = {"name": "large", "args": {}, "id": "1", "type": "tool_call"}
+
+    artifact = tools_of(board)["large"].invoke(call).artifact
+    page = asyncio.run(board.read_result(artifact["handle"], page=2))
+
+    assert artifact["total_bytes"] > 500_000
+    assert page.page == 2
 
 
 @pytest.mark.parametrize(
@@ -157,7 +186,9 @@ async def test_a_tool_that_went_through_langchain_can_come_back(registry: ToolRe
 # Pydantic AI
 
 
-def agent_of(registry: ToolRegistry, *calls: ToolCallPart, **options: Any) -> Agent[Any, str]:
+def agent_of(
+    registry: ToolRegistry, *calls: ToolCallPart, output: Any = str, **options: Any
+) -> Agent[Any, Any]:
     """An agent whose model makes these calls in turn and then ends."""
     left = list(calls)
 
@@ -165,7 +196,7 @@ def agent_of(registry: ToolRegistry, *calls: ToolCallPart, **options: Any) -> Ag
         return ModelResponse(parts=[left.pop(0)] if left else [TextPart("done")])
 
     toolset = exports.pydantic_ai_toolset(registry, **options)
-    return Agent(FunctionModel(model), toolsets=[toolset])
+    return Agent(FunctionModel(model), output_type=output, toolsets=[toolset])
 
 
 def parts_of(messages: list[ModelMessage], kind: type[Any]) -> list[Any]:
@@ -178,8 +209,20 @@ async def test_pydantic_ai_calls_through_the_registry(registry: ToolRegistry) ->
     run = await agent.run("hi")
 
     (answer,) = parts_of(run.all_messages(), ToolReturnPart)
-    assert (run.output, answer.content) == ("done", '{"city":"Rome","days":3,"unit":"C"}')
-    assert answer.metadata["structured"] == {"city": "Rome", "days": 3, "unit": "C"}
+    assert run.output == "done"
+    assert answer.content == {"city": "Rome", "days": 3, "unit": "C"}
+    assert answer.metadata.keys() == {"call_id", "structured"}
+
+
+async def test_pydantic_ai_s_metadata_has_the_handle_of_a_stored_result() -> None:
+    board = ToolRegistry([large])
+
+    run = await agent_of(board, ToolCallPart("large", {})).run("hi")
+    (answer,) = parts_of(run.all_messages(), ToolReturnPart)
+    page = await board.read_result(answer.metadata["handle"], page=2)
+
+    assert answer.metadata["handle"] in answer.content
+    assert page.page == 2
 
 
 async def test_a_model_corrects_arguments_that_do_not_fit(registry: ToolRegistry) -> None:
@@ -213,6 +256,74 @@ async def test_a_tool_that_fails_does_not_end_the_run(registry: ToolRegistry) ->
     assert answer.outcome == "failed"
     assert "'weather' failed." in str(answer.content)
     assert "hunter2" not in str(answer.content)
+
+
+@pytest.fixture
+def wiped() -> list[str]:
+    """The disks that were wiped."""
+    return []
+
+
+@pytest.fixture
+def asking(wiped: list[str]) -> ToolRegistry:
+    """A registry whose one tool needs an approval."""
+
+    @tool(effect="admin")
+    def wipe(disk: str) -> str:
+        """Wipe a disk."""
+        wiped.append(disk)
+        return "wiped"
+
+    return ToolRegistry([wipe])
+
+
+async def test_a_call_that_needs_an_approval_is_deferred_and_runs_once_when_it_is_given(
+    asking: ToolRegistry, wiped: list[str]
+) -> None:
+    wipe = ToolCallPart("wipe", {"disk": "sda"}, tool_call_id="1")
+    agent = agent_of(asking, wipe, output=[str, DeferredToolRequests])
+
+    waits = await agent.run("hi")
+    before = list(wiped)
+    asked = waits.output
+    assert isinstance(asked, DeferredToolRequests)
+    run = await agent.run(
+        message_history=waits.all_messages(),
+        deferred_tool_results=DeferredToolResults(approvals={"1": True}),
+    )
+
+    (answer,) = parts_of(run.all_messages(), ToolReturnPart)
+    found = await asking.environment.approvals.get(asked.metadata["1"]["approval_id"])
+    assert found is not None
+    assert (before, wiped, answer.content) == ([], ["sda"], "wiped")
+    assert (found.state, found.decided_by) == ("used", "local")
+
+
+async def test_an_approver_who_may_not_decide_leaves_the_call_undone(
+    asking: ToolRegistry, wiped: list[str]
+) -> None:
+    wipe = ToolCallPart("wipe", {"disk": "sda"}, tool_call_id="1")
+    agent = agent_of(asking, wipe, defer_approvals=True, ctx=GUEST, approver=GUEST.principal)
+
+    waits = await agent.run("hi", output_type=[str, DeferredToolRequests])
+    run = await agent.run(
+        message_history=waits.all_messages(),
+        deferred_tool_results=DeferredToolResults(approvals={"1": True}),
+    )
+
+    (answer,) = parts_of(run.all_messages(), ToolReturnPart)
+    assert (wiped, answer.outcome) == ([], "failed")
+    assert "approvals:decide" in str(answer.content)
+
+
+async def test_an_agent_that_defers_nothing_is_told_that_an_approval_is_needed(
+    asking: ToolRegistry, wiped: list[str]
+) -> None:
+    run = await agent_of(asking, ToolCallPart("wipe", {"disk": "sda"})).run("hi")
+
+    (answer,) = parts_of(run.all_messages(), ToolReturnPart)
+    assert (wiped, answer.outcome) == ([], "failed")
+    assert "approv" in str(answer.content)
 
 
 class Seen:

@@ -6,6 +6,7 @@ import os
 import threading
 import time
 from pathlib import Path
+from traceback import format_exception
 from typing import Any
 
 import pytest
@@ -13,8 +14,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tests.observability.made import NOON, a_record, a_rest, a_run, a_step, an_end
 
-from pegboard.core.event import CallStarted, SourceChanged, digest_of
+from pegboard.core.event import CallStarted, Notice, SourceChanged, digest_of
 from pegboard.errors import ConfigError
+from pegboard.execution.errors_for_readers import translate_error
 from pegboard.observability import JsonLog
 from pegboard.testing import FakeClock
 
@@ -154,6 +156,26 @@ def test_a_step_and_what_becomes_of_a_run_are_lines(clock: FakeClock) -> None:
     }
 
 
+def test_a_notice_is_one_line_with_its_detail() -> None:
+    notice = Notice(
+        about="board",
+        level="info",
+        message="board.yaml reloaded",
+        at=NOON,
+        detail={"added": ["shop"], "removed": []},
+    )
+
+    (line,) = logged(notice)
+
+    assert line == {
+        "time": "2026-01-01T12:00:00.000+00:00",
+        "level": "info",
+        "event": "board",
+        "message": "board.yaml reloaded",
+        "added": ["shop"],
+    }
+
+
 def test_starts_are_no_lines() -> None:
     start = CallStarted(
         call_id="c1",
@@ -290,3 +312,15 @@ def test_lines_lost_to_a_full_disk_are_said_once_there_is_room(
     lines = [json.loads(line) for line in path.read_text().splitlines()]
     assert [line.get("call_id", line["event"]) for line in lines] == ["c2", "dropped"]
     assert lines[1]["total"] == 1
+
+
+def test_the_line_of_a_call_that_an_exception_ended_has_its_stack() -> None:
+    detail = "".join(format_exception(translate_error("pay", KeyError("x"))))
+
+    [line, other] = logged(
+        a_record(status="failed", error_detail=detail),
+        a_record(status="failed", error_detail="pegboard.errors.ToolFailed: No.\n"),
+    )
+
+    assert line["stack"] == "KeyError: 'x'"
+    assert "stack" not in other

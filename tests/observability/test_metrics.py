@@ -103,6 +103,23 @@ def test_tools_beyond_the_bound_share_one_label() -> None:
     assert labels_of(metrics, "pegboard_calls_total", "tool") == {"a", "b", "other"}
 
 
+def test_the_metrics_of_tools_that_are_gone_are_dropped() -> None:
+    metrics = Metrics(max_tools=2)
+    for tool in ("stays", "gone"):
+        metrics.on_event(a_record(tool=tool, error_code="timeout"))
+    metrics.on_event(a_record(tool="stays"))
+
+    metrics.retain(lambda tool: tool == "stays")
+    metrics.on_event(a_record(tool="new"))
+
+    assert labels_of(metrics, "pegboard_calls_total", "tool") == {"stays", "new"}
+    assert labels_of(metrics, "pegboard_call_failures_total", "tool") == {"stays"}
+    assert labels_of(metrics, "pegboard_call_duration_seconds_count", "tool") == {"stays", "new"}
+    assert value(
+        metrics, "pegboard_calls_total", tool="stays", source="shop", status="completed"
+    ) == 2  # fmt: skip
+
+
 def test_a_registered_name_that_looks_odd_is_still_one_label() -> None:
     metrics = Metrics()
     tool = 'a"b\\c\nd{}\u2028'

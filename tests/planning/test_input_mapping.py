@@ -30,14 +30,46 @@ def test_a_required_input_is_wired(takes: dict[str, Any], value: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "takes",
-    [{"url": "integer", "limit": "string"}, {"anything": {}}, {"flag": "boolean"}],
-    ids=["same names, other types", "no type to go by", "nothing fits"],
+    ("takes", "missing"),
+    [
+        ({"url": {"enum": [1]}, "limit": "string"}, ("url", "limit")),
+        ({"anything": {}}, ("anything",)),
+        ({"flag": "boolean"}, ("flag",)),
+        ({"limit": "integer", "offset": "integer"}, ("offset",)),
+        ({"limit": "string", "offset": "integer"}, ("limit", "offset")),
+        ({"first": "integer", "second": "integer"}, ("first", "second")),
+    ],
+    ids=[
+        "same names, other types",
+        "no type to go by",
+        "nothing fits",
+        "what fits is another argument",
+        "what fits has the name of another argument",
+        "two arguments, one value",
+    ],
 )
-def test_what_cannot_fit_is_missing(takes: dict[str, Any]) -> None:
-    strings = [giver for giver in PARAMS if giver.name == "nothing"]
+def test_what_nothing_gives_for_certain_is_missing(
+    takes: dict[str, Any], missing: tuple[str, ...]
+) -> None:
+    assert map_inputs(a_tool("t", takes).spec, PARAMS).missing == missing
 
-    assert map_inputs(a_tool("t", takes).spec, strings).missing == tuple(takes)
+
+@pytest.mark.parametrize("optional", [(), ("url",)], ids=["required", "optional"])
+def test_a_text_of_the_same_name_is_given_to_what_a_call_reads_from_text(
+    optional: tuple[str, ...],
+) -> None:
+    found = map_inputs(a_tool("t", {"url": "number"}, optional=optional).spec, PARAMS)
+
+    assert found.input == {"url": "$.params.url"}
+    assert found.inferred == {"url": "same name; whether its text fits shows at run time"}
+
+
+@pytest.mark.parametrize("optional", [(), ("limit",)], ids=["required", "optional"])
+def test_a_param_of_the_same_name_that_cannot_fit_is_told(optional: tuple[str, ...]) -> None:
+    found = map_inputs(a_tool("t", {"limit": "string"}, optional=optional).spec, PARAMS)
+
+    assert found.input == {}
+    assert found.unfit == {"limit": "expected string, got integer"}
 
 
 def test_an_optional_input_takes_its_name_only() -> None:

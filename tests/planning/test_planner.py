@@ -239,7 +239,10 @@ def test_tools_that_need_each_other_are_told() -> None:
     ("request_", "message"),
     [
         ({"goal": "summarize_webpag"}, "Near are summarize_webpage"),
-        ({"goal": "zzz"}, "No tool .* is named 'zzz'"),
+        (
+            {"goal": "zzz"},
+            "No tool .* is named 'zzz', or has it among its supported_tasks or capabilities",
+        ),
         ({"capabilities": ("fetch", "fetsh")}, r"capability 'fetsh' \(near: fetch\)"),
     ],
     ids=["near", "far", "capability"],
@@ -336,3 +339,86 @@ def test_an_older_version_may_be_needed() -> None:
 
     assert [node.tool for node in made.graph] == ["shout_v1", "echo_v1"]
     assert made.notes == ()
+
+
+def test_an_argument_is_not_guessed_where_a_prerequisite_does_not_say_what_it_returns() -> None:
+    fetch = a_tool("fetch", {"url": "string"}, None)
+    sum_up = a_tool("sum_up", {"text": "string"}, dependencies=("fetch_v1",))
+
+    made = plan([fetch, sum_up], goal="sum_up", params=URL)
+
+    assert [(node.id, node.input) for node in made.graph] == [
+        ("fetch", {"url": "$.params.url"}),
+        ("sum_up", {}),
+    ]
+    [note] = made.notes
+    assert "nothing gives 'text' of 'sum_up' ('fetch' may, but has no output schema)" in note
+
+
+def test_a_goal_that_equals_a_capability_is_planned_by_it() -> None:
+    made = plan([SUM, FETCH, CLEAN], goal="clean", params=URL)
+
+    assert made.mode == "capabilities"
+    assert [node.id for node in made.graph] == ["web_fetcher", "text_cleaner"]
+
+
+def test_a_list_of_capabilities_says_that_it_sets_no_order_for_what_writes() -> None:
+    read = a_tool("read", {"url": "string"}, {"content": "string"}, capabilities=("read",))
+    send = a_tool("send", {"url": "string"}, capabilities=("send",), effect=Effect.WRITE)
+
+    both = plan([read, send], capabilities=("read", "send"), params=URL)
+    alone = plan([read, send], capabilities=("send",), params=URL)
+
+    [note] = both.notes
+    assert note.startswith("Step 'send' is of effect write and takes nothing from other steps")
+    assert alone.notes == ()
+
+
+def test_the_tool_for_one_call_is_chosen_by_its_inputs_and_its_health() -> None:
+    tools = [
+        a_tool("broken", {"url": "string"}, capabilities=("fetch",)),
+        a_tool("well", {"url": "string"}, capabilities=("fetch",)),
+        a_tool("other", {"page": "string"}, capabilities=("fetch",)),
+    ]
+    knowledge = Known(broken=ToolHealth(health="unhealthy"), well=ToolHealth(health="healthy"))
+    planner = Planner(ToolRegistry(tools), knowledge=knowledge)
+
+    by_url, by_page = (planner.choose("fetch", params) for params in (URL, {"page": "1"}))
+
+    assert by_url is not None
+    assert by_url.spec.name == "well"
+    assert by_page is not None
+    assert by_page.spec.name == "other"
+    assert planner.choose("paint", {}) is None
+
+
+def test_a_param_of_the_wrong_type_is_told_and_no_other_takes_its_place() -> None:
+    area = a_tool("area", {"width": "number", "height": "number"})
+
+    made = plan([area], goal="area", params={"width": [2], "height": 3})
+
+    assert made.graph.nodes[0].input == {"height": "$.params.height"}
+    assert made.notes == (
+        "Step 'area': the param 'width' cannot be 'width' of 'area': expected number, got array.",
+    )
+
+
+@pytest.mark.parametrize(
+    ("request_", "notes"),
+    [
+        ({"goal": "read"}, ("No step takes the param 'limt'; did you mean 'limit'?",)),
+        ({"chain": (ChainLink(tool="read", input={"url": "{{ params.limt }}"}),)}, ()),
+        ({"chain": (ChainLink(tool="read", input={"url": "$.params"}),)}, ()),
+        (
+            {"chain": (ChainLink(tool="read", input={"url": "$.nope"}),)},
+            ("No step takes the param 'limt'; did you mean 'limit'?",),
+        ),
+    ],
+    ids=["misspelt", "in a template", "as a whole", "beside a malformed path"],
+)
+def test_a_param_that_no_step_takes_is_a_note(
+    request_: dict[str, Any], notes: tuple[str, ...]
+) -> None:
+    read = a_tool("read", {"url": "string", "limit": "integer"}, optional=("url", "limit"))
+
+    assert plan([read], params={"limt": 5}, **request_).notes == notes

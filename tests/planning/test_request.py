@@ -26,6 +26,19 @@ def test_a_request_asks_for_exactly_one_thing(fields: dict[str, Any]) -> None:
         PlanRequest(**fields)
 
 
+@pytest.mark.parametrize(
+    ("fields", "says"),
+    [
+        ({"capabilities": "fetch"}, r"write capabilities=\('fetch',\)"),
+        ({"chain": ("fetch", "read")}, r"write chain=\(ChainLink\(tool="),
+    ],
+    ids=["one text", "names in a chain"],
+)
+def test_a_request_of_another_kind_says_what_to_write(fields: dict[str, Any], says: str) -> None:
+    with pytest.raises(InvalidRequest, match=says):
+        PlanRequest(**fields)
+
+
 @given(JSON)
 def test_a_value_fits_the_schema_that_it_tells(value: Any) -> None:
     assert jsonschema_rs.is_valid(schema_of(value), value)

@@ -32,6 +32,41 @@ def test_a_tool_is_found_by_name_and_by_id() -> None:
     assert catalogue.find("find_v1") is None
 
 
+def test_a_tool_is_found_by_its_alias_while_no_other_has_that_name() -> None:
+    built_in = a_tool("std__find", alias="find")
+    catalogue = filled(built_in)
+    alone = catalogue.find("find")
+    own = a_tool("find")
+    catalogue.add("find", own, on_conflict="error")
+    beside = catalogue.find("find")
+    catalogue.remove("find")
+
+    assert (alone, beside, catalogue.find("find")) == (built_in, own, built_in)
+    assert catalogue.find("std__find") is built_in
+
+
+def test_an_id_goes_before_an_alias_and_the_first_of_two_aliases_is_meant() -> None:
+    first, second = a_tool("a__find", alias="find_v1"), a_tool("b__find", alias="find_v1")
+    catalogue = filled(first, second)
+    before = catalogue.find("find_v1")
+    own = a_tool("find")
+    catalogue.add("find", own, on_conflict="error")
+
+    assert before is first
+    assert catalogue.find("find_v1") is own
+
+
+def test_an_alias_follows_what_is_added_and_removed() -> None:
+    catalogue = filled(a_tool("other"))
+    assert catalogue.find("find") is None
+    catalogue.add("std__find", a_tool("std__find", alias="find"), on_conflict="error")
+    there = catalogue.find("find")
+    catalogue.remove("std__find")
+
+    assert there is not None
+    assert catalogue.find("find") is None
+
+
 def test_a_name_goes_before_an_id() -> None:
     first, second = a_tool("find"), a_tool("find_v1")
 
@@ -137,12 +172,37 @@ def test_removing_what_is_not_there_names_the_nearest() -> None:
     assert caught.value.nearest == ("find",)
 
 
-def test_every_change_is_a_new_version() -> None:
-    catalogue = filled(a_tool("a"))
-    before = catalogue.version
+def test_only_changed_tools_are_indexed_again() -> None:
+    catalogue = filled(a_tool("a", "orders"), a_tool("b", "orders"))
+    waiting = [catalogue.not_indexed]
+    catalogue.update_index()
+    waiting.append(catalogue.not_indexed)
     catalogue.remove("a")
+    waiting.append(catalogue.not_indexed)
 
-    assert catalogue.version > before
+    found = catalogue.search("orders", lambda _: True, 5)
+
+    assert [tool.spec.name for tool in found] == ["b"]
+    assert waiting == [2, 0, 1]
+
+
+def test_a_glob_matches_names_until_they_change() -> None:
+    catalogue = filled(a_tool("crm__find"), a_tool("shop__find"))
+    before = catalogue.match("crm__*"), catalogue.match("crm__*")
+    catalogue.add("crm__add", a_tool("crm__add"), on_conflict="error")
+    catalogue.remove("crm__find")
+
+    assert before == (("crm__find",), ("crm__find",))
+    assert catalogue.match("crm__*") == ("crm__add",)
+
+
+def test_many_globs_are_not_all_kept() -> None:
+    catalogue = filled(a_tool("crm__find"))
+    for number in range(1_100):
+        catalogue.match(f"c*{number}")
+
+    assert len(catalogue._matches) == 100
+    assert catalogue.match("c*") == ("crm__find",)
 
 
 NAMES = ["shop__find_order", "shop__refund_order", "crm__find_customer", "db__list_tables", "f"]
@@ -185,7 +245,7 @@ def test_among_thousands_of_names_few_are_looked_at_closely() -> None:
     nearest = catalogue.nearest("source7__do_somthing_2057", may_name)
 
     assert nearest[0] == "source7__do_something_2057"
-    assert len(asked) == 50
+    assert len(asked) == 200
 
 
 def test_tools_may_come_and_go_while_others_look() -> None:

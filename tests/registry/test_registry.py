@@ -15,7 +15,7 @@ from pegboard import BaseTool, Policy, Principal, SchemaTool, ToolContext, ToolR
 from pegboard.access import Switches, decide
 from pegboard.core.decision import Action, Verdict
 from pegboard.core.result import ToolResult
-from pegboard.core.tool import Effect, Limits, Status, ToolSpec
+from pegboard.core.tool import AGENT, Effect, Limits, Status, ToolSpec
 from pegboard.errors import (
     AccessDenied,
     CallerError,
@@ -75,7 +75,7 @@ def test_a_name_that_is_taken_is_an_error_unless_the_last_one_shall_win() -> Non
 
     with pytest.raises(DuplicateTool):
         registry.add(second)
-    registry.add(second, on_conflict="replace")
+    registry.add(second, replace=True)
 
     assert registry.get("find") is second
     assert ToolRegistry([first, second], on_conflict="replace").get("find") is second
@@ -169,6 +169,19 @@ def test_registering_costs_the_same_for_each_of_many_tools() -> None:
     assert calls_made(1000) < calls_made(10) * 1.05
 
 
+@pytest.mark.parametrize(
+    ("given", "says"),
+    [
+        ({"tools": [], "policy": {"deny": ["a*"]}}, r"write policy=Policy\(deny="),
+        ({"tools": print}, r"write ToolRegistry\(\[\.\.\.\]\)"),
+    ],
+    ids=["a mapping as policy", "one tool"],
+)
+def test_what_a_registry_is_not_made_of_is_told(given: dict[str, Any], says: str) -> None:
+    with pytest.raises(ConfigError, match=says):
+        ToolRegistry(**given)
+
+
 def test_policy_and_listeners_cannot_be_combined_with_an_environment() -> None:
     for options in ({"policy": Policy(deny=("*",))}, {"listeners": [Heard()]}):
         with pytest.raises(ConfigError, match="cannot be combined with 'environment'"):
@@ -197,6 +210,17 @@ def test_hidden_tools_are_neither_listed_nor_found_nor_named() -> None:
     with pytest.raises(ToolNotFound) as caught:
         registry.get("shop__fnd", principal=ADA)
     assert caught.value.nearest == ("shop__find",)
+
+
+def test_an_agent_is_visible_and_no_model_is_shown_it() -> None:
+    spec = ToolSpec(name="helper", description="Helps.", input_schema={}, handler=AGENT)
+    registry = ToolRegistry([SchemaTool(spec=spec, run=_run)])
+
+    assert [item.spec.name for item in registry.visible()] == ["helper"]
+    assert registry.visible_to_models() == registry.openai_tools() == []
+
+
+async def _run(_arguments: Any, _ctx: Any) -> None: ...
 
 
 async def test_an_unknown_name_does_not_tell_of_hidden_tools() -> None:
@@ -236,6 +260,15 @@ def test_search_filters_and_ranks() -> None:
     assert names(ToolQuery(category="web")) == ["s1", "s2"]
     assert names(ToolQuery(query=" ", limit=2)) == ["s1", "s2"]
     assert names("") == ["s1", "s2", "s3"]
+
+
+@pytest.mark.parametrize("count", [1, 120])
+async def test_a_search_is_prepared_for_many_changes_and_for_few(count: int) -> None:
+    registry = ToolRegistry([a_tool(f"t{number}", "orders") for number in range(count)])
+    await registry.prepare_search()
+
+    assert registry._catalogue.not_indexed == 0
+    assert len(registry.search(ToolQuery(query="orders", limit=count))) == count
 
 
 def test_search_follows_what_is_added_and_removed() -> None:
@@ -415,3 +448,22 @@ async def test_one_caller_never_sees_what_another_has_left() -> None:
 def test_an_error_of_the_registry_is_the_callers() -> None:
     for kind in (DuplicateTool, ToolNotFound, SyncUse):
         assert issubclass(kind, CallerError)
+
+
+async def test_a_bug_in_a_tool_is_logged_once_also_through_another_tool_and_with_a_key(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    def inner() -> int:
+        return {}["nothing"]
+
+    async def outer(ctx: ToolContext[Any]) -> int:
+        return (await ctx.call("inner")).unwrap()
+
+    registry = ToolRegistry([inner, outer])
+    keyed: ToolContext[Any] = ToolContext(idempotency_key="k")
+    results = [await registry.call("outer", {}, keyed) for _ in range(2)]
+
+    [entry] = [item for item in caplog.records if item.name == "pegboard.tools"]
+    assert all(result.is_error for result in results)
+    assert "tools: 'inner' failed" in entry.getMessage()
+    assert "KeyError: 'nothing'" in entry.getMessage()

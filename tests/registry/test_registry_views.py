@@ -31,6 +31,14 @@ def test_all_but_some(registry: ToolRegistry) -> None:
     assert registry.exclude().names() == registry.names()
 
 
+def test_a_glob_means_all_that_it_matches(registry: ToolRegistry) -> None:
+    assert registry.only("add", "shop__*").names() == ("add", "shop__find", "shop__refund")
+    assert registry.only("shop__*", "shop__find").names() == ("shop__find", "shop__refund")
+    assert registry.exclude("shop__*").names() == ("add",)
+    with pytest.raises(ToolNotFound, match=r"Tool 'crm__\*' not found"):
+        registry.only("crm__*")
+
+
 @pytest.mark.parametrize("view", ["only", "exclude"])
 def test_a_name_that_no_tool_has_is_an_error(registry: ToolRegistry, view: str) -> None:
     with pytest.raises(ToolNotFound, match="Did you mean 'shop__find'"):

@@ -75,7 +75,7 @@ def test_what_a_tool_offers_beyond_the_protocol_is_offered_too() -> None:
     plain, waits = RenamedTool(as_tool(add), "plus"), RenamedTool(as_tool(wait), "rest")
 
     assert (plain.is_async, waits.is_async) == (False, True)
-    assert plain.parameter_names == ("a", "b")
+    assert plain.parameter_texts == {"a": "", "b": ""}
     assert plain.needs_context is False
     assert plain.function is add
 

@@ -5,7 +5,12 @@ import pytest
 
 from pegboard import Pegboard
 from pegboard.errors import ConfigError
-from pegboard.runtime.argument_checks import as_tuple, load_configured_board, resolve_settings
+from pegboard.runtime.argument_checks import (
+    as_tuple,
+    check_policy,
+    load_configured_board,
+    resolve_settings,
+)
 from pegboard.runtime.settings import Settings
 
 
@@ -24,6 +29,10 @@ from pegboard.runtime.settings import Settings
         ({"settings": {}}, "settings: expected a Settings(...) or None, not a mapping"),
         ({"tools": 3}, "tools: expected a list, not a value of type int"),
         ({"tools": "add"}, "tools: expected a list, not a text"),
+        (
+            {"policy": {"deny": ["a"]}},
+            'policy: expected a Policy, as Policy(deny=("*delete*",)), not a mapping',
+        ),
         ({"listeners": 3}, "listeners: expected a list, not a value of type int"),
     ],
     ids=str,
@@ -57,3 +66,7 @@ def test_settings_without_a_board_file_mean_the_built_in_tools(tmp_path: Path) -
 
     assert [entry.kind for entry in alone.board.sources] == ["builtin"]
     assert (named.board.sources, named.base_dir) == ((), tmp_path.resolve())
+
+
+def test_a_policy_may_be_left_out() -> None:
+    assert check_policy(None) is None

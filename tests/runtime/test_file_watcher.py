@@ -3,7 +3,7 @@ from pathlib import Path
 
 import pytest
 
-from pegboard.runtime.file_watcher import watch_file
+from pegboard.runtime.file_watcher import FileStates, watch_file
 
 
 @pytest.mark.parametrize("kind", ["changed", "removed", "made"])
@@ -60,3 +60,44 @@ async def test_a_change_that_fails_does_not_end_the_following(tmp_path: Path) ->
     following.cancel()
 
     assert seen == ["a", "bb"]
+
+
+def test_the_names_of_new_changed_and_removed_files_are_found_once(tmp_path: Path) -> None:
+    for name in ("same", "changed", "gone"):
+        (tmp_path / name).write_text("a")
+    states = FileStates(tmp_path.iterdir)
+    (tmp_path / "changed").write_text("bb")
+    (tmp_path / "gone").unlink()
+    (tmp_path / "new").write_text("a")
+
+    assert states.find_changes() == ["changed", "gone", "new"]
+    assert states.find_changes() == []
+
+
+def test_files_that_are_only_now_listed_are_no_change(tmp_path: Path) -> None:
+    (tmp_path / "a").write_text("a")
+    states = FileStates(tmp_path.iterdir)
+    (tmp_path / "b").write_text("b")
+    states.add_new((tmp_path / "b").stat().st_mtime_ns)
+    (tmp_path / "a").write_text("aa")
+
+    assert states.find_changes() == ["a"]
+
+
+def test_a_listed_file_that_was_written_after_it_was_read_has_changed(tmp_path: Path) -> None:
+    states = FileStates(tmp_path.iterdir)
+    (tmp_path / "b").write_text("b")
+    states.add_new((tmp_path / "b").stat().st_mtime_ns - 1)
+
+    assert states.find_changes() == ["b"]
+    assert states.find_changes() == []
+
+
+def test_a_folder_that_cannot_be_read_is_no_change(tmp_path: Path) -> None:
+    folder = tmp_path / "folder"
+    folder.mkdir()
+    (folder / "a").write_text("a")
+    states = FileStates(folder.iterdir)
+    folder.rename(tmp_path / "elsewhere")
+
+    assert states.find_changes() == []

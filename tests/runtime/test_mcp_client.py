@@ -14,7 +14,7 @@ from tests.sources.mcp.rogue import PLAIN, result, rogue
 from tests.sources.mcp.workshop import server as workshop
 
 from pegboard import MCPClient, MCPConnectionError, ToolRegistry, tool
-from pegboard.errors import InvalidRequest
+from pegboard.errors import InvalidRequest, ToolFailed
 
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(60)]  # servers take seconds to start
 COMMAND = [sys.executable, str(WORKSHOP)]
@@ -42,6 +42,14 @@ def test_its_tools_go_into_any_registry_beside_others(client: MCPClient) -> None
 def test_a_call_goes_by_the_name_here_or_by_the_servers_own(client: MCPClient) -> None:
     assert client.call_tool("add", {"a": 1, "b": 2}).unwrap() == {"result": 3}
     assert client.call_tool("shop__add", '{"a": 1, "b": "2"}').unwrap() == {"result": 3}
+
+
+def test_its_tools_are_called_as_functions(client: MCPClient) -> None:
+    tools = {item.spec.name: item for item in client.as_tools()}
+
+    assert tools["shop__add"](a=2, b="3") == {"result": 5}
+    with pytest.raises(ToolFailed, match="the drawer is stuck"):
+        tools["shop__fail"]()
 
 
 def test_what_a_tool_refuses_is_a_result_and_a_lost_connection_an_error(client: MCPClient) -> None:
@@ -84,6 +92,25 @@ async def test_on_a_loop_the_connection_lives_there() -> None:
 
     assert result.unwrap() == {"result": 3}
     assert from_a_thread.unwrap() == {"result": 4}
+
+
+async def test_a_closed_client_says_that_it_is_closed() -> None:
+    async with MCPClient(COMMAND) as client:
+        [add] = [tool for tool in client.as_tools() if tool.spec.action == "add"]
+    registry = ToolRegistry([add])
+
+    for use in (client.ping, client.refresh, client.connect, lambda: client.call_tool("add")):
+        with pytest.raises(InvalidRequest, match="This MCPClient is closed: make a new one"):
+            await use()
+    result = await registry.call(add.spec.name, {"a": 1, "b": 2})
+    assert result.text == "MCP server 'mcp' is closed. Trying again does not help."
+
+
+async def test_on_a_loop_its_tools_are_awaited() -> None:
+    async with MCPClient({"mcpServers": {"shop": STDIO}}) as client:
+        [add] = [item for item in client.as_tools() if item.spec.action == "add"]
+
+        assert await add(a=2, b=3) == {"result": 5}
 
 
 async def test_a_tool_that_comes_later_is_listed_by_itself() -> None:

@@ -3,7 +3,8 @@ import asyncio
 import pytest
 
 from pegboard.runtime.missing_tools import MissingTools
-from pegboard.runtime.sources.state import SourceState
+from pegboard.runtime.sources.state import Opener, SourceState
+from pegboard.sources.builtin import KIND as BUILTIN
 
 STATES = {
     name: SourceState(name=name, kind="sql", status=status, reason=reason)
@@ -45,3 +46,28 @@ async def test_another_loop_does_not_wait_for_it() -> None:
         return absent.coming("slow__x")
 
     assert await asyncio.to_thread(lambda: asyncio.run(elsewhere())) is None
+
+
+async def test_a_plain_name_is_answered_for_by_the_source_whose_kind_has_it() -> None:
+    opener = Opener(kind=BUILTIN, config=None)
+    states = {
+        "up": STATES["up"],
+        "std": SourceState(
+            name="std", kind="builtin", status="failed", reason="no room", opener=opener
+        ),
+    }
+    absent = MissingTools(states)
+
+    assert absent.why("calculator") == "its source 'std' failed: no room"
+    assert absent.why("calculatr") == ""
+    assert absent.owner("calculator") == ""  # free for a tool of one's own
+
+
+async def test_a_plain_name_waits_for_the_source_that_has_it() -> None:
+    state = SourceState(name="std", kind="builtin", opener=Opener(kind=BUILTIN, config=None))
+    absent = MissingTools({"std": state})
+
+    assert absent.coming("letter_counter") is None
+    assert not state.wanted.is_set()
+    assert absent.coming("calculator") is state.listed
+    assert state.wanted.is_set()

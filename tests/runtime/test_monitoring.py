@@ -126,3 +126,14 @@ async def test_decisions_are_counted_where_they_are_made(tmp_path: Path) -> None
         assert await counted(board, "pegboard_approvals_pending") == 0
         assert await counted(board, "pegboard_runs_open", state="waiting") == 0
         assert await counted(board, "pegboard_dropped_events_total", listener="audit") == 0
+
+
+async def test_metrics_of_a_removed_tool_are_gone_at_the_next_scrape(tmp_path: Path) -> None:
+    async with board_of(tmp_path) as board:
+        await board.registry.call("look", {"order": 7})
+        before = await counted(board, "pegboard_call_duration_seconds_count", tool="look")
+        board.registry.remove("look")
+
+        after = await counted(board, "pegboard_call_duration_seconds_count", tool="look")
+
+    assert (before, after) == (1, 0)

@@ -5,11 +5,12 @@ from typing import Any
 
 import pytest
 
-from pegboard import ToolContext, ToolFailed, tool
+from pegboard import Policy, ToolContext, ToolFailed, tool
 from pegboard.core.ports.call_stores import HistoryQuery
 from pegboard.core.principal import Principal
-from pegboard.errors import ConfigError, SourceUnavailable, ToolNotFound
+from pegboard.errors import AccessDenied, ConfigError, SourceUnavailable, ToolNotFound
 from pegboard.runtime import Pegboard, Settings
+from pegboard.schemas.validation_cost import read_branch_limit
 
 TOOLS = '''
 from pegboard import tool
@@ -403,3 +404,19 @@ async def test_a_plan_with_an_unhealthy_tool_names_what_could_stand_in() -> None
     assert well.faults == ()
     assert well.seconds is not None
     assert broken.seconds is None
+
+
+async def test_a_program_s_policy_holds_and_survives_a_reload(tmp_path: Path) -> None:
+    file = tmp_path / "board.yaml"
+    file.write_text("sources: []")
+
+    async with Pegboard(file, tools=[bing], policy=Policy(deny=("bing", "gone"))) as board:
+        await board.reload()
+
+        assert isinstance((await board.call("bing", {"words": "x"})).error, AccessDenied)
+        assert [(rule.glob, rule.where) for rule in board.find_unused_rules()] == [("gone", "")]
+
+
+async def test_how_many_alternatives_a_schema_may_have_is_a_setting() -> None:
+    async with Pegboard(settings=Settings(max_schema_alternatives=77)):
+        assert read_branch_limit() == 77

@@ -154,7 +154,7 @@ async def test_what_lets_everything_work_as_before_passes(bank: Bank) -> None:
 
 @SECONDS
 async def test_a_server_that_calls_its_tool_harmless_is_not_believed(bank: Bank) -> None:
-    async with bank.board() as board:
+    async with bank.board(config="trust_hints: true") as board:
         bank.says(pay, annotations=ToolAnnotations(read_only_hint=True))
         await board.reload()
         spec = board.find("bank__pay").spec

@@ -19,7 +19,7 @@ class Board:
         self.given: list[list[str]] = []
         self.told = asyncio.Event()
 
-    async def __call__(self, loaded: LoadedBoard) -> None:
+    async def __call__(self, loaded: LoadedBoard, cause: str) -> None:
         names = [source.name for source in loaded.board.sources]
         self.given.append(names)
         self.told.set()
@@ -122,7 +122,7 @@ async def test_a_reload_that_cannot_be_proved_yet_is_made_later(file: Path) -> N
     tries: list[int] = []
     done = asyncio.Event()
 
-    async def reopen(_loaded: LoadedBoard) -> None:
+    async def reopen(_loaded: LoadedBoard, _cause: str) -> None:
         tries.append(len(errors))
         if errors:
             raise errors.pop()
@@ -139,3 +139,32 @@ async def test_a_reload_that_cannot_be_proved_yet_is_made_later(file: Path) -> N
     await reloading.close()
 
     assert (first, tries, reloading.problem) == ([3, 2, 1], [3, 2, 1, 0], "")
+
+
+async def test_files_that_a_reload_adds_before_it_has_ended_do_not_cause_another(
+    file: Path, tmp_path: Path
+) -> None:
+    (tmp_path / "new.py").write_text("")
+    listed: list[Path] = []
+    causes: list[str] = []
+
+    async def reopen(_loaded: LoadedBoard, cause: str) -> None:
+        causes.append(cause)
+        listed.append(tmp_path / "new.py")
+        await asyncio.sleep(0.05)  # the watcher looks at the files meanwhile
+
+    looked = 0
+
+    def files() -> list[Path]:
+        nonlocal looked
+        looked += 1
+        return list(listed)
+
+    reloading = BoardReloader(Settings(board=file), reopen)
+    reloading.watch(0.001, files=files)
+    await reloading.reload()
+    at_the_end = looked
+    await until(lambda: looked > at_the_end + 3)
+    await reloading.close()
+
+    assert causes == [""]

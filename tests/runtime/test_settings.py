@@ -27,6 +27,7 @@ def test_an_empty_variable_counts_as_not_set() -> None:
         pytest.param({"PEGBOARD_ZZZZZZ": "1"}, "no such setting", id="unknown"),
         pytest.param({"PEGBOARD_PORT": "many"}, "PEGBOARD_PORT: .*integer", id="no number"),
         pytest.param({"PEGBOARD_PORT": "70000"}, "PEGBOARD_PORT: .*65535", id="too large"),
+        pytest.param({"PEGBOARD_URL": "x:1"}, "PEGBOARD_URL: write the address", id="no address"),
     ],
 )
 def test_a_wrong_variable_is_named(variables: dict[str, str], says: str) -> None:
@@ -82,3 +83,18 @@ def test_a_database_is_a_postgresql_address_and_is_not_shown() -> None:
 def test_another_database_is_refused_with_what_to_write() -> None:
     with pytest.raises(ConfigError, match=r"PEGBOARD_DATABASE: .*write postgresql://user"):
         Settings.from_environment({"PEGBOARD_DATABASE": "mysql://host/board"})
+
+
+@pytest.mark.parametrize(
+    "given",
+    ["board.example", "ftp://board.example", "https://a@b", "https://b/?x=1", "https://b/#x"],
+)
+def test_a_public_address_has_a_scheme_a_host_and_a_path(given: str) -> None:
+    with pytest.raises(ConfigError, match=r"PEGBOARD_PUBLIC_URL: write an address as https://"):
+        Settings.from_environment({"PEGBOARD_PUBLIC_URL": given})
+
+
+def test_a_public_address_ends_without_a_slash() -> None:
+    settings = Settings.from_environment({"PEGBOARD_PUBLIC_URL": "https://board.example/pegs/"})
+
+    assert settings.public_url == "https://board.example/pegs"

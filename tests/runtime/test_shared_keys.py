@@ -73,10 +73,10 @@ def test_an_outcome_is_unknown_once_the_first_server_was_killed(
         (folder / "go").touch()
         first.ended()
 
-    assert (unknown.status, unknown.answer["code"]) == (502, "tool_failed")
+    assert (unknown.status, unknown.answer["code"]) == (409, "idempotency_conflict")
     assert "whether it took effect is unknown" in unknown.answer["detail"]
     assert took < LEASE + 3
-    assert again.status == 502
+    assert again.status == 409
     assert again.took < 1
     assert journal(folder) == ["pay begins"]
 

@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 
 from pegboard.sandbox.json_values import json_value
 
+MOST = 100_000
 DATE = "result[0]: a date is not JSON; return strings, numbers, lists or dicts"
 JSON = st.recursive(
     st.none()
@@ -22,7 +23,7 @@ JSON = st.recursive(
 
 @given(JSON)
 def test_json_stays_as_it_is(value: Any) -> None:
-    assert json_value(value) == (value, "")
+    assert json_value(value, most=MOST) == (value, "")
 
 
 @pytest.mark.parametrize(
@@ -36,12 +37,12 @@ def test_json_stays_as_it_is(value: Any) -> None:
     ],
 )
 def test_what_json_can_say_otherwise_is_said_so(value: Any, expected: Any) -> None:
-    assert json_value(value) == (expected, "")
+    assert json_value(value, most=MOST) == (expected, "")
 
 
 @pytest.mark.parametrize("key", [1, 2.5, None, True, False])
 def test_keys_become_what_the_json_module_makes_of_them(key: Any) -> None:
-    assert json_value({key: 0})[0] == json.loads(json.dumps({key: 0}))
+    assert json_value({key: 0}, most=MOST)[0] == json.loads(json.dumps({key: 0}))
 
 
 @pytest.mark.parametrize(
@@ -57,11 +58,33 @@ def test_keys_become_what_the_json_module_makes_of_them(key: Any) -> None:
     ids=["nan", "infinity", "bytes", "date", "key", "huge"],
 )  # fmt: skip
 def test_what_json_cannot_say_is_refused_with_its_place(value: Any, problem: str) -> None:
-    assert json_value(value) == (None, problem)
+    assert json_value(value, most=MOST) == (None, problem)
 
 
 def test_what_is_nested_without_end_is_refused() -> None:
     value: list[Any] = []
     value.append(value)
 
-    assert "nested more than 200 deep" in json_value(value)[1]
+    assert "nested more than 200 deep" in json_value(value, most=MOST)[1]
+
+
+@pytest.mark.parametrize(
+    ("value", "size"),
+    [("a" * 98, 100), ([0] * 49, 100), ({"a" * 45: "b" * 45}, 98), (10**97, 96)],
+    ids=["text", "list", "dict", "integer"],
+)
+def test_a_value_may_have_its_bytes_of_json_and_no_more(value: Any, size: int) -> None:
+    assert json_value(value, most=size) == (value, "")
+    assert json_value([value, value, value], most=size)[1].endswith(
+        f"more than {size} bytes of JSON"
+    )
+
+
+def test_what_is_referred_to_twice_counts_twice() -> None:
+    doubled, text = [1], "a" * 20_000
+    for _ in range(40):
+        doubled = [doubled, doubled]
+
+    assert json_value(doubled, most=MOST)[1].endswith("more than 100000 bytes of JSON")
+    assert json_value([text] * 6, most=MOST) == (None, "result: more than 100000 bytes of JSON")
+    assert json_value([text] * 4, most=MOST) == ([text] * 4, "")

@@ -159,6 +159,19 @@ async def test_hostile_input_to_a_library_ends_soon(code_sandbox: ProbedSandbox,
     assert outcome.stopped == ""
 
 
+@pytest.mark.parametrize("last", ["x", "{'a': x}", "f(x)"])
+async def test_a_value_with_shared_parts_is_counted_as_its_json(
+    code_sandbox: ProbedSandbox, last: str
+) -> None:
+    async def f(x: Any) -> None: ...
+
+    code = f"x = [1]\nfor _ in range(40): x = [x, x]\n{last}"
+    outcome = await code_sandbox.run_code(CodeJob(code=code, functions={"f": f}))
+
+    assert "bytes of JSON" in outcome.error
+    assert outcome.value is None
+
+
 async def test_what_is_printed_is_kept_up_to_its_bound(code_sandbox: ProbedSandbox) -> None:
     few = await run_code(code_sandbox, "print('a', 'b')\nprint(1)")
     many = await run_code(code_sandbox, "for _ in range(100): print('é' * 99)\n7")

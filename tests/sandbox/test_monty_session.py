@@ -58,8 +58,8 @@ async def test_an_error_that_is_not_meant_for_the_code_ends_the_run(
         ("add()", "TypeError: add(): missing a required argument: 'a'"),
         ("add(1, 2, 3)", "TypeError: add(): too many positional arguments"),
         ("add(c=1)", "TypeError: add(): missing a required argument: 'a'"),
-        ("add(float('nan'))", "TypeError: add(): result[0][0]: nan is not JSON"),
-        ("add({(1,): 1})", "TypeError: add(): result[0][0]: a key is a tuple"),
+        ("add(float('nan'))", "TypeError: add(): arguments[0][0]: nan is not JSON"),
+        ("add({(1,): 1})", "TypeError: add(): arguments[0][0]: a key is a tuple"),
     ],
 )
 async def test_a_function_called_wrongly_is_not_called(

@@ -62,6 +62,7 @@ def test_what_would_mend_a_fault_is_told_by_its_type(
         ),
         ({"anyOf": [{"minimum": 5}, {"type": "null"}]}, 1, ["1 is less than the minimum of 5"]),
         ({"enum": [5]}, 6, ["expected 5, found 6 (number)"]),
+        ({"enum": []}, 6, ["expected nothing here, found 6 (number)"]),
     ],
     ids=str,
 )

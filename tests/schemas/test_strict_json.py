@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from pegboard.schemas.strict_json import decode, is_json, not_finite_places
+from pegboard.schemas.strict_json import decode, has_more_values, is_json, not_finite_places
 
 DEEP = 10_000
 
@@ -88,3 +88,10 @@ def _frames_left() -> int:
     while frame is not None:
         frame, used = frame.f_back, used + 1
     return sys.getrecursionlimit() - used
+
+
+def test_values_are_counted_in_one_pass_whatever_a_text_has() -> None:
+    endless = b"[" + b"," * 1_000 + b'"' + b'\\"' * 200_000
+
+    assert has_more_values(endless, 1_000)
+    assert not has_more_values(b'["' + b'\\",[' * 200_000 + b'"]', 1_000)

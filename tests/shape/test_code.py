@@ -19,12 +19,13 @@ CATCH_ALL: dict[str, str] = {
     "features/pins/classify.py": "an error raised for a foreign schema makes its tool unavailable",
     "graphs/engine/graph_execution.py": "an error raised by a node kind becomes its node's failure",
     "graphs/runner.py": "an error that ends an attempt is raised again after its run ended",
-    "observability/background_queue.py": "failed events are counted; later ones are still sent",
+    "concurrency/background_queue.py": "failed events are counted; later ones are still sent",
     "runtime/sources/refresher.py": "an error of a source becomes its reason and stops no other",
     "servers/http/middleware/security_headers.py": "an unhandled error is logged under an error id",
     "servers/http/websocket/connection.py": "an unhandled error is answered with an error id",
     "servers/http/websocket/endpoint.py": "an unhandled error is logged and closes the connection",
     "servers/mcp/change_notifications.py": "a failed notification must not delay other clients",
+    "servers/mcp/listings.py": "a tool that cannot be shown must not hide all others",
     "servers/mcp/handlers.py": "an unhandled error is logged and answered with an error id",
     "servers/mcp/progress.py": "a failed progress notification must not fail the call",
     "sources/langchain/client.py": "an error raised by a tool factory becomes a reason",
@@ -50,6 +51,7 @@ ERRORS_OF_THEIR_OWN: dict[str, str] = {
     "sources/openapi/document/server_urls.py:BadServerUrl": "an internal signal of one source",
     "sources/sql/driver.py:StaleConnection": "an internal signal of one source",
     "testing/durability_scenarios.py:Odd": "raised on purpose by a step of the suite",
+    "testing/scripted_model.py:ScriptDrift": "an AssertionError, for the tests of others",
 }
 
 _LATER = re.compile(r"\b(?:TO(?:DO)|FIX(?:ME))\b")

@@ -62,6 +62,7 @@ RETIRED = frozenset(
 """Words for which the field has better ones: attempt, release, deliver, report."""
 
 PARTICIPLES_OF_THE_API: dict[str, str] = {
+    "engines/structured_call.py:structured_llm_call": "the specification names it",
     "registry/registry.py:prefixed": "the specification names this view of a registry",
     "registry/registry.py:renamed": "the specification names this view of a registry",
 }

@@ -46,6 +46,34 @@ def test_the_front_door_loads_nothing_heavy(statement: str) -> None:
     assert _loaded_by(statement) & set(HEAVY) == set()
 
 
+def test_the_library_and_a_board_in_memory_need_no_modules_of_unix() -> None:
+    program = """
+import sys
+for name in ("fcntl", "grp", "pwd", "resource", "termios"):
+    sys.modules[name] = None
+import asyncio
+import pegboard
+
+@pegboard.tool(effect="read")
+def double(n: int) -> int:
+    return 2 * n
+
+async def main() -> None:
+    async with pegboard.Pegboard(tools=[double]) as board:
+        print((await board.call("double", {"n": 2})).unwrap())
+
+for name in pegboard.__all__:
+    getattr(pegboard, name)
+print(pegboard.ToolRegistry([double]).call_sync("double", {"n": 1}).unwrap())
+asyncio.run(main())
+"""
+    shown = subprocess.run(
+        [sys.executable, "-c", program], capture_output=True, check=True, text=True
+    )
+
+    assert shown.stdout.split() == ["2", "4"]
+
+
 def test_declaring_tools_loads_no_event_loop() -> None:
     loaded = _loaded_by("from pegboard import tool, ToolRegistry")
 

@@ -167,7 +167,7 @@ async def test_calls_that_change_something_or_were_refused_are_in_the_trail(
 async def test_calls_that_only_read_are_in_the_trail_where_they_are_wanted(
     kind: str, tmp_path: Any, clock: FakeClock
 ) -> None:
-    async with a_storage(kind, tmp_path, clock, audit_reads=True) as storage:
+    async with a_storage(kind, tmp_path, clock, audit_reads="all") as storage:
         storage.auditor.on_event(a_record("read"))
         storage.auditor.on_event(a_written("write"))
         await storage.flush()

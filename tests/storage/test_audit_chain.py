@@ -221,7 +221,7 @@ async def test_memory_forgets_the_older_half_and_stays_provable(clock: FakeClock
     from pegboard.storage.history_rows import redact_nothing
     from pegboard.storage.memory.audit import MemoryAudit
 
-    audit = MemoryAudit(ClosableLock(), clock=clock, redact=redact_nothing, reads=False, bound=10)
+    audit = MemoryAudit(ClosableLock(), clock=clock, redact=redact_nothing, reads="none", bound=10)
     for number in range(25):
         await audit.append([an_entry(number)])
     report = await audit.verify()

@@ -25,8 +25,18 @@ from pegboard.storage.history_rows import redact_nothing
 def test_what_changes_something_or_was_refused_is_kept(
     effect: str, decision: str, kept: bool
 ) -> None:
-    assert is_audited(effect=effect, decision=decision, reads=False) == kept
-    assert is_audited(effect=effect, decision=decision, reads=True)
+    assert is_audited(effect=effect, decision=decision, handler="", reads="none") == kept
+    assert is_audited(effect=effect, decision=decision, handler="", reads="all")
+
+
+@pytest.mark.parametrize(
+    ("handler", "expected"),
+    [("openapi GET /orders", True), ("mcp", True), ("sql", True), ("function", False), ("", False)],
+)
+def test_reads_that_leave_the_process_can_be_audited_alone(handler: str, expected: bool) -> None:
+    found = is_audited(effect="read", decision="allow", handler=handler, reads="remote")
+
+    assert found == expected
 
 
 def test_an_entry_says_who_did_what_and_keeps_no_arguments() -> None:
@@ -50,7 +60,7 @@ APPROVAL = ApprovalChanged(
 
 
 def test_a_decision_is_kept_without_secrets() -> None:
-    audited = AuditEventFilter(lambda text: text.replace("hush", "***"), reads=False)
+    audited = AuditEventFilter(lambda text: text.replace("hush", "***"), reads="none")
 
     entry = audited.entry_of(APPROVAL)
 
@@ -66,7 +76,7 @@ def test_a_change_of_the_rules_is_kept_and_never_as_a_gap(kind: str, kept: str) 
         kind=kind, action="changed", at=float("nan"), detail={"deny": ["pay"], "n": 1}
     )
 
-    entry = AuditEventFilter(redact_nothing, reads=False).entry_of(event)
+    entry = AuditEventFilter(redact_nothing, reads="none").entry_of(event)
 
     assert isinstance(entry, AuditEntry)
     assert (entry.kind, entry.at) == (kept, 0.0)
@@ -74,7 +84,7 @@ def test_a_change_of_the_rules_is_kept_and_never_as_a_gap(kind: str, kept: str) 
 
 
 def test_of_a_source_it_is_kept_that_it_changed() -> None:
-    audited = AuditEventFilter(redact_nothing, reads=False, now=lambda: 7.0)
+    audited = AuditEventFilter(redact_nothing, reads="none", now=lambda: 7.0)
     ok = SourceChanged(source="shop", status="ok", tools=3)
     failed = SourceChanged(source="shop", status="failed", reason="gone")
 
@@ -87,7 +97,7 @@ def test_of_a_source_it_is_kept_that_it_changed() -> None:
 
 
 def test_the_stack_of_foreign_code_is_the_logs_alone() -> None:
-    audited = AuditEventFilter(redact_nothing, reads=False)
+    audited = AuditEventFilter(redact_nothing, reads="none")
 
     entry = audited.entry_of(SourceChanged(source="shop", status="failed", stack="at 0x1"))
     again = audited.entry_of(SourceChanged(source="shop", status="failed", stack="at 0x2"))
@@ -98,7 +108,7 @@ def test_the_stack_of_foreign_code_is_the_logs_alone() -> None:
 
 
 def test_calls_that_only_read_and_steps_of_runs_need_no_proof() -> None:
-    audited = AuditEventFilter(redact_nothing, reads=False)
+    audited = AuditEventFilter(redact_nothing, reads="none")
 
     assert audited.entry_of(a_record(effect="read", decision="allow")) is None
     assert audited.entry_of(NodeChanged(run_id="r1", node="a", state="ready", at=1.0)) is None

@@ -14,6 +14,7 @@ from tests.storage.made import NOON, a_result, a_start, a_written, an_outcome
 from tests.storage.test_approvals import an_approval
 from tests.storage.test_audit import an_entry
 from tests.storage.test_catalogue import a_version
+from tests.storage.test_conversations import a_conversation, an_exchange
 from tests.storage.test_pins import a_held, a_pin
 from tests.storage.test_runs import WAITING
 from tests.storage.test_runs import a_result as a_run_result
@@ -75,6 +76,14 @@ def operations(storage: Storage) -> list[Callable[[], Awaitable[Any]]]:
         lambda: storage.runs.emit("r1", EVENTS),
         lambda: storage.runs.store_result(a_run_result(), "two"),
         lambda: storage.runs.forget(finished_before=NOON + 1),
+        lambda: storage.conversations.create(a_conversation()),
+        lambda: storage.conversations.append(an_exchange("x1")),
+        lambda: storage.conversations.append(an_exchange("x2")),
+        lambda: storage.conversations.append(an_exchange("x3")),
+        lambda: storage.conversations.withdraw("x3"),
+        lambda: storage.conversations.finish(an_exchange("x1", state="completed")),
+        lambda: storage.conversations.update("c1", {"title": "Pears"}),
+        lambda: storage.conversations.delete("c1"),
         lambda: storage.audit.append([an_entry(number) for number in range(5)]),
         lambda: storage.audit.retain(since=NOON + 3, by="ada"),
         lambda: _written(storage),

@@ -4,7 +4,7 @@ import asyncio
 
 from tests.storage.made import NOON
 
-from pegboard.core.ports.catalogue_stores import DependencyChange
+from pegboard.core.ports.catalogue_stores import DependencyChange, DependencySnapshot
 from pegboard.storage import Storage
 
 
@@ -51,3 +51,30 @@ async def test_of_servers_that_change_it_at_once_one_is_first(
 
     assert [task.result() for task in tasks].count(True) == 1
     assert len(await storage.dependencies.changes()) == 1
+
+
+async def test_old_changes_are_folded_into_a_snapshot(storage: Storage, other: Storage) -> None:
+    for version in (1, 2, 3):
+        await storage.dependencies.append(a_change(version))
+    graph = DependencySnapshot(
+        nodes={"a_v1": ("board", "spec"), "b_v1": ()}, edges=(("a_v1", "b_v1", ("board",)),)
+    )
+    snapshot = DependencyChange(version=2, at=NOON, snapshot=graph)
+
+    assert await storage.dependencies.fold(snapshot)
+
+    assert await other.dependencies.changes() == [snapshot, a_change(3)]
+    assert await other.dependencies.changes(2) == [a_change(3)]
+    assert await other.dependencies.append(a_change(4))
+
+
+async def test_changes_that_are_folded_already_are_not_folded_again(storage: Storage) -> None:
+    for version in (1, 2):
+        await storage.dependencies.append(a_change(version))
+    graph = DependencySnapshot(nodes={})
+    second = DependencyChange(version=2, at=NOON, snapshot=graph)
+    await storage.dependencies.fold(second)
+
+    assert not await storage.dependencies.fold(DependencyChange(version=1, at=NOON, snapshot=graph))
+
+    assert await storage.dependencies.changes() == [second]

@@ -1,15 +1,19 @@
 """Reading calls back, from every storage."""
 
+from pathlib import Path
 from typing import Any
 
 import pytest
 from msgspec.structs import replace
-from tests.storage.made import NOON, a_record, a_start, a_written, ids
+from tests.storage.made import NOON, a_record, a_start, a_storage, a_written, ids
 
-from pegboard.core.ports.call_stores import HistoryQuery
+from pegboard.core.ports.call_stores import CallTotals, HistoryQuery, TotalsQuery
 from pegboard.core.principal import Principal
 from pegboard.errors import InvalidRequest
 from pegboard.storage import Storage
+from pegboard.storage.databases.sqlite_file import FILE, open_reader
+from pegboard.storage.sql.history import select_calls
+from pegboard.testing import FakeClock
 
 
 async def test_calls_come_newest_first(storage: Storage) -> None:
@@ -148,3 +152,72 @@ async def test_calls_in_the_place_of_a_tool_are_found_by_it(storage: Storage) ->
         "c2": "",
         "w2": "courier__pay",
     }
+
+
+@pytest.mark.parametrize(
+    ("query", "index"),
+    [
+        (HistoryQuery(), "SCAN calls USING INDEX calls_by_time"),
+        (HistoryQuery(tool="t"), "SEARCH calls USING INDEX calls_by_tool (tool=?)"),
+        (HistoryQuery(source="s"), "SEARCH calls USING INDEX calls_by_source (source=?)"),
+        (HistoryQuery(principal="p"), "SEARCH calls USING INDEX calls_by_principal (principal=?)"),
+        (HistoryQuery(status="failed"), "SEARCH calls USING INDEX calls_by_status (status=?)"),
+        (HistoryQuery(run_id="r"), "SEARCH calls USING INDEX calls_by_run (run_id=?)"),
+        (HistoryQuery(instead_of="c"), "SEARCH calls USING INDEX calls_by_instead_of"),
+        (HistoryQuery(unfinished=True), "SCAN calls USING INDEX calls_unknown"),
+    ],
+    ids=["none", "tool", "source", "principal", "status", "run_id", "instead_of", "unfinished"],
+)
+async def test_each_filter_of_a_large_history_uses_its_index(
+    tmp_path: Path, clock: FakeClock, query: HistoryQuery, index: str
+) -> None:
+    async with a_storage("sqlite", tmp_path, clock):
+        reading = open_reader(tmp_path / FILE)
+    try:
+        wanted = select_calls(query).limit(10).compile(dialect=reading.core.dialect)
+        values = [wanted.params[name] for name in wanted.positiontup or ()]
+        plan = reading.driver.execute(f"EXPLAIN QUERY PLAN {wanted}", values).fetchall()
+    finally:
+        reading.close()
+
+    assert [row[-1].startswith(index) for row in plan] == [True], plan
+
+
+async def test_calls_are_counted_by_part_of_the_time(storage: Storage) -> None:
+    records = [
+        a_record("before", started_at=NOON - 1),
+        a_record("first", started_at=NOON, duration_ms=1.0),
+        a_record("second", started_at=NOON + 59, duration_ms=3.0),
+        a_record("failed", started_at=NOON + 60, status="failed", duration_ms=2.0),
+        a_record("away", started_at=NOON + 179, status="unavailable", duration_ms=900.0),
+        a_record("denied", started_at=NOON + 179, status="denied", duration_ms=0.0),
+        a_record("after", started_at=NOON + 180),
+    ]
+    for record in records:
+        storage.listener.on_event(record)
+    await storage.journal.record_start(a_start("unknown", started_at=NOON + 61))
+
+    totals = await storage.history.totals(TotalsQuery(since=NOON, until=NOON + 180, slots=3))
+
+    assert totals == CallTotals(
+        calls=6, failed=2, p50_ms=2.0, p95_ms=3.0, slots=((2, 0), (2, 1), (2, 1))
+    )
+
+
+async def test_only_the_calls_of_who_asks_are_counted(storage: Storage) -> None:
+    for number, (name, tenant) in enumerate([("ada", "acme"), ("bob", "acme"), ("ada", "other")]):
+        storage.listener.on_event(
+            a_record(f"c{number}", principal=Principal(id=name, tenant=tenant))
+        )
+    asked = TotalsQuery(since=NOON, until=NOON + 60, slots=1)
+
+    mine = await storage.history.totals(replace(asked, principal="ada", tenant="acme"))
+    ours = await storage.history.totals(replace(asked, tenant="acme"))
+
+    assert (mine.calls, ours.calls) == (1, 2)
+
+
+async def test_a_time_without_calls_has_no_durations(storage: Storage) -> None:
+    totals = await storage.history.totals(TotalsQuery(since=NOON, until=NOON + 60, slots=2))
+
+    assert totals == CallTotals(calls=0, failed=0, p50_ms=None, p95_ms=None, slots=((0, 0), (0, 0)))

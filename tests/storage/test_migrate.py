@@ -34,6 +34,14 @@ from pegboard.storage.migrations.versions.m0005_held_keys import down_revision a
 from pegboard.storage.migrations.versions.m0005_held_keys import revision as FIFTH
 from pegboard.storage.migrations.versions.m0006_stand_ins import down_revision as BEFORE_SIXTH
 from pegboard.storage.migrations.versions.m0006_stand_ins import revision as SIXTH
+from pegboard.storage.migrations.versions.m0007_history_filters import (
+    down_revision as BEFORE_SEVENTH,
+)
+from pegboard.storage.migrations.versions.m0007_history_filters import revision as SEVENTH
+from pegboard.storage.migrations.versions.m0008_conversations import (
+    down_revision as BEFORE_EIGHTH,
+)
+from pegboard.storage.migrations.versions.m0008_conversations import revision as EIGHTH
 from pegboard.storage.tables import METADATA
 from pegboard.testing import FakeClock
 
@@ -138,9 +146,18 @@ def test_the_list_of_revisions_is_that_of_the_migrations() -> None:
 
 
 def test_each_revision_follows_the_one_before() -> None:
-    before = (BEFORE_FIRST, BEFORE_SECOND, BEFORE_THIRD, BEFORE_FOURTH, BEFORE_FIFTH, BEFORE_SIXTH)
+    before = (
+        BEFORE_FIRST,
+        BEFORE_SECOND,
+        BEFORE_THIRD,
+        BEFORE_FOURTH,
+        BEFORE_FIFTH,
+        BEFORE_SIXTH,
+        BEFORE_SEVENTH,
+        BEFORE_EIGHTH,
+    )
 
-    assert (FIRST, SECOND, THIRD, FOURTH, FIFTH, SIXTH) == REVISIONS
+    assert (FIRST, SECOND, THIRD, FOURTH, FIFTH, SIXTH, SEVENTH, EIGHTH) == REVISIONS
     assert before == (None, *REVISIONS[:-1])
 
 

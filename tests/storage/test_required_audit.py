@@ -50,8 +50,8 @@ async def test_the_start_of_a_write_is_in_the_trail_before_it_runs(strict: Stora
 
 
 async def test_a_read_is_in_the_trail_only_where_it_is_audited(strict: Storage) -> None:
-    assert not strict.journal.wants(effect="read", decision="allow")
-    assert strict.journal.wants(effect="read", decision="ask")
+    assert not strict.journal.wants(effect="read", decision="allow", handler="function")
+    assert strict.journal.wants(effect="read", decision="ask", handler="function")
     await strict.journal.record_start(a_start("r1", effect="read", decision="ask"))
 
     assert [record.kind for record in await trail(strict)] == ["start"]
@@ -69,9 +69,9 @@ async def test_a_read_that_the_trail_does_not_want_leaves_no_start(strict: Stora
 async def test_all_reads_are_in_it_where_all_are_audited(
     kind: str, tmp_path: Path, clock: FakeClock
 ) -> None:
-    options = {"audit_starts": True, "audit_reads": True}
+    options = {"audit_starts": True, "audit_reads": "all"}
     async with a_storage(kind, tmp_path, clock, **options) as storage:
-        assert storage.journal.wants(effect="read", decision="allow")
+        assert storage.journal.wants(effect="read", decision="allow", handler="function")
         await storage.journal.record_start(a_start("r1", effect="read", started_at=float("nan")))
         [start] = await trail(storage)
 
@@ -79,8 +79,8 @@ async def test_all_reads_are_in_it_where_all_are_audited(
 
 
 async def test_nothing_waits_for_a_trail_that_nobody_requires(storage: Storage) -> None:
-    assert not storage.journal.wants(effect="read", decision="ask")
-    assert storage.journal.wants(effect="write", decision="allow")
+    assert not storage.journal.wants(effect="read", decision="ask", handler="function")
+    assert storage.journal.wants(effect="write", decision="allow", handler="function")
     await storage.journal.record_start(a_start("w1"))
 
     assert await trail(storage) == []

@@ -10,6 +10,7 @@ from pegboard.storage import Storage
 from pegboard.storage.memory.audit import MemoryAudit
 from pegboard.storage.memory.calls import MemoryCalls
 from pegboard.storage.memory.catalogue import MemoryCatalogue
+from pegboard.storage.memory.conversations import MemoryConversations
 from pegboard.storage.memory.dependencies import MemoryDependencies
 from pegboard.storage.memory.kill_switches import MemorySwitches
 from pegboard.storage.memory.last_known_tools import MemorySeenTools
@@ -21,6 +22,7 @@ from pegboard.storage.sql.approvals import SqlApprovals
 from pegboard.storage.sql.audit import SqlAudit, SqlAuditor
 from pegboard.storage.sql.call_recorder import SqlRecorder
 from pegboard.storage.sql.catalogue import SqlCatalogue
+from pegboard.storage.sql.conversations import SqlConversations
 from pegboard.storage.sql.dependencies import SqlDependencies
 from pegboard.storage.sql.history import SqlHistory
 from pegboard.storage.sql.kill_switches import SqlSwitches
@@ -46,6 +48,7 @@ PARTS: dict[str, tuple[type[Any], type[Any]]] = {
     "dependencies": (MemoryDependencies, SqlDependencies),
     "approvals": (MemoryApprovals, SqlApprovals),
     "runs": (MemoryRuns, SqlRuns),
+    "conversations": (MemoryConversations, SqlConversations),
     "audit": (MemoryAudit, SqlAudit),
     "auditor": (MemoryAudit, SqlAuditor),
     "upkeep": (MemoryUpkeep, SqlUpkeep),

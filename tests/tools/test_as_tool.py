@@ -31,6 +31,11 @@ class Shout(BaseTool):
         return str(arguments["text"]).upper()
 
 
+class NeedsName(Shout):
+    def __init__(self, name: str) -> None:
+        self.name = name
+
+
 class Method:
     def order(self, item: str) -> str:
         return item
@@ -77,6 +82,7 @@ def test_an_undecorated_function_counts_as_writing() -> None:
         pytest.param(as_tool(decorated), "shop__find_it", "find_it", id="FunctionTool"),
         pytest.param(PING, "shop__ping", "ping", id="SchemaTool"),
         pytest.param(Shout(), "shop__shout", "shout", id="BaseTool"),
+        pytest.param(Shout, "shop__shout", "shout", id="subclass of BaseTool"),
         pytest.param(Foreign(), "shop__foreign", "foreign", id="somebody else's tool"),
         pytest.param(
             as_tool(decorated, source="other"), "shop__find_it", "find_it", id="of another source"
@@ -124,7 +130,8 @@ def test_adopting_leaves_the_decorated_function_its_own_name() -> None:
     [
         pytest.param(5, "5 is not a tool", id="a number"),
         pytest.param("x.y", "expected a function, a method, or an object", id="a text"),
-        pytest.param(Shout, "for a class, give an instance", id="a class"),
+        pytest.param(NeedsName, "NeedsName cannot be made without arguments", id="a class"),
+        pytest.param(BaseTool, "BaseTool cannot be made without arguments", id="abstract class"),
         pytest.param(Foreign, "for a class, give an instance", id="a class with spec and run"),
         pytest.param(Method.order, "is a method: give it bound, as 'object.order'", id="unbound"),
         pytest.param(Method.decorated, "is a method: give it bound", id="unbound, decorated"),

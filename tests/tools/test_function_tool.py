@@ -46,6 +46,11 @@ class Shop:
         return f"{self.name}! {item}"
 
 
+def is_cheap(price: int) -> bool:
+    """Whether it is cheap."""
+    return price < 10
+
+
 class Silent:
     """What the class says."""
 
@@ -277,7 +282,7 @@ def test_it_is_a_tool_that_says_what_it_needs() -> None:
 
     assert isinstance(made, FunctionTool)
     assert isinstance(made, Tool)
-    assert (made.needs_context, made.parameter_names) == (True, ("a", "b"))
+    assert (made.needs_context, made.parameter_texts) == (True, {"a": "", "b": ""})
     assert (made.spec.description, repr(made)) == ("Finds.", "FunctionTool('find')")
     assert made.spec is made.spec
 
@@ -308,3 +313,12 @@ def lambda_named(name: str) -> Callable[[], str]:
 
     function.__name__ = name
     return function
+
+
+@pytest.mark.parametrize(
+    ("function", "toolkit"),
+    [(Shop("a").order, "Shop"), (functools.partial(Shop("a").order), "Shop"), (is_cheap, "")],
+    ids=["method", "partial of a method", "function"],
+)
+def test_the_toolkit_is_the_class_of_a_method(function: Any, toolkit: str) -> None:
+    assert as_tool(function).spec.toolkit == toolkit

@@ -1,5 +1,6 @@
 """More of what importing does is tested through the source that uses it."""
 
+import os
 import sys
 from pathlib import Path
 
@@ -87,3 +88,16 @@ def test_what_a_module_raises_is_not_shown(tmp_path: Path) -> None:
         import_module("importing_four", tmp_path)
 
     assert caught.value.is_logged
+
+
+def test_a_file_that_changes_twice_in_a_second_is_run_as_it_is_now(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(sys, "dont_write_bytecode", False)
+    path, seen = tmp_path / "importing_hasty.py", list[str]()
+    for nanosecond, text in enumerate(("one", "two", "six")):
+        path.write_text(f"TEXT = '{text}'\n")
+        os.utime(path, ns=(0, 1_700_000_000_000_000_000 + nanosecond))
+        seen += [import_file(path, tmp_path).TEXT, import_module(path.stem, tmp_path).TEXT]
+
+    assert seen == ["one", "one", "two", "two", "six", "six"]

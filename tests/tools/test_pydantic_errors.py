@@ -81,6 +81,10 @@ def test_what_would_mend_a_fault_is_told_by_its_type(faults: Any, wanted: Any) -
             "Input should be a valid date, too short",
             'expected a valid date, too short, found "5" (string)',
         ),
+        (
+            "Input should be a valid date or datetime, input is too short",
+            'expected a date such as 2027-01-31, input is too short, found "5" (string)',
+        ),
         ("Input should be greater than 5", 'expected a number greater than 5, found "5" (string)'),
         ("Value error, Not\nagain", 'not again, found "5" (string)'),
         ("URL is odd", 'URL is odd, found "5" (string)'),

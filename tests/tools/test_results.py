@@ -383,3 +383,23 @@ def test_an_enum_of_numbers_is_its_value() -> None:
         LOW = 1
 
     assert wrap(Level.LOW) == ToolResult(content="1", structured=1)
+
+
+def test_the_operator_reads_where_a_result_is_not_finite() -> None:
+    with pytest.raises(ToolOutputError) as caught:
+        finished(None, {"a": [1.0, float("inf")]})
+
+    assert str(caught.value.__cause__) == "inf at a[1] is not a finite number"
+
+
+@pytest.mark.parametrize("before", [0, 1, 2149, 2150, 4299, 5000])
+@pytest.mark.parametrize(("digits", "is_refused"), [(4299, False), (4301, True)])
+def test_too_many_digits_are_found_wherever_they_stand(
+    before: int, digits: int, is_refused: bool
+) -> None:
+    value: Any = ["x" * before, 10 ** (digits - 1), "x" * 5000]
+    if is_refused:
+        with pytest.raises(ToolOutputError):
+            finished(None, value)
+    else:
+        assert finished(None, value).structured == value

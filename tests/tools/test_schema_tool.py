@@ -1,5 +1,6 @@
 """A spec and an async function are a tool."""
 
+import re
 from collections.abc import Mapping
 from typing import Any
 
@@ -8,6 +9,7 @@ import pytest
 from pegboard.core.context import ToolContext
 from pegboard.core.tool import Tool, ToolSpec
 from pegboard.errors import ToolSignatureError
+from pegboard.registry import ToolRegistry
 from pegboard.tools import SchemaTool
 
 SCHEMA = {"type": "object", "properties": {"a": {"type": "integer"}}}
@@ -85,3 +87,27 @@ def test_what_an_upstream_says_stays_beside_what_the_board_says() -> None:
     assert made.upstream is not None
     assert made.upstream.input_schema == made.spec.input_schema
     assert (moved.upstream, moved.overridden) == (made.upstream, frozenset({"description"}))
+
+
+@pytest.mark.parametrize(
+    ("fields", "reason"),
+    [
+        ({"input_schema": {"type": "strin"}}, "'echo' has a broken JSON Schema: at 'type': "),
+        ({"output_schema": {"pattern": "("}}, "'echo' has a broken JSON Schema: at 'pattern': "),
+        ({"input_schema": {"$ref": "https://a.test/b"}}, "'https://a.test/b' is outside"),
+    ],
+    ids=["input", "output", "another document"],
+)
+def test_a_broken_schema_is_refused_when_it_is_registered(
+    fields: dict[str, Any], reason: str
+) -> None:
+    made = _made(**fields)
+
+    with pytest.raises(ToolSignatureError, match=re.escape(reason)):
+        ToolRegistry([made])
+
+
+def test_a_schema_that_is_made_on_first_use_is_not_made_to_be_checked() -> None:
+    registry = ToolRegistry([_made(input_schema=lambda: 1 / 0)])
+
+    assert len(registry) == 1

@@ -17,12 +17,14 @@ def test_every_option_reaches_the_spec() -> None:
         "description": "Finds it.",
         "category": "web",
         "effect": "read",
+        "destructive": False,
         "idempotent": True,
         "cacheable": True,
         "cache_ttl": 5,
         "cache_per_principal": False,
         "capabilities": ["search"],
         "supported_tasks": ["find_pages"],
+        "examples": [{"query": "news"}],
         "tags": {"a"},
         "dependencies": ("x_v1",),
         "id": "find_v9",
@@ -47,6 +49,7 @@ def test_every_option_reaches_the_spec() -> None:
         "status": Status.DEPRECATED,
         "capabilities": ("search",),
         "supported_tasks": ("find_pages",),
+        "examples": ({"query": "news"},),
         "tags": ("a",),
     }
 
@@ -55,6 +58,8 @@ def test_every_option_reaches_the_spec() -> None:
     ("options", "reason"),
     [
         ({"efect": "read"}, "unknown options efect; known are cache_per_principal, cache_ttl,"),
+        ({"examples": {"query": "a"}}, "examples must be several examples of arguments"),
+        ({"examples": ["a"]}, "examples must be several examples of arguments"),
         ({"effect": "reed"}, "effect must be one of read, write, admin, found 'reed'"),
         ({"effect": None}, "effect must be one of read, write, admin, found None"),
         ({"status": "gone"}, "status must be one of active, deprecated, disabled, failed,"),

@@ -24,7 +24,7 @@ def test_all_problems_are_told_at_once() -> None:
         "Invalid arguments for 'order':",
         "- items[0].sku: expected a string, found 5 (number)",
         '- items[0].price.amount: expected a number, found "x" (string)',
-        '- when: expected a valid date or datetime, input is too short, found "soon" (string)',
+        '- when: expected a date such as 2027-01-31, input is too short, found "soon" (string)',
         "- noet: unknown argument; did you mean 'note'?",
     ]
 

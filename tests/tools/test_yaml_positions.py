@@ -1,7 +1,8 @@
 import pytest
+import yaml
 
 from pegboard.errors import ConfigError
-from pegboard.tools.yaml_positions import YamlDocument, read_yaml
+from pegboard.tools.yaml_positions import YamlDocument, core_loader, dump_yaml, read_yaml
 
 
 def test_every_place_has_its_line() -> None:
@@ -36,7 +37,8 @@ def test_types_are_those_of_yaml() -> None:
         pytest.param("? [a]\n: 1\n", "board.yaml:1: a key must be plain text", id="odd key"),
         pytest.param("a: !!python/object:os.system x\n", "not valid YAML", id="python object"),
         pytest.param("a: \t- x\n", "board.yaml:1: not valid YAML", id="tab"),
-        pytest.param("a: 2001-99-99\n", "not valid YAML", id="no such day"),
+        pytest.param("a: 1\nb: '\x01'\n", "board.yaml:2: not valid YAML", id="control character"),
+        pytest.param("a: 1\n<<: {b: 1}\n", "board.yaml:2: '<<' is not read", id="merge key"),
     ],
 )
 def test_a_mistake_is_told_with_its_line(text: str, says: str) -> None:
@@ -80,7 +82,44 @@ def test_keys_are_text_and_data_of_no_file_has_no_lines() -> None:
     assert YamlDocument(value={}, file="descriptions of a").at(("b",)) == "descriptions of a"
 
 
-@pytest.mark.parametrize("value", ["!!int ''", "!!float ''", "!!bool x", "!!timestamp x"])
+@pytest.mark.parametrize(
+    "value", ["!!int ''", "!!float ''", "!!bool x", "1e999", "0x" + "f" * 5000]
+)
 def test_a_value_that_does_not_fit_its_tag_is_reported_with_its_line(value: str) -> None:
     with pytest.raises(ConfigError, match=r"^board.yaml:2: .* is not a valid"):
         read_yaml(f"a: 1\nb: {value}\n", "board.yaml")
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["59:59:59", "1:60", "2001-01-01", "2001-99-99", "yes", "off", "0b1", "017", "1_000", ".inf"],
+)
+def test_what_only_yaml_1_1_reads_as_something_else_is_text(text: str) -> None:
+    assert read_yaml(f"a: {text}\n", "board.yaml").value == {"a": text}
+
+
+@pytest.mark.parametrize(
+    "value",
+    [
+        "!!timestamp 2001-01-01",
+        "!!binary aGk=",
+        "!!set {a, b}",
+        "!!omap [a: 1]",
+        "!mine x",
+        "!!map [1]",
+    ],
+)
+def test_other_types_are_refused_with_their_line(value: str) -> None:
+    with pytest.raises(ConfigError, match=r"^board.yaml:2: .*the type '.*' is not read"):
+        read_yaml(f"a: 1\nb: {value}\n", "board.yaml")
+
+
+@pytest.mark.parametrize(
+    "value",
+    ["1e3", "yes", "2001-01-01", "59:59:59", "0x1f", "~", "<<", "1_000", 1, 1.5, None, True],
+)
+def test_what_is_written_is_read_the_same_by_both_schemas(value: object) -> None:
+    text = dump_yaml({"a": value})
+
+    assert yaml.load(text, Loader=core_loader()) == {"a": value}  # made of the safe one
+    assert yaml.safe_load(text) == {"a": value}

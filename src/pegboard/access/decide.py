@@ -19,7 +19,7 @@ def decide(
     principal: Principal,
     tool: ToolSpec,
     action: Action,
-    arguments: Mapping[str, Any] | None = None,  # noqa: ARG001 - part of the one signature that every door calls
+    arguments: Mapping[str, Any] | None = None,
     *,
     policy: Policy,
     switches: Switches,
@@ -41,6 +41,8 @@ def decide(
         for _, refusal in refusals(principal, tool, switches):
             if refusal is not None:
                 return refusal
+    if policy.has_call_rules and action is Action.CALL:
+        return policy.decide_call(principal, tool, arguments)
     standing = policy.decide(tool)
     if action is Action.LIST and standing.verdict is Verdict.ASK:
         return _LISTED

@@ -90,12 +90,12 @@ class Switches:
 
     def denials(self, tool: ToolSpec) -> Iterator[Decision]:
         """The denials by each switch that applies to a tool; the first is reported."""
-        off, names = self._off, (tool.name, tool.registered_name, tool.id)
+        off, names = self._off, (tool.name, tool.registered_name, tool.alias, tool.id)
         for name in names:
             if name in off.tools:
                 yield _denial(off.tools[name], "switch.tool")
         for glob, reason in off.globs:
-            if any(fnmatchcase(name, glob) for name in names[:2] if name):
+            if any(fnmatchcase(name, glob) for name in names[:3] if name):
                 yield _denial(reason, "switch.tool")
         if tool.source in off.sources:
             yield _denial(off.sources[tool.source], "switch.source")

@@ -144,10 +144,10 @@ def refuse_duplicate(loaded: "LoadedBoard | None", kind: str, config: Mapping[st
 
 def show_source(path: Path, entry: Mapping[str, Any], loaded: "LoadedBoard") -> None:
     """Open the new source alone and print its tools."""
-    import yaml
+    from pegboard.tools.yaml_positions import dump_yaml
 
     network = loaded.board.network.model_dump(mode="json")
-    text = yaml.safe_dump({"sources": [entry], "network": network})
+    text = dump_yaml({"sources": [entry], "network": network})
     with tempfile.NamedTemporaryFile(
         "w", suffix=".yaml", prefix=".pegboard-add-", dir=path.resolve().parent, encoding="utf-8"
     ) as file:  # beside the board, where its relative paths begin

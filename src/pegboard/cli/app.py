@@ -1,9 +1,11 @@
 """The commands in one list; each is loaded when it is chosen."""
 
+import sys
 from typing import ClassVar
 
 import typer
 
+from pegboard.cli.exit_codes import Exit
 from pegboard.cli.lazy_group import LazyGroup
 from pegboard.cli.safe_stdio import safe_streams
 
@@ -17,8 +19,11 @@ class Commands(LazyGroup):
         "tools": "List the tools of the board, or search them.",
         "show": "Show the whole specification of a tool, schemas included.",
         "call": "Run a tool through the whole pipeline, and print its result.",
-        "plan": "Make a plan, check it and explain it; with --data it is stored and can be run.",
-        "run": "Run a plan and print a time line. With --data it can be resumed after a crash.",
+        "chat": "Ask an agent; it uses the tools of the board and asks before calls that need "
+        "approval.",
+        "agents": "List the agents that can be chosen to answer.",
+        "plan": "Make a plan, check it and explain it; it is stored and can be run.",
+        "run": "Run a plan and print a time line. It can be resumed after a crash.",
         "explain": "Explain whether a tool may be called, and by which rule.",
         "sources": "Show each source with its health, its number of tools, and its problem.",
         "history": "Show recorded calls, newest first; works while a server is running.",
@@ -61,4 +66,17 @@ def version(
 def main() -> None:
     """The entry point of the `pegboard` command."""
     with safe_streams():
+        if reason := explain_platform(sys.platform):
+            typer.echo(f"pegboard: {reason}", err=True)
+            raise SystemExit(Exit.UNAVAILABLE)
         app()
+
+
+def explain_platform(platform: str) -> str:
+    """Why the commands do not run on this platform (as `sys.platform`); empty where they do."""
+    if platform == "win32":
+        return (
+            "the command line and the server need Linux or macOS. On Windows run them in WSL 2; "
+            "the library (`from pegboard import tool, ToolRegistry`) works without it."
+        )
+    return ""

@@ -14,7 +14,7 @@ from pegboard.errors import ConfigError
 from pegboard.runtime.board_file.load import LoadedBoard, parse_board
 from pegboard.runtime.board_file.sources import check_sources
 from pegboard.runtime.settings import environ
-from pegboard.tools.yaml_positions import read_yaml
+from pegboard.tools.yaml_positions import dump_yaml, read_yaml
 
 Entry = Mapping[str, Any]
 _WIDE = 10_000
@@ -117,13 +117,13 @@ def _value(root: yaml.Node | None, key: str) -> yaml.Node | None:
 
 
 def _block(entry: Entry, indent: int) -> str:
-    dumped = yaml.safe_dump([dict(entry)], sort_keys=False, allow_unicode=True, width=_WIDE)
+    dumped = dump_yaml([dict(entry)], sort_keys=False, allow_unicode=True, width=_WIDE)
     return "".join(f"{' ' * indent}{line}\n" for line in dumped.splitlines())
 
 
 def _into_flow(text: str, node: yaml.SequenceNode, items: list[yaml.Node], entry: Entry) -> str:
     """`[a]` becomes `[a, entry]`; a comma that stands at the end already is used."""
-    dumped = yaml.safe_dump(
+    dumped = dump_yaml(
         dict(entry), sort_keys=False, default_flow_style=True, allow_unicode=True, width=_WIDE
     ).strip()
     end = node.end_mark.index - 1

@@ -7,23 +7,32 @@ from pegboard.cli.output.tables import note
 from pegboard.core.suggestions import did_you_mean
 
 if TYPE_CHECKING:
+    from pegboard.cli.client.port import BoardClient
     from pegboard.registry.search import ToolQuery
-    from pegboard.runtime import Pegboard
 
 _MAX_NAMES = 20
+_MAX_TOOLS = 100_000
 
 
-def suggest_values(board: "Pegboard", query: "ToolQuery") -> None:
+def names_value(query: "ToolQuery") -> bool:
+    """Whether a query has a filter whose value may be misspelt."""
+    return bool(query.source or query.category or query.effect or query.tags)
+
+
+async def suggest_values(client: "BoardClient", query: "ToolQuery") -> None:
     """Print a note for each filter value that no tool of the board has, with suggestions."""
     from pegboard.core.tool import Effect
+    from pegboard.registry.search import ToolQuery
 
-    specs = [tool.spec for tool in board.registry]
-    sources = {spec.source for spec in specs} | {state.name for state in board.sources}
+    found = await client.find_tools(ToolQuery(limit=_MAX_TOOLS))
+    specs = [*found.usable, *found.unavailable]
+    states = (await client.list_sources(check=False))["sources"]
+    sources = {spec["source"] for spec in specs} | {state["name"] for state in states}
     _suggest("source", query.source, sources)
-    _suggest("category", query.category, {spec.category for spec in specs})
+    _suggest("category", query.category, {spec["category"] for spec in specs})
     _suggest("effect", query.effect, [effect.value for effect in Effect])
     for tag in query.tags:
-        _suggest("tag", tag, {tag for spec in specs for tag in spec.tags})
+        _suggest("tag", tag, {tag for spec in specs for tag in spec.get("tags", ())})
 
 
 def _suggest(what: str, value: str, known: Iterable[str]) -> None:

@@ -2,6 +2,7 @@
 
 from collections import UserDict
 from collections.abc import Mapping
+from contextvars import ContextVar
 from copy import copy
 from importlib import import_module
 from typing import Any, ClassVar
@@ -10,9 +11,18 @@ import typer
 from typer.core import TyperCommand, TyperGroup, TyperOption
 from typer.main import get_group
 
+RUNNING: ContextVar[str] = ContextVar("running", default="")
+"""The command that runs, as `pegboard runs list`; empty outside one."""
+
 
 class LightGroup(TyperGroup):
     """A group that finds its commands without importing pydantic."""
+
+    def resolve_command(self, ctx: Any, args: list[str]) -> Any:
+        """Find the command that the arguments name."""
+        name, command, rest = super().resolve_command(ctx, args)
+        RUNNING.set(f"{RUNNING.get() if ctx.parent else 'pegboard'} {name}")
+        return name, command, rest
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
         """Read the options before the command.
@@ -48,6 +58,16 @@ class LazyGroup(LightGroup):
         ]
         self._signs = TyperGroup(name=self.name, commands=signs, params=self.params)
 
+    def invoke(self, ctx: Any) -> Any:
+        """Run the command; pydantic's prefix of a reason is left out of usage errors."""
+        try:
+            return super().invoke(ctx)
+        except typer.BadParameter as error:
+            reason = error.message.removeprefix("Value error, ")
+            if reason == error.message:
+                raise
+            raise typer.BadParameter(reason, ctx=error.ctx, param=error.param) from error
+
     def format_commands(self, ctx: Any, formatter: Any) -> None:
         """Write the part of the help that lists the commands."""
         self._signs.format_commands(ctx, formatter)
@@ -73,11 +93,15 @@ class _CommandTable(UserDict[str, Any]):
 
 
 def _load(package: str, name: str) -> Any:
-    """Load the command of a module: a function, or an app with subcommands."""
-    found = getattr(import_module(f"{package}.{name}"), name)
+    """Load the command of a module: a function, or an app with subcommands.
+
+    `CONTEXT` of the module has settings of the command's context.
+    """
+    module = import_module(f"{package}.{name}")
+    found = getattr(module, name)
     holder = typer.Typer(pretty_exceptions_enable=False, rich_markup_mode=None)
     if isinstance(found, typer.Typer):
         holder.add_typer(found, name=name, cls=LightGroup)
     else:
-        holder.command(name)(found)
+        holder.command(name, context_settings=getattr(module, "CONTEXT", None))(found)
     return get_group(holder).commands[name]

@@ -3,6 +3,7 @@
 import json
 from collections.abc import Sequence
 from pathlib import Path
+from shlex import quote
 from typing import Any
 
 from pegboard.errors import InvalidRequest
@@ -53,6 +54,22 @@ def parse_params(pairs: Sequence[str]) -> dict[str, Any]:
         InvalidRequest: An item is not a pair, or its value is not JSON.
     """
     return dict(_parse_pair(item) for item in pairs)
+
+
+def refuse_extra_arguments(texts: Sequence[str]) -> None:
+    """Refuse what stands behind a goal or a plan, and say what to write.
+
+    Raises:
+        InvalidRequest: There is something.
+    """
+    if texts and all("=" in text.lstrip("=") for text in texts):
+        written = " ".join(f"--param {quote(text)}" for text in texts)
+        raise InvalidRequest(f"parameters of a plan need --param; did you mean '{written}'?")
+    if texts:
+        raise InvalidRequest(
+            f"one goal or plan is expected, and there is more: '{' '.join(texts)}'; several steps "
+            "are written as -c CAPABILITY -c CAPABILITY, parameters as --param name=value"
+        )
 
 
 def _json(text: str, named: str) -> Any:

@@ -40,10 +40,11 @@ class ProcessInfo:
     resident: int
 
 
-def descendants(pid: int, *, proc: Path = _PROC) -> list[ProcessInfo]:
-    """The living children of a process, their children, and so on."""
-    children = _by_parent(_processes(proc))
-    found: list[ProcessInfo] = []
+def descendants(pid: int, *, itself: bool = False, proc: Path = _PROC) -> list[ProcessInfo]:
+    """The living children of a process, their children, and so on; with the process if wanted."""
+    living = list(_processes(proc))
+    children = _by_parent(living)
+    found = [item for item in living if itself and item.pid == pid]
     parents = [pid]
     while parents:
         below = children.pop(parents.pop(), [])

@@ -22,8 +22,12 @@ if TYPE_CHECKING:
     from asyncio import AbstractEventLoop, Future
 
 
+NOT_STARTED = "the call was not started"
+"""The argument of a `CancelledError` of a call that had no thread yet."""
+
+
 class _Job:
-    __slots__ = ("abandoned", "call", "context", "future", "loop", "owner", "running")
+    __slots__ = ("abandoned", "call", "context", "future", "has_begun", "loop", "owner", "running")
 
     def __init__(self, call: Callable[[], Any], loop: "AbstractEventLoop", owner: str) -> None:
         self.call = call
@@ -31,7 +35,7 @@ class _Job:
         self.context = contextvars.copy_context()
         self.loop = loop
         self.future: Future[Any] = loop.create_future()
-        self.running = False
+        self.running = self.has_begun = False
         self.abandoned = False
 
 
@@ -77,7 +81,8 @@ class ThreadPool:
     async def run(self, call: Callable[[], Any], *, owner: str) -> Any:
         """Run a blocking call in a thread, with the context variables of this task.
 
-        Cancelling abandons the thread; the call goes on, and its result is dropped.
+        Cancelling abandons the thread; the call goes on, and its result is dropped. A call that
+        still waited for a thread never runs: its `CancelledError` has the argument `NOT_STARTED`.
 
         Args:
             call: The blocking function.
@@ -92,8 +97,9 @@ class ThreadPool:
         self._admit(job)
         try:
             return await job.future
-        except CancelledError:
-            self._abandon(job)
+        except CancelledError as error:
+            if not self._abandon(job):
+                error.args = (NOT_STARTED,)
             raise
 
     def _admit(self, job: _Job) -> None:
@@ -136,7 +142,8 @@ class ThreadPool:
             self._threads += 1
             self._idle += 1
 
-    def _abandon(self, job: _Job) -> None:
+    def _abandon(self, job: _Job) -> bool:
+        """Give a job up; whether it has begun to run."""
         owner = job.owner
         with self._lock:
             job.abandoned = True
@@ -152,6 +159,7 @@ class ThreadPool:
                 jobs.pop(job, None)
                 if not jobs:
                     del self._waiting[owner]
+        return job.has_begun
 
     def _release(self, owner: str) -> None:
         """One call less of this owner: the next that waits takes its place, behind the others."""
@@ -189,7 +197,7 @@ class ThreadPool:
                     self._release(job.owner)
                 return False
             self._idle -= 1
-            job.running = True
+            job.running = job.has_begun = True
             return True
 
     def _finish(self, job: _Job) -> bool:

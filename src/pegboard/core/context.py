@@ -74,6 +74,9 @@ class ToolContext(Struct, Generic[Deps], frozen=True, kw_only=True):
         instead_of: The tool that this one substitutes, for the record; empty for none.
         workspace: The only folder that file tools may touch; None means the workspace of the board,
             else the caller's own.
+        workspace_yields: Whether a folder that the operator named for a source comes before
+            `workspace`, as in a conversation.
+        max_result_bytes: The result's size budget for this caller; None means that of the tool.
         on_progress: Receives each `progress`; must not block.
         on_log: Receives each `tell`; must not block.
         elicitor: Answers questions while the call runs; None when the caller cannot be asked.
@@ -89,6 +92,8 @@ class ToolContext(Struct, Generic[Deps], frozen=True, kw_only=True):
     idempotency_key: str | None = None
     instead_of: str = ""
     workspace: Path | None = None
+    workspace_yields: bool = False
+    max_result_bytes: int | None = None
     on_progress: Callable[[Progress], None] | None = None
     on_log: "Callable[[LogLine], None] | None" = None
     elicitor: "Elicitor | None" = None
@@ -169,6 +174,7 @@ class ToolContext(Struct, Generic[Deps], frozen=True, kw_only=True):
             parent_id=self.call_id,
             deadline=self.deadline,
             workspace=self.workspace,
+            workspace_yields=self.workspace_yields,
             on_progress=self.on_progress,
             on_log=self.on_log,
             elicitor=self.elicitor,

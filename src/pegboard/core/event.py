@@ -8,6 +8,7 @@ from msgspec import Struct
 from pegboard.core.principal import Principal
 from pegboard.core.run_event import (
     NodeChanged,
+    NodeReported,
     RunEnded,
     RunFinished,
     RunRested,
@@ -34,6 +35,7 @@ class CallStarted(Struct, frozen=True, kw_only=True):
     effect: str
     arguments_digest: str
     started_at: float
+    handler: str = ""
     run_id: str = ""
     parent_id: str = ""
     idempotency_key: str = ""
@@ -51,6 +53,11 @@ class CallRecord(Struct, frozen=True, kw_only=True):
         decision: `allow`, `ask` or `deny`; empty when the call failed before.
         arguments: As they arrived; written only where the operator configures it, and then
             redacted.
+        toolkit: The class whose method the tool is; empty for none.
+        model: The language model that took part; empty for none.
+        tokens: That it used, input and output together; None for no model.
+        cached_tokens: Of these, the ones that the provider read from its cache.
+        cost: In US dollars; None where a price is not known.
         credential: The name of the credential that was used, never its value.
         error_detail: For the operator only: type, text and stack of the foreign error.
         instead_of: The tool that it replaced, as a fallback or a substitute; empty for none.
@@ -65,9 +72,10 @@ class CallRecord(Struct, frozen=True, kw_only=True):
     version: str = ""
     source: str = ""
     effect: str = ""
+    handler: str = ""
     decision: str = ""
     reason: str = ""
-    attempts: int = 0
+    attempts: int = 1
     cached: bool = False
     replayed: bool = False
     truncated: bool = False
@@ -79,11 +87,14 @@ class CallRecord(Struct, frozen=True, kw_only=True):
     error_detail: str = ""
     run_id: str = ""
     parent_id: str = ""
-    handler: str = ""
     toolkit: str = ""
     credential: str = ""
     idempotency_key: str = ""
     instead_of: str = ""
+    model: str = ""
+    tokens: int | None = None
+    cached_tokens: int | None = None
+    cost: float | None = None
     arguments: Any = None
 
     @property
@@ -156,6 +167,24 @@ class BoardChanged(Struct, frozen=True, kw_only=True):
     detail: Mapping[str, Any] = {}
 
 
+class Notice(Struct, frozen=True, kw_only=True):
+    """Something that the operator should read; only logs show it.
+
+    Attributes:
+        about: `server` or `board`.
+        level: `info`, `warning` or `error`.
+        message: One line.
+        at: Unix seconds.
+        detail: JSON-compatible data; never a secret.
+    """
+
+    about: str
+    level: str
+    message: str
+    at: float
+    detail: Mapping[str, Any] = {}
+
+
 Event = (
     CallStarted
     | CallRecord
@@ -164,10 +193,12 @@ Event = (
     | BoardChanged
     | RunStarted
     | NodeChanged
+    | NodeReported
     | RunRested
     | RunFinished
     | StepEnded
     | RunEnded
+    | Notice
 )
 
 _WITHHELD = frozenset({"principal", "arguments", "error_detail"})

@@ -111,13 +111,14 @@ class MemoryApprovals:
         note: str = "",
         edited: Any = None,
         edited_digest: str = "",
+        grant: str = "",
     ) -> DecisionResult:
         """Decide the request, unless it is decided already or has expired."""
         with self._gate:
             now, known = self._now(), self._items.get(id)
             if known is None:
                 return DecisionResult(applied=False, approval=None)
-            answer = {"decided_by": by, "note": note, "edited": edited}
+            answer = {"decided_by": by, "note": note, "edited": edited, "grant": grant}
             changed = apply_decision(
                 known, verdict, now, {**answer, "edited_digest": edited_digest}
             )

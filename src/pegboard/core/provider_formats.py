@@ -25,7 +25,7 @@ def anthropic_tool(spec: ToolSpec) -> dict[str, Any]:
     """The tool in the format of Anthropic's messages API."""
     return {
         "name": spec.name,
-        "description": spec.description,
+        "description": spec.model_description,
         "input_schema": provider_schema(spec.input_schema),
     }
 
@@ -38,10 +38,11 @@ def mcp_tool(spec: ToolSpec) -> dict[str, Any]:
     reads = spec.effect == "read"
     annotations: dict[str, Any] = {"readOnlyHint": reads}
     if not reads:
-        annotations |= {"destructiveHint": True, "idempotentHint": spec.idempotent is True}
+        annotations["destructiveHint"] = spec.destructive is not False
+        annotations["idempotentHint"] = spec.idempotent is True
     data: dict[str, Any] = {
         "name": spec.name,
-        "description": spec.description,
+        "description": spec.model_description,
         "inputSchema": {"type": "object", **spec.input_schema},
         "annotations": annotations,
     }
@@ -55,13 +56,16 @@ def mcp_tool(spec: ToolSpec) -> dict[str, Any]:
 def _function(spec: ToolSpec) -> dict[str, Any]:
     return {
         "name": spec.name,
-        "description": _truncate_description(spec.description),
+        "description": _describe_briefly(spec),
         "parameters": provider_schema(spec.input_schema),
     }
 
 
-def _truncate_description(description: str) -> str:
-    """Cut to the limit of OpenAI, which refuses the whole request for a longer description."""
+def _describe_briefly(spec: ToolSpec) -> str:
+    """Within the limit of OpenAI, which refuses the whole request for a longer description."""
+    description = spec.model_description
+    if len(description) > _MAX_DESCRIPTION:
+        description = spec.description  # the examples go first
     if len(description) <= _MAX_DESCRIPTION:
         return description
     return f"{description[: _MAX_DESCRIPTION - 1].rstrip()}…"

@@ -12,6 +12,15 @@ from pegboard.errors import (
     ToolFailed,
 )
 
+RESULT_URI = "pegboard://results/"
+"""What every handle of a stored result begins with."""
+
+STORED_RESULT = "pegboard/stored-result"
+"""The key of an MCP result's `_meta` under which a board names the handle of the whole result."""
+
+WRAPPED_RESULT = "x-fastmcp-wrap-result"
+"""Says in an MCP output schema that a value is sent as `{"result": value}`; FastMCP unwraps it."""
+
 
 class TextPart(Struct, frozen=True, tag="text"):
     """Text for the model."""
@@ -62,6 +71,19 @@ class Artifact(Struct, frozen=True, kw_only=True):
 Part = TextPart | ImagePart | AudioPart | ResourcePart
 
 
+class CallTry(Struct, frozen=True, kw_only=True, omit_defaults=True, gc=False):
+    """One of several tries of a call.
+
+    Attributes:
+        started_at: Unix seconds.
+        error_code: Why it failed; empty for one that did not.
+    """
+
+    started_at: float
+    duration_ms: float
+    error_code: str = ""
+
+
 class ResultMeta(Struct, frozen=True, kw_only=True, gc=False):
     """Metadata of a call.
 
@@ -72,8 +94,11 @@ class ResultMeta(Struct, frozen=True, kw_only=True, gc=False):
         replayed: Whether this is the first outcome of the same idempotency key.
         truncated: Whether `content` is only the first page of the result under `handle`.
         total_bytes: Size of the whole result when truncated.
-        tokens: Consumed by a model that took part.
+        tokens: Consumed by models that took part, input and output together.
+        cached_tokens: Of these, the ones that a provider read from its cache.
         cost: In US dollars, when known.
+        tries: Each try, in order; empty for a call that was tried once.
+        model: The model that took part, `provider:name`.
     """
 
     call_id: str = ""
@@ -85,8 +110,10 @@ class ResultMeta(Struct, frozen=True, kw_only=True, gc=False):
     handle: str = ""
     total_bytes: int = 0
     tokens: int | None = None
+    cached_tokens: int = 0
     cost: float | None = None
     model: str = ""
+    tries: tuple[CallTry, ...] = ()
 
 
 NO_META = ResultMeta()

@@ -6,6 +6,8 @@ from typing import Any, Literal
 from msgspec import Struct, to_builtins
 
 from pegboard.core.graph import NodeState
+from pegboard.core.model_messages import ModelUsage
+from pegboard.core.result import CallTry
 
 PendingKind = Literal["time", "event", "person", "approval", "unknown"]
 
@@ -22,6 +24,8 @@ class NodeRun(Struct, frozen=True, kw_only=True, omit_defaults=True):
         attempts: The number of tool attempts.
         tool: The tool that answered, of those that were tried.
         instead_of: The tool of the graph that `tool` substituted, when it was missing.
+        tries: Each try of the call, in order; empty when it was tried once.
+        usage: What language models used in it and its parts; None where that is not counted here.
         parts: Items, rounds, the nodes of its inner graph, or attempts of several tools.
     """
 
@@ -35,7 +39,15 @@ class NodeRun(Struct, frozen=True, kw_only=True, omit_defaults=True):
     attempts: int = 0
     tool: str = ""
     instead_of: str = ""
+    tries: tuple[CallTry, ...] = ()
+    usage: ModelUsage | None = None
     parts: "tuple[NodeRun, ...]" = ()
+
+    def count_usage(self) -> ModelUsage:
+        """What language models used: its own count, else that of its parts."""
+        if self.usage is not None:
+            return self.usage
+        return sum((part.count_usage() for part in self.parts), ModelUsage())
 
     def __iter__(self) -> "Iterator[NodeRun]":
         """Iterate over the node and all its parts, depth first."""
@@ -104,6 +116,10 @@ class RunResult(Struct, frozen=True, kw_only=True):
     def node(self, id: str) -> NodeRun | None:  # noqa: A002 - a node is known by its id
         """The node, or the part of one, of this path; None when there is none."""
         return next((part for node in self.nodes for part in node if part.id == id), None)
+
+    def count_usage(self) -> ModelUsage:
+        """What language models used in the run."""
+        return sum((node.count_usage() for node in self.nodes), ModelUsage())
 
     def to_dict(self) -> dict[str, Any]:
         """As JSON-compatible data."""

@@ -4,6 +4,9 @@ Each attempt emits `RunStarted`, `NodeChanged`, `RunRested` and `RunFinished`, a
 them again. `StepEnded` and `RunEnded` are emitted once, when the outcome is stored.
 """
 
+from collections.abc import Mapping
+from typing import Any
+
 from msgspec import Struct
 
 
@@ -49,6 +52,24 @@ class NodeChanged(Struct, frozen=True, kw_only=True):
     reason: str = ""
     instead_of: str = ""
     replayed: bool = False
+
+
+class NodeReported(Struct, frozen=True, kw_only=True):
+    """Something that happened in a node while it was executed; emitted once.
+
+    Attributes:
+        node: Its path in the run.
+        kind: `text_delta`, `tool_started`, `usage`, ...; listeners ignore kinds that they do not
+            know.
+        at: Unix seconds.
+        data: JSON-compatible data; never a secret.
+    """
+
+    run_id: str
+    node: str
+    kind: str
+    at: float
+    data: Mapping[str, Any] = {}
 
 
 class RunRested(Struct, frozen=True, kw_only=True):

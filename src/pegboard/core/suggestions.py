@@ -5,7 +5,7 @@ from itertools import islice
 from operator import itemgetter
 
 _MAX_LENGTH = 64
-_CANDIDATES = 50
+_CANDIDATES = 200
 _LIKE = 0.6
 """The minimal similarity of two names, from 0 to 1, as in `difflib`."""
 
@@ -33,6 +33,7 @@ def nearest_names(
         islice(filter(lambda it: may_name(by_fold[it]), _likely(folded, by_fold)), _CANDIDATES)
     )
     close = get_close_matches(folded, likely, n=most, cutoff=_LIKE)
+    close = [item for item in close if _has_like_action(folded, item)]
     found = close or [item for item in likely if item.endswith(f"__{folded}")][:most]
     return tuple(by_fold[item] for item in found)
 
@@ -48,6 +49,16 @@ def did_you_mean(name: str, names: Iterable[str], *, most: int = 1, otherwise: s
     """
     nearest = nearest_names(name, names, most=most)
     return f"did you mean {' or '.join(map(repr, nearest))}?" if nearest else otherwise
+
+
+def _has_like_action(name: str, other: str) -> bool:
+    """Whether the actions are similar, where both tools have the same source."""
+    from difflib import SequenceMatcher
+
+    source, separator, action = name.partition("__")
+    if not separator or not other.startswith(f"{source}__"):
+        return True
+    return SequenceMatcher(None, action, other.removeprefix(f"{source}__")).ratio() >= _LIKE
 
 
 def _likely(name: str, names: Iterable[str]) -> list[str]:

@@ -16,6 +16,8 @@ if TYPE_CHECKING:
 
 JsonSchema = Mapping[str, Any]
 _SCHEMAS = frozenset({"input_schema", "output_schema"})
+_SHOWN_EXAMPLES, _EXAMPLE_LENGTH = 3, 500
+"""Examples that models are shown at most, and the characters of one."""
 
 
 class Effect(StrEnum):
@@ -143,19 +145,29 @@ class ToolSpec:
         action: The name of the tool at its source; empty means the name.
         registered_name: The name that rules, limits and kill switches match too, where a view
             shows another name; empty means the name.
+        alias: A second name, by which it is found while no other tool has that name. Rules that
+            restrict match it too. Empty means none.
+        target: What it runs, the same for all tools that run it, for rules that follow what runs:
+            `module:name` of a function, with `#` and a number where that is not all (a method of
+            one object, a partial), or the path of a script. Empty means unknown.
         category: An open set (`computation`, `web`, `database`, ...).
         effect: What it changes; selects the default policy.
+        destructive: Whether a tool that writes may destroy or overwrite something. None means
+            unknown, which counts as yes.
         idempotent: Whether calling it twice has the same effect as once. None means unknown.
         cacheable: Whether a result may be reused for `cache_ttl` seconds.
         cache_per_principal: Whether each caller has a cache of its own.
         capabilities: For capability search and plans.
         supported_tasks: Goals that it fulfils alone, for plans.
+        examples: Arguments of typical calls, which models are shown and search reads. They are
+            checked against the input schema when the tool is registered.
         dependencies: Ids of tools that must run before it, or must be healthy.
         id: Stable id with the major version, `search_web_v1`.
         timeout: Seconds for one attempt; None means the board's default, 0 means none.
         retry: None means no retries.
         source: Name of the source instance it came from; empty for a bare function.
         handler: The kind of its source; empty for a bare function.
+        toolkit: The class whose method it is; empty for none.
         credential: The name of the credential of its calls, never its value.
         scopes: The scopes that a caller needs.
         exclusive: Whether it runs alone within a batch.
@@ -173,14 +185,18 @@ class ToolSpec:
     title: str = ""
     action: str = ""
     registered_name: str = ""
+    alias: str = ""
+    target: str = ""
     category: str = "general"
     effect: Effect = Effect.WRITE
+    destructive: bool | None = None
     idempotent: bool | None = None
     cacheable: bool = False
     cache_ttl: float = 60.0
     cache_per_principal: bool = True
     capabilities: tuple[str, ...] = ()
     supported_tasks: tuple[str, ...] = ()
+    examples: tuple[Mapping[str, Any], ...] = ()
     tags: tuple[str, ...] = ()
     dependencies: tuple[str, ...] = ()
     id: str = ""
@@ -191,6 +207,7 @@ class ToolSpec:
     limits: Limits | None = None
     source: str = ""
     handler: str = ""
+    toolkit: str = ""
     credential: str = ""
     scopes: tuple[str, ...] = ()
     exclusive: bool = False
@@ -207,6 +224,11 @@ class ToolSpec:
         if not self.id:
             major = self.version.partition(".")[0]
             object.__setattr__(self, "id", f"{self.name}_v{major}")
+
+    @property
+    def may_destroy(self) -> bool:
+        """Whether a call may destroy or overwrite something; unknown counts as yes."""
+        return self.effect is not Effect.READ and self.destructive is not False
 
     def replace(self, **changes: Any) -> "ToolSpec":
         """A copy with some fields replaced; schemas that are not built stay unbuilt.
@@ -225,6 +247,22 @@ class ToolSpec:
             made.__dict__[key] = value
         made.__post_init__()
         return made
+
+    def list_built_schemas(self) -> list[JsonSchema]:
+        """The schemas that were given as such, or that were built already."""
+        found = [self.__dict__[f"_{field}"] for field in sorted(_SCHEMAS)]
+        return [schema for schema in found if schema is not None and not callable(schema)]
+
+    @property
+    def model_description(self) -> str:
+        """The description for models: with examples, as far as they are short."""
+        if not self.examples:
+            return self.description
+        from msgspec import json
+
+        shown = [json.encode(example).decode() for example in self.examples[:_SHOWN_EXAMPLES]]
+        lines = [f"Example: {text}" for text in shown if len(text) <= _EXAMPLE_LENGTH]
+        return "\n".join([self.description, *lines]).strip()
 
     def to_dict(self) -> dict[str, Any]:
         """The spec as JSON-compatible data, schemas included, empty fields left out."""
@@ -245,9 +283,11 @@ class ToolSpec:
             "action": self.action,
             "handler": self.handler,
             "credential": self.credential,
+            "destructive": self.destructive,
             "idempotent": self.idempotent,
             "capabilities": list(self.capabilities),
             "supported_tasks": list(self.supported_tasks),
+            "examples": [dict(example) for example in self.examples],
             "tags": list(self.tags),
             "dependencies": list(self.dependencies),
             "scopes": list(self.scopes),
@@ -274,6 +314,10 @@ def _check_schema(tool: str, field: str, value: object) -> None:
         raise ToolSignatureError(
             f"'{tool}': {field} is a JSON Schema as a mapping; found {value!r}"
         )
+
+
+AGENT = "agents"
+"""The `handler` of an agent that is a tool."""
 
 
 @runtime_checkable
@@ -317,3 +361,8 @@ def _plain(value: Any) -> Any:
 
 def _to_name(value: Any) -> str:
     return value.__name__ if isinstance(value, type) else str(value)
+
+
+def is_for_models(tool: Tool) -> bool:
+    """Whether a model may be shown a tool: no model gets an agent as one."""
+    return tool.spec.handler != AGENT

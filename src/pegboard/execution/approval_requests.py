@@ -6,12 +6,13 @@ from collections.abc import Iterable, Mapping
 from hashlib import sha256
 from typing import Any, cast
 
-from msgspec import DecodeError
+from msgspec import DecodeError, Struct, structs
 from msgspec import json as fast
 
 from pegboard.core.context import Arguments
 from pegboard.core.event import ApprovalChanged, digest_of
 from pegboard.core.ports.approval_store import Approval, ApprovalQuery
+from pegboard.core.ports.conversation_store import ConversationGrant
 from pegboard.core.tool import ToolSpec
 from pegboard.execution.call_state import CallState
 from pegboard.execution.environment import CallEnvironment
@@ -20,6 +21,21 @@ from pegboard.execution.results.redaction import MASK, redact_value
 _MAX_SHOWN = 4_000
 _KEY = re.compile(r"(?P<place>(?P<step>.+?):[\d.]+(?:\+\d+)?)(?::\d+)?(?::w\d+)?")
 _SETTLED = frozenset({"used", "expired", "withdrawn"})
+GRANTED = "approved for the rest of the conversation"
+
+
+class ApprovalSubject(Struct, frozen=True, kw_only=True):
+    """What an approval is asked for.
+
+    Attributes:
+        digest: Of the call, as of `digest_call`.
+        arguments_digest: Of its arguments alone.
+        reason: Why the policy asks.
+    """
+
+    digest: str
+    arguments_digest: str
+    reason: str
 
 
 def digest_call(call: CallState, spec: ToolSpec, arguments_digest: str) -> str:
@@ -40,10 +56,45 @@ def digest_edited_call(approval: Approval, arguments: Mapping[str, Any]) -> str:
     return _hash(["edited", approval.digest, digest_of(arguments)])
 
 
+async def find_grant(
+    call: CallState, spec: ToolSpec, environment: CallEnvironment, *, subject: ApprovalSubject
+) -> ConversationGrant | None:
+    """The standing approval that covers this call; None when a person has to be subject.
+
+    It stands in the conversation of the call's run and of the call's own principal. None covers a
+    tool that may destroy something.
+    """
+    if not call.ctx.run_id or spec.may_destroy:
+        return None
+    conversation = await environment.conversation_of(call.ctx.run_id)
+    if conversation is None or not conversation.belongs_to(call.ctx.principal):
+        return None
+    return next(
+        (
+            grant
+            for grant in conversation.grants
+            if grant.covers(
+                tool=spec.name,
+                version=spec.version,
+                reason=subject.reason,
+                arguments_digest=subject.arguments_digest,
+            )
+        ),
+        None,
+    )
+
+
 async def request_approval(
-    call: CallState, spec: ToolSpec, environment: CallEnvironment, *, digest: str, reason: str
+    call: CallState,
+    spec: ToolSpec,
+    environment: CallEnvironment,
+    *,
+    subject: ApprovalSubject,
+    grant: ConversationGrant | None = None,
 ) -> Approval:
     """The approval of this call in its current state; a new request where none holds.
+
+    A standing approval answers the request at once, so that each call has an approval of its own.
 
     The id follows from the call and the previous approval, so that concurrent requests for one call
     are one request.
@@ -51,19 +102,42 @@ async def request_approval(
     Raises:
         Unavailable: The request could not be stored; the call must not run.
     """
-    page = await environment.approvals.approvals(ApprovalQuery(digest=digest, limit=1))
+    page = await environment.approvals.approvals(ApprovalQuery(digest=subject.digest, limit=1))
     found = page.approvals[0] if page.approvals else None
     while found is None or not _holds(found, environment.now()):
-        question = _question(
-            call, spec, environment, digest, reason, after=found.id if found else ""
-        )
+        question = _question(call, spec, environment, subject, after=found.id if found else "")
+        if grant is not None:
+            question = structs.replace(
+                question,
+                state="approved",
+                decided_at=question.created_at,
+                decided_by=grant.granted_by,
+                note=GRANTED,
+                grant=grant.id,
+            )
         kept = await environment.approvals.ask(question)
         if kept.created_at == question.created_at and kept.used_at is None:
             if environment.emitter.has_listeners:
                 environment.emitter.emit(approval_changed(kept, at=kept.created_at))
             return kept
         found = kept
+    if grant is not None and found.state == "pending":  # asked before the grant was given
+        found = await decide_by_grant(found, grant, environment)
     return found
+
+
+async def decide_by_grant(
+    approval: Approval, grant: ConversationGrant, environment: CallEnvironment
+) -> Approval:
+    """Approve a pending request that a standing approval covers; its state then."""
+    outcome = await environment.approvals.decide(
+        approval.id, "approved", by=grant.granted_by, note=GRANTED, grant=grant.id
+    )
+    decided = outcome.approval or approval
+    if outcome.applied and environment.emitter.has_listeners:
+        at = decided.decided_at or environment.now()
+        environment.emitter.emit(approval_changed(decided, at=at))
+    return decided
 
 
 def approval_changed(approval: Approval, *, at: float) -> ApprovalChanged:
@@ -96,22 +170,22 @@ def _question(
     call: CallState,
     spec: ToolSpec,
     environment: CallEnvironment,
-    digest: str,
-    reason: str,
+    subject: ApprovalSubject,
     *,
     after: str,
 ) -> Approval:
     principal, now, ttl = call.ctx.principal, environment.now(), environment.settings.approval_ttl
     return Approval(
-        id=f"ap_{_hash([digest, after])[:24]}",
-        digest=digest,
+        id=f"ap_{_hash([subject.digest, after])[:24]}",
+        digest=subject.digest,
+        arguments_digest=subject.arguments_digest,
         tool=spec.name,
         version=spec.version,
         principal=principal.id,
         tenant=principal.tenant,
         created_at=now,
         shown=mask_arguments(call.raw, spec, environment),
-        reason=reason,
+        reason=subject.reason,
         run_id=call.ctx.run_id,
         node_id=_node(call),
         expires_at=now + ttl if ttl else None,

@@ -6,7 +6,7 @@ from pegboard.access import decide
 from pegboard.access.decide import UNAVAILABLE
 from pegboard.core.decision import Action, Decision, Verdict
 from pegboard.core.tool import ToolSpec
-from pegboard.errors import AccessDenied, SourceUnavailable
+from pegboard.errors import AccessDenied, ApprovalRequired, SourceUnavailable
 from pegboard.execution.call_state import CallState
 from pegboard.execution.compiled_tool import CompiledTool
 from pegboard.execution.environment import CallEnvironment
@@ -36,10 +36,12 @@ def reauthorize(call: CallState, target: CompiledTool, environment: CallEnvironm
     """Decide again after a wait, so that a tool that was turned off meanwhile does not run.
 
     Raises:
-        AccessDenied: The caller may no longer make this call.
+        AccessDenied: The caller may no longer make this call, or would need an approval for it.
     """
-    if environment.switches.any_off:
-        authorize(call, target.spec, environment)
+    if environment.switches.any_off or environment.policy.has_call_rules:
+        decision = authorize(call, target.spec, environment)
+        if decision.verdict is Verdict.ASK and call.approval is None:
+            refuse(call, target.spec, decision)
 
 
 def refuse(call: CallState, spec: ToolSpec, decision: Decision) -> NoReturn:
@@ -47,6 +49,7 @@ def refuse(call: CallState, spec: ToolSpec, decision: Decision) -> NoReturn:
 
     Raises:
         AccessDenied: The policy, a kill switch, a status or a scope says no.
+        ApprovalRequired: The call needs an approval, and nothing on its way can ask for one.
         SourceUnavailable: The tool is unavailable to every caller.
     """
     call.decision = decision
@@ -54,4 +57,6 @@ def refuse(call: CallState, spec: ToolSpec, decision: Decision) -> NoReturn:
         raise SourceUnavailable(
             f"'{spec.name}' cannot be used: {decision.reason}", nothing_done=True, permanent=True
         )
+    if decision.verdict is Verdict.ASK:
+        raise ApprovalRequired(spec.name, decision.reason)
     raise AccessDenied(spec.name, decision.reason)

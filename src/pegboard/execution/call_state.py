@@ -11,7 +11,7 @@ from pegboard.core.context import Arguments, Call, Progress, ToolContext
 from pegboard.core.decision import Decision
 from pegboard.core.elicitation import LogLine
 from pegboard.core.ports.approval_store import Approval
-from pegboard.core.result import ToolResult
+from pegboard.core.result import CallTry, ToolResult
 from pegboard.execution.results.redaction import redact_value
 
 NO_ARGUMENTS: Mapping[str, Any] = MappingProxyType({})
@@ -31,6 +31,7 @@ class CallState(Struct, eq=False, kw_only=True):
         arguments: The validated arguments.
         approval: The approval of this call, where the policy asks for one.
         attempts: How often the tool itself was started.
+        tries: The tries so far, if one has failed; None until then.
     """
 
     id: str
@@ -47,6 +48,7 @@ class CallState(Struct, eq=False, kw_only=True):
     decision: Decision | None = None
     approval: Approval | None = None
     attempts: int = 0
+    tries: list[CallTry] | None = None
     cached: bool = False
     replayed: bool = False
 
@@ -68,6 +70,7 @@ class CallState(Struct, eq=False, kw_only=True):
             idempotency_key=ctx.idempotency_key,
             instead_of=ctx.instead_of,
             workspace=ctx.workspace,
+            workspace_yields=ctx.workspace_yields,
             on_progress=listen,
             on_log=log,
             elicitor=ctx.elicitor,

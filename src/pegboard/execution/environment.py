@@ -3,7 +3,7 @@
 import asyncio
 import random
 import time
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
 from typing import cast
 
@@ -12,6 +12,7 @@ from pegboard.core.memory_approvals import MemoryApprovals
 from pegboard.core.memory_results import MemoryOutcomes, MemoryResults
 from pegboard.core.ports.approval_store import ApprovalStore
 from pegboard.core.ports.call_stores import Journal, OutcomeStore, ResultStore
+from pegboard.core.ports.conversation_store import Conversation
 from pegboard.execution.cache import ResultCache
 from pegboard.execution.emitter import Emitter
 from pegboard.execution.in_flight_calls import InFlightCalls
@@ -24,6 +25,10 @@ def _no_reason(_name: str) -> str:
 
 
 def _no_pending_source(_name: str) -> asyncio.Event | None:
+    return None
+
+
+async def _no_conversation(_run_id: str) -> Conversation | None:
     return None
 
 
@@ -70,6 +75,8 @@ class CallEnvironment:
         approvals: Approval requests and their decisions; in memory unless given.
         in_flight_calls: Calls with an idempotency key that run in this process; environments that
             share `outcomes` share these too.
+        conversation_of: The conversation in which a run answers; its standing approvals hold for
+            the calls of that run.
         journal: Stores the start of a write before it runs; None for no journal.
         redact: Removes secrets from a text; None when there are none.
         running_counts: Number of running calls by tool, for metrics; None counts nothing.
@@ -85,6 +92,7 @@ class CallEnvironment:
     results: ResultStore = field(default_factory=MemoryResults)
     outcomes: OutcomeStore = field(default_factory=MemoryOutcomes)
     approvals: ApprovalStore = _IN_MEMORY
+    conversation_of: Callable[[str], Awaitable[Conversation | None]] = _no_conversation
     in_flight_calls: InFlightCalls = field(default_factory=InFlightCalls)
     journal: Journal | None = None
     cache: ResultCache = field(default_factory=ResultCache)

@@ -1,10 +1,13 @@
 """Translate foreign exceptions, and show errors to model, caller and operator."""
 
 import asyncio
+import logging
+import os
 import secrets
 import traceback
 from collections.abc import Callable, Collection
 from dataclasses import replace
+from pathlib import Path
 
 from pegboard.concurrency.exception_groups import unwrap_single_error
 from pegboard.core.result import ToolResult
@@ -23,10 +26,14 @@ from pegboard.errors import (
 from pegboard.execution.results.masking import mask_credentials
 from pegboard.execution.results.redaction import make_redactor
 
+_LOG = logging.getLogger("pegboard.tools")
 _MAX_DETAIL = 16_000
 _MAX_SEARCHED = 64_000
 _MAX_HIDDEN = 1_000
 _MAX_MESSAGE = 8_000
+_PACKAGE = Path(__file__).parents[1]
+_OWN = tuple(f"{_PACKAGE / room}{os.sep}" for room in ("execution", "tools", "concurrency"))
+"""Folders of the frames through which every call passes."""
 
 
 def translate_error(tool: str, error: BaseException) -> PegboardError:
@@ -40,6 +47,7 @@ def translate_error(tool: str, error: BaseException) -> PegboardError:
         ours = ToolFailed(f"'{tool}' was interrupted from within.")
     else:
         ours = ToolFailed(f"'{tool}' failed.")
+        ours.is_unlogged = True
     ours.__cause__ = error
     return ours
 
@@ -54,7 +62,22 @@ def make_failed_result(
     shown = _safe(error, redact or _identity)
     if shown.error_id is None and not isinstance(shown, CallerError):
         shown.error_id = f"e_{secrets.token_hex(6)}"
-    return ToolResult(content=_for_model(shown), is_error=True, error=shown)
+    return ToolResult(content=describe_for_model(shown), is_error=True, error=shown)
+
+
+def describe_for_model(error: PegboardError) -> str:
+    """The sentence for the model: with the error id, or with when to try again."""
+    text = str(error)
+    if isinstance(error, Unavailable):
+        sentence = text if text.endswith((".", "!", "?", "…")) else f"{text}."
+        if isinstance(error, ToolTimeout | HostUnavailable) and not error.retryable:
+            return sentence  # which says what to do
+        if not error.retryable:
+            return f"{sentence} Trying again does not help."
+        return f"{sentence} It is unavailable now, try again {_when(error.retry_after)}."
+    if isinstance(error, CallerError):
+        return text
+    return f"{text} (error id {error.error_id})"
 
 
 def _safe(error: PegboardError, redact: Callable[[str], str]) -> PegboardError:
@@ -79,6 +102,42 @@ def _shorten(text: str) -> str:
 
 def _identity(text: str) -> str:
     return text
+
+
+class _Detail:
+    """A text that is made when a log handler writes it."""
+
+    def __init__(self, make: Callable[[], str]) -> None:
+        self._make = make
+
+    def __str__(self) -> str:
+        return self._make().rstrip()
+
+
+def log_unexpected_error(
+    tool: str, raised: BaseException, shown: PegboardError | None, describe: Callable[[], str]
+) -> None:
+    """Log an unexpected exception of a tool, with its stack and error id; once for all its calls.
+
+    Args:
+        tool: The name of the tool.
+        raised: The error that ended the call.
+        shown: The error of its result.
+        describe: Returns the operator's detail.
+    """
+    if not isinstance(shown, ToolFailed) or not shown.is_unlogged:
+        return
+    shown.is_unlogged = False
+    if isinstance(raised, ToolFailed):
+        if not raised.is_unlogged:
+            return
+        raised.is_unlogged = False
+    _LOG.error(
+        "tools: '%s' failed with an unexpected exception (error id %s)\n%s",
+        tool,
+        shown.error_id,
+        _Detail(describe),
+    )
 
 
 def status_of(error: PegboardError) -> str:
@@ -120,31 +179,38 @@ def describe_for_operator(
 
 
 def _format_without(error: PegboardError, hidden: Collection[str]) -> str:
-    text = "".join(traceback.format_exception(error))
+    found = traceback.TracebackException.from_exception(error, lookup_lines=False)
+    _drop_own_frames(found)
+    text = "".join(found.format())
     hide = make_redactor(tuple({form for item in hidden for form in (item, repr(item)[1:-1])}))
     return text if hide is None else hide(text)
+
+
+def _drop_own_frames(found: traceback.TracebackException) -> None:
+    """Leave out the steps of the call, which are in every stack, from the error and its causes."""
+    waiting, seen = [found], {id(found)}
+    while waiting:
+        item = waiting.pop()
+        item.stack = _without_own(item.stack, is_last_kept=item.__cause__ is None)
+        for inner in (item.__cause__, item.__context__, *(item.exceptions or ())):
+            if inner is not None and id(inner) not in seen:
+                seen.add(id(inner))
+                waiting.append(inner)
+
+
+def _without_own(
+    stack: traceback.StackSummary, *, is_last_kept: bool = True
+) -> traceback.StackSummary:
+    kept = [frame for frame in stack if not frame.filename.startswith(_OWN)]
+    return traceback.StackSummary.from_list(kept or (stack[-1:] if is_last_kept else []))
 
 
 def _format_stack(error: BaseException) -> str:
     """Types and tracebacks without messages, where there are too many texts to remove."""
     inner = error.__cause__
     before = "" if inner is None else f"{_format_stack(inner)}\n"
-    stack = "".join(traceback.format_tb(error.__traceback__))
+    stack = "".join(_without_own(traceback.extract_tb(error.__traceback__)).format())
     return f"{before}{stack}{type(error).__name__}: (not kept: the call had too many arguments)\n"
-
-
-def _for_model(error: PegboardError) -> str:
-    text = str(error)
-    if isinstance(error, Unavailable):
-        sentence = text if text.endswith((".", "!", "?", "…")) else f"{text}."
-        if isinstance(error, ToolTimeout | HostUnavailable) and not error.retryable:
-            return sentence  # which says what to do
-        if not error.retryable:
-            return f"{sentence} Trying again does not help."
-        return f"{sentence} It is unavailable now, try again {_when(error.retry_after)}."
-    if isinstance(error, CallerError):
-        return text
-    return f"{text} (error id {error.error_id})"
 
 
 def _when(retry_after: float | None) -> str:

@@ -5,14 +5,15 @@ import itertools
 import os
 import secrets
 from collections.abc import Awaitable, Callable, Coroutine, Iterable, Iterator, Sequence
-from typing import Any
+from typing import Any, cast
 
 from msgspec import structs
 
+from pegboard.access import may_know
 from pegboard.core.context import Arguments, ToolContext
 from pegboard.core.principal import Principal
 from pegboard.core.result import ToolResult
-from pegboard.core.tool import Tool
+from pegboard.core.tool import Tool, ToolSpec
 from pegboard.errors import SourceUnavailable, ToolFailed, ToolNotFound, shorten_name
 from pegboard.execution.call_state import CallState, Handler
 from pegboard.execution.compiled_tool import CompiledTool
@@ -71,6 +72,7 @@ class Pipeline:
         self._call_timeout = environment.settings.call_timeout
         self._plain: dict[str, Handler] = {}
         self._keyed: dict[str, Handler] = {}
+        self._spellings: dict[str, set[str]] = {}  # ids and pins with a path, by the tool's name
         self._unknown = record(None, environment, self._refuse_unknown)
 
     def call(
@@ -80,10 +82,16 @@ class Pipeline:
 
         Returns the coroutine of the first step: another one around it would cost each call as much
         as a step.
+
+        Raises:
+            TypeError: `ctx` is not a `ToolContext`.
         """
         if ctx is None:
             ctx = _DEFAULT_CONTEXT
-        paths = self._keyed if ctx.idempotency_key else self._plain
+        try:
+            paths = self._keyed if ctx.idempotency_key else self._plain
+        except AttributeError as error:
+            raise _not_a_context(ctx) from error
         path = paths.get(name) or self._resolve(name, paths)
         started, deadline = self._monotonic(), ctx.deadline
         if deadline is None and self._call_timeout:
@@ -99,6 +107,27 @@ class Pipeline:
             caller=self.call,
         )
         return path(run)
+
+    def refuse_unknown(
+        self,
+        name: str,
+        arguments: Arguments,
+        ctx: ToolContext[Any] | None,
+        nearest: Iterable[str],
+    ) -> Coroutine[Any, Any, ToolResult]:
+        """Answer and record a call as one of an unknown tool, whatever tools there are."""
+        name = shorten_name(name)
+        run = CallState(
+            id=new_call_id(),
+            name=name,
+            raw=arguments,
+            ctx=_check_context(ctx),
+            started=self._monotonic(),
+            started_at=self._now(),
+            deadline=None,
+            caller=self.call,
+        )
+        return record(None, self.environment, _raising(ToolNotFound(name, tuple(nearest))))(run)
 
     async def call_apart(
         self, name: str, arguments: Arguments = None, ctx: ToolContext[Any] | None = None
@@ -119,7 +148,11 @@ class Pipeline:
 
         An idempotency key is that of the batch: each call has the key `key/index`, so that a batch
         that is sent again gives its first outcomes.
+
+        Raises:
+            TypeError: `ctx` is not a `ToolContext`.
         """
+        _check_context(ctx)
 
         def is_exclusive(index: int) -> bool:
             tool = self._lookup(calls[index][0])
@@ -138,15 +171,26 @@ class Pipeline:
             concurrency=self.environment.settings.batch_concurrency,
         )
 
+    @property
+    def has_paths(self) -> bool:
+        """Whether any path is compiled."""
+        return bool(self._plain or self._keyed)
+
     def forget(self, name: str) -> None:
-        """Compile the path of a tool again at its next call, because the tool has changed."""
-        self._plain.pop(name, None)
-        self._keyed.pop(name, None)
+        """Compile the paths of a name, and of the ids and pins of its tool, again when needed.
+
+        Args:
+            name: The name of a tool that was added, changed or removed, or its id.
+        """
+        for spelling in (name, *self._spellings.pop(name, ())):
+            self._plain.pop(spelling, None)
+            self._keyed.pop(spelling, None)
 
     def forget_all(self) -> None:
         """Compile every path again, because the policy or the sources have changed."""
         self._plain.clear()
         self._keyed.clear()
+        self._spellings.clear()
 
     def _resolve(self, name: str, paths: dict[str, Handler]) -> Handler:
         tool = self._lookup(name)
@@ -159,10 +203,25 @@ class Pipeline:
             return record(None, self.environment, _raising(error))
         if target.spec.name != name:
             path = _under(target.spec.name, path)
+            if target.spec.alias == name:
+                path = self._unless_hidden(target.spec, path)
+            self._spellings.setdefault(target.spec.name, set()).add(name)
         paths[name] = path
         if self._lookup(name) is not tool:
             paths.pop(name, None)  # another thread replaced it after we looked
         return path
+
+    def _unless_hidden(self, spec: ToolSpec, path: Handler) -> Handler:
+        """The path of an alias: it would tell who may not know a tool what its name is."""
+        environment = self.environment
+
+        def handle(call: CallState) -> Coroutine[Any, Any, ToolResult]:
+            policy, switches = environment.policy, environment.switches
+            if may_know(call.ctx.principal, spec, policy=policy, switches=switches):
+                return path(call)
+            return self._unknown(call)
+
+        return handle
 
     def _wait_and_resolve(self, paths: dict[str, Handler]) -> Handler:
         """The path of a name without a tool: waits for a source that has not answered yet."""
@@ -195,6 +254,20 @@ def _under(name: str, path: Handler) -> Handler:
         return path(call)
 
     return handle
+
+
+def _check_context(ctx: object) -> ToolContext[Any]:
+    if ctx is None:
+        return _DEFAULT_CONTEXT
+    if isinstance(ctx, ToolContext):
+        return cast("ToolContext[Any]", ctx)
+    raise _not_a_context(ctx)
+
+
+def _not_a_context(found: object) -> TypeError:
+    return TypeError(
+        f"ctx is a ToolContext, not a {type(found).__name__}: write ToolContext(principal=...)"
+    )
 
 
 def _at(index: int, ctx: ToolContext[Any] | None) -> ToolContext[Any] | None:

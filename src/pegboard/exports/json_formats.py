@@ -17,26 +17,26 @@ from pegboard.registry import ToolRegistry
 
 def openai_tools(registry: ToolRegistry, *, principal: Principal = LOCAL) -> list[dict[str, Any]]:
     """The tools that this caller may see, for OpenAI's chat completions API."""
-    return [openai_tool(tool.spec) for tool in registry.visible(principal)]
+    return [openai_tool(tool.spec) for tool in registry.visible_to_models(principal)]
 
 
 def openai_response_tools(
     registry: ToolRegistry, *, principal: Principal = LOCAL
 ) -> list[dict[str, Any]]:
     """The tools that this caller may see, for OpenAI's responses API."""
-    return [openai_response_tool(tool.spec) for tool in registry.visible(principal)]
+    return [openai_response_tool(tool.spec) for tool in registry.visible_to_models(principal)]
 
 
 def anthropic_tools(
     registry: ToolRegistry, *, principal: Principal = LOCAL
 ) -> list[dict[str, Any]]:
     """The tools that this caller may see, for Anthropic's messages API."""
-    return [anthropic_tool(tool.spec) for tool in registry.visible(principal)]
+    return [anthropic_tool(tool.spec) for tool in registry.visible_to_models(principal)]
 
 
 def mcp_tools(registry: ToolRegistry, *, principal: Principal = LOCAL) -> list[dict[str, Any]]:
     """The tools that this caller may see, as the `tools` of MCP's `tools/list`."""
-    return [mcp_tool(tool.spec) for tool in registry.visible(principal)]
+    return [mcp_tool(tool.spec) for tool in registry.visible_to_models(principal)]
 
 
 def json_schemas(
@@ -47,9 +47,9 @@ def json_schemas(
         tool.spec.name: {
             **tool.spec.input_schema,
             "title": tool.spec.name,
-            "description": tool.spec.description,
+            "description": tool.spec.model_description,
         }
-        for tool in registry.visible(principal)
+        for tool in registry.visible_to_models(principal)
     }
 
 
@@ -90,7 +90,7 @@ def compact_catalog(registry: ToolRegistry, *, principal: Principal = LOCAL) -> 
 
     Arguments that may be left out end in `?`.
     """
-    return "\n".join(_line(tool.spec) for tool in registry.visible(principal))
+    return "\n".join(_line(tool.spec) for tool in registry.visible_to_models(principal))
 
 
 def _operation(spec: ToolSpec, schemas: dict[str, Any]) -> dict[str, Any]:
@@ -101,7 +101,7 @@ def _operation(spec: ToolSpec, schemas: dict[str, Any]) -> dict[str, Any]:
     return {
         "operationId": spec.name,
         "summary": spec.title or spec.name,
-        "description": spec.description,
+        "description": spec.model_description,
         "tags": [spec.source or spec.category],
         "requestBody": {"required": True, "content": {"application/json": {"schema": request}}},
         "responses": {

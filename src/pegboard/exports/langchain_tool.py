@@ -12,8 +12,9 @@ from pydantic import PrivateAttr
 from pegboard.core.context import ToolContext
 from pegboard.core.result import AudioPart, ImagePart, Part, ResourcePart, TextPart, ToolResult
 from pegboard.core.tool import ToolSpec
-from pegboard.errors import SyncUse
+from pegboard.exports.result_details import result_details
 from pegboard.registry import ToolRegistry
+from pegboard.registry.sync_bridge import LOOP_THREAD
 
 Context = ToolContext[Any] | Callable[[RunnableConfig], ToolContext[Any]] | None
 
@@ -31,7 +32,7 @@ class RegistryTool(BaseTool):
         """The tool of this spec."""
         made = cls(
             name=spec.name,
-            description=spec.description,
+            description=spec.model_description,
             args_schema={"properties": {}, **spec.input_schema},
             tags=list(spec.tags) or None,
             metadata={"effect": spec.effect.value, "category": spec.category, "id": spec.id},
@@ -45,13 +46,7 @@ class RegistryTool(BaseTool):
         return _answer(await self._registry.call(self.name, arguments, self._context()))
 
     def _run(self, /, **arguments: Any) -> tuple[Any, Any]:
-        try:
-            result = self._registry.call_sync(self.name, arguments, self._context())
-        except SyncUse as error:
-            raise SyncUse(
-                f"'{self.name}' is an async tool: use 'await tool.ainvoke(...)'"
-            ) from error
-        return _answer(result)
+        return _answer(LOOP_THREAD.run(self._registry.call(self.name, arguments, self._context())))
 
     def _context(self) -> ToolContext[Any] | None:
         # a parameter for the config would hide an argument of the same name
@@ -66,9 +61,12 @@ def _answer(result: ToolResult) -> tuple[Any, Any]:
     """
     if result.is_error:
         raise ToolException(result.text)
+    artifact = result.structured
+    if details := result_details(result):
+        artifact = {"structured": result.structured, **details}
     if isinstance(result.content, str):
-        return result.content, result.structured
-    return [_block(part) for part in result.content], result.structured
+        return result.content, artifact
+    return [_block(part) for part in result.content], artifact
 
 
 def _block(part: Part) -> dict[str, Any]:

@@ -1,9 +1,10 @@
 """A registry as a Pydantic AI toolset; imported only with Pydantic AI installed."""
 
-from collections.abc import Callable
-from typing import Any
+from collections.abc import Callable, Iterable
+from typing import Any, cast, get_args
 
-from pydantic_ai import ModelRetry, RunContext
+from pydantic_ai import DeferredToolRequests, ModelRetry, RunContext
+from pydantic_ai.exceptions import ApprovalRequired as DeferredApproval
 from pydantic_ai.exceptions import ToolFailed
 from pydantic_ai.messages import BinaryContent, ToolReturn
 from pydantic_ai.tools import ToolDefinition
@@ -12,10 +13,18 @@ from pydantic_ai.toolsets.abstract import ToolsetTool
 from pydantic_core import SchemaValidator, core_schema
 
 from pegboard.core.context import ToolContext
+from pegboard.core.principal import Principal
 from pegboard.core.provider_schema import provider_schema
 from pegboard.core.result import AudioPart, ImagePart, Part, ResourcePart, TextPart, ToolResult
 from pegboard.core.tool import Tool
-from pegboard.errors import InvalidRequest, ToolArgumentError
+from pegboard.errors import (
+    ApprovalRequired,
+    InvalidRequest,
+    PegboardError,
+    ToolArgumentError,
+)
+from pegboard.exports.result_details import result_details
+from pegboard.features.approvals import Approvals
 from pegboard.registry import ToolRegistry
 
 Context = ToolContext[Any] | Callable[[RunContext[Any]], ToolContext[Any]] | None
@@ -34,11 +43,15 @@ class RegistryToolset(AbstractToolset[Any]):
         ctx: Context,
         id: str | None,  # noqa: A002 - what Pydantic AI calls it
         max_retries: int,
+        defer_approvals: bool | None,
+        approver: Principal,
     ) -> None:
         self._registry = registry
         self._ctx = ctx
         self._id = id
         self._max_retries = max_retries
+        self._defer_approvals = defer_approvals
+        self._approver = approver
 
     @property
     def id(self) -> str | None:
@@ -48,7 +61,9 @@ class RegistryToolset(AbstractToolset[Any]):
     async def get_tools(self, ctx: RunContext[Any]) -> dict[str, ToolsetTool[Any]]:
         """The tools that are visible now."""
         principal = self._context(ctx).principal
-        return {tool.spec.name: self._of(tool) for tool in self._registry.visible(principal)}
+        return {
+            tool.spec.name: self._of(tool) for tool in self._registry.visible_to_models(principal)
+        }
 
     async def call_tool(
         self, name: str, tool_args: dict[str, Any], ctx: RunContext[Any], tool: ToolsetTool[Any]
@@ -57,10 +72,30 @@ class RegistryToolset(AbstractToolset[Any]):
 
         Raises:
             ModelRetry: The arguments are invalid, and the model can correct them.
+            ApprovalRequired: A person must approve the call, and the agent defers such calls.
             ToolFailed: The call failed otherwise; the run goes on.
         """
         del tool
-        return _answer(await self._registry.call(name, tool_args, self._context(ctx)))
+        context = self._context(ctx)
+        result = await self._registry.call(name, tool_args, context)
+        error = result.error
+        if isinstance(error, ApprovalRequired) and error.approval_id:
+            if ctx.tool_call_approved:
+                try:
+                    await Approvals(self._registry).decide(
+                        error.approval_id, "approve", principal=self._approver
+                    )
+                except PegboardError as refused:
+                    raise ToolFailed(str(refused)) from refused
+                result = await self._registry.call(name, tool_args, context)
+            elif self._defers(ctx):
+                raise DeferredApproval({"approval_id": error.approval_id, "reason": str(error)})
+        return _answer(result)
+
+    def _defers(self, ctx: RunContext[Any]) -> bool:
+        if self._defer_approvals is not None:
+            return self._defer_approvals
+        return ctx.agent is not None and _takes_deferred_calls(ctx.agent.output_type)
 
     def _context(self, ctx: RunContext[Any]) -> ToolContext[Any]:
         return (self._ctx(ctx) if callable(self._ctx) else self._ctx) or ToolContext()
@@ -69,7 +104,7 @@ class RegistryToolset(AbstractToolset[Any]):
         spec = tool.spec
         definition = ToolDefinition(
             name=spec.name,
-            description=spec.description,
+            description=spec.model_description,
             parameters_json_schema=dict(provider_schema(spec.input_schema)),
             sequential=spec.exclusive,
             metadata={"effect": spec.effect.value, "category": spec.category, "id": spec.id},
@@ -87,11 +122,19 @@ def _answer(result: ToolResult) -> Any:
         if isinstance(result.error, (ToolArgumentError, InvalidRequest)):
             raise ModelRetry(result.text)
         raise ToolFailed(result.text)
-    content: Any = result.content
-    if not isinstance(content, str):
-        content = [_content(part) for part in result.content if not isinstance(part, str)]
+    value: Any = result.unwrap()
+    if not isinstance(result.content, str):  # pictures and files are for the model to see
+        value = [_content(part) for part in result.content]
     about = {"call_id": result.meta.call_id, "structured": result.structured}
-    return ToolReturn(return_value=content, metadata=about)
+    return ToolReturn(return_value=value, metadata=about | result_details(result))
+
+
+def _takes_deferred_calls(output: Any) -> bool:
+    """Whether an output type of Pydantic AI (a type, a union or several) has deferred calls."""
+    if output is DeferredToolRequests:
+        return True
+    parts = cast("Iterable[Any]", output) if isinstance(output, (list, tuple)) else get_args(output)
+    return any(map(_takes_deferred_calls, parts))
 
 
 def _content(part: Part) -> str | BinaryContent:

@@ -2,6 +2,7 @@
 
 from pegboard.access import MAINTAINER_SCOPE
 from pegboard.core.ports.approval_store import Approval
+from pegboard.core.ports.conversation_store import Conversation
 from pegboard.core.ports.run_store import StoredRun
 from pegboard.core.principal import Principal
 from pegboard.errors import AccessDenied
@@ -38,6 +39,12 @@ def may_see_approval(principal: Principal, approval: Approval) -> bool:
     if approval.tenant != principal.tenant and "*" not in principal.scopes:
         return False
     return approval.principal == principal.id or may_decide_approvals(principal)
+
+
+def may_see_conversation(principal: Principal, conversation: Conversation) -> bool:
+    """Whether this caller may see and continue a conversation: only whose it is."""
+    owner = (conversation.tenant, conversation.principal)
+    return owner == (principal.tenant, principal.id)
 
 
 def may_see_plan(principal: Principal, created_by: str) -> bool:

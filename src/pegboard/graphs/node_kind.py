@@ -15,6 +15,8 @@ from pegboard.graphs.tool_host import ToolHost
 SchemaOf = Callable[[Any], JsonSchema]
 Work = Callable[[str], Awaitable[NodeRun]]
 """Work with an effect, given its idempotency key; a failure is returned, not raised."""
+Part = Callable[["NodeContext"], Awaitable[NodeRun]]
+"""Runs one part of a node, given the context of the part."""
 
 
 class NodeContext(Protocol):
@@ -113,8 +115,42 @@ class NodeContext(Protocol):
         """Report a state of the node, or of a part of it, to listeners."""
         ...
 
+    def emit(self, kind: str, data: Mapping[str, Any]) -> None:
+        """Report something that happened in the node; it is stored among the run's events.
+
+        Emit it only from work that runs once over all attempts, so that a replay does not repeat
+        it.
+
+        Args:
+            kind: The kind of event: `text_delta`, `tool_started`, ...
+            data: JSON-compatible data; never a secret.
+        """
+        ...
+
     async def wait(self, pending: PendingStep, *, topic: str = "") -> Signal | None:
         """Wait for a signal on a topic until `pending.until`; None when that time has come."""
+        ...
+
+    def take_signals(self, topic: str) -> list[Signal]:
+        """The signals on a topic that have arrived and that nothing waits for.
+
+        Take them in work that runs once, and record their ids with its outcome: a later attempt
+        receives them again.
+        """
+        ...
+
+    async def run_parts(
+        self, parts: Mapping[str, Part], *, board: ToolHost | None = None
+    ) -> list[NodeRun]:
+        """Run parts of the node concurrently; how each ended, in their order.
+
+        A part that fails cancels no other. Each has a context of its own, so that it can wait for
+        an approval while others go on.
+
+        Args:
+            parts: What to run, by names that are unique in the node.
+            board: The tools of the parts; None for those of the node.
+        """
         ...
 
     async def compute_once(self, name: str, make: Callable[[], Any]) -> Any:

@@ -20,12 +20,14 @@ from pegboard.graphs.documents.read import read_in_thread
 from pegboard.graphs.documents.write import write_graph
 from pegboard.graphs.engine.attempt import AttemptLimit, RunAttempt
 from pegboard.graphs.engine.graph_execution import validate_params
+from pegboard.graphs.engine.run_context import approval_topic
 from pegboard.graphs.engine.steps import EphemeralSteps
 from pegboard.graphs.failover import SubstituteFinder, for_caller
 from pegboard.graphs.kinds import KINDS, NodeKind
 from pegboard.graphs.tool_host import ToolHost
 
 ContextOf = Callable[[RunStart], ToolContext[Any]]
+HostOf = Callable[[RunStart], ToolHost]
 
 
 def new_run_id() -> str:
@@ -103,8 +105,10 @@ class GraphRunner:
         durability: Where runs are stored; the caller closes it.
         kinds: Node kinds by name.
         env: What `$.env` may read; a run reads the values of its start.
-        context: The context of the calls of a run that another process started; None for the run's
-            principal and nothing else.
+        host: The tools of a run, asked at each attempt; None for `board`.
+        context: Whose principal and workspace the calls of a run have, asked at each attempt; None
+            for the principal that started it. What only the process that started it knows
+            (dependencies, listeners of progress) is added there.
         heal: Finds a substitute for unavailable tools; None for none.
         was_there: Whether a missing tool existed before, so that its name is no mistake.
     """
@@ -116,6 +120,7 @@ class GraphRunner:
         durability: Durability,
         kinds: Mapping[str, NodeKind] = KINDS,
         env: Mapping[str, Any] | None = None,
+        host: HostOf | None = None,
         context: ContextOf | None = None,
         heal: SubstituteFinder | None = None,
         was_there: WasThere | None = None,
@@ -124,6 +129,7 @@ class GraphRunner:
         self._board = board
         self._kinds = kinds
         self._env: Mapping[str, Any] = {} if env is None else env
+        self._host = host
         self._context = context or _plain_context
         self._heal = heal
         self._was_there = was_there
@@ -242,6 +248,15 @@ class GraphRunner:
         if not await self._tell(run_id, id_, answer, id=id_):
             raise AlreadyAnswered(f"'{pending_id}' was answered already: the first answer holds.")
 
+    async def notify_approval(self, run_id: str, approval_id: str) -> None:
+        """Let the step that waits for an approval, or soon will, repeat its call.
+
+        Raises:
+            RunNotFound: There is no such run.
+        """
+        topic = approval_topic(approval_id)
+        await self._tell(run_id, topic, {"answer": "approve"}, id=topic)
+
     async def recover(self) -> tuple[str, ...]:
         """Resume the runs that a crash interrupted; their ids."""
         return await self.durability.recover()
@@ -263,11 +278,18 @@ class GraphRunner:
 
     async def _execute(self, steps: RunSteps) -> RunResult:
         start = steps.start
-        known = self._begun.get(start.run_id)
-        graph, ctx = known or (await read_in_thread(start.graph), self._context(start))
-        attempt = RunAttempt(
-            graph, start, board=self._board, kinds=self._kinds, ctx=ctx, heal=self._heal
-        )
+        graph, ctx = self._begun.get(start.run_id) or (await read_in_thread(start.graph), None)
+        board = self._board if self._host is None else self._host(start)
+        now = self._context(start)
+        if ctx is not None:
+            place = now if ctx.workspace is None else ctx
+            now = structs.replace(
+                ctx,
+                principal=now.principal,
+                workspace=place.workspace,
+                workspace_yields=place.workspace_yields,
+            )
+        attempt = RunAttempt(graph, start, board=board, kinds=self._kinds, ctx=now, heal=self._heal)
         result = await attempt.execute(steps)
         if result.state.is_final:
             self._begun.pop(start.run_id, None)

@@ -1,16 +1,18 @@
-"""JSON log lines for calls, steps of runs, runs and sources."""
+"""Log lines for calls, steps of runs, runs, sources and the board."""
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, TextIO, cast
 
 from msgspec import to_builtins
 
+from pegboard.concurrency.background_queue import BackgroundQueue
 from pegboard.core.event import (
     CallRecord,
     Event,
+    Notice,
     RunEnded,
     RunRested,
     RunStarted,
@@ -19,7 +21,6 @@ from pegboard.core.event import (
 )
 from pegboard.core.ports.clock import Clock, SystemClock
 from pegboard.core.record_snapshot import RecordSnapshot, clean_text, freeze
-from pegboard.observability.background_queue import BackgroundQueue
 from pegboard.observability.log_sinks import FileSink, Sink, StreamSink
 
 _SYSTEM_CLOCK = SystemClock()
@@ -35,12 +36,22 @@ _LEVELS = {
     "skipped": "info",
 }
 
+_BECAUSE = "The above exception was the direct cause of the following exception:"
+"""What `traceback` writes between the exception of a tool and ours."""
+
 _OfRun = RunStarted | RunRested | RunEnded | StepEnded
-_Fact = tuple[float, RecordSnapshot | SourceChanged | _OfRun]
+_Entry = RecordSnapshot | SourceChanged | Notice | _OfRun
+_Fact = tuple[float, _Entry]
+
+
+def format_json(data: Mapping[str, Any]) -> str:
+    """A line as JSON in printable ASCII."""
+    # JSON leaves DEL as it is; all other control characters are escaped already.
+    return json.dumps(data).replace("\x7f", "\\u007f")
 
 
 class JsonLog:
-    r"""Writes events as JSON lines, on a thread of its own.
+    r"""Writes events as lines, on a thread of its own; as JSON by default.
 
     ```python
     log = JsonLog(Path("calls.jsonl"))
@@ -49,10 +60,11 @@ class JsonLog:
     log.close()
     ```
 
-    A line has `time`, `level`, `event` (`call`, `run`, `step`, `source` or `dropped`) and the keys
-    of the record that are not empty. On a board the end of a step or run has one line; its start
-    and its suspension have one for each attempt. Everything beyond printable ASCII is escaped, so
-    that no value can forge a line, move a cursor or hide itself.
+    A line has `time`, `level`, `event` (`call`, `run`, `step`, `source`, `server`, `board`, or
+    `dropped`) and the keys of the record that are not empty. A call that another exception ended
+    has its `stack`. On a board the end of a step or run
+    has one line; its start and its suspension have one for each attempt. In JSON everything beyond
+    printable ASCII is escaped, so that no value can forge a line, move a cursor or hide itself.
     """
 
     def __init__(
@@ -63,6 +75,7 @@ class JsonLog:
         include_arguments: bool = False,
         max_waiting: int = 10_000,
         clock: Clock = _SYSTEM_CLOCK,
+        line_format: Callable[[Mapping[str, Any]], str] = format_json,
     ) -> None:
         """Write to a stream, which is not closed, or append to a file.
 
@@ -73,6 +86,7 @@ class JsonLog:
             max_waiting: Maximum number of queued lines; further ones are dropped, and their number
                 is logged.
             clock: The clock.
+            line_format: Formats the data of an event; empty text writes no line.
 
         Raises:
             ConfigError: The file cannot be written.
@@ -82,6 +96,7 @@ class JsonLog:
         self._redact = redact
         self._include_arguments = include_arguments
         self._clock = clock
+        self._format = line_format
         self._said = 0
         self._outbox: BackgroundQueue[_Fact] = BackgroundQueue(
             self._write, name="log", max_waiting=max_waiting
@@ -100,7 +115,7 @@ class JsonLog:
                 self._outbox.post((event.started_at + event.duration_ms / 1000, frozen))
             case SourceChanged() | RunStarted():
                 self._outbox.post((self._clock.time(), event))
-            case RunRested() | RunEnded() | StepEnded():
+            case RunRested() | RunEnded() | StepEnded() | Notice():
                 self._outbox.post((event.at, event))
             case _:
                 return
@@ -129,19 +144,24 @@ class JsonLog:
         else:
             self._said = dropped
 
-    def _line(self, at: float, fact: RecordSnapshot | SourceChanged | _OfRun) -> str:
+    def _line(self, at: float, fact: _Entry) -> str:
         match fact:
             case RecordSnapshot():
                 return self._encode(self._call(at, fact))
             case SourceChanged():
                 return self._encode(_source(at, fact))
+            case Notice():
+                return self._encode(_notice(at, fact))
             case _:
                 return self._encode(_of_run(at, fact))
 
     def _call(self, at: float, frozen: RecordSnapshot) -> dict[str, Any]:
         level = _LEVELS.get(frozen.record.status, "error")
         data: dict[str, Any] = {"time": _stamp(at), "level": level, "event": "call"}
-        data |= {key: value for key, value in frozen.to_dict().items() if value != ""}
+        data |= {key: value for key, value in frozen.to_dict().items() if value not in ("", None)}
+        detail = frozen.record.error_detail
+        if _BECAUSE in detail:
+            data["stack"] = clean_text(detail.partition(_BECAUSE)[0].rstrip())
         if self._include_arguments:
             data["arguments"] = frozen.arguments
         return data
@@ -157,13 +177,17 @@ class JsonLog:
 
     def _encode(self, data: dict[str, Any]) -> str:
         if self._redact is not None:
-            data = {key: self._clean(value) for key, value in data.items()}
-        # JSON leaves DEL as it is; all other control characters are escaped already.
-        return json.dumps(data).replace("\x7f", "\\u007f") + "\n"
+            data = self._clean(data)
+        line = self._format(data)
+        return f"{line}\n" if line else ""
 
     def _clean(self, value: Any) -> Any:
-        redact = cast("Callable[[str], str]", self._redact)
-        return redact(value) if isinstance(value, str) else value
+        if isinstance(value, dict):
+            items = cast("dict[str, Any]", value).items()
+            return {key: self._clean(item) for key, item in items}
+        if isinstance(value, list):
+            return [self._clean(item) for item in cast("list[Any]", value)]
+        return self._redact(value) if self._redact and isinstance(value, str) else value
 
 
 def _source(at: float, event: SourceChanged) -> dict[str, Any]:
@@ -178,6 +202,12 @@ def _source(at: float, event: SourceChanged) -> dict[str, Any]:
         "stack": clean_text(event.stack),
     }
     return {key: value for key, value in data.items() if value != ""}
+
+
+def _notice(at: float, event: Notice) -> dict[str, Any]:
+    data: dict[str, Any] = {"time": _stamp(at), "level": event.level, "event": event.about}
+    data |= {"message": clean_text(event.message), **event.detail}
+    return {key: value for key, value in data.items() if value not in ("", [])}
 
 
 def _of_run(at: float, event: _OfRun) -> dict[str, Any]:

@@ -1,8 +1,16 @@
 """Prometheus metrics of calls, runs and approvals."""
 
+from collections.abc import Callable
 from typing import TYPE_CHECKING
 
-from pegboard.core.event import ApprovalChanged, CallRecord, Event, RunEnded, StepEnded
+from pegboard.core.event import (
+    ApprovalChanged,
+    CallRecord,
+    Event,
+    NodeReported,
+    RunEnded,
+    StepEnded,
+)
 from pegboard.core.ports.maintenance import Counts
 from pegboard.errors import ConfigError
 from pegboard.observability.scrape_gauges import Gauges, ScrapeGauges, Sources
@@ -15,6 +23,7 @@ _RUN_BUCKETS = (0.01, 0.05, 0.1, 0.5, 1, 5, 10, 30, 60, 300, 900, 3_600, 14_400,
 _RUN_OUTCOMES = ("completed", "failed", "cancelled")
 _STEP_OUTCOMES = (*_RUN_OUTCOMES, "skipped")
 _DECISIONS = ("approved", "denied", "edited", "expired")
+_TOKENS = ("input", "output", "cached")
 _REFUSED = frozenset({"invalid", "denied", "approval_needed"})
 _NOT_FOUND = "tool_not_found"
 _UNKNOWN = "unknown"
@@ -92,6 +101,7 @@ class Metrics:
         self._by_tool: dict[str, Histogram] = {}
         self.counts: Counts | None = None
         self._runs = RunMetrics(self._registry)
+        self._models = ModelMetrics(self._registry)
         looked = ScrapeGauges(
             in_flight=in_flight, dropped=dropped, sources=sources, counts=lambda: self.counts
         )
@@ -100,6 +110,9 @@ class Metrics:
 
     def on_event(self, event: Event) -> None:
         """Count a finished call, step or run, or a decision."""
+        if isinstance(event, NodeReported):
+            self._models.on_event(event)
+            return
         if not isinstance(event, CallRecord):
             self._runs.on_event(event)
             return
@@ -113,6 +126,22 @@ class Metrics:
             self._time(tool, event.duration_ms / 1000)
         if event.error_code:
             self._count_failure((tool, event.error_code))
+
+    def retain(self, is_there: Callable[[str], bool]) -> None:
+        """Drop the metrics of all tools but these, by wire name."""
+        gone = {tool for tool in list(self._known) if not is_there(tool)}
+        if not gone:
+            return
+        self._known -= gone
+        for outcome in [key for key in list(self._by_outcome) if key[0] in gone]:
+            del self._by_outcome[outcome]
+            self._calls.remove(*outcome)
+        for failure in [key for key in list(self._by_code) if key[0] in gone]:
+            del self._by_code[failure]
+            self._failures.remove(*failure)
+        for tool in gone & self._by_tool.keys():
+            del self._by_tool[tool]
+            self._durations.remove(tool)
 
     def render(self) -> bytes:
         """Return all metrics in Prometheus' text format; see `content_type`."""
@@ -194,3 +223,49 @@ class RunMetrics:
                 self._decisions[event.state].inc()
             case _:
                 return
+
+
+class ModelMetrics:
+    """The metrics of language models, by the provider's name of the model.
+
+    Models beyond `most` count as `other`.
+    """
+
+    def __init__(self, registry: "CollectorRegistry", *, most: int = 100) -> None:
+        """Add the metrics to a registry."""
+        import prometheus_client as prometheus
+
+        self._most = most
+        self._known: set[str] = set()
+        self._requests = prometheus.Counter(
+            "pegboard_model_requests", "Answers of models.", ["model"], registry=registry
+        )
+        self._tokens = prometheus.Counter(
+            "pegboard_model_tokens",
+            "Tokens of models: `input` (`cached` ones included) and `output`.",
+            ["model", "kind"],
+            registry=registry,
+        )
+        self._cost = prometheus.Counter(
+            "pegboard_model_cost_dollars",
+            "What models cost, where their price is known.",
+            ["model"],
+            registry=registry,
+        )
+
+    def on_event(self, event: NodeReported) -> None:
+        """Count what a node says that a model used."""
+        if event.kind != "usage":
+            return
+        data = event.data
+        model = self._name(str(data.get("model") or _UNKNOWN))
+        self._requests.labels(model).inc(data.get("requests", 0))
+        for kind in _TOKENS:
+            self._tokens.labels(model, kind).inc(data.get(f"{kind}_tokens", 0))
+        self._cost.labels(model).inc(data.get("cost") or 0)
+
+    def _name(self, model: str) -> str:
+        if model not in self._known and len(self._known) >= self._most:
+            return _OTHER
+        self._known.add(model)
+        return model

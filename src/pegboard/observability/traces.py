@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING, Any
 
 from msgspec import Struct
 
+from pegboard.concurrency.background_queue import BackgroundQueue
 from pegboard.core.event import CallRecord, Event, RunFinished, RunRested, RunStarted
 from pegboard.core.ports.clock import Clock, SystemClock
 from pegboard.errors import ConfigError
-from pegboard.observability.background_queue import BackgroundQueue
 
 if TYPE_CHECKING:
     from opentelemetry.context import Context
@@ -61,8 +61,17 @@ class Traces:
         max_waiting: int = 10_000,
         max_wait: float = 60.0,
         clock: Clock = _SYSTEM_CLOCK,
+        shut_down: Callable[[], None] = lambda: None,
     ) -> None:
         """Emit through `provider`, or through the provider that the application has set.
+
+        Args:
+            provider: The provider; None for that of the application.
+            redact: Removes secrets from each text.
+            max_waiting: Maximum number of queued spans; further ones are dropped.
+            max_wait: Seconds that a span waits for that of its parent.
+            clock: The clock.
+            shut_down: Called at the end of `close`, for a provider that nothing else uses.
 
         Raises:
             ConfigError: OpenTelemetry is not installed.
@@ -76,6 +85,7 @@ class Traces:
         self._redact = redact
         self._runs = RunSpans(self._tracer, self._clean)
         self._clock = clock
+        self._shut_down = shut_down
         self._max_wait = max_wait
         self._held: dict[str, list[_CallEnd]] = {}
         self._number_held = 0
@@ -106,6 +116,7 @@ class Traces:
         for parent_id in list(self._held):
             self._emit_held(parent_id)
         self._runs.close(self._clock.time())
+        self._shut_down()
 
     def _take(self, batch: list[_CallEnd | _RunEvent]) -> None:
         for item in batch:
@@ -287,7 +298,11 @@ def _attributes(record: CallRecord) -> dict[str, Any]:
         "pegboard.parent_id": record.parent_id,
         "pegboard.instead_of": record.instead_of,
         "pegboard.error_id": record.error_id,
+        "pegboard.toolkit": record.toolkit,
+        "gen_ai.response.model": record.model,
     }
+    if record.tokens is not None:
+        attributes["pegboard.tokens"] = record.tokens
     if record.handler == "mcp":
         attributes["mcp.method.name"] = "tools/call"
     if record.status not in _NO_ERROR:

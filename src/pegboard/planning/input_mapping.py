@@ -1,10 +1,12 @@
 """Giving each input of a step a value: from the params, or from what an earlier step gives."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, cast
+from typing import Any, TypeAlias, cast
 
 from pegboard.core.tool import JsonSchema, ToolSpec
+from pegboard.graphs.checks.data import may_be_read
 from pegboard.graphs.expressions.references import Reference
 from pegboard.schemas.compatibility import Fit, schema_fits
 from pegboard.schemas.subschema import resolve_ref
@@ -29,6 +31,10 @@ class ValueSource:
     step: str = ""
 
 
+_Found: TypeAlias = tuple[ValueSource, str]
+"""A value, and why it is given."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class InputMapping:
     """The inputs of one step.
@@ -38,12 +44,14 @@ class InputMapping:
         inferred: Argument to why it was wired like this.
         steps: The steps that it takes something from, in order.
         missing: Required arguments that nothing gives.
+        unfit: Argument to why the param of its name cannot be its value.
     """
 
     input: Mapping[str, Any] = field(default_factory=dict[str, Any])
     inferred: Mapping[str, str] = field(default_factory=dict[str, str])
     steps: tuple[str, ...] = ()
     missing: tuple[str, ...] = ()
+    unfit: Mapping[str, str] = field(default_factory=dict[str, str])
 
     @property
     def fit(self) -> float:
@@ -89,7 +97,8 @@ def map_inputs(
     """Wire the inputs of a tool.
 
     A value of the same name that surely or probably fits is taken; an optional input takes
-    nothing else. A required one takes what alone fits surely by its type, the latest step's first.
+    nothing else. A required one takes what alone fits surely by its type, the latest step's first,
+    unless that has the name of another input or would be given to two.
 
     Args:
         spec: The tool.
@@ -103,25 +112,39 @@ def map_inputs(
     properties: Mapping[str, Any] = node.get("properties", {})
     required = frozenset(node.get("required", ()))
     values: dict[str, Any] = dict(given or {})
-    inferred: dict[str, str] = {}
-    steps: list[str] = []
-    missing: list[str] = []
-    used = frozenset(item for item in values.values() if isinstance(item, str))
-    for name, part in properties.items():
-        if name in values:
-            continue
-        wanted = _within(schema, part)
-        found = _by_name(name, wanted, givers)
-        if found is None and name in required and is_whole:
-            found = _by_type(wanted, [item for item in givers if item.path not in used])
-        if found is None:
-            missing += [name] if name in required else []
-            continue
-        giver, why = found
-        values[name], inferred[name] = giver.path, why
-        if giver.step and giver.step not in steps:
-            steps.append(giver.step)
-    return InputMapping(input=values, inferred=inferred, steps=tuple(steps), missing=tuple(missing))
+    wanted = {
+        name: _within(schema, part) for name, part in properties.items() if name not in values
+    }
+    named = {name: _by_name(name, part, givers) for name, part in wanted.items()}
+    unfit = {
+        name: reason
+        for name, part in wanted.items()
+        if named[name] is None and (reason := _why_unfit(name, part, givers))
+    }
+    left = [name for name in wanted if name in required and named[name] is None]
+    typed = _share_by_type(
+        {name: wanted[name] for name in left if is_whole and name not in unfit},
+        _unused_values(givers, properties, values),
+    )
+    found = {name: pair for name in wanted if (pair := named[name] or typed.get(name))}
+    return InputMapping(
+        input=values | {name: giver.path for name, (giver, _) in found.items()},
+        inferred={name: why for name, (_, why) in found.items()},
+        steps=tuple(dict.fromkeys(giver.step for giver, _ in found.values() if giver.step)),
+        missing=tuple(name for name in left if name not in found),
+        unfit=unfit,
+    )
+
+
+def share_of_inputs(spec: ToolSpec, arguments: Mapping[str, Any]) -> float:
+    """Which share of the required and the given arguments of a tool are both, by name."""
+    node = resolve_root_ref(spec.input_schema)
+    required = set(node.get("required", ()))
+    unknown = set[str]()
+    if node.get("additionalProperties") is False:
+        unknown = arguments.keys() - node.get("properties", {}).keys()
+    wanted = len(required) + len(unknown)
+    return len(required & arguments.keys()) / wanted if wanted else 1.0
 
 
 def is_named(argument: str, givers: Sequence[ValueSource]) -> bool:
@@ -129,18 +152,44 @@ def is_named(argument: str, givers: Sequence[ValueSource]) -> bool:
     return any(_alike(giver.name, argument) for giver in givers)
 
 
-def _by_name(
-    name: str, wanted: Any, givers: Sequence[ValueSource]
-) -> tuple[ValueSource, str] | None:
-    for giver in (*_params(givers), *_latest_first(givers)):
-        if _alike(giver.name, name):
-            fit = schema_fits(giver.schema, wanted, closed=True)
-            if not fit.is_impossible:
-                return giver, f"same name{_sureness(fit)}"
+def _by_name(name: str, wanted: Any, givers: Sequence[ValueSource]) -> _Found | None:
+    """A value of this name that may fit; else a param whose text a call may read as it."""
+    alike = [item for item in (*_params(givers), *_latest_first(givers)) if _alike(item.name, name)]
+    for giver in alike:
+        fit = schema_fits(giver.schema, wanted, closed=True)
+        if not fit.is_impossible:
+            return giver, f"same name{_sureness(fit)}"
+    for giver in _params(alike):
+        if may_be_read(giver.schema, wanted):
+            return giver, "same name; whether its text fits shows at run time"
     return None
 
 
-def _by_type(wanted: Any, givers: Sequence[ValueSource]) -> tuple[ValueSource, str] | None:
+def _why_unfit(name: str, wanted: Any, givers: Sequence[ValueSource]) -> str:
+    """Why the param of this name cannot be its value; empty when there is no such param."""
+    for giver in _params(givers):
+        if _alike(giver.name, name):
+            return str(schema_fits(giver.schema, wanted, closed=True))
+    return ""
+
+
+def _unused_values(
+    givers: Sequence[ValueSource], names: Iterable[str], values: Mapping[str, Any]
+) -> list[ValueSource]:
+    """What is not given to an input yet, and has the name of none."""
+    used = frozenset(item for item in values.values() if isinstance(item, str))
+    taken = frozenset(map(_plain, names))
+    return [item for item in givers if item.path not in used and _plain(item.name) not in taken]
+
+
+def _share_by_type(wanted: Mapping[str, Any], givers: Sequence[ValueSource]) -> dict[str, _Found]:
+    """What each input takes by its type; what two would take is given to neither."""
+    found = {name: pair for name, part in wanted.items() if (pair := _by_type(part, givers))}
+    takers = Counter(giver.path for giver, _ in found.values())
+    return {name: pair for name, pair in found.items() if takers[pair[0].path] == 1}
+
+
+def _by_type(wanted: Any, givers: Sequence[ValueSource]) -> _Found | None:
     """What alone fits surely: in the latest step that has such a value, else among the params."""
     by_step: dict[str, list[ValueSource]] = {}
     for giver in _latest_first(givers):

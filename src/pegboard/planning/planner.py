@@ -6,12 +6,12 @@ from typing import Any
 from pegboard.core.graph import Edge, Fallback, Graph, Node
 from pegboard.core.principal import LOCAL, Principal
 from pegboard.core.suggestions import nearest_names
-from pegboard.core.tool import Tool, ToolSpec
+from pegboard.core.tool import Effect, Tool, ToolSpec
 from pegboard.errors import CannotPlan
 from pegboard.planning.available_tools import AvailableTools, Prerequisites
 from pegboard.planning.candidates import Candidate, rank
 from pegboard.planning.goal_matching import tool_for
-from pegboard.planning.input_mapping import params_given
+from pegboard.planning.input_mapping import params_given, share_of_inputs
 from pegboard.planning.plan_builder import PlanBuilder
 from pegboard.planning.request import PlanRequest
 from pegboard.planning.result import Choice, Plan
@@ -59,8 +59,7 @@ class Planner:
         stock = AvailableTools(self._registry, principal, self._prerequisites)
         drafting = _PlanDraft(request, stock, self._knowledge)
         if request.goal:
-            mode = "direct"
-            drafting.goal(request.goal)
+            mode = drafting.goal(request.goal)
         elif request.capabilities:
             mode = "capabilities"
             drafting.capabilities(request.capabilities)
@@ -75,7 +74,18 @@ class Planner:
             params=request.schema,
         )
         draft = drafting.draft
+        draft.note_unused_params()
         return Plan(graph=graph, mode=mode, choices=draft.choices(), notes=draft.notes())
+
+    def choose(
+        self, capability: str, arguments: Mapping[str, Any], *, principal: Principal = LOCAL
+    ) -> Tool | None:
+        """The best tool with a capability for a call with these arguments; None for none."""
+        stock = AvailableTools(self._registry, principal, self._prerequisites)
+        tools = [tool for tool in stock.tools if capability in tool.spec.capabilities]
+        fits = {tool.spec.name: share_of_inputs(tool.spec, arguments) for tool in tools}
+        ranked = rank(tools, self._knowledge, fits)
+        return ranked[0].tool if ranked else None
 
     def _dependencies_of(self, tool_id: str) -> Sequence[str]:
         tool = self._registry.find(tool_id)
@@ -94,17 +104,21 @@ class _PlanDraft:
         self._before_others: set[str] = set()
         self.draft = PlanBuilder(params_given(request.schema))
 
-    def goal(self, goal: str) -> None:
-        """Direct mapping."""
+    def goal(self, goal: str) -> str:
+        """Direct mapping, or by the capability that the goal equals; return the mode."""
         named, answering = self._available.find(goal), list[Tool]()
         if named is None:
             named, answering = tool_for(goal, self._available.tools)
         if named is not None:
             self._step(named, wanted=goal, reason=f"the goal names '{named.spec.name}'")
-            return
+            return "direct"
+        if not answering:
+            self.capabilities([goal])
+            return "capabilities"
         best, *others = self._rank(answering)
-        reason = f"it says that it answers '{goal}': {best.reason}"
+        reason = f"'{goal}' is one of its supported_tasks: {best.reason}"
         self._step(best.tool, wanted=goal, reason=reason, others=others)
+        return "direct"
 
     def capabilities(self, wanted: Sequence[str]) -> None:
         """Capability matching; the order follows what the tools take and give."""
@@ -123,6 +137,21 @@ class _PlanDraft:
             best, *others = self._put_prerequisites_first(ranks[item], after)
             reason = f"it has the capability '{item}': {best.reason}"
             self._step(best.tool, wanted=item, reason=reason, others=others)
+        self._note_order()
+
+    def _note_order(self) -> None:
+        """Say which writing steps have no order with other steps, since a list sets none."""
+        nodes = self.draft.nodes()
+        needed = {edge.node for node in nodes for edge in node.edges}
+        for node in nodes:
+            tool = self._available.find(node.tool)
+            is_alone = not node.edges and node.id not in needed and len(nodes) > 1
+            if tool is not None and tool.spec.effect is not Effect.READ and is_alone:
+                self.draft.note(
+                    f"Step '{node.id}' is of effect {tool.spec.effect.value} and takes nothing "
+                    "from other steps: a list of capabilities sets no order. Add an edge to the "
+                    "plan if it must run before or after one."
+                )
 
     def chain(self, tools: Sequence[Tool]) -> None:
         """A fallback chain: one step, several tools."""

@@ -34,7 +34,8 @@ class PlanRequest:
         task_id: Copied into the plan.
 
     Raises:
-        InvalidRequest: Not exactly one of goal, capabilities and chain.
+        InvalidRequest: Not exactly one of goal, capabilities and chain, or one that is no tuple of
+            its kind.
     """
 
     goal: str = ""
@@ -52,6 +53,12 @@ class PlanRequest:
                 "A plan needs exactly one of goal, capabilities and chain; "
                 f"{'none' if given == 0 else 'several'} are given."
             )
+        if isinstance(self.capabilities, str):
+            raise InvalidRequest(
+                f"'capabilities' takes several names: write capabilities=({self.capabilities!r},)"
+            )
+        if not all(hasattr(link, "tool") for link in self.chain):
+            raise InvalidRequest("'chain' takes links: write chain=(ChainLink(tool=\"...\"), ...)")
 
     @property
     def schema(self) -> Mapping[str, Any]:

@@ -11,8 +11,8 @@ from pegboard.schemas.document import canonical, plain
 _WORDS = ("title", "description", "category", "tags")
 _OPERATORS = ("timeout", "retry", "limits", "max_result_bytes", "credential")
 _CLAIMS = (
-    *("name", "effect", "idempotent", "cacheable", "cache_ttl", "cache_per_principal"),
-    *("exclusive", "handler", "source"),
+    *("name", "effect", "destructive", "idempotent", "cacheable", "cache_ttl"),
+    *("cache_per_principal", "exclusive", "handler", "source"),
 )
 """Fields that callers and policy rely on: every change is breaking. Even an improvement is: an
 upstream that now claims to only read would need fewer approvals."""

@@ -1,18 +1,24 @@
-"""The tools of a registry by name and by id."""
+"""The tools of a registry by name, by id and by alias."""
 
+from collections import deque
 from collections.abc import Callable, Iterator
-from typing import Literal, get_args
+from fnmatch import fnmatchcase
+from threading import Lock
+from typing import TYPE_CHECKING, Literal, get_args
 
 from pegboard.core.suggestions import nearest_names
 from pegboard.core.tool import Tool
 from pegboard.core.wire_names import is_wire_name
 from pegboard.errors import DuplicateTool, InvalidRequest, ToolNotFound
 from pegboard.registry.change_notifier import ChangeNotifier
-from pegboard.registry.search import SearchIndex
 from pegboard.registry.version_specifiers import fits_pin
 from pegboard.registry.versions import Versions
 
+if TYPE_CHECKING:
+    from pegboard.registry.search_index import SearchIndex
+
 OnConflict = Literal["error", "replace"]
+_MAX_PATTERNS = 1_000
 
 
 def check_on_conflict(on_conflict: OnConflict) -> OnConflict:
@@ -27,10 +33,9 @@ def check_on_conflict(on_conflict: OnConflict) -> OnConflict:
 
 
 class NameIndex:
-    """Tools by wire name and by id; may be changed by one thread while others read.
+    """Tools by wire name, id and alias; may be changed by one thread while others read.
 
     Attributes:
-        version: Grows with each change, to invalidate what was derived from the tools.
         versions: Older versions of the tools; None for none.
     """
 
@@ -38,8 +43,12 @@ class NameIndex:
         self._changes = changes
         self._tools: dict[str, Tool] = {}
         self._ids: dict[str, str] | None = None
-        self._index: tuple[int, SearchIndex] | None = None
-        self.version = 0
+        self._index: SearchIndex | None = None
+        self._index_lock = Lock()
+        self._not_indexed: deque[str] = deque()
+        self._matches: dict[str, tuple[str, ...]] = {}
+        self._version = 0
+        self._snapshot: tuple[int, list[Tool]] | None = None
         self.versions: Versions | None = None
 
     def add(self, name: str, tool: Tool, *, on_conflict: OnConflict) -> None:
@@ -58,11 +67,13 @@ class NameIndex:
             raise DuplicateTool(name, _origin(known), _origin(tool))
         ids = self._ids
         self._tools[name] = tool
-        self._mark_changed()
+        self._mark_changed(name)
         if ids is not None and (known is None or known.spec.id == tool.spec.id):
             # kept: a lookup by id between two of ten thousand additions must not rebuild it
             if known is None:
                 ids[tool.spec.id] = name
+                if tool.spec.alias:
+                    ids.setdefault(tool.spec.alias, name)
             self._ids = ids
 
     def remove(self, name: str) -> Tool:
@@ -74,11 +85,11 @@ class NameIndex:
         tool = self._tools.pop(name, None)
         if tool is None:
             raise ToolNotFound(name, self.nearest(name))
-        self._mark_changed()
+        self._mark_changed(name)
         return tool
 
     def find(self, name: str) -> Tool | None:
-        """The tool of a wire name, an id or a pin (`search@1.2`); None when there is none."""
+        """The tool of a wire name, an id, an alias or a pin (`search@1.2`); None for none."""
         tool = self._tools.get(name)
         if tool is not None:
             return tool
@@ -111,19 +122,57 @@ class NameIndex:
         tools = dict(self._tools)
         return nearest_names(name, tools, may_name=lambda wire: may_name(tools[wire]))
 
-    def index(self) -> SearchIndex:
-        """The search index; built on first use, and again after a change."""
-        known = self._index
-        if known is None or known[0] != self.version:
-            self._index = known = (self.version, SearchIndex(self))
-        return known[1]
+    def search(self, question: str, keep: Callable[[Tool], bool], limit: int) -> list[Tool]:
+        """The best matching tools, among those that `keep` accepts."""
+        with self._index_lock:
+            return self._update_index().search(question, keep, limit)
+
+    def update_index(self) -> None:
+        """Bring the search index up to date, so that the next search need not."""
+        with self._index_lock:
+            self._update_index()
+
+    @property
+    def not_indexed(self) -> int:
+        """Changes that the search index does not know yet."""
+        return len(self._not_indexed)
+
+    def _update_index(self) -> "SearchIndex":
+        from pegboard.registry.search_index import SearchIndex
+
+        index = self._index
+        if index is None:
+            index = self._index = SearchIndex()
+        while self._not_indexed:
+            name = self._not_indexed.popleft()
+            tool = self._tools.get(name)
+            if tool is None:
+                index.remove(name)
+            else:
+                index.put(name, tool)
+        return index
 
     def names(self) -> tuple[str, ...]:
         """All wire names in the order of registration."""
         return tuple(self._tools)
 
+    def match(self, pattern: str) -> tuple[str, ...]:
+        """The wire names that a glob matches, in the order of registration; kept until a change."""
+        matches = self._matches
+        found = matches.get(pattern)
+        if found is None:
+            if len(matches) >= _MAX_PATTERNS:
+                matches.clear()
+            found = matches[pattern] = tuple(
+                name for name in list(self._tools) if fnmatchcase(name, pattern)
+            )
+        return found
+
     def __iter__(self) -> Iterator[Tool]:
-        return iter(list(self._tools.values()))
+        version, known = self._version, self._snapshot
+        if known is None or known[0] != version:
+            self._snapshot = known = (version, list(self._tools.values()))
+        return iter(known[1])
 
     def items(self) -> list[tuple[str, Tool]]:
         """A snapshot of names and tools."""
@@ -135,12 +184,19 @@ class NameIndex:
     def _by_id(self) -> dict[str, str]:
         known = self._ids
         if known is None:
-            self._ids = known = {tool.spec.id: name for name, tool in self.items()}
+            items = self.items()
+            known = {tool.spec.id: name for name, tool in items}
+            for name, tool in items:
+                if tool.spec.alias:
+                    known.setdefault(tool.spec.alias, name)
+            self._ids = known
         return known
 
-    def _mark_changed(self) -> None:
+    def _mark_changed(self, name: str) -> None:
         self._ids = None
-        self.version += 1
+        self._matches = {}
+        self._version += 1
+        self._not_indexed.append(name)
         self._changes.notify("tools")
 
 

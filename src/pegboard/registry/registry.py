@@ -1,17 +1,18 @@
 """The registry: one flat list of tools, and the way to call them."""
 
-from collections.abc import Coroutine, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Coroutine, Iterable, Iterator, Mapping, Sequence
 from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 from pegboard.access import Explanation, Policy, Switches, decide, explain, may_know
+from pegboard.access.namesakes import Namesakes
 from pegboard.core.context import Arguments, ToolContext
 from pegboard.core.decision import Action
 from pegboard.core.ports.listener import Listener
 from pegboard.core.principal import LOCAL, Principal
 from pegboard.core.provider_formats import openai_tool
 from pegboard.core.result import ToolResult
-from pegboard.core.tool import Tool, ToolSpec
+from pegboard.core.tool import Tool, ToolSpec, is_for_models
 from pegboard.errors import ConfigError, ToolNotFound
 from pegboard.registry.change_notifier import ChangeNotifier
 from pegboard.registry.name_index import NameIndex, OnConflict, check_on_conflict
@@ -20,11 +21,16 @@ from pegboard.registry.resources_and_prompts import ResourcesAndPrompts
 from pegboard.registry.search import ToolQuery, matches
 from pegboard.registry.versions import Versions
 from pegboard.tools import as_tool
+from pegboard.tools.example_checks import check_examples
 from pegboard.tools.function_tool import FunctionTool
 
 if TYPE_CHECKING:  # loaded by the first registry: they bring asyncio, half of what an import costs
     from pegboard.execution import CallEnvironment
     from pegboard.execution.results.paging import ResultPage
+
+
+_MANY_CHANGES = 50
+"""Changed tools that are indexed at once on the event loop: 10 ms."""
 
 
 class ToolRegistry:
@@ -37,7 +43,7 @@ class ToolRegistry:
     ```
 
     Args:
-        tools: Functions, methods, `BaseTool`s or `Tool`s.
+        tools: Functions, methods, `BaseTool`s, subclasses of it or `Tool`s.
         on_conflict: What to do when a name is taken: `error`, or `replace` (the last one wins).
         policy: Who may call what; None for the defaults of a library.
         listeners: Receive an event for each call.
@@ -70,8 +76,14 @@ class ToolRegistry:
                 "ToolRegistry: 'policy' and 'listeners' cannot be combined with 'environment'; "
                 "set them there"
             )
-        self._environment = environment or CallEnvironment(
-            policy=policy or Policy(), emitter=Emitter(listeners)
+        if isinstance(policy, Mapping):
+            raise ConfigError("ToolRegistry: write policy=Policy(deny=(...)), not a mapping")
+        if not hasattr(tools, "__iter__"):
+            raise ConfigError("ToolRegistry takes several tools: write ToolRegistry([...])")
+        self._namesakes = Namesakes()
+        self._environment = self._bind(
+            environment
+            or CallEnvironment(policy=policy or Policy(), emitter=Emitter(guests=listeners))
         )
         self.versions = self._catalogue.versions = Versions(self._environment.now)
         self.offers = ResourcesAndPrompts(self._environment, self.changes)
@@ -93,24 +105,37 @@ class ToolRegistry:
         """Use another environment from now on; running calls keep the one they began with."""
         from pegboard.execution import Pipeline
 
-        self._environment = environment
-        self._pipeline = Pipeline(self._catalogue.find, self.nearest, environment)
-        self.offers.apply(environment)
+        self._environment = self._bind(environment)
+        self._pipeline = Pipeline(self._catalogue.find, self.nearest, self._environment)
+        self.offers.apply(self._environment)
 
     # registration and lookup
 
-    def add(self, candidate: Any, *, on_conflict: OnConflict | None = None) -> Tool:
+    def add(
+        self, candidate: Any, *, replace: bool = False, on_conflict: OnConflict | None = None
+    ) -> Tool:
         """Register a tool, or an object that can become one.
+
+        Args:
+            candidate: A function, a tool, or a class of tools.
+            replace: Take the place of a tool with this name; the same as `on_conflict="replace"`.
+            on_conflict: As for the registry, for this tool only.
 
         Raises:
             DuplicateTool: The name is taken; names both origins.
-            ToolSignatureError: It cannot become a tool.
+            ToolSignatureError: It cannot become a tool, or an example does not fit its schema.
         """
         made = as_tool(candidate)
         # the spec of a function is built on first use; its name is known before
-        name = made.name if isinstance(made, FunctionTool) else made.spec.name
-        self._catalogue.add(name, made, on_conflict=on_conflict or self._on_conflict)
-        self._pipeline.forget_all()  # an id may mean another tool now
+        known = made if isinstance(made, FunctionTool) else made.spec
+        name, target = known.name, known.target
+        if known.examples and not made.spec.unavailable:  # whose schema may be unknown
+            check_examples(made.spec, getattr(made, "arguments", None))
+        on_conflict = "replace" if replace else on_conflict or self._on_conflict
+        self._catalogue.add(name, made, on_conflict=on_conflict)
+        self._forget_paths(name, made)
+        if self._namesakes.put(name, target):
+            self._decide_again()
         return made
 
     def remove(self, name: str) -> Tool:
@@ -120,8 +145,27 @@ class ToolRegistry:
             ToolNotFound: No such tool; suggests similar names.
         """
         tool = self._catalogue.remove(name)
-        self._pipeline.forget_all()  # it may also have been called by its id
+        self._forget_paths(name, tool)
+        if self._namesakes.remove(name):
+            self._decide_again()
         return tool
+
+    def _bind(self, environment: "CallEnvironment") -> "CallEnvironment":
+        """The environment with a policy that knows which tools here run the same."""
+        from dataclasses import replace
+
+        return replace(environment, policy=environment.policy.bind(self._namesakes))
+
+    def _decide_again(self) -> None:
+        """Let the policy decide anew, because tools that run the same have come or gone."""
+        self._environment.policy.forget_decisions()
+        self._pipeline.forget_all()
+
+    def _forget_paths(self, name: str, tool: Tool) -> None:
+        """Forget the compiled paths of a tool, and of another one that had its id."""
+        if self._pipeline.has_paths:  # else a function need not build its spec
+            self._pipeline.forget(name)
+            self._pipeline.forget(tool.spec.id)
 
     def get(self, name: str, *, principal: Principal = LOCAL) -> Tool:
         """The tool of a wire name or an id, hidden tools included.
@@ -134,9 +178,23 @@ class ToolRegistry:
             raise ToolNotFound(name, self.nearest(name, principal))
         return tool
 
-    def nearest(self, name: str, principal: Principal = LOCAL) -> tuple[str, ...]:
-        """At most three similar names; hidden tools are never suggested."""
-        return self._catalogue.nearest(name, lambda tool: self._may_see(principal, tool))
+    def nearest(
+        self,
+        name: str,
+        principal: Principal = LOCAL,
+        *,
+        keep: Callable[[Tool], bool] = lambda _: True,
+    ) -> tuple[str, ...]:
+        """At most three similar names; hidden tools are never suggested.
+
+        Args:
+            name: The name.
+            principal: The caller.
+            keep: Whether a tool may be suggested.
+        """
+        return self._catalogue.nearest(
+            name, lambda tool: keep(tool) and self.may_see(tool, principal)
+        )
 
     def find(self, name: str) -> Tool | None:
         """The tool of a wire name or an id; None when there is none."""
@@ -145,6 +203,10 @@ class ToolRegistry:
     def names(self) -> tuple[str, ...]:
         """All names, in the order of registration."""
         return self._catalogue.names()
+
+    def match_names(self, pattern: str) -> tuple[str, ...]:
+        """The names that a glob as `crm__*` matches, in the order of registration."""
+        return self._catalogue.match(pattern)
 
     def __iter__(self) -> Iterator[Tool]:
         return iter(self._catalogue)
@@ -162,18 +224,58 @@ class ToolRegistry:
 
     def visible(self, principal: Principal = LOCAL) -> list[Tool]:
         """The tools that this caller may see, in the order of registration."""
-        return [tool for tool in self._catalogue if self._may_see(principal, tool)]
+        return [tool for tool in self._catalogue if self.may_see(tool, principal)]
 
-    def search(self, query: str | ToolQuery, *, principal: Principal = LOCAL) -> list[Tool]:
-        """The matching tools, the best first, without those that the caller may not see."""
+    def may_see(self, tool: Tool, principal: Principal = LOCAL) -> bool:
+        """Whether a caller may see a tool."""
+        environment = self._environment
+        return decide(
+            principal,
+            tool.spec,
+            Action.LIST,
+            policy=environment.policy,
+            switches=environment.switches,
+        ).allowed
+
+    def visible_to_models(self, principal: Principal = LOCAL) -> list[Tool]:
+        """Those of them that a model may be shown: no model gets an agent as a tool."""
+        return [tool for tool in self.visible(principal) if is_for_models(tool)]
+
+    def search(
+        self,
+        query: str | ToolQuery,
+        *,
+        principal: Principal = LOCAL,
+        keep: Callable[[Tool], bool] | None = None,
+    ) -> list[Tool]:
+        """The matching tools, the best first, without those that the caller may not see.
+
+        Args:
+            query: Words to rank by, or a query with filters.
+            principal: The caller.
+            keep: Whether a tool may be found; None for every tool.
+        """
         wanted = ToolQuery(query=query) if isinstance(query, str) else query
 
-        def keep(tool: Tool) -> bool:
-            return self._may_see(principal, tool) and matches(tool.spec, wanted)
+        has_filters = wanted != ToolQuery(query=wanted.query, limit=wanted.limit)
+
+        def accept(tool: Tool) -> bool:
+            return (
+                (keep is None or keep(tool))
+                and self.may_see(tool, principal)
+                and (not has_filters or matches(tool.spec, wanted))
+            )
 
         if not wanted.query.strip():
-            return list(islice(filter(keep, self._catalogue), wanted.limit))
-        return self._catalogue.index().search(wanted.query, keep, wanted.limit)
+            return list(islice(filter(accept, self._catalogue), wanted.limit))
+        return self._catalogue.search(wanted.query, accept, wanted.limit)
+
+    async def prepare_search(self) -> None:
+        """Bring the search index up to date before a search, in a thread where that takes long."""
+        from pegboard.concurrency.cooperative import in_thread
+
+        is_large = self._catalogue.not_indexed > _MANY_CHANGES
+        await in_thread(self._catalogue.update_index, is_large=is_large)
 
     def unavailable(
         self, query: ToolQuery | None = None, *, principal: Principal = LOCAL
@@ -212,7 +314,7 @@ class ToolRegistry:
 
     def openai_tools(self, *, principal: Principal = LOCAL) -> list[dict[str, Any]]:
         """The tools that this caller may see, in the format of OpenAI's chat completions API."""
-        return [openai_tool(tool.spec) for tool in self.visible(principal)]
+        return [openai_tool(tool.spec) for tool in self.visible_to_models(principal)]
 
     # calling
 
@@ -225,8 +327,28 @@ class ToolRegistry:
             name: Wire name or id.
             arguments: A mapping, or JSON text.
             ctx: Caller, deadline and idempotency key; None for the local user.
+
+        Raises:
+            TypeError: `ctx` is not a `ToolContext`.
         """
         return self._pipeline.call(name, arguments, ctx)
+
+    def refuse_unknown(
+        self,
+        name: str,
+        arguments: Arguments,
+        ctx: ToolContext[Any] | None,
+        nearest: Iterable[str] = (),
+    ) -> Coroutine[Any, Any, ToolResult]:
+        """Answer and record a call as one of an unknown tool, whatever tools there are.
+
+        Args:
+            name: The name that was called.
+            arguments: Of the call.
+            ctx: As of `call`.
+            nearest: Similar names to suggest.
+        """
+        return self._pipeline.refuse_unknown(name, arguments, ctx, nearest)
 
     async def call_many(
         self, calls: Sequence[tuple[str, Arguments]], ctx: ToolContext[Any] | None = None
@@ -277,13 +399,21 @@ class ToolRegistry:
     # views, which change nothing; their calls are recorded like all others
 
     def only(self, *names: str) -> "ToolRegistry":
-        """A view with only these tools."""
-        tools = [self.get(name) for name in names]
-        return self._view((tool.spec.name, tool) for tool in tools)
+        """A view with only these tools, by names, ids or globs as `crm__*`.
+
+        Raises:
+            ToolNotFound: There is no such tool, or none that a glob matches.
+        """
+        chosen = {tool.spec.name: tool for name in names for tool in self._named(name)}
+        return self._view(chosen.items())
 
     def exclude(self, *names: str) -> "ToolRegistry":
-        """A view without these tools; an unknown name is an error."""
-        left_out = {self.get(name).spec.name for name in names}
+        """A view without these tools, by names, ids or globs as `crm__*`.
+
+        Raises:
+            ToolNotFound: There is no such tool, or none that a glob matches.
+        """
+        left_out = {tool.spec.name for name in names for tool in self._named(name)}
         return self._view((n, tool) for n, tool in self._catalogue.items() if n not in left_out)
 
     def filter_by_category(self, *categories: str) -> "ToolRegistry":
@@ -311,6 +441,12 @@ class ToolRegistry:
             self._catalogue.items(), environment=replace(self._environment, policy=policy)
         )
 
+    def _named(self, name: str) -> list[Tool]:
+        if not any(sign in name for sign in "*?["):
+            return [self.get(name)]
+        # a glob that matches nothing is taken for a name, whose error says that there is none
+        return [self.get(known) for known in self.match_names(name) or (name,)]
+
     def _view(
         self, tools: Iterable[tuple[str, Tool]], *, environment: "CallEnvironment | None" = None
     ) -> "ToolRegistry":
@@ -318,16 +454,7 @@ class ToolRegistry:
             on_conflict=self._on_conflict, environment=environment or self._environment
         )
         view.versions = view._catalogue.versions = self.versions
+        view._namesakes.update(self._namesakes)
         for name, tool in tools:
             view._catalogue.add(name, tool, on_conflict="error")
         return view
-
-    def _may_see(self, principal: Principal, tool: Tool) -> bool:
-        environment = self._environment
-        return decide(
-            principal,
-            tool.spec,
-            Action.LIST,
-            policy=environment.policy,
-            switches=environment.switches,
-        ).allowed

@@ -8,7 +8,7 @@ from pegboard.core.result import ToolResult
 from pegboard.core.tool import Tool
 from pegboard.errors import ToolArgumentError, ToolOutputError
 
-_OFFERED = frozenset({"needs_context", "is_async", "parameter_names", "function"})
+_OFFERED = frozenset({"needs_context", "is_async", "parameter_texts", "function", "validate_input"})
 
 
 class RenamedTool:

@@ -16,6 +16,7 @@ from pegboard.core.resources_and_prompts import (
     split_board_uri,
 )
 from pegboard.core.result import ResourcePart
+from pegboard.core.tool import ToolSpec
 from pegboard.core.uri_templates import match_uri
 from pegboard.errors import DuplicateTool, ToolNotFound
 from pegboard.registry.change_notifier import ChangeNotifier
@@ -107,6 +108,10 @@ class ResourcesAndPrompts:
     def prompts(self, principal: Principal = LOCAL) -> list[PromptTool]:
         """Prompts that this caller may use, in the order of registration."""
         return [item for item in self._prompts.values() if self._may_see(principal, item)]
+
+    def specs(self) -> list[ToolSpec]:
+        """The specifications of all resources and prompts, as the policy sees them."""
+        return [item.spec for item in (*self._resources.values(), *self._prompts.values())]
 
     # use
 

@@ -37,6 +37,7 @@ class Definition:
         digest: Digest of the definition; two consecutive versions never share it.
         since: When it was registered.
         kind: How it differs from the version before; None for the first.
+        is_removed: Whether no pin and no id finds it any more; it can be rolled back to.
     """
 
     version: str
@@ -45,6 +46,7 @@ class Definition:
     since: datetime
     kind: "SchemaChangeKind | None" = None
     deprecation: Deprecation | None = None
+    is_removed: bool = False
 
 
 class VersionedTool(RenamedTool):
@@ -112,16 +114,16 @@ class Versions:
         match; None when nothing matches.
         """
         name, _, wanted = pin.partition("@")
-        known = self._known.get(name)
+        known = [item for item in self._known.get(name, ()) if not item.is_removed]
         if not known or not wanted:
             return None
         if exact := [item for item in known if item.version == wanted]:
             return exact[0].tool
-        current = known[self._current[name]]
-        if fits_pin(current.version, wanted):
+        current = self.current(name)
+        if fits_pin(current.version, wanted) and not current.is_removed:
             return current.tool
         fitting = [item for item in known if fits_pin(item.version, wanted)]
-        return max(fitting, key=lambda item: _version_key(item.version)).tool if fitting else None
+        return max(fitting, key=lambda item: version_key(item.version)).tool if fitting else None
 
     def before(self, tool: Tool, pin: str) -> Tool | None:
         """The version of a published tool that a pin means; None when there is none.
@@ -190,6 +192,8 @@ class Versions:
         known = self._known[name]
         if tool is not None:
             known[place] = replace(known[place], tool=_with_version(tool, known[place]))
+        if known[place].is_removed:
+            known[place] = replace(known[place], is_removed=False)
         self._current[name] = place
         self._rolled_back.discard(name)
         return known[place].tool
@@ -219,6 +223,16 @@ class Versions:
         tool = VersionedTool(known[place].tool, status=Status.DEPRECATED)
         known[place] = replace(known[place], tool=tool, deprecation=Deprecation(on=on, note=note))
         return tool
+
+    def remove(self, name: str, version: str) -> None:
+        """Let no pin and no id find a version any more.
+
+        Raises:
+            VersionNotFound: No such version; lists those there are.
+        """
+        place = self._place(name, version)
+        known = self._known[name]
+        known[place] = replace(known[place], is_removed=True)
 
     def forget(self, name: str) -> None:
         """Remove every version of a tool that was removed for good."""
@@ -265,7 +279,7 @@ def _with_version(tool: Tool, known: Definition) -> Tool:
     return VersionedTool(tool, **changes) if changes else tool
 
 
-def _version_key(version: str) -> tuple[tuple[int, int | str], ...]:
+def version_key(version: str) -> tuple[tuple[int, int | str], ...]:
     """Sort key of a version: numbers by size, texts before numbers."""
     parts = re.split(r"[.+-]", version)
     numbers = [(0, int(part)) if part.isdecimal() else (-1, part) for part in parts]
@@ -274,7 +288,7 @@ def _version_key(version: str) -> tuple[tuple[int, int | str], ...]:
 
 def following(taken: Iterable[str], kind: "SchemaChangeKind | None") -> str:
     """The version after all of these, for this kind of change."""
-    version = max(taken, key=_version_key)
+    version = max(taken, key=version_key)
     numbers = [int(part) for part in re.findall(r"\d+", version)[:3]] + [0, 0, 0]
     major, minor, patch = numbers[:3]
     if kind == "breaking":

@@ -4,6 +4,7 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any, cast
 
+from pegboard.access import Policy
 from pegboard.errors import ConfigError
 from pegboard.runtime.board_file.load import LoadedBoard, load_board
 from pegboard.runtime.board_file.models import Board, SourceEntry
@@ -33,6 +34,19 @@ def load_configured_board(settings: Settings) -> LoadedBoard:
         return load_board(settings.board, environ())
     board = Board(sources=(SourceEntry(kind="builtin"),))
     return LoadedBoard(board=board, base_dir=Path.cwd())
+
+
+def check_policy(policy: object) -> Policy | None:
+    """The policy that a program gives.
+
+    Raises:
+        ConfigError: It is no `Policy`.
+    """
+    if policy is None or isinstance(policy, Policy):
+        return policy
+    raise ConfigError(
+        f'policy: expected a Policy, as Policy(deny=("*delete*",)), not {kind_of(policy)}'
+    )
 
 
 def as_tuple(name: str, items: object) -> tuple[Any, ...]:

@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Mapping
 
 from pegboard.runtime.board_file.load import LoadedBoard, graph_env
+from pegboard.runtime.board_file.model_names import check_models
 from pegboard.runtime.board_file.models import EnvValue
 from pegboard.runtime.secret_mask import SecretMask
 from pegboard.runtime.secret_values import secret_values
@@ -20,6 +21,9 @@ class CurrentBoard:
         settings: The settings; their secrets are masked too.
         states: The sources of the file.
 
+    Raises:
+        ConfigError: What the file says of models or `env` is wrong.
+
     Attributes:
         loaded: The board file in force.
         env: What graphs may read as `$.env`; the same mapping for as long as the board is open.
@@ -29,6 +33,7 @@ class CurrentBoard:
     def __init__(
         self, loaded: LoadedBoard, settings: Settings, states: Iterable[SourceState]
     ) -> None:
+        check_models(loaded)
         self._settings = settings
         self.loaded = loaded
         self.env: dict[str, EnvValue] = graph_env(loaded)

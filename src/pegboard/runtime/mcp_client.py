@@ -4,7 +4,7 @@ import asyncio
 import atexit
 import contextlib
 import weakref
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Self, cast
@@ -13,9 +13,9 @@ from urllib.parse import urlsplit
 from pegboard.core.context import Arguments, ToolContext
 from pegboard.core.ports.services import Services
 from pegboard.core.result import ToolResult
-from pegboard.core.tool import Tool
 from pegboard.errors import InvalidRequest, SourceUnavailable
 from pegboard.registry import ToolRegistry
+from pegboard.registry.callable_tool import CallableTool
 from pegboard.registry.sync_bridge import LOOP_THREAD
 from pegboard.runtime.board_file.models import NetworkEntry
 from pegboard.runtime.mcp_client_config import Server, configs_of
@@ -45,13 +45,16 @@ class AsyncMCPClient:
         self._registry = ToolRegistry()
         self._home: asyncio.AbstractEventLoop | None = None
         self._listing: set[asyncio.Task[Any]] = set()
+        self._is_closed = False
 
     async def connect(self) -> Self:
         """Connect to all servers, unless they are connected.
 
         Raises:
             MCPConnectionError: One of them cannot be reached; says what to check.
+            InvalidRequest: The client is closed.
         """
+        self._check_is_open()
         if self._home is not None:
             return self
         self._home = asyncio.get_running_loop()
@@ -67,9 +70,15 @@ class AsyncMCPClient:
             raise
         return self
 
-    def as_tools(self) -> list[Tool]:
-        """The tools as last listed, for any registry; they keep the connection alive."""
-        return list(self._registry)
+    def as_tools(self) -> list[CallableTool]:
+        """The tools as last listed, for any registry; they keep the connection alive.
+
+        `await tool(**arguments)` gives the value of a call.
+        """
+        return [CallableTool(tool, self._call_value) for tool in self._registry]
+
+    async def _call_value(self, name: str, arguments: Mapping[str, Any]) -> Any:
+        return (await self.call_tool(name, arguments)).unwrap()
 
     async def call_tool(
         self, name: str, arguments: Arguments = None, *, ctx: ToolContext[Any] | None = None
@@ -80,7 +89,9 @@ class AsyncMCPClient:
 
         Raises:
             MCPConnectionError: The connection failed.
+            InvalidRequest: The client is closed.
         """
+        self._check_is_open()
         result = await self._registry.call(self._name(name), arguments, ctx)
         if isinstance(result.error, SourceUnavailable):
             raise result.error
@@ -97,15 +108,17 @@ class AsyncMCPClient:
         Raises:
             MCPConnectionError: One does not.
         """
+        self._check_is_open()
         for source in self._sources:
             await source.ping()
 
-    async def refresh(self) -> list[Tool]:
+    async def refresh(self) -> list[CallableTool]:
         """List the tools again; this also happens when a server reports a change.
 
         Raises:
             MCPConnectionError: A server cannot be listed.
         """
+        self._check_is_open()
         registry = ToolRegistry()
         for source in self._sources:
             for item in await source.tools():
@@ -115,6 +128,7 @@ class AsyncMCPClient:
 
     async def close(self) -> None:
         """End connections and processes; safe to call twice."""
+        self._is_closed = True
         for source in self._sources:
             await source.close()
         await self._http.close()
@@ -130,6 +144,10 @@ class AsyncMCPClient:
     ) -> None:
         await self.close()
 
+    def _check_is_open(self) -> None:
+        if self._is_closed:
+            raise InvalidRequest("This MCPClient is closed: make a new one.")
+
     def _name(self, name: str) -> str:
         if name in self._registry:
             return name
@@ -144,8 +162,9 @@ class AsyncMCPClient:
         task.add_done_callback(self._listing.discard)
 
     async def _list_again(self) -> None:
-        with contextlib.suppress(SourceUnavailable):  # the next call says so
-            await self.refresh()
+        if not self._is_closed:
+            with contextlib.suppress(SourceUnavailable):  # the next call says so
+                await self.refresh()
 
 
 class MCPClient:
@@ -180,9 +199,16 @@ class MCPClient:
         except RuntimeError:
             LOOP_THREAD.run(self._inner.connect())
 
-    def as_tools(self) -> list[Tool]:
-        """The tools as last listed, for any registry; they keep the connection alive."""
-        return self._connect().as_tools()
+    def as_tools(self) -> list[CallableTool]:
+        """The tools as last listed, for any registry; they keep the connection alive.
+
+        `tool(**arguments)` gives the value of a call.
+        """
+        tools = self._connect().as_tools()
+        return [CallableTool(tool.inner, self._call_value) for tool in tools]
+
+    def _call_value(self, name: str, arguments: Mapping[str, Any]) -> Any:
+        return self.call_tool(name, arguments).unwrap()
 
     def call_tool(
         self, name: str, arguments: Arguments = None, *, ctx: ToolContext[Any] | None = None
@@ -193,6 +219,7 @@ class MCPClient:
 
         Raises:
             MCPConnectionError: The connection failed.
+            InvalidRequest: The client is closed.
         """
         return LOOP_THREAD.run(self._connect().call_tool(name, arguments, ctx=ctx))
 
@@ -209,13 +236,14 @@ class MCPClient:
         """
         LOOP_THREAD.run(self._connect().ping())
 
-    def refresh(self) -> list[Tool]:
+    def refresh(self) -> list[CallableTool]:
         """List the tools again; this also happens when a server reports a change.
 
         Raises:
             MCPConnectionError: A server cannot be listed.
         """
-        return LOOP_THREAD.run(self._connect().refresh())
+        LOOP_THREAD.run(self._connect().refresh())
+        return self.as_tools()
 
     def close(self) -> None:
         """End connections and processes; safe to call twice."""

@@ -16,6 +16,7 @@ from pegboard.sources.mcp.mcp_servers_json import expand
 
 Server = str | Path | Sequence[str] | Mapping[str, Any]
 _IS_URL = re.compile(r"[a-zA-Z][a-zA-Z0-9+.-]*://")
+_TARGETS = ("command", "url", "mcp_json", "mcpServers")
 _TAKES = (
     "give it a url, a command or the list of its words, one server's settings, a mapping with "
     "'mcpServers', or the path of a JSON file with one"
@@ -40,8 +41,11 @@ def configs_of(
             f"MCPClient: name={name!r} is not a prefix for tool names; use at most 30 letters, "
             "digits, single '_' and '-'"
         )
+    settings = _settings(server)
+    if twice := [key for key in _TARGETS if key in settings and key in options]:
+        raise ConfigError(f"MCPClient: '{twice[0]}' is given twice; name one server")
     try:
-        config = McpConfig.model_validate({**_settings(server), **options})
+        config = McpConfig.model_validate({**settings, **options})
     except ValidationError as error:
         # what pydantic says may quote a secret, so its error is not kept as the cause
         raise ConfigError(f"MCPClient: {words_of(error)}") from None
@@ -63,7 +67,10 @@ def configs_of(
 def _settings(server: Server) -> dict[str, Any]:
     if isinstance(server, Mapping):
         listed = server.get("mcpServers", server.get("servers"))
-        return dict(server) if listed is None else {"mcpServers": listed}
+        if listed is None:
+            return dict(server)
+        # the other keys of a client's settings file are the client's own
+        return {key: server[key] for key in _TARGETS if key in server} | {"mcpServers": listed}
     if isinstance(server, Path) or (isinstance(server, str) and server.endswith(".json")):
         return {"mcp_json": str(server)}
     if isinstance(server, str) and _IS_URL.match(server):

@@ -31,16 +31,27 @@ class MissingTools:
 
     def why(self, name: str) -> str:
         """Why a tool is missing; empty when its source is fine or there is none."""
-        source, _ = split_wire_name(name)
-        state = self._states.get(source)
-        if state is None or source == BOARD or state.status == "ok":
+        state = self._state(name)
+        if state is None or state.status == "ok":
             return ""
-        return f"its source '{source}' {state.describe()}"
+        return f"its source '{state.name}' {state.describe()}"
 
     def coming(self, name: str) -> asyncio.Event | None:
         """The event set once the source of a name has answered; None on other loops."""
-        state = self._states.get(split_wire_name(name)[0])
+        state = self._state(name)
         if state is None or state.listed.is_set() or asyncio.get_running_loop() is not self._loop:
             return None
         state.wanted.set()
         return state.listed
+
+    def _state(self, name: str) -> SourceState | None:
+        """The source of a name; of a plain one, the first whose kind has such a tool."""
+        source, action = split_wire_name(name)
+        if source:
+            return None if source == BOARD else self._states.get(source)
+        return next((it for it in self._states.values() if _has_plain(it, action)), None)
+
+
+def _has_plain(state: SourceState, name: str) -> bool:
+    opener = state.opener
+    return opener is not None and name in opener.kind.plain_names()

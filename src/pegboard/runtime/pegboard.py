@@ -5,9 +5,10 @@ from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self
 
-from pegboard.access import Explanation
+from pegboard.access import Explanation, Policy
 from pegboard.core.context import Arguments, ToolContext
 from pegboard.core.ports.call_stores import History
+from pegboard.core.ports.chat_model import ChatModel
 from pegboard.core.ports.listener import Listener
 from pegboard.core.principal import LOCAL, Principal
 from pegboard.core.result import ToolResult
@@ -15,18 +16,29 @@ from pegboard.core.tool import Tool
 from pegboard.errors import SourceUnavailable
 from pegboard.execution.wait_for_source import wait_for_source
 from pegboard.registry import ToolRegistry
-from pegboard.runtime.argument_checks import as_tuple, load_configured_board, resolve_settings
+from pegboard.runtime.argument_checks import (
+    as_tuple,
+    check_policy,
+    load_configured_board,
+    resolve_settings,
+)
 from pegboard.runtime.board_file.load import LoadedBoard
+from pegboard.runtime.board_file.policy import with_policy
 from pegboard.runtime.open_board import OpenBoard, open_board
 from pegboard.runtime.reload import BoardReloader
 from pegboard.runtime.settings import Settings
 from pegboard.runtime.sources.state import SourceState
+from pegboard.runtime.unused_rules import UnusedRule
 from pegboard.runtime.wiring.metrics import render_metrics
+from pegboard.runtime.wiring.models import BoardModels
 
 if TYPE_CHECKING:
+    from pegboard.features.agents import Agents
     from pegboard.features.approvals import Approvals
     from pegboard.features.audit import Audit
     from pegboard.features.catalogue import CatalogueService, IdempotentRequests
+    from pegboard.features.completions import Completions
+    from pegboard.features.conversations import Conversations
     from pegboard.features.dependencies import DependencyService
     from pegboard.features.health import BoardHealth
     from pegboard.features.kill_switches import KillSwitches
@@ -49,31 +61,37 @@ class Pegboard:
         board: The board file; None for the built-in tools alone.
         data: The data directory; None keeps history, results and idempotency keys in memory.
         tools: Further tools to add to those of the file.
+        policy: The rules, in place of those of the file; None for those.
         listeners: Listeners that receive each event, in addition to the history.
         metrics: Whether to collect Prometheus metrics, for `render_metrics`.
         settings: None reads `PEGBOARD_*` from the environment.
         brief: Whether the board is opened for a single command: the first state of its sources is
             then left out of the audit trail.
+        model: The language model of its agents; None for the one of the settings.
     """
 
-    def __init__(
+    def __init__(  # noqa: PLR0913 - what a program may give beside the board file
         self,
         board: Path | str | None = None,
         *,
         data: Path | str | None = None,
         tools: Iterable[Any] = (),
+        policy: Policy | None = None,
         listeners: Sequence[Listener] = (),
         metrics: bool = False,
         settings: Settings | None = None,
         brief: bool = False,
+        model: ChatModel | None = None,
     ) -> None:
         self.settings = resolve_settings(settings, board=board, data=data)
         self._brief = brief
+        self._model = model
         self._own_tools = as_tuple("tools", tools)
+        self._own_policy = check_policy(policy)
         self._own_listeners = as_tuple("listeners", listeners)
         self._metrics = metrics
         self._opened: OpenBoard | None = None
-        self._reloading = BoardReloader(self.settings, self._reopen)
+        self._reloading = BoardReloader(self.settings, self._reopen, refused=self._report_refusal)
 
     async def __aenter__(self) -> Self:
         """Open.
@@ -83,12 +101,13 @@ class Pegboard:
                 write.
         """
         self._opened = await open_board(
-            load_configured_board(self.settings),
+            with_policy(load_configured_board(self.settings), self._own_policy),
             self.settings,
             tools=self._own_tools,
             listeners=self._own_listeners,
             metrics=self._metrics,
             brief=self._brief,
+            model=self._model,
         )
         return self
 
@@ -131,6 +150,33 @@ class Pegboard:
     def approvals(self) -> "Approvals":
         """Approvals of calls: list and decide them."""
         return self._open.approvals
+
+    @property
+    def agents(self) -> "Agents":
+        """The agents that can be chosen, and which of them can work."""
+        return self._open.agents
+
+    @property
+    def conversations(self) -> "Conversations":
+        """Conversations with agents: send messages and follow the answers."""
+        return self._open.conversations
+
+    @property
+    def models(self) -> BoardModels:
+        """The language models of its agents, by role and by name."""
+        return self._open.models
+
+    @property
+    def has_model(self) -> bool:
+        """Whether a language model is configured for its agents."""
+        return self._open.models.is_configured
+
+    @property
+    def completions(self) -> "Completions":
+        """Answers of agents to messages that a client keeps itself."""
+        from pegboard.features.completions import Completions
+
+        return Completions(self._open.runs)
 
     @property
     def audit(self) -> "Audit":
@@ -185,13 +231,23 @@ class Pegboard:
         """Starts, shows and controls runs of plans and graphs."""
         return self._open.runs
 
+    async def resume_interrupted(self) -> None:
+        """Resume runs and conversations that no server executes, now and from now on."""
+        await self._open.runs.follow()
+        await self._open.conversations.recover()
+
     async def render_metrics(self) -> bytes:
         """The metrics in Prometheus' text format.
 
         Raises:
             RuntimeError: The board was not opened with `metrics=True`.
         """
-        return await render_metrics(self._open.metrics, self._open.storage)
+        registry = self.registry
+
+        def is_there(name: str) -> bool:
+            return registry.find(name) is not None or bool(registry.environment.why_missing(name))
+
+        return await render_metrics(self._open.metrics, self._open.storage, is_there=is_there)
 
     @property
     def problem(self) -> str:
@@ -200,8 +256,8 @@ class Pegboard:
 
     @property
     def storage_problem(self) -> str:
-        """Why the shared database could not be read last; empty when it could."""
-        return self._open.switches.problem
+        """Why the storage could not be read last, or a write failed in the last minute."""
+        return self._open.switches.problem or self._open.storage.problem
 
     async def call(
         self, name: str, arguments: Arguments = None, ctx: ToolContext[Any] | None = None
@@ -261,6 +317,10 @@ class Pegboard:
         """The states of all sources with their last known health."""
         return self._open.parts.observe_sources(self.sources)
 
+    def find_unused_rules(self) -> list[UnusedRule]:
+        """The rules of the policy that match no tool: misspelt, or their source is unavailable."""
+        return self._open.find_unused_rules()
+
     async def sandbox_findings(self) -> "list[Finding]":
         """Probe each back end of the sandbox and return the findings."""
         return await self._open.sandbox.findings()
@@ -277,12 +337,25 @@ class Pegboard:
         """
         await self._reloading.reload()
 
-    def watch(self, every: float = 1.0) -> None:
-        """Reload whenever the board file changes, until the board is closed."""
-        self._reloading.watch(every)
+    def watch(self, every: float = 1.0, *, files: bool | None = None) -> None:
+        """Reload whenever the board file changes, until the board is closed.
 
-    async def _reopen(self, loaded: LoadedBoard) -> None:
-        await self._open.reopen(loaded)
+        Args:
+            every: Seconds between two checks.
+            files: Whether to watch the modules and scripts of its tools too; None does where the
+                setting `reload` is `files`.
+        """
+        watches_files = self.settings.reload == "files" if files is None else files
+        self._reloading.watch(every, files=self._list_files if watches_files else None)
+
+    def _list_files(self) -> list[Path]:
+        return self._open.list_files()
+
+    async def _reopen(self, loaded: LoadedBoard, cause: str) -> None:
+        await self._open.reopen(with_policy(loaded, self._own_policy), cause=cause)
+
+    def _report_refusal(self, problem: str) -> None:
+        self._open.report_refusal(problem)
 
     @property
     def _open(self) -> OpenBoard:

@@ -4,11 +4,13 @@ import os
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Annotated, Any, Literal
+from urllib.parse import urlsplit
 
 from pydantic import BaseModel, ConfigDict, Field, SecretStr, ValidationError, field_validator
 
 from pegboard.core.suggestions import nearest_names
 from pegboard.errors import ConfigError
+from pegboard.schemas.validation_cost import MAX_BRANCHES
 
 PREFIX = "PEGBOARD_"
 
@@ -21,7 +23,10 @@ class Settings(BaseModel):
     board: Annotated[Path | None, Field(description="The board file.")] = None
     data: Annotated[
         Path | None,
-        Field(description="The data directory; without one nothing outlives the process."),
+        Field(
+            description="The data directory, or `memory`: nothing outlives the process then. The "
+            "command line has `.pegboard/` beside the board file by default, the library memory."
+        ),
     ] = None
     database: Annotated[
         SecretStr | None,
@@ -39,11 +44,34 @@ class Settings(BaseModel):
         SecretStr | None,
         Field(description="The bearer token that callers of the server must send."),
     ] = None
+    public_url: Annotated[
+        str,
+        Field(
+            description="The address under which browsers reach the server behind a reverse proxy, "
+            "as `https://board.example/pegboard`; the proxy removes its path."
+        ),
+    ] = ""
+    url: Annotated[
+        str,
+        Field(
+            description="A server that commands ask instead of opening a board, with the token "
+            "above; `serve` and `mcp` ignore it."
+        ),
+    ] = ""
     log: Annotated[
-        str, Field(description="JSON log lines: `off`, `stdout`, `stderr` or a file.")
-    ] = "off"
+        str,
+        Field(
+            description="Log lines: `off`, `terminal` (readable lines to stderr), `stdout` or "
+            "`stderr` (JSON), or a file (JSON). `auto` is `off`, except for `pegboard serve`, "
+            "which chooses `terminal` on a terminal and `stderr` elsewhere."
+        ),
+    ] = "auto"
     traces: Annotated[
-        bool, Field(description="OpenTelemetry spans, through the globally configured provider.")
+        bool,
+        Field(
+            description="OpenTelemetry spans: to the collector of `OTEL_EXPORTER_OTLP_ENDPOINT`, "
+            "or through the provider that the application has set."
+        ),
     ] = False
     attempt_timeout: Annotated[
         float, Field(ge=0, description="Seconds for one attempt of a tool that sets no timeout.")
@@ -74,9 +102,65 @@ class Settings(BaseModel):
     max_result_bytes: Annotated[
         int, Field(ge=0, description="Larger results are stored and paged; 0 for no limit.")
     ] = 100_000
+    max_stored_bytes: Annotated[
+        int,
+        Field(
+            ge=0,
+            description="Bytes of stored results per caller, beyond which the oldest are deleted; "
+            "0 for no limit.",
+        ),
+    ] = 500_000_000
     max_request_bytes: Annotated[
         int, Field(gt=0, description="The largest request body that the server reads.")
     ] = 10_000_000
+    max_request_values: Annotated[
+        int,
+        Field(
+            gt=0,
+            description="Values in a JSON body, message or MCP request, since each takes "
+            "microseconds to validate; ten times as many in POST /tools/bulk.",
+        ),
+    ] = 200_000
+    max_schema_alternatives: Annotated[
+        int,
+        Field(
+            gt=0,
+            description="Subschemas that may apply to one value, since a validation may try them "
+            "all; the largest of the boards that the process has open.",
+        ),
+    ] = MAX_BRANCHES
+    max_requests: Annotated[
+        int,
+        Field(
+            gt=0,
+            description="Requests that the server works on at once; further ones get a 503 with "
+            "Retry-After. Streams and probes do not count.",
+        ),
+    ] = 500
+    max_connections: Annotated[
+        int,
+        Field(
+            gt=0,
+            description="Open connections to the server. Beyond it the oldest one without a "
+            "request in progress is closed, or the new one gets a 503.",
+        ),
+    ] = 2_000
+    max_connections_per_address: Annotated[
+        int,
+        Field(
+            gt=0,
+            description="The same for the connections of one client address; raise it behind a "
+            "reverse proxy, which has one address for all clients.",
+        ),
+    ] = 1_000
+    header_timeout: Annotated[
+        float,
+        Field(
+            gt=0,
+            description="Seconds that a client has to send the headers of a request, and the "
+            "rest of a request that is answered already.",
+        ),
+    ] = 15.0
     store_arguments: Annotated[
         bool, Field(description="Store redacted arguments in the history; otherwise only a digest.")
     ] = False
@@ -100,8 +184,9 @@ class Settings(BaseModel):
     audit: Annotated[
         Literal["auto", "on", "reads", "off"],
         Field(
-            description="The audit trail of changes and refusals; `reads` adds every call, "
-            "`auto` is on where data is stored."
+            description="The audit trail of changes and refusals; `reads` adds every call; "
+            "`auto` is on where data is stored, and adds every call that leaves the process: "
+            "of REST APIs, databases and MCP servers."
         ),
     ] = "auto"
     audit_required: Annotated[
@@ -111,6 +196,28 @@ class Settings(BaseModel):
             "before they take effect, and refuse them while it cannot be written."
         ),
     ] = False
+    model: Annotated[
+        str,
+        Field(
+            description="The language model of agents, as `provider:name`; a name alone is one of "
+            "OpenAI, or of the server at `OPENAI_BASE_URL`. Or a model of `models.named` in "
+            "`board.yaml`."
+        ),
+    ] = ""
+    fast_model: Annotated[
+        str,
+        Field(
+            description="The language model that summarises and selects; a name alone takes the "
+            "provider of `PEGBOARD_MODEL`. By default that model."
+        ),
+    ] = ""
+    embed_model: Annotated[
+        str,
+        Field(
+            description="The model that turns texts into vectors, as "
+            "`openai:text-embedding-3-small`; by default none does."
+        ),
+    ] = ""
     keep_history_days: Annotated[
         float,
         Field(ge=0, description="Days that calls are kept in the history; 0 for ever."),
@@ -118,6 +225,32 @@ class Settings(BaseModel):
     keep_runs_days: Annotated[
         float, Field(ge=0, description="Days that finished runs are kept; 0 for ever.")
     ] = 90.0
+    max_listed_tools: Annotated[
+        int,
+        Field(
+            ge=0,
+            le=128,
+            description="Up to so many tools are all shown to the model of an agent; of more, "
+            "those that fit the question.",
+        ),
+    ] = 12
+    selected_tools: Annotated[
+        int,
+        Field(
+            ge=0,
+            le=128,
+            description="How many tools fit the question, where there are more than "
+            "`PEGBOARD_MAX_LISTED_TOOLS`; the model finds and calls the others by `find_tools` "
+            "and `call_tool`.",
+        ),
+    ] = 6
+    keep_conversations_days: Annotated[
+        float,
+        Field(
+            ge=0,
+            description="Days that conversations are kept after their last message; 0 for ever.",
+        ),
+    ] = 0.0
     keep_plans_days: Annotated[
         float,
         Field(ge=0, description="Days that plans without a stored run are kept; 0 for ever."),
@@ -134,9 +267,17 @@ class Settings(BaseModel):
         Field(ge=0, description="Days that the audit trail is kept; 0 for ever."),
     ] = 0.0
     reload: Annotated[
-        Literal["on", "off"],
-        Field(description="Whether the server reloads the board file when it changes."),
+        Literal["on", "off", "files"],
+        Field(
+            description="Whether the server reloads the board file when it changes; `files` does "
+            "so for the modules and scripts of its tools too."
+        ),
     ] = "on"
+
+    @field_validator("data", mode="before")
+    @classmethod
+    def _is_kept(cls, value: Any) -> Any:
+        return None if value == "memory" else value
 
     @field_validator("database")
     @classmethod
@@ -145,6 +286,89 @@ class Settings(BaseModel):
         if value is not None and not value.get_secret_value().startswith(schemes):
             raise ValueError("write postgresql://user:password@host:port/name")
         return value
+
+    search_provider: Annotated[
+        Literal["brave", "tavily", "searxng"] | None,
+        Field(description="The service that `web_search` asks; without one it is unavailable."),
+    ] = None
+    search_url: Annotated[
+        str,
+        Field(
+            description="The address of the search service: needed for `searxng`, as "
+            "`https://searx.example.com`; by default the provider's own for the others."
+        ),
+    ] = ""
+    search_key: Annotated[
+        SecretStr | None,
+        Field(description="The key of the search service; needed for `brave` and `tavily`."),
+    ] = None
+    smtp_url: Annotated[
+        SecretStr | None,
+        Field(
+            description="The mail server of `email_send`: `smtps://user:password@host` (TLS, port "
+            "465), `smtp://user:password@host` (STARTTLS, port 587), or `smtp+plain://host` for a "
+            "relay without TLS and without a password (port 25). Write `%40` for `@` in a user or "
+            "password."
+        ),
+    ] = None
+    email_from: Annotated[
+        str, Field(description="The sender of `email_send`, as `Shop <shop@example.com>`.")
+    ] = ""
+    email_recipients: Annotated[
+        str,
+        Field(
+            description="Who may get mail from `email_send`: addresses or globs, separated by "
+            "commas, as `*@example.com, ada@example.org`; by default anyone."
+        ),
+    ] = ""
+    notify_url: Annotated[
+        SecretStr | None,
+        Field(
+            description="Where `send_notification` posts: a webhook, or a topic as "
+            "`https://ntfy.sh/topic`."
+        ),
+    ] = None
+    notify_format: Annotated[
+        Literal["json", "slack", "ntfy"],
+        Field(
+            description="What `send_notification` posts: JSON with `title`, `message`, `priority` "
+            "and `link`, or the format of Slack's incoming webhooks or of ntfy."
+        ),
+    ] = "json"
+    notify_token: Annotated[
+        SecretStr | None, Field(description="A bearer token for `PEGBOARD_NOTIFY_URL`.")
+    ] = None
+    image_url: Annotated[
+        str,
+        Field(
+            description="The base of the images API of `generate_image`, in OpenAI's format, as "
+            "`https://images.example.com/v1`; by default OpenAI's own."
+        ),
+    ] = ""
+    image_key: Annotated[
+        SecretStr | None,
+        Field(
+            description="The key of the images API; without it `generate_image` is unavailable, "
+            "unless `PEGBOARD_IMAGE_URL` is set."
+        ),
+    ] = None
+    image_model: Annotated[str, Field(description="The model of `generate_image`.")] = "gpt-image-1"
+
+    @field_validator("url")
+    @classmethod
+    def _is_http(cls, value: str) -> str:
+        if value and not value.startswith(("http://", "https://")):
+            raise ValueError("write the address of a server, as http://127.0.0.1:8321")
+        return value
+
+    @field_validator("public_url")
+    @classmethod
+    def _is_origin_and_path(cls, value: str) -> str:
+        parts = urlsplit(value)
+        is_whole = parts.scheme in {"http", "https"} and parts.hostname
+        if value and (not is_whole or parts.query or parts.fragment or "@" in parts.netloc):
+            raise ValueError("write an address as https://board.example/pegboard")
+        return value.rstrip("/")
 
     @classmethod
     def from_environment(cls, environment: Mapping[str, str] | None = None) -> "Settings":
@@ -169,7 +393,8 @@ class Settings(BaseModel):
         except ValidationError as error:
             fault = error.errors(include_url=False)[0]
             name = f"{PREFIX}{str(fault['loc'][0]).upper()}"
-            raise ConfigError(f"{name}: {fault['msg']}") from error
+            said = fault["msg"].removeprefix("Value error, ")
+            raise ConfigError(f"{name}: {said}") from error
 
     def replace(self, **changes: Any) -> "Settings":
         """A copy with the changes that are not None, checked again.
@@ -183,7 +408,7 @@ class Settings(BaseModel):
         except ValidationError as error:
             fault = error.errors(include_url=False)[0]
             name = str(fault["loc"][0])
-            said = fault["msg"]
+            said = fault["msg"].removeprefix("Value error, ")
             if fault["type"] == "path_type":
                 said = f"write the path of a file or folder, not {kind_of(given.get(name))}"
             # what pydantic says quotes the value, so its error is not kept as the cause

@@ -30,6 +30,7 @@ NETWORK_SETTINGS = (
 DEVICES = ("/dev/null", "/dev/zero", "/dev/full", "/dev/random", "/dev/urandom")
 _FIRST_UID, _UIDS = 0x5000_0000, 1 << 28
 _OPEN_FILES = 256
+_STACK_BYTES = 8 << 20  # the default; what a stack holds does not count as data
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -114,7 +115,9 @@ class BackEnd(ABC):
             "filter": seccomp_filter(os.uname().machine, self.rules(job, user)).hex(),
             "limits": {
                 "RLIMIT_CPU": max(1, -int(-seconds // 1)),
-                "RLIMIT_AS": limits.memory_bytes,
+                # not RLIMIT_AS: V8 and others reserve far more addresses than they use
+                "RLIMIT_DATA": limits.memory_bytes,
+                "RLIMIT_STACK": _STACK_BYTES,
                 "RLIMIT_NPROC": self.processes(job),
                 "RLIMIT_FSIZE": limits.file_bytes,
                 "RLIMIT_NOFILE": _OPEN_FILES,

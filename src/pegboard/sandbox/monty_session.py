@@ -21,6 +21,7 @@ _SLEEPS = ("time.sleep", "asyncio.sleep")
 _PLACE = 'File "<python-input-0>", '
 MAX_SUSPENSIONS = 1000
 _MAX_ERROR = 4000
+_MAX_ARGUMENT_BYTES = 4_000_000
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -124,11 +125,11 @@ class MontySession:
         snapshot = step()
         if not isinstance(snapshot, MontyComplete):
             return snapshot
+        most = self._job.limits.output_bytes
         try:
-            value, problem = json_value(snapshot.output)
+            value, problem = json_value(snapshot.output, most=most)
         except ValueError as error:  # a whole number of too many digits
             value, problem = None, f"result: {error}"
-        most = self._job.limits.output_bytes
         if not problem and len(json.dumps(value)) > most:
             value, problem = None, f"result: more than {most} bytes of JSON"
         return _End(value=value, error=f"ValueError: {problem}" if problem else "")
@@ -158,7 +159,10 @@ class MontySession:
         function = self._job.functions.get(name)
         if function is None:
             return {"exc_type": "NameError", "message": f"name '{name}' is not defined"}
-        given, problem = json_value([list(args), kwargs])
+        convert = functools.partial(
+            json_value, [list(args), kwargs], most=_MAX_ARGUMENT_BYTES, name="arguments"
+        )
+        given, problem = await asyncio.get_running_loop().run_in_executor(self._turns, convert)
         if problem:
             return {"exc_type": "TypeError", "message": f"{name}(): {problem}"}
         args, kwargs = given

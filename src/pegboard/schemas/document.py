@@ -4,6 +4,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any, cast
 
 from pegboard.errors import SourceUnavailable
+from pegboard.schemas.subschema import resolve_ref
 from pegboard.schemas.validator import Validator, compile_schema
 
 Node = Mapping[str, Any]
@@ -123,7 +124,7 @@ class SchemaDocument:
         node = cast("Node", schema)
         reference = node.get("$ref")
         if isinstance(reference, str):
-            target = self._target(reference)
+            target = resolve_ref(self.root, reference)
             if target is None or reference in open_references:
                 yield UNREADABLE
             else:
@@ -133,22 +134,6 @@ class SchemaDocument:
         yield node
         for part in node.get("allOf", ()):
             yield from self._expand(part, open_references)
-
-    def _target(self, reference: str) -> Any:
-        """What a reference into this document points to; None when it is none."""
-        if reference != "#" and not reference.startswith("#/"):
-            return None
-        target: Any = self.root
-        for step in reference.split("/")[1:]:
-            key = _unquote_step(step)
-            if isinstance(target, Mapping):
-                target = cast("Node", target).get(key)
-            elif isinstance(target, list) and key.isdecimal():
-                items = cast("list[Any]", target)
-                target = items[int(key)] if int(key) < len(items) else None
-            else:
-                return None
-        return target
 
 
 def canonical(value: Any) -> bytes:
@@ -173,10 +158,3 @@ def _as_json(value: Any) -> Any:
 
 def _is_text(value: Any) -> bool:
     return isinstance(value, str)
-
-
-def _unquote_step(step: str) -> str:
-    """A step of a JSON Pointer in a URL fragment (RFC 6901, section 6)."""
-    from urllib.parse import unquote
-
-    return unquote(step).replace("~1", "/").replace("~0", "~")

@@ -133,7 +133,8 @@ def _message(kind: Any, said: str, value: Any) -> str:
             )
         case "enum":
             options = [_json(item) for item in kind.options[:20]]
-            expected = " or ".join(filter(None, (", ".join(options[:-1]), options[-1])))
+            last = options[-1] if options else "nothing here"
+            expected = " or ".join(filter(None, (", ".join(options[:-1]), last)))
         case "const":
             expected = _json(kind.expected_value)
         case "falseSchema":

@@ -5,6 +5,7 @@ from typing import Any, cast
 
 from pegboard.core.tool import JsonSchema
 from pegboard.schemas.strict_json import Location
+from pegboard.schemas.subschema import resolve_ref
 
 _MAX_DEPTH = 20
 _ALTERNATIVES = ("anyOf", "oneOf", "allOf")
@@ -32,7 +33,8 @@ def _nodes(root: JsonSchema, place: Location) -> list[Mapping[str, Any]]:
     here = list(_expand(root, root, _MAX_DEPTH))
     for step in place:
         children = (child for node in here for child in _children(node, step))
-        here = [node for child in children for node in _expand(root, child, _MAX_DEPTH)]
+        found = (node for child in children for node in _expand(root, child, _MAX_DEPTH))
+        here = list({id(node): node for node in found}.values())
     return here
 
 
@@ -43,18 +45,10 @@ def _expand(root: JsonSchema, node: Any, levels: int) -> Iterator[Mapping[str, A
     here = cast("Mapping[str, Any]", node)
     yield here
     if isinstance(here.get("$ref"), str):
-        yield from _expand(root, _resolve_ref(root, here["$ref"]), levels - 1)
+        yield from _expand(root, resolve_ref(root, here["$ref"]), levels - 1)
     for key in _ALTERNATIVES:
         for member in _sequence(here, key):
             yield from _expand(root, member, levels - 1)
-
-
-def _resolve_ref(root: JsonSchema, reference: str) -> Any:
-    node: Any = root
-    for step in reference.removeprefix("#").strip("/").split("/"):
-        if step:
-            node = _mapping({"": node}, "").get(step)
-    return node
 
 
 def _children(node: Mapping[str, Any], step: str | int) -> Iterable[Any]:

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from typing import Any, cast
+from urllib.parse import unquote
 
 from msgspec import Struct
 
@@ -57,15 +58,19 @@ def schema_at(schema: JsonSchema | None, path: Sequence[str | int]) -> SubSchema
 
 
 def resolve_ref(root: JsonSchema, reference: str) -> Any:
-    """The target of a `$ref` within a document; None when there is none."""
-    if not reference.startswith("#"):
+    """The target of a JSON Pointer in a `$ref` (RFC 6901, section 6); None when there is none."""
+    if reference != "#" and not reference.startswith("#/"):
         return None
     node: Any = root
-    for part in reference[1:].split("/")[1:]:
-        key = part.replace("~1", "/").replace("~0", "~")
-        if not isinstance(node, Mapping) or key not in node:
+    for part in reference.split("/")[1:]:
+        key = unquote(part).replace("~1", "/").replace("~0", "~")
+        if isinstance(node, Mapping):
+            node = cast("Mapping[str, Any]", node).get(key)
+        elif isinstance(node, list) and key.isdecimal():
+            items = cast("list[Any]", node)
+            node = items[int(key)] if int(key) < len(items) else None
+        else:
             return None
-        node = cast("Mapping[str, Any]", node)[key]
     return node
 
 

@@ -3,7 +3,7 @@
 import math
 import time
 from collections.abc import Callable, Sequence
-from typing import Any, cast
+from typing import Any, Literal, cast
 
 from msgspec import structs, to_builtins
 
@@ -49,9 +49,18 @@ _FIELDS = (
 _LEFT_OUT = frozenset({"at", "kind", "stack"})
 
 
-def is_audited(*, effect: str, decision: str, reads: bool) -> bool:
+ReadAudit = Literal["none", "remote", "all"]
+"""Which calls that only read are audited: none, those that leave the process, or all."""
+
+_REMOTE = ("openapi", "sql", "mcp")
+"""Handlers whose calls leave the process; what follows a space names the route."""
+
+
+def is_audited(*, effect: str, decision: str, handler: str, reads: ReadAudit) -> bool:
     """Whether a call belongs in the audit trail: it changes something, was refused, or all do."""
-    return reads or effect not in {"read", ""} or decision in {"deny", "ask"}
+    if effect not in {"read", ""} or decision in {"deny", "ask"}:
+        return True
+    return reads == "all" or (reads == "remote" and handler.partition(" ")[0] in _REMOTE)
 
 
 def call_entry(frozen: RecordSnapshot, redact: Redact) -> AuditEntry:
@@ -71,27 +80,29 @@ def call_entry(frozen: RecordSnapshot, redact: Redact) -> AuditEntry:
 class StartFilter:
     """Decides which starts of calls are stored before they run, and makes their audit entries."""
 
-    def __init__(self, redact: Redact, *, required: bool, reads: bool) -> None:
+    def __init__(self, redact: Redact, *, required: bool, reads: ReadAudit) -> None:
         """Store starts of writes; with `required`, of all audited calls in the trail."""
         self._redact = redact
         self._required = required
-        self._reads = reads
+        self._reads: ReadAudit = reads
 
-    def wants(self, *, effect: str, decision: str) -> bool:
+    def wants(self, *, effect: str, decision: str, handler: str) -> bool:
         """Whether the start of such a call must be stored before it runs."""
-        return in_history(effect) or self._in_trail(effect, decision)
+        return in_history(effect) or self._in_trail(effect, decision, handler)
 
     def entry(self, event: CallStarted) -> AuditEntry | None:
         """The audit entry to write before the call runs; None where it is not required."""
-        if not self._in_trail(event.effect, event.decision):
+        if not self._in_trail(event.effect, event.decision, event.handler):
             return None
         body = _redact(to_builtins(event), self._redact)
         at = event.started_at if math.isfinite(event.started_at) else 0.0
         kept = {name: value for name, value in body.items() if name != "started_at"}
         return AuditEntry(kind="start", at=at, tenant=body["tenant"], body=kept)
 
-    def _in_trail(self, effect: str, decision: str) -> bool:
-        return self._required and is_audited(effect=effect, decision=decision, reads=self._reads)
+    def _in_trail(self, effect: str, decision: str, handler: str) -> bool:
+        return self._required and is_audited(
+            effect=effect, decision=decision, handler=handler, reads=self._reads
+        )
 
 
 def in_history(effect: str) -> bool:
@@ -117,11 +128,11 @@ class AuditEventFilter:
     """
 
     def __init__(
-        self, redact: Redact, *, reads: bool, now: Callable[[], float] = time.time
+        self, redact: Redact, *, reads: ReadAudit, now: Callable[[], float] = time.time
     ) -> None:
-        """With `reads`, include calls that only read; `now` is the time of source changes."""
+        """Include these calls that only read; `now` is the time of source changes."""
         self._redact = redact
-        self._reads = reads
+        self._reads: ReadAudit = reads
         self._now = now
         self._sources: dict[str, SourceChanged] = {}
 
@@ -145,7 +156,12 @@ class AuditEventFilter:
                 return None
 
     def _is_kept(self, event: CallRecord) -> bool:
-        return is_audited(effect=event.effect, decision=event.decision, reads=self._reads)
+        return is_audited(
+            effect=event.effect,
+            decision=event.decision,
+            handler=event.handler,
+            reads=self._reads,
+        )
 
     def _entry(
         self, kind: str, at: float, event: ApprovalChanged | BoardChanged | SourceChanged

@@ -1,9 +1,11 @@
 """The rows of the history: one JSON-compatible mapping per call, the same in every storage."""
 
-from collections.abc import Callable
+import math
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 from pegboard.core.event import CallRecord, CallStarted
+from pegboard.core.ports.call_stores import CallTotals, TotalsQuery
 from pegboard.core.principal import Principal
 from pegboard.core.record_snapshot import RecordSnapshot, clean_text
 
@@ -12,6 +14,11 @@ Redact = Callable[[str], str]
 
 UNKNOWN = "unknown"
 MAX_TEXT = 65_536
+MAX_TIMED = 2_000
+"""The newest calls, from whose durations the quantiles are taken."""
+TIMED = frozenset({"completed", "failed"})
+"""The states of calls that ran to their end."""
+_FAILED = frozenset({"failed", "unavailable"})
 _FREE_TEXT = ("reason", "error_message")
 
 
@@ -42,6 +49,7 @@ def start_row(event: CallStarted) -> dict[str, Any]:
         version=event.version,
         source=event.source,
         effect=event.effect,
+        attempts=0,
         reason="started, outcome unknown",
         run_id=event.run_id,
         parent_id=event.parent_id,
@@ -64,3 +72,37 @@ def detail_row(record: CallRecord, redact: Redact) -> dict[str, Any]:
         "message": redact(clean_text(record.error_message)),
         "detail": redact(clean_text(record.error_detail))[:MAX_TEXT],
     }
+
+
+def slot_seconds(query: TotalsQuery) -> int:
+    """The length of one part of the time, in whole seconds."""
+    return max(1, math.ceil((query.until - query.since) / query.slots))
+
+
+def sum_calls(
+    query: TotalsQuery, counts: Iterable[tuple[int, str, int]], durations: Sequence[float]
+) -> CallTotals:
+    """The totals of counted calls.
+
+    Args:
+        query: What was asked for.
+        counts: Part of the time, state, number of calls.
+        durations: Of the newest calls that ran to their end, in milliseconds.
+    """
+    calls, failed = [0] * query.slots, [0] * query.slots
+    for slot, status, number in counts:
+        place = min(max(slot, 0), query.slots - 1)
+        calls[place] += number
+        failed[place] += number if status in _FAILED else 0
+    ordered = sorted(durations)
+    return CallTotals(
+        calls=sum(calls),
+        failed=sum(failed),
+        p50_ms=_quantile(ordered, 0.5),
+        p95_ms=_quantile(ordered, 0.95),
+        slots=tuple(zip(calls, failed, strict=True)),
+    )
+
+
+def _quantile(ordered: Sequence[float], share: float) -> float | None:
+    return ordered[math.ceil(len(ordered) * share) - 1] if ordered else None

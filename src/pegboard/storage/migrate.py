@@ -9,7 +9,7 @@ from pegboard.errors import ConfigError
 TABLE = "pegboard_schema"
 """The table with the revision of a database; no other program uses the name."""
 
-REVISIONS = ("0001", "0002", "0003", "0004", "0005", "0006")
+REVISIONS = ("0001", "0002", "0003", "0004", "0005", "0006", "0007", "0008")
 """All revisions, in order. It stands here too so that a start that migrates nothing, which nearly
 all do, need not load Alembic."""
 
@@ -35,7 +35,7 @@ def revision_of(connection: Connection) -> str:
     if _EARLIER in tables:
         return REVISIONS[0]
     if tables and connection.dialect.name == "sqlite":
-        raise ConfigError("it was not created by Pegboard")
+        raise ConfigError("it was not created by Pegboard; move it away")
     return ""
 
 

@@ -5,8 +5,9 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from pegboard.core.ports.call_stores import History
+from pegboard.core.ports.call_stores import RESULT_QUOTA, History
 from pegboard.core.ports.clock import Clock, SystemClock
+from pegboard.storage.audit_entries import ReadAudit
 from pegboard.storage.history_rows import Redact, redact_nothing
 from pegboard.storage.port import Storage
 
@@ -18,15 +19,16 @@ _SYSTEM_CLOCK = SystemClock()
 DAY = 86_400.0
 
 
-def open_storage(
+def open_storage(  # noqa: PLR0913 - each is a setting of the storage
     place: Path | str,
     *,
     clock: Clock = _SYSTEM_CLOCK,
     store_arguments: bool = False,
     redact: Redact | None = None,
     outcome_ttl: float = DAY,
-    audit_reads: bool = False,
+    audit_reads: ReadAudit = "none",
     audit_starts: bool = False,
+    result_quota: int = RESULT_QUOTA,
     max_queued: int = 10_000,
 ) -> Storage:
     """Open a data directory for this process alone, or a PostgreSQL database that others share.
@@ -44,8 +46,10 @@ def open_storage(
         store_arguments: Whether history keeps the arguments of calls and not only their digest.
         redact: Takes secrets out of arguments and messages before they are stored.
         outcome_ttl: Seconds for which an idempotency key is remembered.
-        audit_reads: Whether calls that only read go into the audit trail too.
+        audit_reads: Which calls that only read go into the audit trail too.
         audit_starts: Whether no call that goes into the trail may run before its start is in it.
+        result_quota: Bytes of stored results of one owner, beyond which the oldest are deleted;
+            0 for no limit.
         max_queued: Records that may wait to be written; further ones are dropped and counted.
 
     Raises:
@@ -71,6 +75,7 @@ def open_storage(
         outcome_ttl=outcome_ttl,
         audit_reads=audit_reads,
         audit_starts=audit_starts,
+        result_quota=result_quota,
     )
 
 

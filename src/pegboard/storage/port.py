@@ -13,6 +13,7 @@ from pegboard.core.ports.catalogue_stores import (
     LastKnownToolStore,
     PinStore,
 )
+from pegboard.core.ports.conversation_store import ConversationStore
 from pegboard.core.ports.kill_switch_store import SwitchStore
 from pegboard.core.ports.listener import Listener
 from pegboard.core.ports.maintenance import StorageMaintenance
@@ -100,6 +101,11 @@ class Storage(Protocol):
         ...
 
     @property
+    def conversations(self) -> ConversationStore:
+        """Stores conversations."""
+        ...
+
+    @property
     def audit(self) -> AuditStore:
         """Stores the audit trail."""
         ...
@@ -117,6 +123,11 @@ class Storage(Protocol):
     @property
     def dropped(self) -> int:
         """The number of lost records."""
+        ...
+
+    @property
+    def problem(self) -> str:
+        """Why a write failed in the last minute; empty when none has."""
         ...
 
     async def flush(self) -> None:

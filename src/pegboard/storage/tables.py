@@ -75,8 +75,12 @@ CALLS = Table(
 _WITH_RUN = text("run_id <> ''")
 _STANDS_IN = text("instead_of <> ''")
 _UNKNOWN = text("status = 'unknown'")
+_NOT_COMPLETED = text("status <> 'completed'")
 Index("calls_by_time", CALLS.c.started_at, CALLS.c.id)
 Index("calls_by_tool", CALLS.c.tool, CALLS.c.started_at, CALLS.c.id)
+Index("calls_by_source", CALLS.c.source, CALLS.c.started_at, CALLS.c.id)
+Index("calls_by_principal", CALLS.c.principal, CALLS.c.started_at, CALLS.c.id)
+Index("calls_by_status", CALLS.c.status, CALLS.c.started_at, CALLS.c.id, **_where(_NOT_COMPLETED))
 Index("calls_by_run", CALLS.c.run_id, CALLS.c.started_at, CALLS.c.id, **_where(_WITH_RUN))
 Index(
     "calls_by_instead_of", CALLS.c.instead_of, CALLS.c.started_at, CALLS.c.id, **_where(_STANDS_IN)
@@ -97,8 +101,10 @@ RESULTS = Table(
     _seconds("created_at"),
     _seconds("expires_at"),
     Column("body", LargeBinary, nullable=False),
+    Column("size", _Number, nullable=False, server_default="0"),
 )
 Index("results_by_expiry", RESULTS.c.expires_at)
+Index("results_by_owner", RESULTS.c.owner, RESULTS.c.created_at, RESULTS.c.size)
 
 OUTCOMES = Table(
     "outcomes",
@@ -265,6 +271,40 @@ RUN_SIGNALS = Table(
     UniqueConstraint("run_id", "id", name="run_signals_once"),
 )
 Index("run_signals_in_order", RUN_SIGNALS.c.run_id, RUN_SIGNALS.c.number)
+
+CONVERSATIONS = Table(
+    "conversations",
+    METADATA,
+    _number("number"),
+    Column("id", Text, nullable=False, unique=True),
+    _text("principal"),
+    _text("tenant"),
+    _text("title"),
+    _seconds("updated_at"),
+    _text("body"),
+)
+Index("conversations_by_time", CONVERSATIONS.c.updated_at, CONVERSATIONS.c.number)
+Index(
+    "conversations_by_principal",
+    CONVERSATIONS.c.principal,
+    CONVERSATIONS.c.updated_at,
+    CONVERSATIONS.c.number,
+)
+EXCHANGES = Table(
+    "exchanges",
+    METADATA,
+    _number("number"),
+    Column("id", Text, nullable=False, unique=True),
+    _text("conversation"),
+    _text("run_id"),
+    _text("state"),
+    _text("text"),
+    _text("answer"),
+    _text("body"),
+)
+Index("exchanges_in_order", EXCHANGES.c.conversation, EXCHANGES.c.number)
+Index("exchanges_by_run", EXCHANGES.c.run_id)
+Index("exchanges_working", EXCHANGES.c.number, **_where(text("state = 'working'")))
 
 AUDIT = Table(
     "audit",

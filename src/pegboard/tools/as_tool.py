@@ -8,7 +8,7 @@ from pegboard.core.tool import Tool
 from pegboard.core.wire_names import wire_name
 from pegboard.errors import ToolSignatureError
 from pegboard.tools.adapters import adapter_of
-from pegboard.tools.base_tool import BaseTool, tool_of_class
+from pegboard.tools.base_tool import BaseTool, make_instance, tool_of_class
 from pegboard.tools.decorator import mark_of, validate_types
 from pegboard.tools.function_tool import FunctionTool
 from pegboard.tools.schema_tool import SchemaTool
@@ -19,7 +19,8 @@ def as_tool(candidate: Any, *, source: str = "") -> Tool:
     """Make a tool of a function, method, partial, callable, `BaseTool`, `Tool` or foreign tool.
 
     Args:
-        candidate: Decorated with `@tool` or not; a tool of a framework that has an adapter.
+        candidate: Decorated with `@tool` or not; a subclass of `BaseTool`, of which an instance is
+            made; a tool of a framework that has an adapter.
         source: Puts the tool under this source: `{source}__{action}`.
 
     Raises:
@@ -27,10 +28,12 @@ def as_tool(candidate: Any, *, source: str = "") -> Tool:
     """
     if inspect.isfunction(candidate):
         return _of_function(candidate, source)
+    if inspect.isclass(candidate) and issubclass(candidate, BaseTool):
+        candidate = make_instance(candidate)
     if isinstance(candidate, BaseTool):
         candidate = tool_of_class(candidate)
     if isinstance(candidate, (FunctionTool, SchemaTool)):
-        return candidate.in_source(source) if source else candidate
+        return _of_own_kind(candidate, source)
     if inspect.isclass(candidate):
         raise _no_tool(candidate, "for a class, give an instance")
     if isinstance(candidate, Tool):
@@ -57,6 +60,12 @@ def _of_function(function: Callable[..., Any], source: str) -> Tool:
         return mark.tool.in_source(source)
     signature = read_signature(function, hints=mark.hints)
     return FunctionTool(function, signature, options=mark.options, source=source)
+
+
+def _of_own_kind(candidate: FunctionTool | SchemaTool, source: str) -> Tool:
+    if isinstance(candidate, SchemaTool) and not candidate.spec.source:
+        candidate.check_schemas()  # a source checks its own, and keeps those that are broken apart
+    return candidate.in_source(source) if source else candidate
 
 
 def _refuse_unbound(function: Callable[..., Any]) -> None:

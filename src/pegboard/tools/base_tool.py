@@ -31,7 +31,8 @@ class BaseTool(ABC):
             return text.upper()
     ```
 
-    `run` may be async; a sync one runs in a thread.
+    `run` may be async; a sync one runs in a thread. A registry takes an instance, or the class, of
+    which it makes one.
     """
 
     name: str
@@ -43,6 +44,21 @@ class BaseTool(ABC):
     @abstractmethod
     def run(self, **arguments: Any) -> Any:
         """Do it, with arguments that fit `parameters_schema`."""
+
+
+def make_instance(kind: type[BaseTool]) -> BaseTool:
+    """Make an instance of a tool class.
+
+    Raises:
+        ToolSignatureError: It needs arguments, or has no `run`.
+    """
+    try:
+        return kind()
+    except TypeError as error:
+        raise ToolSignatureError(
+            f"the tool class {kind.__name__} cannot be made without arguments ({error}); give an "
+            "instance of it"
+        ) from error
 
 
 def tool_of_class(instance: BaseTool) -> SchemaTool:

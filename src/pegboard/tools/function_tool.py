@@ -6,14 +6,15 @@ from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any
 
 from pegboard.concurrency.thread_pool import POOL
-from pegboard.core.context import ToolContext
+from pegboard.core.context import Arguments, ToolContext
 from pegboard.core.tool import ToolSpec
 from pegboard.core.wire_names import is_wire_name, wire_name
 from pegboard.errors import ToolSignatureError
 from pegboard.tools.docstring import FunctionDocs, read_docstring
 from pegboard.tools.generators import collect_async, collect_in_thread, collect_inline
+from pegboard.tools.input_validation import ValidationResult, check_arguments
 from pegboard.tools.results import Finish, finish_for_type, wrap
-from pegboard.tools.signature import Signature, name_of, unwrap
+from pegboard.tools.signature import Signature, name_of, target_of, unwrap
 from pegboard.tools.type_hints import result_type, yields, yields_async
 
 if TYPE_CHECKING:
@@ -68,6 +69,11 @@ class FunctionTool:
             return self
         return FunctionTool(self.function, self._signature, options=self._options, source=source)
 
+    def with_alias(self, alias: str) -> "FunctionTool":
+        """The same tool with a second name."""
+        options = {**self._options, "alias": alias}
+        return FunctionTool(self.function, self._signature, options=options, source=self._source)
+
     @property
     def spec(self) -> ToolSpec:
         """What it is; reading the schemas builds them."""
@@ -82,9 +88,17 @@ class FunctionTool:
             **options,
             action=self._action,
             source=self._source,
+            handler="function",
+            toolkit=_toolkit_of(self.function),
+            target=self.target,
             input_schema=lambda: self._shown_schema,
             output_schema=self._output_schema,
         )
+
+    @cached_property
+    def target(self) -> str:
+        """What it runs, for rules: the same for every tool of this function."""
+        return target_of(self.function)
 
     def _runner(self) -> Run:
         call = _binder(self.function, self._signature)
@@ -108,6 +122,10 @@ class FunctionTool:
         from pegboard.tools.typed_arguments import TypedArguments
 
         return TypedArguments(self.name, self._adapter, self._shown_schema)
+
+    def validate_input(self, arguments: Arguments) -> ValidationResult:
+        """Validate arguments as a call does, without the call."""
+        return check_arguments(self.arguments, arguments)
 
     @cached_property
     def finish(self) -> Finish:
@@ -159,12 +177,28 @@ class FunctionTool:
         return is_async(self.function)
 
     @property
-    def parameter_names(self) -> tuple[str, ...]:
-        """What a model may give, without building the schema."""
-        return tuple(item.name for item in self._signature.parameters)
+    def examples(self) -> tuple[dict[str, Any], ...]:
+        """Of the spec, without building it."""
+        return self._options.get("examples", ())
+
+    @property
+    def parameter_texts(self) -> dict[str, str]:
+        """What a model may give, and what the docstring says of it; builds no schema."""
+        texts = self._docstring.parameters
+        return {item.name: texts.get(item.name, "") for item in self._signature.parameters}
 
     def __repr__(self) -> str:
         return f"FunctionTool({self.name!r})"
+
+
+def _toolkit_of(function: Callable[..., Any]) -> str:
+    """The class whose method it is; empty for none."""
+    while isinstance(function, partial):
+        function = function.func
+    owner = getattr(function, "__self__", None)
+    if owner is None or inspect.ismodule(owner):
+        return ""
+    return owner.__name__ if isinstance(owner, type) else type(owner).__name__
 
 
 def is_async(function: Callable[..., Any]) -> bool:

@@ -2,11 +2,14 @@
 
 import importlib
 import importlib.util
+import inspect
 import logging
 import re
 import sys
+from contextlib import suppress
 from hashlib import sha256
 from pathlib import Path
+from symtable import symtable
 from types import ModuleType
 from typing import Any
 
@@ -45,6 +48,15 @@ def import_module(name: str, base_dir: Path) -> ModuleType:
         raise _import_error(name, error) from error
 
 
+def module_files(name: str, base_dir: Path) -> list[Path]:
+    """The file of an imported module; of one that is not, the files that it may have."""
+    file = getattr(sys.modules.get(name), "__file__", None)
+    if file is not None:
+        return [Path(file)]
+    place = base_dir.joinpath(*name.split("."))
+    return [place.with_suffix(".py"), place / "__init__.py"]
+
+
 def import_file(path: Path, base_dir: Path) -> ModuleType:
     """The module of a Python file of its own, run again when the file has changed.
 
@@ -61,6 +73,7 @@ def import_file(path: Path, base_dir: Path) -> ModuleType:
     changed_at = path.stat().st_mtime_ns
     if known is not None and getattr(known, _CHANGED_AT, None) == changed_at:
         return known
+    _remove_bytecode(path)
     return _run(name, path, changed_at)
 
 
@@ -102,6 +115,38 @@ def find_object(reference: str, base_dir: Path) -> Any:
     return found
 
 
+def find_own_object(reference: str, base_dir: Path) -> Any:
+    """What `package.module:name` names, if the module defines that name; else None.
+
+    A module defines the names in its `__all__`. Without one it defines its public functions and
+    classes (`__module__` is the module), and the public names that its source assigns; what it
+    imports it does not define. The object is only looked at: nothing of it is called.
+
+    Raises:
+        SourceUnavailable: The module cannot be imported, or the name leads nowhere.
+    """
+    module = import_module(reference.partition(":")[0], base_dir)
+    name, *rest = reference.partition(":")[2].split(".")
+    if not _defines(module, name) or any(step.startswith("_") for step in rest):
+        return None
+    return find_object(reference, base_dir)
+
+
+def _defines(module: ModuleType, name: str) -> bool:
+    public = vars(module).get("__all__")
+    if isinstance(public, (list, tuple)):
+        return name in public
+    if name.startswith("_") or name not in vars(module):
+        return False
+    found = vars(module)[name]
+    if inspect.isroutine(found) or inspect.isclass(found):
+        return found.__module__ == module.__name__
+    try:
+        return symtable(inspect.getsource(module), "<module>", "exec").lookup(name).is_assigned()
+    except (OSError, TypeError, SyntaxError, KeyError):  # no source, or another since the import
+        return False
+
+
 def missing_module(error: BaseException) -> str:
     """Which module foreign code lacks, and how it gets there; empty when that is not the fault."""
     name = getattr(error, "name", None) if isinstance(error, ModuleNotFoundError) else None
@@ -137,9 +182,20 @@ def _fresh(name: str) -> ModuleType:
         return module
     changed = _modification_time(known)
     if changed is not None and changed != getattr(known, _CHANGED_AT, changed):
+        _remove_bytecode(Path(str(known.__file__)))
         known = importlib.reload(known)
     _remember(known)
     return known
+
+
+def _remove_bytecode(source: Path) -> None:
+    """Remove Python's compiled copy of a file.
+
+    The copy counts as current if the size of the source and the second of its last change are
+    those of the copy, so that a file that was edited twice in a second could be run as it was.
+    """
+    with suppress(OSError):  # a folder in which nothing can be removed holds no copy of ours
+        Path(importlib.util.cache_from_source(source)).unlink(missing_ok=True)
 
 
 def _remember(module: ModuleType) -> None:

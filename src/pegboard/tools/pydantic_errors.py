@@ -47,7 +47,10 @@ _OF_TYPE: Mapping[str, str] = {
     "none_required": "null",
 }
 _WORDS: Mapping[str, str] = {
-    "Input should be in a valid time format": "expected a valid time",
+    "Input should be a valid date or datetime": "expected a date such as 2027-01-31",
+    "Input should be a valid datetime or date": "expected a time such as 2027-01-31T09:30:00Z",
+    "Input should be in a valid time format": "expected a time such as 09:30",
+    "Input should be a valid timedelta": "expected a duration such as PT1H30M",
     "Input should be greater": "expected a number greater",
     "Input should be less": "expected a number less",
     "Decimal input should be an integer, float, string or Decimal object": "expected a number",

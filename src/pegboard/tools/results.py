@@ -1,6 +1,5 @@
 """Conversion of return values to `ToolResult`, checked against the output schema."""
 
-import math
 import re
 import reprlib
 from collections.abc import Callable, Mapping, Sequence
@@ -21,6 +20,8 @@ from pegboard.core.result import (
 )
 from pegboard.core.tool import JsonSchema
 from pegboard.errors import ToolOutputError
+from pegboard.schemas.problems import path_of
+from pegboard.schemas.strict_json import find_not_finite
 from pegboard.schemas.validator import Validator, compile_schema, output_problem
 
 Finish = Callable[[Any], ToolResult]
@@ -144,8 +145,8 @@ def _json(value: Any) -> ToolResult:
         return ToolResult(content=value, structured=value)
     try:
         text = to_json(value, inf_nan_mode="constants").decode()
-        if "NaN" in text or "Infinity" in text or len(text) >= _MAX_DIGITS:
-            _check_numbers(text, value)
+        if "NaN" in text or "Infinity" in text or _has_many_digits(text):
+            _check_numbers(value)
     except (PydanticSerializationError, ValueError) as error:
         raise _not_json(value) from error
     return ToolResult(content=text, structured=value)
@@ -159,28 +160,38 @@ def _scalar(value: int) -> ToolResult:
     return ToolResult(content=text, structured=value)
 
 
-def _check_numbers(text: str, value: Any) -> None:
-    """Refuse infinities and endless integers; the text says whether there may be any."""
-    if "NaN" in text or "Infinity" in text or _MANY_DIGITS.search(text):
-        _check_number(value)
+def _check_numbers(value: Any) -> None:
+    """Refuse infinities and endless integers."""
+    for place, number in find_not_finite(value):
+        at = f" at {path_of(place)}" if place else ""
+        raise ValueError(f"{number}{at} is not a finite number")
+    _check_digits(value)
 
 
-def _check_number(value: Any) -> None:
-    if isinstance(value, float):
-        if not math.isfinite(value):
-            raise ValueError(f"{value} is not a finite number")
-    elif isinstance(value, int):
-        str(value)  # refuses too many digits
+def _has_many_digits(text: str) -> bool:
+    """Whether there may be too many digits in a row; such a row covers one of the windows."""
+    if len(text) < _MAX_DIGITS:
+        return False
+    half = _MAX_DIGITS // 2
+    windows = (text[at : at + half] for at in range(0, len(text) - half + 1, half))
+    return any(map(str.isdigit, windows)) and _MANY_DIGITS.search(text) is not None
+
+
+def _check_digits(value: Any) -> None:
+    if isinstance(value, int):
+        str(value)  # refuses too many
     elif isinstance(value, dict):
         for item in cast("dict[str, Any]", value).values():
-            _check_number(item)
+            _check_digits(item)
     elif isinstance(value, list):
         for item in cast("list[Any]", value):
-            _check_number(item)
+            _check_digits(item)
 
 
 def _not_json(value: object) -> ToolOutputError:
-    return ToolOutputError(f"The tool returned a {type(value).__name__} that is not JSON.")
+    return ToolOutputError(
+        f"The tool returned a value of type '{type(value).__name__}' that is not JSON."
+    )
 
 
 def _represent(value: object) -> str:

@@ -5,12 +5,17 @@ from typing import Any, cast
 
 from pegboard.core.context import Arguments
 from pegboard.core.tool import JsonSchema
-from pegboard.errors import ToolArgumentError
+from pegboard.errors import Problem, ToolArgumentError
 from pegboard.schemas import jsonschema_errors
 from pegboard.schemas.coercion import MAX_ROUNDS, UNREADABLE, coerce_document
 from pegboard.schemas.problems import malformation
 from pegboard.schemas.strict_json import Location
-from pegboard.schemas.validator import allows_integers, compile_schema, restore_integers
+from pegboard.schemas.validator import (
+    TOO_MANY_ERRORS,
+    allows_integers,
+    compile_schema,
+    restore_integers,
+)
 from pegboard.tools.raw_arguments import parse_arguments
 
 _SAYS_IT_ITSELF = frozenset(
@@ -47,7 +52,10 @@ class SchemaArguments:
     def _coerce(self, document: dict[str, Any]) -> dict[str, Any]:
         done: set[Location] = set()
         for _ in range(MAX_ROUNDS + 1):
-            found = list(self._validator.iter_errors(document))
+            found = self._validator.list_errors(document)
+            if found is None:
+                problem = Problem(path="", message=TOO_MANY_ERRORS)
+                raise ToolArgumentError(self._tool, (problem,))
             if not found:
                 return document
             mended = coerce_document(

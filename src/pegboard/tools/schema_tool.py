@@ -3,10 +3,11 @@
 from collections.abc import Awaitable, Callable, Collection, Mapping
 from typing import Any
 
-from pegboard.core.context import ToolContext
+from pegboard.core.context import Arguments, ToolContext
 from pegboard.core.tool import ToolSpec
 from pegboard.core.wire_names import is_wire_name, wire_name
-from pegboard.errors import ToolSignatureError
+from pegboard.errors import SourceUnavailable, ToolSignatureError
+from pegboard.tools.input_validation import ValidationResult, check_arguments
 
 Run = Callable[[Mapping[str, Any], ToolContext[Any]], Awaitable[Any]]
 
@@ -44,6 +45,7 @@ class SchemaTool:
             raise ToolSignatureError(
                 f"'{spec.name}' is not a tool name: at most 64 letters, digits, '_' and '-'"
             )
+        self._given = spec
         self.spec = spec.replace(input_schema=lambda: _close(spec))
         self.run = run
         self.overridden = frozenset(overridden)
@@ -61,6 +63,28 @@ class SchemaTool:
         return SchemaTool(
             spec=changed, run=self.run, upstream=self.upstream, overridden=self.overridden
         )
+
+    def validate_input(self, arguments: Arguments) -> ValidationResult:
+        """Validate arguments as a call does, without the call."""
+        from pegboard.tools.schema_arguments import SchemaArguments
+
+        read = SchemaArguments(self.spec.name, self.spec.input_schema)
+        return check_arguments(read, arguments)
+
+    def check_schemas(self) -> None:
+        """Check the schemas that were given as such; a function that makes one is not called.
+
+        Raises:
+            ToolSignatureError: A schema is broken, refers to something outside itself, or has too
+                many alternatives.
+        """
+        from pegboard.schemas.validator import compile_schema
+
+        for schema in self._given.list_built_schemas():
+            try:
+                compile_schema(self.spec.name, schema)
+            except SourceUnavailable as error:
+                raise ToolSignatureError(error.message) from error
 
     def __repr__(self) -> str:
         return f"SchemaTool({self.spec.name!r})"

@@ -76,7 +76,7 @@ def read_signature(
     for index, item in enumerate(_parameters_of(function).values()):
         if item.name in bound or (index == 0 and is_self(function, item)):
             continue
-        hint = hints.get(item.name, MISSING)
+        hint = _accept(name, f"parameter '{item.name}'", hints.get(item.name, MISSING))
         if _is_context(hint):
             if context:
                 raise ToolSignatureError(
@@ -92,8 +92,20 @@ def read_signature(
         parameters=tuple(parameters),
         context=context,
         positional=tuple(positional),
-        returns=hints.get("return", MISSING),
+        returns=_accept(name, "the return type", hints.get("return", MISSING)),
     )
+
+
+def _accept(function: str, place: str, hint: Any) -> Any:
+    """The hint as pydantic takes it; a plain class needs no look inside."""
+    if hint is MISSING or (isinstance(hint, type) and not typing.is_typeddict(hint)):
+        return hint
+    from pegboard.tools.typed_dicts import accept_typed_dicts
+
+    try:
+        return accept_typed_dicts(hint)
+    except ToolSignatureError as error:
+        raise ToolSignatureError(f"@tool {function}(): {place}: {error.message}") from error
 
 
 def resolve_hints(
@@ -133,6 +145,19 @@ def name_of(function: Callable[..., Any]) -> str:
         return name_of(function.func)
     name = getattr(function, "__name__", "")
     return name or _snake(type(function).__name__)
+
+
+def target_of(function: Callable[..., Any]) -> str:
+    """What identifies a function: `module:name`, which stays the same when its module is reloaded.
+
+    A method of one object, a partial, a function inside of another and a function around another
+    are followed by `#` and the identity of the object or of the function.
+    """
+    inner = inspect.unwrap(unwrap(function))
+    name = f"{getattr(inner, '__module__', '')}:{getattr(inner, '__qualname__', '')}"
+    if inner is function and "<locals>" not in name:
+        return name
+    return f"{name}#{id(getattr(function, '__self__', function))}"
 
 
 def unwrap(function: Callable[..., Any]) -> Callable[..., Any]:

@@ -17,12 +17,14 @@ class ToolOptions(TypedDict, total=False):
     description: str
     category: str
     effect: Effect | str
+    destructive: bool
     idempotent: bool
     cacheable: bool
     cache_ttl: float
     cache_per_principal: bool
     capabilities: tuple[str, ...] | list[str]
     supported_tasks: tuple[str, ...] | list[str]
+    examples: tuple[Mapping[str, Any], ...] | list[Mapping[str, Any]]
     tags: tuple[str, ...] | list[str]
     dependencies: tuple[str, ...] | list[str]
     id: str
@@ -94,6 +96,15 @@ def _words(value: Any) -> tuple[str, ...]:
     return words
 
 
+def _examples(value: Any) -> tuple[dict[str, Any], ...]:
+    if not isinstance(value, (list, tuple)):
+        raise TypeError("several examples of arguments, as in [{'city': 'Rome'}]")
+    examples = tuple(cast("list[Any]", value))
+    if not all(isinstance(example, Mapping) for example in examples):
+        raise TypeError("several examples of arguments, as in [{'city': 'Rome'}]")
+    return tuple(dict(example) for example in examples)
+
+
 def _effect(value: Any) -> Effect:
     if value not in tuple(Effect):
         raise ValueError(f"one of {', '.join(Effect)}")
@@ -120,10 +131,12 @@ def _limits(value: Any) -> Limits:
 
 _READERS: Mapping[str, Callable[[Any], Any]] = {
     **dict.fromkeys(("name", "title", "description", "category", "id", "version"), _text),
-    **dict.fromkeys(("idempotent", "cacheable", "cache_per_principal", "exclusive"), _flag),
+    **dict.fromkeys(("destructive", "idempotent", "cacheable"), _flag),
+    **dict.fromkeys(("cache_per_principal", "exclusive"), _flag),
     **dict.fromkeys(("capabilities", "supported_tasks", "tags", "dependencies", "scopes"), _words),
     **dict.fromkeys(("timeout", "cache_ttl"), _seconds),
     "inline": _flag,
+    "examples": _examples,
     "max_result_bytes": _size,
     "effect": _effect,
     "status": _status,

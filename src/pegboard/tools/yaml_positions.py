@@ -1,15 +1,39 @@
-"""YAML with the line of every path in it: board files, plan files and descriptions of scripts."""
+"""YAML with the line of every path in it: board files, plan files and descriptions of scripts.
 
+It is read by the core schema, a superset of JSON, which has no dates, no `yes` for true and no
+sexagesimal numbers.
+"""
+
+import math
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from functools import cache
+from typing import TYPE_CHECKING, Any
 
 from pegboard.errors import ConfigError
 
+if TYPE_CHECKING:
+    import yaml
+
 MAX_NODES = 100_000
 MAX_DEPTH = 60
+_MAX_BITS = 13_000
+"""Of a whole number, so that it can be written in decimal."""
 
 Path = Sequence[str | int]
+_TAG = "tag:yaml.org,2002:"
+_KINDS = frozenset({"str", "int", "float", "bool", "null"})
+_MAX_SHOWN = 40
+
+_FLOAT = r"[-+]?(?:[0-9]+\.[0-9]*|\.[0-9]+|[0-9]+(?=[eE]))(?:[eE][-+]?[0-9]+)?"
+_CORE_SCHEMA = (
+    ("bool", r"true|True|TRUE|false|False|FALSE", "tTfF"),
+    ("null", r"~|null|Null|NULL|", ["~", "n", "N", ""]),
+    ("int", r"[-+]?(?:0|[1-9][0-9]*)|0x[0-9a-fA-F]+", "-+0123456789"),
+    ("float", _FLOAT, "-+.0123456789"),
+    ("merge", r"<<", "<"),
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -45,7 +69,8 @@ def read_yaml(
 ) -> YamlDocument:
     """Parse one YAML document.
 
-    Only plain types are built, every key is text, and no mapping may have a key twice.
+    The document is read by YAML's core schema, as JSON: text, numbers, true, false and null. Every
+    key is text, and no mapping may have a key twice.
 
     Args:
         text: The document.
@@ -62,18 +87,18 @@ def read_yaml(
         deep = find_too_deep(text, MAX_DEPTH)
         if deep is not None:
             raise _too_large(f"{file}:{deep + first_line}")
-        root: Any = yaml.compose(text, Loader=yaml.CSafeLoader)
+        root: Any = yaml.compose(text, Loader=core_loader())
         reader = _Reader(file, first_line, max_nodes)
         value = None if root is None else reader.read(root, ())
     except yaml.YAMLError as error:
         mark = getattr(error, "problem_mark", None)
         # libyaml counts the end of a text without a last line break as a line of its own
-        line = None if mark is None else min(mark.line, text.count("\n")) + first_line
-        where = file if line is None else f"{file}:{line}"
-        problem = getattr(error, "problem", None) or str(error)
-        raise ConfigError(f"{where}: not valid YAML: {problem}") from error
-    except ValueError as error:
-        raise ConfigError(f"{file}: not valid YAML: {error}") from error
+        end = text.count("\n")
+        line = end if mark is None else min(mark.line, end)
+        if isinstance(error, yaml.reader.ReaderError):
+            line = text.count("\n", 0, error.position)
+        problem = getattr(error, "problem", None) or getattr(error, "reason", None) or str(error)
+        raise ConfigError(f"{file}:{line + first_line}: not valid YAML: {problem}") from error
     return YamlDocument(value=value, file=file, lines={(): first_line, **reader.lines})
 
 
@@ -100,6 +125,40 @@ def find_too_deep(text: str, max_depth: int) -> int | None:
     return None
 
 
+@cache
+def core_loader() -> "type[yaml.CSafeLoader]":
+    """The loader of the core schema, for `yaml.compose` and others."""
+    import yaml
+
+    # a class of its own, so that the resolvers of other users of PyYAML do not change
+    made: Any = type("Loader", (yaml.CSafeLoader,), {"yaml_implicit_resolvers": {}})
+    for tag, pattern, first in _CORE_SCHEMA:
+        _add_resolver(made, tag, pattern, first)
+    return made
+
+
+def dump_yaml(value: Any, **options: Any) -> str:
+    """Write a value so that the core schema and YAML 1.1 both read it as it is."""
+    import yaml
+
+    return str(yaml.dump(value, Dumper=_dumper(), **options))  # pyright: ignore[reportUnknownArgumentType]  # the stubs leave it open
+
+
+@cache
+def _dumper() -> "type[yaml.SafeDumper]":
+    import yaml
+
+    made: Any = type("Dumper", (yaml.SafeDumper,), {})
+    _add_resolver(made, "float", _FLOAT, "-+.0123456789")  # `1e3` is a text in YAML 1.1
+    return made
+
+
+def _add_resolver(made: Any, tag: str, pattern: str, first: Any) -> None:
+    made.add_implicit_resolver(
+        f"tag:yaml.org,2002:{tag}", re.compile(f"^(?:{pattern})$"), list(first)
+    )
+
+
 class _Reader:
     """Builds values from nodes; an alias counts each time, so that a bomb reaches the limit."""
 
@@ -120,16 +179,31 @@ class _Reader:
         if self._nodes > self._max_nodes or len(path) > MAX_DEPTH:
             raise _too_large(self._where(node))
         self.lines.setdefault(path, node.start_mark.line + self._first_line)
+        kind = "map" if isinstance(node, yaml.MappingNode) else "seq"
+        if not isinstance(node, yaml.ScalarNode) and node.tag != f"{_TAG}{kind}":
+            raise _error(node, f"the type '{node.tag}' is not read; write a list or a mapping")
         if isinstance(node, yaml.MappingNode):
             return self._read_mapping(node, path)
         if isinstance(node, yaml.SequenceNode):
             items: list[yaml.Node] = node.value
             return [self.read(item, (*path, index)) for index, item in enumerate(items)]
+        return self._read_scalar(node)
+
+    def _read_scalar(self, node: Any) -> Any:
+        kind: str = node.tag.removeprefix(_TAG)
+        if kind == "merge":
+            return node.value
+        if kind not in _KINDS:
+            raise _error(node, f"the type '{node.tag}' is not read; write text or a number")
         try:
-            return self._scalars.construct_object(node)  # pyright: ignore[reportUnknownMemberType]  # the stubs leave it open
-        except (IndexError, KeyError, AttributeError) as error:  # PyYAML, for `!!int ''` and others
-            reason = f"'{node.value}' is not a valid {node.tag.rpartition(':')[2]}"
-            raise yaml.MarkedYAMLError(problem=reason, problem_mark=node.start_mark) from error
+            value: Any = self._scalars.construct_object(node)  # pyright: ignore[reportUnknownMemberType]  # the stubs leave it open
+            is_bounded = not isinstance(value, int) or value.bit_length() <= _MAX_BITS
+            if is_bounded and (not isinstance(value, float) or math.isfinite(value)):
+                return value
+        except (ValueError, LookupError, AttributeError):  # PyYAML, for `!!int ''` and others
+            pass
+        shown = node.value if len(node.value) <= _MAX_SHOWN else f"{node.value[:_MAX_SHOWN]}..."
+        raise _error(node, f"'{shown}' is not a valid {kind}")
 
     def _read_mapping(self, node: Any, path: tuple[str | int, ...]) -> dict[str, Any]:
         import yaml
@@ -139,6 +213,8 @@ class _Reader:
             if not isinstance(key_node, yaml.ScalarNode):
                 raise ConfigError(f"{self._where(key_node)}: a key must be plain text")
             key = key_node.value
+            if key_node.tag == f"{_TAG}merge":
+                raise ConfigError(f"{self._where(key_node)}: '<<' is not read; write the keys here")
             if key in result:
                 raise ConfigError(f"{self._where(key_node)}: the key '{key}' stands here twice")
             self.lines[*path, key] = key_node.start_mark.line + self._first_line
@@ -147,6 +223,12 @@ class _Reader:
 
     def _where(self, node: Any) -> str:
         return f"{self._file}:{node.start_mark.line + self._first_line}"
+
+
+def _error(node: Any, problem: str) -> Exception:
+    import yaml
+
+    return yaml.MarkedYAMLError(problem=problem, problem_mark=node.start_mark)
 
 
 def _too_large(where: str) -> ConfigError:

@@ -18,12 +18,11 @@ from pegboard.features.runs import RunView
 START = RunStart(run_id="r1", graph={}, params={}, principal=LOCAL, created_at=1.0)
 
 
-def a_view(state: NodeState, **changes: object) -> RunView:
+def a_run(state: NodeState, **changes: object) -> dict[str, Any]:
     node = NodeRun(id="a", state=state, started_at=1.0, duration_ms=5.0)
     result = RunResult(run_id="r1", state=state, nodes=(node,), **changes)  # pyright: ignore[reportArgumentType] - any field of it
-    return RunView(
-        run=StoredRun(start=START, state=state), graph=Graph(nodes=(), name="g"), result=result
-    )
+    run = StoredRun(start=START, state=state)
+    return RunView(run=run, graph=Graph(nodes=(), name="g"), result=result).to_dict()
 
 
 @pytest.mark.parametrize(
@@ -37,7 +36,7 @@ def a_view(state: NodeState, **changes: object) -> RunView:
 )
 def test_the_exit_code_says_how_a_run_is(state: NodeState, code: Exit) -> None:
     with pytest.raises(typer.Exit) as ended:
-        print_and_exit(a_view(state), json=True)
+        print_and_exit(a_run(state), json=True)
 
     assert ended.value.exit_code == code
 
@@ -48,7 +47,7 @@ def test_people_see_the_error_and_what_is_waited_for(capsys: pytest.CaptureFixtu
     )
     error = {"code": "timeout", "message": "Too late."}
     with pytest.raises(typer.Exit):
-        print_and_exit(a_view(NodeState.WAITING, pending=(pending,), error=error), json=False)
+        print_and_exit(a_run(NodeState.WAITING, pending=(pending,), error=error), json=False)
 
     said = capsys.readouterr()
     assert said.out.startswith("r1  waiting  g\n")
@@ -63,18 +62,17 @@ class Slow:
     """Runs of a machine that has much to do: it tells of a run after it rests."""
 
     def __init__(self) -> None:
-        self.runs = self
         self.cause: Exception | None = None
 
-    async def wait(self, run_id: str) -> RunView:
-        return a_view(NodeState.WAITING)
+    async def wait_for_run(self, run_id: str) -> dict[str, Any]:
+        return a_run(NodeState.WAITING)
 
     async def last_event(self, run_id: str) -> int:
         if self.cause is not None:
             raise self.cause
         return 2
 
-    async def events(self, run_id: str, *, after: int) -> AsyncIterator[RunEvent]:
+    async def follow_run(self, run_id: str, *, after: int) -> AsyncIterator[RunEvent]:
         await asyncio.sleep(0.3)
         for number, state in enumerate(("in_progress", "waiting"), 1):
             data = {"node": "a", "state": state}
@@ -96,7 +94,7 @@ async def test_what_is_not_known_any_more_is_not_waited_for() -> None:
     board: Any = Slow()
     board.cause = RunNotFound("r1")
 
-    assert (await watch_run(board, "r1", quiet=False)).result.state is NodeState.WAITING
+    assert (await watch_run(board, "r1", quiet=False))["state"] == NodeState.WAITING
 
 
 @pytest.mark.parametrize(
@@ -121,15 +119,24 @@ async def test_what_is_not_known_any_more_is_not_waited_for() -> None:
 def test_people_are_told_what_to_type(
     pending: PendingStep, command: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    print_run(a_view(NodeState.WAITING, pending=(pending,)), options=" --data data")
+    print_run(a_run(NodeState.WAITING, pending=(pending,)), options=" --data data")
 
     assert capsys.readouterr().err.endswith(f"\n  pegboard {command}\n")
 
 
 def test_nobody_is_told_to_go_on_with_what_is_not_kept(capsys: pytest.CaptureFixture[str]) -> None:
     pending = PendingStep(id="a", step="a", kind="person", message="Which?")
-    print_run(a_view(NodeState.WAITING, pending=(pending,)), is_kept=False)
+    print_run(a_run(NodeState.WAITING, pending=(pending,)), is_kept=False)
 
     said = capsys.readouterr().err
     assert "pegboard runs" not in said
     assert "use --data DIR" in said
+
+
+def test_the_cause_of_a_failed_run_is_one_command_away(capsys: pytest.CaptureFixture[str]) -> None:
+    error = {"code": "tool_failed", "message": "'t' failed.", "error_id": "e_1"}
+    print_run(a_run(NodeState.FAILED, error=error), options=" --data data")
+
+    assert capsys.readouterr().err.endswith(
+        "pegboard: 't' failed.\n  pegboard history --error e_1 --data data\n"
+    )

@@ -2,8 +2,7 @@ from typing import Any
 
 import pytest
 
-from pegboard.cli.output.sources import count_of, print_log_hint, reason_of
-from pegboard.runtime.sources.state import SourceState
+from pegboard.cli.output.sources import count_of, describe_state, print_log_hint, reason_of
 
 
 def _item(**said: Any) -> dict[str, Any]:
@@ -41,14 +40,20 @@ def test_one_line_says_why(said: dict[str, Any], told: str) -> None:
     assert reason_of(_item(**said)) == told
 
 
+@pytest.mark.parametrize(
+    ("status", "told"),
+    [("failed", "failed: no answer"), ("pending", "is pending: no answer")],
+)
+def test_a_state_is_told_after_a_name(status: str, told: str) -> None:
+    assert describe_state({"status": status, "reason": "no answer"}) == told
+
+
 def test_where_the_log_is_stands_below_what_speaks_of_it(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
-    well, logged = SourceState(name="a", kind="k"), SourceState(name="b", kind="k")
-    logged.is_logged = True
-    print_log_hint([well])
+    print_log_hint(is_logged=False)
     nothing = capsys.readouterr().err
-    print_log_hint([well, logged])
+    print_log_hint(is_logged=True)
 
     assert (nothing, capsys.readouterr().err) == (
         "",

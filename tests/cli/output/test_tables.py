@@ -1,4 +1,5 @@
 import io
+import json
 import time
 
 import pytest
@@ -63,6 +64,14 @@ def test_the_answer_goes_to_stdout_and_the_rest_to_stderr(
     said = capsys.readouterr()
     assert said.out == 'a\n{\n  "b": "ü"\n}\n'
     assert said.err == "c\n"
+
+
+def test_json_on_stdout_has_null_for_numbers_that_json_does_not_have(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    say_json({"a": float("nan"), "b": [float("inf"), 1.5]})
+
+    assert json.loads(capsys.readouterr().out) == {"a": None, "b": [None, 1.5]}
 
 
 def test_a_description_is_cut_to_its_first_line() -> None:

@@ -17,7 +17,6 @@ from pegboard.errors import (
     IdempotencyConflict,
     IdempotencyInProgress,
     PegboardError,
-    ToolFailed,
     Unavailable,
 )
 from pegboard.execution import CallDefaults
@@ -131,7 +130,7 @@ async def test_an_outcome_is_unknown_only_once_the_lease_has_passed(clock: FakeC
     await asyncio.sleep(1.1 * LEASE)
     unknown = await world.call("c3")
 
-    assert isinstance(unknown.error, ToolFailed)
+    assert isinstance(unknown.error, IdempotencyConflict)
     assert "whether it took effect is unknown" in str(unknown.error)
     assert world.ran == 1
 
@@ -164,7 +163,7 @@ async def test_a_claim_of_a_server_that_knows_nothing_of_this_is_of_nobody(
     unknown = await world.call("c2")
     world.go_on.set()
 
-    assert isinstance(unknown.error, ToolFailed)
+    assert isinstance(unknown.error, IdempotencyConflict)
     assert (await first).text == "done by c1"
 
 

@@ -10,10 +10,10 @@ from hypothesis import strategies as st
 
 from pegboard.core.memory_results import MemoryResults
 from pegboard.core.ports.call_stores import StoredResult
+from pegboard.core.result import RESULT_URI
 from pegboard.errors import HandleNotFound, ToolArgumentError
 from pegboard.execution.results.handles import (
     FORMAT,
-    PREFIX,
     load_result,
     new_handle,
     page_bytes_of,
@@ -22,7 +22,7 @@ from pegboard.execution.results.handles import (
 from pegboard.execution.steps.validate import fill_in_handles, handle_parameters, mentions_handle
 from pegboard.testing import FakeClock
 
-HANDLE = f"{PREFIX}0123456789abcdef01234567"
+HANDLE = f"{RESULT_URI}0123456789abcdef01234567"
 OWNER = "acme/ada"
 
 
@@ -46,8 +46,8 @@ async def results() -> MemoryResults:
 def test_handles_cannot_be_guessed_and_say_how_long_their_pages_are() -> None:
     plain, paged = new_handle(), new_handle(page_bytes=1000)
 
-    assert plain.startswith(PREFIX)
-    assert len(plain) == len(PREFIX) + 24
+    assert plain.startswith(RESULT_URI)
+    assert len(plain) == len(RESULT_URI) + 24
     assert page_bytes_of(plain) is None
     assert page_bytes_of(paged) == 1000
     assert len({new_handle() for _ in range(1000)}) == 1000
@@ -84,7 +84,7 @@ async def test_a_handle_is_found_and_filled_in_however_it_is_written(
     assert mentions_handle(raw)
     filled = await fill_in_handles("find", raw, results, OWNER)
     assert '[{"n": 1}]' in json.dumps(filled)
-    assert PREFIX not in json.dumps(filled)
+    assert RESULT_URI not in json.dumps(filled)
 
 
 @pytest.mark.parametrize(

@@ -11,11 +11,12 @@ from tests.execution.made import ADA, BOB
 from pegboard.core.memory_results import MemoryResults
 from pegboard.core.ports.call_stores import StoredResult
 from pegboard.core.principal import Principal
+from pegboard.core.result import RESULT_URI
 from pegboard.errors import HandleNotFound
-from pegboard.execution.results.handles import PREFIX, new_handle
-from pegboard.execution.results.paging import ResultPage, page_length, read_page
+from pegboard.execution.results.handles import new_handle
+from pegboard.execution.results.paging import ResultPage, page_length, read_page, read_whole
 
-HANDLE = f"{PREFIX}abc"
+HANDLE = f"{RESULT_URI}abc"
 
 
 async def kept(body: bytes, handle: str = HANDLE) -> MemoryResults:
@@ -115,3 +116,13 @@ def test_a_page_fits_into_its_budget(text: str, size: int) -> None:
         len(text[start : start + length].encode("utf-8", "surrogatepass")) <= size
         for start in range(0, len(text), length)
     )
+
+
+async def test_a_whole_result_is_one_page_for_its_owner_alone() -> None:
+    results = await kept(b"abcdefghij")
+
+    whole = await read_whole("abc", results, ADA)
+
+    assert (whole.handle, whole.pages, whole.text) == (HANDLE, 1, "abcdefghij")
+    with pytest.raises(HandleNotFound):
+        await read_whole("abc", results, BOB)

@@ -1,6 +1,7 @@
 """An attempt ends at its deadline; who asked for the cancellation is never mixed up."""
 
 import asyncio
+import threading
 import time
 from collections.abc import Awaitable, Callable
 from typing import Any
@@ -8,6 +9,7 @@ from typing import Any
 import pytest
 from tests.execution.made import DONE, Following, a_call, a_kit, a_spec, a_target, in_virtual_time
 
+from pegboard.concurrency.thread_pool import ThreadPool
 from pegboard.core.result import ToolResult
 from pegboard.core.tool import Effect, Retry
 from pegboard.errors import ToolFailed, ToolTimeout
@@ -302,3 +304,26 @@ def current() -> "asyncio.Task[Any]":
     task = asyncio.current_task()
     assert task is not None
     return task
+
+
+async def test_a_write_that_never_had_a_thread_was_not_started() -> None:
+    pool, gate = ThreadPool(size=1), threading.Event()
+
+    async def in_pool(_call: CallState) -> ToolResult:
+        return await pool.run(gate.wait, owner="")
+
+    spec = a_spec(effect=Effect.WRITE, timeout=0.05)
+    target: Any = a_target(spec)
+    target.tool.is_async = False
+    handle = deadline(target, a_kit(), in_pool)
+    with pytest.raises(ToolTimeout) as running:
+        await handle(a_call())
+    pool.most_abandoned, pool.size = 1_000, 0
+    with pytest.raises(ToolTimeout) as waiting:
+        await handle(a_call())
+    gate.set()
+
+    assert "Whether it took effect is unknown" in str(running.value)
+    assert str(waiting.value) == "'find' was not started: no thread was free within 0.05 s."
+    assert waiting.value.nothing_done
+    assert waiting.value.retryable

@@ -296,7 +296,7 @@ async def test_a_write_that_was_cancelled_midway_is_shown_as_unknown_and_never_r
     assert keys.following.calls == 0
     assert run.replayed
     assert isinstance(again, ToolResult)
-    assert isinstance(again.error, ToolFailed)
+    assert isinstance(again.error, IdempotencyConflict)
     assert "whether it took effect is unknown" in str(again.error)
     assert not again.error.retryable
 
@@ -333,7 +333,7 @@ async def test_a_claim_that_a_crash_left_behind_is_an_unknown_outcome_and_not_ru
     unknown, run = await keys.call()
 
     assert isinstance(unknown, ToolResult)
-    assert isinstance(unknown.error, ToolFailed)
+    assert isinstance(unknown.error, IdempotencyConflict)
     assert str(unknown.error) == (
         "The first call of 'pay' with this idempotency key never ended: whether it took effect is "
         "unknown. Look before you call it again under another key."

@@ -20,7 +20,7 @@ class Journal:
         self._error = error
         self.reads: set[str] = set()
 
-    def wants(self, *, effect: str, decision: str) -> bool:
+    def wants(self, *, effect: str, decision: str, handler: str) -> bool:
         return effect != "read" or decision in self.reads
 
     async def record_start(self, event: CallStarted) -> None:

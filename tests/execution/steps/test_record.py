@@ -26,14 +26,17 @@ from pegboard.errors import (
     Problem,
     ToolArgumentError,
     ToolFailed,
+    ToolOutputError,
     ToolTimeout,
     Unavailable,
 )
 from pegboard.execution.call_state import CallState
 from pegboard.execution.emitter import Emitter
 from pegboard.execution.environment import CallDefaults
+from pegboard.execution.errors_for_readers import translate_error
 from pegboard.execution.results.redaction import make_redactor
 from pegboard.execution.steps.record import record
+from pegboard.execution.steps.run import run
 from pegboard.testing import FakeClock
 
 SPEC = a_spec("pay", effect=Effect.WRITE, version="1.2.0", source="shop")
@@ -116,6 +119,26 @@ async def test_a_result_says_how_its_call_went(clock: FakeClock) -> None:
     )
 
 
+async def test_a_record_says_which_model_took_part_and_what_it_used() -> None:
+    used = ResultMeta(tokens=120, cached_tokens=80, cost=0.002, model="openai:tiny")
+    _, told = await recorded(ToolResult(content="x", meta=used))
+    _, plain = await recorded(ToolResult(content="x"))
+
+    assert (told.model, told.tokens, told.cached_tokens, told.cost) == (
+        "openai:tiny",
+        120,
+        80,
+        0.002,
+    )
+    assert (plain.model, plain.tokens, plain.cached_tokens, plain.cost) == ("", None, None, None)
+
+
+async def test_a_record_says_whose_method_a_tool_is() -> None:
+    _, told = await recorded(DONE, spec=SPEC.replace(toolkit="Shop"))
+
+    assert (told.toolkit, told.credential) == ("Shop", "")
+
+
 @pytest.mark.parametrize(
     ("outcome", "status", "code"),
     [
@@ -158,7 +181,7 @@ async def test_a_cancelled_call_is_recorded_and_the_cancellation_goes_on() -> No
         )
 
     assert heard.record.status == "cancelled"
-    assert heard.record.error_message == "'pay' was cancelled."
+    assert (heard.record.error_code, heard.record.error_message) == ("", "")
     assert heard.record.attempts == 1
 
 
@@ -307,3 +330,66 @@ async def test_without_listeners_a_result_is_the_same() -> None:
     result = await record(a_target(SPEC), a_kit(), Following())(a_call())
 
     assert (result.content, result.meta.call_id, result.meta.attempts) == ("done", "c1", 1)
+
+
+def _stacks(caplog: pytest.LogCaptureFixture) -> list[str]:
+    return [item.getMessage() for item in caplog.records if item.name == "pegboard.tools"]
+
+
+async def _break() -> None:
+    raise KeyError("s3cret", "in the arguments")
+
+
+async def test_an_unexpected_exception_is_logged_with_its_stack_and_error_id(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    tool, calls = a_target(SPEC, run=lambda *_: _break()), a_kit(redact=make_redactor(("s3cret",)))
+
+    result = await record(tool, calls, run(tool, calls, Following()))(
+        a_call({"n": "in the arguments"}, name="pay")
+    )
+
+    [text] = _stacks(caplog)
+    assert result.error is not None
+    assert text.startswith(
+        f"tools: 'pay' failed with an unexpected exception (error id {result.error.error_id})\n"
+    )
+    assert "in _break" in text
+    assert "s3cret" not in text
+    assert "KeyError: ('[redacted]', '[redacted]')" in text
+
+
+@pytest.mark.parametrize(
+    "error",
+    [ToolFailed("No."), Unavailable("Later."), ConnectionError("x"), InvalidRequest("Bad.")],
+    ids=["refused", "unavailable", "connection", "caller"],
+)
+async def test_an_expected_error_is_not_logged(
+    error: Exception, caplog: pytest.LogCaptureFixture
+) -> None:
+    await recorded(error)
+
+    assert _stacks(caplog) == []
+
+
+async def test_an_output_that_the_tool_may_not_return_is_logged(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    error = ToolOutputError("'pay' returned something that its own schema does not allow.")
+    error.__cause__ = ValueError("output: nan is not a finite number")
+
+    await recorded(error)
+
+    [text] = _stacks(caplog)
+    assert "output: nan is not a finite number" in text
+
+
+async def test_an_error_that_ends_two_calls_is_logged_once(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    error = translate_error("pay", ValueError("x"))
+
+    await recorded(error)
+    await recorded(error)
+
+    assert len(_stacks(caplog)) == 1

@@ -17,7 +17,7 @@ from tests.execution.made import (
     in_virtual_time,
 )
 
-from pegboard.core.result import ToolResult
+from pegboard.core.result import CallTry, ToolResult
 from pegboard.core.tool import Effect, Retry
 from pegboard.errors import (
     AccessDenied,
@@ -268,3 +268,24 @@ def test_without_a_retry_policy_there_is_no_step() -> None:
     following = Following()
 
     assert retry(a_target(), a_kit(), following) is following
+
+
+def test_each_try_of_a_repeated_call_is_noted_with_its_time_and_error() -> None:
+    async def work(clock: FakeClock) -> list[CallTry]:
+        following = Following(Unavailable("down", retry_after=10), RateLimited("slow"), DONE)
+        call = a_call(started=clock.monotonic(), started_at=500.0)
+        kit = a_kit(clock=clock, random=lambda: 0.0)
+        await retry(a_target(a_spec(retry=AT_ONCE)), kit, following)(call)
+        return call.tries or []
+
+    tries = in_virtual_time(work)
+
+    assert [item.error_code for item in tries] == ["unavailable", "rate_limited", ""]
+    assert [item.started_at for item in tries] == [500.0, 510.0, 510.0]
+
+
+async def test_a_call_that_is_not_repeated_notes_no_tries() -> None:
+    call = a_call()
+    await retry(a_target(a_spec(retry=AT_ONCE)), a_kit(), Following(DONE))(call)
+
+    assert call.tries is None

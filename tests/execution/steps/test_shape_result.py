@@ -6,11 +6,13 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from msgspec import structs
 from tests.execution.made import ADA, Following, a_call, a_kit, a_spec, a_target
 
 from pegboard.core.memory_results import MemoryResults
 from pegboard.core.ports.call_stores import StoredResult
 from pegboard.core.result import (
+    RESULT_URI,
     Artifact,
     ImagePart,
     ResourcePart,
@@ -20,12 +22,17 @@ from pegboard.core.result import (
 )
 from pegboard.errors import Unavailable
 from pegboard.execution import CallDefaults, CallEnvironment
-from pegboard.execution.results.handles import PREFIX
+from pegboard.execution.results.handles import value_of
 from pegboard.execution.results.paging import read_page
 from pegboard.execution.results.redaction import make_redactor
 from pegboard.execution.steps.shape_result import shape
 from pegboard.testing import FakeClock
 from pegboard.tools.results import wrap
+
+
+def with_note(result: ToolResult, note: str) -> ToolResult:
+    return ToolResult(content=f"{result.text}\n{note}", structured=result.structured)
+
 
 IMAGE = ImagePart(data=b"x" * 5000, media_type="image/png")
 
@@ -70,13 +77,42 @@ async def test_a_larger_result_is_stored_and_its_first_page_given() -> None:
     result = await shaped(everything, kit=kit)
     handle = result.meta.handle
 
-    assert handle.startswith(PREFIX)
+    assert handle.startswith(RESULT_URI)
     assert result.content == (
-        f"{everything.text[:100]}\n[page 1 of 7; the whole result has 691 bytes and is stored as "
-        f"{handle}: read page 2 with it, or give it to another tool as an argument]"
+        f"{everything.text[:99]}\n[page 1 of 7; 36 of 200 items; the whole result has 691 "
+        f"bytes and is stored as {handle}: read page 2 with it, or give it to another tool as an "
+        "argument]"
     )
     assert result.structured is None
     assert result.meta == ResultMeta(truncated=True, handle=handle, total_bytes=691)
+
+
+async def test_a_cut_array_tells_its_counts_and_the_cursor_behind_it() -> None:
+    kit = a_kit(settings=CallDefaults(max_result_bytes=100))
+    rows = [{"name": f"row, {number}"} for number in range(30)]
+    meta = {"next_cursor": "abc", "other": 1, "@odata.nextLink": ""}
+    answer = {"rows": rows, "has_more": True, "meta": meta}
+    everything = wrap(answer)
+
+    result = await shaped(with_note(everything, "[There is more: page=2.]"), kit=kit)
+
+    page, about, cursors, note = result.text.split("\n")
+    assert (
+        page == '{"rows":[' + ",".join(f'{{"name":"row, {number}"}}' for number in range(5)) + ","
+    )
+    assert about.startswith('[page 1 of 7; 5 of 30 items of "rows"; the whole result has')
+    assert cursors == ('[next page of the source: {"has_more":true,"meta":{"next_cursor":"abc"}}]')
+    assert note == "[There is more: page=2.]"
+    assert await whole(kit, result.meta.handle) == everything.text
+    stored = await kit.results.get(result.meta.handle, ADA.owner)
+    assert stored is not None
+    assert value_of(stored) == answer
+
+
+async def test_a_note_alone_makes_no_page() -> None:
+    result = with_note(wrap(["x" * 90]), "[There is more: page=2.]")
+
+    assert await shaped(result) is result
 
 
 @pytest.mark.parametrize(
@@ -147,6 +183,28 @@ async def test_what_is_not_text_is_kept_beside_the_page() -> None:
     assert page.text.startswith("x" * 100 + "\n[page 1 of 5;")
     assert others == [IMAGE, ResourcePart(uri="u", media_type="text/plain", data=b"z")]
     assert await whole(kit, result.meta.handle) == "x" * 200 + "\n" + "y" * 200
+
+
+@pytest.mark.parametrize(
+    ("own", "size", "pages"),
+    [(None, 2_600, 2), (0, 2_600, 2), (1_000, 2_600, 3), (None, 2_500, 0)],
+    ids=["the board's budget", "a tool without a budget", "a smaller one", "within the frame"],
+)
+async def test_a_caller_with_a_smaller_budget_gets_smaller_pages(
+    own: int | None, size: int, pages: int
+) -> None:
+    kit = a_kit(settings=CallDefaults(max_result_bytes=100_000))
+    call = a_call()
+    call.ctx = structs.replace(call.ctx, max_result_bytes=2_000)
+    following = Following(ToolResult(content="x" * size))
+    result = await shape(a_target(a_spec(max_result_bytes=own)), kit, following)(call)
+
+    if not pages:
+        assert not result.meta.truncated
+        return
+    page = await read_page(result.meta.handle, kit.results, ADA, page=1, size=100_000)
+    assert page.pages == pages
+    assert result.text.startswith(page.text)
 
 
 class FullStore(MemoryResults):
@@ -226,3 +284,13 @@ async def test_secrets_are_out_before_anything_is_stored() -> None:
     bodies = [await whole(kit, handle, size=0) for handle in handles]
     assert "s3cret" not in f"{result}{bodies}"
     assert bodies[1] == "is [redacted]"
+
+
+@pytest.mark.parametrize(("items", "goes_on"), [(100, False), (20_000, True)])
+async def test_the_loop_goes_on_while_a_large_result_is_read(items: int, goes_on: bool) -> None:
+    turns: list[str] = []
+    asyncio.get_running_loop().call_soon(turns.append, "another call")
+    result = await shaped(wrap(list(range(items))))
+
+    assert result.meta.truncated
+    assert bool(turns) == goes_on

@@ -8,8 +8,9 @@ from tests.execution.made import ADA, BOB, DONE, Following, a_call, a_kit, a_spe
 from pegboard.access import Policy
 from pegboard.core.memory_results import MemoryResults
 from pegboard.core.ports.call_stores import StoredResult
+from pegboard.core.result import RESULT_URI
 from pegboard.errors import AccessDenied, HandleNotFound, ToolArgumentError
-from pegboard.execution.results.handles import FORMAT, PREFIX
+from pegboard.execution.results.handles import FORMAT
 from pegboard.execution.steps.validate import validate
 
 SCHEMA = {
@@ -21,7 +22,7 @@ SCHEMA = {
     },
     "additionalProperties": False,
 }
-HANDLE = f"{PREFIX}abc"
+HANDLE = f"{RESULT_URI}abc"
 
 
 async def results() -> MemoryResults:

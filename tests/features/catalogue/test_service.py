@@ -2,11 +2,13 @@
 
 from collections.abc import Sequence
 from datetime import date
+from typing import Any
 
 import pytest
 from tests.features.catalogue.made import build, service
 
 from pegboard import ToolRegistry
+from pegboard.concurrency.closable_lock import ClosableLock
 from pegboard.core.principal import Principal
 from pegboard.core.tool import ToolSpec
 from pegboard.errors import (
@@ -14,15 +16,18 @@ from pegboard.errors import (
     DependencyCycle,
     DuplicateTool,
     InvalidRequest,
+    StoreUnavailable,
     ToolNotFound,
     VersionNotFound,
 )
+from pegboard.features.catalogue import CatalogueService
 from pegboard.features.catalogue.registered_tools import RegisteredTools
 from pegboard.features.catalogue.registration_drafts import Draft
 from pegboard.features.catalogue.schemas import DeprecateBody
 from pegboard.features.catalogue.views import only_row
 from pegboard.features.permissions import CATALOGUE_SCOPE
 from pegboard.storage import MemoryStorage
+from pegboard.storage.memory.catalogue import MemoryCatalogue
 
 
 async def test_another_server_sees_what_was_registered(storage: MemoryStorage) -> None:
@@ -201,3 +206,116 @@ async def test_tools_that_are_fine_one_by_one_may_be_refused_together(
         await catalogue.register([{"name": "a"}, {"name": "b"}])
 
     assert (registry.names(), await storage.catalogue.versions()) == ((), [])
+
+
+async def two_versions(storage: MemoryStorage) -> tuple[CatalogueService, ToolRegistry]:
+    """The tool `a` with versions 1.0.0 and 2.0.0; the second is current."""
+    registry = ToolRegistry()
+    catalogue = service(storage, registry)
+    for number in (1, 2):
+        await catalogue.register(
+            [{"tool_id": f"a_v{number}", "name": "a", "version": f"{number}.0.0"}]
+        )
+    return catalogue, registry
+
+
+async def test_removing_an_id_removes_only_its_versions(storage: MemoryStorage) -> None:
+    catalogue, registry = await two_versions(storage)
+    await registry.call("a_v1", {})
+
+    await catalogue.remove("a_v1")
+
+    assert (await registry.call("a", {})).error is None
+    assert isinstance((await registry.call("a_v1", {})).error, ToolNotFound)
+    assert [(row["version"], row["status"]) for row in catalogue.history("a")] == [
+        ("1.0.0", "removed"),
+        ("2.0.0", "active"),
+    ]
+    with pytest.raises(ToolNotFound):
+        await catalogue.remove("a_v1")
+
+
+async def test_removing_the_current_version_makes_the_one_before_current(
+    storage: MemoryStorage,
+) -> None:
+    catalogue, registry = await two_versions(storage)
+    other = ToolRegistry()
+    there = service(storage, other)
+    await there.load()
+
+    await catalogue.remove("a@2")
+    await there.load()
+
+    assert registry.get("a").spec.version == other.get("a").spec.version == "1.0.0"
+    assert other.find("a@2.0.0") is None
+
+
+async def test_a_removed_version_comes_back_by_a_rollback_or_a_registration(
+    storage: MemoryStorage,
+) -> None:
+    catalogue, registry = await two_versions(storage)
+    await catalogue.remove("a_v2")
+    await catalogue.register([{"tool_id": "a_v2", "name": "a", "version": "2.0.0"}])
+    registered = registry.get("a").spec.version
+    await catalogue.remove("a_v1")
+    await catalogue.roll_back("a", "1.0.0")
+
+    assert (registered, registry.get("a").spec.version) == ("2.0.0", "1.0.0")
+    assert {row["status"] for row in catalogue.history("a")} == {"active"}
+
+
+async def test_deprecating_an_id_leaves_other_versions_alone(storage: MemoryStorage) -> None:
+    catalogue, _ = await two_versions(storage)
+
+    made = await catalogue.deprecate("a_v1")
+
+    assert (made.version, made.is_current) == ("1.0.0", False)
+    assert [row["status"] for row in catalogue.history("a")] == ["deprecated", "active"]
+
+
+async def test_versions_of_a_removed_tool_can_be_listed(storage: MemoryStorage) -> None:
+    catalogue, _ = await two_versions(storage)
+    await catalogue.remove("a")
+
+    rows = catalogue.history("a_v1")
+    found = catalogue.find_removed("a@1")
+
+    assert [(row["version"], row["is_current"]) for row in rows] == [
+        ("1.0.0", False),
+        ("2.0.0", False),
+    ]
+    assert found is not None
+    assert catalogue.find_removed("nothing") is None
+
+
+class Interrupted(MemoryCatalogue):
+    """A store that fails to change the status of a version, as often as `errors` says."""
+
+    errors = 0
+
+    async def mark(self, name: str, version: str, **change: Any) -> bool:
+        if self.errors:
+            self.errors -= 1
+            raise StoreUnavailable("it went")
+        return await super().mark(name, version, **change)
+
+
+async def test_a_version_is_restored_by_the_request_that_repeats_a_failed_one() -> None:
+    storage = MemoryStorage()
+    storage.catalogue = store = Interrupted(ClosableLock())
+    catalogue = service(storage, ToolRegistry())
+    first = [{"name": name} for name in "ab"]
+    await catalogue.register(first)
+    await catalogue.register([{**item, "version": "2.0.0"} for item in first])
+    await catalogue.remove("a@1")
+    await catalogue.remove("b@1")
+    store.errors = 1
+    with pytest.raises(StoreUnavailable):
+        await catalogue.register(first)
+
+    await catalogue.register(first)
+
+    assert {(item.name, item.status) for item in await store.versions()} == {
+        ("a", "active"),
+        ("b", "active"),
+    }

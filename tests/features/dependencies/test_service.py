@@ -9,7 +9,7 @@ import pytest
 from pegboard import ToolRegistry
 from pegboard.core.principal import LOCAL, Principal
 from pegboard.core.tool import Tool, ToolSpec
-from pegboard.errors import AccessDenied, DependencyCycle
+from pegboard.errors import AccessDenied, DependencyCycle, VersionNotFound
 from pegboard.execution import CallEnvironment
 from pegboard.features.dependencies import DependencyService
 from pegboard.features.dependencies.recorded_graph import RecordedGraph
@@ -202,4 +202,42 @@ async def test_a_module_names_its_own_tools_without_the_source(
 
     assert [node.tool for node in made.graph] == steps
     assert [fault.code for fault in made.preview.faults if not fault.is_note] == faults
-    assert len(made.notes) == 2 * len(faults)
+    assert len(made.notes) == 3 * len(faults)  # what is missing, twice, and a param too many
+
+
+async def test_large_changes_are_stored_as_long_as_small_ones(storage: MemoryStorage) -> None:
+    small: dict[str, Any] = {"keep": 10, "keep_entries": 12}  # three of the changes below
+    service = DependencyService(ToolRegistry(), storage.dependencies, **small)
+    for number in range(13):
+        nodes = tuple(f"n{number}_{at}" for at in range(4))
+        await service.update(GraphChange(add_nodes=nodes), origin="board")
+
+    changes = await storage.dependencies.changes()
+    again = DependencyService(ToolRegistry(), storage.dependencies, **small)
+    await again.load()
+
+    assert service.current.version == 13
+    assert [change.version for change in changes] == list(range(2, 14))
+    assert again.current == service.current
+
+
+async def test_stored_changes_are_bounded_and_the_graph_survives(storage: MemoryStorage) -> None:
+    service = DependencyService(ToolRegistry(), storage.dependencies, keep=10)
+    await service.update(GraphChange(add_nodes=("a", "b"), add_edges=(("a", "b"),)))
+    for number in range(40):
+        await service.update(GraphChange(add_nodes=(f"n{number}",)), origin="board")
+        await service.update(GraphChange(remove_nodes=(f"n{number}",)))
+
+    changes = await storage.dependencies.changes()
+    again = DependencyService(ToolRegistry(), storage.dependencies, keep=10)
+    await again.load()
+
+    assert len(changes) <= 12
+    assert again.current == service.current
+    assert again.current.version == 81
+    assert again.at(75) == service.at(75)
+    assert again.current.origins(("a", "b")) == ("api",)
+    with pytest.raises(VersionNotFound, match="kept are"):
+        again.at(60)
+    with pytest.raises(DependencyCycle):
+        await again.update(GraphChange(add_edges=(("b", "a"),)))

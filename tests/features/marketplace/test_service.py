@@ -289,6 +289,7 @@ async def test_a_tool_of_another_board_is_added_and_called(tmp_path: Path) -> No
     assert review.shown["source"]["config"] == {
         "url": f"{url}/mcp",
         "include": ["my__greet"],
+        "effects": {"my__greet": "read"},
         "auth": {"kind": "bearer", "token": "${MARKET_HQ_TOKEN}"},
     }
     assert "It is sent the token of the marketplace 'hq'." in review.shown["warnings"]

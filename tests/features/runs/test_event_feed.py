@@ -10,6 +10,7 @@ from pegboard.core.event import (
     BoardChanged,
     Event,
     NodeChanged,
+    NodeReported,
     RunEnded,
     RunFinished,
     RunStarted,
@@ -241,3 +242,33 @@ async def test_a_failure_that_nobody_foresaw_holds_up_no_other_run_and_is_tried_
     assert behind == (True, False)
     assert await kept(store) == [("run_started", "", "")]
     assert "ValueError: odd" in caplog.text
+
+
+def reported(kind: str, text: str = "", *, turn: int = 1) -> NodeReported:
+    data = {"turn": turn, "text": text} if text else {"turn": turn}
+    return NodeReported(run_id="r", node="a", kind=kind, at=2.0, data=data)
+
+
+async def test_what_nodes_report_is_stored_whatever_its_kind_and_texts_are_joined(
+    store: RunStore,
+) -> None:
+    feed = RunFeed(store)
+    feed.on_event(BEGUN)
+    for event in (
+        reported("text_delta", "Hel"),
+        reported("text_delta", "lo"),
+        reported("text_delta", "Next", turn=2),
+        reported("never_heard_of"),
+        reported("never_heard_of"),
+    ):
+        feed.on_event(event)
+    await feed.close()
+
+    stored = [(event.kind, event.data.get("text", "")) for event in await store.events("r")]
+    assert stored == [
+        ("run_started", ""),
+        ("text_delta", "Hello"),
+        ("text_delta", "Next"),
+        ("never_heard_of", ""),
+        ("never_heard_of", ""),
+    ]

@@ -190,3 +190,14 @@ def test_a_key_is_a_run_of_its_caller_alone() -> None:
     assert len(ids) == 3
     assert run_id_for(ADA, "k") == run_id_for(ADA, "k")
     assert run_id_for(ADA, "") == ""
+
+
+async def test_a_document_in_place_of_a_graph_is_refused_with_what_to_write(
+    service: Service,
+) -> None:
+    document: Any = {"nodes": [{"id": "ask"}]}
+
+    with pytest.raises(
+        TypeError, match=r"takes a Graph, not a dict: read a document with read_gra"
+    ):
+        await service.runs.start_graph(document)

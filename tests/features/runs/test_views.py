@@ -3,6 +3,7 @@
 import asyncio
 from typing import Any
 
+from msgspec import structs
 from tests.features.runs.test_service import Service
 
 from pegboard import SchemaTool, ToolContext, ToolSpec
@@ -10,9 +11,10 @@ from pegboard.core.graph import Edge, ForEach, Graph, Node, NodeState
 from pegboard.core.ports.durability import RunStart
 from pegboard.core.ports.run_store import RunEvent, StoredRun
 from pegboard.core.principal import LOCAL
+from pegboard.core.run import RunResult
 from pegboard.core.tool import Effect
 from pegboard.features.runs import RunView
-from pegboard.features.runs.views import result_from_events
+from pegboard.features.runs.views import find_waits, result_from_events
 from pegboard.storage import MemoryStorage
 
 START = RunStart(run_id="r", graph={}, params={}, principal=LOCAL, created_at=10.0)
@@ -147,3 +149,37 @@ def times(view: RunView) -> list[tuple[str, float, float]]:
 def sum_of(time: tuple[float, float]) -> float:
     began, took = time
     return began + took / 1000
+
+
+def test_a_wait_lasts_until_its_step_goes_on_or_the_run_ends() -> None:
+    events = [
+        RunEvent(kind="run_started", at=1.0),
+        changed("ask", "waiting", 2.0, reason="Well?"),
+        changed("other", "in_progress", 3.0),
+        changed("call", "unknown", 4.0),
+        changed("ask", "waiting", 5.0, reason="Well?"),
+        changed("ask", "completed", 6.0),
+        changed("late", "waiting", 7.0),
+    ]
+
+    waits = [
+        (item.step, item.started_at, item.ended_at, item.reason) for item in find_waits(events)
+    ]
+
+    assert waits == [("ask", 2.0, 6.0, "Well?"), ("call", 4.0, None, ""), ("late", 7.0, None, "")]
+    assert [item.ended_at for item in find_waits(events, until=9.0)] == [6.0, 9.0, 9.0]
+
+
+def test_a_run_has_a_title_for_people() -> None:
+    def title(graph: Graph, document: Any = None, **params: Any) -> str:
+        start = structs.replace(START, graph=document or {}, params=params)
+        run = structs.replace(RUN, start=start)
+        return RunView(run=run, graph=graph, result=RunResult(run_id="r", state=RUN.state)).title
+
+    chat = {"nodes": [{"id": "agent", "config": {"conversation": "c1"}}]}
+    two = (Node(id="a", tool="shop__find"), Node(id="b", kind="wait"))
+
+    assert title(Graph(nodes=two, name="Restock")) == "Restock"
+    assert title(Graph(nodes=two)) == "shop__find, b"
+    assert title(Graph(nodes=())) == "r"
+    assert title(Graph(nodes=(), name="chat"), chat, message="Where is\n it?") == "Where is it?"

@@ -36,7 +36,7 @@ class Journal:
         self.failures = failures
         self.error = error or StoreUnavailable("away", nothing_done=True)
 
-    def wants(self, *, effect: str, decision: str) -> bool:
+    def wants(self, *, effect: str, decision: str, handler: str) -> bool:
         return effect != "read" or decision == "ask"
 
     async def record_start(self, _: CallStarted) -> None:

@@ -46,6 +46,11 @@ def test_an_empty_file_is_an_empty_board() -> None:
             id="unknown key of a map",
         ),
         pytest.param(
+            "policy:\n  limits:\n    'a*': {rate: 5}\n",
+            "board.yaml:3: policy.limits.a*.rate: write the time too, as '5/s', found 5",
+            id="a rate without its time",
+        ),
+        pytest.param(
             "sources:\n  - {name: x}\n",
             "board.yaml:2: sources[0].kind: missing; write it here",
             id="missing",
@@ -183,3 +188,28 @@ def test_a_file_is_read_from_disk(tmp_path: Path) -> None:
     path.write_text("sources: [{kind: builtin}]\n")
 
     assert load_board(path, {}).board.sources[0].kind == "builtin"
+
+
+@pytest.mark.parametrize(
+    "value",
+    [
+        *["59:59:59", "2001-01-01", ".inf", ".nan", "1e999", "9" * 5000, "0x" + "f" * 5000],
+        *["!!set {a}", "!!binary '@@'", "!!int ''", "&a [*a]", "{<<: {a: 1}}", "1:" * 3000 + "1"],
+        "'\x01'",
+    ],
+    ids=lambda value: value[:12],
+)
+@pytest.mark.parametrize(
+    "place", ["policy: {limits: {a: {concurrency: %s}}}", "policy: %s", "sources: %s"]
+)
+def test_every_odd_value_is_told_with_its_line(place: str, value: str) -> None:
+    with pytest.raises(ConfigError, match=r"^board.yaml:2: "):
+        parse_board("\n" + place.replace("%s", value), {}, path=Path("board.yaml"))
+
+
+async def test_a_host_that_cannot_be_read_is_told_with_its_line(tmp_path: Path) -> None:
+    path = tmp_path / "board.yaml"
+    path.write_text("sources: []\nnetwork: {allow_hosts: [59:59:59]}\n")
+
+    with pytest.raises(ConfigError, match=r"^board.yaml:2: network.allow_hosts: '59:59:59' is not"):
+        await Pegboard(path).__aenter__()

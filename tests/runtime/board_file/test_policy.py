@@ -7,7 +7,7 @@ from pegboard.core.decision import Verdict
 from pegboard.core.tool import Effect, Limits
 from pegboard.errors import ConfigError
 from pegboard.runtime.board_file.load import parse_board
-from pegboard.runtime.board_file.policy import policy_of
+from pegboard.runtime.board_file.policy import policy_of, with_policy
 
 PATH = Path("/somewhere/board.yaml")
 
@@ -59,3 +59,18 @@ def test_an_unknown_effect_or_verdict_is_told_with_its_line(effects: str) -> Non
 def test_a_glob_that_would_match_nothing_is_refused(policy: str) -> None:
     with pytest.raises(ConfigError, match=r"board\.yaml:1: .* an unclosed"):
         _policy(f"policy: {policy}")
+
+
+def test_a_program_gives_the_rules_where_the_file_has_none() -> None:
+    given = Policy(deny=("a",))
+    loaded = parse_board("policy: {strict: true}", {}, path=PATH)
+
+    assert policy_of(with_policy(loaded, given)) is given
+    assert policy_of(with_policy(loaded, None)) == Policy()
+
+
+def test_rules_in_two_places_are_refused() -> None:
+    loaded = parse_board("sources: []\npolicy: {deny: [a]}", {}, path=PATH)
+
+    with pytest.raises(ConfigError, match=r"board.yaml:2: the program gives a policy too"):
+        with_policy(loaded, Policy())

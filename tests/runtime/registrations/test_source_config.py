@@ -52,6 +52,29 @@ def test_inputs_go_into_the_path_the_query_or_the_body() -> None:
 
 
 @pytest.mark.parametrize(
+    ("said", "description"),
+    [
+        ({"name": "Item Search"}, "Item Search"),
+        ({}, "x_v1"),
+        ({"description": "Find items."}, "Find items."),
+    ],
+    ids=["its name", "its id", "its own"],
+)
+async def test_a_request_without_a_description_has_its_name(
+    said: dict[str, str], description: str
+) -> None:
+    tool = await opened(an_entry(type="RestAPI", url="https://x.example/a", **said))
+
+    assert tool.spec.description == description
+
+
+def test_a_script_can_be_registered_with_a_memory_limit() -> None:
+    entry = an_entry(type="LocalScript", script_path="scripts/a.js", memory_mb=2048)
+
+    assert config_of(entry, "here")["memory_mb"] == 2048
+
+
+@pytest.mark.parametrize(
     ("method", "effect", "is_trusted", "expected"),
     [
         ("GET", None, False, Effect.READ),
@@ -71,9 +94,27 @@ async def test_a_caller_of_the_api_cannot_call_a_write_a_read(
 
 
 @pytest.mark.parametrize(
+    ("method", "said", "is_trusted", "expected"),
+    [
+        ("POST", False, True, False),
+        ("POST", False, False, None),
+        ("DELETE", False, False, True),
+        ("POST", True, False, True),
+    ],
+    ids=["the board file", "a caller of the API", "of a DELETE", "that it does"],
+)
+async def test_a_caller_of_the_api_cannot_say_that_a_tool_destroys_nothing(
+    method: str, said: bool, is_trusted: bool, expected: bool | None
+) -> None:
+    entry = an_entry(type="RestAPI", url="https://x.example/a", method=method, destructive=said)
+
+    assert (await opened(entry, is_trusted=is_trusted)).spec.destructive is expected
+
+
+@pytest.mark.parametrize(
     ("said", "reason"),
     [
-        ({"type": "RestAPI", "url": "ftp://x"}, "base_url: Value error, write it as https://"),
+        ({"type": "RestAPI", "url": "ftp://x"}, "base_url: write it as https://"),
         ({"type": "RestAPI", "url": "https://[x"}, "write it as https://host/path"),
         ({"type": "RestAPI", "url": "https://x.example/a?b=1"}, "leave out what begins with '?'"),
         ({"type": "RestAPI", "url": "https://x.example", "method": "WINK"}, "actions.0.method"),

@@ -45,12 +45,27 @@ async def test_the_rfc_s_own_example_is_listed_as_unavailable_naming_the_missing
     assert "write 'import' beside its type LangChainTool" in spec.unavailable
 
 
+async def test_examples_are_checked_against_the_schema_of_the_entry(tmp_path: Path) -> None:
+    good = RFC + "    examples: [{query: tides}]\n"
+    wrong = RFC + "    examples: [{query: tides}, {words: tides}]\n"
+
+    assert (await _tool(good, tmp_path)).spec.examples == ({"query": "tides"},)
+    with pytest.raises(ConfigError, match=r"board\.yaml:3: .*examples\[1\] does not fit"):
+        await _tool(wrong, tmp_path)
+
+
+async def test_examples_of_an_entry_without_a_schema_are_not_checked(tmp_path: Path) -> None:
+    entry = "{tool_id: f_v1, type: LangChainTool, examples: [{a: 1}]}"
+
+    assert (await _tool(f"tools: [{entry}]", tmp_path)).spec.examples == ({"a": 1},)
+
+
 @pytest.mark.parametrize(
     ("entry", "version"),
     [
         ("{tool_id: find_v3, type: LangChainTool}", "3.0.0"),
-        ("{tool_id: find_v1, type: LangChainTool}", "1.0"),
-        ("{tool_id: find, type: LangChainTool}", "1.0"),
+        ("{tool_id: find_v1, type: LangChainTool}", "1.0.0"),
+        ("{tool_id: find, type: LangChainTool}", "1.0.0"),
         ("{tool_id: find_v3, type: LangChainTool, version: 3.1.2}", "3.1.2"),
         ("{tool_id: find_v2, type: PythonFunction, import: 'static_found:found'}", "2.0.0"),
         ("{tool_id: find_v1, type: PythonFunction, import: 'static_found:found'}", "1.0.0"),
@@ -130,6 +145,13 @@ tools:
     assert result.unwrap() == {"n": 2}
 
 
+async def test_an_entry_says_whether_its_tool_destroys_anything(tmp_path: Path) -> None:
+    (tmp_path / "same.sh").write_text("#!/bin/sh\nexec cat\n")
+    entry = "{tool_id: same_v1, type: LocalScript, script_path: same.sh, destructive: false}"
+
+    assert (await _tool(f"tools:\n  - {entry}\n", tmp_path)).spec.may_destroy is False
+
+
 async def test_a_script_that_describes_itself_is_not_weakened(tmp_path: Path) -> None:
     (tmp_path / "wipe.sh").write_text("#!/bin/sh\n# /// tool\n# description: Wipe.\n# ///\n")
     entry = "{tool_id: wipe_v1, type: LocalScript, script_path: wipe.sh, effect: read}"
@@ -174,9 +196,24 @@ async def test_a_langchain_tool_runs_under_the_entry_s_name(tmp_path: Path) -> N
             id="a script that is not there",
         ),
         pytest.param(
+            '{tool_id: a_v1, type: LocalScript, script_path: "a\\0b"}',
+            "paths.0",
+            id="a NUL in a path",
+        ),
+        pytest.param(
+            "{tool_id: manual_v1, type: KnowledgeBase, url: 'kb://manual'}",
+            "cannot run tools of type KnowledgeBase",
+            id="knowledge base",
+        ),
+        pytest.param(
             "{tool_id: research_agent_v1, type: Subagent, agent_config: {model: m}}",
-            "cannot run tools of type Subagent",
-            id="subagent",
+            "this board runs no agents",
+            id="an agent without a board",
+        ),
+        pytest.param(
+            "{tool_id: research_agent_v1, type: Subagent, agent_config: {tolls: []}}",
+            "agents.0.tolls",
+            id="an agent with an unknown key",
         ),
         pytest.param("{tool_id: a_v1, type: RestAPI}", "write 'url'", id="missing url"),
     ],

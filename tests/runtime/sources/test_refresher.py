@@ -58,6 +58,7 @@ async def test_a_hung_a_dead_and_a_broken_source_stop_nobody(clock: FakeClock) -
         "a": "",
     }
     assert [state.name for state in board.set.states.values() if state.is_logged] == ["broken"]
+    assert [state.name for state in board.set.states.values() if state.refreshed_at] == ["a"]
 
 
 async def test_the_log_is_told_where_the_code_of_a_source_failed() -> None:

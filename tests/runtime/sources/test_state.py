@@ -60,6 +60,7 @@ async def test_its_tools_that_cannot_be_used_are_counted_by_reason() -> None:
         "reason": "",
         "tools": 4,
         "held": 0,
+        "refreshed_at": None,
         "unavailable": 3,
         "unavailable_reasons": ["set the key", "is failed"],
     }

@@ -7,8 +7,10 @@ from pathlib import Path
 from typing import Any
 
 import httpx2
+import uvicorn
 
-from pegboard.runtime import Settings
+from pegboard.runtime import Pegboard, Settings
+from pegboard.servers.http import create_app
 from pegboard.servers.http.server import run
 
 MODULE = '''
@@ -66,6 +68,19 @@ def live_settings(folder: Path, **changes: Any) -> Settings:
     board.write_text(BOARD.format(module=module))
     given = {"board": board, "port": 0, "reload": "off", **changes}
     return Settings.model_validate(given)
+
+
+@asynccontextmanager
+async def a_server(board: Pegboard) -> AsyncGenerator[str]:
+    """The address of a server of this board, which runs meanwhile."""
+    config = uvicorn.Config(create_app(board), host="127.0.0.1", port=0, log_level="error")
+    server = uvicorn.Server(config)
+    serving = asyncio.create_task(server.serve())
+    while not server.started:  # noqa: ASYNC110 - uvicorn says it in no other way
+        await asyncio.sleep(0.01)
+    yield f"http://127.0.0.1:{server.servers[0].sockets[0].getsockname()[1]}"
+    server.should_exit = True
+    await serving
 
 
 @asynccontextmanager

@@ -1,7 +1,7 @@
 """A board with a tool for each way in which a call can go, and a client of its door."""
 
 import asyncio
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, Sequence
 from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Annotated, Any
@@ -10,10 +10,11 @@ import httpx2
 from pydantic import Field
 
 from pegboard import Retry, ToolContext, ToolFailed, Unavailable, tool
+from pegboard.core.ports.chat_model import ChatModel
 from pegboard.core.result import ImagePart, ResultMeta, ToolResult
 from pegboard.core.tool import Effect, Tool, ToolSpec
 from pegboard.runtime import Pegboard, Settings
-from pegboard.servers.http import create_app
+from pegboard.servers.http.app_factory import build_app
 from pegboard.tools import SchemaTool
 
 TOKEN = "correct horse battery staple"
@@ -149,19 +150,33 @@ def board_file(folder: Path, text: str = POLICY) -> Path:
     return path
 
 
-def a_board(folder: Path, *, tools: Any = TOOLS, text: str = POLICY, **settings: Any) -> Pegboard:
+def a_board(
+    folder: Path,
+    *,
+    tools: Any = TOOLS,
+    text: str = POLICY,
+    model_given: ChatModel | None = None,
+    **settings: Any,
+) -> Pegboard:
     """The board, not open yet."""
     return Pegboard(
-        board_file(folder, text), tools=tools, metrics=True, settings=Settings(**settings)
+        board_file(folder, text),
+        tools=tools,
+        metrics=True,
+        settings=Settings(**settings),
+        model=model_given,
     )
 
 
 @asynccontextmanager
 async def client_of(
-    board: Pegboard, *, base_url: str = LOOPBACK, **headers: str
+    board: Pegboard, *, base_url: str = LOOPBACK, console: Sequence[Path] = (), **headers: str
 ) -> AsyncGenerator[httpx2.AsyncClient]:
-    """A client of the door of this board; the board is opened if it is not."""
-    app = create_app(board)
+    """A client of the door of this board; the board is opened if it is not.
+
+    It has no console unless it is given one, whether or not this clone has built it.
+    """
+    app = build_app(board, console=console)
     async with (
         app.router.lifespan_context(app),
         httpx2.AsyncClient(

@@ -1,4 +1,5 @@
 import errno
+import secrets
 import socket
 
 import pytest
@@ -9,7 +10,7 @@ from pegboard.errors import ConfigError
 from pegboard.runtime import Settings
 from pegboard.servers.http.bind_address import address_error, bind_socket, url_of
 
-TOKEN = SecretStr("open sesame")
+TOKEN = SecretStr("e21d0b7c5fa94386")
 
 
 @pytest.mark.parametrize(
@@ -37,6 +38,26 @@ def test_beyond_loopback_a_token_is_needed(host: str) -> None:
 def test_with_a_token_the_server_listens_anywhere(host: str) -> None:
     with bind_socket(Settings(host=host, port=0, token=TOKEN)) as bound:
         assert bound.getsockname()[0] == host
+
+
+@pytest.mark.parametrize("token", ["test", "changeme", "x" * 40, "passwordpassword"])
+def test_a_weak_token_is_refused_beyond_loopback_and_warned_of_on_it(
+    caplog: pytest.LogCaptureFixture, token: str
+) -> None:
+    with pytest.raises(ConfigError, match=r"easy to guess.*openssl rand -hex 32") as caught:
+        bind_socket(Settings(host="0.0.0.0", port=0, token=SecretStr(token)))
+    assert token not in str(caught.value)
+
+    with bind_socket(Settings(port=0, token=SecretStr(token))):
+        assert "PEGBOARD_TOKEN is easy to guess" in caplog.text
+
+
+def test_a_random_token_is_not_warned_of(caplog: pytest.LogCaptureFixture) -> None:
+    for _ in range(20):
+        with bind_socket(Settings(port=0, token=SecretStr(secrets.token_hex(32)))):
+            pass
+
+    assert caplog.text == ""
 
 
 def test_a_port_in_use_is_named_with_what_to_do() -> None:

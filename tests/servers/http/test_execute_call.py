@@ -127,11 +127,43 @@ async def test_whoever_is_cancelled_meanwhile_leaves_nothing_running() -> None:
         started.set()
         await asyncio.sleep(60)
 
-    outer = asyncio.create_task(cancel_on_disconnect(connected, work()))
+    watched = asyncio.Event()
+
+    async def receive() -> Message:
+        watched.set()
+        return await connected()
+
+    before = asyncio.all_tasks()
+    outer = asyncio.create_task(cancel_on_disconnect(receive, work()))
     await started.wait()
-    before = len(asyncio.all_tasks())
+    await watched.wait()
     outer.cancel()
 
     with pytest.raises(asyncio.CancelledError):
         await outer
-    assert len(asyncio.all_tasks()) == before - 3
+    assert asyncio.all_tasks() == before
+
+
+async def test_a_client_that_goes_leaves_no_cancellation_to_work_that_goes_on() -> None:
+    async def stubborn() -> str:
+        try:
+            return await asyncio.sleep(60, "never")
+        except asyncio.CancelledError:
+            return "done"
+
+    assert await cancel_on_disconnect(gone, stubborn()) == "done"
+    task = asyncio.current_task()
+    assert task is not None
+    assert not task.cancelling()
+
+
+async def test_a_quick_call_does_not_watch_its_client() -> None:
+    async def never() -> Message:
+        raise AssertionError("watched")
+
+    async def work() -> str:
+        return "value"
+
+    before = asyncio.all_tasks()
+    assert await cancel_on_disconnect(never, work()) == "value"
+    assert asyncio.all_tasks() == before

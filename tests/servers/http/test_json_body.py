@@ -11,6 +11,7 @@ from pegboard.errors import InvalidRequest
 from pegboard.servers.http.json_body import MAX_DEPTH, JsonResponse, decode_json
 
 JSON = {"content-type": "application/json"}
+MANY = 1_000_000
 VALUES = st.recursive(
     st.none()
     | st.booleans()
@@ -25,7 +26,7 @@ VALUES = st.recursive(
 @settings(max_examples=50)
 @given(VALUES)
 def test_whatever_is_json_is_read_and_written_back(value: object) -> None:
-    assert decode_json(bytes(JsonResponse(value).body)) == value
+    assert decode_json(bytes(JsonResponse(value).body), max_values=MANY) == value
 
 
 @pytest.mark.parametrize(
@@ -47,7 +48,7 @@ def test_whatever_is_json_is_read_and_written_back(value: object) -> None:
 )
 def test_what_is_not_json_is_refused(body: bytes) -> None:
     with pytest.raises(InvalidRequest):
-        decode_json(body)
+        decode_json(body, max_values=MANY)
 
 
 @pytest.mark.parametrize("opening", ["[", '{"a":'])
@@ -58,18 +59,40 @@ def test_depth_has_a_bound(opening: str) -> None:
         inner = "[]" if opening == "[" else "{}"
         return (opening * (levels - 1) + inner + closing * (levels - 1)).encode()
 
-    assert decode_json(nested(MAX_DEPTH)) is not None
+    assert decode_json(nested(MAX_DEPTH), max_values=MANY) is not None
     with pytest.raises(InvalidRequest, match=f"deeper than {MAX_DEPTH}"):
-        decode_json(nested(MAX_DEPTH + 1))
+        decode_json(nested(MAX_DEPTH + 1), max_values=MANY)
 
 
 def test_many_brackets_beside_each_other_are_not_deep() -> None:
-    assert len(decode_json(b"[" + b"[]," * 5000 + b"[]]")) == 5001
-    assert decode_json(b'"' + b"[" * 5000 + b'"') == "[" * 5000
+    assert len(decode_json(b"[" + b"[]," * 5000 + b"[]]", max_values=MANY)) == 5001
+    assert decode_json(b'"' + b"[" * 5000 + b'"', max_values=MANY) == "[" * 5000
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        b"[" + b"[]," * 99 + b"[]]",
+        b"{" + b'"k":1,' * 99 + b'"k":1}',
+        b'[",",[' + b"1," * 98 + b"1]]",
+    ],
+    ids=["arrays", "keys", "numbers"],
+)
+def test_the_number_of_values_has_a_bound(body: bytes) -> None:
+    with pytest.raises(InvalidRequest, match="PEGBOARD_MAX_REQUEST_VALUES"):
+        decode_json(body, max_values=100)
+
+    assert decode_json(body, max_values=202)
+
+
+def test_a_long_text_is_one_value() -> None:
+    text = rb"[1, {\"2,\"]" * 10_000
+
+    assert decode_json(b'{"text": "' + text + b'"}', max_values=3)
 
 
 def test_a_key_that_stands_twice_has_its_last_value() -> None:
-    assert decode_json(b'{"a": 1, "a": 2}') == {"a": 2}
+    assert decode_json(b'{"a": 1, "a": 2}', max_values=MANY) == {"a": 2}
 
 
 def test_numbers_that_json_does_not_have_become_null() -> None:

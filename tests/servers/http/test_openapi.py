@@ -20,6 +20,7 @@ PATHS = {
     "/tools/search": ["post"],
     "/tools/{tool}": ["get", "delete"],
     "/tools/{tool}/explain": ["get"],
+    "/tools/{tool}/validate": ["post"],
     "/tools/register": ["post"],
     "/tools/bulk": ["post"],
     "/tools/{tool}/versions": ["get"],
@@ -30,7 +31,7 @@ PATHS = {
     "/tools/{tool}/replacements": ["get"],
     "/pins": ["get"],
     "/tools/held": ["get"],
-    "/tools/held/{source}/{name}": ["post"],
+    "/tools/held/{source}/{name}": ["get", "post"],
     "/marketplace": ["get"],
     "/marketplace/{marketplace}/{entry}": ["get", "post"],
     "/graph": ["get"],
@@ -45,19 +46,35 @@ PATHS = {
     "/runs": ["post", "get"],
     "/runs/{run_id}": ["get"],
     "/runs/{run_id}/events": ["get"],
+    "/chat": ["post"],
+    "/agents": ["get"],
+    "/chat/completions": ["post"],
+    "/responses": ["post"],
+    "/models": ["get"],
+    "/models/{model}": ["get"],
+    "/conversations": ["get"],
+    "/conversations/{id}": ["get", "patch", "delete"],
+    "/conversations/{id}/events": ["get"],
+    "/conversations/{id}/stop": ["post"],
+    "/conversations/{id}/queue/{message}": ["delete"],
+    "/conversations/{id}/export": ["get"],
+    "/conversations/{id}/grants/{grant}": ["delete"],
     "/runs/{run_id}/cancel": ["post"],
     "/runs/{run_id}/pause": ["post"],
     "/runs/{run_id}/resume": ["post"],
     "/runs/{run_id}/answers": ["post"],
     "/runs/{run_id}/messages": ["post"],
-    "/approvals": ["get"],
+    "/approvals": ["get", "post"],
     "/approvals/{approval}": ["get", "post"],
     "/switches": ["get", "post"],
     "/audit": ["get"],
     "/audit/verify": ["get"],
+    "/overview": ["get"],
     "/sources": ["get"],
     "/history": ["get"],
+    "/history/errors/{error_id}": ["get"],
     "/results/{handle}": ["get"],
+    "/session": ["get", "post", "delete"],
     "/ws/tickets": ["post"],
     "/metrics": ["get"],
     "/healthz": ["get"],
@@ -67,6 +84,16 @@ PATHS = {
 
 async def document(client: httpx2.AsyncClient) -> dict[str, Any]:
     return (await client.get("/openapi.json")).json()
+
+
+_DOCUMENT: dict[str, Any] = {}
+
+
+async def known_document(client: httpx2.AsyncClient) -> dict[str, Any]:
+    """The document, which takes its time once."""
+    if not _DOCUMENT:
+        _DOCUMENT.update(await document(client))
+    return _DOCUMENT
 
 
 def operations(made: dict[str, Any]) -> dict[str, dict[str, Any]]:
@@ -91,8 +118,7 @@ async def test_the_document_points_nowhere_outside(client: httpx2.AsyncClient) -
 
     assert "http://" not in text
     assert "https://" not in text
-    for path in ("/docs", "/redoc"):
-        assert (await client.get(path)).status_code == 404
+    assert (await client.get("/redoc")).status_code == 404
 
 
 @pytest.mark.timeout(60)
@@ -116,7 +142,7 @@ async def test_every_refusal_is_a_problem(client: httpx2.AsyncClient) -> None:
         kind
         for operation in operations(await document(client)).values()
         for status, response in operation["responses"].items()
-        if not status.startswith("2")
+        if not status.startswith("2") and "openai" not in operation["tags"]
         for kind in response["content"]
     }
 
@@ -132,9 +158,12 @@ async def test_the_document_asks_for_the_token_where_the_server_does(tmp_path: P
     scheme = made["components"]["securitySchemes"]["token"]
     assert (scheme["type"], scheme["scheme"]) == ("http", "bearer")
     secured = {name: operation.get("security") for name, operation in operations(made).items()}
-    assert {name for name, security in secured.items() if security is None} == {
+    assert {name for name, security in secured.items() if not security} == {
         "get /healthz",
         "get /readyz",
+        "get /session",
+        "post /session",
+        "delete /session",
     }
     assert "401" in made["paths"]["/tools"]["get"]["responses"]
 
@@ -165,6 +194,7 @@ async def test_requests_are_closed(client: httpx2.AsyncClient) -> None:
         ("get", "/tools/{tool}", {"tool": "long_list"}, 200),
         ("get", "/tools/{tool}", {"tool": "nothing"}, 404),
         ("get", "/tools/{tool}/explain", {"tool": "add_secret"}, 200),
+        ("post", "/tools/{tool}/validate", {"tool": "add", "json": {"input": {"b": 1}}}, 200),
         ("post", "/tools/search", {"json": {"query": "add"}}, 200),
         ("post", "/execute", {"json": {"name": "add", "input": {"a": 1}}}, 200),
         ("post", "/execute", {"json": {"name": "add"}}, 422),
@@ -174,8 +204,11 @@ async def test_requests_are_closed(client: httpx2.AsyncClient) -> None:
         ("post", "/execute", {"json": {"name": "think"}}, 200),
         ("post", "/execute", {"json": {"name": "long_list"}}, 200),
         ("post", "/execute", {"json": {"nothing": 1}}, 422),
+        ("get", "/overview", {}, 200),
         ("get", "/sources", {"params": {"health": "true"}}, 200),
         ("get", "/history", {}, 200),
+        ("get", "/session", {}, 200),
+        ("post", "/session", {"json": {"token": "not needed"}}, 200),
         ("get", "/healthz", {}, 200),
         ("get", "/readyz", {}, 200),
     ],
@@ -183,7 +216,7 @@ async def test_requests_are_closed(client: httpx2.AsyncClient) -> None:
 async def test_answers_are_what_the_document_says(
     client: httpx2.AsyncClient, method: str, path: str, sent: dict[str, Any], status: int
 ) -> None:
-    made = await document(client)
+    made = await known_document(client)
     await client.post("/execute", json={"name": "refuse"})
     path_given = path.format(**sent)
 
@@ -210,6 +243,7 @@ def test_a_spec_has_no_field_that_the_document_does_not_know() -> None:
         cacheable=True,
         capabilities=("c",),
         supported_tasks=("s",),
+        examples=({"a": 1},),
         tags=("t",),
         dependencies=("d",),
         timeout=1,

@@ -57,6 +57,8 @@ def with_real_names(made: dict[str, Any]) -> dict[str, Any]:
         "required": ["message"],
         "additionalProperties": False,
     }
+    # each example has to fit the schema that the same registration gives, which no document can say
+    del narrow["components"]["schemas"]["Registration"]["properties"]["examples"]
     return narrow
 
 
@@ -89,8 +91,15 @@ def url() -> Generator[str]:
 
 
 def check(case: Case, url: str) -> None:
-    """What a graph means no schema says: one that no board can run is refused, and rightly."""
-    means = (case.method, case.operation.path) == ("POST", "/runs")
+    """What a graph means no schema says: one that no board can run is refused, and rightly.
+
+    Requests of OpenAI's API are open, and say more than an agent does.
+    """
+    means = case.method == "POST" and case.operation.path in {
+        "/runs",
+        "/chat/completions",
+        "/responses",
+    }
     case.call_and_validate(
         base_url=url, excluded_checks=[positive_data_acceptance] if means else []
     )

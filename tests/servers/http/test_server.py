@@ -1,4 +1,5 @@
 import asyncio
+import json
 import os
 import signal
 import socket
@@ -16,12 +17,14 @@ from tests.servers.http.live import (
     patient,
     until,
 )
+from tests.servers.http.made import TOKEN
 
 from pegboard.core.ports.call_stores import HistoryQuery
 from pegboard.errors import ConfigError
 from pegboard.runtime import Pegboard, Settings
+from pegboard.runtime.holder import announce_holder
 from pegboard.servers.http import serve
-from pegboard.servers.http.server import run
+from pegboard.servers.http.server import _ends_soon, run
 
 
 async def recorded(data: Path) -> list[tuple[str, str]]:
@@ -125,6 +128,25 @@ async def test_a_tool_that_will_not_end_does_not_keep_the_server(tmp_path: Path)
     assert outcome != 200
 
 
+async def test_answers_of_a_server_that_ends_say_that_the_connection_closes(tmp_path: Path) -> None:
+    listening: asyncio.Future[str] = asyncio.get_running_loop().create_future()
+    serving = asyncio.create_task(
+        run(live_settings(tmp_path), ready=listening.set_result, grace=60)
+    )
+    async with patient(base_url=await listening) as client:
+        before = await client.get("/healthz")
+        call = asyncio.create_task(client.post("/execute", json={"name": "my__stubborn"}))
+        await begun(tmp_path)
+        serving.cancel()
+        await asyncio.wait((serving,), timeout=0.2)
+        (tmp_path / "let go").touch()
+        answer = await call
+    await asyncio.wait((serving,))
+
+    assert "connection" not in before.headers
+    assert (answer.status_code, answer.headers["connection"]) == (200, "close")
+
+
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
 async def test_a_signal_ends_the_server_without_an_error(
     tmp_path: Path, number: signal.Signals
@@ -212,11 +234,11 @@ def test_no_server_lets_other_machines_in_without_a_token(tmp_path: Path, host: 
 
 
 async def test_with_a_token_other_machines_may_come(tmp_path: Path) -> None:
-    settings = live_settings(tmp_path, host="0.0.0.0", token=SecretStr("open sesame"))
+    settings = live_settings(tmp_path, host="0.0.0.0", token=SecretStr(TOKEN))
     async with live(settings) as url, patient() as client:
         at = url.replace("0.0.0.0", "127.0.0.1")
         without = await client.get(f"{at}/tools")
-        with_it = await client.get(f"{at}/tools", headers={"authorization": "Bearer open sesame"})
+        with_it = await client.get(f"{at}/tools", headers={"authorization": f"Bearer {TOKEN}"})
 
     assert (without.status_code, with_it.status_code) == (401, 200)
 
@@ -245,3 +267,59 @@ async def test_a_port_that_is_taken_while_sources_open_is_said_too(tmp_path: Pat
 def _unblocked(listening: socket.socket) -> socket.socket:
     listening.setblocking(False)
     return listening
+
+
+@pytest.mark.parametrize(
+    ("command", "url", "process", "ends_soon"),
+    [
+        ("pegboard run", "", 1, True),
+        ("pegboard serve", "http://127.0.0.1:1", 1, False),
+        ("pegboard mcp", "", 1, True),
+        ("pegboard run", "", os.getpid(), False),
+    ],
+    ids=["command", "server", "mcp that begins", "this process"],
+)
+async def test_a_command_that_holds_the_data_is_waited_for_and_a_server_is_not(
+    tmp_path: Path, command: str, url: str, process: int, ends_soon: bool
+) -> None:
+    settings = Settings(data=tmp_path)
+    (tmp_path / "lock").write_text(f"{process}\n")
+    (tmp_path / "lock").chmod(0o600)
+    announce_holder(settings, command=command, url=url)
+
+    assert await _ends_soon(settings, set()) is ends_soon
+
+
+async def test_an_mcp_process_that_has_the_data_again_is_asked_again(tmp_path: Path) -> None:
+    settings, asked = Settings(data=tmp_path), set[str]()
+    greeted: list[bytes] = []
+
+    async def make_way(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        greeted.append(await reader.readline())
+        writer.write(b'{"makes_way": true}\n')
+        writer.close()
+
+    async with await asyncio.start_server(make_way, "127.0.0.1", 0) as listening:
+        address = "{}:{}".format(*listening.sockets[0].getsockname())
+        for token in ("first", "first", "second"):
+            (tmp_path / "lock").write_text("1\n")
+            (tmp_path / "lock").chmod(0o600)
+            announce_holder(settings, command="pegboard mcp", mcp=address, token=token)
+            assert await _ends_soon(settings, asked)
+
+    assert [json.loads(line)["token"] for line in greeted] == ["first", "second"]
+
+
+async def test_an_mcp_process_that_does_not_answer_is_named(tmp_path: Path) -> None:
+    settings = Settings(data=tmp_path)
+    (tmp_path / "lock").write_text("1\n")
+    (tmp_path / "lock").chmod(0o600)
+    with socket.socket() as bound:
+        bound.bind(("127.0.0.1", 0))
+        address = "{}:{}".format(*bound.getsockname())
+        announce_holder(settings, command="pegboard mcp", mcp=address)
+
+        with pytest.raises(
+            ConfigError, match=r"process 1 \('pegboard mcp', .* It does not answer\."
+        ):
+            await _ends_soon(settings, set())

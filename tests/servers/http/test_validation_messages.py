@@ -43,7 +43,7 @@ OBJECT = {"type": "object", "properties": {name: {} for name in "abcdefghij"}}
             {"tools": [{"tool_id": "a_v1", "type": "RestAPI"}, "b"]},
             {
                 "body.tools[1]": "expected an object with tool_id, name, description, type, "
-                "capabilities, supported_tasks, tags, category, …"
+                "capabilities, supported_tasks, examples, tags, …"
             },
             id="a text among many tools",
         ),

@@ -153,6 +153,9 @@ async def test_a_large_result_is_paged_and_its_client_finds_it_valid(client: Any
     assert whole.contents[0].mime_type == "application/json"
     assert whole.contents[0].text.startswith("[0,1,2")
     assert whole.contents[0].text.endswith("999]")
+    link = result.content[-1]
+    assert (link.type, link.uri) == ("resource_link", structured["handle"])
+    assert link.size == structured["total_bytes"]
     assert len(words(result)) < 700
 
 

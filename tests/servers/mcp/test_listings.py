@@ -178,3 +178,31 @@ async def test_a_template_is_found_by_itself_and_by_what_it_means(board: Pegboar
     assert by_itself is by_meaning
     assert catalogue.resource(LOCAL, WHOLE_BOARD, "pages://7/8") is None
     catalogue.close()
+
+
+def test_a_tool_whose_schemas_cannot_be_shown_does_not_hide_the_others(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    def broken() -> dict[str, Any]:
+        raise KeyError("a document that cannot be read")
+
+    spec = ToolSpec(name="broken", description="One of many.", input_schema=broken)
+    registry = ToolRegistry([made(1), SchemaTool(spec=spec, run=_nothing)])
+
+    page = Catalogue(registry).page("tools", LOCAL, WHOLE_BOARD, None)
+
+    shown = {item["name"]: item["inputSchema"] for item in page["tools"]}
+    assert shown.keys() >= {"broken", "tool_00001"}
+    assert shown["broken"] == {"type": "object", "additionalProperties": True}
+    assert "the schemas of broken cannot be shown" in caplog.text
+
+
+def test_tools_are_shown_by_their_aliases_where_these_find_them() -> None:
+    def aliased(number: int, alias: str) -> Any:
+        tool = made(number)
+        return SchemaTool(spec=tool.spec.replace(alias=alias), run=tool.run)
+
+    registry = ToolRegistry([aliased(1, "echo"), aliased(2, "tool_00003"), made(3)])
+
+    assert names(Catalogue(registry, by_alias=True)) == ["echo", "tool_00002", "tool_00003"]
+    assert names(Catalogue(registry)) == ["tool_00001", "tool_00002", "tool_00003"]

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 from tests.runtime.slow import silent_port
 
-from pegboard.core.tool import ToolSpec
+from pegboard.core.tool import AGENT, ToolSpec
 from pegboard.errors import InvalidRequest
 from pegboard.runtime import Pegboard, Settings
 from pegboard.servers.mcp.selection import (
@@ -65,6 +65,13 @@ def test_a_source_served_as_itself_has_its_own_names(tool: ToolSpec, shown: str)
 
     assert selection.client_name(tool) == shown
     assert selection.board_name(shown) == tool.name
+
+
+def test_an_agent_is_in_no_selection() -> None:
+    agent = spec("helper").replace(handler=AGENT)
+
+    assert WHOLE_BOARD.has(spec("helper"))
+    assert not WHOLE_BOARD.has(agent)
 
 
 def test_the_whole_board_has_the_names_of_the_board() -> None:

@@ -41,8 +41,13 @@ def output(schema: Any, *, paged: bool = False) -> Any:
             {"effect": Effect.ADMIN},
             {"readOnlyHint": False, "destructiveHint": True, "idempotentHint": False},
         ),
+        (
+            {"effect": Effect.WRITE, "destructive": False},
+            {"readOnlyHint": False, "destructiveHint": False, "idempotentHint": False},
+        ),
+        ({"effect": Effect.READ, "destructive": True}, {"readOnlyHint": True}),
     ],
-    ids=["read", "web", "write", "admin"],
+    ids=["read", "web", "write", "admin", "only adds", "reads whatever it says"],
 )
 def test_hints_come_from_the_effect(given: Any, hints: Any) -> None:
     assert to_mcp_tool(spec(**given), paged=False).body["annotations"] == hints
@@ -125,3 +130,19 @@ def test_resources_and_prompts_say_no_more_than_is_known() -> None:
     assert to_mcp_prompt(full, "own")["arguments"] == [
         {"name": "x", "title": "X", "required": False}
     ]
+
+
+@pytest.mark.parametrize("paged", [False, True])
+def test_a_root_of_several_types_is_wrapped(paged: bool) -> None:
+    shown = output({"type": ["object", "null"]}, paged=paged)
+
+    assert shown["type"] == "object"
+    assert shown["x-fastmcp-wrap-result"] is True
+    assert jsonschema_rs.validator_for(shown).is_valid({"result": None})
+
+
+def test_a_paged_schema_keeps_its_dialect() -> None:
+    dialect = "http://json-schema.org/draft-07/schema#"
+
+    assert output({"$schema": dialect, **OBJECT}, paged=True)["$schema"] == dialect
+    assert output({"$schema": dialect, "type": "integer"})["$schema"] == dialect

@@ -218,3 +218,34 @@ def test_copies_that_would_explode_are_stopped() -> None:
 def test_documents_that_are_too_large_are_not_compared() -> None:
     with pytest.raises(InvalidRequest, match="too large to compare"):
         json_transform("diff", list(range(40_000)), other=list(range(40_000)))
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (
+            {"operation": "get", "document": '{"a": [1, NaN]}', "pointer": ""},
+            "The document holds nan at a[1], which is not a JSON number.",
+        ),
+        (
+            {"operation": "merge", "document": {}, "other": '{"b": 1e999}'},
+            "The other holds inf at b, which is not a JSON number.",
+        ),
+        (
+            {"operation": "query", "document": [1e308, 1e308], "expression": "{sum: sum(@)}"},
+            "The result of the expression holds inf at sum, which is not a JSON number.",
+        ),
+        (
+            {"operation": "query", "document": "nan", "expression": "to_number(@)"},
+            "The result of the expression holds nan, which is not a JSON number.",
+        ),
+    ],
+    ids=["a text with NaN", "a number that is too large", "a sum", "a single number"],
+)
+def test_numbers_that_json_does_not_have_are_an_error_of_the_caller(
+    arguments: dict[str, Any], message: str
+) -> None:
+    with pytest.raises(InvalidRequest) as refused:
+        json_transform(**arguments)
+
+    assert str(refused.value) == message

@@ -77,6 +77,7 @@ async def test_a_tool_without_what_it_needs_is_listed_with_the_reason() -> None:
     reasons = {tool.spec.action: tool.spec.unavailable for tool in await source.tools()}
 
     assert reasons.pop("echo") == ""
+    assert reasons.pop("web_search").startswith("it needs a search service")
     assert reasons.keys() == {"http_request", "web_fetch"}
     assert all("needs an HTTP client" in reason for reason in reasons.values())
 
@@ -89,19 +90,24 @@ async def test_an_unavailable_tool_that_is_run_says_why() -> None:
         await tool.run({"url": "http://a.example/"}, ToolContext())
 
 
-async def test_with_a_client_everything_but_what_needs_a_sandbox_is_available() -> None:
+async def test_with_a_client_all_is_available_but_what_needs_a_sandbox_or_a_key() -> None:
     client = GuardedClient()
 
     tools = bind_tools(Services(http=client))
 
     assert [tool.spec.name for tool in tools if tool.spec.unavailable] == [
+        "email_send",
+        "generate_image",
         "python_exec",
+        "send_notification",
         "shell_exec",
+        "web_search",
     ]
     assert {tool.spec.name for tool in tools} == {
-        "calculator", "datetime", "echo", "file_edit", "file_list", "file_read", "file_search",
-        "file_write", "http_request", "json_transform", "python_exec", "shell_exec",
-        "template_render", "text_utils", "web_fetch",
+        "calculator", "datetime", "echo", "email_send", "file_edit", "file_list", "file_read",
+        "file_search", "file_write", "generate_image", "http_request", "json_transform",
+        "python_exec", "send_notification", "shell_exec", "template_render", "text_utils",
+        "web_fetch", "web_search",
     }  # fmt: skip
 
 
@@ -213,7 +219,18 @@ def test_who_only_reads_is_told_apart() -> None:
         item.spec.name for item in discover_builtin_tools() if item.spec.effect is not Effect.READ
     }
 
-    assert writing == {"file_write", "file_edit", "http_request", "python_exec", "shell_exec"}
+    assert writing == {
+        "email_send", "file_edit", "file_write", "generate_image", "http_request", "python_exec",
+        "send_notification", "shell_exec",
+    }  # fmt: skip
+
+
+def test_sending_destroys_nothing() -> None:
+    harmless = {
+        item.spec.name for item in discover_builtin_tools() if item.spec.destructive is False
+    }
+
+    assert harmless == {"email_send", "generate_image", "send_notification"}
 
 
 def test_every_parameter_is_explained_to_the_model() -> None:
@@ -243,9 +260,10 @@ def test_listing_the_source_kind_loads_no_heavy_module() -> None:
 
 def test_groups_hold_the_decorated_functions_by_category() -> None:
     names = [function.__name__ for function in builtin.computation]
+    calculator: Any = builtin.computation[0]
 
     assert names == ["calculator", "python_exec"]
-    assert builtin.computation[0]("6 * 7") == 42
+    assert calculator("6 * 7") == 42
     assert set(builtin.computation) < set(builtin.ALL_TOOLS)
 
 

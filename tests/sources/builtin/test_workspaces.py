@@ -8,6 +8,7 @@ from pegboard.core.principal import Principal
 from pegboard.runtime import Pegboard
 from pegboard.sources.builtin.tools.file_read import file_read
 from pegboard.sources.builtin.tools.file_write import file_write
+from pegboard.sources.builtin.workspaces import workspace_of
 
 
 def test_on_a_board_each_caller_has_a_folder_that_stays_and_is_no_others(tmp_path: Path) -> None:
@@ -38,6 +39,20 @@ def test_a_named_workspace_comes_before_a_folder_of_ones_own(tmp_path: Path) -> 
 
     assert file_read("a.txt", bob).content == "ann's"
     assert not (tmp_path / "each").exists()
+
+
+def test_the_workspace_of_a_conversation_yields_to_the_operators(tmp_path: Path) -> None:
+    board = Services(workspaces=tmp_path / "each")
+    named = Services(workspaces=tmp_path / "each", workspace=tmp_path / "shared")
+    own = tmp_path / "own"
+
+    def found(services: Services, *, yields: bool) -> str:
+        ctx = ToolContext(deps=services, workspace=own, workspace_yields=yields)
+        return workspace_of(ctx).name
+
+    assert found(board, yields=True) == "own"
+    assert found(named, yields=True) == "shared"
+    assert found(named, yields=False) == "own"
 
 
 async def test_callers_of_a_board_do_not_see_each_others_files(tmp_path: Path) -> None:

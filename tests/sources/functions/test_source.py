@@ -9,7 +9,7 @@ import pytest
 
 from pegboard.concurrency.thread_pool import POOL
 from pegboard.core.ports.services import Services
-from pegboard.core.ports.source import Source
+from pegboard.core.ports.source import FileReader, Source
 from pegboard.errors import SourceUnavailable
 from pegboard.registry import ToolRegistry
 from pegboard.sources.functions import KIND
@@ -115,6 +115,18 @@ async def test_plain_functions_are_taken_when_asked_for(tmp_path: Path, module: 
 
     assert "my__plain" in names
     assert not any("private" in name or "partial" in name for name in names)
+
+
+async def test_the_files_to_watch_are_those_of_its_modules(tmp_path: Path, module: str) -> None:
+    source = await _open(tmp_path, modules=[module, "not_there"], files=["loose.py"])
+    assert isinstance(source, FileReader)
+    before = source.files()
+    with pytest.raises(SourceUnavailable):
+        await source.tools()
+
+    names = ["not_there.py", "not_there/__init__.py", "loose.py"]
+    assert before[-3:] == [tmp_path / name for name in names]
+    assert source.files()[0] == tmp_path / f"{module}.py"
 
 
 async def test_a_file_is_run_without_being_on_the_path(tmp_path: Path) -> None:

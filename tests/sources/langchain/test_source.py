@@ -113,3 +113,11 @@ async def test_without_langchain_one_line_says_what_to_install(
 
     with pytest.raises(SourceUnavailable, match=r"pip install 'pegboard\[langchain\]'"):
         await opened(tmp_path, "x:y")
+
+
+async def test_the_same_tool_in_two_sources_is_one_target(tmp_path: Path, module: str) -> None:
+    one, other = [await opened(tmp_path, f"{module}:{name}") for name in ("add", "both")]
+
+    targets = [tool.spec.target for tool in (*await one.tools(), *await other.tools())]
+
+    assert targets[0] == targets[1] != targets[2]

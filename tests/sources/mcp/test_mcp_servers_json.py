@@ -131,6 +131,7 @@ def test_a_file_without_servers_is_told(tmp_path: Path, text: Any, says: str) ->
         ({"mcpServers": {"a": {"7": "x"}}}, "unknown keys: '7'; write"),
         ({"mcpServers": {"a": {"zzzz": 1, "args": []}}}, "unknown keys: 'zzzz'; write"),
         ({"mcpServers": {"a": {"type": "sse", "command": "x"}}}, "its type is 'sse'"),
+        ({"mcpServers": {"a": {"command": "x", "url": "http://b"}}}, "both 'command' and 'url'"),
         ({"mcpServers": {"a": {"type": "ws", "url": "ws://a"}}}, "type 'ws' is unknown"),
         ({"mcpServers": {"a": {"command": "${NOPE}"}}}, "'a': the variable NOPE is not set"),
         ({"mcpServers": {"a": {"command": "${input:key}"}}}, "has an input variable 'key'"),
@@ -142,7 +143,7 @@ def test_a_file_without_servers_is_told(tmp_path: Path, text: Any, says: str) ->
     ],
     ids=[
         *("null", "text", "array", "env", "command", "auth", "nothing", "misspelt", "capital"),
-        *("number", "foreign", "type", "unknown", "unset"),
+        *("number", "foreign", "type", "both", "unknown", "unset"),
         *("input", "file", "option"),
     ],
 )

@@ -56,7 +56,7 @@ async def test_a_call_of_a_server_over_stdio_gives_text_and_structure() -> None:
 
 
 async def test_a_git_server_reads_and_its_refusals_are_its_own_words(tmp_path: Path) -> None:
-    async with opened({"command": GIT}, name="git") as source:
+    async with opened({"command": GIT, "trust_hints": True}, name="git") as source:
         tools = await by_action(source)
         result = await tools["git_status"].run({"repo_path": str(tmp_path)}, call_of())
 
@@ -68,7 +68,7 @@ async def test_a_git_server_reads_and_its_refusals_are_its_own_words(tmp_path: P
 async def test_a_filesystem_server_works_in_the_folder_it_was_given(tmp_path: Path) -> None:
     (tmp_path / "a.txt").write_text("glue")
     program = node_package("@modelcontextprotocol/server-filesystem") / "dist" / "index.js"
-    config = {"command": str(node()), "args": [str(program), str(tmp_path)]}
+    config = {"command": str(node()), "args": [str(program), str(tmp_path)], "trust_hints": True}
 
     async with opened(config, name="files") as source:
         tools = await by_action(source)

@@ -42,12 +42,19 @@ def _tool(name: str = "buy", **fields: Any) -> types.Tool:
     ],
     ids=["none", "reads", "adds", "idempotent"],
 )
-def test_hints_decide_the_effect_and_what_nobody_says_is_a_write(
+def test_hints_decide_the_effect_where_they_are_trusted(
     hints: Any, effect: Effect, idempotent: bool | None
 ) -> None:
-    spec = _made(_tool(annotations=hints))["buy"]
+    spec = _made(_tool(annotations=hints), trust_hints=True)["buy"]
 
     assert (spec.effect, spec.idempotent) == (effect, idempotent)
+
+
+def test_a_tool_that_calls_itself_read_only_is_a_write_unless_the_operator_trusts_it() -> None:
+    hints = {"readOnlyHint": True}
+
+    assert _made(_tool(annotations=hints))["buy"].effect is Effect.WRITE
+    assert _made(_tool(annotations=hints), effects={"*": "read"})["buy"].effect is Effect.READ
 
 
 def test_the_operator_says_it_better_by_name() -> None:
@@ -55,6 +62,26 @@ def test_the_operator_says_it_better_by_name() -> None:
     found = _made(*tools, effects={"get_*": "read", "drop": "admin"})
 
     assert [item.effect for item in found.values()] == [Effect.READ, Effect.ADMIN, Effect.WRITE]
+
+
+@pytest.mark.parametrize(
+    ("hint", "said", "destructive", "may_destroy"),
+    [
+        (None, {}, None, True),
+        (False, {}, None, True),
+        (True, {}, True, True),
+        (True, {"b*": False}, False, False),
+        (False, {"b*": True}, True, True),
+    ],
+    ids=["no hint", "a hint that it does not", "a hint", "not by the operator", "by the operator"],
+)
+def test_only_the_operator_says_that_a_tool_destroys_nothing(
+    hint: bool | None, said: dict[str, bool], destructive: bool | None, may_destroy: bool
+) -> None:
+    annotations = None if hint is None else {"destructiveHint": hint}
+    spec = _made(_tool(annotations=annotations), destructive=said)["buy"]
+
+    assert (spec.destructive, spec.may_destroy) == (destructive, may_destroy)
 
 
 def test_the_operator_says_what_plans_may_choose_a_tool_for() -> None:
@@ -115,7 +142,7 @@ async def test_schemas_and_titles_come_as_the_server_gives_them() -> None:
         spec = (await by_action(source))["add"].spec
 
     assert spec.title == "Add up"
-    assert spec.effect is Effect.READ
+    assert spec.effect is Effect.WRITE
     assert set(spec.input_schema["properties"]) == {"a", "b"}
     assert spec.output_schema is not None
     assert spec.output_schema["properties"]["result"]["type"] == "integer"

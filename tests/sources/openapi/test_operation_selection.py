@@ -1,6 +1,7 @@
 from typing import Any
 
 import pytest
+from fastapi import FastAPI
 
 from pegboard.core.tool import Effect
 from pegboard.errors import SourceUnavailable
@@ -150,3 +151,54 @@ def test_names_are_legible_unless_two_would_be_alike() -> None:
         "c.d": "c.d",
         "список": "список",
     }
+
+
+def a_fastapi_document() -> dict[str, Any]:
+    app = FastAPI()
+
+    def list_tickets() -> None: ...
+    def close(number: int) -> None: ...
+    def read(path: str) -> None: ...
+
+    app.get("/tickets")(list_tickets)
+    app.post("/tickets/{number}/close")(close)
+    app.post("/doors/{number}/close")(close)
+    app.get("/files/{path:path}")(read)
+    app.get("/", operation_id="read")(list_tickets)
+    return app.openapi()
+
+
+def test_the_names_of_a_fastapi_document_are_those_of_its_functions() -> None:
+    document = a_fastapi_document()
+    operations = [
+        Operation(method=method, path=path, id=node["operationId"])
+        for path, item in document["paths"].items()
+        for method, node in item.items()
+    ]
+
+    chosen, _ = choose(*operations, overrides={"list_tickets": {"title": "Tickets"}})
+
+    assert [(one.action, one.id, one.is_exact) for one in chosen] == [
+        ("list_tickets", "list_tickets_tickets_get", True),
+        ("close_tickets__number__close_post", "close_tickets__number__close_post", False),
+        ("close_doors__number__close_post", "close_doors__number__close_post", False),
+        ("read_files__path__get", "read_files__path__get", False),
+        ("read", "read", False),
+    ]
+
+
+@pytest.mark.parametrize("pattern", ["list_tickets", "list_tickets_tickets_get", "list_*"])
+def test_a_filter_knows_an_operation_by_both_names(pattern: str) -> None:
+    operations = (op("list_tickets_tickets_get", "get", "/tickets"), op("b", "get", "/b"))
+
+    chosen, note = choose(*operations, include={"operations": [pattern]})
+
+    assert ([one.action for one in chosen], note) == (["list_tickets"], "")
+
+
+def test_a_name_does_not_depend_on_what_is_selected() -> None:
+    operations = (op("read_a_get", "get", "/a"), op("read_b_get", "get", "/b"))
+
+    chosen, _ = choose(*operations, exclude={"paths": ["/b"]})
+
+    assert [one.action for one in chosen] == ["read_a_get"]

@@ -49,6 +49,23 @@ async def test_the_method_says_what_an_operation_does(
     assert (spec.retry.max_retries if spec.retry else 0) == retries
 
 
+@pytest.mark.parametrize(
+    ("method", "said", "destructive"),
+    [
+        ("delete", {}, True),
+        ("put", {}, None),
+        ("delete", {"destructive": False}, False),
+        ("post", {"destructive": True}, True),
+    ],
+    ids=["delete", "put", "a harmless delete", "a destructive post"],
+)
+async def test_deletes_destroy_unless_the_operator_says_otherwise(
+    method: str, said: dict[str, bool], destructive: bool | None
+) -> None:
+    async with bench(one(method), overrides={"*": said} if said else {}) as api:
+        assert api.spec().destructive is destructive
+
+
 async def test_the_operator_has_the_last_word_on_a_tool() -> None:
     said = {
         "name": "find", "title": "T", "description": "D", "effect": "read", "timeout": 3,

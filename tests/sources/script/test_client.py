@@ -156,7 +156,7 @@ def test_other_answers_of_a_script_that_fails_are_not_shown(stdout: bytes) -> No
     ("stopped", "error", "message"),
     [
         ("timeout", ToolTimeout, "did not finish within 30 s"),
-        ("memory", ToolFailed, "its limit of 512 MB"),
+        ("memory", ToolFailed, "its limit of 1024 MB"),
         ("cpu", ToolFailed, "more processor time"),
         ("processes", ToolFailed, r"was stopped \(processes\)"),
     ],

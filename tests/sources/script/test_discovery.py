@@ -1,11 +1,13 @@
+import re
 from pathlib import Path
 from typing import Any
 
 import pytest
 from tests.sources.script.conftest import Write
 
+from pegboard.errors import SourceUnavailable
 from pegboard.sources.script.config import ScriptConfig
-from pegboard.sources.script.discovery import Script, find_scripts
+from pegboard.sources.script.discovery import Script, find_scripts, list_files
 
 BLOCK = "# /// tool\n# description: x\n# ///\n"
 
@@ -45,6 +47,34 @@ def test_a_glob_and_a_file_mean_all_that_they_name(folder: Path, write: Write) -
     scripts = find(folder, "s/**/*", "s/lib.py", str(folder / "s" / "*.py"))
 
     assert sorted(stems(scripts)) == ["e", "lib"]
+
+
+@pytest.mark.parametrize(
+    ("path", "reason"),
+    [
+        ("scripts", "there is no folder 'scripts'"),
+        ("scripts/*.sh", "nothing matches 'scripts/*.sh'"),
+    ],
+)
+def test_a_folder_that_does_not_exist_fails_the_source(
+    folder: Path, write: Write, path: str, reason: str
+) -> None:
+    write("a.sh", f"#!/bin/sh\n{BLOCK}")
+
+    with pytest.raises(SourceUnavailable, match=re.escape(reason)):
+        find(folder, "a.sh", path)
+
+
+def test_the_files_to_watch_are_those_that_are_or_could_be_scripts(
+    folder: Path, write: Write
+) -> None:
+    write("s/a.sh", BLOCK)
+    write("t/b.py", BLOCK)
+    config = ScriptConfig.model_validate({"paths": ["s", "t/*.py", "missing.sh"]})
+
+    found = {str(path.relative_to(folder)) for path in list_files(config, folder)}
+
+    assert found >= {"s/a.sh", "s/a.tool.yaml", "t/b.py", "missing.sh"}
 
 
 def test_a_script_is_listed_once(folder: Path, write: Write) -> None:
@@ -105,7 +135,6 @@ def test_a_description_may_bring_a_command_instead_of_a_script(folder: Path, wri
     [
         pytest.param({}, "/dev/zero", "'/dev/zero' is a device, a pipe or a socket", id="a device"),
         pytest.param({}, "no.sh", "there is no file or folder 'no.sh'", id="nothing there"),
-        pytest.param({}, "*.sh", "nothing matches '*.sh'", id="no match"),
         pytest.param(
             {"a.sh": "#!/bin/sh"},
             "a.sh",

@@ -423,3 +423,17 @@ async def test_health_says_whether_scripts_run_as_they_should(
     source = await KIND.open("ops", config, Services(**services))
 
     assert (await source.health()).status is status
+
+
+async def test_the_same_script_in_two_sources_is_one_target(tmp_path: Path, write: Write) -> None:
+    write("count.py", COUNT)
+    services = Services(base_dir=tmp_path)
+
+    targets: set[str] = set()
+    for name, path in (("ops", "count.py"), ("more", ".")):
+        config = KIND.config.model_validate({"paths": [path], "sandbox": "none"})
+        source = await KIND.open(name, config, services)
+        targets |= {tool.spec.target for tool in await source.tools()}
+        await source.close()
+
+    assert targets == {f"script {tmp_path / 'count.py'}"}

@@ -186,6 +186,7 @@ SQLITE_ATTACKS = {
     "huge-value": "SELECT zeroblob(900000000)",
     "huge-text": "SELECT replace(hex(zeroblob(400000)), '0', 'xxxxxxxxxx')",
     "huge-random": "SELECT randomblob(900000000)",
+    "endless-printf": "SELECT " + ", ".join(["printf('%.*c', 2147483647, 'x')"] * 40),
 }
 
 POSTGRESQL_ATTACKS = {
@@ -248,6 +249,9 @@ POSTGRESQL_ATTACKS = {
     "reload": "SELECT pg_reload_conf()",
     "view-definition": "SELECT pg_get_viewdef('staff')",
     "size-of-hidden-table": "SELECT pg_total_relation_size('employee')",
+    "row-type-of-hidden": "SELECT to_json(NULL::employee)",
+    "row-type-of-hidden-cast": "SELECT (CAST(NULL AS public.employee)).*",
+    "rows-of-hidden": "SELECT to_json(ARRAY[]::employee[])",
     "name-to-oid": "SELECT 'employee'::regclass",
     "name-to-oid-quoted": "SELECT 'employee'::\"regclass\"",
     "name-to-oid-by-cast": "SELECT CAST('employee' AS regclass)",

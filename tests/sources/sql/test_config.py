@@ -41,6 +41,8 @@ def test_urls_as_they_are_written_elsewhere_are_read(url: str, dialect: str, fil
         ({"url": "postgresql://u:hush@h/d", "statement_timeout": 0}, "greater than 0"),
         ({"url": "postgresql://u:hush@h/d", "max_rows": 0}, "greater than or equal to 1"),
         ({"url": "postgresql://u:hush@h/d", "hiden_tables": ["x"]}, "Extra inputs"),
+        ({"url": "postgresql://u:hush@h/d", "tools": ["query", "execute"]}, "needs allow_writes"),
+        ({"url": "postgresql://u:hush@h/d", "tools": []}, "at least 1 item"),
         ({}, "Field required"),
     ],
 )

@@ -71,3 +71,64 @@ def test_where_it_is_not_sure_the_answer_says_what_to_write(
 
     with pytest.raises(InvalidRequest, match=message):
         guard.read(sql, catalog)
+
+
+@pytest.mark.parametrize(
+    "sql",
+    [
+        "SELECT (NULL::salary).amount",
+        "SELECT to_json(NULL::salary)",
+        "SELECT to_json(CAST(NULL AS public.salary))",
+        "SELECT to_json(ARRAY[]::salary[])",
+        "SELECT to_json(NULL::_salary)",
+        'SELECT to_json(NULL::"salary")',
+        "SELECT to_json(NULL::SALARY)",
+        "SELECT json_populate_record(NULL::customer, '{}')",
+        "SELECT to_json(NULL::private.salaries)",
+        "SELECT to_json(NULL::struct)",
+    ],
+)
+def test_the_row_type_of_what_is_hidden_cannot_be_named(sql: str) -> None:
+    config = SqlConfig.model_validate(
+        {
+            "url": "postgresql://h/d",
+            "hidden_tables": ["salary", "struct"],
+            "hidden_columns": {"customer": ["email"]},
+        }
+    )
+    catalog = build_catalog(config, [a_table("salary"), a_table("struct"), a_table("customer")])
+
+    with pytest.raises(InvalidRequest, match=r"does not exist|is not available here"):
+        StatementGuard(config).read(sql, catalog)
+
+
+@pytest.mark.parametrize(
+    "sql",
+    [
+        "SELECT NULL::mood, '1'::citext, x::numeric(10, 2), 'a'::pg_catalog.text FROM company",
+        "SELECT json_populate_record(NULL::company, '{}'), ARRAY[]::company[]",
+    ],
+)
+def test_other_types_can_be_named(guarded: tuple[StatementGuard, Catalog], sql: str) -> None:
+    guard, catalog = guarded
+
+    assert guard.read(sql, catalog).kind == "query"
+
+
+def test_a_row_with_hidden_columns_is_not_replaced() -> None:
+    config = SqlConfig.model_validate(
+        {"url": "sqlite:///a.db", "hidden_columns": {"customer": ["email"]}}
+    )
+    tables = [a_table("customer", schema="main"), a_table("company", schema="main")]
+    guard, catalog = StatementGuard(config), build_catalog(config, tables)
+
+    with pytest.raises(InvalidRequest, match="would empty hidden columns of 'customer'"):
+        guard.write("INSERT OR REPLACE INTO customer (id, name) VALUES (1, 'a')", catalog)
+
+    assert guard.write("INSERT OR REPLACE INTO company (id, name) VALUES (1, 'a')", catalog)
+    assert guard.write("INSERT OR IGNORE INTO customer (id, name) VALUES (1, 'a')", catalog)
+
+
+def a_table(name: str, *, schema: str = "public") -> Table:
+    columns = tuple(Column(name=column, type="text") for column in ("id", "name", "email"))
+    return Table(schema=schema, name=name, columns=columns)

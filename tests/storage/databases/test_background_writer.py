@@ -188,3 +188,16 @@ async def test_what_has_expired_is_swept_without_being_asked(
 
     assert database.committed == ["sweep"]
     assert "trying again later" in caplog.text
+
+
+async def test_rows_that_cannot_be_written_are_reported(
+    database: Database, make: Make, caplog: pytest.LogCaptureFixture
+) -> None:
+    outbox = make()
+    database.is_gone = True
+    outbox.post(database.row("a"))
+    with pytest.raises(Unavailable):
+        await outbox.flush()
+
+    assert str(outbox.problem) == "The storage is unavailable."
+    assert "storage: a write failed: The storage is unavailable." in caplog.text

@@ -10,7 +10,7 @@ from tests.peers.disk import no_room
 
 from pegboard.errors import ConfigError
 from pegboard.storage import open_storage
-from pegboard.storage.databases.directory_lock import DirectoryLock, read_address, write_address
+from pegboard.storage.databases.directory_lock import DirectoryLock, read_note, write_note
 
 HOLDER = """
 import sys
@@ -54,28 +54,53 @@ def test_a_directory_that_cannot_be_used_is_refused(tmp_path: Path) -> None:
         open_storage(tmp_path)
 
 
-def test_who_has_the_lock_says_where_it_listens_and_the_next_one_begins_anew(
-    tmp_path: Path,
-) -> None:
-    nothing = read_address(tmp_path)
+def test_a_note_lasts_as_long_as_the_lock(tmp_path: Path) -> None:
+    nothing = read_note(tmp_path)
     one = DirectoryLock(tmp_path)
-    silent = read_address(tmp_path)
-    write_address(tmp_path, "http://127.0.0.1:8451")
-    said = read_address(tmp_path)
+    silent = read_note(tmp_path)
+    write_note(tmp_path, "a note")
+    noted = read_note(tmp_path)
     with pytest.raises(ConfigError, match=rf"in use by this process \({os.getpid()}\)\."):
         DirectoryLock(tmp_path)
     one.release()
+    released = (tmp_path / "lock").read_bytes()
     other = DirectoryLock(tmp_path)
-    anew = read_address(tmp_path)
+    anew = read_note(tmp_path)
     other.release()
 
-    assert (nothing, silent, said, anew) == ("", "", "http://127.0.0.1:8451", "")
+    mine = os.getpid()
+    assert (nothing, silent, noted, anew) == ((0, ""), (mine, ""), (mine, "a note"), (mine, ""))
+    assert released == b""
 
 
-def test_an_address_that_cannot_be_written_is_not_known(tmp_path: Path) -> None:
-    write_address(tmp_path / "gone", "http://127.0.0.1:8451")
+def test_a_note_is_for_this_user_alone(tmp_path: Path) -> None:
+    lock = DirectoryLock(tmp_path)
+    (tmp_path / "lock").chmod(0o644)
+    write_note(tmp_path, "a note")
+    narrowed = (tmp_path / "lock").stat().st_mode & 0o777
+    (tmp_path / "lock").chmod(0o640)
+    read = read_note(tmp_path)
+    lock.release()
 
-    assert read_address(tmp_path / "gone") == ""
+    assert narrowed == 0o600
+    assert read == (os.getpid(), "")
+
+
+def test_a_note_that_is_only_half_written_is_none(tmp_path: Path) -> None:
+    lock = DirectoryLock(tmp_path)
+    with (tmp_path / "lock").open("a") as file:
+        file.write('{"url": "http')
+        file.flush()
+        read = read_note(tmp_path)
+    lock.release()
+
+    assert read == (os.getpid(), "")
+
+
+def test_a_note_that_cannot_be_written_is_not_known(tmp_path: Path) -> None:
+    write_note(tmp_path / "gone", "a note")
+
+    assert read_note(tmp_path / "gone") == (0, "")
 
 
 def test_a_directory_without_room_is_refused_and_free_afterwards(tmp_path: Path) -> None:

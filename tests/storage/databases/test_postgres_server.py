@@ -10,7 +10,7 @@ from pegboard.storage.databases.postgres_server import is_in_the_way, is_own_fau
 @pytest.mark.parametrize(
     ("error", "reason", "retry_after"),
     [
-        (errors.DiskFull(), "its disk is full", None),
+        (errors.DiskFull(), "its disk is full", 30.0),
         (errors.InsufficientPrivilege(), "it rejects this user", None),
         (errors.DeadlockDetected(), "other transactions are changing the same rows", 1.0),
         (errors.LockNotAvailable(), "other transactions are changing the same rows", 1.0),

@@ -1,6 +1,8 @@
 """Opening files that are as they should be, and others."""
 
 import sqlite3
+import subprocess
+import sys
 from collections.abc import Callable
 from pathlib import Path
 
@@ -60,13 +62,13 @@ async def test_the_file_is_in_wal_mode(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("spoil", "reason"),
     [
-        (spoil_header, "file is not a database"),
-        (spoil_schema, "it was not created by Pegboard"),
+        (spoil_header, "file is not a database. Repair it or move it away"),
+        (spoil_schema, "it was not created by Pegboard; move it away, or use another directory"),
         (
             make_newer,
             (
                 "it was created by a newer Pegboard .schema 9999, this one knows "
-                f"{REVISIONS[-1]}.; upgrade"
+                f"{REVISIONS[-1]}.; upgrade, or use another directory with --data DIR"
             ),
         ),
         (Path.mkdir, "(unable to open database file|disk I/O error)"),
@@ -173,3 +175,56 @@ async def test_a_reader_that_was_closed_says_so(tmp_path: Path) -> None:
 
     with pytest.raises(Unavailable, match="closed"):
         await reader.read(lambda transaction: transaction)
+
+
+_ON_A_FULL_DISK = """
+import sys
+from pathlib import Path
+from pegboard.errors import ConfigError
+from pegboard.storage import open_storage
+
+folder = Path(sys.argv[1])
+size = 16384
+with (folder / "ballast").open("wb", buffering=0) as ballast:
+    while size:
+        try:
+            ballast.write(bytes(size))
+        except OSError:
+            size //= 2
+    ballast.truncate(ballast.tell() - int(sys.argv[2]))
+try:
+    open_storage(folder)
+except ConfigError as error:
+    print(error)
+"""
+
+
+def open_on_a_full_disk(folder: Path, *, made_before: bool, spare: int) -> str:
+    """What opening a storage on a full file system prints."""
+    made = "import sys; from pegboard.storage import open_storage; open_storage(sys.argv[1])"
+    make = f"{sys.executable} -c '{made}' \"$0\"" if made_before else "true"
+    script = f'mount -t tmpfs -o size=4m none "$0" && {make} && exec "$1" -c "$2" "$0" {spare}'
+    done = subprocess.run(
+        ["unshare", "-Urm", "sh", "-c", script, folder, sys.executable, _ON_A_FULL_DISK],
+        capture_output=True,
+        text=True,
+        timeout=30,
+        check=False,
+    )
+    if "unshare" in done.stderr or "mount" in done.stderr:
+        pytest.skip("a file system cannot be mounted here")
+    assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
+@pytest.mark.parametrize("spare", [0, 4096, 16_384])
+def test_opening_on_a_full_disk_says_to_free_space(tmp_path: Path, spare: int) -> None:
+    said = open_on_a_full_disk(tmp_path, made_before=False, spare=spare)
+
+    assert "free some space" in said.lower()
+    assert "move it away" not in said
+
+
+@pytest.mark.parametrize("spare", [0, 4096, 16_384])
+def test_what_was_stored_is_opened_on_a_full_disk(tmp_path: Path, spare: int) -> None:
+    assert open_on_a_full_disk(tmp_path, made_before=True, spare=spare) == ""

@@ -76,6 +76,8 @@ async def test_a_full_disk_refuses_writes_and_keeps_what_was_there(
         with pytest.raises(Unavailable, match="its disk is full") as caught:
             await operation
         assert caught.value.nothing_done
+        assert caught.value.retry_after == 30
+        assert storage.problem == str(caught.value)
 
     await limit_pages(storage, 1_000_000)
     await storage.journal.record_start(a_start("after"))

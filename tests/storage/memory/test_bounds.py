@@ -30,7 +30,7 @@ async def test_runs_that_ended_make_room_the_oldest_first(clock: FakeClock) -> N
 
 async def test_a_trail_that_is_closed_counts_what_still_comes(clock: FakeClock) -> None:
     gate = ClosableLock()
-    audit = MemoryAudit(gate, clock=clock, redact=redact_nothing, reads=False)
+    audit = MemoryAudit(gate, clock=clock, redact=redact_nothing, reads="none")
     await audit.append([an_entry()])
     gate.close()
     audit.on_event(a_written("w1", started_at=NOON))

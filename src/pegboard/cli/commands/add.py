@@ -11,6 +11,7 @@ import typer
 
 from pegboard.cli.add_source import NewSource, add_source
 from pegboard.cli.exit_codes import exit_on_error
+from pegboard.cli.options import refuse_url
 from pegboard.errors import ConfigError, InvalidRequest
 
 _SECRETS = {"bearer": ("token",), "api_key": ("key",), "basic": ("username", "password")}
@@ -41,6 +42,7 @@ def _command(said: Callable[..., NewSource]) -> Callable[..., NewSource]:
         **given: Any,
     ) -> None:
         with exit_on_error():
+            refuse_url()
             add_source(said(**given), board, name=name, dry_run=dry_run, check=check)
 
     *options, _ = inspect.signature(shared).parameters.values()

@@ -1,22 +1,27 @@
 """`pegboard approvals`: list and decide approvals of calls."""
 
 import json as json_library
-from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeVar
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
 from pegboard.cli.exit_codes import exit_on_error
-from pegboard.cli.offline_storage import http_hint, run_offline, with_data
-from pegboard.cli.options import BoardOption, DataOption, JsonOption, settings, with_board
+from pegboard.cli.options import (
+    BoardOption,
+    DataOption,
+    JsonOption,
+    UrlOption,
+    settings,
+    with_client,
+    with_data,
+)
 from pegboard.cli.output.tables import format_time, say, say_json, table
 from pegboard.cli.output.tables import note as beside
 from pegboard.errors import InvalidRequest
 
 if TYPE_CHECKING:
-    from pegboard.core.ports.approval_store import Approval
-    from pegboard.runtime import Pegboard
+    from pegboard.runtime import Settings
 
-T = TypeVar("T")
 State = Literal["pending", "approved", "denied", "edited", "expired", "used", "withdrawn", "all"]
 IdArgument = Annotated[str, typer.Argument(metavar="ID", help="The approval, as `ap_...`.")]
 NoteOption = Annotated[str, typer.Option(help="Note for the caller.")]
@@ -36,33 +41,41 @@ def list_approvals(
     limit: Annotated[int, typer.Option(min=1, max=1000, help="Maximum number of entries.")] = 20,
     cursor: Annotated[str, typer.Option(help="Cursor of the next page.")] = "",
     data: DataOption = None,
+    url: UrlOption = None,
     json: JsonOption = False,
 ) -> None:
     """List approvals, newest first; by default the pending ones."""
-    from pegboard.core.ports.approval_store import ApprovalQuery
-    from pegboard.features.approvals.schemas import page_to_dict
-
     wanted = "" if state == "all" else state
-    query = ApprovalQuery(state=wanted, tool=tool, limit=limit, cursor=cursor)
     with exit_on_error():
-        page = run_offline(
-            settings(data=data), "GET /approvals", lambda opened: opened.approvals.list(query)
+        page = with_client(
+            settings(data=data, url=url),
+            lambda client: client.list_approvals(
+                state=wanted, tool=tool, limit=limit, cursor=cursor
+            ),
+            opens="stored",
         )
     if json:
-        say_json(page_to_dict(page))
+        say_json(page)
         return
-    table(("id", "state", "tool", "caller", "asked", "reason"), map(_row, page.approvals))
-    if page.next_cursor:
-        beside(f"more with --cursor {page.next_cursor}")
+    table(("id", "state", "tool", "caller", "asked", "reason"), map(_row, page["approvals"]))
+    if page["next_cursor"]:
+        beside(f"more with --cursor {page['next_cursor']}")
 
 
 @approvals.command()
-def show(approval: IdArgument, *, data: DataOption = None, json: JsonOption = False) -> None:
+def show(
+    approval: IdArgument,
+    *,
+    data: DataOption = None,
+    url: UrlOption = None,
+    json: JsonOption = False,
+) -> None:
     """Show one approval with its arguments, without secrets."""
     with exit_on_error():
-        call = f"GET /approvals/{approval}"
-        found = run_offline(
-            settings(data=data), call, lambda opened: opened.approvals.get(approval)
+        found = with_client(
+            settings(data=data, url=url),
+            lambda client: client.show_approval(approval),
+            opens="stored",
         )
     _print(found, json=json)
 
@@ -71,12 +84,31 @@ def show(approval: IdArgument, *, data: DataOption = None, json: JsonOption = Fa
 def approve(
     approval: IdArgument,
     *,
+    scope: Annotated[
+        Literal["once", "arguments", "tool"],
+        typer.Option(
+            "--for",
+            help="What it holds for: this call; or, for the rest of its conversation, calls with "
+            "these arguments, or of this tool.",
+        ),
+    ] = "once",
     note: NoteOption = "",
+    board: BoardOption = None,
     data: DataOption = None,
+    url: UrlOption = None,
     json: JsonOption = False,
 ) -> None:
     """Approve a call; it runs when the caller makes it again."""
-    _decide(approval, "approve", note, data, json=json)
+    with exit_on_error():
+        if scope == "once":
+            _decide(approval, "approve", note, settings(board, data, url), json=json)
+            return
+        chosen = settings(board, data, url)
+        decided = with_client(
+            chosen if chosen.url else with_data(chosen),
+            lambda client: client.decide_approval(approval, "approve", note=note, scope=scope),
+        )
+    _print(decided, json=json)
 
 
 @approvals.command()
@@ -85,10 +117,12 @@ def deny(
     *,
     note: NoteOption = "",
     data: DataOption = None,
+    url: UrlOption = None,
     json: JsonOption = False,
 ) -> None:
     """Deny a call; it never runs."""
-    _decide(approval, "deny", note, data, json=json)
+    with exit_on_error():
+        _decide(approval, "deny", note, settings(data=data, url=url), json=json)
 
 
 @approvals.command()
@@ -99,31 +133,33 @@ def edit(
     note: NoteOption = "",
     board: BoardOption = None,
     data: DataOption = None,
+    url: UrlOption = None,
     json: JsonOption = False,
 ) -> None:
     """Approve a call with other arguments, which must be valid for the tool."""
     with exit_on_error():
-        chosen = settings(board, data)
+        chosen = settings(board, data, url)
         wanted = _object(arguments)
-
-        async def change(opened: "Pegboard") -> "Approval":
-            return await opened.approvals.decide(approval, "edit", arguments=wanted, note=note)
-
-        with http_hint(chosen, f"POST /approvals/{approval}", '{"decision": "edit", ...}'):
-            decided = with_board(with_data(chosen), change)
+        decided = with_client(
+            chosen if chosen.url else with_data(chosen),
+            lambda client: client.decide_approval(approval, "edit", arguments=wanted, note=note),
+        )
     _print(decided, json=json)
 
 
 def _decide(
-    approval: str, decision: Literal["approve", "deny"], note: str, data: Any, *, json: bool
+    approval: str,
+    decision: Literal["approve", "deny"],
+    note: str,
+    chosen: "Settings",
+    *,
+    json: bool,
 ) -> None:
-    with exit_on_error():
-        decided = run_offline(
-            settings(data=data),
-            f"POST /approvals/{approval}",
-            lambda opened: opened.approvals.decide(approval, decision, note=note),
-            body=json_library.dumps({"decision": decision}),
-        )
+    decided = with_client(
+        chosen,
+        lambda client: client.decide_approval(approval, decision, note=note),
+        opens="stored",
+    )
     _print(decided, json=json)
 
 
@@ -137,14 +173,13 @@ def _object(text: str) -> dict[str, Any]:
     return value  # pyright: ignore[reportUnknownVariableType]  # JSON objects have text as keys
 
 
-def _print(approval: "Approval", *, json: bool) -> None:
-    from pegboard.features.approvals.schemas import TIMES, approval_to_dict
+def _print(approval: dict[str, Any], *, json: bool) -> None:
+    from pegboard.features.approvals.schemas import TIMES
 
-    data = approval_to_dict(approval)
     if json:
-        say_json(data)
+        say_json(approval)
         return
-    for key, value in data.items():
+    for key, value in approval.items():
         if key in TIMES:
             say(f"{key}: {format_time(value)}")
             continue
@@ -152,12 +187,12 @@ def _print(approval: "Approval", *, json: bool) -> None:
         say(f"{key}: {shown}")
 
 
-def _row(approval: "Approval") -> tuple[str, ...]:
+def _row(approval: dict[str, Any]) -> tuple[str, ...]:
     return (
-        approval.id,
-        approval.state,
-        approval.tool,
-        approval.principal,
-        format_time(approval.created_at),
-        approval.reason,
+        approval["id"],
+        approval["state"],
+        approval["tool"],
+        approval["principal"],
+        format_time(approval["created_at"]),
+        approval.get("reason", ""),
     )

@@ -8,13 +8,21 @@ import typer
 
 from pegboard import __version__
 from pegboard.cli.exit_codes import Exit, exit_on_error
-from pegboard.cli.offline_storage import is_held
-from pegboard.cli.options import BoardOption, DataOption, JsonOption, settings, with_board
+from pegboard.cli.options import (
+    BoardOption,
+    DataOption,
+    JsonOption,
+    UrlOption,
+    settings,
+    with_board,
+    with_client,
+)
 from pegboard.cli.output.sources import reason_of
 from pegboard.cli.output.tables import count_noun, say_json, table
 from pegboard.errors import ConfigError
 
 if TYPE_CHECKING:
+    from pegboard.cli.client.port import BoardClient
     from pegboard.runtime import Pegboard, Settings
 
 _EXTRAS = {
@@ -32,8 +40,17 @@ A status is `ok`, `unused`, `unchecked` (another process has it), `missing`, `fa
 """
 
 
-def doctor(*, board: BoardOption = None, data: DataOption = None, json: JsonOption = False) -> None:
-    """Check the installation, the settings, the board file and each source."""
+def doctor(
+    *,
+    board: BoardOption = None,
+    data: DataOption = None,
+    url: UrlOption = None,
+    json: JsonOption = False,
+) -> None:
+    """Check the installation, the settings, the board file and each source.
+
+    Of a server it shows what its probe and its sources report.
+    """
     from pegboard.runtime.plugins import list_kinds
 
     checks: list[Check] = [
@@ -43,9 +60,9 @@ def doctor(*, board: BoardOption = None, data: DataOption = None, json: JsonOpti
         ("source kinds", "ok", ", ".join(list_kinds())),
     ]
     with exit_on_error():
-        chosen = settings(board, data)
+        chosen = settings(board, data, url)
         checks += _settings(chosen)
-        checks += _all(chosen)
+        checks += with_client(chosen, _check_server) if chosen.url else _all(chosen)
         if json:
             keys = ("check", "status", "detail")
             say_json([dict(zip(keys, check, strict=True)) for check in checks])
@@ -79,14 +96,38 @@ def _settings(chosen: "Settings") -> list[Check]:
     return [(f"setting {name}", "ok", str(value)) for name, value in changed.items()]
 
 
+async def _check_server(client: "BoardClient") -> list[Check]:
+    """Check a server by its probe and its sources."""
+    ready = await client.read_readiness()
+    found = await client.list_sources(check=True)
+    count = count_noun(ready.get("tools", 0), "tool")
+    problem = ready.get("problem", "")
+    server: Check = ("server", "failed" if problem else "ok", problem or count)
+    agents = (await client.list_agents())["agents"]
+    rules = ready.get("rules", ())
+    return [server, *map(_source, found["sources"]), *map(_agent, agents), *map(_rule, rules)]
+
+
 def _all(chosen: "Settings") -> list[Check]:
-    """Check the data and the board; where a server has the data, the board without it."""
+    """Check the data and the board.
+
+    Of a server that has the data, the server is checked; else the board without the data.
+    """
+    from pegboard.cli.client.connect import use_holder
+    from pegboard.runtime.holder import describe_process, find_holder, is_held
+
     try:
         return _board(chosen)
     except ConfigError as error:
         if chosen.data is None or not is_held(error):
             return [("board", "wrong", error.message)]
-        held: Check = ("data", "unchecked", error.message)
+        process, holder = find_holder(chosen)
+    who = describe_process(process, holder)
+    said = f"{chosen.data} is in use by {who}, which answers no requests: it is not checked"
+    held: Check = ("data", "unchecked", said)
+    if holder is not None and holder.url:
+        used = f"{who} uses it, and is checked at {holder.url}"
+        return [("data", "ok", used), *use_holder(holder, _check_server)]
     try:
         # a database that servers share is not held by one of them
         return [held, *_board(chosen.model_copy(update={"data": None}))]
@@ -97,20 +138,31 @@ def _all(chosen: "Settings") -> list[Check]:
 def _board(chosen: "Settings") -> list[Check]:
     async def ask(
         opened: "Pegboard",
-    ) -> tuple[list[dict[str, Any]], tuple[str, ...], dict[str, str], list[Check]]:
-        registry = opened.registry
+    ) -> tuple[list[dict[str, Any]], list[Check], dict[str, str], list[Check]]:
         sandbox = {item.back_end: item.reason for item in await opened.sandbox_findings()}
-        unused = registry.environment.policy.find_unused(registry.names())
-        return await opened.health(), unused, sandbox, _entries(opened)
+        found = await opened.health()
+        rules = [_rule(rule.to_dict()) for rule in opened.find_unused_rules()]
+        agents = list(map(_agent, opened.agents.list()))
+        return found, rules, sandbox, [*_entries(opened), *agents]
 
     name = str(chosen.board) if chosen.board is not None else "built-in tools only"
-    found, unused, sandbox, entries = with_board(chosen, ask)
-    rules = [(f"rule '{glob}'", "unused", "it matches no tool on the board") for glob in unused]
+    found, rules, sandbox, entries = with_board(chosen, ask)
     walls = [
         (f"sandbox {back_end}", "missing" if reason else "ok", reason)
         for back_end, reason in sandbox.items()
     ]
     return [("board", "ok", name), *map(_source, found), *entries, *rules, *walls]
+
+
+def _rule(rule: dict[str, str]) -> Check:
+    detail = f"{rule['where']}: {rule['reason']}" if rule["where"] else rule["reason"]
+    return (f"{rule['rule']} rule '{rule['glob']}'", "unused", detail)
+
+
+def _agent(item: dict[str, Any]) -> Check:
+    reasons = [f"{name}: {reason}" for name, reason in item["missing"].items()]
+    detail = item["unavailable"] or "; ".join(reasons) or count_noun(item["tool_count"], "tool")
+    return (f"agent {item['name']}", "missing" if item["unavailable"] else "ok", detail)
 
 
 def _source(item: dict[str, Any]) -> Check:

@@ -1,30 +1,40 @@
 """`pegboard explain NAME`: why a tool may or may not be called."""
 
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated
 
 import typer
 
+from pegboard.cli.complete_tools import complete_tool
 from pegboard.cli.exit_codes import exit_on_error
-from pegboard.cli.options import BoardOption, JsonOption, find_tool, settings, with_board
+from pegboard.cli.options import (
+    BoardOption,
+    DataOption,
+    JsonOption,
+    UrlOption,
+    settings,
+    with_client,
+)
 from pegboard.cli.output.tables import say, say_json, table
-
-if TYPE_CHECKING:
-    from pegboard.runtime import Pegboard
 
 
 def explain(
-    name: Annotated[str, typer.Argument(help="The tool's name or id; hidden tools too.")],
+    name: Annotated[
+        str,
+        typer.Argument(
+            help="The tool's name or id; hidden tools too.", autocompletion=complete_tool
+        ),
+    ],
     *,
     board: BoardOption = None,
+    data: DataOption = None,
+    url: UrlOption = None,
     json: JsonOption = False,
 ) -> None:
     """Explain whether a tool may be called, and by which rule."""
-
-    async def find(opened: "Pegboard") -> dict[str, Any]:
-        return opened.explain((await find_tool(opened, name)).spec.name).to_dict()
-
     with exit_on_error():
-        answer = with_board(settings(board), find, whole=False)
+        answer = with_client(
+            settings(board, data, url), lambda client: client.explain_tool(name), opens="named"
+        )
         if json:
             say_json(answer)
             return

@@ -1,7 +1,7 @@
 """`pegboard graph`: dependencies between tools."""
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import Annotated, Any, Literal
 
 import typer
 
@@ -12,16 +12,13 @@ from pegboard.cli.options import (
     DataOption,
     JsonOption,
     SvgOption,
+    UrlOption,
     settings,
-    with_board,
+    with_client,
 )
 from pegboard.cli.output.dependency_graph import as_mermaid, as_svg, as_tree
 from pegboard.cli.output.tables import count_noun, note, say, say_json, table
 from pegboard.errors import InvalidRequest
-
-if TYPE_CHECKING:
-    from pegboard.registry.dependencies import DependencyGraph
-    from pegboard.runtime import Pegboard
 
 graph = typer.Typer(help="Show and change the dependencies between tools.", no_args_is_help=True)
 Direction = Literal["both", "prerequisites", "dependants"]
@@ -39,16 +36,15 @@ def show_graph(
     svg: SvgOption = None,
     board: BoardOption = None,
     data: DataOption = None,
+    url: UrlOption = None,
     json: JsonOption = False,
 ) -> None:
     """Show the whole graph."""
-
-    async def find(opened: "Pegboard") -> dict[str, Any]:
-        service = opened.dependencies
-        return _to_dict(opened, service.current if version is None else service.at(version))
-
     with exit_on_error():
-        _print(with_board(settings(board, data), find), mermaid=mermaid, svg=svg, json=json)
+        found = with_client(
+            settings(board, data, url), lambda client: client.show_graph(version=version)
+        )
+        _print(found, mermaid=mermaid, svg=svg, json=json)
 
 
 @graph.command("around")
@@ -63,17 +59,16 @@ def around(
     svg: SvgOption = None,
     board: BoardOption = None,
     data: DataOption = None,
+    url: UrlOption = None,
     json: JsonOption = False,
 ) -> None:
     """Show the prerequisites and dependants of a tool."""
-
-    async def find(opened: "Pegboard") -> dict[str, Any]:
-        service = opened.dependencies
-        node = service.node(tool)
-        return _to_dict(opened, service.current.around(node, depth=depth, direction=direction))
-
     with exit_on_error():
-        _print(with_board(settings(board, data), find), mermaid=mermaid, svg=svg, json=json)
+        found = with_client(
+            settings(board, data, url),
+            lambda client: client.show_graph(around=tool, depth=depth, direction=direction),
+        )
+        _print(found, mermaid=mermaid, svg=svg, json=json)
 
 
 @graph.command("breaks")
@@ -85,19 +80,15 @@ def breaks(
     ] = False,
     board: BoardOption = None,
     data: DataOption = None,
+    url: UrlOption = None,
     json: JsonOption = False,
 ) -> None:
     """Show which tools no longer work when a tool fails."""
-    from pegboard.features.dependencies import find_impact
-
-    async def find(opened: "Pegboard") -> dict[str, Any]:
-        service = opened.dependencies
-        certain = opened.tool_health.replacements.find_certain if alternatives else None
-        found = find_impact(service.current, service.node(tool), substitutes_of=certain)
-        return found.to_dict(service.names(item.tool for item in found.broken))
-
     with exit_on_error():
-        found = with_board(settings(board, data), find)
+        found = with_client(
+            settings(board, data, url),
+            lambda client: client.show_breaks(tool, alternatives=alternatives),
+        )
         if json:
             say_json(found)
             return
@@ -114,15 +105,14 @@ def replacements(
     *,
     board: BoardOption = None,
     data: DataOption = None,
+    url: UrlOption = None,
     json: JsonOption = False,
 ) -> None:
     """Propose substitutes for a tool, the best first, with reasons."""
-
-    async def find(opened: "Pegboard") -> dict[str, Any]:
-        return opened.tool_health.replacements.find(tool).to_dict()
-
     with exit_on_error():
-        found = with_board(settings(board, data), find)
+        found = with_client(
+            settings(board, data, url), lambda client: client.show_replacements(tool)
+        )
         if json:
             say_json(found)
             return
@@ -142,22 +132,23 @@ def update(
     remove_edge: Pairs = None,
     board: BoardOption = None,
     data: DataOption = None,
+    url: UrlOption = None,
     json: JsonOption = False,
 ) -> None:
-    """Change the graph atomically (stored with --data)."""
+    """Change the graph atomically."""
     from pegboard.registry.dependencies import GraphChange
 
-    async def change(opened: "Pegboard") -> dict[str, Any]:
+    with exit_on_error():
         wanted = GraphChange(
             add_nodes=tuple(add_node or ()),
             remove_nodes=tuple(remove_node or ()),
             add_edges=tuple(map(_pair, add_edge or ())),
             remove_edges=tuple(map(_pair, remove_edge or ())),
         )
-        return _to_dict(opened, await opened.dependencies.update(wanted, origin="cli"))
-
-    with exit_on_error():
-        _print(with_board(settings(board, data), change), mermaid=False, json=json)
+        changed = with_client(
+            settings(board, data, url, keep="write"), lambda client: client.update_graph(wanted)
+        )
+        _print(changed, mermaid=False, json=json)
 
 
 def _pair(text: str) -> tuple[str, str]:
@@ -165,12 +156,6 @@ def _pair(text: str) -> tuple[str, str]:
     if not (separator and first.strip() and second.strip()):
         raise InvalidRequest(f"'{text}' is not an edge; write 'PREREQUISITE,DEPENDANT'")
     return first.strip(), second.strip()
-
-
-def _to_dict(opened: "Pegboard", found: "DependencyGraph") -> dict[str, Any]:
-    from pegboard.features.dependencies import graph_dict
-
-    return graph_dict(found, opened.dependencies.names(found.nodes))
 
 
 def _print(found: dict[str, Any], *, mermaid: bool, json: bool, svg: Path | None = None) -> None:

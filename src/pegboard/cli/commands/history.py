@@ -1,17 +1,13 @@
 """`pegboard history`: recorded calls."""
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 import typer
 
 from pegboard.cli.exit_codes import Exit, exit_on_error
-from pegboard.cli.options import DataOption, JsonOption, settings
+from pegboard.cli.options import DataOption, JsonOption, UrlOption, settings, with_client
 from pegboard.cli.output.tables import format_time, note, say, say_json, table
-
-if TYPE_CHECKING:
-    from pegboard.core.ports.call_stores import HistoryPage, HistoryQuery
-    from pegboard.runtime import Settings
 
 
 def history(
@@ -33,11 +29,10 @@ def history(
     cursor: Annotated[str, typer.Option(help="Cursor of the next page.")] = "",
     board: Annotated[Path | None, typer.Option("--board", "-b", hidden=True)] = None,
     data: DataOption = None,
+    url: UrlOption = None,
     json: JsonOption = False,
 ) -> None:
     """Show recorded calls, newest first; works while a server is running."""
-    import asyncio
-
     from pegboard.core.ports.call_stores import HistoryQuery
 
     query = HistoryQuery(
@@ -51,31 +46,20 @@ def history(
         cursor=cursor,
     )
     with exit_on_error():
-        chosen = settings(board, data)
+        chosen = settings(board, data, url)
         if error:
-            _show_detail(asyncio.run(_detail(chosen, error)), error, json=json)
+            detail = with_client(chosen, lambda client: client.show_error(error), opens="history")
+            _show_detail(detail, error, json=json)
             return
-        page = asyncio.run(_page(chosen, query))
+        page = with_client(chosen, lambda client: client.list_calls(query), opens="history")
     if json:
-        say_json({"calls": list(page.calls), "next_cursor": page.next_cursor})
+        say_json(page)
         return
-    table(("time", "tool", "status", "ms", "caller", "error"), (_row(c) for c in page.calls))
-    if page.next_cursor:
-        note(f"more with --cursor {page.next_cursor}")
-
-
-async def _page(chosen: "Settings", query: "HistoryQuery") -> "HistoryPage":
-    from pegboard.runtime.wiring.storage import open_history
-
-    async with open_history(chosen) as opened:
-        return await opened.calls(query)
-
-
-async def _detail(chosen: "Settings", error_id: str) -> dict[str, Any] | None:
-    from pegboard.runtime.wiring.storage import open_history
-
-    async with open_history(chosen) as opened:
-        return await opened.detail(error_id)
+    table(("time", "tool", "status", "ms", "caller", "error"), map(_row, page["calls"]))
+    if not page["calls"]:
+        note("no recorded call matches")
+    if page["next_cursor"]:
+        note(f"more with --cursor {page['next_cursor']}")
 
 
 def _show_detail(detail: dict[str, Any] | None, error_id: str, *, json: bool) -> None:

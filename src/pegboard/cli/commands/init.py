@@ -6,6 +6,7 @@ from typing import Annotated
 import typer
 
 from pegboard.cli.exit_codes import exit_on_error
+from pegboard.cli.options import refuse_url
 from pegboard.cli.output.tables import say
 from pegboard.errors import ConfigError
 
@@ -55,11 +56,15 @@ def init(
 ) -> None:
     """Write a board.yaml and a my_tools.py to start from; does not overwrite files."""
     with exit_on_error():
+        refuse_url()
         path = board or folder / "board.yaml"
         tools = path.parent / "my_tools.py"
         for file in (path, tools):
             if file.exists():
-                raise ConfigError(f"{file} exists already; init does not overwrite files.")
+                raise ConfigError(
+                    f"{file} exists already; init does not overwrite files. Name another folder: "
+                    "'pegboard init DIR'."
+                )
         try:
             path.parent.mkdir(parents=True, exist_ok=True)
         except OSError as error:

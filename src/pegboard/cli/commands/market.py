@@ -10,24 +10,26 @@ import typer
 
 from pegboard.cli.add_source import NewSource, add_source, refuse_duplicate, show_source
 from pegboard.cli.exit_codes import exit_on_error
-from pegboard.cli.offline_storage import run_offline
 from pegboard.cli.options import (
     DEFAULT_BOARD,
     BoardOption,
     DataOption,
     JsonOption,
+    UrlOption,
+    refuse_url,
     settings,
     with_board,
+    with_client,
 )
 from pegboard.cli.output.marketplace import print_review
 from pegboard.cli.output.tables import count_noun, first_line, note, say_json, table
 from pegboard.errors import ConfigError, InvalidRequest
 
 if TYPE_CHECKING:
+    from pegboard.cli.client.port import BoardClient
     from pegboard.features.marketplace import EntrySelection, Review
     from pegboard.runtime import Pegboard, Settings
     from pegboard.runtime.board_file.load import LoadedBoard
-    from pegboard.runtime.wiring.offline import OfflineBoard
 
 T = TypeVar("T")
 EntryArgument = Annotated[
@@ -43,6 +45,11 @@ ToolsOption = Annotated[
 NameOption = Annotated[
     str, typer.Option("--name", help="Prefix of its tools' names; by default generated.")
 ]
+_NONE = (
+    "no marketplace is configured; name one in board.yaml:\n"
+    "  marketplaces:\n"
+    "    - {kind: mcp_registry, name: official, document: https://registry.example/v0.1/servers}"
+)
 
 market = typer.Typer(
     help="Browse external catalogues, review entries and add them to the board.",
@@ -62,6 +69,7 @@ def list_entries(
     limit: Annotated[int, typer.Option(min=1, max=500, help="Maximum number of entries.")] = 50,
     cursor: Annotated[str, typer.Option(help="Cursor of the next page.")] = "",
     board: BoardOption = None,
+    url: UrlOption = None,
     json: JsonOption = False,
 ) -> None:
     """List the entries of the board's marketplaces."""
@@ -75,7 +83,7 @@ def list_entries(
         cursor=cursor,
     )
     with exit_on_error():
-        found = _with_board(board, lambda opened: opened.marketplace.browse(wanted))
+        found = _with_market(settings(board, url=url), lambda it: it.list_entries(wanted))
     if json:
         say_json(found)
         return
@@ -83,7 +91,7 @@ def list_entries(
         _tell_state(item)
     headings = ("entry", "version", "effect", "good for", "description")
     table(headings, map(_row, found["entries"]))
-    note(_count(len(found["entries"])))
+    note(_count(len(found["entries"])) if found["marketplaces"] else _NONE)
     if found["next_cursor"]:
         note(f"more with --cursor {found['next_cursor']}")
 
@@ -96,16 +104,21 @@ def show(
     tools: ToolsOption = "",
     name: NameOption = "",
     board: BoardOption = None,
+    url: UrlOption = None,
     json: JsonOption = False,
 ) -> None:
     """Review an entry: show everything that adding it would do, without starting it."""
     with exit_on_error():
         choice = _choice(way, tools, name)
-        review = _review(entry, choice, board)
+        marketplace, rest = _split(entry)
+        review = _with_market(
+            settings(board, url=url),
+            lambda client: client.review_entry(marketplace, rest, choice),
+        )
     if json:
-        say_json(review.shown)
+        say_json(review)
     else:
-        print_review(review.shown)
+        print_review(review)
 
 
 @market.command()
@@ -133,6 +146,7 @@ def add(
     from pegboard.runtime.settings import environ
 
     with exit_on_error():
+        refuse_url()
         choice = _choice(way, tools, name)
         review = _review(entry, choice, board, digest=digest)
         source = review.source
@@ -192,18 +206,22 @@ def _is_wanted(review: "Review", *, yes: bool) -> bool:
 
 def _record(review: "Review", chosen: "Settings", path: Path) -> None:
     """Record the addition in the audit trail, if there is one and no server has it."""
+    import asyncio
+
     from pegboard.core.principal import LOCAL
     from pegboard.features.marketplace import addition_event
+    from pegboard.runtime.wiring.offline import open_offline
 
     if chosen.data is None and chosen.database is None:
         return
     event = addition_event(review, LOCAL, at=time(), file=path.name)
 
-    async def tell(opened: "OfflineBoard") -> None:
-        opened.tell(event)
+    async def tell() -> None:
+        async with open_offline(chosen) as opened:
+            opened.tell(event)
 
     try:
-        run_offline(chosen, "GET /audit", tell)
+        asyncio.run(tell())
     except ConfigError as error:
         note(
             "pegboard: this was not written to the audit trail: "
@@ -214,22 +232,30 @@ def _record(review: "Review", chosen: "Settings", path: Path) -> None:
 def _review(
     entry: str, choice: "EntrySelection", board: Path | None, *, digest: str = ""
 ) -> "Review":
-    marketplace, _, rest = entry.partition("/")
-    if not rest:
-        raise InvalidRequest("write MARKET/ENTRY, as 'pegboard market list' shows them")
+    marketplace, rest = _split(entry)
 
     async def look(opened: "Pegboard") -> "Review":
         if digest:
             return await opened.marketplace.confirm(marketplace, rest, choice, digest=digest)
         return await opened.marketplace.review(marketplace, rest, choice)
 
-    return _with_board(board, look)
+    return with_board(_without_data(settings(board)), look, whole=False)
 
 
-def _with_board(board: Path | None, use: "Callable[[Pegboard], Awaitable[T]]") -> T:
-    """Open the board without its stored data, which a server may have."""
-    chosen = settings(board).model_copy(update={"data": None, "database": None})
-    return with_board(chosen, use, whole=False)
+def _with_market(chosen: "Settings", use: "Callable[[BoardClient], Awaitable[T]]") -> T:
+    return with_client(_without_data(chosen), use, opens="named")
+
+
+def _without_data(chosen: "Settings") -> "Settings":
+    """Settings of the board without its stored data, which a server may have."""
+    return chosen.model_copy(update={"data": None, "database": None})
+
+
+def _split(entry: str) -> tuple[str, str]:
+    marketplace, _, rest = entry.partition("/")
+    if not rest:
+        raise InvalidRequest("write MARKET/ENTRY, as 'pegboard market list' shows them")
+    return marketplace, rest
 
 
 def _choice(way: str, tools: str, name: str) -> "EntrySelection":

@@ -60,9 +60,10 @@ def serve(
     if context.invoked_subcommand is not None:
         return
     with exit_on_error():
-        chosen = settings(board, data)
+        chosen = settings(board, data, keep="mcp")
         if chosen.board is not None and not Path(chosen.board).is_file():
             raise ConfigError(f"There is no board file {chosen.board}: try 'pegboard init'.")
+        from pegboard.servers.http import serve_commands
         from pegboard.servers.mcp import BoardSelection, serve_stdio
 
         selection = BoardSelection(
@@ -72,7 +73,7 @@ def serve(
             exclude=tuple(exclude or ()),
             own=own,
         )
-        serve_stdio(chosen, selection=selection)
+        serve_stdio(chosen, selection=selection, http=serve_commands)
 
 
 @mcp.command()
@@ -113,6 +114,7 @@ def config(
             ]
             own_part = [f"--as={own}"] if own else []
             entry = command_entry(known, [*_command(chosen), *chosen_part, *own_part])
+            _note_variables(known.title, chosen)
         path = (
             project_path(known, Path.cwd())
             if project
@@ -127,6 +129,18 @@ def config(
             f"Wrote '{name}' into {path}" + (f"; the previous version is in {kept}" if kept else "")
         )
         note(f"Restart {known.title} if it is running.")
+
+
+def _note_variables(client: str, chosen: "Settings") -> None:
+    """Say which variables the entry needs: many clients do not pass on those of a shell."""
+    from pegboard.runtime.board_file.load import find_variables
+
+    names = [] if chosen.board is None else find_variables(chosen.board)
+    if names:
+        note(
+            f"The board needs {', '.join(names)}: set them in 'env' of the entry, since {client} "
+            "may not pass on the variables of your shell."
+        )
 
 
 def _command(chosen: "Settings") -> list[str]:

@@ -1,6 +1,5 @@
-"""`pegboard plan GOAL`: make and check a plan, without running it."""
+"""`pegboard plan GOAL`: make and check a plan, and run it on request."""
 
-from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -13,20 +12,30 @@ from pegboard.cli.options import (
     DataOption,
     JsonOption,
     SvgOption,
+    UrlOption,
+    explicit_options,
+    keeps_data,
     settings,
-    with_board,
+    with_client,
 )
 from pegboard.cli.output.tables import note, say, say_json
-from pegboard.cli.plan_files import is_plan_file, parse_params, read_plan_file
-from pegboard.errors import InvalidRequest
+from pegboard.cli.plan_files import (
+    is_plan_file,
+    parse_params,
+    read_plan_file,
+    refuse_extra_arguments,
+)
+from pegboard.errors import GraphInvalid, InvalidRequest
 
 if TYPE_CHECKING:
-    from pegboard.core.graph import Graph
-    from pegboard.planning import PlanRequest
-    from pegboard.runtime import Pegboard
+    from pegboard.cli.client.port import BoardClient
+    from pegboard.runtime import Settings
+
+CONTEXT = {"allow_extra_args": True}
 
 
 def plan(
+    ctx: typer.Context,
     goal: Annotated[
         str,
         typer.Argument(help="A tool, a task that a tool supports, or a plan file to check."),
@@ -45,66 +54,107 @@ def plan(
     check: Annotated[
         bool, typer.Option("--check", help="Exit with an error when the plan has faults.")
     ] = False,
+    run: Annotated[
+        bool,
+        typer.Option("--run", help="Run the plan after showing it, as `pegboard run` does."),
+    ] = False,
     mermaid: Annotated[bool, typer.Option("--mermaid", help="Print a Mermaid flow chart.")] = False,
     svg: SvgOption = None,
     board: BoardOption = None,
     data: DataOption = None,
+    url: UrlOption = None,
     json: JsonOption = False,
 ) -> None:
-    """Make a plan, check it and explain it; with --data it is stored and can be run.
+    """Make a plan, check it and explain it; it is stored and can be run.
 
-    A file with a plan or a graph is checked, and not stored.
+    A file with a plan or a graph is checked, and not stored. With --run the plan is run once it has
+    been shown, unless it has faults; --json then prints both as `plan` and `run`.
     """
     from pegboard.planning import PlanRequest
 
-    with exit_on_error():
-        params = parse_params(param or [])
-        if is_plan_file(goal):
-            if capability or params:
-                raise InvalidRequest(
-                    "A plan file is complete; `-c` and `-p` cannot be combined with it."
-                )
-            document = read_plan_file(goal)
-            use = partial(_check, document, svg)
-        else:
+    def show(told: dict[str, Any], document: dict[str, Any] | None) -> None:
+        drawn = _draw(told if document is None else document, svg)
+        if json and not run:
+            say_json(told)
+        elif mermaid:
+            say(told["mermaid"].rstrip())
+        elif not json:
+            _tell(told, drawn)
+
+    async def work(client: "BoardClient") -> tuple[dict[str, Any], dict[str, Any] | None]:
+        if document is None:
             request = PlanRequest(goal=goal, capabilities=tuple(capability or ()), params=params)
-            use = partial(_make, request, svg)
-        told, drawn = with_board(settings(board, data), use)
-    if json:
-        say_json(told)
-    elif mermaid:
-        say(told["mermaid"].rstrip())
-    else:
-        _tell(told, drawn)
+            told = await client.make_plan(request)
+        else:
+            told = await client.check_plan(document)
+        show(told, document)
+        if not run or not told["runnable"]:
+            return told, None
+        return told, await _run(client, document or told["plan_id"], params, quiet=json)
+
+    with exit_on_error():
+        refuse_extra_arguments(ctx.args)
+        chosen = settings(board, data, url, keep="write")
+        params = parse_params(param or [])
+        document = _read(goal, is_complete=not capability and (run or not params))
+        told, ended = with_client(chosen, work)
+    if run:
+        _end_run(told, ended, json=json, options=explicit_options(board, data, url), chosen=chosen)
     if check and not told["runnable"]:
         raise typer.Exit(Exit.FAILED)
 
 
-async def _make(
-    request: "PlanRequest", svg: Path | None, opened: "Pegboard"
-) -> tuple[dict[str, Any], str]:
-    from pegboard.features.plans.views import show_plan
-    from pegboard.rendering.text import mermaid
-
-    made = await opened.plans.make(request)
-    return show_plan(made, mermaid), _draw(made.graph, svg)
-
-
-async def _check(
-    document: dict[str, Any], svg: Path | None, opened: "Pegboard"
-) -> tuple[dict[str, Any], str]:
-    from pegboard.features.plans.views import show_check
-    from pegboard.rendering.text import mermaid
-
-    found = opened.plans.check(document)
-    drawn = "" if found.graph is None else _draw(found.graph, svg)
-    return {"choices": [], "notes": [], **show_check(found, mermaid)}, drawn
+def _read(goal: str, *, is_complete: bool) -> dict[str, Any] | None:
+    """The document of a plan file; None for a goal."""
+    if not is_plan_file(goal):
+        return None
+    if not is_complete:
+        raise InvalidRequest(
+            "A plan file is complete; `-c` cannot be combined with it, and `-p` only with --run."
+        )
+    return read_plan_file(goal)
 
 
-def _draw(graph: "Graph", svg: Path | None) -> str:
+async def _run(
+    client: "BoardClient", plan: str | dict[str, Any], params: dict[str, Any], *, quiet: bool
+) -> dict[str, Any]:
+    from pegboard.cli.output.runs import watch_run
+
+    begun, last = await client.start_run(plan, params if isinstance(plan, dict) else {}, key="")
+    return await watch_run(client, begun["run_id"], after=last, quiet=quiet)
+
+
+def _end_run(
+    told: dict[str, Any],
+    ended: dict[str, Any] | None,
+    *,
+    json: bool,
+    options: str,
+    chosen: "Settings",
+) -> None:
+    """Print the run and exit with its code; a plan with faults was not run."""
+    from pegboard.cli.output.runs import exit_code_of, print_run
+
+    if json:
+        say_json({"plan": told, "run": ended})
+    elif ended is not None:
+        print_run(ended, options=options, is_kept=keeps_data(chosen))
+    else:
+        note("pegboard: the plan has faults, so it was not run")
+    raise typer.Exit(Exit.FAILED if ended is None else exit_code_of(ended))
+
+
+def _draw(document: dict[str, Any], svg: Path | None) -> str:
+    """Draw a plan as a tree, and as an SVG; empty for one that cannot be read."""
+    from pegboard.graphs.documents.read import read_graph
     from pegboard.rendering.svg import chart
     from pegboard.rendering.text import tree
 
+    fields = ("plan_id", "name", "steps") if "choices" in document else tuple(document)
+    try:
+        graph = read_graph({name: document[name] for name in fields if name in document})
+    except GraphInvalid:
+        return ""
     if svg is not None:
         write_file(svg, chart(graph))
     return tree(graph)
@@ -113,11 +163,11 @@ def _draw(graph: "Graph", svg: Path | None) -> str:
 def _tell(told: dict[str, Any], drawn: str) -> None:
     if drawn:
         say(drawn.rstrip())
-    for choice in told["choices"]:
+    for choice in told.get("choices", ()):
         say(f"{choice['step']}: {choice['reason']}")
     for step in told["approvals"]:
         say(f"{step}: a person is asked first")
-    for text in told["notes"]:
+    for text in told.get("notes", ()):
         note(f"note: {text}")
     for fault in told["faults"]:
         note(f"{fault['severity']}: {_where(fault)}: {fault['message']}")

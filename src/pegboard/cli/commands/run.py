@@ -1,7 +1,7 @@
 """`pegboard run PLAN`: run a stored plan, or one in a file, to its end."""
 
 from shlex import quote
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -12,19 +12,28 @@ from pegboard.cli.options import (
     JsonOption,
     SvgOption,
     TimelineOption,
+    UrlOption,
     explicit_options,
+    keeps_data,
     settings,
-    with_board,
+    with_client,
 )
-from pegboard.cli.plan_files import is_plan_file, parse_params, read_plan_file
-from pegboard.errors import GraphInvalid, PlanNotFound
+from pegboard.cli.plan_files import (
+    is_plan_file,
+    parse_params,
+    read_plan_file,
+    refuse_extra_arguments,
+)
+from pegboard.errors import PlanNotFound
 
 if TYPE_CHECKING:
-    from pegboard.features.runs import RunView
-    from pegboard.runtime import Pegboard, Settings
+    from pegboard.cli.client.port import BoardClient
+
+CONTEXT = {"allow_extra_args": True}
 
 
 def run(
+    ctx: typer.Context,
     plan: Annotated[
         str,
         typer.Argument(
@@ -44,54 +53,38 @@ def run(
     timeline: TimelineOption = None,
     board: BoardOption = None,
     data: DataOption = None,
+    url: UrlOption = None,
     json: JsonOption = False,
 ) -> None:
-    """Run a plan and print a time line. With --data it can be resumed after a crash.
+    """Run a plan and print a time line. It can be resumed after a crash.
 
-    A goal is planned first: `pegboard plan GOAL --json > plan.json`, then `pegboard run plan.json`.
+    A goal is planned first: `pegboard plan GOAL --run`.
     """
     from pegboard.cli.output.runs import print_and_exit, watch_run, write_drawings
-    from pegboard.runtime.wiring.storage import storage_location
 
-    async def start(opened: "Pegboard") -> "RunView":
-        if document is None:
-            try:
-                return await opened.runs.start_plan(plan, params, key=key)
-            except PlanNotFound as error:
-                raise PlanNotFound(f"{error.message} {_instead(plan, chosen)}") from error
-        from pegboard.graphs.documents.read import is_plan, read_graph
-
-        graph, as_plan = read_graph(document), is_plan(document)
-        return await opened.runs.start_graph(graph, params, key=key, as_plan=as_plan)
-
-    async def play(opened: "Pegboard") -> "RunView":
-        began = opened.registry.environment.now()
+    async def play(client: "BoardClient") -> dict[str, Any]:
         try:
-            view = await start(opened)
-        except GraphInvalid:
-            await opened.wait_for_sources()  # what was meant by a wrong name may be listed only now
-            view = await start(opened)
-        is_new = view.run.start.created_at >= began
-        last = 0 if is_new else await opened.runs.last_event(view.id)
-        return await watch_run(opened, view.id, after=last, quiet=json)
+            begun, last = await client.start_run(document or plan, params, key=key)
+        except PlanNotFound as error:
+            raise PlanNotFound(f"{error.message} {_instead(plan, is_kept=is_kept)}") from error
+        run_id = begun["run_id"]
+        ended = await watch_run(client, run_id, after=last, quiet=json)
+        await write_drawings(client, run_id, svg=svg, timeline=timeline)
+        return ended
 
     with exit_on_error():
-        chosen = settings(board, data)
+        refuse_extra_arguments(ctx.args)
+        chosen = settings(board, data, url, keep="write")
+        is_kept = keeps_data(chosen)
         params = parse_params(param or [])
         document = read_plan_file(plan) if is_plan_file(plan) else None
-        view = with_board(chosen, play, whole=False)
-        write_drawings(view, svg=svg, timeline=timeline)
-    is_kept = storage_location(chosen) is not None
-    print_and_exit(view, json=json, options=explicit_options(board, data), is_kept=is_kept)
+        ended = with_client(chosen, play, opens="named")
+    options = explicit_options(board, data, url)
+    print_and_exit(ended, json=json, options=options, is_kept=is_kept)
 
 
-def _instead(named: str, chosen: "Settings") -> str:
+def _instead(named: str, *, is_kept: bool) -> str:
     """The command to suggest when there is no such plan."""
-    from pegboard.runtime.wiring.storage import storage_location
-
-    where = "" if storage_location(chosen) is not None else "Without --data DIR no plan is stored. "
+    where = "" if is_kept else "Without a data directory no plan is stored. "
     said = quote(named)
-    return (
-        f"{where}If '{named[:100]}' is a goal, make a plan of it first: "
-        f"pegboard plan {said} --json > plan.json && pegboard run plan.json"
-    )
+    return f"{where}If '{named[:100]}' is a goal, plan and run it: pegboard plan {said} --run"

@@ -7,28 +7,29 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeVar
 import typer
 
 from pegboard.cli.exit_codes import exit_on_error
-from pegboard.cli.offline_storage import http_hint
 from pegboard.cli.options import (
     BoardOption,
     DataOption,
     JsonOption,
     SvgOption,
     TimelineOption,
+    UrlOption,
     explicit_options,
+    keeps_data,
     settings,
-    with_board,
+    with_client,
 )
 from pegboard.cli.output.tables import format_time, note, say, say_json, table
 from pegboard.errors import RunNotFound
 
 if TYPE_CHECKING:
-    from pegboard.features.runs import RunView
-    from pegboard.runtime import Pegboard, Settings
+    from pegboard.cli.client.port import BoardClient
+    from pegboard.runtime import Settings
 
 T = TypeVar("T")
 runs = typer.Typer(help="List, show, resume and cancel runs.", no_args_is_help=True)
 _NOT_KEPT = (
-    "Without --data DIR no run is stored: use the data directory that the runs were started with."
+    "Without a data directory no run is stored: use the one that the runs were started with."
 )
 State = Literal[
     "pending", "ready", "in_progress", "completed", "failed", "cancelled", "waiting", "paused",
@@ -45,27 +46,24 @@ def list_runs(
     cursor: Annotated[str, typer.Option(help="Cursor of the next page.")] = "",
     board: BoardOption = None,
     data: DataOption = None,
+    url: UrlOption = None,
     json: JsonOption = False,
 ) -> None:
     """List runs, newest first."""
-    from pegboard.core.ports.run_store import RunQuery
-    from pegboard.runtime.wiring.storage import storage_location
-
-    async def find(opened: "Pegboard") -> "tuple[tuple[RunView, ...], str]":
-        page = await opened.runs.list(RunQuery(state=state or "", limit=limit, cursor=cursor))
-        return page.runs, page.next_cursor
-
     with exit_on_error():
-        chosen = settings(board, data)
-        found, following = _on_board(chosen, find, "GET /runs")
+        chosen = settings(board, data, url)
+        page = _on_board(
+            chosen,
+            lambda client: client.list_runs(state=state or "", limit=limit, cursor=cursor),
+        )
     if json:
-        say_json({"runs": [view.to_dict() for view in found], "next_cursor": following or None})
+        say_json(page)
         return
-    table(("run", "state", "begun", "ms", "plan", "graph"), map(_row, found))
-    if storage_location(chosen) is None:
+    table(("run", "state", "begun", "ms", "plan", "graph"), map(_row, page["runs"]))
+    if not keeps_data(chosen):
         note(_NOT_KEPT)
-    if following:
-        note(f"more with --cursor {following}")
+    if page["next_cursor"]:
+        note(f"more with --cursor {page['next_cursor']}")
 
 
 @runs.command("show")
@@ -77,78 +75,91 @@ def show_run(
     timeline: TimelineOption = None,
     board: BoardOption = None,
     data: DataOption = None,
+    url: UrlOption = None,
     json: JsonOption = False,
 ) -> None:
     """Show a run: its steps on a time line, and what it waits for."""
     from pegboard.cli.output.runs import print_run, write_drawings
-    from pegboard.rendering import text as drawing
 
-    async def find(opened: "Pegboard") -> "RunView":
-        return await opened.runs.get(run_id)
+    async def find(client: "BoardClient") -> tuple[dict[str, Any], str]:
+        found = await client.show_run(run_id)
+        await write_drawings(client, run_id, svg=svg, timeline=timeline)
+        return found, await client.draw_run(run_id, "mermaid") if mermaid else ""
 
     with exit_on_error():
-        view = _on_board(settings(board, data), find, f"GET /runs/{run_id}")
-        write_drawings(view, svg=svg, timeline=timeline)
+        found, drawn = _on_board(settings(board, data, url), find)
     if json:
-        say_json(view.to_dict())
+        say_json(found)
     elif mermaid:
-        say(drawing.mermaid(view.graph, view.result).rstrip())
+        say(drawn.rstrip())
     else:
-        print_run(view, options=explicit_options(board, data))
+        print_run(found, options=explicit_options(board, data, url))
 
 
 @runs.command("pause")
 def pause_run(
-    run_id: RunId, *, board: BoardOption = None, data: DataOption = None, json: JsonOption = False
+    run_id: RunId,
+    *,
+    board: BoardOption = None,
+    data: DataOption = None,
+    url: UrlOption = None,
+    json: JsonOption = False,
 ) -> None:
     """Pause a run: running steps finish, and no new step starts."""
     from pegboard.cli.output.runs import pause_run
 
-    async def pause(opened: "Pegboard") -> "RunView":
-        return await pause_run(opened, run_id)
-
     with exit_on_error():
-        view = _on_board(settings(board, data), pause, f"POST /runs/{run_id}/pause")
+        run = _on_board(settings(board, data, url), lambda client: pause_run(client, run_id))
     if json:
-        say_json(view.to_dict())
+        say_json(run)
         return
-    say(f"{view.id}  {view.result.state.value}")
-    if view.run.finished_at is None:
-        note(f"resume it: pegboard runs resume {view.id}{explicit_options(board, data)}")
+    say(f"{run['run_id']}  {run['state']}")
+    if run["finished_at"] is None:
+        note(f"resume it: pegboard runs resume {run_id}{explicit_options(board, data, url)}")
     else:
         note("it has ended and cannot be paused")
 
 
 @runs.command("resume")
 def resume_run(
-    run_id: RunId, *, board: BoardOption = None, data: DataOption = None, json: JsonOption = False
+    run_id: RunId,
+    *,
+    board: BoardOption = None,
+    data: DataOption = None,
+    url: UrlOption = None,
+    json: JsonOption = False,
 ) -> None:
     """Resume a run that was paused or whose process died; completed steps are not repeated."""
     from pegboard.cli.output.runs import print_and_exit, watch_run
 
-    async def resume(opened: "Pegboard") -> "RunView":
-        last = await opened.runs.last_event(run_id)
-        await opened.runs.resume(run_id)
-        return await watch_run(opened, run_id, after=last, quiet=json)
+    async def resume(client: "BoardClient") -> dict[str, Any]:
+        last = await client.last_event(run_id)
+        await client.control_run(run_id, "resume")
+        return await watch_run(client, run_id, after=last, quiet=json)
 
     with exit_on_error():
-        view = _on_board(settings(board, data), resume, f"POST /runs/{run_id}/resume")
-    print_and_exit(view, json=json, options=explicit_options(board, data))
+        run = _on_board(settings(board, data, url), resume)
+    print_and_exit(run, json=json, options=explicit_options(board, data, url))
 
 
 @runs.command("cancel")
 def cancel_run(
-    run_id: RunId, *, board: BoardOption = None, data: DataOption = None, json: JsonOption = False
+    run_id: RunId,
+    *,
+    board: BoardOption = None,
+    data: DataOption = None,
+    url: UrlOption = None,
+    json: JsonOption = False,
 ) -> None:
     """Cancel a run."""
 
-    async def cancel(opened: "Pegboard") -> "RunView":
-        await opened.runs.cancel(run_id)
-        return await opened.runs.wait(run_id)
+    async def cancel(client: "BoardClient") -> dict[str, Any]:
+        await client.control_run(run_id, "cancel")
+        return await client.wait_for_run(run_id)
 
     with exit_on_error():
-        view = _on_board(settings(board, data), cancel, f"POST /runs/{run_id}/cancel")
-    say_json(view.to_dict()) if json else say(f"{view.id}  {view.result.state.value}")
+        run = _on_board(settings(board, data, url), cancel)
+    say_json(run) if json else say(f"{run['run_id']}  {run['state']}")
 
 
 @runs.command("answer")
@@ -161,21 +172,21 @@ def answer_run(
     *,
     board: BoardOption = None,
     data: DataOption = None,
+    url: UrlOption = None,
     json: JsonOption = False,
 ) -> None:
     """Answer a question of a run, and resume it."""
     from pegboard.cli.output.runs import print_and_exit, watch_run
 
-    async def give(opened: "Pegboard") -> "RunView":
-        last = await opened.runs.last_event(run_id)
-        await opened.runs.answer(run_id, pending_id, given)
-        return await watch_run(opened, run_id, after=last, quiet=json)
+    async def give(client: "BoardClient") -> dict[str, Any]:
+        last = await client.last_event(run_id)
+        await client.answer_run(run_id, pending_id, given)
+        return await watch_run(client, run_id, after=last, quiet=json)
 
     given = _value(answer)
-    body = json_library.dumps({"pending_id": pending_id, "answer": given})
     with exit_on_error():
-        view = _on_board(settings(board, data), give, f"POST /runs/{run_id}/answers", body)
-    print_and_exit(view, json=json, options=explicit_options(board, data))
+        run = _on_board(settings(board, data, url), give)
+    print_and_exit(run, json=json, options=explicit_options(board, data, url))
 
 
 @runs.command("send")
@@ -188,40 +199,35 @@ def send_to_run(
     *,
     board: BoardOption = None,
     data: DataOption = None,
+    url: UrlOption = None,
     json: JsonOption = False,
 ) -> None:
     """Send a run the message that a step waits for, and resume it."""
     from pegboard.cli.output.runs import print_and_exit, watch_run
 
-    async def send(opened: "Pegboard") -> "RunView":
-        last = await opened.runs.last_event(run_id)
-        await opened.runs.send(run_id, event, given)
-        return await watch_run(opened, run_id, after=last, quiet=json)
+    async def send(client: "BoardClient") -> dict[str, Any]:
+        last = await client.last_event(run_id)
+        await client.send_to_run(run_id, event, given)
+        return await watch_run(client, run_id, after=last, quiet=json)
 
     given = _value(message)
-    body = json_library.dumps({"event": event, "message": given})
     with exit_on_error():
-        view = _on_board(settings(board, data), send, f"POST /runs/{run_id}/messages", body)
-    print_and_exit(view, json=json, options=explicit_options(board, data))
+        run = _on_board(settings(board, data, url), send)
+    print_and_exit(run, json=json, options=explicit_options(board, data, url))
 
 
-def _on_board(
-    chosen: "Settings", use: "Callable[[Pegboard], Awaitable[T]]", call: str, body: str = ""
-) -> T:
-    """Use the board; while a server has its data, name the equivalent request.
+def _on_board(chosen: "Settings", use: "Callable[[BoardClient], Awaitable[T]]") -> T:
+    """Use the board.
 
     Raises:
         RunNotFound: There is no such run; the message says so if no run is stored at all.
     """
-    from pegboard.runtime.wiring.storage import storage_location
-
-    with http_hint(chosen, call, body):
-        try:
-            return with_board(chosen, use, whole=False)
-        except RunNotFound as error:
-            if storage_location(chosen) is not None:
-                raise
-            raise RunNotFound(f"{error.message} {_NOT_KEPT}") from error
+    try:
+        return with_client(chosen, use, opens="named")
+    except RunNotFound as error:
+        if keeps_data(chosen):
+            raise
+        raise RunNotFound(f"{error.message} {_NOT_KEPT}") from error
 
 
 def _value(text: str) -> Any:
@@ -231,12 +237,12 @@ def _value(text: str) -> Any:
         return text
 
 
-def _row(view: "RunView") -> tuple[str, ...]:
+def _row(run: dict[str, Any]) -> tuple[str, ...]:
     return (
-        view.id,
-        view.run.state.value,
-        format_time(view.run.start.created_at),
-        f"{view.result.duration_ms:.0f}" if view.run.finished_at is not None else "",
-        view.run.plan_id,
-        view.graph.name,
+        run["run_id"],
+        run["state"],
+        format_time(run["created_at"]),
+        f"{run['duration_ms']:.0f}" if run["finished_at"] is not None else "",
+        run["plan_id"] or "",
+        run["graph"],
     )

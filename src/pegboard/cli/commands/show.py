@@ -1,30 +1,37 @@
 """`pegboard show NAME`: everything about one tool."""
 
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated
 
 import typer
 
+from pegboard.cli.complete_tools import complete_tool
 from pegboard.cli.exit_codes import exit_on_error
-from pegboard.cli.options import BoardOption, JsonOption, find_tool, settings, with_board
+from pegboard.cli.options import (
+    BoardOption,
+    DataOption,
+    JsonOption,
+    UrlOption,
+    settings,
+    with_client,
+)
 from pegboard.cli.output.tables import say, say_json
-
-if TYPE_CHECKING:
-    from pegboard.runtime import Pegboard
 
 
 def show(
-    name: Annotated[str, typer.Argument(help="The tool's name or id.")],
+    name: Annotated[
+        str, typer.Argument(help="The tool's name or id.", autocompletion=complete_tool)
+    ],
     *,
     board: BoardOption = None,
+    data: DataOption = None,
+    url: UrlOption = None,
     json: JsonOption = False,
 ) -> None:
     """Show the whole specification of a tool, schemas included."""
-
-    async def find(opened: "Pegboard") -> dict[str, Any]:
-        return (await find_tool(opened, name)).spec.to_dict()
-
     with exit_on_error():
-        spec = with_board(settings(board), find, whole=False)
+        spec = with_client(
+            settings(board, data, url), lambda client: client.show_tool(name), opens="named"
+        )
         if json:
             say_json(spec)
             return

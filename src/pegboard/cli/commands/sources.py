@@ -5,13 +5,19 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from pegboard.cli.exit_codes import Exit, exit_on_error
-from pegboard.cli.options import BoardOption, JsonOption, settings, with_board
+from pegboard.cli.options import (
+    BoardOption,
+    DataOption,
+    JsonOption,
+    UrlOption,
+    settings,
+    with_client,
+)
 from pegboard.cli.output.sources import count_of, print_log_hint, reason_of
 from pegboard.cli.output.tables import say_json, table
 
 if TYPE_CHECKING:
-    from pegboard.runtime import Pegboard
-    from pegboard.runtime.sources.state import SourceState
+    from pegboard.cli.client.port import BoardClient
 
 
 def sources(
@@ -20,15 +26,17 @@ def sources(
         bool, typer.Option("--check", help="Exit with code 3 unless every source is healthy.")
     ] = False,
     board: BoardOption = None,
+    data: DataOption = None,
+    url: UrlOption = None,
     json: JsonOption = False,
 ) -> None:
     """Show each source with its health, its number of tools, and its problem."""
 
-    async def ask(opened: "Pegboard") -> "tuple[list[dict[str, Any]], list[SourceState]]":
-        return await opened.health(), opened.sources
+    async def ask(client: "BoardClient") -> tuple[list[dict[str, Any]], bool]:
+        return (await client.list_sources(check=True))["sources"], client.is_logged
 
     with exit_on_error():
-        found, states = with_board(settings(board), ask)
+        found, is_logged = with_client(settings(board, data, url), ask)
         if json:
             say_json(found)
         else:
@@ -46,6 +54,6 @@ def sources(
                     for item in found
                 ),
             )
-            print_log_hint(states)
+            print_log_hint(is_logged=is_logged)
     if check and any(item["status"] != "ok" or item["health"] != "healthy" for item in found):
         raise typer.Exit(Exit.UNAVAILABLE)

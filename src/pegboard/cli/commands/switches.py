@@ -1,20 +1,18 @@
 """`pegboard switches`: turn tools, a source or all writes off, and on again."""
 
-import json as json_library
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
 from pegboard.cli.exit_codes import exit_on_error
-from pegboard.cli.offline_storage import run_offline
-from pegboard.cli.options import DataOption, JsonOption, settings
+from pegboard.cli.options import DataOption, JsonOption, UrlOption, settings, with_client
 from pegboard.cli.output.kill_switches import warn_if_unmatched
 from pegboard.cli.output.tables import format_time, note, say, say_json, table
 from pegboard.errors import InvalidRequest
 
 if TYPE_CHECKING:
     from pegboard.core.ports.kill_switch_store import SwitchKind
-    from pegboard.features.kill_switches import KillSwitches, SwitchResult
+    from pegboard.runtime import Settings
 
 ToolArgument = Annotated[
     str,
@@ -33,19 +31,19 @@ switches = typer.Typer(
 
 
 @switches.command("list")
-def list_switches(*, data: DataOption = None, json: JsonOption = False) -> None:
+def list_switches(
+    *, data: DataOption = None, url: UrlOption = None, json: JsonOption = False
+) -> None:
     """List what is turned off."""
-    from pegboard.features.kill_switches.schemas import switches_to_dict
-
     with exit_on_error():
-        thrown = run_offline(
-            settings(data=data), "GET /switches", lambda opened: opened.switches.list()
+        thrown = with_client(
+            settings(data=data, url=url), lambda client: client.list_switches(), opens="stored"
         )
     if json:
-        say_json(switches_to_dict(thrown))
+        say_json(thrown)
         return
-    table(("kind", "name", "since", "by", "reason"), map(_row, thrown))
-    if not thrown:
+    table(("kind", "name", "since", "by", "reason"), map(_row, thrown["switches"]))
+    if not thrown["switches"]:
         note("nothing is turned off")
 
 
@@ -57,11 +55,20 @@ def off(
     writes: WritesOption = False,
     reason: Annotated[str, typer.Option(help="Shown to refused callers.")] = "",
     data: DataOption = None,
+    url: UrlOption = None,
     json: JsonOption = False,
 ) -> None:
     """Turn something off; running calls finish, and later ones are refused."""
     with exit_on_error():
-        _turn("off", tool, source, reason, data, writes=writes, json=json)
+        kind, name = _subject(tool, source, writes=writes)
+        chosen = settings(data=data, url=url, keep="write")
+        done = _turn("off", kind, name, reason, chosen, json=json)
+        if json:
+            return
+        if done["tools"] is None:
+            warn_if_unmatched(chosen, kind, name)
+        elif done["tools"] == 0:
+            note(f"there is no {kind} '{name}' now; 'pegboard tools' lists the tools")
 
 
 @switches.command()
@@ -71,35 +78,34 @@ def on(
     source: SourceOption = "",
     writes: WritesOption = False,
     data: DataOption = None,
+    url: UrlOption = None,
     json: JsonOption = False,
 ) -> None:
     """Turn on what was turned off under the same name."""
     with exit_on_error():
-        _turn("on", tool, source, "", data, writes=writes, json=json)
+        kind, name = _subject(tool, source, writes=writes)
+        _turn("on", kind, name, "", settings(data=data, url=url, keep="write"), json=json)
 
 
 def _turn(
-    turn: str, tool: str, source: str, reason: str, data: DataOption, *, writes: bool, json: bool
-) -> None:
-    from pegboard.features.kill_switches.schemas import switch_to_dict
-
-    kind, name = _subject(tool, source, writes=writes)
-    wanted = {"turn": turn, "kind": kind, "name": name, "reason": reason}
-
-    async def work(service: "KillSwitches") -> "SwitchResult":
-        if turn == "on":
-            return await service.on(kind, name)
-        return await service.off(kind, name, reason=reason)
-
-    body = json_library.dumps({key: value for key, value in wanted.items() if value})
-    chosen = settings(data=data)
-    done = run_offline(chosen, "POST /switches", lambda opened: work(opened.switches), body=body)
+    turn: Literal["on", "off"],
+    kind: "SwitchKind",
+    name: str,
+    reason: str,
+    chosen: "Settings",
+    *,
+    json: bool,
+) -> dict[str, Any]:
+    done = with_client(
+        chosen,
+        lambda client: client.turn_switch(turn, kind, name, reason=reason),
+        opens="stored",
+    )
     if json:
-        say_json(switch_to_dict(done))
+        say_json(done)
     else:
         say(f"{turn}: {name or 'all writes'}")
-        if turn == "off":
-            warn_if_unmatched(chosen, kind, name)
+    return done
 
 
 def _subject(tool: str, source: str, *, writes: bool) -> "tuple[SwitchKind, str]":
@@ -110,6 +116,6 @@ def _subject(tool: str, source: str, *, writes: bool) -> "tuple[SwitchKind, str]
     return ("tool", tool) if tool else ("source", source)
 
 
-def _row(thrown: "SwitchResult") -> tuple[str, ...]:
-    switch = thrown.switch
-    return (switch.kind, switch.name, format_time(switch.at), switch.by, switch.reason)
+def _row(switch: dict[str, Any]) -> tuple[str, ...]:
+    since = "" if switch["at"] is None else format_time(switch["at"])
+    return (switch["kind"], switch["name"], since, switch["by"], switch["reason"])

@@ -5,13 +5,20 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from pegboard.cli.exit_codes import exit_on_error
-from pegboard.cli.filter_suggestions import suggest_values
-from pegboard.cli.options import BoardOption, JsonOption, settings, with_board
+from pegboard.cli.filter_suggestions import names_value, suggest_values
+from pegboard.cli.options import (
+    BoardOption,
+    DataOption,
+    JsonOption,
+    UrlOption,
+    settings,
+    with_client,
+)
+from pegboard.cli.output.sources import describe_rule, describe_state
 from pegboard.cli.output.tables import count_noun, first_line, note, say_json, table
 
 if TYPE_CHECKING:
-    from pegboard.core.tool import ToolSpec
-    from pegboard.runtime import Pegboard
+    from pegboard.cli.client.port import BoardClient, FoundTools
 
 
 def tools(
@@ -26,10 +33,11 @@ def tools(
     ] = False,
     limit: Annotated[int, typer.Option(min=1, help="Maximum number of entries.")] = 1000,
     board: BoardOption = None,
+    data: DataOption = None,
+    url: UrlOption = None,
     json: JsonOption = False,
 ) -> None:
     """List the tools of the board, or search them."""
-    from pegboard.registry.health import why_unavailable
     from pegboard.registry.search import ToolQuery
 
     query = ToolQuery(
@@ -41,41 +49,55 @@ def tools(
         limit=limit,
     )
 
-    async def find(opened: "Pegboard") -> "tuple[list[ToolSpec], list[ToolSpec]]":
-        for state in opened.sources:
-            if state.status != "ok":
-                note(f"source '{state.name}' {state.describe()}")
-        suggest_values(opened, query)
-        found = [tool.spec for tool in opened.registry.search(query)]
-        return found, opened.registry.unavailable(query)
+    rules: list[dict[str, str]] = []
+
+    async def find(client: "BoardClient") -> "FoundTools":
+        for item in (await client.list_sources(check=False))["sources"]:
+            if item["status"] != "ok":
+                note(f"source '{item['name']}' {describe_state(item)}")
+        rules.extend((await client.read_readiness()).get("rules", ()))
+        found = await client.find_tools(query)
+        if not found.usable and names_value(query):
+            await suggest_values(client, query)
+        return found
 
     with exit_on_error():
-        usable, others = with_board(settings(board), find)
-        shown = others[:limit] if unavailable else usable
+        chosen = settings(board, data, url)
+        found = with_client(chosen, find)
+        shown = found.unavailable[:limit] if unavailable else found.usable
         if json:
-            say_json([spec.to_dict() | _why(spec) for spec in shown])
+            say_json(shown)
+            _warn(rules)
             return
         last = "why it is unavailable" if unavailable else "description"
         table(
             ("name", "effect", "category", last),
             (
                 (
-                    spec.name,
-                    spec.effect.value,
-                    spec.category,
-                    why_unavailable(spec) if unavailable else first_line(spec.description),
+                    spec["name"],
+                    spec["effect"],
+                    spec["category"],
+                    spec["unavailable"] if unavailable else first_line(spec["description"]),
                 )
                 for spec in shown
             ),
         )
-        note(_count(len(usable), len(others), told=unavailable))
+        note(_count(len(found.usable), len(found.unavailable), told=unavailable))
+        if chosen.board is None and not chosen.url and _are_built_in(found):
+            note("There is no board.yaml here: these are the built-in tools. Try 'pegboard init'.")
+        _warn(rules)
 
 
-def _why(spec: "ToolSpec") -> dict[str, str]:
-    from pegboard.registry.health import why_unavailable
+def _warn(rules: list[dict[str, str]]) -> None:
+    for rule in rules:
+        note(f"warning: {describe_rule(rule)}")
 
-    reason = why_unavailable(spec)
-    return {"unavailable": reason} if reason else {}
+
+def _are_built_in(found: "FoundTools") -> bool:
+    """Whether no tool comes from a board; a server that holds the data directory may have one."""
+    return all(
+        spec["source"] in {"board", "builtin"} for spec in (*found.usable, *found.unavailable)
+    )
 
 
 def _count(usable: int, others: int, *, told: bool) -> str:

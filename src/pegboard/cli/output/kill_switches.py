@@ -52,7 +52,9 @@ async def _tool(board: "Pegboard", name: str) -> str:
         state.wanted.set()
         await state.listed.wait()
     specs = [tool.spec for tool in board.registry]
-    names = {known for spec in specs for known in (spec.name, spec.registered_name) if known}
+    names = {
+        known for spec in specs for known in (spec.name, spec.registered_name, spec.alias) if known
+    }
     if any(fnmatchcase(known, name) for known in names) or any(spec.id == name for spec in specs):
         return ""
     if any(state.name == name for state in board.sources):

@@ -6,16 +6,16 @@ from pathlib import Path
 from shlex import quote
 
 import typer
+from msgspec import convert
 
 from pegboard.cli.atomic_write import write_file
+from pegboard.cli.client.port import Answer, BoardClient
 from pegboard.cli.exit_codes import Exit
 from pegboard.cli.output.tables import format_time, note, say, say_json
 from pegboard.core.graph import NodeState
-from pegboard.core.run import PendingStep
+from pegboard.core.run import PendingStep, RunResult
 from pegboard.errors import PegboardError
-from pegboard.features.runs import RunView
 from pegboard.rendering.text import waterfall
-from pegboard.runtime import Pegboard
 
 _LAST_NEWS = 0.2
 """Seconds to wait for the last events of a suspended run."""
@@ -30,91 +30,99 @@ _PAUSED_YET = 0.1
 _CODES = {NodeState.COMPLETED: Exit.DONE, NodeState.WAITING: Exit.UNAVAILABLE}
 
 
-async def watch_run(board: Pegboard, run_id: str, *, after: int = 0, quiet: bool) -> RunView:
-    """Follow a run until it is suspended or ends, printing events on stderr; return its view.
+async def watch_run(client: BoardClient, run_id: str, *, after: int = 0, quiet: bool) -> Answer:
+    """Follow a run until it is suspended or ends, printing events on stderr; return its state.
 
     Args:
-        board: The board that executes it.
+        client: The board that executes it.
         run_id: Which run.
         after: Print only events after this one.
         quiet: Print no events.
     """
     told = [after]
-    telling = None if quiet else asyncio.create_task(_print_events(board, run_id, told))
+    telling = None if quiet else asyncio.create_task(_print_events(client, run_id, told))
     try:
-        return await board.runs.wait(run_id)
+        return await client.wait_for_run(run_id)
     finally:
         if telling is not None:
             await asyncio.wait([telling], timeout=_LAST_NEWS)
             with suppress(PegboardError, TimeoutError):
                 async with asyncio.timeout(_LATE_NEWS):
-                    while told[-1] < await board.runs.last_event(run_id) and not telling.done():
+                    while told[-1] < await client.last_event(run_id) and not telling.done():
                         await asyncio.wait([telling], timeout=_LOOK_AGAIN)
             telling.cancel()
             await asyncio.wait([telling])
 
 
-async def pause_run(board: Pegboard, run_id: str) -> RunView:
-    """Pause a run and wait until none of its steps is running; return its view.
+async def pause_run(client: BoardClient, run_id: str) -> Answer:
+    """Pause a run and wait until none of its steps is running; return its state.
 
     Raises:
         RunNotFound: There is no such run.
         Unavailable: It cannot be executed now.
     """
-    view = await board.runs.pause(run_id)
-    settling = asyncio.create_task(board.runs.wait(run_id))
+    run = await client.control_run(run_id, "pause")
+    settling = asyncio.create_task(client.wait_for_run(run_id))
     try:
-        while view.run.state is not NodeState.PAUSED:
+        while run["state"] != NodeState.PAUSED:
             if (await asyncio.wait([settling], timeout=_PAUSED_YET))[0]:
                 return settling.result()
-            view = await board.runs.get(run_id)
-        return view
+            run = await client.show_run(run_id)
+        return run
     finally:
         settling.cancel()
         await asyncio.wait([settling])
 
 
-def write_drawings(view: RunView, *, svg: Path | None, timeline: Path | None) -> None:
+async def write_drawings(
+    client: BoardClient, run_id: str, *, svg: Path | None, timeline: Path | None
+) -> None:
     """Write the requested SVG files of a run.
 
     Raises:
         ConfigError: A file cannot be written.
         InvalidRequest: The run has too many steps for an SVG.
     """
-    from pegboard.rendering import svg as pictures
-
     if svg is not None:
-        write_file(svg, pictures.chart(view.graph, view.result))
+        write_file(svg, await client.draw_run(run_id, "svg"))
     if timeline is not None:
-        write_file(timeline, pictures.timeline(view.result))
+        write_file(timeline, await client.draw_run(run_id, "timeline"))
 
 
-def print_and_exit(view: RunView, *, json: bool, options: str = "", is_kept: bool = True) -> None:
+def print_and_exit(run: Answer, *, json: bool, options: str = "", is_kept: bool = True) -> None:
     """Print a run and exit with the code of its state; arguments as for `print_run`."""
     if json:
-        say_json(view.to_dict())
+        say_json(run)
     else:
-        print_run(view, options=options, is_kept=is_kept)
-    raise typer.Exit(_CODES.get(view.result.state, Exit.FAILED))
+        print_run(run, options=options, is_kept=is_kept)
+    raise typer.Exit(exit_code_of(run))
 
 
-def print_run(view: RunView, *, options: str = "", is_kept: bool = True) -> None:
+def exit_code_of(run: Answer) -> Exit:
+    """The exit code for the state of a run."""
+    return _CODES.get(NodeState(run["state"]), Exit.FAILED)
+
+
+def print_run(run: Answer, *, options: str = "", is_kept: bool = True) -> None:
     """Print a run as text: its steps on a time line, its output, and what it waits for.
 
     Args:
-        view: The run.
+        run: The run.
         options: Options for suggested commands, as from `explicit_options`.
         is_kept: Whether the run is stored.
     """
-    result = view.result
-    say(f"{view.id}  {result.state.value}  {view.graph.name or view.graph.id}".rstrip())
+    result = convert(run, RunResult)
+    say(f"{result.run_id}  {result.state.value}  {run['graph']}".rstrip())
     say(waterfall(result).rstrip("\n"))
     if result.error is not None:
         note(f"pegboard: {result.error.get('message') or result.error['code']}")
+        error_id = result.error.get("error_id")
+        if error_id and is_kept:
+            note(f"  pegboard history --error {error_id}{options}")
     for item in result.pending:
         note(_describe_pending(item))
         if is_kept:
-            note(f"  {_command(view.id, item)}{options}{_choices(item)}")
+            note(f"  {_command(result.run_id, item)}{options}{_choices(item)}")
     if result.pending and not is_kept:
         note("The run ends here because nothing is stored: use --data DIR to resume it later.")
     if result.state is NodeState.COMPLETED:
@@ -144,9 +152,9 @@ def _choices(item: PendingStep) -> str:
     return f"  # {'or ' if others != item.choices else ''}{', '.join(others)}" if others else ""
 
 
-async def _print_events(board: Pegboard, run_id: str, told: list[int]) -> None:
+async def _print_events(client: BoardClient, run_id: str, told: list[int]) -> None:
     """Print events as they happen; their sequence numbers are appended to `told`."""
-    async for event in board.runs.events(run_id, after=told[-1]):
+    async for event in client.follow_run(run_id, after=told[-1]):
         told.append(event.sequence)
         data = event.data
         if event.kind == "node_changed" and data["state"] != "ready":

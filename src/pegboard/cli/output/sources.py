@@ -1,12 +1,9 @@
-"""Formats sources for tables."""
+"""Formats sources and rules."""
 
-from collections.abc import Iterable, Mapping
-from typing import TYPE_CHECKING, Any
+from collections.abc import Mapping
+from typing import Any
 
 from pegboard.cli.output.tables import note
-
-if TYPE_CHECKING:
-    from pegboard.runtime.sources.state import SourceState
 
 _MAX_REASONS = 3
 
@@ -22,10 +19,22 @@ def reason_of(item: Mapping[str, Any]) -> str:
     return "; ".join(filter(None, (_fault_of(item), _waiting(item["held"]))))
 
 
-def print_log_hint(states: "Iterable[SourceState]") -> None:
-    """Print how to see the log, if a source has logged more than its reason."""
-    if any(state.is_logged for state in states):
+def describe_state(item: Mapping[str, Any]) -> str:
+    """The status and its reason, after a name: `failed: no answer`, `is pending: ...`."""
+    status = "failed" if item["status"] == "failed" else f"is {item['status']}"
+    return f"{status}: {item['reason']}"
+
+
+def print_log_hint(*, is_logged: bool) -> None:
+    """Print how to see the log, if it says more than the reasons."""
+    if is_logged:
         note("Set PEGBOARD_LOG=stderr to show the log.")
+
+
+def describe_rule(rule: Mapping[str, str]) -> str:
+    """A rule that matches no tool, with its line and why."""
+    place = f"{rule['where']}: " if rule["where"] else ""
+    return f"{rule['rule']} rule '{rule['glob']}': {place}{rule['reason']}"
 
 
 def _fault_of(item: Mapping[str, Any]) -> str:

@@ -9,17 +9,23 @@ from typing import Any
 
 def say(text: str) -> None:
     """Print a line to stdout; on a terminal without control characters."""
-    sys.stdout.write(f"{_plain(text) if sys.stdout.isatty() else text}\n")
+    sys.stdout.write(f"{to_plain(text) if sys.stdout.isatty() else text}\n")
 
 
 def note(text: str) -> None:
     """Print a line to stderr, beside the answer."""
-    sys.stderr.write(f"{_plain(text)}\n")
+    sys.stderr.write(f"{to_plain(text)}\n")
 
 
 def say_json(value: Any) -> None:
-    """Print indented JSON."""
-    say(json.dumps(value, indent=2, ensure_ascii=False, default=str))
+    """Print indented JSON; NaN and infinities become null."""
+    try:
+        text = _write_json(value)
+    except ValueError:
+        from pegboard.schemas.strict_json import replace_not_finite
+
+        text = _write_json(replace_not_finite(value))
+    say(text)
 
 
 def table(headings: Sequence[str], rows: Iterable[Sequence[str]]) -> None:
@@ -31,7 +37,7 @@ def table(headings: Sequence[str], rows: Iterable[Sequence[str]]) -> None:
     for heading in headings:
         drawn.add_column(heading, overflow="fold")
     for row in rows:
-        drawn.add_row(*(_plain(cell) for cell in row))
+        drawn.add_row(*(to_plain(cell) for cell in row))
     terminal = sys.stdout.isatty()
     Console(width=None if terminal else 200, highlight=False, markup=False).print(drawn)
 
@@ -55,6 +61,10 @@ def first_line(text: str) -> str:
     return line if len(line) <= 90 else f"{line[:89]}…"
 
 
-def _plain(cell: str) -> str:
+def _write_json(value: Any) -> str:
+    return json.dumps(value, indent=2, ensure_ascii=False, default=str, allow_nan=False)
+
+
+def to_plain(cell: str) -> str:
     """Replace control characters, which could control the terminal."""
     return "".join(char if char.isprintable() or char in "\n\t" else "�" for char in cell)

@@ -24,6 +24,8 @@ class Approval(Struct, frozen=True, kw_only=True):
         edited_digest: The digest of the call with those arguments.
         expires_at: When it can no longer be decided or used; None for never.
         call_id: The call that used it.
+        arguments_digest: Of the arguments alone; empty where an older version asked.
+        grant: The standing approval that has approved it; empty for a person.
     """
 
     id: str
@@ -47,6 +49,8 @@ class Approval(Struct, frozen=True, kw_only=True):
     expires_at: float | None = None
     used_at: float | None = None
     call_id: str = ""
+    arguments_digest: str = ""
+    grant: str = ""
 
 
 class ApprovalQuery(Struct, frozen=True, kw_only=True):
@@ -109,6 +113,7 @@ class ApprovalStore(Protocol):
         note: str = "",
         edited: Any = None,
         edited_digest: str = "",
+        grant: str = "",
     ) -> DecisionResult:
         """Decide the request, unless it is decided already or has expired."""
         ...

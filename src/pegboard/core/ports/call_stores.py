@@ -12,8 +12,8 @@ from pegboard.core.result import ToolResult
 class Journal(Protocol):
     """Stores the start of a write before it runs, so that a crash leaves a record."""
 
-    def wants(self, *, effect: str, decision: str) -> bool:
-        """Whether a call with this effect and decision must be stored before it runs."""
+    def wants(self, *, effect: str, decision: str, handler: str) -> bool:
+        """Whether such a call must be stored before it runs."""
         ...
 
     async def record_start(self, event: CallStarted) -> None:
@@ -44,11 +44,19 @@ class StoredResult(Struct, frozen=True, kw_only=True):
     name: str = ""
 
 
+RESULT_QUOTA = 500_000_000
+"""Bytes of stored results that one owner may have, unless a setting says otherwise."""
+
+
 class ResultStore(Protocol):
     """Stores results that are too large to return at once."""
 
     async def put(self, result: StoredResult) -> None:
-        """Store a result until it expires."""
+        """Store a result until it expires, or until its owner's later results need the room.
+
+        Raises:
+            Unavailable: It could not be stored, or is larger than what its owner may store.
+        """
         ...
 
     async def get(self, handle: str, owner: str) -> StoredResult | None:
@@ -128,8 +136,47 @@ class HistoryPage(Struct, frozen=True, kw_only=True):
     next_cursor: str = ""
 
 
+class TotalsQuery(Struct, frozen=True, kw_only=True):
+    """Which calls to count.
+
+    Attributes:
+        since: Unix seconds; calls before it are left out.
+        until: Unix seconds; as calls from it on.
+        slots: Into how many equal parts the time is divided.
+        principal: Whose calls; empty for everybody's.
+        tenant: Of which tenant; None for all.
+    """
+
+    since: float
+    until: float
+    slots: int = 24
+    principal: str = ""
+    tenant: str | None = None
+
+
+class CallTotals(Struct, frozen=True, kw_only=True):
+    """The number of calls in a time, and how long they took.
+
+    Attributes:
+        failed: Those that failed, or whose tool was unavailable.
+        p50_ms: Half of the newest calls took at most this long; None without calls.
+        p95_ms: As well, for 95 of 100.
+        slots: Calls and failed calls of each part of the time, the earliest first.
+    """
+
+    calls: int
+    failed: int
+    p50_ms: float | None
+    p95_ms: float | None
+    slots: tuple[tuple[int, int], ...]
+
+
 class History(Protocol):
     """Reads recorded calls."""
+
+    async def totals(self, query: TotalsQuery) -> CallTotals:
+        """How many calls there were, and how long the newest ones took."""
+        ...
 
     async def calls(self, query: HistoryQuery) -> HistoryPage:
         """One page, newest first.

@@ -194,6 +194,18 @@ class LastKnownToolStore(Protocol):
         ...
 
 
+class DependencySnapshot(Struct, frozen=True, kw_only=True):
+    """A whole dependency graph.
+
+    Attributes:
+        nodes: The origins of each node.
+        edges: Prerequisite, dependant and origins of each edge.
+    """
+
+    nodes: dict[str, tuple[str, ...]]
+    edges: tuple[tuple[str, str, tuple[str, ...]], ...] = ()
+
+
 class DependencyChange(Struct, frozen=True, kw_only=True):
     """One change of the dependency graph; applied in order, the changes rebuild the graph.
 
@@ -202,6 +214,7 @@ class DependencyChange(Struct, frozen=True, kw_only=True):
         origin: Who declares the added edges: `spec`, `board`, `api`, ...
         add_edges: Pairs of a prerequisite and its dependant.
         retract_edges: No longer declared by this origin; other origins may still declare them.
+        snapshot: The graph at this version, in place of this change and all before it.
     """
 
     version: int
@@ -213,15 +226,20 @@ class DependencyChange(Struct, frozen=True, kw_only=True):
     add_edges: tuple[tuple[str, str], ...] = ()
     remove_edges: tuple[tuple[str, str], ...] = ()
     retract_edges: tuple[tuple[str, str], ...] = ()
+    snapshot: DependencySnapshot | None = None
 
 
 class DependencyStore(Protocol):
-    """Stores every change of the dependency graph, in order and without gaps."""
+    """Stores the changes of the dependency graph, in order and without gaps."""
 
     async def append(self, change: DependencyChange) -> bool:
         """Store a change if its version is the next one; False when another server was first."""
         ...
 
     async def changes(self, after: int = 0) -> Sequence[DependencyChange]:
-        """The changes after a version, oldest first."""
+        """The changes after a version, oldest first; the first of all may be a snapshot."""
+        ...
+
+    async def fold(self, snapshot: DependencyChange) -> bool:
+        """Replace all changes up to a version by a snapshot; False if there is no such change."""
         ...

@@ -13,7 +13,8 @@ class SandboxLimits:
     Attributes:
         timeout: Wall-clock seconds, start-up included; then the whole process tree is killed.
         cpu_seconds: Processor time; None means as much as the timeout.
-        memory_bytes: Address space of each process.
+        memory_bytes: Memory of each process that only it can write (`RLIMIT_DATA`), and what all
+            of the job hold at once.
         processes: How many processes and threads at once.
         file_bytes: The largest file it may write.
         output_bytes: Of stdout and of stderr each; what goes beyond is cut and counted.
@@ -21,7 +22,7 @@ class SandboxLimits:
 
     timeout: float = 30.0
     cpu_seconds: float | None = None
-    memory_bytes: int = 512 * 1024 * 1024
+    memory_bytes: int = 1024 * 1024 * 1024
     processes: int = 64
     file_bytes: int = 64 * 1024 * 1024
     output_bytes: int = 1_000_000

@@ -6,7 +6,9 @@ from pathlib import Path
 
 from pegboard.core.ports.clock import Clock, SystemClock
 from pegboard.core.ports.http import HttpClient
+from pegboard.core.ports.providers import Providers
 from pegboard.core.ports.sandbox import Sandbox
+from pegboard.core.ports.subagents import SubagentRunner
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -21,6 +23,8 @@ class Services:
             all callers.
         sandbox: Where foreign code and commands run; None on a board without one.
         environ: The environment variables of the process, to pass chosen ones to a child.
+        providers: The services of others that built-in tools use.
+        agents: Runs agents that are tools; None where there is no board.
         workspaces: Without a `workspace`, the parent folder of one workspace for each caller.
     """
 
@@ -31,4 +35,6 @@ class Services:
     workspaces: Path | None = None
     sandbox: Sandbox | None = None
     environ: Mapping[str, str] = field(default_factory=dict[str, str], repr=False)
+    providers: Providers = field(default_factory=Providers)
+    agents: SubagentRunner | None = None
     clock: Clock = field(default_factory=SystemClock)

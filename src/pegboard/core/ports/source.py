@@ -1,6 +1,6 @@
 """The source port: where tools come from."""
 
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
@@ -56,6 +56,18 @@ class ProblemReporter(Protocol):
         ...
 
 
+@runtime_checkable
+class FileReader(Protocol):
+    """A source that reads its tools from files, which a server can watch."""
+
+    def files(self) -> Sequence[Path]:
+        """The files that its tools are read from, missing ones included; may read folders.
+
+        Called from any thread.
+        """
+        ...
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SourceKind:
     """A kind of source, found by entry point `pegboard.sources`.
@@ -71,6 +83,8 @@ class SourceKind:
             start from and the variables of the process. Raises `ConfigError`.
         preview: Tells the spec of an instance's only tool without opening it; None where it has
             more, or where only opening it tells. Raises what `open` raises.
+        plain_names: The names by which its tools are found without that of the source, while no
+            other tool has them: the `alias` of each.
     """
 
     kind: str
@@ -81,3 +95,4 @@ class SourceKind:
     remote: bool = False
     expand: "Callable[[str, Any, Path, Mapping[str, str]], Sequence[tuple[str, Any]]] | None" = None
     preview: "Callable[[str, Any, Services], ToolSpec | None] | None" = None
+    plain_names: Callable[[], Collection[str]] = tuple[str, ...]

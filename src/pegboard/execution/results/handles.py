@@ -3,14 +3,17 @@
 import base64
 import re
 import secrets
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from pydantic_core import from_json
 
 from pegboard.core.ports.call_stores import ResultStore, StoredResult
-from pegboard.errors import HandleNotFound
+from pegboard.core.result import RESULT_URI
+from pegboard.errors import HandleNotFound, PegboardError
 
-PREFIX = "pegboard://results/"
+if TYPE_CHECKING:
+    from pegboard.execution.environment import CallEnvironment
+
 FORMAT = "pegboard-handle"
 _PAGED = re.compile(r"-p(\d{1,15})\Z")
 
@@ -20,7 +23,7 @@ def new_handle(*, page_bytes: int = 0) -> str:
 
     It contains the page size, so that every reader cuts the pages in the same places.
     """
-    handle = PREFIX + secrets.token_hex(12)
+    handle = RESULT_URI + secrets.token_hex(12)
     return f"{handle}-p{page_bytes}" if page_bytes else handle
 
 
@@ -50,3 +53,42 @@ async def load_result(handle: str, results: ResultStore, owner: str) -> StoredRe
     if stored is None:
         raise HandleNotFound(f"There is no stored result {handle}; it may have expired.")
     return stored
+
+
+async def store_result(
+    environment: "CallEnvironment",
+    body: bytes,
+    *,
+    owner: str,
+    media_type: str = "text/plain",
+    page_bytes: int = 0,
+    name: str = "",
+) -> str:
+    """Store a result under a new handle.
+
+    Args:
+        environment: Has the store, and how long results are kept.
+        body: JSON when the media type says so, else raw bytes.
+        owner: `tenant/principal id`, the only reader.
+        media_type: Of the body.
+        page_bytes: Bytes of a page; 0 for one page.
+        name: Of a file.
+
+    Returns:
+        The handle; empty when it could not be stored.
+    """
+    now = environment.now()
+    stored = StoredResult(
+        handle=new_handle(page_bytes=page_bytes),
+        owner=owner,
+        media_type=media_type,
+        body=body,
+        created_at=now,
+        expires_at=now + environment.settings.result_ttl,
+        name=name,
+    )
+    try:
+        await environment.results.put(stored)
+    except PegboardError:
+        return ""
+    return stored.handle

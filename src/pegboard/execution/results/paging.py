@@ -1,13 +1,18 @@
 """Reading a stored result page by page."""
 
+from bisect import bisect_right
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from pegboard.core.ports.call_stores import ResultStore
+from pegboard.core.ports.call_stores import ResultStore, StoredResult
 from pegboard.core.principal import Principal
-from pegboard.core.result import Part, ResourcePart, TextPart
+from pegboard.core.result import RESULT_URI, Part, ResourcePart, TextPart
 from pegboard.errors import HandleNotFound
-from pegboard.execution.results.handles import PREFIX, load_result, page_bytes_of
+from pegboard.execution.results.handles import load_result, page_bytes_of
+from pegboard.execution.results.json_layout import JsonLayout, read_layout
+
+JSON = "application/json"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -53,13 +58,11 @@ async def read_page(
     Raises:
         HandleNotFound: Unknown, expired, owned by another caller, or no such page.
     """
-    if not handle.startswith(PREFIX):
-        handle = PREFIX + handle
-    stored = await load_result(handle, results, principal.owner)
-    text = _text_of(stored.body)
+    handle, stored, text = await _load(handle, results, principal)
     cut = page_bytes_of(handle)
-    longest = page_length(text, size if cut is None else cut)
-    pages = max(1, -(-len(text) // longest))
+    layout = read_layout(text) if stored.media_type == JSON else None
+    starts = page_starts(text, size if cut is None else cut, layout)
+    pages = len(starts)
     if not 1 <= page <= pages:
         raise HandleNotFound(f"{handle} has {pages} pages; there is no page {page}.")
     return ResultPage(
@@ -68,8 +71,35 @@ async def read_page(
         pages=pages,
         media_type=stored.media_type,
         total_bytes=len(stored.body),
-        text=text[(page - 1) * longest : page * longest],
+        text=text[starts[page - 1] : starts[page] if page < pages else len(text)],
     )
+
+
+async def read_whole(handle: str, results: ResultStore, principal: Principal) -> ResultPage:
+    """Read a stored result as one page; the arguments are those of `read_page`.
+
+    Raises:
+        HandleNotFound: Unknown, expired, or owned by another caller.
+    """
+    handle, stored, text = await _load(handle, results, principal)
+    return ResultPage(
+        handle=handle,
+        page=1,
+        pages=1,
+        media_type=stored.media_type,
+        total_bytes=len(stored.body),
+        text=text,
+    )
+
+
+async def _load(
+    handle: str, results: ResultStore, principal: Principal
+) -> tuple[str, StoredResult, str]:
+    """The whole handle, what is stored under it, and its text."""
+    if not handle.startswith(RESULT_URI):
+        handle = RESULT_URI + handle
+    stored = await load_result(handle, results, principal.owner)
+    return handle, stored, _text_of(stored.body)
 
 
 def _text_of(body: bytes) -> str:
@@ -77,6 +107,27 @@ def _text_of(body: bytes) -> str:
         return body.decode("utf-8", "surrogatepass")  # as it was when page 1 was cut
     except UnicodeDecodeError:
         return body.decode("utf-8", "replace")
+
+
+def page_starts(text: str, budget: int, layout: JsonLayout | None) -> Sequence[int]:
+    """Where the pages of a text begin, in characters.
+
+    Args:
+        text: The whole result.
+        budget: Bytes of a page; 0 for one page.
+        layout: The items of a JSON text: a page ends between two of them unless one item is
+            longer than a page.
+    """
+    longest = page_length(text, budget)
+    if layout is None:
+        return range(0, max(1, len(text)), longest)
+    starts = [0]
+    while len(text) - starts[-1] > longest:
+        end = starts[-1] + longest
+        last = bisect_right(layout.cuts, end) - 1
+        fits = last >= 0 and layout.cuts[last] > starts[-1]
+        starts.append(layout.cuts[last] if fits else end)
+    return starts
 
 
 def page_length(text: str, budget: int) -> int:

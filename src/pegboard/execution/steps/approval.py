@@ -13,9 +13,11 @@ from pegboard.core.ports.approval_store import Approval
 from pegboard.core.result import ToolResult
 from pegboard.errors import AccessDenied, ApprovalRequired
 from pegboard.execution.approval_requests import (
+    ApprovalSubject,
     approval_changed,
     digest_call,
     digest_edited_call,
+    find_grant,
     request_approval,
 )
 from pegboard.execution.authorization import authorize, reauthorize
@@ -26,17 +28,22 @@ from pegboard.execution.idempotency.fingerprint import fingerprint_of
 
 
 def approve(target: CompiledTool, environment: CallEnvironment, following: Handler) -> Handler:
-    """For tools that the policy asks about: for no other does `decide` answer *ask*."""
-    spec, standing = target.spec, environment.policy.decide(target.spec)
-    if standing.verdict is not Verdict.ASK:
+    """For tools that the policy may ask about; `decide` refuses other calls that need it."""
+    spec, policy = target.spec, environment.policy
+    if not policy.may_ask(spec):
         return following
+    standing = policy.decide(spec)
     fingerprint = fingerprint_of(spec)
 
     async def ask(call: CallState, decision: Decision) -> ToolResult:
-        digest = digest_call(call, spec, fingerprint(call))
-        approval = await request_approval(
-            call, spec, environment, digest=digest, reason=decision.reason
+        arguments = fingerprint(call)
+        subject = ApprovalSubject(
+            digest=digest_call(call, spec, arguments),
+            arguments_digest=arguments,
+            reason=decision.reason,
         )
+        grant = await find_grant(call, spec, environment, subject=subject)
+        approval = await request_approval(call, spec, environment, subject=subject, grant=grant)
         match approval.state:
             case "approved":
                 call.approval = approval
@@ -60,8 +67,8 @@ def approve(target: CompiledTool, environment: CallEnvironment, following: Handl
 
 def spend(target: CompiledTool, environment: CallEnvironment, following: Handler) -> Handler:
     """Where `approve` is."""
-    spec, standing = target.spec, environment.policy.decide(target.spec)
-    if standing.verdict is not Verdict.ASK:
+    spec = target.spec
+    if not environment.policy.may_ask(spec):
         return following
 
     async def handle(call: CallState) -> ToolResult:
@@ -75,11 +82,13 @@ def spend(target: CompiledTool, environment: CallEnvironment, following: Handler
             call_id=call.id,
         )
         if used is None:  # used by another call, or expired meanwhile
-            reason = approval.reason
-            new = await request_approval(
-                call, spec, environment, digest=approval.digest, reason=reason
+            subject = ApprovalSubject(
+                digest=approval.digest,
+                arguments_digest=approval.arguments_digest,
+                reason=approval.reason,
             )
-            raise ApprovalRequired(spec.name, reason, approval_id=new.id)
+            new = await request_approval(call, spec, environment, subject=subject)
+            raise ApprovalRequired(spec.name, approval.reason, approval_id=new.id)
         if environment.emitter.has_listeners:
             environment.emitter.emit(approval_changed(used, at=used.used_at or environment.now()))
         reauthorize(call, target, environment)

@@ -12,12 +12,13 @@ from pegboard.execution.compiled_tool import CompiledTool
 from pegboard.execution.environment import CallEnvironment
 
 # Looked up once: reading a member of an enum on every call shows in the cost of a call.
-_CALL, _DENY = Action.CALL, Verdict.DENY
+_CALL, _ALLOW, _DENY = Action.CALL, Verdict.ALLOW, Verdict.DENY
 
 
 def decide(target: CompiledTool, environment: CallEnvironment, following: Handler) -> Handler:
     """Always there; the decision and its reason go into the record of the call."""
     spec, policy, switches = target.spec, environment.policy, environment.switches
+    has_approval_step = policy.may_ask(spec)
 
     def handle(call: CallState) -> Coroutine[Any, Any, ToolResult]:
         # `authorization.authorize` does the same; its frame would cost every call.
@@ -25,7 +26,7 @@ def decide(target: CompiledTool, environment: CallEnvironment, following: Handle
             call.ctx.principal, spec, _CALL, call.arguments, policy=policy, switches=switches
         )
         call.decision = decision
-        if decision.verdict is _DENY:
+        if decision.verdict is not _ALLOW and (decision.verdict is _DENY or not has_approval_step):
             refuse(call, spec, decision)
         return following(call)
 

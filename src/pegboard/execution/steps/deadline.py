@@ -15,6 +15,7 @@ from typing import Any
 
 from msgspec import Struct
 
+from pegboard.concurrency.thread_pool import NOT_STARTED
 from pegboard.core.result import ToolResult
 from pegboard.core.result_copy import without_traceback
 from pegboard.errors import PegboardError, ToolTimeout
@@ -33,6 +34,7 @@ def deadline(target: CompiledTool, environment: CallEnvironment, following: Hand
     timeout = environment.settings.attempt_timeout if spec.timeout is None else spec.timeout
     is_real = monotonic is time.monotonic
     repeatable = is_repeatable(spec)
+    is_one_job = getattr(target.tool, "is_async", True) is False  # a sync function in a thread
 
     async def handle(call: CallState) -> ToolResult:
         now = monotonic()
@@ -52,10 +54,12 @@ def deadline(target: CompiledTool, environment: CallEnvironment, following: Hand
         call.attempt_deadline, call.cancelling = when, entry.before
         try:
             return await following(call)
-        except asyncio.CancelledError:
+        except asyncio.CancelledError as cancelled:
             if entry.cancelled and entry.take_back():
-                late = ToolTimeout(f"'{spec.name}' did not end within {when - now:.3g} s.")
-                raise (late if repeatable else _mark_outcome_unknown(late)) from None
+                is_waiting = is_one_job and cancelled.args == (NOT_STARTED,)
+                late = _make_late(spec.name, when - now, is_waiting=is_waiting)
+                is_known = repeatable or late.nothing_done
+                raise (late if is_known else _mark_outcome_unknown(late)) from None
             raise
         except ToolTimeout as error:  # of the tool itself
             if repeatable or error.nothing_done or not error.retryable:
@@ -67,6 +71,15 @@ def deadline(target: CompiledTool, environment: CallEnvironment, following: Hand
                 entry.take_back()  # the tool ended by itself, and its task goes on
 
     return handle
+
+
+def _make_late(name: str, seconds: float, *, is_waiting: bool) -> ToolTimeout:
+    if is_waiting:
+        return ToolTimeout(
+            f"'{name}' was not started: no thread was free within {seconds:.3g} s.",
+            nothing_done=True,
+        )
+    return ToolTimeout(f"'{name}' did not end within {seconds:.3g} s.")
 
 
 def _mark_outcome_unknown(error: ToolTimeout) -> PegboardError:

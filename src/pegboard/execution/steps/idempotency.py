@@ -10,7 +10,7 @@ import asyncio
 from pegboard.core.ports.call_stores import Outcome
 from pegboard.core.result import ToolResult
 from pegboard.core.tool import ToolSpec
-from pegboard.errors import CallerError, PegboardError, ToolFailed, Unavailable
+from pegboard.errors import CallerError, IdempotencyConflict, PegboardError, Unavailable
 from pegboard.execution.call_state import CallState, Handler
 from pegboard.execution.compiled_tool import CompiledTool
 from pegboard.execution.environment import CallEnvironment
@@ -97,8 +97,8 @@ def _is_free_again(spec: ToolSpec, call: CallState, error: PegboardError) -> boo
     return isinstance(error, Unavailable) and is_repeatable(spec)
 
 
-def _cut_off_error(tool: str, how: str) -> PegboardError:
-    return ToolFailed(
+def _cut_off_error(tool: str, how: str) -> IdempotencyConflict:
+    return IdempotencyConflict(
         f"The first call of '{tool}' with this idempotency key {how}: whether it took effect is "
         "unknown. Look before you call it again under another key."
     )

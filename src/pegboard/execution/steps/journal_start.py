@@ -3,6 +3,7 @@
 Where the audit trail is required, every audited call is stored there first too.
 """
 
+from pegboard.core.decision import Verdict
 from pegboard.core.event import CallStarted, digest_of
 from pegboard.core.result import ToolResult
 from pegboard.execution.call_state import CallState, Handler
@@ -13,8 +14,11 @@ from pegboard.execution.environment import CallEnvironment
 def start(target: CompiledTool, environment: CallEnvironment, following: Handler) -> Handler:
     """For tools whose starts the journal wants: at least those that may change something."""
     spec, journal = target.spec, environment.journal
-    decision = environment.policy.decide(spec).verdict
-    if journal is None or not journal.wants(effect=spec.effect, decision=decision):
+    policy = environment.policy
+    decision = Verdict.ASK if policy.may_ask(spec) else policy.decide(spec).verdict
+    if journal is None or not journal.wants(
+        effect=spec.effect, decision=decision, handler=spec.handler
+    ):
         return following
 
     async def handle(call: CallState) -> ToolResult:
@@ -28,6 +32,7 @@ def start(target: CompiledTool, environment: CallEnvironment, following: Handler
                 principal=ctx.principal.id,
                 tenant=ctx.principal.tenant,
                 effect=spec.effect.value,
+                handler=spec.handler,
                 arguments_digest=digest_of(call.raw),
                 started_at=call.started_at,
                 run_id=ctx.run_id,

@@ -16,6 +16,7 @@ from pegboard.execution.compiled_tool import CompiledTool
 from pegboard.execution.environment import CallEnvironment
 from pegboard.execution.errors_for_readers import (
     describe_for_operator,
+    log_unexpected_error,
     make_failed_result,
     status_of,
     translate_error,
@@ -30,15 +31,18 @@ def record(
     """Always there; `target` is None for an unknown name."""
     emitter, monotonic = environment.emitter, environment.monotonic
     spec = target.spec if target is not None else None
-    version, source, effect = (
-        (spec.version, spec.source, spec.effect.value) if spec is not None else ("", "", "")
+    version, source, effect, handler = (
+        (spec.version, spec.source, spec.effect.value, spec.handler)
+        if spec is not None
+        else ("", "", "", "")
     )
 
     def finished(call: CallState, result: ToolResult, status: str) -> ToolResult:
         duration = (monotonic() - call.started) * 1000
         if emitter.has_listeners:
             decision, raw, content = call.decision, call.raw, result.content
-            # fields that mostly have their default are left to `_rare`: each costs every call
+            # fields that mostly have their default are left to `_rare`: each costs every call, and
+            # with more than 15 keywords Python makes a dict of them, which costs as much as a step
             event = CallRecord(
                 call_id=call.id,
                 tool=call.name,
@@ -49,9 +53,9 @@ def record(
                 version=version,
                 source=source,
                 effect=effect,
+                handler=handler,
                 decision=decision.verdict if decision is not None else "",
                 reason=decision.reason if decision is not None else "",
-                attempts=call.attempts,
                 bytes_in=len(raw) if isinstance(raw, (str, bytes)) else _size_of_mapping(raw),
                 bytes_out=len(content) if isinstance(content, str) else 0,
                 arguments=raw,
@@ -60,18 +64,24 @@ def record(
             emitter.emit(structs.replace(event, **rare) if rare else event)
         return _add_measurements(call, result, duration)
 
+    def fail(call: CallState, raised: Exception, error: PegboardError) -> ToolResult:
+        result = make_failed_result(error, environment.redact)
+        log_unexpected_error(
+            call.name, raised, result.error, lambda: _detail_of(call, result, environment)
+        )
+        return finished(call, result, status_of(error))
+
     async def handle(call: CallState) -> ToolResult:
         try:
             result = await following(call)
         except PegboardError as error:
-            return finished(call, make_failed_result(error, environment.redact), status_of(error))
-        except asyncio.CancelledError:
-            error = ToolFailed(f"'{call.name}' was cancelled.")
-            finished(call, ToolResult(is_error=True, error=error), "cancelled")
+            return fail(call, error, error)
+        except asyncio.CancelledError as error:
+            finished(call, ToolResult(is_error=True), "cancelled")  # it has not failed
+            error.args = ()  # what it says of this call does not hold for one around it
             raise
         except Exception as error:  # noqa: BLE001 - every call is recorded here, whatever error ended it
-            ours = translate_error(call.name, error)
-            return finished(call, make_failed_result(ours, environment.redact), status_of(ours))
+            return fail(call, error, translate_error(call.name, error))
         if not result.is_error:
             return finished(call, result, "completed")
         failed, error = _with_error(result, environment)
@@ -94,7 +104,7 @@ def _rare(
     call: CallState, result: ToolResult, environment: CallEnvironment, spec: ToolSpec | None
 ) -> dict[str, Any]:
     """The fields that few calls set; usually empty."""
-    rare: dict[str, Any] = {}
+    rare = _rare_sizes(call, result)
     ctx, error, meta = call.ctx, result.error, result.meta
     if ctx.run_id or ctx.parent_id or ctx.idempotency_key:
         rare["run_id"], rare["parent_id"] = ctx.run_id, ctx.parent_id
@@ -103,24 +113,42 @@ def _rare(
         rare["instead_of"] = ctx.instead_of
     if call.cached or call.replayed:
         rare["cached"], rare["replayed"] = call.cached, call.replayed
-    if isinstance(call.raw, str) and not call.raw.isascii():
-        rare["bytes_in"] = size_of(call.raw)
-    if not isinstance(result.content, str) or not result.content.isascii():
-        rare["bytes_out"] = size_of(result.content)
+    if call.attempts != 1:
+        rare["attempts"] = call.attempts
     if meta.truncated:
         rare["truncated"] = True
-    if meta.total_bytes:
-        rare["bytes_out"] = meta.total_bytes
-    if spec is not None and spec.handler:
-        rare["handler"], rare["credential"] = spec.handler, spec.credential
+    if spec is not None and (spec.credential or spec.toolkit):
+        rare["credential"], rare["toolkit"] = spec.credential, spec.toolkit
+    if meta.tokens is not None:
+        rare["model"], rare["tokens"], rare["cost"] = meta.model, meta.tokens, meta.cost
+        rare["cached_tokens"] = meta.cached_tokens
     if error is not None:
         rare["error_code"], rare["error_id"] = error.code, error.error_id or ""
-        rare["error_detail"] = describe_for_operator(
-            error, environment.redact, hidden=_texts_to_hide(call, environment)
-        )
+        rare["error_detail"] = _detail_of(call, result, environment)
         # a validation error quotes arguments, and records keep none
         quotes = isinstance(error, ToolArgumentError)
         rare["error_message"] = error.summary if quotes else str(error)
+    return rare
+
+
+def _detail_of(call: CallState, result: ToolResult, environment: CallEnvironment) -> str:
+    """The operator's detail of a failed call."""
+    if result.error is None:
+        return ""
+    return describe_for_operator(
+        result.error, environment.redact, hidden=_texts_to_hide(call, environment)
+    )
+
+
+def _rare_sizes(call: CallState, result: ToolResult) -> dict[str, Any]:
+    """The sizes that are not the lengths of ASCII texts."""
+    rare: dict[str, Any] = {}
+    if isinstance(call.raw, str) and not call.raw.isascii():
+        rare["bytes_in"] = size_of(call.raw)
+    if result.meta.total_bytes:
+        rare["bytes_out"] = result.meta.total_bytes
+    elif not isinstance(result.content, str) or not result.content.isascii():
+        rare["bytes_out"] = size_of(result.content)
     return rare
 
 
@@ -146,6 +174,8 @@ def _add_measurements(call: CallState, result: ToolResult, duration: float) -> T
             cached=call.cached,
             replayed=call.replayed,
         )
+    if call.tries is not None and len(call.tries) > 1:
+        meta = structs.replace(meta, tries=tuple(call.tries))
     return ToolResult(
         content=result.content,
         structured=result.structured,

@@ -2,7 +2,7 @@
 
 import asyncio
 
-from pegboard.core.result import ToolResult
+from pegboard.core.result import CallTry, ToolResult
 from pegboard.errors import PegboardError
 from pegboard.execution.authorization import reauthorize
 from pegboard.execution.call_state import CallState, Handler
@@ -21,17 +21,41 @@ def retry(target: CompiledTool, environment: CallEnvironment, following: Handler
     repeatable = is_repeatable(spec)
 
     async def handle(call: CallState) -> ToolResult:
-        for retries in range(policy.max_retries):
+        began = call.started
+        for retries in range(policy.max_retries + 1):
             try:
-                return await following(call)
+                result = await following(call)
             except PegboardError as error:
+                _note(call, environment, began, error)
+                if retries == policy.max_retries:
+                    raise
                 if not may_repeat(policy, error, repeatable=repeatable):
                     raise
                 delay = delay_before(policy, retries, error, environment.random())
                 if call.deadline is not None and environment.monotonic() + delay >= call.deadline:
                     raise
+            else:
+                if call.tries is not None:
+                    _note(call, environment, began)
+                return result
             await asyncio.sleep(delay)
             reauthorize(call, target, environment)
-        return await following(call)
+            began = environment.monotonic()
+        raise AssertionError  # the last try returns or raises
 
     return handle
+
+
+def _note(
+    call: CallState,
+    environment: CallEnvironment,
+    began: float,
+    error: PegboardError | None = None,
+) -> None:
+    """Add a try to those of the call; the first one began with the call."""
+    made = CallTry(
+        started_at=call.started_at + began - call.started,
+        duration_ms=round((environment.monotonic() - began) * 1000, 3),
+        error_code="" if error is None else error.code,
+    )
+    call.tries = [*(call.tries or ()), made]

@@ -1,28 +1,34 @@
 """Shape: secrets are removed, artifacts are stored, and a large result is paged."""
 
+import asyncio
+
 from msgspec import structs
 from pydantic_core import to_json
 
-from pegboard.core.ports.call_stores import StoredResult
 from pegboard.core.result import Artifact, Part, ResourcePart, TextPart, ToolResult
-from pegboard.errors import PegboardError
 from pegboard.execution.call_state import CallState, Handler
 from pegboard.execution.compiled_tool import CompiledTool
 from pegboard.execution.environment import CallEnvironment
-from pegboard.execution.results.handles import new_handle
-from pegboard.execution.results.paging import page_length, size_of, words_of
+from pegboard.execution.results.handles import store_result
+from pegboard.execution.results.json_layout import JsonLayout, find_cursors, read_layout
+from pegboard.execution.results.paging import JSON, page_starts, size_of, words_of
 from pegboard.execution.results.redaction import redact_result
+
+RESULT_FRAME = 500
+"""Bytes around a page where the caller has a limit, so that a page that is read is not paged."""
 
 
 def shape(target: CompiledTool, environment: CallEnvironment, following: Handler) -> Handler:
     """Always there; a small text result passes unchanged."""
     spec, redact = target.spec, environment.redact
-    budget = spec.max_result_bytes
-    if budget is None:
-        budget = environment.settings.max_result_bytes
+    own = spec.max_result_bytes
+    if own is None:
+        own = environment.settings.max_result_bytes
 
     async def handle(call: CallState) -> ToolResult:
         result = await following(call)
+        limit = call.ctx.max_result_bytes
+        budget, frame = (own, 0) if limit is None else (min(own or limit, limit), RESULT_FRAME)
         if redact is not None:
             result = redact_result(result, redact)
         if result.artifacts:
@@ -30,7 +36,7 @@ def shape(target: CompiledTool, environment: CallEnvironment, following: Handler
         content = result.content
         if budget and (content.__class__ is not str or len(content) * 4 > budget):
             size = size_of(content)
-            if size > budget:
+            if size > budget + frame:
                 return await _store_and_page(result, call, environment, size=size, budget=budget)
         return result
 
@@ -46,8 +52,13 @@ async def _store_artifacts(
             stored.append(item)
             continue
         size = len(item.data)
-        handle = await _put(
-            call, environment, item.data, item.media_type, name=item.name, budget=budget
+        handle = await store_result(
+            environment,
+            item.data,
+            owner=call.owner,
+            media_type=item.media_type,
+            page_bytes=budget,
+            name=item.name,
         )
         if handle:
             stored.append(structs.replace(item, handle=handle, size=size, data=None))
@@ -72,52 +83,73 @@ def _with_words(result: ToolResult, words: str) -> ToolResult:
 async def _store_and_page(
     result: ToolResult, call: CallState, environment: CallEnvironment, *, size: int, budget: int
 ) -> ToolResult:
-    text = _text_of(result.content)
+    whole, structured = _text_of(result.content), result.structured
+    text, notes, is_json, layout = (
+        await asyncio.to_thread(_read_text, whole, structured)
+        if len(whole) > _LARGE
+        else _read_text(whole, structured)
+    )
     body = text.encode("utf-8", "surrogatepass")
-    media_type = "application/json" if _is_json(result.structured, body) else "text/plain"
-    handle = await _put(call, environment, body, media_type, budget=budget)
-    page = text[: page_length(text, budget)]
-    pages = -(-len(text) // len(page))
+    if notes:
+        size = len(body)
+        if size <= budget:
+            return result
+    handle = await store_result(
+        environment,
+        body,
+        owner=call.owner,
+        media_type=JSON if is_json else "text/plain",
+        page_bytes=budget,
+    )
+    starts = page_starts(text, budget, layout)
+    page = text[: starts[1] if len(starts) > 1 else len(text)]
+    counts = layout.describe_items(len(page)) if layout else ""
+    counts = f"; {counts}" if counts else ""
+    cursors = find_cursors(result.structured) if is_json else ""
+    cursors = f"\n[next page of the source: {cursors}]" if cursors else ""
     stored = (
         f"is stored as {handle}: read page 2 with it, or give it to another tool as an argument"
         if handle
         else _NOT_STORED
     )
-    shown = f"{page}\n[page 1 of {pages}; the whole result has {size} bytes and {stored}]"
+    shown = (
+        f"{page}\n[page 1 of {len(starts)}{counts}; the whole result has {size} bytes "
+        f"and {stored}]{cursors}{notes}"
+    )
     meta = structs.replace(result.meta, truncated=True, handle=handle, total_bytes=size)
     content = _with_page(result.content, shown)
     return structs.replace(result, content=content, structured=None, meta=meta)
 
 
 _NOT_STORED = "could not be stored"
+_LARGE = 50_000
+"""Characters of a result, beyond which it is read on a thread, so that other calls go on."""
+_NOTES = 2_000
+"""Characters behind JSON that are shown with its first page; more is part of the result."""
 
 
-async def _put(
-    call: CallState,
-    environment: CallEnvironment,
-    body: bytes,
-    media_type: str,
-    *,
-    budget: int,
-    name: str = "",
-) -> str:
-    """Store it under a new handle; empty when that fails, since the call is done all the same."""
-    now = environment.now()
-    handle = new_handle(page_bytes=budget)
-    stored = StoredResult(
-        handle=handle,
-        owner=call.owner,
-        media_type=media_type,
-        body=body,
-        created_at=now,
-        expires_at=now + environment.settings.result_ttl,
-        name=name,
-    )
+def _read_text(text: str, structured: object) -> tuple[str, str, bool, JsonLayout | None]:
+    """What `_split_notes` gives, and the layout of the JSON."""
+    text, notes, is_json = _split_notes(text, structured)
+    return text, notes, is_json, read_layout(text) if is_json else None
+
+
+def _split_notes(text: str, structured: object) -> tuple[str, str, bool]:
+    """The text, the lines behind its JSON, and whether the text is the JSON of the value."""
+    if isinstance(structured, str):
+        return text, "", False
     try:
-        await environment.results.put(stored)
-    except PegboardError:
-        return ""
-    return handle
+        encoded = to_json(structured).decode()
+    except ValueError:
+        return text, "", False
+    if text == encoded:
+        return text, "", True
+    if structured is None or not text.startswith(("{", "[")):
+        return text, "", False
+    head, notes = text[: len(encoded)], text[len(encoded) :]
+    if notes[:1] != "\n" or len(notes) > _NOTES:
+        return text, "", False
+    return head, notes, head == encoded
 
 
 def _text_of(content: str | tuple[Part, ...]) -> str:
@@ -136,10 +168,3 @@ def _with_page(content: str | tuple[Part, ...], shown: str) -> str | tuple[Part,
         if not isinstance(part, TextPart)
     )
     return (TextPart(text=shown), *kept) if kept else shown
-
-
-def _is_json(structured: object, body: bytes) -> bool:
-    try:
-        return not isinstance(structured, str) and to_json(structured) == body
-    except ValueError:
-        return False

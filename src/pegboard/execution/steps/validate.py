@@ -6,14 +6,14 @@ from typing import Any, cast
 
 from pegboard.core.context import Arguments
 from pegboard.core.ports.call_stores import ResultStore
-from pegboard.core.result import ToolResult
+from pegboard.core.result import RESULT_URI, ToolResult
 from pegboard.core.tool import JsonSchema
 from pegboard.errors import ToolArgumentError
 from pegboard.execution.authorization import authorize
 from pegboard.execution.call_state import CallState, Handler
 from pegboard.execution.compiled_tool import CompiledTool
 from pegboard.execution.environment import CallEnvironment
-from pegboard.execution.results.handles import FORMAT, PREFIX, load_result, value_of
+from pegboard.execution.results.handles import FORMAT, load_result, value_of
 from pegboard.tools.raw_arguments import parse_arguments
 
 _SCHEME = "pegboard:"  # without slashes, which JSON may escape
@@ -112,7 +112,7 @@ async def fill_in_handles(
 def _within(values: Iterable[Any]) -> bool:
     for value in values:
         if isinstance(value, str):
-            if value.startswith(PREFIX):
+            if value.startswith(RESULT_URI):
                 return True
         elif isinstance(value, Mapping):
             if _within(cast("Mapping[str, Any]", value).values()):
@@ -124,7 +124,7 @@ def _within(values: Iterable[Any]) -> bool:
 
 async def _fill(value: Any, results: ResultStore, owner: str) -> Any:
     if isinstance(value, str):
-        if not value.startswith(PREFIX):
+        if not value.startswith(RESULT_URI):
             return value
         return value_of(await load_result(value, results, owner))
     if isinstance(value, dict):

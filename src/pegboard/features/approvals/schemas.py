@@ -5,9 +5,20 @@ from typing import Annotated, Any, Literal
 from pydantic import BaseModel, ConfigDict, Field
 
 from pegboard.core.ports.approval_store import Approval, ApprovalPage
+from pegboard.features.approvals.grants import Scope
 
 _CLOSED = ConfigDict(extra="forbid", frozen=True)
-_TEXTS = ("version", "reason", "run_id", "node_id", "decided_by", "note", "call_id", "tenant")
+_TEXTS = (
+    "version",
+    "reason",
+    "run_id",
+    "node_id",
+    "decided_by",
+    "note",
+    "call_id",
+    "tenant",
+    "grant",
+)
 _RARE_TIMES = ("decided_at", "expires_at", "used_at")
 TIMES = ("created_at", *_RARE_TIMES)
 """The fields of an approval that are Unix seconds."""
@@ -50,6 +61,27 @@ class DecisionRequest(BaseModel):
         dict[str, Any] | None,
         Field(description="The complete new arguments; only with `edit`."),
     ] = None
+    scope: Annotated[
+        Scope,
+        Field(
+            description="With `approve`, one of the `scopes` of the approval: this call; or, for "
+            "the rest of the conversation, calls with these arguments, or any of this tool."
+        ),
+    ] = "once"
+
+
+class ApprovalDecision(DecisionRequest):
+    """A decision about one of several approvals."""
+
+    approval: Annotated[str, Field(min_length=1, max_length=128, description="Its id.")]
+
+
+class DecisionList(BaseModel):
+    """Decisions about several approvals, each by itself."""
+
+    model_config = _CLOSED
+
+    decisions: Annotated[list[ApprovalDecision], Field(min_length=1, max_length=100)]
 
 
 class ApprovalAnswer(BaseModel):
@@ -69,6 +101,11 @@ class ApprovalAnswer(BaseModel):
     reason: Annotated[str, Field(description="Why the policy requires it.")] = ""
     run_id: str = ""
     node_id: str = ""
+    title: Annotated[str, Field(description="The title of the tool.")] = ""
+    conversation: Annotated[
+        str, Field(description="The conversation in which the call is made, if you may see it.")
+    ] = ""
+    conversation_title: str = ""
     decided_by: str = ""
     decided_at: float = 0
     note: str = ""
@@ -76,6 +113,32 @@ class ApprovalAnswer(BaseModel):
     expires_at: float = 0
     used_at: float = 0
     call_id: Annotated[str, Field(description="The call that used it.")] = ""
+    grant: Annotated[
+        str, Field(description="The standing approval of the conversation that has approved it.")
+    ] = ""
+    scopes: Annotated[
+        list[Scope], Field(description="What you may approve it for, while it is pending.")
+    ] = []
+
+
+class DecisionAnswer(BaseModel):
+    """What became of one of several decisions: `approval`, or the `problem`."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    id: str
+    approval: ApprovalAnswer | None
+    problem: Annotated[
+        dict[str, Any] | None, Field(description="As a problem document, with its `status`.")
+    ]
+
+
+class DecisionListAnswer(BaseModel):
+    """What became of several decisions, in their order."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    results: list[DecisionAnswer]
 
 
 class ApprovalList(BaseModel):

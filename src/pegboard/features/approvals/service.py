@@ -16,6 +16,7 @@ from pegboard.core.ports.approval_store import (
     ApprovalVerdict,
 )
 from pegboard.core.ports.audit_store import AuditEntry, Prove, skip_proof
+from pegboard.core.ports.conversation_store import Conversation, ConversationStore
 from pegboard.core.principal import LOCAL, Principal
 from pegboard.errors import (
     AccessDenied,
@@ -29,6 +30,7 @@ from pegboard.errors import (
 from pegboard.execution.approval_requests import approval_changed, digest_edited_call
 from pegboard.execution.compiled_tool import CompiledTool
 from pegboard.execution.results.redaction import MASK
+from pegboard.features.approvals.grants import Grants, Scope
 from pegboard.features.permissions import (
     APPROVALS_SCOPE,
     may_decide_approvals,
@@ -88,6 +90,11 @@ class Approvals:
         awaited: Returns which approvals runs wait for.
         ended: Says why a run no longer needs its approvals.
         prove: Writes each decision to the audit trail before it takes effect.
+        conversations: Stores the approvals that stand for the rest of a conversation; None where
+            there are no conversations.
+
+    Attributes:
+        grants: The approvals that stand.
     """
 
     def __init__(
@@ -98,12 +105,14 @@ class Approvals:
         awaited: AwaitedApprovals = _nothing,
         ended: EndReason = _goes_on,
         prove: Prove = skip_proof,
+        conversations: ConversationStore | None = None,
     ) -> None:
         self._registry = registry
         self._wake = wake
         self._awaited = awaited
         self._ended = ended
         self._prove = prove
+        self.grants = Grants(registry, conversations, prove=prove)
 
     async def list(
         self, query: ApprovalQuery | None = None, *, principal: Principal = LOCAL
@@ -146,6 +155,7 @@ class Approvals:
         *,
         note: str = "",
         arguments: Mapping[str, Any] | None = None,
+        scope: Scope = "once",
         principal: Principal = LOCAL,
     ) -> Approval:
         """Decide an approval. The call itself runs when its caller repeats it.
@@ -155,12 +165,15 @@ class Approvals:
             decision: `approve`, `deny`, or `edit`: approve it with other arguments.
             note: Shown to the caller of the tool.
             arguments: The complete new arguments; only with `edit`.
+            scope: With `approve`, what it holds for: one of `Grants.list_scopes`. Pending requests
+                that it covers are approved too.
             principal: The approver.
 
         Raises:
             ApprovalNotFound: It does not exist, or the caller may not see it.
             AccessDenied: The caller may see it, but not decide.
-            InvalidRequest: `arguments` are missing, or given without `edit`.
+            InvalidRequest: `arguments` are missing, or given without `edit`; or the scope is not
+                offered, and why.
             ToolArgumentError: The tool does not accept these arguments.
             ApprovalDecided: It was decided already, or its run has ended.
             ApprovalExpired: It has expired.
@@ -170,11 +183,14 @@ class Approvals:
         if not may_decide_approvals(principal):
             raise AccessDenied(found.tool, f"the caller lacks the scope {APPROVALS_SCOPE}")
         edited = self._check_edit(found, decision, arguments)
+        conversation = await self._find_conversation(found, decision, scope, principal)
         if found.state == "pending" and found.run_id:
             await self._withdraw_of_ended(found.run_id)
         kit = self._registry.environment
         if found.state == "pending":
-            await self._prove(_about_to(decision, found, by=principal.id, at=kit.now()))
+            await self._prove(
+                _about_to(decision, found, scope=scope, by=principal.id, at=kit.now())
+            )
         outcome = await kit.approvals.decide(
             found.id,
             _VERDICTS[decision],
@@ -185,8 +201,23 @@ class Approvals:
         )
         if not outcome.applied or outcome.approval is None:
             raise _too_late(outcome.approval or found)
-        await self._announce(outcome.approval)
+        try:
+            if conversation is not None:
+                for item in await self.grants.give(outcome.approval, scope, conversation):
+                    await self._wake_run(item.run_id, item.id)
+        finally:
+            await self._announce(outcome.approval)
         return outcome.approval
+
+    async def _find_conversation(
+        self, approval: Approval, decision: Decision, scope: Scope, principal: Principal
+    ) -> Conversation | None:
+        """The conversation for whose rest this decision holds; None for this call alone."""
+        if scope == "once" or approval.state != "pending":
+            return None
+        if decision != "approve":
+            raise InvalidRequest(f"The scope '{scope}' goes with 'approve', not with '{decision}'.")
+        return await self.grants.find_conversation(approval, principal=principal)
 
     async def expire(self) -> int:
         """Expire the approvals whose time is over, and return how many."""
@@ -314,7 +345,9 @@ class ApprovalWithdrawalListener:
                     )
 
 
-def _about_to(decision: Decision, approval: Approval, *, by: str, at: float) -> AuditEntry:
+def _about_to(
+    decision: Decision, approval: Approval, *, scope: Scope, by: str, at: float
+) -> AuditEntry:
     """The audit entry of a decision before it takes effect."""
     body = {
         "action": decision,
@@ -324,6 +357,8 @@ def _about_to(decision: Decision, approval: Approval, *, by: str, at: float) -> 
         "principal": approval.principal,
         "by": by,
     }
+    if scope != "once":
+        body["scope"] = scope
     return AuditEntry(kind="decision", at=at, tenant=approval.tenant, body=body)
 
 

@@ -47,6 +47,13 @@ class CatalogueQueries:
             for item in versions.history(wire)
         ]
 
+    def find_removed(self, name: str) -> ToolSpec | None:
+        """Return the newest spec of a removed tool, by name, id or pin; None for others."""
+        wire = self._registered.resolve_name(name)
+        if wire in self._registered.active or wire not in self._registered.stored:
+            return None
+        return self._registry.versions.history(wire)[-1].tool.spec
+
     def diff(self, name: str, old: str = "", new: str = "") -> dict[str, Any]:
         """Compare two versions of a tool; by default the current one with its predecessor.
 

@@ -5,12 +5,15 @@ from collections.abc import Callable, Mapping, Sequence
 from datetime import UTC, date, datetime
 from typing import Any
 
-from pegboard.core.ports.catalogue_stores import ToolVersion
+from msgspec import structs
+
+from pegboard.core.ports.catalogue_stores import ToolVersion, VersionStatus
 from pegboard.core.tool import Tool, ToolSpec
 from pegboard.errors import AccessDenied, DuplicateTool, PegboardError, ToolNotFound
 from pegboard.features.catalogue.registration_drafts import Draft
 from pegboard.features.catalogue.views import RegistrationResult
 from pegboard.registry import ToolRegistry
+from pegboard.registry.version_specifiers import fits_pin
 
 _LOG = logging.getLogger("pegboard.catalogue")
 
@@ -105,6 +108,18 @@ class RegisteredTools:
             is_current=tool.spec.version == kept.version,
         )
 
+    def mark(self, name: str, version: str, *, status: VersionStatus) -> None:
+        """Change the status of a version, as it was stored."""
+        self.stored[name] = [
+            structs.replace(item, status=status) if item.version == version else item
+            for item in self.stored[name]
+        ]
+        if status == "removed":
+            self._registry.versions.remove(name, version)
+            if name in self.active:  # published again, so that no pin reaches the version
+                current = self._registry.versions.current(name).tool
+                self._registry.add(current, on_conflict="replace")
+
     def take_off(self, name: str) -> None:
         """Remove a name from the registry; its versions stay."""
         self.active.discard(name)
@@ -156,6 +171,8 @@ class RegisteredTools:
         versions = self._registry.versions
         versions.register(Draft.with_version(tool, item.version))
         self._remember(item)
+        if item.status == "removed":
+            versions.remove(item.name, item.version)
         if item.status == "deprecated":
             versions.deprecate(item.name, item.version, on=_day(item.deprecated_until))
 
@@ -179,8 +196,25 @@ class RegisteredTools:
         tool = self._registry.find(name)
         if tool is not None:
             return tool.spec.name
+        if "@" in name:
+            return name.partition("@")[0]
         plain, _, major = name.rpartition("_v")
         return plain if name not in self.stored and major.isdecimal() else name
+
+    def find_meant_versions(self, name: str) -> list[str]:
+        """Return the versions that a name, an id or a pin of a registered tool means.
+
+        A name means all versions. An id means those that were registered under it, and a pin those
+        that begin with it; the oldest first. Removed versions are left out.
+        """
+        wire = self.resolve_name(name)
+        there = [item for item in self.stored[wire] if item.status != "removed"]
+        if name == wire:
+            return [item.version for item in there]
+        if any(item.definition.get("tool_id") == name for item in self.stored[wire]):
+            return [item.version for item in there if item.definition.get("tool_id") == name]
+        pin = name.partition("@")[2] or name.rpartition("_v")[2]
+        return [item.version for item in there if fits_pin(item.version, pin)]
 
     def resolve_own_name(self, name: str) -> str:
         """Return the wire name of a tool that was registered by API.

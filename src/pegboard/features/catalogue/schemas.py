@@ -53,6 +53,7 @@ class DefinitionAnswer(BaseModel):
     description: str = ""
     capabilities: list[str] = Field(default_factory=list[str])
     supported_tasks: list[str] = Field(default_factory=list[str])
+    examples: list[dict[str, Any]] = Field(default_factory=list[dict[str, Any]])
     tags: list[str] = Field(default_factory=list[str])
     category: str = ""
     effect: str = ""
@@ -68,6 +69,7 @@ class DefinitionAnswer(BaseModel):
     retry_policy: RetryPolicyAnswer = RetryPolicyAnswer()
     import_: Annotated[str, Field(alias="import")] = ""
     script_path: str = ""
+    memory_mb: int = 0
     url: Annotated[str, Field(description="Without passwords.")] = ""
     method: str = ""
     server: str = ""

@@ -8,7 +8,7 @@ from typing import Any
 
 from pegboard.concurrency.cooperative import iterate_cooperatively
 from pegboard.core.ports.audit_store import Prove, skip_proof
-from pegboard.core.ports.catalogue_stores import CatalogueStore
+from pegboard.core.ports.catalogue_stores import CatalogueStore, VersionStatus
 from pegboard.core.principal import LOCAL, Principal
 from pegboard.core.tool import ToolSpec
 from pegboard.errors import InvalidRequest, ToolNotFound, Unavailable
@@ -22,6 +22,7 @@ from pegboard.features.catalogue.restore import restore_tools
 from pegboard.features.catalogue.views import RegistrationResult, deprecation_note, start_of_day
 from pegboard.features.permissions import check_may_change_catalogue
 from pegboard.registry import ToolRegistry
+from pegboard.registry.versions import version_key
 
 _ATTEMPTS = 3
 """How often a version number may be lost to another server before registering fails."""
@@ -152,10 +153,18 @@ class CatalogueService(CatalogueQueries):
             ]
         if changing:
             await self._follow_own_write()
+        for _, item in pairs:  # also where an earlier request was stored, but failed here
+            await self._restore_removed(item.name, item.version)
         return found, before
 
     async def remove(self, name: str, *, principal: Principal = LOCAL) -> None:
         """Remove a registered tool from the board; its versions stay, and can be rolled back to.
+
+        Args:
+            name: A name removes the tool. An id (`search_v1`) or a pin (`search@1.2`) removes only
+                the versions that it means; the newest other version becomes current if the current
+                one is among them.
+            principal: The caller.
 
         Raises:
             AccessDenied: The caller lacks the scope, or the tool was not registered by API.
@@ -165,16 +174,43 @@ class CatalogueService(CatalogueQueries):
         async with self._lock:
             await self._load()
             wire = self._registered.resolve_own_name(name)
-            if wire not in self._registered.active:
+            meant = self._registered.find_meant_versions(name)
+            if wire not in self._registered.active or not meant:
                 raise ToolNotFound(name)
             before = {wire: self._registered.version_of(wire)}
-            async with self._record_decision(
-                "remove", [(wire, "")], principal, version=before[wire]
-            ):
-                await self._store.deactivate(wire)
-                self._registered.take_off(wire)
-                await self._follow_own_write()
+            left = [
+                item for item in self._registered.find_meant_versions(wire) if item not in meant
+            ]
+            version = ", ".join(meant) if left else before[wire]
+            async with self._record_decision("remove", [(wire, "")], principal, version=version):
+                if left:
+                    await self._remove_versions(wire, meant, left)
+                else:
+                    await self._store.deactivate(wire)
+                    self._registered.take_off(wire)
+                    await self._follow_own_write()
         await self._announce("removed", before, principal)
+
+    async def _remove_versions(self, name: str, gone: Sequence[str], left: Sequence[str]) -> None:
+        """Remove some versions of a tool; the newest one that is left may become current."""
+        if self._registered.version_of(name) in gone:
+            newest = max(left, key=version_key)
+            await self._store.activate(name, newest)
+            self._registered.swap(name, self._registry.versions.use(name, newest))
+            await self._follow_own_write()
+        for version in gone:
+            await self._mark(name, version, "removed")
+
+    async def _mark(self, name: str, version: str, status: VersionStatus) -> None:
+        await self._store.mark(name, version, status=status)
+        self._registered.mark(name, version, status=status)
+        await self._follow_own_write()
+
+    async def _restore_removed(self, name: str, version: str) -> None:
+        """Let a removed version be found again."""
+        stored = self._registered.stored[name]
+        if any(item.version == version and item.status == "removed" for item in stored):
+            await self._mark(name, version, "active")
 
     async def roll_back(
         self, name: str, version: str, *, principal: Principal = LOCAL
@@ -195,6 +231,7 @@ class CatalogueService(CatalogueQueries):
             self._registered.check_free(wire)
             before = {wire: self._registered.version_of(wire)}
             async with self._record_decision("roll_back", [(wire, "")], principal, version=version):
+                await self._restore_removed(wire, version)
                 await self._store.activate(wire, version)
                 tool = self._registry.versions.roll_back(wire, version)
                 self._registered.swap(wire, tool)
@@ -208,8 +245,8 @@ class CatalogueService(CatalogueQueries):
         """Deprecate a version; it can still be called.
 
         Args:
-            name: The tool.
-            version: Empty for the current one.
+            name: The tool, by name, id or pin.
+            version: Empty for the current one, or for the newest that the id or pin means.
             on: The day from which the version should no longer be used; a past day is noted in the
                 answer.
             principal: The caller.
@@ -225,7 +262,11 @@ class CatalogueService(CatalogueQueries):
             await self._load()
             wire, versions = self._registered.resolve_own_name(name), self._registry.versions
             current = versions.current(wire).version
-            version = versions.get(wire, version or current).version
+            meant = self._registered.find_meant_versions(name)
+            if not meant:
+                raise ToolNotFound(name)
+            newest = current if current in meant else meant[-1]
+            version = versions.get(wire, version or newest).version
             is_current = version == current and wire in self._registered.active
             async with self._record_decision("deprecate", [(wire, "")], principal, version=version):
                 await self._store.mark(

@@ -58,7 +58,7 @@ def version_row(
         "tool_id": item.tool.spec.id,
         "version": item.version,
         "is_current": item.version == current,
-        "status": item.tool.spec.status.value,
+        "status": "removed" if item.is_removed else item.tool.spec.status.value,
         "change": item.kind.value if item.kind is not None else "",
         "created_at": item.since.timestamp() if stored is None else stored.created_at,
         "created_by": "" if stored is None else stored.created_by,

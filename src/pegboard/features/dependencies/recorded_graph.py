@@ -3,8 +3,11 @@
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 
-from pegboard.core.ports.catalogue_stores import DependencyChange
+from pegboard.core.ports.catalogue_stores import DependencyChange, DependencySnapshot
 from pegboard.registry.dependencies import DependencyGraph, GraphChange, VersionedDependencies
+from pegboard.registry.dependencies.changes import Delta
+
+KEEP_ENTRIES = 500_000
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -34,12 +37,15 @@ class AppliedChange:
 class RecordedGraph(VersionedDependencies):
     """Remembers each change that made a version, until it is stored.
 
+    Args:
+        keep_entries: How many touched nodes and edges can be read back.
+
     Attributes:
         made: Changes that are not stored yet.
     """
 
-    def __init__(self) -> None:
-        super().__init__()
+    def __init__(self, *, keep_entries: int = KEEP_ENTRIES) -> None:
+        super().__init__(keep_entries=keep_entries)
         self.made: list[AppliedChange] = []
 
     def apply(self, change: GraphChange, *, origin: str = "api") -> DependencyGraph:
@@ -79,10 +85,15 @@ class RecordedGraph(VersionedDependencies):
         self.made = [made for made in self.made if made.version <= to.version]
 
     @classmethod
-    def replay(cls, changes: Iterable[DependencyChange]) -> "RecordedGraph":
+    def replay(
+        cls, changes: Iterable[DependencyChange], *, keep_entries: int = KEEP_ENTRIES
+    ) -> "RecordedGraph":
         """Return the graph that results from these changes, from the first on."""
-        graph = cls()
+        graph = cls(keep_entries=keep_entries)
         for item in changes:
+            if item.snapshot is not None:
+                graph.take_back(_restore(item.snapshot, version=item.version))
+                continue
             change = GraphChange(
                 add_nodes=item.add_nodes,
                 remove_nodes=item.remove_nodes,
@@ -93,3 +104,23 @@ class RecordedGraph(VersionedDependencies):
             graph.apply(change, origin=item.origin)
         graph.made.clear()
         return graph
+
+
+def take_snapshot(graph: DependencyGraph, *, at: float) -> DependencyChange:
+    """Return a whole graph as it is stored in place of the changes that led to it."""
+    return DependencyChange(
+        version=graph.version,
+        at=at,
+        snapshot=DependencySnapshot(
+            nodes={node: graph.origins_of_node(node) for node in graph.nodes},
+            edges=tuple((edge.prerequisite, edge.dependant, edge.origins) for edge in graph.edges),
+        ),
+    )
+
+
+def _restore(snapshot: DependencySnapshot, *, version: int) -> DependencyGraph:
+    delta = Delta(
+        nodes={node: ((), origins) for node, origins in snapshot.nodes.items()},
+        edges={(a, b): ((), origins) for a, b, origins in snapshot.edges},
+    )
+    return DependencyGraph().apply(delta, version=version)

@@ -2,7 +2,7 @@
 
 import asyncio
 from collections.abc import Callable, Iterable, Sequence
-from contextlib import AbstractAsyncContextManager, AsyncExitStack
+from contextlib import AbstractAsyncContextManager, AsyncExitStack, suppress
 from functools import partial
 
 from pegboard.access import may_know
@@ -14,7 +14,11 @@ from pegboard.core.tool import ToolSpec
 from pegboard.errors import DependencyCycle, Unavailable
 from pegboard.execution.audit_first import record_in_audit
 from pegboard.features.dependencies.audit_events import change_dict, graph_event
-from pegboard.features.dependencies.recorded_graph import RecordedGraph
+from pegboard.features.dependencies.recorded_graph import (
+    KEEP_ENTRIES,
+    RecordedGraph,
+    take_snapshot,
+)
 from pegboard.features.permissions import check_may_change_graph
 from pegboard.registry import ToolRegistry
 from pegboard.registry.dependencies import (
@@ -30,6 +34,8 @@ Edge = tuple[str, str]
 _BOARD = "board"
 _SPEC = "spec"
 _TRIES = 8
+KEEP_VERSIONS = 10_000
+"""Versions of the graph that stay stored; it can be 10 % more before the oldest are folded."""
 _LOST_RACE = "the same change was made by another request at the same time"
 
 
@@ -44,18 +50,29 @@ class DependencyService:
         registry: The tools of the board.
         store: Stores every change.
         prove: Writes each requested change to the audit trail before it is made.
+        keep: Number of versions that stay stored; older changes are folded into one snapshot.
+        keep_entries: Number of touched nodes and edges of old versions that are kept in memory.
 
     Attributes:
         cycles: Declared dependencies that would close a cycle; they are left out of the graph.
     """
 
     def __init__(
-        self, registry: ToolRegistry, store: DependencyStore, *, prove: Prove = skip_proof
+        self,
+        registry: ToolRegistry,
+        store: DependencyStore,
+        *,
+        prove: Prove = skip_proof,
+        keep: int = KEEP_VERSIONS,
+        keep_entries: int = KEEP_ENTRIES,
     ) -> None:
         self._registry = registry
         self._store = store
         self._prove = prove
-        self._graph = RecordedGraph()
+        self._keep = keep
+        self._keep_entries = keep_entries
+        self._graph = RecordedGraph(keep_entries=keep_entries)
+        self._folded = 0  # the version whose changes are one snapshot, or none
         self._lock = asyncio.Lock()
         self.cycles: tuple[DependencyCycle, ...] = ()
 
@@ -96,7 +113,7 @@ class DependencyService:
     async def load(self) -> None:
         """Read the stored changes."""
         async with self._lock:
-            self._graph = RecordedGraph.replay(await self._store.changes())
+            await self._read()
 
     async def refresh(self) -> None:
         """Read the changes that other servers have made."""
@@ -238,6 +255,31 @@ class DependencyService:
         kit = self._registry.environment
         return may_know(principal, tool.spec, policy=kit.policy, switches=kit.switches)
 
+    async def _read(self) -> None:
+        """Build the graph from the stored changes."""
+        changes = await self._store.changes()
+        self._graph = RecordedGraph.replay(changes, keep_entries=self._keep_entries)
+        has_snapshot = bool(changes) and changes[0].snapshot is not None
+        self._folded = changes[0].version if has_snapshot else 0
+
+    async def _fold_oldest(self) -> None:
+        """Fold stored changes beyond the number to keep into a snapshot."""
+        if self.current.version - self._folded <= self._keep * 1.1:
+            return
+        version = self.current.version - self._keep
+        with suppress(Unavailable):  # the next change tries again
+            graph = await self._read_back(version)
+            snapshot = take_snapshot(graph, at=self._registry.environment.now())
+            await self._store.fold(snapshot)
+            self._folded = version
+
+    async def _read_back(self, version: int) -> DependencyGraph:
+        """An old version; from the store where large changes left too little room in memory."""
+        if version >= self._graph.oldest:
+            return self._graph.at(version)
+        until = [change for change in await self._store.changes() if change.version <= version]
+        return await asyncio.to_thread(lambda: RecordedGraph.replay(until).current)
+
     async def _change(self, do: Callable[[RecordedGraph], object]) -> None:
         """Make a change and store it, on top of what other servers have changed."""
         async with self._lock:
@@ -245,8 +287,9 @@ class DependencyService:
                 graph = self._graph
                 do(graph)
                 if await store_changes(graph, self._store, at=self._registry.environment.now()):
+                    await self._fold_oldest()
                     return
-                self._graph = RecordedGraph.replay(await self._store.changes())
+                await self._read()
         raise _too_busy()
 
     async def _update(self, change: GraphChange, origin: str, principal: Principal) -> int:
@@ -271,8 +314,9 @@ class DependencyService:
                             graph_event("failed", principal, at=kit.now(), detail=failure)
                         )
                     if version is not None:
+                        await self._fold_oldest()
                         return version
-                self._graph = RecordedGraph.replay(await self._store.changes())
+                await self._read()
             raise _too_busy()
 
     def _record_decision(

@@ -22,6 +22,7 @@ from pegboard.features.marketplace.entries import (
 from pegboard.features.marketplace.formats.sanitize import line
 from pegboard.features.marketplace.registrations import action_of, is_too_large, registration_of
 from pegboard.features.marketplace.review_digest import digest_review
+from pegboard.tools.yaml_positions import dump_yaml
 
 MAX_REGISTRATIONS = 200
 _MAX_TOOLS = 5_000
@@ -257,11 +258,7 @@ def _source(way: InstallOption, tools: Sequence[str], name: str) -> dict[str, An
 
 
 def _lines(source: Mapping[str, Any]) -> str:
-    import yaml
-
-    return yaml.safe_dump(
-        {"sources": [dict(source)]}, sort_keys=False, allow_unicode=True, width=10_000
-    )
+    return dump_yaml({"sources": [dict(source)]}, sort_keys=False, allow_unicode=True, width=10_000)
 
 
 def _describe(entry: MarketEntry) -> dict[str, Any]:

@@ -74,7 +74,9 @@ def read_definition(tool: Tool) -> ListedDefinition | None:
     # an overridden schema is not built at all
     left_out = _overridden(tool) & {"output_schema"}
     fields = [field for field in DEFINING if field not in left_out]
-    return ListedDefinition(tool=tool, name=name, definition=definition_of(upstream, fields=fields))
+    # of a copy: what is built for it need not stay in memory for every tool
+    definition = definition_of(upstream.replace(), fields=fields)
+    return ListedDefinition(tool=tool, name=name, definition=definition)
 
 
 def _overridden(tool: Tool) -> frozenset[str]:

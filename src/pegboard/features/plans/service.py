@@ -11,6 +11,7 @@ from pegboard.concurrency.cooperative import Slices, run_at_once, run_cooperativ
 from pegboard.core.graph import Graph, is_large
 from pegboard.core.ports.run_store import RunStore, StoredPlan
 from pegboard.core.principal import LOCAL, Principal
+from pegboard.core.tool import Tool
 from pegboard.errors import GraphInvalid, PlanNotFound, SourceUnavailable
 from pegboard.features.permissions import may_see_plan
 from pegboard.graphs import KINDS, Fault, Preview, read_graph, write_graph
@@ -20,6 +21,7 @@ from pegboard.graphs.documents.read import is_plan, read_in_thread
 from pegboard.graphs.dry_run import DurationOf, preview_in_slices
 from pegboard.graphs.engine.graph_execution import validate_params
 from pegboard.graphs.failover import SubstituteFinder, for_caller
+from pegboard.graphs.node_kind import NodeKind
 from pegboard.planning import Choice, Planner, PlanRequest
 from pegboard.registry import ToolRegistry
 
@@ -86,6 +88,7 @@ class Plans:
         stand_in: Returns the best replacement of a tool for a caller; None if unknown.
         heal: Returns the substitute that a run calls for unavailable tools; None for none.
         was_there: Whether a missing tool existed before: its name is then no mistake.
+        kinds: Node kinds by name, those of the runner.
     """
 
     def __init__(  # noqa: PLR0913 - what is known of tools, and none of it is needed
@@ -100,7 +103,9 @@ class Plans:
         stand_in: Callable[[str, Principal], str] | None = None,
         heal: SubstituteFinder | None = None,
         was_there: WasThere | None = None,
+        kinds: Mapping[str, NodeKind] = KINDS,
     ) -> None:
+        self._kinds = kinds
         self._registry = registry
         self._store = store
         self._planner = planner
@@ -110,6 +115,15 @@ class Plans:
         self._stand_in = stand_in
         self._heal = heal
         self._was_there = was_there
+
+    def choose_tool(
+        self, capability: str, arguments: Mapping[str, Any], *, principal: Principal
+    ) -> Tool | None:
+        """Choose the tool with a capability for one call, as a plan would; None for none.
+
+        It is the one whose required inputs are given, that is healthy, reliable, fast and cheap.
+        """
+        return self._planner.choose(capability, arguments, principal=principal)
 
     async def make(self, request: PlanRequest, *, principal: Principal = LOCAL) -> MadePlan:
         """Make a plan and store it, even if it has faults; they are part of the result.
@@ -197,7 +211,7 @@ class Plans:
         terms = CheckContext(
             board=self._registry,
             principal=principal,
-            kinds=KINDS,
+            kinds=self._kinds,
             env=self._env,
             health=self._health,
             stand_in=None if known is None else lambda name: known(name, principal),

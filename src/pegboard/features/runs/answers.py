@@ -90,12 +90,14 @@ class RunAnswers:
             RunNotFound: There is no such run.
         """
         seen = await self._runner.result(run_id, wait=False)
-        for item in seen.pending:
-            if item.approval_id == approval_id:
-                try:
-                    await self._runner.answer(run_id, item.id, {"answer": "approve"})
-                except (AlreadyAnswered, InvalidRequest):  # or it has continued meanwhile
-                    continue
+        awaited = [item for item in seen.pending if item.approval_id == approval_id]
+        if not awaited and not seen.state.is_final:  # other steps of the run are still running
+            await self._runner.notify_approval(run_id, approval_id)
+        for item in awaited:
+            try:
+                await self._runner.answer(run_id, item.id, {"answer": "approve"})
+            except (AlreadyAnswered, InvalidRequest):  # or it has continued meanwhile
+                continue
 
     async def _is_decided(self, approval_id: str) -> bool:
         found = await self._registry.environment.approvals.get(approval_id)

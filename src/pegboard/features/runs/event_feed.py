@@ -6,10 +6,18 @@ from collections.abc import AsyncIterator, Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from msgspec import to_builtins
+from msgspec import structs, to_builtins
 
 from pegboard.concurrency.log_and_continue import log_and_continue
-from pegboard.core.event import Event, NodeChanged, RunEnded, RunFinished, RunStarted, StepEnded
+from pegboard.core.event import (
+    Event,
+    NodeChanged,
+    NodeReported,
+    RunEnded,
+    RunFinished,
+    RunStarted,
+    StepEnded,
+)
 from pegboard.core.graph import NodeState
 from pegboard.core.ports.run_store import RunEvent, RunStore, StoredRun
 from pegboard.errors import PegboardError
@@ -25,6 +33,10 @@ _LOOK_AGAIN = 1.0
 _LATE = 3.0
 _SILENT = {"run_id", "at", "principal", "tenant", "parent_id", "replayed"}
 _ENDED = frozenset({"completed", "failed", "skipped", "cancelled"})
+_STORED = (RunStarted, NodeChanged, NodeReported, RunFinished)
+_REPLAYED = frozenset({"run_started", "node_changed", "run_finished"})
+"""Kinds of events that each attempt emits again; what a node reports is emitted once."""
+_TEXTS = frozenset({"text_delta", "thinking"})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -69,13 +81,18 @@ class RunFeed:
 
     def on_event(self, event: Event) -> None:
         """Queue an event of a run; other events are ignored."""
-        if not isinstance(event, (RunStarted, NodeChanged, RunFinished)) or self._closed:
+        if not isinstance(event, _STORED) or self._closed:
+            return
+        waiting = self._waiting.setdefault(event.run_id, [])
+        stored = _to_stored(event)
+        if waiting and (joined := _join_text(waiting[-1], stored)) is not None:
+            waiting[-1] = joined
             return
         if self._count >= _MAX_WAITING:
             self.dropped += 1
             return
         self._count += 1
-        self._waiting.setdefault(event.run_id, []).append(_to_stored(event))
+        waiting.append(stored)
         self._news.set()
         if self._writing is None:
             self._writing = asyncio.get_running_loop().create_task(self._write())
@@ -158,7 +175,8 @@ class RunFeed:
 
     async def _keep(self, run_id: str, events: Sequence[RunEvent]) -> None:
         known = self._known.get(run_id, _Progress())
-        if run_id not in self._known or any(event.kind != "node_changed" for event in events):
+        is_attempt = any(event.kind in {"run_started", "run_finished"} for event in events)
+        if run_id not in self._known or is_attempt:
             known = await self._read(run_id, known)  # another server may have executed it
         states = dict(known.states)  # `known` changes only once the events are stored
         new = [event for event in events if _is_new(event, states)]
@@ -180,6 +198,8 @@ class RunFeed:
         states, last = dict(known.states), known.last
         while page := await self._store.events(run_id, after=last, limit=_PAGE):
             for event in page:
+                if event.kind not in _REPLAYED:
+                    continue
                 states[_subject(event)] = str(event.data.get("state", event.kind))
             last = page[-1].sequence
             await asyncio.sleep(0)
@@ -248,7 +268,9 @@ async def follow_events(
         await feed.wait_for_news(run_id, within=_LOOK_AGAIN)
 
 
-def _to_stored(event: RunStarted | NodeChanged | RunFinished) -> RunEvent:
+def _to_stored(event: RunStarted | NodeChanged | NodeReported | RunFinished) -> RunEvent:
+    if isinstance(event, NodeReported):
+        return RunEvent(kind=event.kind, at=event.at, data={"node": event.node, **event.data})
     data = {
         key: value
         for key, value in to_builtins(event).items()
@@ -264,6 +286,16 @@ def _to_stored(event: RunStarted | NodeChanged | RunFinished) -> RunEvent:
         case RunFinished():
             at = event.started_at + event.duration_ms / 1000
             return RunEvent(kind="run_finished", at=at, data=data)
+
+
+def _join_text(before: RunEvent, event: RunEvent) -> RunEvent | None:
+    """Both as one event, if they are parts of the same text; None otherwise."""
+    if event.kind not in _TEXTS or event.kind != before.kind:
+        return None
+    if {**before.data, "text": ""} != {**event.data, "text": ""}:
+        return None
+    text = f"{before.data['text']}{event.data['text']}"
+    return structs.replace(before, data={**before.data, "text": text})
 
 
 def _fact_of(event: RunEvent) -> Callable[[StoredRun, RunEvent], Event] | None:
@@ -289,6 +321,8 @@ def _is_new(event: RunEvent, known: dict[str, str]) -> bool:
 
     Each attempt announces again that a node is ready, and ends what has ended before.
     """
+    if event.kind not in _REPLAYED:
+        return True
     subject = _subject(event)
     state, before = str(event.data.get("state", event.kind)), known.get(subject)
     if before == state or (before is not None and state == "ready"):

@@ -2,9 +2,10 @@
 
 from typing import Annotated, Any, Literal, Self
 
-from pydantic import BaseModel, ConfigDict, Field, model_validator
+from pydantic import BaseModel, ConfigDict, Field, WithJsonSchema, model_validator
 
 from pegboard.features.plans.schemas import MAX_PARAMS
+from pegboard.graphs.checks.structure import MAX_NODES
 
 _CLOSED = ConfigDict(extra="forbid", frozen=True)
 
@@ -19,6 +20,35 @@ Params = Annotated[
         description="Values of the parameters; the rest take the plan's own defaults.",
     ),
 ]
+
+
+def _list_of(items: str, *required: str, ids: tuple[str, ...], without: str) -> dict[str, Any]:
+    """The schema of a document with a list of items, which need these keys."""
+    id_schema = {"type": ["string", "integer"], "minLength": 1, "maxLength": 200}
+    text = {"type": "string", "minLength": 1}
+    item = {
+        "type": "object",
+        "required": list(required),
+        "properties": {key: id_schema if key in ids else text for key in required},
+    }
+    return {
+        "type": "object",
+        "required": [items],
+        "not": {"required": [without]},
+        "properties": {
+            items: {"type": "array", "items": item, "minItems": 1, "maxItems": MAX_NODES}
+        },
+    }
+
+
+_GRAPH_SCHEMA: dict[str, Any] = {
+    "description": "A graph `{nodes: [...]}`, or a plan `{steps: [...]}`.",
+    "oneOf": [
+        _list_of("nodes", "id", ids=("id",), without="steps"),
+        _list_of("steps", "step_id", "tool_id", ids=("step_id",), without="nodes"),
+    ],
+}
+"""What a document cannot do without; other errors are reported as faults of the graph."""
 
 
 class RunPlanBody(BaseModel):
@@ -39,10 +69,9 @@ class RunBody(BaseModel):
     )
 
     plan_id: Annotated[str, Field(min_length=1, max_length=200)] = ""
-    graph: Annotated[
-        dict[str, Any],
-        Field(description="A graph `{nodes: [...]}`, or a plan `{steps: [...]}`."),
-    ] = Field(default_factory=dict[str, Any])
+    graph: Annotated[dict[str, Any], WithJsonSchema(_GRAPH_SCHEMA)] = Field(
+        default_factory=dict[str, Any]
+    )
     params: Params = Field(default_factory=dict[str, Any])
 
     @model_validator(mode="after")
@@ -97,6 +126,44 @@ class PendingAnswer(BaseModel):
     approval_id: Annotated[str, Field(description="The approval that a call waits for.")] = ""
 
 
+class TryAnswer(BaseModel):
+    """One of several tries of a call."""
+
+    model_config = _CLOSED
+
+    started_at: Annotated[float, Field(description="Unix seconds.")]
+    duration_ms: float
+    error_code: Annotated[str, Field(description="Why it failed; absent for one that did not.")] = (
+        ""
+    )
+
+
+class WaitAnswer(BaseModel):
+    """A time in which a step waited, for a person, an event, or a moment."""
+
+    model_config = _CLOSED
+
+    step: str
+    started_at: Annotated[float, Field(description="Unix seconds.")]
+    ended_at: Annotated[float | None, Field(description="Null while it waits.")]
+    reason: str
+
+
+class UsageAnswer(BaseModel):
+    """What language models used."""
+
+    model_config = _CLOSED
+
+    requests: Annotated[int, Field(description="Calls of a model.")] = 0
+    input_tokens: Annotated[int, Field(description="Cached ones included.")] = 0
+    output_tokens: int = 0
+    cached_tokens: Annotated[int, Field(description="Of the input, from the provider's cache.")] = 0
+    reasoning_tokens: Annotated[int, Field(description="Of the output.")] = 0
+    cost: Annotated[
+        float | None, Field(description="US dollars; absent where a price is not known.")
+    ] = None
+
+
 class NodeAnswer(BaseModel):
     """State of a step, or of a part of it: an item, a round, an attempt, an inner step."""
 
@@ -112,6 +179,10 @@ class NodeAnswer(BaseModel):
     attempts: int = 0
     tool: str = ""
     instead_of: Annotated[str, Field(description="The unavailable tool that it replaced.")] = ""
+    tries: Annotated[
+        list[TryAnswer], Field(description="Each try, if the call was tried more than once.")
+    ] = []
+    usage: UsageAnswer | None = None
     parts: "list[NodeAnswer]" = []
 
 
@@ -124,12 +195,24 @@ class RunAnswer(BaseModel):
     plan_id: str | None
     task_id: str | None
     graph: Annotated[str, Field(description="The name or id of what it runs.")]
+    title: Annotated[
+        str, Field(description="For people: the message that it answers, or the graph's name.")
+    ]
+    conversation: Annotated[
+        str, Field(description="The conversation whose message it answers; empty for none.")
+    ]
     state: State
     params: dict[str, Any]
     output: Any
     error: dict[str, Any] | None
     nodes: list[NodeAnswer]
     pending: list[PendingAnswer]
+    waits: Annotated[
+        list[WaitAnswer], Field(description="Past and present waits; in lists of runs empty.")
+    ]
+    usage: Annotated[
+        UsageAnswer | None, Field(description="Of all steps; null where no model was asked.")
+    ]
     principal: str
     created_at: Annotated[float, Field(description="Unix seconds.")]
     finished_at: float | None

@@ -1,7 +1,7 @@
 """The `Runs` service: start, list, follow, control and answer runs of graphs."""
 
 from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping
-from typing import Any
+from typing import Any, cast
 
 from pegboard.core.graph import Graph
 from pegboard.core.ports.run_store import RunEvent, RunQuery, RunStore, StoredRun
@@ -109,7 +109,15 @@ class Runs:
             principal: The caller.
             key: An idempotency key; empty for none.
             as_plan: Whether the author wrote a plan: faults are then located in that plan.
+
+        Raises:
+            TypeError: `graph` is not a `Graph`.
         """
+        if not isinstance(cast("object", graph), Graph):
+            raise TypeError(
+                f"start_graph takes a Graph, not a {type(graph).__name__}: read a document with "
+                "read_graph(...) of pegboard.graphs"
+            )
         named = await self._starter.resolve_plan(graph, principal=principal)
         given = params or {}
         return await self._start(named, given, principal, key=key, as_plan=as_plan)

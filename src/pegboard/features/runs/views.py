@@ -1,25 +1,43 @@
 """The state of a run for display: its stored result, or what its events say."""
 
 import re
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import asdict, dataclass, replace
 from functools import partial
 from typing import Any
 
-from msgspec import structs
+from msgspec import structs, to_builtins
 
 from pegboard.concurrency.cooperative import in_thread
 from pegboard.core.graph import LARGE, Graph, NodeState, is_large
 from pegboard.core.ports.run_store import RunEvent, RunStore, StoredRun
 from pegboard.core.run import NodeRun, RunResult
+from pegboard.core.truncate import truncate
 from pegboard.errors import GraphInvalid
 from pegboard.features.runs.control import RUNNING_STATES
 from pegboard.features.runs.event_feed import read_events
 from pegboard.graphs import read_graph
 from pegboard.graphs.documents.read import read_in_thread
 
+MAX_TITLE = 120
+_WAITING = frozenset({NodeState.WAITING.value, NodeState.UNKNOWN.value})
 _WITHIN = re.compile(r"[\[#~/]")
 """Characters that end a node id in the path of one of its parts; no id contains them."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RunWaitTime:
+    """A time in which a step of a run waited.
+
+    Attributes:
+        started_at: Unix seconds.
+        ended_at: None while it waits.
+    """
+
+    step: str
+    started_at: float
+    ended_at: float | None
+    reason: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -29,31 +47,57 @@ class RunView:
     Attributes:
         graph: The graph that it runs.
         result: Its state, nodes and output.
+        waits: The times in which its steps waited; none in a list of runs.
     """
 
     run: StoredRun
     graph: Graph
     result: RunResult
+    waits: tuple[RunWaitTime, ...] = ()
 
     @property
     def id(self) -> str:
         """The id of the run."""
         return self.run.start.run_id
 
+    @property
+    def conversation(self) -> str:
+        """The conversation whose message it answers; empty for none."""
+        return str(self._first_config.get("conversation", ""))
+
+    @property
+    def title(self) -> str:
+        """What it is about, for people: the message that it answers, or the name of its graph."""
+        start = self.run.start
+        if self.conversation:
+            return truncate(" ".join(str(start.params.get("message", "")).split()), MAX_TITLE)
+        steps = ", ".join(node.tool or node.id for node in self.graph)
+        return self.graph.name or truncate(steps, MAX_TITLE) or self.graph.id or start.run_id
+
+    @property
+    def _first_config(self) -> Mapping[str, Any]:
+        nodes: Sequence[Mapping[str, Any]] = self.run.start.graph.get("nodes", ())
+        return nodes[0].get("config") or {} if nodes else {}
+
     def to_dict(self) -> dict[str, Any]:
         """Return JSON-compatible data."""
         start, result = self.run.start, self.result.to_dict()
+        usage = self.result.count_usage()
         return {
             "run_id": start.run_id,
             "plan_id": self.run.plan_id or None,
             "task_id": self.graph.task_id or None,
             "graph": self.graph.name or self.graph.id,
+            "title": self.title,
+            "conversation": self.conversation,
             "state": result["state"],
             "params": dict(start.params),
             "output": result["output"],
             "error": result["error"],
             "nodes": result["nodes"],
             "pending": result["pending"],
+            "waits": [asdict(item) for item in self.waits],
+            "usage": to_builtins(usage) if usage.requests else None,
             "principal": start.principal.id,
             "created_at": start.created_at,
             "finished_at": self.run.finished_at,
@@ -72,12 +116,38 @@ class RunList:
 async def view_run(store: RunStore, run: StoredRun, *, now: float) -> RunView:
     """Read a run for display: its last stored result, or its events while it is running."""
     graph = await read_graph_of(run)
-    if run.result is not None and run.state not in RUNNING_STATES:
-        return RunView(run=run, graph=graph, result=run.result)
     events = await read_events(store, run.start.run_id)
+    waits = find_waits(events, until=run.finished_at)
+    if run.result is not None and run.state not in RUNNING_STATES:
+        return RunView(run=run, graph=graph, result=run.result, waits=waits)
     read = partial(result_from_events, run, graph, events, now=now)
     result = await in_thread(read, is_large=is_large(graph))
-    return RunView(run=run, graph=graph, result=result)
+    return RunView(run=run, graph=graph, result=result, waits=waits)
+
+
+def find_waits(
+    events: Iterable[RunEvent], *, until: float | None = None
+) -> tuple[RunWaitTime, ...]:
+    """The times in which steps waited, in the order in which they began.
+
+    Args:
+        events: The events of a run.
+        until: When the run ended, which ended all waits; None while it has not.
+    """
+    found: list[RunWaitTime] = []
+    open_: dict[str, int] = {}
+    for event in events:
+        if event.kind != "node_changed":
+            continue
+        step, is_waiting = event.data["node"], event.data["state"] in _WAITING
+        if is_waiting and step not in open_:
+            open_[step] = len(found)
+            reason = event.data.get("reason", "")
+            found.append(RunWaitTime(step=step, started_at=event.at, ended_at=until, reason=reason))
+        elif not is_waiting and step in open_:
+            at = open_.pop(step)
+            found[at] = replace(found[at], ended_at=event.at)
+    return tuple(found)
 
 
 def result_from_events(

@@ -92,6 +92,19 @@ def input_faults(
         yield from faults
 
 
+def may_be_read(given: Any, wanted: Any) -> bool:
+    """Whether a text may say what is wanted: then arguments are read as models write them."""
+    if not (isinstance(given, Mapping) and isinstance(wanted, Mapping)):
+        return False
+    text, schema = cast("Mapping[str, Any]", given), cast("Mapping[str, Any]", wanted)
+    if text.get("type") != "string" or "enum" in text:
+        return False
+    types = schema.get("type")
+    kinds = set(cast("list[str]", types)) if isinstance(types, list) else {types}
+    choices = cast("list[Any]", schema.get("anyOf") or schema.get("oneOf") or [])
+    return bool(kinds & _SCALARS) or any(may_be_read(given, choice) for choice in choices)
+
+
 def _value_faults(
     look: GraphTypes, value: Any, node: Node, place: str, *, key: str, wanted: JsonSchema, name: str
 ) -> Iterator[Fault]:
@@ -106,7 +119,7 @@ def _value_faults(
     if fit.answer is Fits.YES or _fits_as_known(look, value, key=key, wanted=wanted, name=name):
         return
     what = value if is_path(value) else "what it is given"
-    if fit.answer is Fits.NO and not _may_be_read(given, schema):
+    if fit.answer is Fits.NO and not may_be_read(given, schema):
         message = f"{what} cannot feed '{key}' of '{name}': {fit}."
         yield Fault(code="input_mismatch", place=place, message=message)
     elif is_path(value):
@@ -170,13 +183,6 @@ def _property_of(wanted: JsonSchema, key: str) -> JsonSchema | None:
 
 def _is_closed(schema: JsonSchema) -> bool:
     return False in (schema.get("additionalProperties"), schema.get("unevaluatedProperties"))
-
-
-def _may_be_read(given: JsonSchema, wanted: JsonSchema) -> bool:
-    """Whether a text may say what is wanted: then arguments are read as models write them."""
-    types = wanted.get("type")
-    kinds = set(cast("list[str]", types)) if isinstance(types, list) else {types}
-    return given.get("type") == "string" and "enum" not in given and bool(kinds & _SCALARS)
 
 
 def _can_be_boolean(look: GraphTypes, reference: Any, node: Node | None) -> bool:

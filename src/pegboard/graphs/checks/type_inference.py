@@ -162,7 +162,10 @@ class GraphTypes:
                 return Fault(code="env_unknown", place=place, message=message)
         if path.root in {"item", "index", "output"} and not _has(node, path.root):
             wanted = {"item": "for_each", "index": "for_each or repeat", "output": "repeat"}
-            message = f"{path.text} is known in a node with {wanted[path.root]} alone."
+            message = (
+                f"{path.text} is known inside a node with {wanted[path.root]} alone: in what it is "
+                "given and in repeat.until, not in 'when' and 'edges'."
+            )
             return Fault(code="item_outside", place=place, message=message)
         problem = self.infer_path(path, node).problem
         if not problem:

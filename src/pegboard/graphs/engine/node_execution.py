@@ -24,12 +24,12 @@ from pegboard.graphs.engine.node_results import (
     from_record,
     to_record,
 )
-from pegboard.graphs.engine.run_context import RunContext
-from pegboard.graphs.engine.stop_signal import StopSignal
+from pegboard.graphs.engine.run_context import RunContext, RunTaskGroup
+from pegboard.graphs.engine.stop_signal import Stopped, StopSignal, StoreFailed
 from pegboard.graphs.expressions.references import resolve, resolve_input
 from pegboard.graphs.expressions.templates import as_text
 from pegboard.graphs.failover import SubstituteFinder
-from pegboard.graphs.node_kind import Work
+from pegboard.graphs.node_kind import Part, Work
 from pegboard.graphs.tool_host import ToolHost
 
 _INTERRUPTED = "It was interrupted while it ran, and may or may not have taken effect."
@@ -83,6 +83,7 @@ class NodeExecution:
         deadline: On the monotonic clock; None for no limit.
         ready_at: Unix seconds at which the node became ready, equal in every attempt; None where
             an attempt cannot know that of an earlier one.
+        board: The tools of the node; None for those of the run.
     """
 
     def __init__(  # noqa: PLR0913 - a node and where it is executed
@@ -97,6 +98,7 @@ class NodeExecution:
         position: str = "",
         deadline: float | None = None,
         ready_at: float | None = None,
+        board: ToolHost | None = None,
     ) -> None:
         self.graph = graph
         self.run = graph.run
@@ -108,6 +110,7 @@ class NodeExecution:
         self.deadline = deadline
         self.ready_at = ready_at
         self.steps = steps
+        self._board = graph.run.board if board is None else board  # an empty one is falsy
         self._inner: RunSteps | None = None
         self._verdict: StepRef | None = None
 
@@ -128,7 +131,7 @@ class NodeExecution:
 
     @property
     def board(self) -> ToolHost:
-        return self.run.board
+        return self._board
 
     @property
     def principal(self) -> Principal:
@@ -191,6 +194,43 @@ class NodeExecution:
         step = _DurableStep(self, work, label, repeatable=repeatable, acts=acts)
         return await step.run_to_end()
 
+    def emit(self, kind: str, data: Mapping[str, Any]) -> None:
+        self.run.emit(self.step, kind, data)
+
+    def take_signals(self, topic: str) -> list[Signal]:
+        return self.run.take_signals(topic)
+
+    async def run_parts(
+        self, parts: Mapping[str, Part], *, board: ToolHost | None = None
+    ) -> list[NodeRun]:
+        runs: dict[str, NodeRun] = {}
+        async with RunTaskGroup[NodeRun](self.run, self.inner) as tasks:
+            for name, part in parts.items():
+                tasks.spawn(name, _run_part(part, self._part_execution(name, board)))
+            try:
+                while tasks:
+                    for run in await tasks.next():
+                        runs[run.id] = run
+                        self.run.report(run)
+            except StoreFailed:
+                self.run.abort(self.graph.stop_signal)
+                await tasks.drain()
+                raise
+        return [runs[f"{self.step}/{name}"] for name in parts]
+
+    def _part_execution(self, name: str, board: ToolHost | None) -> "NodeExecution":
+        return NodeExecution(
+            self.graph,
+            self.node,
+            step=f"{self.step}/{name}",
+            slot=self.inner.reserve(name),
+            steps=self.inner,
+            data=self.data,
+            position=self.position,
+            deadline=self.deadline,
+            board=self._board if board is None else board,
+        )
+
     async def run_graph(self, graph: Graph, params: Mapping[str, Any]) -> NodeRun:
         return await self.graph.run_within(
             graph,
@@ -245,6 +285,15 @@ class NodeExecution:
             deadline=self.deadline,
             ready_at=ready_at,
         )
+
+
+async def _run_part(part: Part, context: NodeExecution) -> NodeRun:
+    try:
+        return await part(context)
+    except PegboardError as error:
+        return as_failed(context.step, error)
+    except Stopped as stop:
+        return as_cancelled(context.step, str(stop))
 
 
 def _as_work(make: Callable[[], Any]) -> Callable[[], Awaitable[Any]]:

@@ -13,7 +13,7 @@ from typing import Any, Generic, Self, TypeVar
 from msgspec import Struct, structs
 
 from pegboard.core.context import ToolContext
-from pegboard.core.event import NodeChanged
+from pegboard.core.event import NodeChanged, NodeReported
 from pegboard.core.graph import NodeState
 from pegboard.core.ports.durability import CONTROL, RunSteps, Signal
 from pegboard.core.run import NodeRun, PendingStep
@@ -32,15 +32,20 @@ class PendingWait(Struct, eq=False, kw_only=True):
     Attributes:
         stop_signal: Of the graph that the task belongs to.
         pending: What is shown of it; None for the end of a pause.
-        topic: Of the signal that wakes it; empty for none.
+        topics: Of the signals that wake it.
         woken: Whether it has its token again.
     """
 
     stop_signal: StopSignal
     future: "asyncio.Future[Signal | None]"
     pending: PendingStep | None = None
-    topic: str = ""
+    topics: tuple[str, ...] = ()
     woken: bool = False
+
+
+def approval_topic(approval_id: str) -> str:
+    """The topic of the signal that an approval is decided; empty without one."""
+    return f"approval:{approval_id}" if approval_id else ""
 
 
 async def _stay() -> bool:
@@ -137,14 +142,16 @@ class RunContext:
             Stopped: The graph has stopped.
         """
         stop_signal.check()
-        if topic and (mail := self._mail.get(topic)):
-            return mail.pop(0)
+        topics = (topic, approval_topic(pending.approval_id)) if pending is not None else (topic,)
+        for wanted in filter(None, topics):
+            if mail := self._mail.get(wanted):
+                return mail.pop(0)
         delay = None if until is None else until - self.now()
         if delay is not None and delay <= 0:
             return None
         loop = asyncio.get_running_loop()
         wait = PendingWait(
-            stop_signal=stop_signal, future=loop.create_future(), pending=pending, topic=topic
+            stop_signal=stop_signal, future=loop.create_future(), pending=pending, topics=topics
         )
         timer = None if delay is None else loop.call_later(delay, self._wake, wait, None)
         self._waits.append(wait)
@@ -185,12 +192,16 @@ class RunContext:
             if signal.topic == CONTROL:
                 self._control(signal.message)
                 continue
-            waits = (w for w in self._waits if w.topic == signal.topic and not w.woken)
+            waits = (w for w in self._waits if signal.topic in w.topics and not w.woken)
             wait = next(waits, None)
             if wait is None:
                 self._mail.setdefault(signal.topic, []).append(signal)
             else:
                 self._wake(wait, signal)
+
+    def take_signals(self, topic: str) -> list[Signal]:
+        """The signals on a topic that have arrived and that nothing waits for."""
+        return self._mail.pop(topic, [])
 
     def _control(self, command: Any) -> None:
         if command == "pause":
@@ -267,6 +278,13 @@ class RunContext:
                     instead_of=run.instead_of,
                     replayed=replayed,
                 )
+            )
+
+    def emit(self, step: str, kind: str, data: Mapping[str, Any]) -> None:
+        """Emit what a node reports while it is executed."""
+        if self._emitter.has_listeners:
+            self._emitter.emit(
+                NodeReported(run_id=self.run_id, node=step, kind=kind, at=self.now(), data=data)
             )
 
     def call_context(

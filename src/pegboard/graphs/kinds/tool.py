@@ -1,16 +1,16 @@
 """A node that calls a tool, then its fallbacks, then a substitute."""
 
 import asyncio
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 from msgspec import convert, structs, to_builtins
 
-from pegboard.core.context import ToolContext
+from pegboard.core.context import Arguments, ToolContext
 from pegboard.core.graph import Node, NodeState
-from pegboard.core.result import ToolResult
+from pegboard.core.result import CallTry, ToolResult
 from pegboard.core.run import NodeRun
-from pegboard.core.tool import JsonSchema, Tool
+from pegboard.core.tool import Effect, JsonSchema, Tool
 from pegboard.errors import (
     AccessDenied,
     ApprovalRequired,
@@ -47,6 +47,14 @@ that the arguments name is unavailable) are none of them.
 _FIRST_PAUSE = 1.0
 _MAX_PAUSE = 5.0
 """Seconds between calls during a store outage: as often as a run of such a store is taken up."""
+
+
+ReadOutput = Callable[[NodeContext, ToolResult], Awaitable[Any]]
+"""Makes the output of a node, any JSON value, from the result of a call."""
+
+
+def _ignore(_run: NodeRun) -> None:
+    pass
 
 
 class ToolNode:
@@ -104,9 +112,7 @@ class StoreRetry:
         if self._deadline is None and timeout:
             self._deadline = context.monotonic() + timeout
 
-    async def call(
-        self, name: str, arguments: Mapping[str, Any], ctx: ToolContext[Any]
-    ) -> ToolResult:
+    async def call(self, name: str, arguments: Arguments, ctx: ToolContext[Any]) -> ToolResult:
         """Call a tool, and again while the call cannot start.
 
         It cannot while the board cannot store that it starts, or while another server, which had
@@ -212,33 +218,84 @@ async def _try_tool(
     """Call one tool of the node; one that cannot be called has failed like one that refuses."""
     try:
         arguments = context.arguments(given)
+    except PegboardError as error:
+        return await _fail_once(context, name, error, label)
+    return await call_tool(context, name, arguments, label=label, instead_of=instead_of)
+
+
+async def call_tool(  # noqa: PLR0913 - a call, and what its caller makes of it
+    context: NodeContext,
+    name: str,
+    arguments: Arguments,
+    *,
+    label: str = "",
+    instead_of: str = "",
+    read: ReadOutput | None = None,
+    observe: Callable[[NodeRun], None] = _ignore,
+    max_result_bytes: int | None = None,
+    keys_reads: bool = True,
+) -> NodeRun:
+    """Call a tool once over all attempts of the run, after any approval that it needs.
+
+    Args:
+        context: The node, or the part of one, that calls.
+        name: Name or id of the tool.
+        arguments: Passed as they are.
+        label: As for `run_once`.
+        instead_of: The tool that this one replaces; empty for none.
+        read: Makes the recorded output of a result; None records the whole value.
+        observe: Called when the call starts and when it has ended, not in a replay.
+        max_result_bytes: The result's size budget; None means that of the tool.
+        keys_reads: Whether calls that only read have an idempotency key too. Without one such a
+            call costs half, and is made again if the process dies before it is recorded.
+    """
+    try:
         tool = await _find(context, name)
     except PegboardError as error:
-        failure = as_failed(context.step, error, tool=name)
-
-        async def fail(_key: str) -> NodeRun:
-            return failure
-
-        # recorded, so that a later attempt does not start with a tool that is back by then; and an
-        # interrupted call of a tool that is missing now cannot be known to be repeatable
-        return await context.run_once(fail, label=label, repeatable=False, acts=False)
+        failure = await _fail_once(context, name, error, label)
+        observe(failure)
+        return failure
     called, repeatable = _callable_name(context, tool, name), is_repeatable(tool.spec)
 
     async def work(key: str) -> NodeRun:
+        observe(NodeRun(id=context.step, state=NodeState.IN_PROGRESS, tool=tool.spec.name))
         ctx = context.call_context(key, instead_of=instead_of)
-        run = await _call_as_node(context, called, arguments, ctx, repeatable=repeatable)
-        return structs.replace(run, tool=tool.spec.name)
+        if max_result_bytes is not None:
+            ctx = structs.replace(ctx, max_result_bytes=max_result_bytes)
+        if not keys_reads and tool.spec.effect is Effect.READ:
+            ctx = structs.replace(ctx, idempotency_key=None)
+        run = await _call_as_node(
+            context, called, arguments, ctx, repeatable=repeatable, read=read or _whole_output
+        )
+        run = structs.replace(run, tool=tool.spec.name)
+        observe(run)
+        return run
 
     return await context.run_once(work, label=label, repeatable=repeatable)
+
+
+async def _fail_once(context: NodeContext, name: str, error: PegboardError, label: str) -> NodeRun:
+    """Record that a tool cannot be called.
+
+    A later attempt then does not start with a tool that is back; and whether an interrupted call of
+    a tool that is missing now is repeatable cannot be known.
+    """
+    failure = as_failed(context.step, error, tool=name)
+
+    async def fail(_key: str) -> NodeRun:
+        return failure
+
+    return await context.run_once(fail, label=label, repeatable=False, acts=False)
 
 
 async def _call_as_node(
     context: NodeContext,
     name: str,
-    arguments: Mapping[str, Any],
+    arguments: Arguments,
     ctx: ToolContext[Any],
     *,
     repeatable: bool,
+    read: ReadOutput,
 ) -> NodeRun:
     """Call a tool; its result as that of the node."""
     started_at, started = context.now(), context.monotonic()
@@ -246,7 +303,7 @@ async def _call_as_node(
     output, lost = None, None
     if not result.is_error:
         try:
-            output = await _whole_output(context, result)
+            output = await read(context, result)
         except ToolFailed as error:
             lost = error
     run = from_tool_result(
@@ -254,6 +311,7 @@ async def _call_as_node(
         result if lost is None else structs.replace(result, is_error=True, error=lost),
         output,
         attempts=result.meta.attempts,
+        tries=result.meta.tries,
         started_at=started_at,
         duration_ms=round((context.monotonic() - started) * 1000, 3),
     )
@@ -314,7 +372,7 @@ def _callable_name(context: NodeContext, tool: Tool, name: str) -> str:
 async def _call(
     context: NodeContext,
     name: str,
-    arguments: Mapping[str, Any],
+    arguments: Arguments,
     ctx: ToolContext[Any],
     *,
     repeatable: bool,
@@ -322,7 +380,24 @@ async def _call(
     """Call a tool, and again as the node's retry policy says, under one key."""
     retry = context.node.retry
     store_retry = StoreRetry(context, repeatable=repeatable)
-    result = await store_retry.call(name, arguments, ctx)
+    tries: list[CallTry] = []
+
+    async def call() -> ToolResult:
+        started_at, started = context.now(), context.monotonic()
+        result = await store_retry.call(name, arguments, ctx)
+        tries.extend(
+            result.meta.tries
+            or (
+                CallTry(
+                    started_at=started_at,
+                    duration_ms=round((context.monotonic() - started) * 1000, 3),
+                    error_code="" if result.error is None else result.error.code,
+                ),
+            )
+        )
+        return result
+
+    result = await call()
     attempts = result.meta.attempts
     for retries in range(retry.max_retries if retry is not None else 0):
         error = result.error
@@ -334,9 +409,11 @@ async def _call(
         if context.deadline is not None and context.monotonic() + delay >= context.deadline:
             break
         await asyncio.sleep(delay)
-        result = await store_retry.call(name, arguments, ctx)
+        result = await call()
         attempts += result.meta.attempts
-    return structs.replace(result, meta=structs.replace(result.meta, attempts=attempts))
+    known = tuple(tries) if len(tries) > 1 else ()
+    meta = structs.replace(result.meta, attempts=attempts, tries=known)
+    return structs.replace(result, meta=meta)
 
 
 async def _whole_output(context: NodeContext, result: ToolResult) -> Any:

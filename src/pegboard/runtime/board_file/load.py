@@ -9,6 +9,7 @@ from typing import Any, cast
 from pydantic import BaseModel, ValidationError
 from pydantic_core import ErrorDetails
 
+from pegboard.access import Policy
 from pegboard.core.suggestions import did_you_mean
 from pegboard.errors import ConfigError
 from pegboard.execution.results.redaction import make_redactor
@@ -45,6 +46,7 @@ class LoadedBoard:
         base_dir: The folder that its relative paths start from.
         secrets: Values of variables whose names mark them as secret; they are masked everywhere.
         environ: The environment variables that `${NAME}` was filled in from.
+        policy: The rules that a program has given instead of those of the file; None for those.
         where: Returns `file:line` of a path in the file.
     """
 
@@ -54,6 +56,7 @@ class LoadedBoard:
     located: YamlDocument | None = None
     path: Path | None = None
     environ: Mapping[str, str] = field(default_factory=dict[str, str], repr=False)
+    policy: Policy | None = None
 
     def mask_secrets(self, error: ConfigError) -> ConfigError:
         """The error without the secrets of this board."""
@@ -72,8 +75,24 @@ def load_board(path: Path, environment: Mapping[str, str]) -> LoadedBoard:
     Raises:
         ConfigError: It is missing, not YAML, or invalid; one line per mistake.
     """
+    return parse_board(_read(path), environment, path=path)
+
+
+def find_variables(path: Path) -> list[str]:
+    """The environment variables that a board file needs: those without a default, by name.
+
+    Raises:
+        ConfigError: It cannot be read.
+    """
+    lines = (line for line in _read(path).splitlines() if not line.lstrip().startswith("#"))
+    return sorted(
+        {match[1] for line in lines for match in _VARIABLE.finditer(line) if match[2] is None}
+    )
+
+
+def _read(path: Path) -> str:
     try:
-        text = read_file(path, most=MAX_BOARD_BYTES).decode()
+        return read_file(path, most=MAX_BOARD_BYTES).decode()
     except FileNotFoundError as error:
         raise ConfigError(
             f"There is no board file {path}: write one with 'pegboard init', or name another with "
@@ -83,7 +102,6 @@ def load_board(path: Path, environment: Mapping[str, str]) -> LoadedBoard:
         raise ConfigError(f"The board file {path} cannot be read: {error.strerror}") from error
     except UnicodeDecodeError as error:
         raise ConfigError(f"The board file {path} cannot be read: it is not UTF-8") from error
-    return parse_board(text, environment, path=path)
 
 
 def parse_board(text: str, environment: Mapping[str, str], *, path: Path) -> LoadedBoard:

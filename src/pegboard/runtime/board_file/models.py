@@ -3,10 +3,21 @@
 from enum import Enum
 from typing import Annotated, Any, Literal, TypeVar
 
-from pydantic import BaseModel, ConfigDict, Field, Strict, StrictBool, StrictFloat, StrictInt
+from pydantic import (
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    Strict,
+    StrictBool,
+    StrictFloat,
+    StrictInt,
+)
 
 from pegboard.errors import ConfigError
+from pegboard.runtime.board_file.agents import AgentEntries
 from pegboard.runtime.board_file.failover import HealingEntry
+from pegboard.runtime.board_file.language_models import LanguageModels
 from pegboard.runtime.board_file.marketplaces import Marketplaces
 from pegboard.runtime.board_file.pinning import PinningEntry
 
@@ -30,13 +41,21 @@ class SourceEntry(BaseModel):
     enabled: Annotated[bool, Field(description="Whether it is opened at all.")] = True
 
 
+def _check_time(value: object) -> object:
+    if isinstance(value, int | float) and not isinstance(value, bool):
+        raise ValueError(f"write the time too, as '{value:g}/s'")  # noqa: TRY004 - pydantic reports it
+    return value
+
+
 class LimitEntry(BaseModel):
     """Limits for the tools that a glob matches."""
 
     model_config = _STRICT
 
     rate: Annotated[
-        str | None, Field(description="Calls per time: `20/s`, `100/min`, `1000/h`, `5/10s`.")
+        str | None,
+        BeforeValidator(_check_time),
+        Field(description="Calls per time: `20/s`, `100/min`, `1000/h`, `5/10s`."),
     ] = None
     concurrency: Annotated[int | None, Field(ge=1, description="Calls in flight at once.")] = None
 
@@ -60,6 +79,13 @@ class PolicyEntry(BaseModel):
     limits: Annotated[
         dict[str, LimitEntry], Field(description="Limits by glob; every matching entry applies.")
     ] = Field(default_factory=dict[str, LimitEntry])
+    strict: Annotated[
+        bool,
+        Field(
+            description="Refuse to start, or to reload, when a `deny` or `ask` rule matches no "
+            "tool although its sources have answered; otherwise that is a warning."
+        ),
+    ] = False
 
 
 class NetworkEntry(BaseModel):
@@ -117,10 +143,21 @@ class ToolEntry(BaseModel, frozen=True):
     type: Annotated[str, Field(description="`PythonFunction`, `LocalScript`, `RestAPI`, ...")]
     capabilities: tuple[str, ...] = ()
     supported_tasks: tuple[str, ...] = ()
+    examples: Annotated[
+        tuple[dict[str, Any], ...],
+        Field(description="Arguments of typical calls, which models are shown."),
+    ] = ()
     tags: tuple[str, ...] = ()
     category: str = ""
     effect: Annotated[
         str | None, Field(description="Defaults to the effect the function declares, else `write`.")
+    ] = None
+    destructive: Annotated[
+        bool | None,
+        Field(
+            description="Whether a tool that writes may destroy or overwrite something; by default "
+            "what the function declares, else unknown, which counts as yes."
+        ),
     ] = None
     idempotent: bool | None = None
     input_schema: Annotated[
@@ -139,10 +176,18 @@ class ToolEntry(BaseModel, frozen=True):
         str, Field(alias="import", description="`package.module:function` (PythonFunction).")
     ] = ""
     script_path: Annotated[str, Field(description="The script (LocalScript).")] = ""
+    memory_mb: Annotated[
+        int | None,
+        Field(
+            ge=16,
+            le=1_048_576,
+            description="Memory of each process of a script that does not say it (LocalScript).",
+        ),
+    ] = None
     agent_config: Annotated[
         dict[str, Any] | None, Field(description="Model, limits and tools (Subagent).")
     ] = None
-    url: Annotated[str, Field(description="The address (RestAPI).")] = ""
+    url: Annotated[str, Field(description="The address (RestAPI, Database).")] = ""
     method: Annotated[str, Field(description="The method (RestAPI).")] = ""
     server: Annotated[
         str,
@@ -152,7 +197,11 @@ class ToolEntry(BaseModel, frozen=True):
         ),
     ] = ""
     tool: Annotated[
-        str, Field(description="Its name on the server (MCPTool) or in the document (RestAPI).")
+        str,
+        Field(
+            description="Its name on the server (MCPTool) or in the document (RestAPI); "
+            "`list_tables`, `describe_table`, `query` or `execute`, by default `query` (Database)."
+        ),
     ] = ""
     pin: Annotated[
         str,
@@ -178,18 +227,28 @@ class GraphEntry(BaseModel):
     ] = ()
 
 
+ImportPattern = Annotated[str, Field(pattern=r"^[^:]+:[^:]+$")]
+
+
 class CatalogueEntry(BaseModel):
     """What tools that are registered over the API may run; by default nothing."""
 
     model_config = _STRICT
 
     imports: Annotated[
-        tuple[str, ...],
-        Field(description="Globs over `package.module:name`, for PythonFunction, LangChainTool."),
+        tuple[ImportPattern, ...],
+        Field(
+            description="Objects as `package.module:name`, for PythonFunction, LangChainTool. In a "
+            "pattern `*` stands for no dot, and for public names that the module itself defines."
+        ),
     ] = ()
     scripts: Annotated[
         tuple[str, ...],
         Field(description="Folders that may contain the script of a LocalScript."),
+    ] = ()
+    databases: Annotated[
+        tuple[str, ...],
+        Field(description="URLs of a Database, without the password; only for reading."),
     ] = ()
 
 
@@ -204,6 +263,16 @@ class Board(BaseModel):
 
     sources: Annotated[tuple[SourceEntry, ...], Field(description="Where tools come from.")] = ()
     tools: Annotated[tuple[ToolEntry, ...], Field(description="Tools registered by hand.")] = ()
+    agents: Annotated[
+        AgentEntries, Field(description="Agents that people and programs can choose.")
+    ] = ()
+    always_listed: Annotated[
+        tuple[str, ...],
+        Field(
+            description="Names and globs of tools that agents are always shown, beside those that "
+            "fit the question; `crm__*` for all of a source."
+        ),
+    ] = ()
     policy: Annotated[PolicyEntry, Field(description="Who may call what.")] = PolicyEntry()
     network: Annotated[
         NetworkEntry, Field(description="Which private addresses may be reached.")
@@ -228,6 +297,9 @@ class Board(BaseModel):
     healing: Annotated[
         HealingEntry, Field(description="What a run does when no tool of a step is available.")
     ] = HealingEntry()
+    models: Annotated[LanguageModels, Field(description="Which language models agents use.")] = (
+        LanguageModels()
+    )
     marketplaces: Annotated[
         Marketplaces, Field(description="External catalogues whose entries can be added.")
     ] = ()

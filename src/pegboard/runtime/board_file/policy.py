@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterator
+from dataclasses import replace
 
 from pegboard.access import Policy
 from pegboard.access.policy import DEFAULT_EFFECTS
@@ -17,12 +18,30 @@ _RATE = re.compile(
 _SECONDS = {"s": 1.0, "m": 60.0, "h": 3600.0, "d": 86400.0}
 
 
+def with_policy(loaded: LoadedBoard, policy: Policy | None) -> LoadedBoard:
+    """The board with the rules that a program gives; unchanged without any.
+
+    Raises:
+        ConfigError: The board file has rules too.
+    """
+    if policy is None:
+        return loaded
+    if loaded.board.policy.model_copy(update={"strict": False}) != PolicyEntry():
+        raise ConfigError(
+            f"{loaded.where(('policy',))}: the program gives a policy too, as "
+            "Pegboard(policy=...); write the rules in one place"
+        )
+    return replace(loaded, policy=policy)
+
+
 def policy_of(loaded: LoadedBoard) -> Policy:
     """The rules of a board.
 
     Raises:
         ConfigError: An unknown effect or verdict, or a rate that cannot be read.
     """
+    if loaded.policy is not None:
+        return loaded.policy
     entry = loaded.board.policy
     for place, glob in _globs(entry):
         if "[" in glob.replace("[[]", "") and "]" not in glob.partition("[")[2]:

@@ -1,6 +1,6 @@
 """Opens the handler of an RFC-0003 entry: at once, or at its first call."""
 
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Awaitable, Callable, Collection, Mapping
 from contextlib import AsyncExitStack
 from dataclasses import dataclass, field
 from typing import Any
@@ -15,11 +15,16 @@ from pegboard.errors import SourceUnavailable
 from pegboard.runtime.board_file.models import ToolEntry
 from pegboard.runtime.plugins import load_kind
 from pegboard.runtime.registrations.shared_handlers import SharedHandlers
-from pegboard.runtime.registrations.source_config import KINDS, config_of, handler_of
+from pegboard.runtime.registrations.source_config import (
+    KINDS,
+    config_of,
+    show_handler,
+    source_name_of,
+)
 from pegboard.runtime.registrations.upstreams import Upstreams
 
 
-def _always(_entry: ToolEntry) -> str:
+async def _allow(_entry: ToolEntry) -> str:
     return ""
 
 
@@ -39,7 +44,8 @@ class HandlerContext:
         refused: Returns why an entry may not run, and what would allow it; empty when it may.
         servers: Names of the sources that an `MCPTool` may name.
         find: The tool of a wire name, where it is there already.
-        is_trusted: Whether an entry may say that a request reads whose method writes.
+        is_trusted: Whether an entry may say that a request reads whose method writes, or that a
+            tool destroys nothing.
         upstreams: The servers that entries name by their address; None where none may.
     """
 
@@ -47,7 +53,7 @@ class HandlerContext:
     within: float
     stack: AsyncExitStack
     shared: SharedHandlers = field(default_factory=SharedHandlers)
-    refused: Callable[[ToolEntry], str] = _always
+    refused: Callable[[ToolEntry], Awaitable[str]] = _allow
     servers: Callable[[], Collection[str]] = tuple
     find: Callable[[str], Tool | None] = _none
     is_trusted: bool = True
@@ -66,7 +72,7 @@ async def open_handler(entry: ToolEntry, opening: HandlerContext, *, where: str)
     said = config_of(entry, where)
     if kind.preview is not None:
         config = kind.config.model_validate(said)
-        spec = kind.preview(_NAME, config, opening.services)
+        spec = kind.preview(source_name_of(entry), config, opening.services)
         if spec is not None:
             return _Later(spec, entry, opening, where)
 
@@ -77,12 +83,16 @@ async def open_handler(entry: ToolEntry, opening: HandlerContext, *, where: str)
 
 
 async def _open(kind: SourceKind, config: Any, entry: ToolEntry, opening: HandlerContext) -> Tool:
-    source = await kind.open(_NAME, config, opening.services)
+    source = await kind.open(source_name_of(entry), config, opening.services)
+    try:
+        tools = await source.tools()
+    except BaseException:
+        await source.close()
+        raise
     opening.stack.push_async_callback(source.close)
-    tools = await source.tools()
     if len(tools) != 1:
         raise SourceUnavailable(
-            f"'{handler_of(entry)}' is {len(tools)} tools, but an entry is one tool"
+            f"'{show_handler(entry)}' is {len(tools)} tools, but an entry is one tool"
         )
     function = getattr(tools[0], "function", None)
     if function is None:
@@ -121,5 +131,3 @@ _SHARED: WeakValueDictionary[tuple[str, int], Tool] = WeakValueDictionary()
 
 Each tool keeps its function alive, so that its id is unique; a reloaded module has other functions.
 """
-_NAME = "static"
-"""What the source of an entry is called."""

@@ -5,10 +5,13 @@ from collections.abc import Mapping
 from typing import Any
 from urllib.parse import urlsplit
 
+from pydantic import ValidationError
+
 from pegboard.core.tool import Effect
+from pegboard.core.wire_names import is_source_name
 from pegboard.errors import SourceUnavailable
 from pegboard.runtime.board_file.models import ToolEntry
-from pegboard.runtime.registrations.shorthand_schema import schema_of
+from pegboard.schemas.shorthand_schema import schema_of
 
 RUNNERS: Mapping[str, str] = {
     "PythonFunction": "import",
@@ -29,9 +32,14 @@ KINDS: Mapping[str, str] = {
     "LangChainTool": "langchain",
     "LocalScript": "script",
     "RestAPI": "openapi",
+    "Database": "sql",
+    "Subagent": "agents",
 }
 """The RFC types that a kind of source runs."""
 
+_DATABASE_TOOL = "query"
+"""The tool of a database that an entry is, unless it names another one."""
+_PASSWORD = re.compile(r"(?<=://)([^@/?#]*?):[^@/?#]*(?=@)")
 _IN_PATH = re.compile(r"\{([^{}/]+)\}")
 _WITHOUT_BODY = frozenset({"get", "head", "delete", "options", "trace"})
 
@@ -42,18 +50,63 @@ def handler_of(entry: ToolEntry) -> Any:
     return entry.import_ if key == "import" else getattr(entry, key)
 
 
+def show_handler(entry: ToolEntry) -> str:
+    """The handler for messages: the URL of a database without its password."""
+    return hide_password(str(handler_of(entry)))
+
+
+def describe_fault(error: ValidationError) -> str:
+    """The first fault of a configuration, with its place and without the value."""
+    fault = error.errors(include_url=False, include_input=False, include_context=False)[0]
+    place = ".".join(map(str, fault["loc"]))
+    return f"{place}: {fault['msg'].removeprefix('Value error, ')}"
+
+
+def hide_password(url: str) -> str:
+    """A URL without its password."""
+    return _PASSWORD.sub(r"\1", url)
+
+
+def source_name_of(entry: ToolEntry) -> str:
+    """The name of the source that runs an entry; a database is named by it in descriptions."""
+    name = entry.tool_id.rpartition("_v")[0] or entry.tool_id
+    return name if entry.type == "Database" and is_source_name(name) else "static"
+
+
 def config_of(entry: ToolEntry, where: str) -> dict[str, Any]:
     """The `config:` of the source that runs an entry.
 
     Raises:
         ConfigError: Its input schema is neither shorthand nor JSON Schema.
-        SourceUnavailable: Its URL is invalid.
+        SourceUnavailable: Its URL is invalid, or it describes the arguments of a database's tool.
     """
+    if entry.type == "Database":
+        return _database(entry)
     if entry.type == "RestAPI":
         return _action(entry, where)
     if entry.type == "LocalScript":
         return _script(entry, where)
+    if entry.type == "Subagent":
+        return {"agents": [{**(entry.agent_config or {}), "name": "agent"}]}
     return {"objects": [entry.import_]}
+
+
+def _database(entry: ToolEntry) -> dict[str, Any]:
+    """One tool of a database."""
+    tool = entry.tool or _DATABASE_TOOL
+    if entry.input_schema is not None:
+        raise SourceUnavailable(
+            f"the arguments are those of the tool '{tool}' of a database: leave out 'input_schema'"
+        )
+    config: dict[str, Any] = {
+        "url": entry.url,
+        "tools": [tool],
+        "allow_writes": tool == "execute",
+        "description": entry.name,
+    }
+    if entry.timeout_ms:
+        config["statement_timeout"] = min(entry.timeout_ms / 1000, 3600)
+    return config
 
 
 def _script(entry: ToolEntry, where: str) -> dict[str, Any]:
@@ -70,7 +123,13 @@ def _script(entry: ToolEntry, where: str) -> dict[str, Any]:
     }
     if entry.timeout_ms:
         said["timeout"] = entry.timeout_ms / 1000
-    return {"paths": [entry.script_path], "descriptions": {entry.script_path: said}}
+    config: dict[str, Any] = {
+        "paths": [entry.script_path],
+        "descriptions": {entry.script_path: said},
+    }
+    if entry.memory_mb:
+        config["memory_mb"] = entry.memory_mb
+    return config
 
 
 def _action(entry: ToolEntry, where: str) -> dict[str, Any]:

@@ -35,6 +35,11 @@ class StaticTools:
         self._stack = stack
         self._names: tuple[str, ...] = ()
 
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The names of the tools that are on the board."""
+        return self._names
+
     def handler_context(self, states: Mapping[str, SourceState]) -> HandlerContext:
         """What entries of the `tools:` list and of the API are opened with."""
         return HandlerContext(

@@ -6,22 +6,29 @@ permission that it lacks.
 
 import asyncio
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, cast
 
 from pydantic import ValidationError
 
 from pegboard.core.context import ToolContext
 from pegboard.core.tool import Effect, Retry, Status, Tool, ToolSpec
 from pegboard.core.wire_names import is_source_name, is_wire_name, wire_name
-from pegboard.errors import ConfigError, PegboardError, SourceUnavailable
+from pegboard.errors import ConfigError, PegboardError, SourceUnavailable, ToolSignatureError
 from pegboard.runtime.board_file.models import ToolEntry, parse_member
 from pegboard.runtime.registrations.handlers import HandlerContext, open_handler
-from pegboard.runtime.registrations.shorthand_schema import schema_of
-from pegboard.runtime.registrations.source_config import KINDS, RUNNERS, handler_of
+from pegboard.runtime.registrations.source_config import (
+    KINDS,
+    RUNNERS,
+    describe_fault,
+    handler_of,
+    show_handler,
+)
 from pegboard.runtime.registrations.upstreams import names_upstream
+from pegboard.schemas.shorthand_schema import schema_of
 from pegboard.schemas.validator import compile_schema
 from pegboard.tools import SchemaTool
 from pegboard.tools.decorator import mark_of
+from pegboard.tools.example_checks import check_examples
 from pegboard.tools.schema_tool import Run
 
 
@@ -37,7 +44,7 @@ async def build_entry_tool(entry: ToolEntry, opening: HandlerContext, *, where: 
     """
     if entry.type not in RUNNERS:
         raise ConfigError(f"{where}: unknown type '{entry.type}'; known are {', '.join(RUNNERS)}")
-    reason = _reason(entry) or opening.refused(entry)
+    reason = _reason(entry) or await _refuse(entry, opening)
     if reason:
         return _unavailable(_spec(entry, where, None), reason)
     if names_upstream(entry):
@@ -48,15 +55,14 @@ async def build_entry_tool(entry: ToolEntry, opening: HandlerContext, *, where: 
         async with asyncio.timeout(opening.within):
             inner = await open_handler(entry, opening, where=where)
     except TimeoutError:
-        reason = f"opening '{handler_of(entry)}' took more than {opening.within:g} s"
-        return _unavailable(_spec(entry, where, None), reason)
+        return _unavailable(_spec(entry, where, None), _too_slow(entry, opening))
     except ValidationError as error:
-        fault = error.errors(include_url=False, include_input=False, include_context=False)[0]
-        place = ".".join(map(str, fault["loc"]))
-        return _unavailable(_spec(entry, where, None), f"{place}: {fault['msg']}")
+        return _unavailable(_spec(entry, where, None), describe_fault(error))
     except PegboardError as error:
         return _unavailable(_spec(entry, where, None), error.message)
     spec = _spec(entry, where, inner, is_trusted=opening.is_trusted)
+    if entry.type == "Subagent":
+        return cast("Any", inner).with_spec(spec)
     return SchemaTool(spec=spec, run=_runner(inner))
 
 
@@ -126,11 +132,13 @@ def _spec(entry: ToolEntry, where: str, inner: Tool | None, *, is_trusted: bool 
         raise ConfigError(f"{where}: '{name}' is too long for a tool name; at most 64 characters")
     base = ToolSpec(name=name, input_schema=schema_of({}, where)) if inner is None else inner.spec
     said: dict[str, Any] = {
-        "description": entry.description or (entry.name if inner is None else ""),
+        "description": entry.description or _own_words(entry, inner),
         "category": entry.category,
+        "destructive": entry.destructive if is_trusted or entry.destructive else None,
         "idempotent": entry.idempotent,
         "capabilities": entry.capabilities,
         "supported_tasks": entry.supported_tasks,
+        "examples": entry.examples,
         "tags": entry.tags,
         "dependencies": entry.dependencies,
         "status": parse_member(Status, entry.status, f"{where}: status") if entry.status else None,
@@ -149,14 +157,27 @@ def _spec(entry: ToolEntry, where: str, inner: Tool | None, *, is_trusted: bool 
             said[key] = schema_of(schema, f"{where}: {key}")
             _check(name, said[key], where)
     changes = {key: value for key, value in said.items() if value not in (None, "", ())}
-    return base.replace(
+    spec = base.replace(
         **changes, id=entry.tool_id, name=name, action=name, title=entry.name, source=""
     )
+    if entry.examples and (inner is not None or entry.input_schema is not None):
+        try:
+            check_examples(spec)
+        except ToolSignatureError as error:
+            raise ConfigError(f"{where}: {error.message}") from error
+    return spec
+
+
+def _own_words(entry: ToolEntry, inner: Tool | None) -> str:
+    """The description of an entry without one; empty for that of its handler."""
+    if entry.type == "RestAPI":  # its handler knows no more than the address
+        return entry.name or entry.tool_id
+    return entry.name if inner is None else ""
 
 
 def _version(major: str, inner: Tool | None) -> str:
     """The version of an entry without one: its id gives the major version."""
-    said = "1.0" if inner is None else inner.spec.version
+    said = ToolSpec.version if inner is None else inner.spec.version
     is_said = not major.isdigit() or said.partition(".")[0] == major
     return said if is_said else f"{major}.0.0"
 
@@ -174,11 +195,15 @@ def _effect(entry: ToolEntry, where: str, inner: Tool | None, *, is_trusted: boo
         return max(effect, inner.spec.effect, key=lambda it: it.strength)
     mark = mark_of(getattr(inner, "function", None))
     declared = mark.options.get("effect") if mark is not None else None
-    if entry.type == "LocalScript" and inner is not None and not inner.spec.unavailable:
+    if (
+        entry.type in {"LocalScript", "Database"}
+        and inner is not None
+        and not inner.spec.unavailable
+    ):
         declared = inner.spec.effect
     if declared is not None and effect.strength < declared.strength:
         raise ConfigError(
-            f"{where}: '{handler_of(entry)}' says that its effect is {declared.value}; "
+            f"{where}: '{show_handler(entry)}' says that its effect is {declared.value}; "
             f"write 'effect: {declared.value}', or leave it out"
         )
     return effect
@@ -200,6 +225,19 @@ def _reason(entry: ToolEntry) -> str:
     if entry.type in KINDS or entry.type == "MCPTool":
         return ""
     return f"this version cannot run tools of type {entry.type}"
+
+
+async def _refuse(entry: ToolEntry, opening: HandlerContext) -> str:
+    """Why an entry may not run; empty when it may. Its module may be imported to find out."""
+    try:
+        async with asyncio.timeout(opening.within):
+            return await opening.refused(entry)
+    except TimeoutError:
+        return _too_slow(entry, opening)
+
+
+def _too_slow(entry: ToolEntry, opening: HandlerContext) -> str:
+    return f"opening '{show_handler(entry)}' took more than {opening.within:g} s"
 
 
 def _runner(inner: Tool) -> Run:

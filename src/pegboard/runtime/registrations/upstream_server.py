@@ -16,6 +16,7 @@ from pegboard.errors import ConfigError, PegboardError, SourceUnavailable
 from pegboard.features.pins.definitions import upstream_of
 from pegboard.registry.definition_diff import definition_digest
 from pegboard.runtime.plugins import load_kind
+from pegboard.runtime.registrations.source_config import describe_fault
 
 NAME = "upstream"
 """The source name of such servers; part of the digests."""
@@ -178,9 +179,7 @@ async def open_upstream(kind: str, config: Mapping[str, Any], services: Services
         plug = load_kind(kind)
         return await plug.open(NAME, plug.config.model_validate(config), services)
     except ValidationError as error:
-        fault = error.errors(include_url=False, include_input=False, include_context=False)[0]
-        place = ".".join(map(str, fault["loc"]))
-        raise SourceUnavailable(f"{place}: {fault['msg']}", permanent=True) from None
+        raise SourceUnavailable(describe_fault(error), permanent=True) from None
     except (ConfigError, PegboardError) as error:
         raise SourceUnavailable(error.message) from error
 

@@ -15,6 +15,7 @@ from pegboard.core.context import ToolContext
 from pegboard.core.ports.services import Services
 from pegboard.core.tool import Tool, ToolSpec
 from pegboard.errors import SourceUnavailable
+from pegboard.features.pins.definitions import upstream_of
 from pegboard.runtime.board_file.models import ToolEntry
 from pegboard.runtime.registrations.upstream_server import (
     LISTING_SECONDS,
@@ -182,9 +183,11 @@ def _check(inner: Tool, entry: ToolEntry, spec: ToolSpec) -> None:
             "has changed it. Review it and add it again.",
             permanent=True,
         )
-    if inner.spec.effect.strength > spec.effect.strength:
+    # a hint of the server alone makes no read, but it allows a registration to say so
+    declared = (upstream_of(inner) or inner.spec).effect
+    if declared.strength > spec.effect.strength:
         raise SourceUnavailable(
             f"'{spec.name}' is registered with the effect {spec.effect.value}, but its server "
-            f"declares {inner.spec.effect.value}.",
+            f"declares {declared.value}.",
             permanent=True,
         )

@@ -130,12 +130,13 @@ class SourceRefresher:
                 tools = tuple(await (await self._open(state)).tools())
             reason = await self._listed.publish_tools(state, tools)
             state.status, state.reason = "degraded" if reason else "ok", reason
-            state.is_logged = False
+            state.is_logged, state.refreshed_at = False, self.clock.time()
         except TimeoutError:
             self._fail(state, f"no answer within {self.timeout:g} s")
         except PegboardError as error:
             is_logged = isinstance(error, SourceUnavailable) and error.is_logged
-            self._fail(state, error.message, is_logged=is_logged)
+            cause = error.__cause__ if is_logged else None
+            self._fail(state, error.message, error=cause, is_logged=is_logged)
         except Exception as error:  # noqa: BLE001 - foreign code: recorded as the source's reason
             log_once(_LOG, f"source '{state.name}': listing failed", error)
             reason = f"it failed ({type(error).__name__}); the log says why"

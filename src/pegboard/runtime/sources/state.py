@@ -39,6 +39,7 @@ class SourceState:
         status: `pending` (it has not answered yet), `ok`, `degraded` (listing fails, the last known
             tools stay) or `failed`.
         tools: Its tools on the board.
+        refreshed_at: When its tools were listed last, in Unix seconds; None for never.
         is_logged: Whether the log says more than the reason.
         resources: Its resources as listed last.
         prompts: As well.
@@ -69,6 +70,7 @@ class SourceState:
         self.resources: Sequence[Resource] = ()
         self.prompts: Sequence[Prompt] = ()
         self.held = 0
+        self.refreshed_at: float | None = None
         self.is_logged = False
         self.source: Source | None = None
         self.listed, self.settled = asyncio.Event(), asyncio.Event()
@@ -135,6 +137,7 @@ class SourceState:
             "reason": "; ".join(filter(None, reasons)),
             "tools": len(self.tools),
             "held": self.held,
+            "refreshed_at": self.refreshed_at,
             "unavailable": unavailable.total(),
             "unavailable_reasons": [reason for reason, _ in unavailable.most_common()],
         }

@@ -1,8 +1,10 @@
 """The environment of calls: policy, settings, stores and listeners."""
 
+from functools import partial
 from typing import TYPE_CHECKING
 
 from pegboard.access import Policy
+from pegboard.core.ports.conversation_store import find_conversation_of_run
 from pegboard.execution import CallDefaults as CallSettings
 from pegboard.execution import CallEnvironment
 from pegboard.execution.emitter import Emitter
@@ -36,6 +38,7 @@ def build_call_environment(
             key_lease=settings.run_lease if settings.database is not None else 0.0,
         ),
         approvals=storage.approvals,
+        conversation_of=partial(find_conversation_of_run, storage.conversations),
         emitter=emitter,
         results=storage.results,
         outcomes=storage.outcomes,

@@ -2,7 +2,7 @@
 
 import asyncio
 import contextlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from pegboard.errors import Unavailable
@@ -35,8 +35,13 @@ def create_metrics(
 
     def dropped() -> dict[str, int]:
         lost = {type(item).__name__: item.dropped for item in listeners}
-        audit, failing = storage.auditor.dropped, emitter.failures
-        return {"history": storage.dropped, "audit": audit, "failing": failing, **lost}
+        ours = {
+            "history": storage.dropped,
+            "audit": storage.auditor.dropped,
+            "failing": emitter.failures,
+            "slow": emitter.dropped,
+        }
+        return ours | lost
 
     def sources() -> dict[str, tuple[str, int]]:
         return {name: (state.status, len(state.tools)) for name, state in states.items()}
@@ -44,14 +49,22 @@ def create_metrics(
     return Metrics(in_flight=lambda: dict(in_flight), dropped=dropped, sources=sources)
 
 
-async def render_metrics(metrics: "Metrics | None", storage: "Storage") -> bytes:
+async def render_metrics(
+    metrics: "Metrics | None", storage: "Storage", *, is_there: Callable[[str], bool]
+) -> bytes:
     """Render the metrics as text, with counts from the storage if it answers in time.
+
+    Args:
+        metrics: The listener.
+        storage: Counts open runs and approvals.
+        is_there: Whether the board has a tool of this name; the metrics of others are dropped.
 
     Raises:
         RuntimeError: The board collects no metrics.
     """
     if metrics is None:
         raise RuntimeError("the board keeps no metrics: open it with metrics=True")
+    metrics.retain(is_there)
     metrics.counts = None
     with contextlib.suppress(TimeoutError, Unavailable):
         async with asyncio.timeout(_SCRAPE_WAIT_SECONDS):

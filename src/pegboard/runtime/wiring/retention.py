@@ -12,6 +12,7 @@ from pegboard.errors import PegboardError
 from pegboard.execution import CallEnvironment
 from pegboard.runtime.settings import Settings
 from pegboard.runtime.wiring.storage import is_audited
+from pegboard.runtime.wiring.workspaces import ConversationFolders
 
 if TYPE_CHECKING:
     from pegboard.storage import Storage
@@ -25,7 +26,12 @@ Forget = Callable[[float], Awaitable[int]]
 
 
 def start_retention(
-    settings: Settings, storage: "Storage", kit: CallEnvironment, stack: AsyncExitStack
+    settings: Settings,
+    storage: "Storage",
+    kit: CallEnvironment,
+    stack: AsyncExitStack,
+    *,
+    folders: ConversationFolders,
 ) -> None:
     """Delete expired records now and every hour, until the stack is closed.
 
@@ -34,7 +40,7 @@ def start_retention(
 
     async def watch() -> None:
         while True:
-            await delete_expired(settings, storage, kit)
+            await delete_expired(settings, storage, kit, folders=folders)
             await asyncio.sleep(_EVERY)
 
     watching = asyncio.create_task(watch(), name="let go of what is old")
@@ -47,11 +53,15 @@ def start_retention(
 
 
 async def delete_expired(
-    settings: Settings, storage: "Storage", kit: CallEnvironment
+    settings: Settings,
+    storage: "Storage",
+    kit: CallEnvironment,
+    *,
+    folders: ConversationFolders | None = None,
 ) -> dict[str, int]:
     """Delete expired records and emit an event; return their number by kind."""
     gone: dict[str, int] = {}
-    for kind, (days, forget) in _rules(settings, storage).items():
+    for kind, (days, forget) in _rules(settings, storage, folders).items():
         if not days:
             continue
         with log_and_continue(_LOG, f"retention: old {kind} could not be deleted"):
@@ -70,7 +80,14 @@ async def delete_expired(
     return gone
 
 
-def _rules(settings: Settings, storage: "Storage") -> dict[str, tuple[float, Forget]]:
+def _rules(
+    settings: Settings, storage: "Storage", folders: ConversationFolders | None
+) -> dict[str, tuple[float, Forget]]:
+    conversations = storage.conversations
+
+    async def forget_conversations(before: float) -> int:
+        return await conversations.forget(before=before)
+
     async def forget_audit(before: float) -> int:
         said = await storage.audit.retain(since=before, by=_BY)
         return 0 if said is None else 1
@@ -78,6 +95,12 @@ def _rules(settings: Settings, storage: "Storage") -> dict[str, tuple[float, For
     upkeep, runs = storage.upkeep, storage.runs
     return {
         "runs": (settings.keep_runs_days, lambda before: runs.forget(finished_before=before)),
+        "conversations": (
+            settings.keep_conversations_days,
+            folders.forget_with(conversations, forget_conversations)
+            if folders is not None
+            else forget_conversations,
+        ),
         "plans": (  # after the runs: a plan stays as long as a run of it
             settings.keep_plans_days,
             lambda before: upkeep.forget_plans(before=before),

@@ -11,12 +11,14 @@ from pegboard.registry import ToolRegistry
 from pegboard.runtime.settings import Settings
 from pegboard.runtime.wiring.approvals import watch_approvals
 from pegboard.runtime.wiring.storage import storage_location
+from pegboard.runtime.wiring.workspaces import ConversationFolders
 
 if TYPE_CHECKING:
     from pegboard.durability import StoredDurability
     from pegboard.features.approvals import Approvals
     from pegboard.features.plans import Plans
     from pegboard.features.runs import Runs
+    from pegboard.graphs import NodeKind
     from pegboard.runtime.wiring.catalogue import CatalogueParts
     from pegboard.storage import Storage
 
@@ -24,7 +26,7 @@ _OWNER = "this board"
 """The owner of all runs where one process has the storage to itself."""
 
 
-def open_runs(
+def open_runs(  # noqa: PLR0913 - all that runs are made of
     registry: ToolRegistry,
     settings: Settings,
     storage: "Storage",
@@ -33,6 +35,8 @@ def open_runs(
     parts: "CatalogueParts",
     env: Mapping[str, Any],
     prove: Prove,
+    kinds: "Mapping[str, NodeKind]",
+    folders: ConversationFolders,
 ) -> "tuple[Plans, Runs, Approvals]":
     """The services of plans, runs and approvals; the stack stops the runs before closing anything.
 
@@ -44,6 +48,8 @@ def open_runs(
         parts: What plans and runs know of the tools.
         env: What plans and runs may read as `$.env`.
         prove: Writes each decision into the audit trail before it is taken.
+        kinds: Node kinds by name.
+        folders: The workspaces of conversations.
     """
     from pegboard.features.approvals import Approvals
     from pegboard.features.health.failover import FailoverSelector
@@ -61,7 +67,15 @@ def open_runs(
     stack.push_async_callback(durability.close)
     heal = FailoverSelector(registry, parts.health.replacements, policy=lambda: parts.healing)
     known = parts.health.replacements.knows
-    runner = GraphRunner(registry, durability=durability, env=env, heal=heal, was_there=known)
+    runner = GraphRunner(
+        registry,
+        durability=durability,
+        kinds=kinds,
+        env=env,
+        heal=heal,
+        was_there=known,
+        context=folders.make_context,
+    )
     planner = Planner(
         registry, knowledge=parts.health, prerequisites=parts.dependencies.prerequisites
     )
@@ -75,6 +89,7 @@ def open_runs(
         stand_in=parts.health.replacements.find_best,
         heal=heal,
         was_there=known,
+        kinds=kinds,
     )
     approvals = Approvals(
         registry,
@@ -82,6 +97,7 @@ def open_runs(
         awaited=partial(find_awaited_approvals, store),
         ended=partial(find_end_reason, store),
         prove=prove,
+        conversations=storage.conversations,
     )
     runs = Runs(
         registry,

@@ -1,33 +1,58 @@
 """Creates the services that sources may use, once for a board."""
 
 import tempfile
-from contextlib import AsyncExitStack
+from contextlib import AsyncExitStack, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from pegboard.core.ports.http import HttpClient
 from pegboard.core.ports.services import Services
+from pegboard.core.ports.subagents import SubagentRunner
+from pegboard.errors import ConfigError
 from pegboard.runtime.board_file.load import LoadedBoard
 from pegboard.runtime.board_file.models import NetworkEntry, SandboxEntry
 from pegboard.runtime.settings import Settings, environ
+from pegboard.runtime.wiring.providers import create_providers
+from pegboard.schemas.validation_cost import limit_branches
 
 if TYPE_CHECKING:
     from pegboard.sandbox import ProbedSandbox
 
 
 def open_services(
-    loaded: LoadedBoard, settings: Settings, stack: AsyncExitStack
+    loaded: LoadedBoard, settings: Settings, stack: AsyncExitStack, *, agents: SubagentRunner
 ) -> "tuple[Services, ProbedSandbox]":
-    """Create the HTTP client, the folders and the sandbox of a board; the stack closes them."""
-    http = create_http_client(loaded.board.network)
+    """Create the HTTP client, the folders and the sandbox of a board; the stack closes them.
+
+    Args:
+        loaded: The board file.
+        settings: The settings.
+        stack: Closes them.
+        agents: Runs agents that are tools.
+
+    What sources accept as a schema is limited from here on.
+
+    Raises:
+        ConfigError: A host pattern or a network of the board cannot be read; names the line.
+    """
+    try:
+        http = create_http_client(loaded.board.network)
+    except ConfigError as error:
+        raise ConfigError(f"{loaded.where(('network',))}: network.{error.message}") from error
     stack.push_async_callback(http.close)
+    stack.enter_context(limit_branches(settings.max_schema_alternatives))
     data = settings.data
     if data is not None:
         workspaces = data / "workspace"
         workspaces.mkdir(parents=True, exist_ok=True)
+        with suppress(OSError):  # of another user, who has decided this
+            workspaces.chmod(0o700)
     else:
         folder = stack.enter_context(tempfile.TemporaryDirectory(prefix="pegboard-"))
         workspaces = Path(folder)
+    providers = create_providers(settings, loaded.board.network)
+    if providers.http is not None:
+        stack.push_async_callback(providers.http.close)
     probed = create_sandbox(loaded.board.sandbox)
     stack.push_async_callback(probed.close)
     made = Services(
@@ -37,6 +62,8 @@ def open_services(
         workspaces=workspaces,
         sandbox=probed,
         environ=environ(),
+        providers=providers,
+        agents=agents,
     )
     return made, probed
 

@@ -1,6 +1,6 @@
 """The storage of a board: a database, a data directory, or memory."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from contextlib import AbstractAsyncContextManager
 from pathlib import Path
 from typing import TYPE_CHECKING, TypedDict
@@ -11,6 +11,7 @@ from pegboard.core.event import Event, SourceChanged
 from pegboard.core.ports.audit_store import AuditEntry, Prove, skip_proof
 from pegboard.errors import AuditUnavailable, ConfigError, Unavailable
 from pegboard.runtime.settings import Settings
+from pegboard.storage.audit_entries import ReadAudit
 
 if TYPE_CHECKING:
     from pegboard.core.ports.call_stores import History
@@ -22,6 +23,9 @@ NO_STORAGE = (
     "No data directory is configured: use --data, or set PEGBOARD_DATA, or PEGBOARD_DATABASE "
     "for a database shared by servers."
 )
+
+
+_AUDITED_READS: Mapping[str, ReadAudit] = {"auto": "remote", "reads": "all"}
 
 
 def storage_location(settings: Settings) -> Path | str | None:
@@ -47,8 +51,9 @@ def create_storage(settings: Settings, *, redact: Callable[[str], str] | None) -
     given: _StorageOptions = {
         "store_arguments": settings.store_arguments,
         "redact": redact,
-        "audit_reads": settings.audit == "reads",
+        "audit_reads": _AUDITED_READS.get(settings.audit, "none"),
         "audit_starts": settings.audit_required,
+        "result_quota": settings.max_stored_bytes,
     }
     return MemoryStorage(**given) if place is None else open_storage(place, **given)
 
@@ -69,28 +74,14 @@ def open_history(settings: Settings) -> "AbstractAsyncContextManager[History]":
     return open_history(place)
 
 
-def write_address(settings: Settings, url: str) -> None:
-    """Record the address of this server beside the data, for other processes."""
-    from pegboard.storage.databases import directory_lock
-
-    if settings.database is None and settings.data is not None:
-        directory_lock.write_address(settings.data, url)
-
-
-def read_address(settings: Settings) -> str:
-    """The address of the server that has the data; empty if it has not recorded one."""
-    from pegboard.storage.databases import directory_lock
-
-    return "" if settings.data is None else directory_lock.read_address(settings.data)
-
-
 class _StorageOptions(TypedDict):
     """Arguments of every storage."""
 
     store_arguments: bool
     redact: Callable[[str], str] | None
-    audit_reads: bool
+    audit_reads: ReadAudit
     audit_starts: bool
+    result_quota: int
 
 
 def audit_listeners(

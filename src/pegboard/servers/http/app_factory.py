@@ -1,8 +1,9 @@
 """Builds the FastAPI application; imported only where the `server` extra is installed."""
 
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, Sequence
 from contextlib import asynccontextmanager
 from importlib.metadata import version
+from pathlib import Path
 
 from fastapi import FastAPI, Request, Response
 from fastapi.exceptions import RequestValidationError
@@ -12,29 +13,39 @@ from starlette.routing import Route, WebSocketRoute
 
 from pegboard.errors import PegboardError
 from pegboard.runtime import Pegboard
+from pegboard.servers.http.browser_pages import add_pages
+from pegboard.servers.http.browser_sessions import BrowserSessions
+from pegboard.servers.http.console_files import FOLDERS, ConsoleFiles
 from pegboard.servers.http.json_body import JsonResponse
 from pegboard.servers.http.mcp_endpoint import McpEndpoint
 from pegboard.servers.http.middleware.authentication import (
     AuthenticationMiddleware,
+    AuthenticationSettings,
     authentication_settings,
 )
 from pegboard.servers.http.middleware.body_limit import BodyLimit
+from pegboard.servers.http.middleware.request_limit import RequestLimit
 from pegboard.servers.http.middleware.security_headers import SecurityHeaders
 from pegboard.servers.http.openapi import document
 from pegboard.servers.http.problem_details import answer_error, answer_framework, answer_invalid
 from pegboard.servers.http.routes import (
+    agents,
     approvals,
     audit,
     catalogue,
+    chat,
     dependencies,
     execute,
     kill_switches,
     marketplace,
+    openai,
+    overview,
     pins,
     plans,
     probes,
     records,
     runs,
+    session,
     tickets,
     tools,
 )
@@ -44,26 +55,44 @@ from pegboard.servers.http.websocket.tickets import SOCKET_PATHS, Tickets
 _DESCRIPTION = "List, search, explain and call the tools of a board; every call is recorded."
 
 
-def build_app(board: Pegboard) -> FastAPI:
+def build_app(
+    board: Pegboard,
+    *,
+    start_token: str | None = None,
+    is_private: bool = False,
+    console: Sequence[Path] = FOLDERS,
+) -> FastAPI:
     """Build the application of a board.
+
+    Args:
+        board: The board.
+        start_token: A token for other processes of this user; None for none.
+        is_private: Whether only that token is accepted; no browser can sign in then.
+        console: Where the built web console may be.
 
     Raises:
         ConfigError: The token is empty.
     """
-    authentication = authentication_settings(board.settings)
+    authentication = (
+        AuthenticationSettings(token=start_token, start_token=start_token)
+        if is_private
+        else authentication_settings(board.settings, start_token=start_token)
+    )
     ticket_store = Tickets()
+    has_sessions = authentication.token is not None and not is_private
+    sessions = BrowserSessions(authentication.token or "") if has_sessions else None
     mcp = McpEndpoint(board)
     socket = WebSocketEndpoint(board)
 
     @asynccontextmanager
     async def lifespan(_app: FastAPI) -> AsyncGenerator[None]:
         if board.is_open:
-            await board.runs.follow()
+            await board.resume_interrupted()
             yield
             await mcp.close()
             return
         async with board:
-            await board.runs.follow()
+            await board.resume_interrupted()
             yield
             await mcp.close()
 
@@ -79,7 +108,13 @@ def build_app(board: Pegboard) -> FastAPI:
         lifespan=lifespan,
         middleware=[
             Middleware(SecurityHeaders),
-            Middleware(AuthenticationMiddleware, settings=authentication, tickets=ticket_store),
+            Middleware(
+                AuthenticationMiddleware,
+                settings=authentication,
+                tickets=ticket_store,
+                sessions=sessions,
+            ),
+            Middleware(RequestLimit, most=board.settings.max_requests),
             Middleware(BodyLimit, max_bytes=board.settings.max_request_bytes),
         ],
         exception_handlers={
@@ -91,6 +126,7 @@ def build_app(board: Pegboard) -> FastAPI:
     app.state.board = board
     app.state.mcp = mcp
     app.state.tickets = ticket_store
+    app.state.sessions = sessions
 
     async def openapi(_request: Request) -> Response:
         return JsonResponse(document(app, needs_token=authentication.token is not None))
@@ -98,24 +134,34 @@ def build_app(board: Pegboard) -> FastAPI:
     own = (
         catalogue,
         dependencies,
-        execute,
         plans,
         runs,
+        agents,
+        openai,
+        chat,
         approvals,
         audit,
+        overview,
         records,
         probes,
+        session,
         tickets,
     )
-    # pins first: '/tools/held' must come before '/tools/{tool}'
-    modules = (pins, tools, kill_switches, marketplace, *own)
+    # calls first: each route before the right one costs a call some microseconds
+    # pins before tools: '/tools/held' must come before '/tools/{tool}'
+    modules = (execute, pins, tools, kill_switches, marketplace, *own)
     app.state.routes = [route for module in modules for route in module.router.routes]
-    for prefix in ("", "/v1"):
-        for module in modules:
+    for module in modules:
+        for prefix in ("", "/v1"):
             app.include_router(module.router, prefix=prefix, include_in_schema=not prefix)
+        if module is execute:
+            # MCP has its own errors; Starlette treats an instance as an ASGI application
+            app.router.routes += [Route(path, mcp) for path in ("/mcp", "/mcp/{source}")]
+    for prefix in ("", "/v1"):
         app.add_route(f"{prefix}/openapi.json", openapi, include_in_schema=False)
-    # MCP has its own errors; Starlette treats an instance as an ASGI application
-    app.router.routes += [Route(path, mcp) for path in ("/mcp", "/mcp/{source}")]
+    files = ConsoleFiles(console)
+    add_pages(app, needs_token=authentication.token is not None, console=files)
+    app.router.routes += [Route("/ui/{path:path}", files)]
     for path in SOCKET_PATHS:
         app.router.routes += [WebSocketRoute(path, socket), Route(path, socket)]
     return app

@@ -1,6 +1,7 @@
-"""The address that the server listens on; without a token only loopback."""
+"""The address that the server listens on; without a strong token only loopback."""
 
 import errno
+import logging
 import socket
 from ipaddress import ip_address
 from typing import Any
@@ -8,20 +9,20 @@ from typing import Any
 from pegboard.errors import ConfigError
 from pegboard.runtime import Settings
 
+_LOG = logging.getLogger("pegboard.http")
+_LEAST_LENGTH = 16
+_LEAST_VARIETY = 8  # "changemechangeme" has 7 different characters, 32 hex digits have about 14
+
 
 def bind_socket(settings: Settings) -> socket.socket:
     """Bind a socket to the address of the settings; it does not listen yet.
 
     Raises:
         ConfigError: The address does not exist or is in use, or is not loopback and no token is
-            set.
+            set or a weak one.
     """
     family, address = _resolve(settings)
-    if settings.token is None and not ip_address(address[0].partition("%")[0]).is_loopback:
-        raise ConfigError(
-            f"Listening on {settings.host} lets other machines in: set PEGBOARD_TOKEN to what they "
-            "must send, or listen on 127.0.0.1"
-        )
+    _check_token(settings, is_loopback=ip_address(address[0].partition("%")[0]).is_loopback)
     # asyncio sets TCP_NODELAY only with an explicit protocol; else streams lag by 40 ms
     listening = socket.socket(family, socket.SOCK_STREAM, socket.IPPROTO_TCP)
     try:
@@ -33,6 +34,27 @@ def bind_socket(settings: Settings) -> socket.socket:
         listening.close()
         raise address_error(settings, error) from error
     return listening
+
+
+def _check_token(settings: Settings, *, is_loopback: bool) -> None:
+    """Refuse a missing or weak token beyond loopback; warn of a weak one on loopback."""
+    if settings.token is None:
+        if not is_loopback:
+            raise ConfigError(
+                f"Listening on {settings.host} lets other machines in: set PEGBOARD_TOKEN to what "
+                "they must send, or listen on 127.0.0.1"
+            )
+        return
+    token = settings.token.get_secret_value()
+    if len(token) >= _LEAST_LENGTH and len(set(token)) >= _LEAST_VARIETY:
+        return
+    weakness = (
+        f"PEGBOARD_TOKEN is easy to guess: it needs at least {_LEAST_LENGTH} characters, "
+        f"{_LEAST_VARIETY} of them different. Make one with 'openssl rand -hex 32'"
+    )
+    if not is_loopback:
+        raise ConfigError(f"{weakness}, or listen on 127.0.0.1")
+    _LOG.warning("http: %s", weakness)
 
 
 def address_error(settings: Settings, error: OSError) -> ConfigError:
@@ -52,6 +74,12 @@ def url_of(listening: socket.socket) -> str:
     """The URL of a listening socket."""
     host, port = listening.getsockname()[:2]
     return f"http://[{host}]:{port}" if ":" in host else f"http://{host}:{port}"
+
+
+def local_url(listening: socket.socket) -> str:
+    """The URL of a listening socket for this machine itself."""
+    url = url_of(listening)
+    return url.replace("//0.0.0.0:", "//127.0.0.1:").replace("//[::]:", "//[::1]:")
 
 
 def _resolve(settings: Settings) -> tuple[socket.AddressFamily, Any]:

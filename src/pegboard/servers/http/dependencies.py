@@ -9,19 +9,33 @@ from pegboard.errors import Unavailable
 from pegboard.runtime import Pegboard
 
 
-async def _open_board(request: Request) -> Pegboard:
+def get_board(request: Request) -> Pegboard:
+    """The board of a request.
+
+    Raises:
+        Unavailable: It is not open.
+    """
     board: Pegboard = request.app.state.board
     if not board.is_open:
         raise Unavailable("The board is not open.", retry_after=1.0)
     return board
 
 
-async def _caller(request: Request) -> Principal:
+def get_caller(request: Request) -> Principal:
+    """The authenticated caller of a request."""
     principal: Principal = request.state.principal
     return principal
 
 
-Board = Annotated[Pegboard, Depends(_open_board)]
+async def _board(request: Request) -> Pegboard:
+    return get_board(request)
+
+
+async def _caller(request: Request) -> Principal:
+    return get_caller(request)
+
+
+Board = Annotated[Pegboard, Depends(_board)]
 """The board; a 503 while it is not open."""
 
 Caller = Annotated[Principal, Depends(_caller)]

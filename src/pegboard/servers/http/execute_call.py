@@ -3,7 +3,7 @@
 import asyncio
 from collections.abc import Callable, Coroutine, Mapping
 from dataclasses import dataclass, field
-from typing import Any, TypeVar
+from typing import Any, TypeVar, cast
 
 from fastapi import Response
 from msgspec import to_builtins
@@ -91,16 +91,48 @@ async def execute_call(
 
 
 async def cancel_on_disconnect(receive: Receive, work: Coroutine[Any, Any, Value]) -> Value | None:
-    """The value of the work; None when the client disconnects, which cancels the work."""
-    running = asyncio.create_task(work)
-    watching = asyncio.create_task(_disconnect(receive))
-    try:
-        await asyncio.wait((running, watching), return_when=asyncio.FIRST_COMPLETED)
-        return running.result() if running.done() else None
-    finally:
-        for task in (running, watching):
+    """The value of the work; None when the client disconnects, which cancels the work.
+
+    The work runs in the current task, and the connection is watched once the work has taken some
+    milliseconds: two tasks would cost as much as a short call.
+    """
+    loop, task = asyncio.get_running_loop(), cast("asyncio.Task[Any]", asyncio.current_task())
+    watching: asyncio.Task[None] | None = None
+    is_gone = False
+
+    def watch() -> None:
+        nonlocal watching
+        watching = loop.create_task(_disconnect(receive))
+        watching.add_done_callback(leave)
+
+    def leave(done: "asyncio.Task[None]") -> None:
+        nonlocal is_gone
+        if not done.cancelled():
+            done.exception()  # a broken connection is gone too
+            is_gone = True
             task.cancel()
-        await asyncio.wait((running, watching))
+
+    timer = loop.call_later(_WATCH_AFTER, watch)
+    try:
+        value = await work
+    except asyncio.CancelledError:
+        if not is_gone or task.uncancel():
+            raise
+        return None
+    else:
+        if is_gone:  # the work has swallowed its cancellation
+            task.uncancel()
+        return value
+    finally:
+        timer.cancel()
+        if watching is not None:
+            watching.remove_done_callback(leave)
+            watching.cancel()
+            await asyncio.wait((watching,))
+
+
+_WATCH_AFTER = 0.005
+"""Seconds of a call, from which on it is worth watching whether its client is still there."""
 
 
 async def _disconnect(receive: Receive) -> None:
@@ -127,6 +159,9 @@ def _find_name(board: Pegboard, wanted: ExecuteRequest, caller: Principal) -> st
     """The tool's name, id or pinned version as given; None if no tool has the capability."""
     if not wanted.capability:
         return wanted.tool_id or wanted.name
+    chosen = board.plans.choose_tool(wanted.capability, wanted.input, principal=caller)
+    if chosen is not None:
+        return chosen.spec.name
     found = board.registry.search(
         ToolQuery(capability=wanted.capability, limit=1), principal=caller
     )
@@ -167,6 +202,7 @@ def _metadata(result: ToolResult) -> dict[str, Any]:
         "truncated": meta.truncated,
     }
     optional: dict[str, Any] = {
+        "tries": [to_builtins(item) for item in meta.tries],
         "handle": meta.handle,
         "total_bytes": meta.total_bytes,
         "tokens_consumed": meta.tokens,

@@ -2,7 +2,6 @@
 
 import asyncio
 import json
-import math
 from collections.abc import Callable, Coroutine, Iterable, Mapping
 from typing import Any, cast
 
@@ -14,10 +13,13 @@ from starlette.exceptions import HTTPException
 from starlette.requests import ClientDisconnect
 
 from pegboard.errors import InvalidRequest
+from pegboard.schemas.strict_json import has_more_values, replace_not_finite
 
 JSON = "application/json"
 MAX_DEPTH = 100
 _LARGE = 100_000
+_BULK = "/tools/bulk"
+_BULK_FACTOR = 10
 _CONTAINERS = frozenset({dict, list})
 CLIENT_CLOSED = 499
 """Status of a response to a client that has disconnected (as in nginx); it is never read."""
@@ -50,12 +52,20 @@ class JsonRoute(APIRoute):
                 body = await request.body()
             except ClientDisconnect:
                 return Response(status_code=CLIENT_CLOSED)
-            value = decode_json(body)
+            value = decode_json(body, max_values=_max_values(request))
             if len(body) > _LARGE:
                 await asyncio.sleep(0)  # decoding has blocked the loop for a while
-            return await handle(_Read(request, body, value))
+            return await self.answer(request, value) or await handle(_Read(request, body, value))
 
         return read
+
+    async def answer(self, request: Request, value: Any) -> Response | None:
+        """Answer without FastAPI's validation and dependencies; None leaves the request to them.
+
+        Args:
+            request: The request; its body has been read.
+            value: The decoded body, of any type.
+        """
 
 
 def encode_json(content: Any) -> bytes:
@@ -63,7 +73,13 @@ def encode_json(content: Any) -> bytes:
     try:
         return fast.encode(content, enc_hook=_plain)
     except UnicodeEncodeError:  # a lone surrogate can only be written as an escape
-        return json.dumps(_finite(fast_builtins(content))).encode()
+        return json.dumps(replace_not_finite(fast_builtins(content))).encode()
+
+
+def _max_values(request: Request) -> int:
+    """The bound of a request; higher for `POST /tools/bulk`, which works in small portions."""
+    most: int = request.app.state.board.settings.max_request_values
+    return most * _BULK_FACTOR if request.scope["path"].endswith(_BULK) else most
 
 
 def _check_declared(request: Request) -> None:
@@ -91,13 +107,21 @@ class _Read(Request):
         return self._value
 
 
-def decode_json(body: bytes) -> Any:
+def decode_json(body: bytes, *, max_values: int) -> Any:
     """Decode JSON; of a duplicate key the last value counts.
 
+    Args:
+        body: The JSON text.
+        max_values: Arrays, objects, and their items; each takes some microseconds to validate.
+
     Raises:
-        InvalidRequest: The body is not JSON by RFC 8259 (which has no NaN), not UTF-8, or nested
-            too deeply.
+        InvalidRequest: The body is not JSON by RFC 8259 (which has no NaN), not UTF-8, nested
+            too deeply, or has too many values.
     """
+    if has_more_values(body, max_values):
+        raise InvalidRequest(
+            f"The body has more than {max_values} values (PEGBOARD_MAX_REQUEST_VALUES)."
+        )
     try:
         value = fast.decode(body)
     except (DecodeError, UnicodeDecodeError) as error:
@@ -132,17 +156,6 @@ def fast_builtins(content: Any) -> Any:
     from msgspec import to_builtins
 
     return to_builtins(content, enc_hook=_plain, str_keys=True)
-
-
-def _finite(value: Any) -> Any:
-    """The value with null for NaN and infinities."""
-    if isinstance(value, float):
-        return value if math.isfinite(value) else None
-    if isinstance(value, dict):
-        return {key: _finite(item) for key, item in cast("dict[str, Any]", value).items()}
-    if isinstance(value, list):
-        return [_finite(item) for item in cast("list[Any]", value)]
-    return value
 
 
 def _plain(value: Any) -> Any:

@@ -75,7 +75,7 @@ def _finish(made: dict[str, Any], *, needs_token: bool) -> None:
             if not needs_token:
                 operation["responses"].pop("401", None)
             elif not is_open:
-                operation["security"] = [{"token": []}]
+                operation.setdefault("security", [{"token": []}])
     _drop_empty_defaults(made)
 
 

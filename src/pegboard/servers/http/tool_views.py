@@ -1,13 +1,15 @@
 """The tools that a caller can see, as pages and as details."""
 
 import hashlib
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 from starlette.exceptions import HTTPException
 
-from pegboard.access import may_know
+from pegboard.access import decide, may_know
+from pegboard.core.decision import Action
 from pegboard.core.principal import Principal
 from pegboard.core.tool import Tool, ToolSpec
 from pegboard.errors import ToolNotFound
@@ -15,6 +17,11 @@ from pegboard.registry import ToolRegistry
 from pegboard.registry.health import with_switches
 from pegboard.registry.search import ToolQuery
 from pegboard.runtime import Pegboard
+
+View = Callable[[ToolSpec], dict[str, Any]]
+"""Shows one tool of a page."""
+_MAX_RANKED = 500
+"""The most tools that a search text finds, on all pages together."""
 
 
 def tool_page(
@@ -24,18 +31,20 @@ def tool_page(
     principal: Principal,
     cursor: str,
     unavailable: bool = False,
+    view: View | None = None,
 ) -> dict[str, Any]:
     """One page of the tools that match; `wanted.limit` is its size.
 
     Without a search text, tools are sorted by name and the cursor is the last name: no tool is
     skipped or repeated when others are added or removed between two pages. With a search text,
-    tools are sorted by rank, which changes with the tools; the cursor is then valid only for the
-    same ranking.
+    the best 500 tools are sorted by rank, which changes with the tools; the cursor is then valid
+    only for the same ranking.
 
     Raises:
         HTTPException: The cursor is not valid (404).
     """
-    found = registry.search(replace(wanted, limit=len(registry)), principal=principal)
+    most = _MAX_RANKED if wanted.query.strip() else len(registry)
+    found = registry.search(replace(wanted, limit=most), principal=principal)
     specs = [tool.spec for tool in found]
     if unavailable:
         specs += registry.unavailable(wanted, principal=principal)
@@ -48,7 +57,12 @@ def tool_page(
     following: str | None = None
     if first + wanted.limit < len(specs):
         following = f"{first + wanted.limit}.{mark}" if mark else page[-1].name
-    return {"tools": [_summary(spec) for spec in page], "next_cursor": following}
+    view = view or partial(_summary, registry, principal)
+    return {
+        "tools": [view(spec) for spec in page],
+        "next_cursor": following,
+        "total": len(specs),
+    }
 
 
 def find_visible_tool(board: Pegboard, name: str, principal: Principal) -> Tool:
@@ -66,13 +80,13 @@ def find_visible_tool(board: Pegboard, name: str, principal: Principal) -> Tool:
     return tool
 
 
-def tool_detail(board: Pegboard, tool: Tool, principal: Principal) -> dict[str, Any]:
+def tool_detail(board: Pegboard, spec: ToolSpec, *, principal: Principal) -> dict[str, Any]:
     """The complete spec, and the definition that it was registered with.
 
     Dependencies that this caller may not see are left out.
     """
-    detail = with_switches(tool.spec, board.registry.environment.switches).to_dict()
-    registered = board.catalogue.definition(tool.spec)
+    detail = with_switches(spec, board.registry.environment.switches).to_dict()
+    registered = board.catalogue.definition(spec)
     if registered is not None:
         detail["registered"] = registered
     for view in (detail, registered or {}):
@@ -103,7 +117,9 @@ def _page_by_rank(specs: list[ToolSpec], cursor: str) -> tuple[int, str]:
     return int(offset), mark
 
 
-def _summary(spec: ToolSpec) -> dict[str, Any]:
+def _summary(registry: ToolRegistry, principal: Principal, spec: ToolSpec) -> dict[str, Any]:
+    kit = registry.environment
+    call = decide(principal, spec, Action.CALL, policy=kit.policy, switches=kit.switches)
     return {
         "id": spec.id,
         "name": spec.name,
@@ -116,4 +132,5 @@ def _summary(spec: ToolSpec) -> dict[str, Any]:
         "source": spec.source,
         "capabilities": list(spec.capabilities),
         "tags": list(spec.tags),
+        "verdict": call.verdict.value,
     } | ({"unavailable": spec.unavailable} if spec.unavailable else {})

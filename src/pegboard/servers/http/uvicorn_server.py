@@ -2,13 +2,18 @@
 
 import asyncio
 import socket
+import sys
 from collections.abc import Awaitable, Callable, Generator
 from contextlib import contextmanager
-from typing import Any
+from functools import partial
+from typing import Any, cast
 
 from fastapi import FastAPI
 from uvicorn import Config, Server
 from uvicorn.protocols.websockets.websockets_sansio_impl import WebSocketsSansIOProtocol
+
+from pegboard.runtime import Settings
+from pegboard.servers.http.http_connection import BoundedConnection, OpenConnections
 
 PING = 20.0
 """Seconds between two pings of a WebSocket, and until a pong is due."""
@@ -46,9 +51,14 @@ class _Socket(WebSocketsSansIOProtocol):
     It never logs a handshake, not even for debugging: the URL and headers contain secrets.
     """
 
-    def __init__(self, *args: Any, **kwargs: Any) -> None:
+    def __init__(self, *args: Any, connections: OpenConnections, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
+        self._connections = connections
         self.conn.debug = False
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        self._connections.remove(self.transport)
+        super().connection_lost(exc)
 
     async def send(self, message: Any) -> None:
         if message["type"] == "websocket.close":
@@ -74,7 +84,7 @@ def quiet_server(
     grace: int,
     started: Callable[[], None],
     ending: Callable[[], Awaitable[None]],
-    max_message: int,
+    settings: Settings,
     ping: float = PING,
 ) -> Server:
     """Create the server of one process.
@@ -84,15 +94,20 @@ def quiet_server(
         grace: Seconds that running requests have at shutdown before they are cancelled.
         started: Called once connections are accepted.
         ending: Ends long-lived streams while running requests finish.
-        max_message: Maximum size of a WebSocket message in bytes.
+        settings: The bounds of connections and messages.
         ping: Seconds between two pings of a WebSocket, and until a pong is due.
     """
+    connections = OpenConnections(
+        most=min(settings.max_connections, _free_descriptors()),
+        most_per_address=settings.max_connections_per_address,
+    )
+    http = partial(BoundedConnection, limits=connections, header_timeout=settings.header_timeout)
     config = Config(
         app,
         loop="asyncio",
-        http="h11",
-        ws=_Socket,
-        ws_max_size=max_message,
+        http=cast("Any", http),
+        ws=cast("Any", partial(_Socket, connections=connections)),
+        ws_max_size=settings.max_request_bytes,
         ws_ping_interval=ping,
         ws_ping_timeout=ping,
         ws_per_message_deflate=False,  # a small compressed message could expand to a large one
@@ -104,3 +119,13 @@ def quiet_server(
         timeout_graceful_shutdown=grace,
     )
     return _QuietServer(config, started, ending)
+
+
+def _free_descriptors() -> int:
+    """Descriptors that connections may take; the rest is for files and upstreams."""
+    try:
+        import resource
+    except ImportError:  # on Windows, which has no such limit
+        return sys.maxsize
+    most, _ = resource.getrlimit(resource.RLIMIT_NOFILE)
+    return sys.maxsize if most == resource.RLIM_INFINITY else max(most // 2, most - 500)

@@ -8,6 +8,7 @@ import mcp_types as types
 
 from pegboard.core.principal import Principal
 from pegboard.core.result import (
+    STORED_RESULT,
     Artifact,
     AudioPart,
     ImagePart,
@@ -21,11 +22,15 @@ from pegboard.runtime import Pegboard
 from pegboard.servers.mcp.selection import BoardSelection
 from pegboard.servers.mcp.to_mcp import McpTool
 
+_LINKS_SINCE = "2025-06-18"
+"""The first version of the protocol with links; earlier clients refuse a result with one."""
 _TEXTS = ("text/", "application/json", "application/xml", "application/yaml")
 
 
-def call_result(result: ToolResult, shown: McpTool, selection: BoardSelection) -> dict[str, Any]:
-    """The result of `tools/call`."""
+def call_result(
+    result: ToolResult, shown: McpTool, selection: BoardSelection, *, protocol_version: str
+) -> dict[str, Any]:
+    """The result of `tools/call`; of a large result the first page, with a link to the whole."""
     content = result.content
     parts = (TextPart(text=content),) if isinstance(content, str) else content
     blocks = [block_of(item, selection) for item in parts]
@@ -38,6 +43,11 @@ def call_result(result: ToolResult, shown: McpTool, selection: BoardSelection) -
     structured = _render_structured(result, shown)
     if structured is not None:
         answer["structuredContent"] = structured
+    if result.meta.truncated and result.meta.handle:
+        answer["_meta"] = {STORED_RESULT: result.meta.handle}
+        if protocol_version >= _LINKS_SINCE:
+            whole = {"uri": result.meta.handle, "name": "the whole result"}
+            blocks.append({"type": "resource_link", **whole, "size": result.meta.total_bytes})
     return answer
 
 

@@ -9,7 +9,7 @@ from pydantic import BaseModel
 
 from pegboard.core.context import ToolContext
 from pegboard.core.resources_and_prompts import FilledPrompt
-from pegboard.core.result import ToolResult
+from pegboard.core.result import RESULT_URI, ToolResult
 from pegboard.core.tool import Tool
 from pegboard.errors import (
     AccessDenied,
@@ -18,7 +18,6 @@ from pegboard.errors import (
     PegboardError,
     ToolNotFound,
 )
-from pegboard.execution.results.handles import PREFIX as RESULTS
 from pegboard.execution.wait_for_source import wait_for_source
 from pegboard.runtime import Pegboard
 from pegboard.servers.mcp.callers import Caller, Callers, is_modern
@@ -105,9 +104,10 @@ class Handlers:
             return outcome
         result: ToolResult = outcome
         self._refuse(result, request, caller, params.name, tool)
-        if tool is None:  # its source is unavailable
-            return call_result(result, NOTHING, caller.selection)
-        return call_result(result, self._catalogue.render_tool(tool), caller.selection)
+        # without a tool its source is unavailable
+        shown = NOTHING if tool is None else self._catalogue.render_tool(tool)
+        version = request.protocol_version
+        return call_result(result, shown, caller.selection, protocol_version=version)
 
     async def get_prompt(
         self, request: Request, caller: Caller, params: types.GetPromptRequestParams
@@ -136,7 +136,7 @@ class Handlers:
     ) -> BaseModel | dict[str, Any]:
         """Read a resource, or a stored result of this caller."""
         uri = str(params.uri)
-        if uri.startswith(RESULTS):
+        if uri.startswith(RESULT_URI):
             try:
                 contents = await read_stored_result(self._board, uri, caller.principal)
             except HandleNotFound as error:
@@ -232,7 +232,7 @@ class Handlers:
         registry = self._board.registry
         if isinstance(error, ToolNotFound) and tool is None:
             raise unknown_tool(name, self._nearest(error.nearest, caller))
-        if isinstance(error, AccessDenied) and tool is not None:
+        if isinstance(error, AccessDenied | ToolNotFound) and tool is not None:
             seen = registry.explain(tool.spec.name, principal=caller.principal).visible
             if not seen:
                 raise unknown_tool(name)
@@ -247,9 +247,11 @@ class Handlers:
 
     def _nearest(self, names: tuple[str, ...], caller: Caller) -> tuple[str, ...]:
         """Suggestions for a misspelt name, as this client knows them."""
-        specs = [tool.spec for tool in map(self._board.registry.find, names) if tool is not None]
+        tools = [tool for tool in map(self._board.registry.find, names) if tool is not None]
         return tuple(
-            caller.selection.client_name(spec) for spec in specs if caller.selection.has(spec)
+            self._catalogue.client_name(tool, caller.selection)
+            for tool in tools
+            if caller.selection.has(tool.spec)
         )
 
     def _guard(self, handle: Handler) -> Callable[[Request, Any], Awaitable[Any]]:

@@ -1,5 +1,6 @@
 """The lists of tools, resources and prompts that callers can see, rendered once and paged."""
 
+import logging
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from typing import Any, Literal
@@ -21,6 +22,7 @@ from pegboard.servers.mcp.to_mcp import McpTool, to_mcp_prompt, to_mcp_resource,
 PAGE = 1_000
 """Items on a page: many clients read only the first page, and a page must fit into a message."""
 
+_LOG = logging.getLogger("pegboard.mcp")
 _MAX_LISTINGS = 64
 ListKind = Literal["tools", "resources", "templates", "prompts"]
 _KEYS: dict[ListKind, tuple[str, ChangeKind]] = {
@@ -71,10 +73,12 @@ class Catalogue:
     Args:
         registry: Registry of an open board.
         page: Items on a page.
+        by_alias: Whether tools are shown by the second names that they have on the board.
     """
 
-    def __init__(self, registry: ToolRegistry, *, page: int = PAGE) -> None:
+    def __init__(self, registry: ToolRegistry, *, page: int = PAGE, by_alias: bool = False) -> None:
         self._registry = registry
+        self._by_alias = by_alias
         self._page = page
         self._rendered: dict[str, tuple[Tool, bool, McpTool]] = {}
         self._listings: dict[tuple[ListKind, Principal, BoardSelection], CallerListing] = {}
@@ -134,9 +138,22 @@ class Catalogue:
         known = self._rendered.get(spec.name)
         if known is not None and known[0] is tool and known[1] == bool(budget):
             return known[2]
-        made = to_mcp_tool(spec, paged=bool(budget))
+        try:
+            made = to_mcp_tool(spec, paged=bool(budget))
+        except Exception:  # noqa: BLE001 - a door: one tool must not take the list of all others away
+            _LOG.exception("mcp: the schemas of %s cannot be shown, and are left out", spec.name)
+            open_schema = {"type": "object", "additionalProperties": True}
+            plain = spec.replace(input_schema=open_schema, output_schema=None)
+            made = to_mcp_tool(plain, paged=False)
         self._rendered[spec.name] = (tool, bool(budget), made)
         return made
+
+    def client_name(self, tool: Tool, selection: BoardSelection) -> str:
+        """The name of a tool that clients see."""
+        alias = tool.spec.alias if self._by_alias and not selection.own else ""
+        if alias and self._registry.find(alias) is tool:
+            return alias
+        return selection.client_name(tool.spec)
 
     def resource(
         self, principal: Principal, selection: BoardSelection, uri: str
@@ -166,7 +183,7 @@ class Catalogue:
             case "tools":
                 for tool in self._registry.visible(principal):
                     if selection.has(tool.spec):
-                        yield self._tool_entry(tool, selection.client_name(tool.spec))
+                        yield self._tool_entry(tool, self.client_name(tool, selection))
             case "prompts":
                 for offered in self._registry.offers.prompts(principal):
                     if selection.has(offered.spec):

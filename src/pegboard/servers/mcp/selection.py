@@ -8,7 +8,7 @@ from typing import Self
 
 from pegboard.core.resources_and_prompts import board_uri, split_board_uri
 from pegboard.core.suggestions import did_you_mean
-from pegboard.core.tool import ToolSpec
+from pegboard.core.tool import AGENT, ToolSpec
 from pegboard.core.wire_names import is_wire_name, split_wire_name, wire_name
 from pegboard.errors import InvalidRequest, shorten_name
 from pegboard.runtime import Pegboard
@@ -62,8 +62,8 @@ class BoardSelection:
 
     def has(self, spec: ToolSpec) -> bool:
         """Whether a tool, or the spec of a resource or a prompt, is selected."""
-        if self.own and spec.source != self.own:
-            return False
+        if spec.handler == AGENT or (self.own and spec.source != self.own):
+            return False  # the clients of this door are models
         if self.sources and spec.source not in self.sources:
             return False
         if self.categories and spec.category not in self.categories:

@@ -55,7 +55,9 @@ class BoardServer:
         max_followed: int = MAX_FOLLOWED,
         suspended: SuspendedCalls | None = None,
     ) -> None:
-        self._catalogue = Catalogue(board.registry, page=page)
+        self._catalogue = Catalogue(
+            board.registry, page=page, by_alias=board.settings.board is None
+        )
         self._watching = ChangeNotifications(board.registry, self._catalogue, debounce=debounce)
         self._callers = Callers(self._watching, selection=selection, max_followed=max_followed)
         self._suspended = suspended or SuspendedCalls()

@@ -7,6 +7,7 @@ from typing import Any, cast
 from msgspec import json
 
 from pegboard.core.resources_and_prompts import PromptSpec, ResourceSpec
+from pegboard.core.result import WRAPPED_RESULT
 from pegboard.core.tool import Effect, JsonSchema, ToolSpec
 
 _CLOSED_WORLDS = frozenset({"computation", "database", "filesystem"})
@@ -57,7 +58,7 @@ def to_mcp_tool(spec: ToolSpec, *, paged: bool) -> McpTool:
         paged: Whether a large result may be truncated and read page by page.
     """
     body: dict[str, Any] = {
-        "description": spec.description,
+        "description": spec.model_description,
         "inputSchema": {"type": "object", **_plain(spec.input_schema)},
         "annotations": _annotations(spec),
     }
@@ -107,7 +108,7 @@ def _annotations(spec: ToolSpec) -> dict[str, Any]:
     reads = spec.effect is Effect.READ
     hints: dict[str, Any] = {"readOnlyHint": reads}
     if not reads:
-        hints["destructiveHint"] = True  # no spec field says that a write only adds
+        hints["destructiveHint"] = spec.destructive is not False
         hints["idempotentHint"] = spec.idempotent is True
     if spec.category in _CLOSED_WORLDS:
         hints["openWorldHint"] = False
@@ -121,21 +122,24 @@ def _output(schema: JsonSchema | None, *, paged: bool) -> tuple[dict[str, Any] |
     if schema is None:
         return None, False
     plain = _plain(schema)
-    wraps = plain.get("type") != "object"
-    paged = paged and plain.get("type") not in _SCALARS
+    kind = plain.get("type")  # several types may be listed
+    wraps = kind != "object"
+    paged = paged and not (isinstance(kind, str) and kind in _SCALARS)
     if not wraps and not paged:
         return plain, False
     if not _moves(plain):
         return None, False
     definitions = plain.pop("$defs", None)
-    plain.pop("$schema", None)
+    dialect = plain.pop("$schema", None)
     if wraps:
         plain = {"type": "object", "properties": {"result": plain}, "required": ["result"]}
     if paged:
         plain = {"type": "object", "anyOf": [plain, PAGED]}
+    if wraps:
+        plain = plain | {WRAPPED_RESULT: True}
     if definitions is not None:
         plain["$defs"] = definitions
-    return plain, wraps
+    return plain if dialect is None else {"$schema": dialect, **plain}, wraps
 
 
 def _moves(node: Any) -> bool:

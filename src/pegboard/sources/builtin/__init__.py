@@ -1,4 +1,7 @@
-"""Tools that need no set-up: arithmetic, time, text, JSON, templates, files and the web.
+"""Tools that every board has: arithmetic, time, text, JSON, templates, files and the web.
+
+Those that need a service of others (search, mail, notifications, images) are unavailable until the
+settings name it.
 
 `builtin.ALL_TOOLS` and one list for each category (`builtin.web`, `builtin.filesystem`, ...) hold
 the decorated functions; they are imported when first read.
@@ -15,11 +18,14 @@ from pegboard.sources.builtin.source import bind_tools, open_builtin
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    Functions = list[Callable[..., Any]]
+    from pegboard.tools import BaseTool
+
+    Functions = list[Callable[..., Any] | BaseTool]
     ALL_TOOLS: Functions
     computation: Functions
     filesystem: Functions
     general: Functions
+    media: Functions
     web: Functions
 
 __all__ = [
@@ -31,10 +37,22 @@ __all__ = [
     "discover_builtin_tools",
     "filesystem",
     "general",
+    "media",
     "web",
 ]
 
-KIND = SourceKind(kind="builtin", title="Built-in tools", config=BuiltinConfig, open=open_builtin)
+
+def _plain_names() -> frozenset[str]:
+    return frozenset(item.spec.name for item in discover_builtin_tools())
+
+
+KIND = SourceKind(
+    kind="builtin",
+    title="Built-in tools",
+    config=BuiltinConfig,
+    open=open_builtin,
+    plain_names=_plain_names,
+)
 
 
 def __getattr__(name: str) -> Any:

@@ -1,4 +1,4 @@
-"""Finds the built-in tools: every decorated function of every module in `tools/`."""
+"""Finds the built-in tools: every decorated function and `BaseTool` of each module in `tools/`."""
 
 import importlib
 import inspect
@@ -12,7 +12,8 @@ from typing import Any
 from pegboard.core.ports.services import Services
 from pegboard.core.tool import ToolSpec
 from pegboard.sources.builtin import tools
-from pegboard.tools import as_tool
+from pegboard.tools import BaseTool, as_tool
+from pegboard.tools.base_tool import make_instance
 
 Availability = Callable[[Services], str]
 Probe = Callable[[Services], Awaitable[str]]
@@ -23,13 +24,13 @@ class BuiltinTool:
     """One built-in tool.
 
     Attributes:
-        function: The decorated function.
+        function: The decorated function, or the instance of a subclass of `BaseTool`.
         spec: Its spec, without the name of a source.
         availability: Returns why it is unavailable with these services; empty if it is available.
         probe: Like `availability`, for what must be tried first; called when a board opens.
     """
 
-    function: Callable[..., Any]
+    function: Callable[..., Any] | BaseTool
     spec: ToolSpec
     availability: Availability
     probe: Probe
@@ -61,13 +62,22 @@ def _modules() -> list[ModuleType]:
     ]
 
 
-def _tools_of(module: ModuleType) -> list[Callable[..., Any]]:
-    """Return the decorated functions that a module defines itself."""
+def _tools_of(module: ModuleType) -> list[Callable[..., Any] | BaseTool]:
+    """Return the decorated functions and the tool classes that a module defines itself."""
+    own = [item for item in vars(module).values() if _module_of(item) == module.__name__]
     return [
-        function
-        for _, function in inspect.getmembers(module, inspect.isfunction)
-        if function.__module__ == module.__name__ and hasattr(function, "__tool_spec__")
+        *(item for item in own if inspect.isfunction(item) and hasattr(item, "__tool_spec__")),
+        *(make_instance(item) for item in own if _is_tool_class(item)),
     ]
+
+
+def _module_of(item: Any) -> str:
+    return getattr(item, "__module__", "") if callable(item) else ""
+
+
+def _is_tool_class(item: Any) -> bool:
+    is_class = inspect.isclass(item) and issubclass(item, BaseTool)
+    return is_class and not inspect.isabstract(item)
 
 
 def _always(_: Services) -> str:

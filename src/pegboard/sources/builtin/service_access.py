@@ -56,7 +56,7 @@ async def send_request(ctx: ToolContext[Any], request: HttpRequest) -> HttpRespo
         SourceUnavailable: There is no HTTP client.
     """
     try:
-        return await http_of(ctx).send(_in_time(request, ctx.remaining()))
+        return await http_of(ctx).send(limit_time(request, ctx.remaining()))
     except Unavailable as error:
         if type(error) is not Unavailable:
             raise  # the board cannot send
@@ -69,7 +69,8 @@ async def send_request(ctx: ToolContext[Any], request: HttpRequest) -> HttpRespo
         ) from (error.__cause__ or error)
 
 
-def _in_time(request: HttpRequest, remaining: float | None) -> HttpRequest:
+def limit_time(request: HttpRequest, remaining: float | None) -> HttpRequest:
+    """Return the request with a timeout that ends shortly before the call does."""
     if remaining is None:
         return request
     left = round(remaining - min(_SPARE_SECONDS, remaining / 10), 2)

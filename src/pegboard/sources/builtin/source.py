@@ -12,7 +12,7 @@ from pegboard.errors import ConfigError, SourceUnavailable
 from pegboard.sources.builtin.config import BuiltinConfig
 from pegboard.sources.builtin.discovery import BuiltinTool, discover_builtin_tools
 from pegboard.sources.builtin.service_access import bind_services
-from pegboard.tools import SchemaTool, as_tool
+from pegboard.tools import BaseTool, FunctionTool, SchemaTool, as_tool
 
 
 class BuiltinSource:
@@ -81,7 +81,11 @@ def bind_tools(services: Services, *, source: str = "") -> list[Tool]:
 
 
 def _tool(item: BuiltinTool, services: Services, *, source: str, reason: str) -> Tool:
-    made = as_tool(bind_services(item.function, services), source=source)
+    function = item.function
+    bound = function if isinstance(function, BaseTool) else bind_services(function, services)
+    made = as_tool(bound, source=source)
+    if source:
+        made = _with_alias(made, item.spec.name)
     if not reason:
         return made
 
@@ -89,6 +93,13 @@ def _tool(item: BuiltinTool, services: Services, *, source: str, reason: str) ->
         raise SourceUnavailable(f"'{made.spec.name}' is unavailable: {reason}.", permanent=True)
 
     return SchemaTool(spec=made.spec.replace(unavailable=reason), run=refuse)
+
+
+def _with_alias(tool: Tool, alias: str) -> Tool:
+    """Return a tool that a board finds by its plain name too."""
+    if isinstance(tool, FunctionTool):
+        return tool.with_alias(alias)
+    return SchemaTool(spec=tool.spec.replace(alias=alias), run=tool.run)
 
 
 def _select(found: Sequence[BuiltinTool], config: BuiltinConfig) -> list[BuiltinTool]:

@@ -25,12 +25,14 @@ def files_of(ctx: ToolContext[Any]) -> WorkspaceFiles:
 def workspace_of(ctx: ToolContext[Any]) -> Path:
     """Return the workspace of the call, else the operator's, else the caller's own.
 
-    A workspace named by the operator or the call is shared by all callers that use it. Each
-    caller's own folder is separate; it is kept on a board with a data directory, and else lives as
-    long as the process.
+    A workspace named by the operator or the call is shared by all callers that use it; the one of
+    a conversation yields to the operator's. Each caller's own folder is separate; it is kept on a
+    board with a data directory, and else lives as long as the process.
     """
     services = services_of(ctx)
-    root = ctx.workspace or services.workspace
+    named = (ctx.workspace, services.workspace)
+    first, second = reversed(named) if ctx.workspace_yields else named
+    root = first or second
     if root is None:
         root = (services.workspaces or _process_folder()) / _folder_of(ctx.principal)
     return root.absolute()

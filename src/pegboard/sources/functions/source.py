@@ -1,6 +1,7 @@
 """The source of Python functions."""
 
 from collections.abc import Callable, Sequence
+from pathlib import Path
 from typing import Any
 
 from pegboard.concurrency.thread_pool import POOL
@@ -12,7 +13,7 @@ from pegboard.errors import SourceUnavailable, ToolSignatureError
 from pegboard.sources.functions.config import FunctionsConfig
 from pegboard.sources.functions.tools import offers_in, tools_in
 from pegboard.tools import as_tool
-from pegboard.tools.import_objects import find_object, import_file, import_module
+from pegboard.tools.import_objects import find_object, import_file, import_module, module_files
 from pegboard.tools.resources_and_prompts import FunctionPrompt, FunctionResource, offer_of
 
 
@@ -49,6 +50,15 @@ class FunctionsSource:
 
     def on_change(self, notify: Callable[[], None]) -> None:
         """Do nothing: modules change only when the board is reloaded."""
+
+    def files(self) -> Sequence[Path]:
+        """The files of its modules; modules that these import are not among them."""
+        config, base_dir = self._config, self._services.base_dir
+        names = (*config.modules, *(item.partition(":")[0] for item in config.objects))
+        return [
+            *(path for name in names for path in module_files(name, base_dir)),
+            *(base_dir / path for path in config.files),
+        ]
 
     def _list(self) -> list[Tool]:
         config, base_dir = self._config, self._services.base_dir

@@ -74,6 +74,7 @@ def _spec(tool: Any, source: str, effect: Effect | None) -> ToolSpec:
         action=tool.name,
         source=source,
         handler="langchain" if source else "",
+        target=f"langchain:{plain}#{id(tool)}",
         description=tool.description or f"The LangChain tool '{tool.name}'.",
         input_schema=schema_of(tool),
         category=str(said.get("category", "general")),

@@ -112,9 +112,23 @@ class McpConfig(BaseModel):
     ] = ("*",)
     exclude: Annotated[tuple[str, ...], Field(description="Tools to leave out")] = ()
     rename: Annotated[Mapping[str, str], Field(description="Other names for tools")] = {}
+    trust_hints: Annotated[
+        bool,
+        Field(
+            description="Whether a tool that the server itself calls read-only (`readOnlyHint`) is "
+            "of effect `read`; otherwise it is `write` unless `effects` says more."
+        ),
+    ] = False
     effects: Annotated[
         Mapping[str, Effect],
         Field(description="read, write or admin by tool, where the server does not say it right"),
+    ] = {}
+    destructive: Annotated[
+        Mapping[str, bool],
+        Field(
+            description="Whether a tool that writes may destroy or overwrite something, by tool; "
+            "`false` is yours alone to say: the server's hint can only make it `true`."
+        ),
     ] = {}
     capabilities: Annotated[
         Mapping[str, tuple[str, ...]],

@@ -2,13 +2,24 @@
 
 import base64
 import binascii
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, cast
 
 import mcp_types as types
+from pydantic_core import from_json
 
 from pegboard.core.resources_and_prompts import board_uri
-from pegboard.core.result import AudioPart, ImagePart, Part, ResourcePart, TextPart, ToolResult
+from pegboard.core.result import (
+    RESULT_URI,
+    STORED_RESULT,
+    WRAPPED_RESULT,
+    AudioPart,
+    ImagePart,
+    Part,
+    ResourcePart,
+    TextPart,
+    ToolResult,
+)
 from pegboard.errors import ToolFailed
 
 MAX_DESCRIPTION = 10_000
@@ -26,6 +37,52 @@ def to_result(source: str, result: types.CallToolResult) -> ToolResult:
         structured=result.structured_content,
         is_error=result.is_error,
     )
+
+
+def find_stored_result(result: types.CallToolResult) -> str:
+    """The handle of the whole result, where the server is a board that has sent a page of it."""
+    handle = (result.meta or {}).get(STORED_RESULT)
+    return handle if isinstance(handle, str) and handle.startswith(RESULT_URI) else ""
+
+
+def to_whole_result(
+    source: str,
+    page: types.CallToolResult,
+    contents: Sequence[Contents],
+    output_schema: Mapping[str, Any] | None,
+) -> ToolResult:
+    """The whole of a result of which a board has sent a page; its pictures and files stay.
+
+    Args:
+        source: The name of the source.
+        page: What the board has answered.
+        contents: What it has stored.
+        output_schema: The tool's.
+    """
+    item = contents[0] if len(contents) == 1 else None
+    if not isinstance(item, types.TextResourceContents):
+        return to_result(source, page)
+    value: Any = item.text
+    if item.mime_type == "application/json":
+        try:
+            value = from_json(item.text)
+        except ValueError:
+            return to_result(source, page)
+    if output_schema is not None and output_schema.get(WRAPPED_RESULT):
+        value = {"result": value}
+    elif not isinstance(value, dict):
+        value = None
+    others = [
+        to_part(source, block)
+        for block in page.content
+        if not isinstance(block, types.TextContent) and not _is_link_to(block, item.uri)
+    ]
+    content = (TextPart(item.text), *others) if others else item.text
+    return ToolResult(content=content, structured=value, is_error=page.is_error)
+
+
+def _is_link_to(block: types.ContentBlock, uri: str) -> bool:
+    return isinstance(block, types.ResourceLink) and block.uri == uri
 
 
 def to_part(source: str, block: types.ContentBlock) -> Part:

@@ -134,6 +134,8 @@ class _Reader:
         fields: dict[str, Any] = dict(self._options)
         fields |= {key: self._fill(name, entry[key]) for key in _OPTIONS & entry.keys()}
         if entry.get("command"):
+            if not kind and (url := next((key for key in _URLS if entry.get(key)), "")):
+                raise self._fault(name, f"has both 'command' and '{url}'; keep one of them")
             if kind not in ("", "stdio"):
                 raise self._fault(name, f"has a command, but its type is '{kind}'")
             own = {key: entry[key] for key in ("command", "args", "env", "cwd") if entry.get(key)}

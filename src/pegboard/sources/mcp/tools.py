@@ -1,5 +1,6 @@
 """A server's tools as tools of the board."""
 
+import asyncio
 from collections.abc import Iterable, Iterator, Mapping
 from fnmatch import fnmatchcase
 from typing import Any
@@ -10,9 +11,15 @@ from pegboard.core.context import ToolContext
 from pegboard.core.result import ToolResult
 from pegboard.core.tool import Effect, Tool, ToolSpec
 from pegboard.core.wire_names import wire_name
-from pegboard.errors import SourceUnavailable
+from pegboard.errors import PegboardError, SourceUnavailable
 from pegboard.sources.mcp.config import McpConfig
-from pegboard.sources.mcp.content_blocks import MAX_DESCRIPTION, shorten, to_result
+from pegboard.sources.mcp.content_blocks import (
+    MAX_DESCRIPTION,
+    find_stored_result,
+    shorten,
+    to_result,
+    to_whole_result,
+)
 from pegboard.sources.mcp.pagination import ListResult
 from pegboard.sources.mcp.schema_drafts import NOTHING, check_schema
 from pegboard.sources.mcp.server import McpServer
@@ -87,6 +94,7 @@ class ServerTools:
             tags=("mcp", *config.tags),
             capabilities=self._capabilities(item.name),
             effect=self._effect(item.name, hints),
+            destructive=self._is_destructive(item.name, hints),
             idempotent=hints.idempotent_hint,
             timeout=config.timeout,
             source=self._source,
@@ -96,15 +104,30 @@ class ServerTools:
         )
 
         async def run(arguments: Mapping[str, Any], ctx: ToolContext[Any]) -> ToolResult:
-            return to_result(
-                self._source, await self._upstream.call_tool(item.name, arguments, ctx)
+            answer = await self._upstream.call_tool(item.name, arguments, ctx)
+            handle = find_stored_result(answer)
+            if not handle:
+                return to_result(self._source, answer)
+            try:
+                stored = await self._upstream.read_resource(handle, ctx)
+            except PegboardError:  # it is too large, or gone: the first page says where it was
+                return to_result(self._source, answer)
+            return await asyncio.to_thread(
+                to_whole_result, self._source, answer, stored.contents, item.output_schema
             )
 
         return SchemaTool(
             spec=spec,
             run=run,
             upstream=self._upstream_spec(spec, hints),
-            overridden=("effect",) if _any(config.effects, item.name) else (),
+            overridden=[
+                field
+                for field, said in (
+                    ("effect", config.effects),
+                    ("destructive", config.destructive),
+                )
+                if _any(said, item.name)
+            ],
         )
 
     def _upstream_spec(self, spec: ToolSpec, hints: types.ToolAnnotations) -> ToolSpec:
@@ -115,6 +138,7 @@ class ServerTools:
             tags=(),
             capabilities=(),
             effect=Effect.READ if hints.read_only_hint else Effect.WRITE,
+            destructive=True if hints.destructive_hint else None,
             timeout=None,
             credential="",
         )
@@ -129,12 +153,20 @@ class ServerTools:
         found = [item for pattern, items in said if fnmatchcase(name, pattern) for item in items]
         return tuple(dict.fromkeys(found))
 
+    def _is_destructive(self, name: str, hints: types.ToolAnnotations) -> bool | None:
+        """The configured word, or a hint that it destroys; a hint that it does not is no word."""
+        for pattern, said in self._config.destructive.items():
+            if fnmatchcase(name, pattern):
+                return said
+        return True if hints.destructive_hint else None
+
     def _effect(self, name: str, hints: types.ToolAnnotations) -> Effect:
-        """The configured effect, or the server's hint, or `write`."""
+        """The configured effect, or the server's hint where it is trusted, or `write`."""
         for pattern, effect in self._config.effects.items():
             if fnmatchcase(name, pattern):
                 return effect
-        return Effect.READ if hints.read_only_hint else Effect.WRITE
+        is_read = self._config.trust_hints and hints.read_only_hint
+        return Effect.READ if is_read else Effect.WRITE
 
 
 def _faults(item: types.Tool, tool: Tool, first: Tool) -> Iterator[str]:

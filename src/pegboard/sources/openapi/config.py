@@ -57,6 +57,13 @@ class OperationOverride(BaseModel):
     title: str = ""
     description: str = ""
     effect: Effect | None = None
+    destructive: Annotated[
+        bool | None,
+        Field(
+            description="Whether it may destroy or overwrite something; by default DELETE does, "
+            "and of other operations that write it is unknown, which counts as yes."
+        ),
+    ] = None
     idempotent: bool | None = None
     timeout: Annotated[float | None, Field(gt=0, le=3600)] = None
     category: str = ""

@@ -1,5 +1,6 @@
 """Calls one operation; arguments, route and schemas are outgoing on first use."""
 
+import asyncio
 from collections.abc import Mapping
 from dataclasses import replace
 from functools import cached_property
@@ -19,8 +20,9 @@ from pegboard.sources.openapi.call.arguments import (
     unknown_arguments,
 )
 from pegboard.sources.openapi.call.credentials import CredentialGrant, Credentials
-from pegboard.sources.openapi.call.request_builder import Route, build_request
+from pegboard.sources.openapi.call.request_builder import OutgoingRequest, Route, build_request
 from pegboard.sources.openapi.call.responses import is_json, next_page, to_result, with_note
+from pegboard.sources.openapi.call.stored_results import StoredPage, complete, find_stored_page
 from pegboard.sources.openapi.client import ApiClient, check_hidden_arguments
 from pegboard.sources.openapi.config import OpenApiConfig
 from pegboard.sources.openapi.document.lenient_access import LocatedNode
@@ -29,6 +31,7 @@ from pegboard.sources.openapi.operation_selection import SelectedOperation
 from pegboard.sources.openapi.schema.translator import SchemaTranslator, accepts_anything
 
 _MAX_KINDS = 8
+_NO_ARGUMENTS = ArgumentPlan(arguments=(), body=None, schema={"properties": {}})
 _ANY_ANSWER = "application/json, */*;q=0.5"
 # headers that the HTTP client sets itself, and the one of cookies
 _FIXED = frozenset(("header", name) for name in (*SET_BY_CLIENT, "cookie"))
@@ -132,9 +135,10 @@ class OperationRunner:
         if self._headers.varies:
             route = replace(route, headers=self._headers.for_call(ctx))
         outgoing = build_request(route, self.plan, arguments)
-        response = await self._client.send(
-            operation.method, outgoing, credential=self._grant.name, seconds=override.timeout
-        )
+        response = await self._send(operation.method, outgoing)
+        page = find_stored_page(response, method=operation.method, path=operation.path)
+        if page is not None:
+            response = await self._read_whole(page, response, route)
         result = to_result(
             response,
             method=operation.method,
@@ -142,6 +146,22 @@ class OperationRunner:
             projection=override.projection,
         )
         return with_note(result, self._next_page(response))
+
+    async def _send(self, method: str, outgoing: OutgoingRequest) -> HttpResponse:
+        seconds = self._chosen.override.timeout
+        return await self._client.send(
+            method, outgoing, credential=self._grant.name, seconds=seconds
+        )
+
+    async def _read_whole(
+        self, page: StoredPage, response: HttpResponse, route: Route
+    ) -> HttpResponse:
+        asked = replace(route, method="get", path=page.path, accept="application/json")
+        try:
+            whole = await self._send("get", build_request(asked, _NO_ARGUMENTS, {}))
+        except PegboardError:  # it is gone, or cannot be read: the first page says where it was
+            return response
+        return await asyncio.to_thread(complete, page, response, whole)
 
     def output_schema(self) -> JsonSchema | None:
         """Return the schema of the JSON response; None if there is none or more than one."""

@@ -5,6 +5,7 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
+from typing import NamedTuple
 
 from pegboard.core.suggestions import did_you_mean
 from pegboard.core.wire_names import wire_name
@@ -15,6 +16,7 @@ from pegboard.sources.openapi.document.operations import Operation
 
 _UNFIT = re.compile(r"[^a-zA-Z0-9_-]+")
 _BRACES = re.compile(r"[{}]")
+_NO_WORD = re.compile(r"\W")
 _MERGED = ("defaults", "hidden")
 
 
@@ -26,7 +28,7 @@ class SelectedOperation:
         action: The name of the tool after the source's name.
         override: The operator's changes.
         is_exact: Whether an override names exactly this operation, so that a mismatch is a mistake.
-        id: The id for `include`, `exclude` and `overrides`.
+        id: Its id, by which its definition is pinned.
     """
 
     operation: Operation
@@ -48,24 +50,25 @@ def select_operations(
     if not operations:
         return [], "The document has no operations."
     ids = unique_ids(operations)
-    known = list(zip(ids, operations, strict=True))
+    short = short_names(ids, operations)
+    known = [
+        _Known(id=name, short=short[name], operation=operation)
+        for name, operation in zip(ids, operations, strict=True)
+    ]
     _check_exclusions(config, known)
     kept = [
-        (name, operation)
-        for name, operation in known
-        if (not config.include or any(_fits(rule, name, operation) for rule in config.include))
-        and not any(_fits(rule, name, operation) for rule in config.exclude)
+        one
+        for one in known
+        if (not config.include or any(_fits(rule, one) for rule in config.include))
+        and not any(_fits(rule, one) for rule in config.exclude)
     ]
     if not kept:
         raise SourceUnavailable(
             f"None of {len(operations)} operations is selected: correct include and exclude.",
             permanent=True,
         )
-    actions = readable_names(name for name, _ in kept)
-    made = [
-        _apply_overrides(name, operation, actions[name], config.overrides)
-        for name, operation in kept
-    ]
+    actions = readable_names(one.short for one in kept)
+    made = [_apply_overrides(one, actions[one.short], config.overrides) for one in kept]
     _check_names(source, made)
     unmatched = [
         word for rule in config.include for word, found in _words_of(rule, known) if not found
@@ -82,6 +85,28 @@ def unique_ids(operations: Sequence[Operation]) -> list[str]:
         operation.id if operation.id and counted[operation.id] == 1 else operation.place
         for operation in operations
     ]
+
+
+def short_names(ids: Sequence[str], operations: Sequence[Operation]) -> dict[str, str]:
+    """Return a shorter name for each id that FastAPI made, and otherwise the id.
+
+    FastAPI makes `list_tickets_tickets_get` of the function `list_tickets`, the path `/tickets` and
+    the method. The function's name is used where it is unique in the document.
+    """
+    wanted = {
+        name: _function_of(operation) or name
+        for name, operation in zip(ids, operations, strict=True)
+    }
+    counted = Counter(
+        [*wanted.values(), *(name for name, short in wanted.items() if short != name)]
+    )
+    return {name: short if counted[short] == 1 else name for name, short in wanted.items()}
+
+
+def _function_of(operation: Operation) -> str:
+    """Return the function's name in an id that FastAPI made; empty for another id."""
+    ending = f"{_NO_WORD.sub('_', operation.path)}_{operation.method}"
+    return operation.id.removesuffix(ending) if operation.id.endswith(ending) else ""
 
 
 def readable_names(ids: Iterable[str]) -> dict[str, str]:
@@ -104,12 +129,26 @@ def readable_names(ids: Iterable[str]) -> dict[str, str]:
     }
 
 
-def _fits(rule: OperationFilter, name: str, operation: Operation) -> bool:
+class _Known(NamedTuple):
+    """An operation of the document, with its id and a shorter name."""
+
+    id: str
+    short: str
+    operation: Operation
+
+    @property
+    def names(self) -> tuple[str, str]:
+        """What `include`, `exclude` and `overrides` may call it."""
+        return self.id, self.short
+
+
+def _fits(rule: OperationFilter, one: _Known) -> bool:
+    operation = one.operation
     return (
         (not rule.tags or any(_any(rule.tags, tag) for tag in operation.tags))
         and (not rule.paths or _any(rule.paths, operation.path))
         and (not rule.methods or operation.method in rule.methods)
-        and (not rule.operations or _any(rule.operations, name))
+        and (not rule.operations or any(_any(rule.operations, name) for name in one.names))
     )
 
 
@@ -117,21 +156,19 @@ def _any(patterns: Iterable[str], value: str) -> bool:
     return any(value == pattern or fnmatchcase(value, pattern) for pattern in patterns)
 
 
-def _words_of(
-    rule: OperationFilter, known: Sequence[tuple[str, Operation]]
-) -> Iterable[tuple[str, bool]]:
+def _words_of(rule: OperationFilter, known: Sequence[_Known]) -> Iterable[tuple[str, bool]]:
     """Yield each pattern of a filter, and whether it matches anything."""
     for pattern in rule.tags:
-        yield pattern, any(_any((pattern,), tag) for _, one in known for tag in one.tags)
+        yield pattern, any(_any((pattern,), tag) for one in known for tag in one.operation.tags)
     for pattern in rule.paths:
-        yield pattern, any(_any((pattern,), one.path) for _, one in known)
+        yield pattern, any(_any((pattern,), one.operation.path) for one in known)
     for pattern in rule.operations:
-        yield pattern, any(_any((pattern,), name) for name, _ in known)
+        yield pattern, any(_any((pattern,), name) for one in known for name in one.names)
 
 
-def _check_exclusions(config: OpenApiConfig, known: Sequence[tuple[str, Operation]]) -> None:
+def _check_exclusions(config: OpenApiConfig, known: Sequence[_Known]) -> None:
     """Refuse exclusions that match nothing: a typo would leave an operation exposed."""
-    ids = [name for name, _ in known]
+    ids = [name for one in known for name in one.names]
     excluded = [
         word for rule in config.exclude for word, found in _words_of(rule, known) if not found
     ]
@@ -151,9 +188,9 @@ def _check_exclusions(config: OpenApiConfig, known: Sequence[tuple[str, Operatio
         )
 
 
-def _words(known: Sequence[tuple[str, Operation]]) -> set[str]:
+def _words(known: Sequence[_Known]) -> set[str]:
     """Return everything that a filter can name."""
-    return {word for name, one in known for word in (name, *one.tags, one.path)}
+    return {word for one in known for word in (*one.names, *one.operation.tags, one.operation.path)}
 
 
 def _with_suggestions(words: Iterable[str], there: Iterable[str]) -> str:
@@ -167,14 +204,14 @@ def _with_suggestions(words: Iterable[str], there: Iterable[str]) -> str:
 
 
 def _apply_overrides(
-    name: str, operation: Operation, action: str, overrides: Mapping[str, OperationOverride]
+    one: _Known, action: str, overrides: Mapping[str, OperationOverride]
 ) -> SelectedOperation:
     merged: dict[str, object] = {}
     is_exact = False
     for pattern, override in overrides.items():
-        if not _any((pattern,), name):
+        if not any(_any((pattern,), name) for name in one.names):
             continue
-        is_exact = is_exact or pattern == name
+        is_exact = is_exact or pattern in one.names
         for key in override.model_fields_set:
             value = getattr(override, key)
             if key in _MERGED:
@@ -182,11 +219,11 @@ def _apply_overrides(
             merged[key] = value
     override = OperationOverride.model_validate(merged)
     return SelectedOperation(
-        operation=operation,
+        operation=one.operation,
         action=override.name or action,
         override=override,
         is_exact=is_exact,
-        id=name,
+        id=one.id,
     )
 
 

@@ -55,7 +55,9 @@ class ApiTools:
             base=base,
         )
         effect = override.effect or (Effect.READ if operation.method in _READS else Effect.WRITE)
-        idempotent = override.idempotent
+        destructive, idempotent = override.destructive, override.idempotent
+        if destructive is None and operation.method == "delete":
+            destructive = True
         if idempotent is None and (effect is Effect.READ or operation.method in _IDEMPOTENT):
             idempotent = True
         retries = self._config.retries if idempotent else 0
@@ -67,8 +69,9 @@ class ApiTools:
             description=override.description or self._description(chosen),
             input_schema=lambda: runner.plan.schema,
             output_schema=runner.output_schema if self._config.promise_outputs else None,
-            category=override.category or "api",
+            category=override.category or "connector",
             effect=effect,
+            destructive=destructive,
             idempotent=idempotent,
             tags=override.tags or ("rest", *operation.tags[:_MAX_TAGS]),
             capabilities=override.capabilities,
@@ -106,6 +109,7 @@ class ApiTools:
             tags=("rest", *operation.tags[:_MAX_TAGS]),
             capabilities=(),
             effect=Effect.READ if reads else Effect.WRITE,
+            destructive=True if operation.method == "delete" else None,
             idempotent=True if reads or operation.method in _IDEMPOTENT else None,
             timeout=None,
             retry=None,

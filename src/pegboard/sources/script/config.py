@@ -20,7 +20,7 @@ class ScriptConfig(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid")
 
     paths: Annotated[
-        tuple[str, ...],
+        tuple[Annotated[str, Field(pattern=r"^[^\x00]*$")], ...],
         Field(
             min_length=1,
             description="Files, folders and globs, relative to the board's folder. A folder means "
@@ -65,9 +65,9 @@ class ScriptConfig(BaseModel):
     cpu_seconds: Annotated[
         float | None, Field(gt=0, description="Processor time; by default as much as the timeout.")
     ] = None
-    memory_mb: Annotated[
-        int, Field(ge=16, le=1_048_576, description="Address space of each process.")
-    ] = 512
+    memory_mb: Annotated[int, Field(ge=16, le=1_048_576, description="Memory of each process.")] = (
+        1024
+    )
     processes: Annotated[
         int, Field(ge=1, le=10_000, description="Processes and threads at once, in the sandbox.")
     ] = 64

@@ -5,11 +5,12 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Annotated, Any, Literal, Self, cast
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator, model_validator
 
 from pegboard.core.suggestions import did_you_mean
 from pegboard.core.tool import Effect
 from pegboard.errors import ConfigError, SourceUnavailable
+from pegboard.schemas.shorthand_schema import schema_of
 from pegboard.schemas.validator import compile_schema
 from pegboard.tools.yaml_positions import YamlDocument, read_yaml
 
@@ -49,6 +50,7 @@ class Description(BaseModel):
     description: Annotated[str, Field(min_length=1)]
     category: str = "script"
     effect: Effect = Effect.WRITE
+    destructive: bool | None = None
     idempotent: bool | None = None
     cacheable: bool = False
     cache_ttl: Annotated[float, Field(gt=0)] = 60.0
@@ -84,6 +86,21 @@ class Description(BaseModel):
         """The arguments that the input schema names."""
         named: Any = self.input_schema.get("properties")
         return cast("dict[str, Any]", named) if isinstance(named, dict) else {}
+
+    @field_validator("input_schema", "output_schema", mode="before")
+    @classmethod
+    def _read_shorthand(cls, given: Any) -> Any:
+        """Take `{query: string}` where a JSON Schema is expected, as registrations do."""
+        if not given or not isinstance(given, Mapping):
+            return given
+        schema = cast("Mapping[str, Any]", given)
+        are_types = all(isinstance(value, (str, list, Mapping)) for value in schema.values())
+        if are_types and list(schema) != ["type"]:
+            try:
+                return schema_of(schema, "the shorthand")
+            except ConfigError as error:
+                raise ValueError(error.message) from error
+        return schema
 
     @model_validator(mode="after")
     def _arguments_and_input_agree(self) -> Self:

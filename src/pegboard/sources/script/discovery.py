@@ -39,7 +39,11 @@ class Script:
 
 
 def find_scripts(config: ScriptConfig, base_dir: Path) -> list[Script]:
-    """Find all scripts of a configuration, in order; an invalid one has its fault."""
+    """Find all scripts of a configuration, in order; an invalid one has its fault.
+
+    Raises:
+        SourceUnavailable: A folder does not exist, or nothing matches a glob.
+    """
     given = {(base_dir / key).resolve(): value for key, value in config.descriptions.items()}
     scripts: dict[Path | str, Script] = {}
     for pattern in config.paths:
@@ -52,14 +56,36 @@ def find_scripts(config: ScriptConfig, base_dir: Path) -> list[Script]:
     return list(scripts.values())
 
 
+def list_files(config: ScriptConfig, base_dir: Path) -> list[Path]:
+    """The files that a configuration names, their descriptions, and the contents of its folders."""
+    found: list[Path] = []
+    for pattern in config.paths:
+        if is_glob(pattern):
+            found += _glob(pattern, base_dir)
+            continue
+        path = base_dir / pattern
+        found += path.iterdir() if path.is_dir() else [path]
+    sidecars = [path.with_name(name) for path in found for name in _sidecar_names(path)]
+    return [*found, *sidecars]
+
+
+def is_glob(pattern: str) -> bool:
+    """Whether an entry of `paths` is a glob."""
+    return any(character in pattern for character in "*?[")
+
+
+def _glob(pattern: str, base_dir: Path) -> list[Path]:
+    start = Path(pattern).anchor
+    root = Path(start) if start else base_dir
+    return sorted(root.glob(pattern.removeprefix(start)))
+
+
 def _find_named(pattern: str, base_dir: Path) -> Iterator[Path | Script]:
     """The files of one entry of `paths`."""
-    if any(character in pattern for character in "*?["):
-        start = Path(pattern).anchor
-        root = Path(start) if start else base_dir
-        found = sorted(root.glob(pattern.removeprefix(start)))
+    if is_glob(pattern):
+        found = _glob(pattern, base_dir)
         if not found:
-            yield Script(stem=pattern, path=None, fault=f"nothing matches '{pattern}'")
+            raise SourceUnavailable(f"'paths': nothing matches '{pattern}'")
         yield from (path for path in found if path.is_file())
         return
     path = base_dir / pattern
@@ -70,9 +96,11 @@ def _find_named(pattern: str, base_dir: Path) -> Iterator[Path | Script]:
     elif path.exists():
         fault = f"'{pattern}' is a device, a pipe or a socket, not a script"
         yield Script(stem=path.stem, path=None, fault=fault)
-    else:
+    elif path.suffix:
         fault = f"there is no file or folder '{pattern}' in the board's folder"
         yield Script(stem=path.stem, path=None, fault=fault)
+    else:
+        raise SourceUnavailable(f"'paths': there is no folder '{pattern}' in the board's folder")
 
 
 def _in_folder(folder: Path) -> Iterator[Path]:

@@ -1,5 +1,6 @@
 """Runs a job as a plain process of this user: limits and a process group, but no sandbox."""
 
+import asyncio
 import signal
 import tempfile
 from collections.abc import Mapping
@@ -7,6 +8,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from pegboard.concurrency.child_process import ProcessResult, ProcessSpec, run_process
+from pegboard.concurrency.process_tree import descendants
 from pegboard.core.ports.sandbox import SandboxJob, SandboxLimits, SandboxOutcome
 from pegboard.errors import Overloaded, SourceUnavailable
 from pegboard.sources.script.interpreters import PATH
@@ -22,6 +24,12 @@ async def run_plainly(job: SandboxJob) -> SandboxOutcome:
         Overloaded: The machine starts no more processes.
     """
     limits = job.limits
+
+    async def check(process: int) -> str:
+        """Find shared memory, which no limit of the system counts."""
+        held = await asyncio.to_thread(_largest, process)
+        return "memory" if held > limits.memory_bytes else ""
+
     with tempfile.TemporaryDirectory(
         prefix="pegboard-script-", ignore_cleanup_errors=True
     ) as private:
@@ -39,12 +47,18 @@ async def run_plainly(job: SandboxJob) -> SandboxOutcome:
                 output_bytes=limits.output_bytes,
                 max_output_bytes=max(limits.file_bytes, limits.output_bytes),
                 stderr="tail",  # the end says what went wrong
+                check=check,
             )
         except BlockingIOError as error:
             raise Overloaded("No process could be started.", nothing_done=True) from error
         except OSError as error:
             raise SourceUnavailable("The script could not be started.") from error
     return _outcome(result)
+
+
+def _largest(process: int) -> int:
+    """The memory of the largest process among this one and its descendants."""
+    return max((item.resident for item in descendants(process, itself=True)), default=0)
 
 
 def _outcome(result: ProcessResult) -> SandboxOutcome:
@@ -78,7 +92,7 @@ def _ulimits(limits: SandboxLimits) -> str:
     cpu = int(limits.cpu_seconds or limits.timeout) + 1
     values = {
         "c": 0,
-        "v": limits.memory_bytes // 1024,
+        "d": limits.memory_bytes // 1024,
         "f": limits.file_bytes // 512 + 1,
         "H -t": cpu + 1,
         "S -t": cpu,  # the soft limit ends it by a signal that says which limit it was

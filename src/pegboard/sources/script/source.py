@@ -13,7 +13,7 @@ from pegboard.core.tool import Tool
 from pegboard.errors import SourceUnavailable
 from pegboard.sources.script.config import ScriptConfig
 from pegboard.sources.script.description import Description
-from pegboard.sources.script.discovery import Script, find_scripts
+from pegboard.sources.script.discovery import Script, find_scripts, list_files
 from pegboard.sources.script.interpreters import PATH, command_of, is_python
 from pegboard.sources.script.pep723 import read_dependencies
 from pegboard.sources.script.permissions import grant_permissions
@@ -50,7 +50,11 @@ class ScriptSource:
         self._has_warned = False
 
     async def tools(self) -> Sequence[Tool]:
-        """Read all descriptions; an invalid script is listed with the reason."""
+        """Read all descriptions; an invalid script is listed with the reason.
+
+        Raises:
+            SourceUnavailable: A folder of `paths` does not exist.
+        """
         scripts = await POOL.run(
             lambda: find_scripts(self._config, self._services.base_dir), owner=self.name
         )
@@ -72,6 +76,10 @@ class ScriptSource:
     async def close(self) -> None:
         """Stop running installations; calls end by themselves."""
         self._environments.close()
+
+    def files(self) -> Sequence[Path]:
+        """The scripts, their descriptions, and whatever else is in their folders."""
+        return list_files(self._config, self._services.base_dir)
 
     def on_change(self, notify: Callable[[], None]) -> None:
         """Do nothing: scripts are read again when the board is reloaded."""

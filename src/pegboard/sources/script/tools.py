@@ -55,7 +55,8 @@ def script_tool(
 ) -> Tool:
     """Make the tool of a script."""
     spec = _spec(source, action, script.description)
-    spec = spec.replace(timeout=script.grant.limits.timeout + _SLACK)
+    target = "" if script.path is None else f"script {script.path.resolve()}"
+    spec = spec.replace(timeout=script.grant.limits.timeout + _SLACK, target=target)
 
     async def call(arguments: Mapping[str, Any], ctx: ToolContext[Any]) -> Any:
         line = command_line(script.description, arguments)
@@ -98,6 +99,7 @@ def _spec(source: str, action: str, said: Description) -> ToolSpec:
         output_schema=said.output_schema,
         category=said.category,
         effect=said.effect,
+        destructive=said.destructive,
         idempotent=said.idempotent,
         cacheable=said.cacheable,
         cache_ttl=said.cache_ttl,

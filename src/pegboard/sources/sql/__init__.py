@@ -2,7 +2,7 @@
 
 from pegboard.core.ports.source import SourceKind
 from pegboard.sources.sql.config import SqlConfig
-from pegboard.sources.sql.source import open_source
+from pegboard.sources.sql.source import open_source, preview
 
 KIND = SourceKind(
     kind="sql",
@@ -11,6 +11,7 @@ KIND = SourceKind(
     open=open_source,
     extra="sql",
     remote=True,
+    preview=preview,
 )
 
 __all__ = ["KIND"]

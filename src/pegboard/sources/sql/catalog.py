@@ -123,6 +123,8 @@ class Catalog:
         triggers: Folded names of triggers.
         taken: Folded names of all tables and views, including hidden ones.
         linked: Folded columns on both sides of every foreign key, including hidden ones.
+        row_types: Folded names of the tables and views that are hidden or have hidden columns: the
+            row types of PostgreSQL, which list all columns.
         writable: Tables that a write may change, and the storage of visible virtual tables.
         unmatched: Names in the configuration that match nothing.
     """
@@ -135,6 +137,7 @@ class Catalog:
     triggers: frozenset[str] = frozenset()
     taken: frozenset[str] = frozenset()
     linked: frozenset[tuple[str, str]] = frozenset()
+    row_types: frozenset[str] = frozenset()
     writable: frozenset[Key] = frozenset()
     unmatched: tuple[str, ...] = ()
     _by_name: dict[Key, Table] = field(default_factory=dict[Key, Table])
@@ -220,6 +223,9 @@ def build_catalog(
         triggers=frozenset(fold_case(name) for name in triggers),
         taken=frozenset(fold_case(table.name) for table in tables),
         linked=frozenset(_foreign_key_columns(tables)),
+        row_types=frozenset(
+            fold_case(table.name) for table in tables if table not in shown or hidden[table.key]
+        ),
         writable=frozenset(table.key for table in seen if table.kind not in _VIEWS),
         unmatched=tuple(visibility.find_unmatched(tables)),
         _by_name={(table.schema, fold(table.name)): table for table in shown},

@@ -1,7 +1,7 @@
 """Configuration of a database source."""
 
 from collections.abc import Mapping
-from typing import Annotated, Self
+from typing import Annotated, Literal, Self
 from urllib.parse import unquote
 
 from pydantic import BaseModel, ConfigDict, Field, SecretStr, field_validator, model_validator
@@ -56,6 +56,10 @@ class SqlConfig(BaseModel):
     allow_writes: Annotated[
         bool, Field(description="Offer INSERT, UPDATE and DELETE as a tool of effect write")
     ] = False
+    tools: Annotated[
+        tuple[Literal["list_tables", "describe_table", "query", "execute"], ...],
+        Field(min_length=1, description="The tools to offer; `execute` needs `allow_writes`"),
+    ] = ("list_tables", "describe_table", "query", "execute")
     statement_timeout: Annotated[
         float, Field(gt=0, le=3600, description="Seconds after which a statement is interrupted")
     ] = 10.0
@@ -92,6 +96,13 @@ class SqlConfig(BaseModel):
     def _file_is_named(self) -> Self:
         if self.dialect == "sqlite" and self.sqlite_file in {"", ":memory:"}:
             raise ValueError("name a file: sqlite:///file.db (an in-memory database is empty)")
+        return self
+
+    @model_validator(mode="after")
+    def _check_execute(self) -> Self:
+        is_asked_for = "tools" in self.model_fields_set and "execute" in self.tools
+        if is_asked_for and not self.allow_writes:
+            raise ValueError("the tool execute needs allow_writes: true")
         return self
 
     @property

@@ -12,6 +12,7 @@ from sqlglot import exp
 
 from pegboard.errors import InvalidRequest
 from pegboard.sources.sql.catalog import Catalog, Table, nearest
+from pegboard.sources.sql.lexer import fold_case
 
 Mention = tuple[exp.Table, Table]
 """A node of the statement that names a table, and the table."""
@@ -31,6 +32,23 @@ def refuse_hidden_columns(tree: exp.Expr, mentions: Sequence[Mention], catalog: 
         name.lower() for name in (*(node.alias_or_name for node, _ in mentions), *aliases)
     )
     _Check(tree=tree, guarded=guarded, names=names, catalog=catalog).run()
+
+
+def refuse_row_types(tree: exp.Expr, catalog: Catalog) -> None:
+    """Refuse types of PostgreSQL that list the columns of a table which is not wholly visible.
+
+    Raises:
+        InvalidRequest: It names the row type of such a table, or a type of another schema.
+    """
+    for node in tree.find_all(exp.DataType):
+        kind = node.args.get("kind")
+        parts = [item.name for item in kind.find_all(exp.Identifier)] if kind is not None else []
+        schema, name = parts[-2] if len(parts) > 1 else "", parts[-1] if parts else node.this.value
+        if schema not in {"", "pg_catalog", *catalog.config.schemas}:
+            raise InvalidRequest(f"The schema '{schema}' is not available here.")
+        # a leading underscore is the type of arrays
+        if fold_case(name).lstrip("_") in {item.lstrip("_") for item in catalog.row_types}:
+            raise InvalidRequest(f'PostgreSQL: type "{name}" does not exist.')
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -57,10 +75,22 @@ class _Check:
         for name in self._bare_names():
             for _, table in self.guarded:
                 self._refuse_name(name, table)
-        if isinstance(self.tree, exp.Insert) and not isinstance(self.tree.this, exp.Schema):
-            for node, table in self.guarded:
-                if node is self.tree.this:
-                    raise self._list_columns("INSERT without a list of columns", table)
+        if isinstance(self.tree, exp.Insert):
+            self._refuse_whole_row(self.tree)
+
+    def _refuse_whole_row(self, insert: exp.Insert) -> None:
+        """Refuse to write the hidden columns of a row together with the others."""
+        listed = isinstance(insert.this, exp.Schema)
+        target = insert.this.this if listed else insert.this
+        for _, table in (item for item in self.guarded if item[0] is target):
+            if not listed:
+                raise self._list_columns("INSERT without a list of columns", table)
+            if (insert.args.get("alternative") or "").upper() == "REPLACE":
+                raise InvalidRequest(
+                    f"INSERT OR REPLACE would empty hidden columns of "
+                    f"'{self.catalog.label(table.key)}'; write INSERT ... ON CONFLICT (...) DO "
+                    "UPDATE SET ..., or UPDATE."
+                )
 
     def _refuse_renaming(self, node: exp.Table, table: Table) -> None:
         alias = node.args.get("alias")

@@ -6,8 +6,9 @@ from collections.abc import Callable, Sequence
 from pegboard.core.health import HEALTHY, Health, HealthStatus
 from pegboard.core.ports.services import Services
 from pegboard.core.ports.source import Source
-from pegboard.core.tool import Tool
+from pegboard.core.tool import Tool, ToolSpec
 from pegboard.errors import PegboardError, SourceUnavailable
+from pegboard.sources.sql.catalog import Catalog
 from pegboard.sources.sql.client import DatabaseClient
 from pegboard.sources.sql.config import SqlConfig
 from pegboard.sources.sql.database import SqlDatabase
@@ -25,11 +26,26 @@ async def open_source(name: str, config: SqlConfig, services: Services) -> Sourc
         SourceUnavailable: The driver is not installed.
         ConfigError: The URL is not valid.
     """
+    return SqlSource(name, _database(name, config, services))
+
+
+def preview(name: str, config: SqlConfig, services: Services) -> ToolSpec | None:
+    """Return the spec of a source's only tool, without its tables; None if it has more.
+
+    Raises:
+        SourceUnavailable: The driver is not installed.
+    """
+    if len(config.tools) != 1:
+        return None
+    nothing = Catalog(config=config, tables={}, touchable=frozenset(), hidden={})
+    [tool] = DatabaseTools(name, _database(name, config, services)).build(nothing)
+    return tool.spec
+
+
+def _database(name: str, config: SqlConfig, services: Services) -> SqlDatabase:
     if importlib.util.find_spec("sqlglot") is None:
         raise SourceUnavailable(_EXTRA)
-    return SqlSource(
-        name, SqlDatabase(config, DatabaseClient(_driver(config, services), config, owner=name))
-    )
+    return SqlDatabase(config, DatabaseClient(_driver(config, services), config, owner=name))
 
 
 def _driver(config: SqlConfig, services: Services) -> DatabaseDriver:

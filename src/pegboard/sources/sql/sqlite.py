@@ -25,6 +25,7 @@ from pegboard.sources.sql.driver import (
     too_slow,
 )
 from pegboard.sources.sql.sqlite_authorizer import SqliteAuthorizer
+from pegboard.sources.sql.sqlite_cost import limit_values
 from pegboard.sources.sql.sqlite_schema import read_tables
 
 _TICK = 4_000
@@ -77,7 +78,7 @@ class SqliteDriver:
             case sqlite3.SQLITE_AUTH:
                 return InvalidRequest("The statement touches something that is not available here.")
             case sqlite3.SQLITE_TOOBIG:
-                return InvalidRequest(f"A value grows beyond {self._config.max_value_bytes} bytes.")
+                return _too_big(request, self._config.max_value_bytes)
             case sqlite3.SQLITE_NOTADB | sqlite3.SQLITE_CORRUPT:
                 return SourceUnavailable("The file is not a readable SQLite database.")
             case sqlite3.SQLITE_CANTOPEN | sqlite3.SQLITE_IOERR | sqlite3.SQLITE_NOMEM:
@@ -196,14 +197,22 @@ class SqliteSession:
 
     @contextmanager
     def _running(self, request: StatementRequest) -> Generator[None]:
-        """Apply the authorizer, once the virtual tables have read their own declarations."""
+        """Apply the authorizer and the limit of values.
+
+        The virtual tables read their own declarations before.
+        """
         with self._authorizer.as_owner():
             for table in request.statement.tables:
                 if table.kind == "virtual table":
                     name = table.name.replace('"', '""')
                     self._connection.execute(f'SELECT 1 FROM "{name}" LIMIT 0').close()  # noqa: S608 # the schema's own name, quoted
-        with self._authorizer.permit(request):
-            yield
+        most = self._config.max_value_bytes
+        self._connection.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, limit_values(request, most))
+        try:
+            with self._authorizer.permit(request):
+                yield
+        finally:
+            self._connection.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, most)
 
     @contextmanager
     def _until(self, deadline: float) -> Generator[None]:
@@ -215,6 +224,17 @@ class SqliteSession:
 
     def _tick(self) -> bool:
         return self._aborted or time.monotonic() > self._deadline
+
+
+def _too_big(request: StatementRequest | None, most: int) -> InvalidRequest:
+    limit = most if request is None else limit_values(request, most)
+    text = f"A value grows beyond {limit} bytes."
+    if limit < most:
+        text += (
+            f" The limit of this source is {most}; it is lower for a statement that calls many "
+            "functions, or looks for a computed text in another one (instr, replace, trim)."
+        )
+    return InvalidRequest(text)
 
 
 def _identity(path: Path) -> tuple[int, int] | None:

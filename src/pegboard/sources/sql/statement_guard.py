@@ -24,7 +24,7 @@ from pegboard.sources.sql.allowlist import (
 from pegboard.sources.sql.catalog import Catalog, Table
 from pegboard.sources.sql.config import SqlConfig
 from pegboard.sources.sql.driver import Statement
-from pegboard.sources.sql.hidden_columns import refuse_hidden_columns
+from pegboard.sources.sql.hidden_columns import refuse_hidden_columns, refuse_row_types
 from pegboard.sources.sql.lexer import Dialect, LexedStatement, Token, TokenKind, fold_case, lex
 
 # sqlglot warns on stderr where it falls back to a Command node, which is refused here anyway.
@@ -125,6 +125,8 @@ class StatementGuard:
         self._check_functions(tree, lexed)
         self._check_ctes(tree, catalog)
         tables = tuple(self._tables(tree, catalog))
+        if self._dialect == "postgresql":
+            refuse_row_types(tree, catalog)
         refuse_hidden_columns(tree, tables, catalog)
         return tuple({table.key: table for _, table in tables}.values())
 

@@ -51,7 +51,9 @@ class DatabaseTools:
     def build(self, catalog: Catalog) -> Sequence[Tool]:
         """Return every tool that the configuration allows, in a fixed order."""
         tools = [self._list(), self._describe(), self._query(catalog)]
-        return [*tools, self._execute()] if self._config.allow_writes else tools
+        if self._config.allow_writes:
+            tools.append(self._execute())
+        return [tool for tool in tools if tool.spec.action in self._config.tools]
 
     def _list(self) -> Tool:
         async def run(arguments: Arguments, ctx: Context) -> Json:
@@ -140,6 +142,7 @@ class DatabaseTools:
             input_schema=input_schema,
             source=self._source,
             category="database",
+            handler="sql",
             tags=("sql", self._config.dialect),
             timeout=self._config.statement_timeout + _SLACK,
             effect=Effect.READ,

@@ -12,6 +12,7 @@ from pegboard.concurrency.closable_lock import storage_closed_error
 from pegboard.core.ports.clock import Clock
 from pegboard.errors import Unavailable
 from pegboard.storage.databases.transaction import Rows, Transaction
+from pegboard.storage.databases.write_problem import WriteProblem
 
 _LOG = logging.getLogger("pegboard.storage")
 _LINGER = 0.05
@@ -43,6 +44,7 @@ class BackgroundWriter:
         """
         self._transact = transact
         self._clock = clock
+        self.problem = WriteProblem(clock)
         self._sweep = sweep
         self._sweep_every = sweep_every
         self._swept_at = clock.monotonic()
@@ -130,6 +132,7 @@ class BackgroundWriter:
                 with self._changed:
                     self._rows.extendleft(reversed(rows))
                 self._failing = True
+                self.problem.report(error, error.__cause__)
                 return error
         return None
 

@@ -13,6 +13,11 @@ class StorageDatabase(Protocol):
         """Background rows that were lost."""
         ...
 
+    @property
+    def problem(self) -> str:
+        """Why a write failed in the last minute; empty when none has."""
+        ...
+
     async def run(self, operation: Operation[Value], *, atomic: bool = False) -> Value:
         """Run an operation atomically and return after the commit.
 

@@ -8,15 +8,15 @@ from pathlib import Path
 from pegboard.errors import ConfigError
 
 FILE = "lock"
-_MAX_BYTES = 1_000
+_MAX_BYTES = 20_000
 
 
 class DirectoryLock:
     """An exclusive lock on a data directory, released by `release` or by the end of the process.
 
     The kernel holds it, so a crash leaves nothing to clean up; the file names the process that has
-    it, and its address if it has recorded one. The lock is taken with an empty file, so nothing in
-    it is older than the one who has it.
+    it, and has its note if it left one. The lock is taken with an empty file, so nothing in it is
+    older than the process that has it, and it is released with an empty file.
     """
 
     def __init__(self, directory: Path) -> None:
@@ -26,6 +26,7 @@ class DirectoryLock:
             ConfigError: Another process has it, or the directory cannot be used.
         """
         path = directory / FILE
+        self._is_held = False
         try:
             self._file = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
         except OSError as error:
@@ -43,6 +44,7 @@ class DirectoryLock:
                 f"The data directory {directory} cannot be locked: {error.strerror}. Use a "
                 "directory on a local disk with --data DIR."
             ) from error
+        self._is_held = True
         try:
             os.ftruncate(self._file, 0)
             os.pwrite(self._file, f"{os.getpid()}\n".encode(), 0)
@@ -56,6 +58,9 @@ class DirectoryLock:
     def release(self) -> None:
         """Release the lock; safe to call twice."""
         if self._file >= 0:
+            if self._is_held:
+                with suppress(OSError):
+                    os.ftruncate(self._file, 0)
             os.close(self._file)
             self._file = -1
 
@@ -65,29 +70,45 @@ class DirectoryLock:
         return holder
 
 
-def write_address(directory: Path, url: str) -> None:
-    """Record the address of this process, which holds the lock; failures are ignored."""
+def write_note(directory: Path, note: str) -> None:
+    """Leave a line for other processes of this user, until the lock is released.
+
+    The process must hold the lock. The line may contain a secret; failures are ignored.
+    """
     with suppress(OSError):
         file = os.open(directory / FILE, os.O_WRONLY | os.O_APPEND | os.O_CLOEXEC)
         try:
-            os.write(file, f"{url}\n".encode())
+            os.fchmod(file, 0o600)
+            os.write(file, f"{note}\n".encode())
         finally:
             os.close(file)
 
 
-def read_address(directory: Path) -> str:
-    """The address of the process that holds the lock; empty if it has not recorded one."""
+def read_note(directory: Path) -> tuple[int, str]:
+    """The process that holds the lock, and the note that it left; 0 and empty for none.
+
+    A file that another user owns, or that others may read, is not trusted.
+    """
     try:
-        _, url = _read_holder((directory / FILE).read_bytes()[:_MAX_BYTES])
+        file = os.open(directory / FILE, os.O_RDONLY | os.O_CLOEXEC | os.O_NOFOLLOW)
     except OSError:
-        return ""
-    return url
+        return 0, ""
+    try:
+        state = os.fstat(file)
+        content = os.pread(file, _MAX_BYTES, 0)
+    except OSError:
+        return 0, ""
+    finally:
+        os.close(file)
+    holder, note = _read_holder(content)
+    is_own = state.st_uid == os.geteuid() and not state.st_mode & 0o077
+    return int(holder) if holder.isdecimal() else 0, note if is_own else ""
 
 
 def _read_holder(content: bytes) -> tuple[str, str]:
-    """The process that holds the lock, and its address."""
-    who, url, *_ = *content.decode("ascii", "replace").splitlines(), "", ""
-    return who.strip(), url.strip()
+    """The process that holds the lock, and its note; the last line may be written just now."""
+    who, note, *_ = *content.decode("ascii", "replace").split("\n")[:-1], "", ""
+    return who.strip(), note.strip()
 
 
 def _held_error(directory: Path, holder: str) -> ConfigError:

@@ -59,6 +59,11 @@ class PostgresDatabase:
         """Rows that were lost."""
         return self._outbox.dropped
 
+    @property
+    def problem(self) -> str:
+        """Why a write failed in the last minute; empty when none has."""
+        return str(self._outbox.problem)
+
     async def run(self, operation: Operation[Value], *, atomic: bool = False) -> Value:  # noqa: ARG002 - each has its own transaction here
         """Run it in a transaction and return after the commit.
 

@@ -10,6 +10,7 @@ from psycopg.types.string import StrDumperUnknown
 from sqlalchemy import Connection, text
 
 from pegboard.errors import ConfigError, StoreUnavailable
+from pegboard.storage.databases.write_problem import FULL_DISK_RETRY_AFTER
 from pegboard.storage.migrate import migrate
 
 # Without these a server that is gone without a word would be waited for by the quarter of an hour.
@@ -85,7 +86,7 @@ def unavailable(error: BaseException, *, nothing_done: bool) -> StoreUnavailable
     retry_after: float | None = 1.0
     match error:
         case errors.DiskFull():
-            reason, retry_after = "its disk is full", None
+            reason, retry_after = "its disk is full", FULL_DISK_RETRY_AFTER
         case errors.InsufficientPrivilege() | errors.InvalidPassword():
             reason, retry_after = "it rejects this user", None
         case errors.LockNotAvailable() | errors.DeadlockDetected() | errors.SerializationFailure():

@@ -47,6 +47,11 @@ class SqliteDatabase:
         """Rows that were lost."""
         return self._writer.dropped
 
+    @property
+    def problem(self) -> str:
+        """Why a write failed in the last minute; empty when none has."""
+        return str(self._writer.problem)
+
     async def run(self, operation: Operation[Value], *, atomic: bool = False) -> Value:
         """Run it in the next commit and return after that."""
         return await self._writer.run(operation, atomic=atomic)

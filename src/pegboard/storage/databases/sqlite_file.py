@@ -1,7 +1,10 @@
 """Opens the database file and translates its errors."""
 
+import errno
+import os
 import sqlite3
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 
 from sqlalchemy import StaticPool, create_engine
@@ -9,10 +12,13 @@ from sqlalchemy.exc import DBAPIError
 
 from pegboard.errors import ConfigError, StoreUnavailable
 from pegboard.storage.databases.transaction import Transaction, own
+from pegboard.storage.databases.write_problem import FULL_DISK_RETRY_AFTER
 from pegboard.storage.migrate import migrate, revision_of
 
 FILE = "pegboard.db"
 BUSY_SECONDS = 2.0
+_LEAST_FREE = 64 * 1024  # bytes: less cannot hold the shared index of the log
+_MAX_IDLE_LOG = 64 * 1024 * 1024  # bytes of the write-ahead log that stay after a checkpoint
 
 
 def open_writer(path: Path, now: float) -> Transaction:
@@ -25,7 +31,7 @@ def open_writer(path: Path, now: float) -> Transaction:
         # SQLite gives its side files the mode of the main one.
         path.touch(mode=0o600)
     except OSError as error:
-        raise ConfigError(_advice(path, error.strerror or str(error))) from error
+        raise ConfigError(_advice(path, error)) from error
     return _open(path, "rw", lambda transaction: _prepare(transaction, now))
 
 
@@ -48,7 +54,7 @@ def unavailable(error: sqlite3.Error) -> StoreUnavailable:
     code = getattr(error, "sqlite_errorname", "")
     match code.partition("_")[2]:
         case "FULL":
-            reason, retry_after = "its disk is full", None
+            reason, retry_after = "its disk is full", FULL_DISK_RETRY_AFTER
         case name if name.startswith(("BUSY", "LOCKED")):
             reason, retry_after = "it is locked by another program", 1.0
         case name if name.startswith(("CORRUPT", "NOTADB")):
@@ -67,18 +73,18 @@ def _open(path: Path, mode: str, prepare: Callable[[Transaction], None]) -> Tran
             uri, uri=True, timeout=BUSY_SECONDS, isolation_level=None, check_same_thread=False
         )
     except sqlite3.Error as error:
-        raise ConfigError(_advice(path, str(error))) from error
+        raise ConfigError(_advice(path, error)) from error
     try:
         transaction = _over(connection)
     except DBAPIError as error:  # it is asked for its settings
         connection.close()
-        raise ConfigError(_advice(path, str(own(error)))) from error
+        raise ConfigError(_advice(path, own(error))) from error
     try:
         prepare(transaction)
     except (ConfigError, sqlite3.Error, DBAPIError) as error:
         transaction.close()
         reason = own(error) if isinstance(error, DBAPIError) else error
-        raise ConfigError(_advice(path, str(reason))) from error
+        raise ConfigError(_advice(path, reason)) from error
     return transaction
 
 
@@ -97,6 +103,9 @@ def _only_read(transaction: Transaction) -> None:
 
 def _prepare(transaction: Transaction, now: float) -> None:
     execute = transaction.driver.execute
+    if not execute("PRAGMA page_count").fetchone()[0]:
+        # The sweep gives free pages back; a file that has tables already keeps them for reuse.
+        execute("PRAGMA auto_vacuum = INCREMENTAL")
     mode = execute("PRAGMA journal_mode = WAL").fetchone()[0]
     if mode != "wal":
         raise ConfigError("its file system cannot keep a write-ahead log, use a local disk")
@@ -104,6 +113,7 @@ def _prepare(transaction: Transaction, now: float) -> None:
     # of this process, kill -9 included, and a power failure may take the last ones.
     execute("PRAGMA synchronous = NORMAL")
     execute("PRAGMA trusted_schema = OFF")
+    execute(f"PRAGMA journal_size_limit = {_MAX_IDLE_LOG}")
     execute("BEGIN IMMEDIATE")
     try:
         migrate(transaction.core, now)
@@ -113,8 +123,30 @@ def _prepare(transaction: Transaction, now: float) -> None:
     execute("COMMIT")
 
 
-def _advice(path: Path, reason: str) -> str:
+def _advice(path: Path, error: BaseException) -> str:
+    reason = (error.strerror if isinstance(error, OSError) else "") or str(error)
+    if _is_disk_full(path, error):
+        return (
+            f"The database {path} cannot be opened: its disk is full ({reason}). The database is "
+            "not at fault: free some space and start again."
+        )
+    if isinstance(error, ConfigError):  # which says what to do with the file
+        return (
+            f"The database {path} cannot be opened: {reason}, or use another directory with "
+            "--data DIR."
+        )
     return (
         f"The database {path} cannot be opened: {reason}. Repair it or move it away and start "
         "again, or use another directory with --data DIR."
     )
+
+
+def _is_disk_full(path: Path, error: BaseException) -> bool:
+    if isinstance(error, OSError):
+        return error.errno in (errno.ENOSPC, errno.EDQUOT)
+    name = getattr(error, "sqlite_errorname", "")
+    if name.startswith("SQLITE_IOERR"):  # a side file that cannot grow
+        with suppress(OSError):
+            disk = os.statvfs(path.parent)
+            return disk.f_bavail * disk.f_frsize < _LEAST_FREE
+    return name == "SQLITE_FULL"

@@ -20,6 +20,7 @@ from pegboard.core.ports.clock import Clock
 from pegboard.errors import Overloaded
 from pegboard.storage.databases.sqlite_file import unavailable
 from pegboard.storage.databases.transaction import Operation, Rows, Transaction, Value
+from pegboard.storage.databases.write_problem import WriteProblem
 
 _LOG = logging.getLogger("pegboard.storage")
 _LINGER = 0.05
@@ -86,6 +87,7 @@ class SqliteWriter:
         """Start the thread; `sweep` runs as a row of its own every `sweep_every` seconds."""
         self._transaction = transaction
         self._clock = clock
+        self.problem = WriteProblem(clock)
         self._sweep = sweep
         self._sweep_every = sweep_every
         self._swept_at = clock.monotonic()
@@ -196,6 +198,8 @@ class SqliteWriter:
         except sqlite3.Error as error:
             self._roll_back()
             self._put_back(rows, error)
+            failure = unavailable(error)
+            self.problem.report(failure, error)
             if rows and waiting and not _is_busy(error):
                 # What nobody waits for may be what does not fit.
                 self._write([], waiting)

@@ -13,7 +13,7 @@ from pegboard.storage.audit_chain import (
     link_records,
     retention_entry,
 )
-from pegboard.storage.audit_entries import AuditEventFilter, entries_of
+from pegboard.storage.audit_entries import AuditEventFilter, ReadAudit, entries_of
 from pegboard.storage.history_rows import Redact
 
 
@@ -24,7 +24,13 @@ class MemoryAudit:
     """
 
     def __init__(
-        self, gate: ClosableLock, *, clock: Clock, redact: Redact, reads: bool, bound: int = 20_000
+        self,
+        gate: ClosableLock,
+        *,
+        clock: Clock,
+        redact: Redact,
+        reads: ReadAudit,
+        bound: int = 20_000,
     ) -> None:
         """Start empty; after the gate is closed, methods raise `Unavailable`."""
         self._gate = gate

@@ -6,11 +6,26 @@ from pegboard.concurrency.closable_lock import ClosableLock
 from pegboard.core.event import CallRecord, CallStarted, Event
 from pegboard.core.pagination import Position, check_page_size, decode_position, encode_cursor
 from pegboard.core.ports.audit_store import AuditStore
-from pegboard.core.ports.call_stores import HistoryPage, HistoryQuery
+from pegboard.core.ports.call_stores import (
+    CallTotals,
+    HistoryPage,
+    HistoryQuery,
+    TotalsQuery,
+)
 from pegboard.core.record_snapshot import freeze
 from pegboard.errors import Unavailable
 from pegboard.storage.audit_entries import StartFilter, in_history, start_not_audited
-from pegboard.storage.history_rows import UNKNOWN, Redact, call_row, detail_row, start_row
+from pegboard.storage.history_rows import (
+    MAX_TIMED,
+    TIMED,
+    UNKNOWN,
+    Redact,
+    call_row,
+    detail_row,
+    slot_seconds,
+    start_row,
+    sum_calls,
+)
 
 _Entry = tuple[Position, dict[str, Any]]
 
@@ -108,6 +123,22 @@ class MemoryCalls:
             calls=[dict(row) for _, row in page],
             next_cursor=encode_cursor(*page[-1][0]) if len(wanted) > limit else "",
         )
+
+    async def totals(self, query: TotalsQuery) -> CallTotals:
+        with self._gate:
+            entries = [*self._finished.values(), *self._unfinished.values()]
+        rows = [
+            row
+            for (at, _), row in entries
+            if query.since <= at < query.until
+            and query.principal in {"", row["principal"]}
+            and query.tenant in {None, row["tenant"]}
+        ]
+        width, since = slot_seconds(query), int(query.since)
+        counts = [((int(row["started_at"]) - since) // width, row["status"], 1) for row in rows]
+        timed = [row for row in rows if row["status"] in TIMED]
+        timed.sort(key=lambda row: row["started_at"], reverse=True)
+        return sum_calls(query, counts, [row["duration_ms"] for row in timed[:MAX_TIMED]])
 
     async def detail(self, error_id: str) -> dict[str, Any] | None:
         with self._gate:

@@ -16,11 +16,19 @@ class MemoryDependencies:
 
     async def append(self, change: DependencyChange) -> bool:
         with self._gate:
-            if change.version != len(self._changes) + 1:
+            if change.version != (self._changes[-1].version if self._changes else 0) + 1:
                 return False
             self._changes.append(change)
             return True
 
     async def changes(self, after: int = 0) -> Sequence[DependencyChange]:
         with self._gate:
-            return self._changes[max(0, after) :]
+            return [change for change in self._changes if change.version > after]
+
+    async def fold(self, snapshot: DependencyChange) -> bool:
+        with self._gate:
+            if all(change.version != snapshot.version for change in self._changes):
+                return False
+            later = [change for change in self._changes if change.version > snapshot.version]
+            self._changes = [snapshot, *later]
+            return True

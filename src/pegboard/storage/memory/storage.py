@@ -6,13 +6,15 @@ from typing import Self
 from pegboard.concurrency.closable_lock import ClosableLock
 from pegboard.core.memory_approvals import MemoryApprovals
 from pegboard.core.memory_results import MemoryOutcomes, MemoryResults
+from pegboard.core.ports.call_stores import RESULT_QUOTA
 from pegboard.core.ports.catalogue_stores import MAX_LAST_KNOWN_TOOLS
 from pegboard.core.ports.clock import Clock, SystemClock
-from pegboard.storage.audit_entries import StartFilter
+from pegboard.storage.audit_entries import ReadAudit, StartFilter
 from pegboard.storage.history_rows import Redact, redact_nothing
 from pegboard.storage.memory.audit import MemoryAudit
 from pegboard.storage.memory.calls import MemoryCalls
 from pegboard.storage.memory.catalogue import MemoryCatalogue
+from pegboard.storage.memory.conversations import MemoryConversations
 from pegboard.storage.memory.dependencies import MemoryDependencies
 from pegboard.storage.memory.kill_switches import MemorySwitches
 from pegboard.storage.memory.last_known_tools import MemorySeenTools
@@ -40,8 +42,9 @@ class MemoryStorage:
         store_arguments: bool = False,
         redact: Redact | None = None,
         outcome_ttl: float = DAY,
-        audit_reads: bool = False,
+        audit_reads: ReadAudit = "none",
         audit_starts: bool = False,
+        result_quota: int = RESULT_QUOTA,
         max_calls: int = 10_000,
         max_result_bytes: int = 64 * 1024 * 1024,
         max_outcomes: int = 10_000,
@@ -64,7 +67,11 @@ class MemoryStorage:
         self.listener = calls
         self.journal = calls
         self.history = calls
-        self.results = MemoryResults(max_bytes=max_result_bytes, now=clock.time, gate=gate)
+        self.results = MemoryResults(
+            max_bytes=min(result_quota or max_result_bytes, max_result_bytes),
+            now=clock.time,
+            gate=gate,
+        )
         self.outcomes = MemoryOutcomes(
             most=max_outcomes, ttl=outcome_ttl, now=clock.time, gate=gate
         )
@@ -75,6 +82,7 @@ class MemoryStorage:
         self.dependencies = MemoryDependencies(gate)
         self.approvals = MemoryApprovals(now=clock.time, gate=gate)
         self.runs = MemoryRuns(gate, clock=clock)
+        self.conversations = MemoryConversations(gate)
         self.audit = audit
         self.auditor = self.audit
         self.upkeep = MemoryUpkeep(calls=calls, runs=self.runs, approvals=self.approvals)
@@ -83,6 +91,11 @@ class MemoryStorage:
     def dropped(self) -> int:
         """Records that came after the end, and starts pushed out before their record came."""
         return self._calls.dropped + self.audit.dropped
+
+    @property
+    def problem(self) -> str:
+        """Empty: memory is always writable."""
+        return ""
 
     async def flush(self) -> None:
         """Return at once: nothing waits."""

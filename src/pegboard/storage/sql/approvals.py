@@ -87,6 +87,7 @@ class SqlApprovals:
         note: str = "",
         edited: Any = None,
         edited_digest: str = "",
+        grant: str = "",
     ) -> DecisionResult:
         now = self._clock.time()
         answer = {
@@ -94,6 +95,7 @@ class SqlApprovals:
             "note": note,
             "edited": edited,
             "edited_digest": edited_digest,
+            "grant": grant,
         }
         known, changed = await self._change(
             id, lambda item: apply_decision(item, verdict, now, answer)

@@ -20,7 +20,7 @@ from pegboard.storage.audit_chain import (
     record_from_row,
     retention_entry,
 )
-from pegboard.storage.audit_entries import AuditEventFilter, entries_of, gap_entry
+from pegboard.storage.audit_entries import AuditEventFilter, ReadAudit, entries_of, gap_entry
 from pegboard.storage.databases.database import StorageDatabase
 from pegboard.storage.databases.transaction import PreparedInsert, Transaction
 from pegboard.storage.history_rows import Redact
@@ -138,7 +138,7 @@ class SqlAuditor:
     counted, and the next written one reports the number.
     """
 
-    def __init__(self, database: StorageDatabase, *, redact: Redact, reads: bool) -> None:
+    def __init__(self, database: StorageDatabase, *, redact: Redact, reads: ReadAudit) -> None:
         """Write to this database; with `reads`, calls that only read too."""
         self._database = database
         self._redact = redact

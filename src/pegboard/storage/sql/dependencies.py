@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from sqlalchemy import func, select
+from sqlalchemy import delete, func, select, update
 
 from pegboard.core.ports.catalogue_stores import DependencyChange
 from pegboard.storage.databases.database import StorageDatabase
@@ -36,3 +36,16 @@ class SqlDependencies:
         wanted = select(TABLE.c.body).where(TABLE.c.version > after).order_by(TABLE.c.version)
         rows = await self._database.read(lambda transaction: transaction.all(wanted))
         return [load(row.body, DependencyChange) for row in rows]
+
+    async def fold(self, snapshot: DependencyChange) -> bool:
+        version = snapshot.version
+
+        def fold(transaction: Transaction) -> bool:
+            if not transaction.execute(
+                update(TABLE).where(TABLE.c.version == version).values(body=dump(snapshot))
+            ):
+                return False
+            transaction.execute(delete(TABLE).where(TABLE.c.version < version))
+            return True
+
+        return await self._database.run(fold)

@@ -5,14 +5,32 @@ import json
 from collections.abc import Awaitable, Callable
 from typing import Any, Protocol
 
-from sqlalchemy import Row, Select, literal_column, select, tuple_
+from msgspec import Struct
+from msgspec import json as fast
+from sqlalchemy import (
+    BigInteger,
+    ColumnElement,
+    Row,
+    Select,
+    and_,
+    cast,
+    func,
+    literal_column,
+    select,
+    tuple_,
+)
 
 from pegboard.core.pagination import check_page_size, decode_position, encode_cursor
-from pegboard.core.ports.call_stores import HistoryPage, HistoryQuery
+from pegboard.core.ports.call_stores import (
+    CallTotals,
+    HistoryPage,
+    HistoryQuery,
+    TotalsQuery,
+)
 from pegboard.core.record_snapshot import clean_text
 from pegboard.errors import Unavailable
-from pegboard.storage.databases.transaction import Operation, Value
-from pegboard.storage.history_rows import UNKNOWN
+from pegboard.storage.databases.transaction import Operation, Transaction, Value
+from pegboard.storage.history_rows import MAX_TIMED, TIMED, UNKNOWN, slot_seconds, sum_calls
 from pegboard.storage.tables import CALLS, ERROR_DETAILS
 
 Flush = Callable[[], Awaitable[None]]
@@ -42,7 +60,7 @@ class SqlHistory:
             Unavailable: The database cannot be read.
         """
         limit = check_page_size(query.limit)
-        wanted = _select(query).limit(limit + 1)
+        wanted = select_calls(query).limit(limit + 1)
         await self._catch_up()
         rows = await self._database.read(lambda transaction: transaction.all(wanted))
         page = rows[:limit]
@@ -51,6 +69,27 @@ class SqlHistory:
             calls=[_call_of(row) for row in page],
             next_cursor=encode_cursor(page[-1].started_at, page[-1].id) if more else "",
         )
+
+    async def totals(self, query: TotalsQuery) -> CallTotals:
+        """How many calls there were, and how long the newest ones took.
+
+        Raises:
+            Unavailable: The database cannot be read.
+        """
+        await self._catch_up()
+        asked = _counted(query)
+        slot = (cast(CALLS.c.started_at, BigInteger) - int(query.since)) // slot_seconds(query)
+        counted = select(slot.label("slot"), CALLS.c.status, func.count().label("number"))
+        counted = counted.where(asked).group_by("slot", CALLS.c.status)
+        newest = select(CALLS.c.body).where(asked, CALLS.c.status.in_(sorted(TIMED)))
+        newest = newest.order_by(CALLS.c.started_at.desc(), CALLS.c.id.desc()).limit(MAX_TIMED)
+
+        def read(transaction: Transaction) -> CallTotals:
+            counts = [(row.slot, row.status, row.number) for row in transaction.all(counted)]
+            bodies = [fast.decode(row.body, type=_Timed) for row in transaction.all(newest)]
+            return sum_calls(query, counts, [body.duration_ms for body in bodies])
+
+        return await self._database.read(read)
 
     async def detail(self, error_id: str) -> dict[str, Any] | None:
         """The operator's detail behind an error id; None when unknown."""
@@ -70,15 +109,38 @@ class SqlHistory:
             await self._flush()
 
 
-def _select(query: HistoryQuery) -> Select[*tuple[Any, ...]]:
+class _Timed(Struct):
+    """What of the body of a call says how long it took."""
+
+    duration_ms: float
+
+
+def _counted(query: TotalsQuery) -> ColumnElement[bool]:
+    asked = and_(CALLS.c.started_at >= query.since, CALLS.c.started_at < query.until)
+    if query.principal:
+        asked &= CALLS.c.principal == clean_text(query.principal)
+    if query.tenant is not None:
+        asked &= CALLS.c.tenant == clean_text(query.tenant)
+    return asked
+
+
+_ABSENT_FROM_INDEX = {"status": "completed", "run_id": "", "instead_of": ""}
+"""Columns with a partial index, and the value of the rows that it leaves out."""
+
+
+def select_calls(query: HistoryQuery) -> Select[*tuple[Any, ...]]:
+    """The query for the calls of a page, newest first."""
     wanted = select(CALLS.c.id, CALLS.c.started_at, CALLS.c.body).order_by(
         CALLS.c.started_at.desc(), CALLS.c.id.desc()
     )
     for name in ("tool", "source", "status", "principal", "run_id", "instead_of"):
         if value := getattr(query, name):
             wanted = wanted.where(CALLS.c[name] == clean_text(value))
+            absent = _ABSENT_FROM_INDEX.get(name, value)
+            if value != absent:
+                # A literal, so that the planner sees that the partial index applies.
+                wanted = wanted.where(CALLS.c[name] != literal_column(f"'{absent}'"))
     if query.unfinished:
-        # A literal, so that the planner sees that the partial index applies.
         wanted = wanted.where(CALLS.c.status == literal_column(f"'{UNKNOWN}'"))
     if query.since is not None:
         wanted = wanted.where(CALLS.c.started_at >= query.since)
@@ -95,5 +157,5 @@ def _call_of(row: Row[Any]) -> dict[str, Any]:
     return _UNSAID | json.loads(row.body) | {"started_at": row.started_at}
 
 
-_UNSAID = {"instead_of": ""}
+_UNSAID = {"instead_of": "", "model": "", "tokens": None, "cached_tokens": None, "cost": None}
 """Fields that rows of earlier versions lack."""

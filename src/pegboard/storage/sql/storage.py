@@ -7,7 +7,7 @@ from typing import Self
 
 from pegboard.core.ports.catalogue_stores import MAX_LAST_KNOWN_TOOLS
 from pegboard.core.ports.clock import Clock
-from pegboard.storage.audit_entries import StartFilter
+from pegboard.storage.audit_entries import ReadAudit, StartFilter
 from pegboard.storage.databases.database import StorageDatabase
 from pegboard.storage.databases.transaction import Rows, Transaction
 from pegboard.storage.history_rows import Redact
@@ -15,6 +15,7 @@ from pegboard.storage.sql.approvals import SqlApprovals
 from pegboard.storage.sql.audit import SqlAudit, SqlAuditor
 from pegboard.storage.sql.call_recorder import SqlRecorder
 from pegboard.storage.sql.catalogue import SqlCatalogue
+from pegboard.storage.sql.conversations import SqlConversations
 from pegboard.storage.sql.dependencies import SqlDependencies
 from pegboard.storage.sql.history import SqlHistory
 from pegboard.storage.sql.kill_switches import SqlSwitches
@@ -24,6 +25,9 @@ from pegboard.storage.sql.outcomes import SqlOutcomes, sweep_outcomes
 from pegboard.storage.sql.pins import SqlPins
 from pegboard.storage.sql.results import SqlResults, sweep_results
 from pegboard.storage.sql.runs import SqlRuns
+
+_PAGES = 4096
+"""Free pages of a SQLite file, of 4 KiB each, that one sweep gives back."""
 
 
 class SqlStorage:
@@ -37,8 +41,9 @@ class SqlStorage:
         store_arguments: bool,
         redact: Redact,
         outcome_ttl: float,
-        audit_reads: bool,
+        audit_reads: ReadAudit,
         audit_starts: bool,
+        result_quota: int,
     ) -> None:
         """Open the database, with a periodic sweep of expired rows.
 
@@ -55,7 +60,7 @@ class SqlStorage:
         self.listener = recorder
         self.journal = recorder
         self.history = SqlHistory(database, flush=self.flush)
-        self.results = SqlResults(database, clock=clock)
+        self.results = SqlResults(database, clock=clock, quota=result_quota)
         self.outcomes = SqlOutcomes(database, clock=clock, ttl=outcome_ttl)
         self.catalogue = SqlCatalogue(database)
         self.pins = SqlPins(database)
@@ -64,6 +69,7 @@ class SqlStorage:
         self.dependencies = SqlDependencies(database)
         self.approvals = SqlApprovals(database, clock=clock)
         self.runs = SqlRuns(database, clock=clock)
+        self.conversations = SqlConversations(database)
         self.audit = SqlAudit(database, clock=clock)
         self.auditor = SqlAuditor(database, redact=redact, reads=audit_reads)
         self.upkeep = SqlUpkeep(database, clock=clock)
@@ -72,6 +78,11 @@ class SqlStorage:
     def dropped(self) -> int:
         """The number of lost records."""
         return self._database.dropped
+
+    @property
+    def problem(self) -> str:
+        """Why a write failed in the last minute; empty when none has."""
+        return self._database.problem
 
     async def flush(self) -> None:
         """Return once everything the listeners have received is stored or dropped."""
@@ -100,3 +111,13 @@ class SqlStorage:
         now = self._clock.time()
         sweep_results(transaction, now)
         sweep_outcomes(transaction, now - self._outcome_ttl)
+        if transaction.database == "sqlite":
+            _shrink_file(transaction)
+
+
+def _shrink_file(transaction: Transaction) -> None:
+    """Give free pages of a SQLite file back to the file system."""
+    execute = transaction.driver.execute
+    (free,) = execute("PRAGMA freelist_count").fetchone()
+    for _ in range(min(free, _PAGES)):
+        execute("PRAGMA incremental_vacuum(1)")  # the driver steps once: one page a statement

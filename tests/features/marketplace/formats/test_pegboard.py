@@ -52,14 +52,25 @@ def test_a_tool_is_an_entry() -> None:
     assert entry.ways[0].config == {
         "url": "http://hq.example:8080/mcp",
         "include": ["shop__find"],
+        "effects": {"shop__find": "read"},
         "auth": {"kind": "bearer", "token": "${HQ_TOKEN}"},
     }
     assert "secret" not in repr(entry)
 
 
-@pytest.mark.parametrize("effect", [None, "none", 7], ids=str)
+@pytest.mark.parametrize("effect", [None, "none", 7, ["read"]], ids=str)
 def test_an_unknown_effect_is_a_write(effect: Any) -> None:
-    assert read({**TOOL, "effect": effect}).entries[0].effect == "write"
+    (entry,) = read({**TOOL, "effect": effect}).entries
+
+    assert entry.effect == "write"
+    assert "effects" not in entry.ways[0].config
+
+
+def test_a_read_stays_one_and_the_review_says_who_says_so() -> None:
+    (way,) = read(TOOL).entries[0].ways
+
+    assert way.config["effects"] == {"shop__find": "read"}
+    assert way.warnings[0] == "That it changes nothing is what the marketplace 'hq' says."
 
 
 def test_pages_follow_each_other() -> None:

@@ -29,6 +29,23 @@ async def test_every_answer_carries_the_security_headers(
     assert headers["cache-control"] == "no-store"
 
 
+async def test_headers_of_a_response_stay_as_they_are() -> None:
+    own = [(b"set-cookie", b"a=1"), (b"set-cookie", b"b=2"), (b"cache-control", b"max-age=60")]
+
+    async def app(scope: Scope, receive: Receive, send: Send) -> None:
+        await send({"type": "http.response.start", "status": 200, "headers": own})
+        await send({"type": "http.response.body", "body": b""})
+
+    async with httpx2.AsyncClient(
+        transport=httpx2.ASGITransport(app=SecurityHeaders(app)), base_url="http://localhost"
+    ) as client:
+        headers = (await client.get("/")).headers
+
+    assert headers.get_list("set-cookie") == ["a=1", "b=2"]
+    assert headers.get_list("cache-control") == ["max-age=60"]
+    assert headers["x-frame-options"] == "DENY"
+
+
 async def test_no_other_site_is_let_in(client: httpx2.AsyncClient) -> None:
     asked = await client.options(
         "/execute",

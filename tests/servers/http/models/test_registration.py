@@ -86,12 +86,22 @@ async def test_many_are_read_in_turns_with_other_work() -> None:
 
 async def test_what_does_not_fit_is_told_with_its_place() -> None:
     with pytest.raises(RequestValidationError) as refused:
-        await definitions_of([a_tool(0), a_tool(1, timeout_ms="5"), 7, a_tool(3, nope=1)])
+        await definitions_of(
+            [
+                a_tool(0),
+                a_tool(1, timeout_ms="5"),
+                7,
+                a_tool(3, nope=1),
+                a_tool(4, destructive=0, idempotent="no"),
+            ]
+        )
 
     assert [item["loc"] for item in refused.value.errors()] == [
         ("body", "tools", 1, "timeout_ms"),
         ("body", "tools", 2),
         ("body", "tools", 3, "nope"),
+        ("body", "tools", 4, "destructive"),
+        ("body", "tools", 4, "idempotent"),
     ]
 
 

@@ -93,7 +93,7 @@ async def test_the_rfc_s_registration_is_taken_as_it_stands(
     assert answer.json() == {
         "tool_id": "custom_analyzer_v1",
         "name": "custom_analyzer",
-        "version": "1.0",
+        "version": "1.0.0",
         "status": "active",
         "effect": "write",
         "change": "",
@@ -111,7 +111,7 @@ async def test_the_rfc_s_registration_is_taken_as_it_stands(
     ("body", "says"),
     [
         pytest.param(RFC_METADATA, "write 'import' beside its type LangChainTool", id="metadata"),
-        pytest.param(RFC_SUBAGENT, "cannot run tools of type Subagent", id="subagent"),
+        pytest.param(RFC_SUBAGENT, "there is no tool 'document_reader'", id="subagent"),
     ],
 )
 async def test_the_rfc_s_other_examples_are_listed_with_what_they_lack(
@@ -440,3 +440,39 @@ async def test_a_day_that_is_over_is_taken_and_noted(client: httpx2.AsyncClient)
 
     assert (past.status_code, past.json()["note"][:18]) == (200, "2001-01-01 is past")
     assert to_come.json()["note"] == ""
+
+
+async def test_an_import_of_a_denied_tool_s_function_is_denied_under_its_new_name(
+    tmp_path: Path,
+) -> None:
+    (tmp_path / "http_registered.py").write_text(MODULE)
+    board = """
+sources:
+  - {kind: functions, name: mine, config: {objects: ["http_registered:shout"]}}
+policy: {deny: [mine__shout]}
+catalogue: {imports: ["http_registered:*"]}
+"""
+    async with client_of(a_board(tmp_path, text=board)) as client:
+        for name, function in (("calm_v1", "shout"), ("soft_v1", "whisper")):
+            await register(
+                client, {**SHOUT, "tool_id": name, "import": f"http_registered:{function}"}
+            )
+        answers = [
+            await client.post("/execute", json={"tool_id": name, "input": {"text": "hi"}})
+            for name in ("calm_v1", "soft_v1")
+        ]
+
+    assert [answer.status_code for answer in answers] == [403, 200]
+
+
+async def test_examples_of_a_tool_whose_arguments_are_unknown_are_kept(
+    client: httpx2.AsyncClient,
+) -> None:
+    entry = {"tool_id": "later_v1", "type": "PythonFunction", "import": "", "examples": [{"a": 1}]}
+
+    made = await client.post("/tools/register", json=entry)
+    wrong = entry | {"tool_id": "now_v1", "input_schema": {"b": "string"}}
+    refused = await client.post("/tools/register", json=wrong)
+
+    assert (made.status_code, bool(made.json()["unavailable"])) == (201, True)
+    assert (refused.status_code, "examples[0]" in refused.text) == (400, True)

@@ -76,7 +76,7 @@ async def test_the_pins_are_listed(board: Pegboard) -> None:
         ("GET", "/tools/held?cursor=x", None, 404, "not_found"),
         ("GET", "/tools/held?state=odd", None, 422, "request_invalid"),
         ("DELETE", "/tools/held", None, 405, "method_not_allowed"),
-        ("GET", "/tools/held/orders/find", None, 405, "method_not_allowed"),
+        ("GET", "/tools/held/orders/none", None, 404, "definition_not_held"),
         ("POST", "/tools/held/orders/find", {"decision": "approve"}, 422, "request_invalid"),
         (
             "POST",
@@ -102,6 +102,14 @@ async def test_what_cannot_be_done_is_told(
         answer: httpx2.Response = await client.request(method, path, json=body)
 
     assert (answer.status_code, answer.json()["code"]) == (status, code)
+
+
+async def test_one_held_definition_is_shown_with_its_diff(board: Pegboard) -> None:
+    async with client_of(board) as client:
+        listed = (await client.get("/tools/held")).json()["held"][0]
+        shown = (await client.get(f"/tools/held/{listed['source']}/{listed['name']}")).json()
+
+    assert shown == listed
 
 
 async def test_what_the_board_blocks_is_forbidden(tmp_path: Path) -> None:

@@ -1,4 +1,5 @@
 from pathlib import Path
+from typing import Any, cast
 
 import httpx2
 import pytest
@@ -6,11 +7,14 @@ from tests.servers.http.made import LOOPBACK, a_board, board_file, client_of
 
 from pegboard.errors import ConfigError
 from pegboard.servers.http import create_app
+from pegboard.storage.databases.transaction import Transaction
 
-HALF = """
+WHOLE = """
 sources:
   - {kind: builtin, name: std}
-  - {kind: functions, name: gone, config: {modules: [there_is_none]}}
+"""
+HALF = f"""{WHOLE}
+  - {{kind: functions, name: gone, config: {{modules: [there_is_none]}}}}
 """
 
 
@@ -25,7 +29,36 @@ async def test_an_open_board_is_ready(client: httpx2.AsyncClient) -> None:
     answer = await client.get("/readyz")
 
     assert answer.status_code == 200
-    assert answer.json() == {"status": "ready", "sources": [], "tools": 17, "problem": ""}
+    assert answer.json() == {
+        "status": "ready",
+        "sources": [],
+        "rules": [],
+        "tools": 17,
+        "problem": "",
+    }
+
+
+async def test_rules_that_match_no_tool_are_told_apart_from_those_of_a_failed_source(
+    tmp_path: Path,
+) -> None:
+    policy = 'policy: {deny: ["std__eccho", "gone__*"], allow: ["nothing"]}'
+    async with client_of(a_board(tmp_path, text=HALF + policy)) as client:
+        rules = (await client.get("/readyz")).json()["rules"]
+
+    assert rules == [
+        {
+            "rule": "deny",
+            "glob": "std__eccho",
+            "where": "board.yaml:6",
+            "reason": "it matches no tool",
+        },
+        {
+            "rule": "deny",
+            "glob": "gone__*",
+            "where": "board.yaml:6",
+            "reason": "no tool yet: source 'gone' failed",
+        },
+    ]
 
 
 async def test_a_failed_source_degrades_the_board_and_leaves_it_ready(tmp_path: Path) -> None:
@@ -53,6 +86,26 @@ async def test_a_refused_change_of_the_file_degrades_the_board(tmp_path: Path) -
 
     assert body["status"] == "degraded"
     assert "souces" in body["problem"]
+
+
+async def test_a_full_disk_degrades_the_board_and_calls_that_need_it_say_when_to_try_again(
+    tmp_path: Path,
+) -> None:
+    board = a_board(tmp_path, text=WHOLE, data=tmp_path / "data")
+
+    def fill(transaction: Transaction) -> None:
+        pages = transaction.driver.execute("PRAGMA page_count").fetchone()[0]
+        transaction.driver.execute(f"PRAGMA max_page_count = {pages}")
+
+    async with client_of(board) as client:
+        await cast("Any", board)._open.storage._database.run(fill)
+        graph = {"nodes": [{"id": "one", "tool": "std__echo", "input": {"message": "x" * 90_000}}]}
+        refused = await client.post("/runs", json={"graph": graph})
+        body = (await client.get("/readyz")).json()
+
+    assert (refused.status_code, refused.headers.get("retry-after")) == (503, "30")
+    assert body["status"] == "degraded"
+    assert body["problem"] == "The storage is unavailable: its disk is full."
 
 
 @pytest.mark.parametrize("path", ["/readyz", "/tools", "/metrics", "/history"])

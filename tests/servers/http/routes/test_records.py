@@ -1,4 +1,5 @@
 import asyncio
+import json
 from pathlib import Path
 from typing import Any
 
@@ -33,6 +34,7 @@ async def test_sources_are_listed_with_what_is_wrong(tmp_path: Path) -> None:
                 "status": "failed",
                 "tools": 0,
                 "held": 0,
+                "refreshed_at": None,
                 "unavailable": 0,
                 "unavailable_reasons": [],
                 "health": "unhealthy",
@@ -186,8 +188,24 @@ async def test_a_stored_result_is_read_page_by_page(client: httpx2.AsyncClient) 
     assert "".join(texts) == str(list(range(1000))).replace(" ", "")
 
 
+async def test_a_stored_result_is_read_whole(client: httpx2.AsyncClient) -> None:
+    handle = (await execute(client, "long_list"))["metadata"]["handle"]
+
+    answer = await client.get(f"/results/{handle.rpartition('/')[2]}", params={"whole": True})
+
+    text = str(list(range(1000))).replace(" ", "")
+    assert answer.json() == {
+        "handle": handle,
+        "page": 1,
+        "pages": 1,
+        "media_type": "application/json",
+        "total_bytes": len(text),
+        "text": text,
+    }
+
+
 @pytest.mark.parametrize(
-    "path", ["/results/unknown", "/results/..", "/results/%00", "/results/x%2Fy"]
+    "path", ["/results/unknown", "/results/...", "/results/%00", "/results/x%2Fy"]
 )
 async def test_a_result_that_is_not_there_is_not_found(
     client: httpx2.AsyncClient, path: str
@@ -243,3 +261,19 @@ async def test_a_board_without_metrics_says_so(tmp_path: Path) -> None:
         answer = await client.get("/metrics")
 
     assert (answer.status_code, answer.json()["code"]) == (404, "not_found")
+
+
+async def test_the_cause_behind_an_error_id_is_shown(tmp_path: Path) -> None:
+    @tool
+    def crash() -> str:
+        """Break."""
+        raise ValueError("the cause")
+
+    async with client_of(a_board(tmp_path, tools=[crash])) as client:
+        failed = await execute(client, "crash")
+        shown = await client.get(f"/history/errors/{failed['error_id']}")
+        unknown = await client.get("/history/errors/e_none")
+
+    assert "the cause" in json.dumps(shown.json())
+    assert (shown.status_code, unknown.status_code) == (200, 404)
+    assert unknown.json()["code"] == "not_found"

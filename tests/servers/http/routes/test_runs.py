@@ -5,11 +5,15 @@ from pathlib import Path
 from typing import Any
 
 import httpx2
+import jsonschema_rs
 import pytest
 from tests.servers.http.live import live_client, live_settings, until
-from tests.servers.http.made import client_of
+from tests.servers.http.made import a_board, client_of
 from tests.servers.http.planned import HELD, WRITTEN, a_planned_board
 from tests.servers.http.routes.test_plans import RFC_PLAN
+
+from pegboard import Retry, Unavailable, tool
+from pegboard.features.runs.schemas import RunAnswer
 
 ASKING: dict[str, Any] = {
     "nodes": [
@@ -324,3 +328,59 @@ async def test_of_four_answers_at_once_three_hear_that_they_are_late(
 
     assert [answer.status_code for answer in answers] == [200, 409, 409, 409]
     assert answers[-1].json()["code"] == "already_answered"
+
+
+GOOD: list[dict[str, Any]] = [
+    LINGERING,
+    {"nodes": [{"id": 1, "tool": "linger"}]},
+    {"steps": [{"step_id": 1, "tool_id": "linger"}]},
+]
+BAD: list[dict[str, Any]] = [
+    {},
+    {"id": "x"},
+    {"nodes": []},
+    {"steps": []},
+    {"nodes": {}},
+    {"nodes": [{"tool": "linger"}]},
+    {"nodes": [{"id": "", "tool": "linger"}]},
+    {"steps": [{"step_id": "a"}]},
+    {"nodes": [{"id": "a", "tool": "linger"}], "steps": []},
+]
+
+
+async def test_the_document_says_what_a_graph_needs(client: httpx2.AsyncClient) -> None:
+    schema = (await client.get("/openapi.json")).json()["components"]["schemas"]["RunBody"]
+    bodies = [{"graph": graph} for graph in (*GOOD, *BAD)]
+
+    statuses = [(await client.post("/runs", json=body)).status_code for body in bodies]
+
+    assert [jsonschema_rs.is_valid(schema, body) for body in bodies] == [True] * 3 + [False] * 9
+    assert statuses == [202] * 3 + [422] * 9
+
+
+async def test_a_run_shows_each_try_and_each_wait(tmp_path: Path) -> None:
+    failing = iter([True, True, False])
+
+    @tool(effect="read", retry=Retry(max_retries=2, backoff=0))
+    def flaky() -> str:
+        """Fail twice."""
+        if next(failing):
+            raise Unavailable("busy")
+        return "ok"
+
+    graph = {"nodes": [{"id": "get", "tool": "flaky"}, ASKING["nodes"][0]]}
+    async with client_of(a_board(tmp_path, tools=[flaky], text="sources: []")) as client:
+        run_id = await start(client, graph)
+        waiting = await rested(client, run_id)
+        answer = {"pending_id": waiting["pending"][0]["id"], "answer": {"answer": "x"}}
+        await client.post(f"/runs/{run_id}/answers", json=answer)
+        ended = await rested(client, run_id)
+
+    RunAnswer.model_validate(ended)
+    tries = ended["nodes"][0]["tries"]
+    assert [item.get("error_code", "") for item in tries] == ["unavailable", "unavailable", ""]
+    assert tries[0]["started_at"] <= tries[1]["started_at"] <= tries[2]["started_at"]
+    assert [wait["ended_at"] for wait in waiting["waits"]] == [None]
+    (wait,) = ended["waits"]
+    assert (wait["step"], wait["reason"]) == ("ask", "Which line?")
+    assert wait["started_at"] < wait["ended_at"] <= ended["finished_at"]

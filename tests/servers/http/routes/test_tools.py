@@ -31,9 +31,11 @@ async def test_a_list_shows_what_a_tool_is(client: httpx2.AsyncClient) -> None:
                 "source": "",
                 "capabilities": ["adding"],
                 "tags": ["sum", "number"],
+                "verdict": "allow",
             }
         ],
         "next_cursor": None,
+        "total": 1,
     }
 
 
@@ -182,6 +184,7 @@ RFC: dict[str, Any] = {
     "type": "RestAPI",
     "capabilities": ["search"],
     "supported_tasks": ["summarize_webpage"],
+    "examples": [{"query": "tides"}],
     "input_schema": {"query": "string"},
     "output_schema": {"results": "list"},
     "dependencies": ["builtin__echo_v1", "hidden_thing_v1"],
@@ -206,6 +209,7 @@ async def test_what_was_registered_is_given_back(client: httpx2.AsyncClient) -> 
     shown_agent = (await client.get("/v1/tools/research_v1")).json()
 
     assert shown["registered"] == RFC
+    assert shown["examples"] == [{"query": "tides"}]
     assert shown["dependencies"] == RFC["dependencies"]
     assert shown_agent["registered"] == {
         **agent,
@@ -227,3 +231,41 @@ async def test_each_version_has_its_own_definition_and_other_tools_have_none(
 
     assert [item["method"] for item in registered] == ["POST", "GET"]
     assert "registered" not in (await client.get("/tools/add")).json()
+
+
+async def test_arguments_are_validated_without_a_call(client: httpx2.AsyncClient) -> None:
+    good = await client.post("/tools/add_v1/validate", json={"input": {"a": "1", "b": 2}})
+    bad = await client.post("/v1/tools/add/validate", json={"input": {"a": "x", "c": 2}})
+
+    assert good.json() == {"valid": True, "problems": []}
+    assert bad.json()["valid"] is False
+    assert [(item["path"], item["kind"]) for item in bad.json()["problems"]] == [
+        ("a", "type"),
+        ("c", "unknown"),
+    ]
+    assert (await client.get("/history")).json()["calls"] == []
+
+
+@pytest.mark.parametrize(
+    ("path", "body", "status"),
+    [
+        ("/tools/nothing/validate", {"input": {}}, 404),
+        ("/tools/add_secret/validate", {"input": {}}, 404),
+        ("/tools/add/validate", {"arguments": {}}, 422),
+        ("/tools/add/validate", {"input": {"a": "pegboard://results/nothing"}}, 404),
+    ],
+)
+async def test_what_cannot_be_validated_says_why(
+    client: httpx2.AsyncClient, path: str, body: dict[str, Any], status: int
+) -> None:
+    assert (await client.post(path, json=body)).status_code == status
+
+
+async def test_tools_are_listed_with_complete_specs_when_wanted(
+    client: httpx2.AsyncClient,
+) -> None:
+    listed = (await client.get("/tools", params={"detail": "true"})).json()["tools"]
+    shown = [(await client.get(f"/tools/{item['name']}")).json() for item in listed]
+
+    assert listed == shown
+    assert all("input_schema" in item for item in listed)

@@ -35,7 +35,7 @@ async def served(
     limits: ConnectionLimits | None = None,
     most: int | None = None,
     ping: float = 20.0,
-    max_message: int = 1_000_000,
+    **settings: Any,
 ) -> AsyncGenerator[str]:
     """The address of a server of an open board; with limits of one's own only its sockets."""
     app: Any = create_app(board)
@@ -45,7 +45,12 @@ async def served(
     listening: socket.socket = bind_socket(board.settings.replace(port=0))
     ready = asyncio.Event()
     server = quiet_server(
-        app, grace=1, started=ready.set, ending=nothing, max_message=max_message, ping=ping
+        app,
+        grace=1,
+        started=ready.set,
+        ending=nothing,
+        settings=board.settings.replace(**settings),
+        ping=ping,
     )
     serving = asyncio.create_task(server.serve(sockets=[listening]))
     await ready.wait()

@@ -169,6 +169,7 @@ async def test_more_requests_than_may_be_under_way_are_told_to_come_later(
         assert (await client.call("add", a=1))["body"]["output"] == 1
 
 
+@pytest.mark.slow
 @pytest.mark.timeout(60)
 async def test_ten_thousand_calls_at_once_are_each_answered_once(
     client: Client, many: list[str]
@@ -198,7 +199,7 @@ async def test_a_message_of_100_mb_ends_its_connection_alone(board: Pegboard) ->
 
 
 async def test_a_message_in_many_pieces_is_bounded_as_well(board: Pegboard) -> None:
-    async with served(board, max_message=10_000) as url, connected(url) as client:
+    async with served(board, max_request_bytes=10_000) as url, connected(url) as client:
         assert problem_in(await client.say("x" * 10_000))[1:] == ("request_invalid", 400)
         with suppress(ConnectionClosed):
             await client.socket.send(["x" * 1_000] * 1_000)

@@ -86,15 +86,17 @@ async def test_a_session_answers_nobody_but_who_began_it(opened: HttpSessions) -
 
 
 @pytest.mark.parametrize("opened", [{"max_sessions": 2}], indirect=True)
-async def test_there_are_no_more_sessions_than_there_is_room_for(opened: HttpSessions) -> None:
-    async with client(opened) as http:
-        first = await begun(http)
-        await begun(http)
-        refused = await http.post("/", json=INITIALIZE)
-        await http.delete("/", headers=first)
-        again = await http.post("/", json=INITIALIZE)
+async def test_a_session_beyond_the_limit_of_the_server_ends_the_longest_idle_one(
+    opened: HttpSessions,
+) -> None:
+    async with client(opened, "ada") as ada, client(opened, "eve") as eve:
+        first, second = await begun(ada), await begun(ada)
+        begins = await eve.post("/", json=INITIALIZE)
+        left = [await ada.post("/", json=PING, headers=item) for item in (first, second)]
 
-    assert (refused.status_code, again.status_code) == (503, 200)
+    assert begins.status_code == 200
+    assert [answer.status_code for answer in left] == [404, 200]
+    assert len(opened._manager._server_instances) == 2
 
 
 @pytest.mark.parametrize("opened", [{"idle_timeout": 0.1}], indirect=True)
@@ -108,26 +110,47 @@ async def test_a_session_that_nobody_uses_ends(opened: HttpSessions) -> None:
 
 
 @pytest.mark.parametrize("opened", [{"max_sessions": 5, "max_per_caller": 2}], indirect=True)
-async def test_one_caller_has_no_more_than_a_share_of_them(opened: HttpSessions) -> None:
-    async with (
-        client(opened, "ada") as ada,
-        client(opened, "eve") as eve,
-        client(opened, "ada", address="127.0.0.2") as elsewhere,
-    ):
-        first = await begun(ada)
-        await begun(ada)
-        refused = await ada.post("/", json=INITIALIZE)
-        others = [await eve.post("/", json=INITIALIZE), await elsewhere.post("/", json=INITIALIZE)]
-        alone = await ada.post("/", json=DISCOVER, headers=MODERN)
-        await ada.delete("/", headers=first)
-        again = await ada.post("/", json=INITIALIZE)
+async def test_abandoned_sessions_of_a_caller_make_room_for_new_ones_and_leave_others_alone(
+    opened: HttpSessions,
+) -> None:
+    async with client(opened, "ada") as ada, client(opened, "eve") as eve:
+        other = await begun(eve)
+        sessions = [await begun(ada) for _ in range(20)]
+        own = [await ada.post("/", json=PING, headers=session) for session in sessions]
+        others = await eve.post("/", json=PING, headers=other)
+
+    assert [answer.status_code for answer in own] == [404] * 18 + [200, 200]
+    assert others.status_code == 200
+    assert len(opened._quota) == len(opened._manager._server_instances) == 3
+
+
+@pytest.mark.parametrize("opened", [{"max_per_caller": 1}], indirect=True)
+async def test_a_session_with_a_running_request_is_not_ended(
+    board: Pegboard, opened: HttpSessions
+) -> None:
+    go_on, running = asyncio.Event(), asyncio.Event()
+
+    @tool
+    async def hold() -> str:
+        """Hold."""
+        running.set()
+        await go_on.wait()
+        return "done"
+
+    board.registry.add(hold)
+    async with client(opened) as http:
+        session = await begun(http)
+        call = asyncio.ensure_future(http.post("/", json=called(2), headers=session))
+        await running.wait()
+        refused = await http.post("/", json=INITIALIZE)
+        alone = await http.post("/", json=DISCOVER, headers=MODERN)
+        go_on.set()
+        answer = await call
 
     assert refused.status_code == 429
     assert refused.json()["id"] is None
-    assert "2 sessions are open, the maximum for one caller" in refused.text
-    assert [answer.status_code for answer in others] == [200, 200]
-    assert alone.status_code == 200
-    assert again.status_code == 200
+    assert "1 sessions are in use, the maximum for one caller" in refused.text
+    assert (answer.status_code, alone.status_code) == (200, 200)
 
 
 @pytest.mark.parametrize("opened", [{"max_per_caller": 1}], indirect=True)

@@ -17,7 +17,8 @@ from mcp import Client, StdioServerParameters
 from mcp.client.stdio import stdio_client
 from tests.servers.mcp.test_handlers import words
 
-from pegboard.servers.mcp.stdio.serve import GRACE
+from pegboard.servers.mcp.stdio.relay import CUT_OFF
+from pegboard.servers.mcp.stdio.serve import GRACE, _is_running
 
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(120)]
 
@@ -199,9 +200,7 @@ def test_the_end_of_stdin_ends_it_and_what_does_not_end_by_itself(folder: Path) 
 
     answers = [json.loads(line) for line in out.splitlines()]
     assert GRACE < time.monotonic() - began < GRACE + 32
-    assert [item["error"]["message"] for item in answers if item["id"] == 3] == [
-        "Connection closed"
-    ]
+    assert [item["error"]["message"] for item in answers if item["id"] == 3] == [CUT_OFF]
     assert process.returncode == 0
     assert "could not be cancelled" in err
 
@@ -274,3 +273,12 @@ def test_what_cannot_be_served_is_told_in_one_line(
     assert (process.returncode, out) == (2, "")
     (line,) = [line for line in err.splitlines() if not line.startswith("printed ")]
     assert re.fullmatch(f"pegboard: {re.escape(said)}.*", line)
+
+
+def test_a_process_that_has_ended_is_told_from_one_that_has_made_way() -> None:
+    with subprocess.Popen([sys.executable, "-c", ""]) as ended:
+        pass
+
+    assert _is_running(os.getpid())
+    assert not _is_running(ended.pid)
+    assert not _is_running(0)

@@ -1,11 +1,11 @@
-"""Servers over HTTP that talk without end: their session ends, and the call is told why."""
+"""Streams of answers: what follows the answer is read, and a flood ends the session."""
 
 import asyncio
 import json
 from typing import Any
 
 import pytest
-from tests.network.loopback import Received, reply, serving
+from tests.network.loopback import Answer, Received, reply, serving, until
 from tests.sources.mcp.opening import by_action, call_of, opened
 from tests.sources.mcp.rogue import lines, replies, said
 
@@ -17,6 +17,51 @@ HEAD = b"HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\n\r\n"
 LOG = (
     '{"jsonrpc": "2.0", "method": "notifications/message", "params": {"level": "info", "data": 1}}'
 )
+
+
+CHUNKED = HEAD[:-2] + b"Transfer-Encoding: chunked\r\n\r\n"
+END = b"0\r\n\r\n"
+
+
+def streaming(end: bytes) -> Answer:
+    """Answers with a stream of one event; what ends the stream is sent apart from it."""
+
+    async def answer(received: Received, writer: asyncio.StreamWriter) -> None:
+        message = json.loads(received.body or b"{}")
+        if received.method != "POST" or "id" not in message:
+            writer.write(reply(status=405 if received.method == "GET" else 202))
+            return
+        (line,) = lines(replies(), message)
+        event = f"event: message\ndata: {line}\n\n".encode()
+        writer.write(CHUNKED + f"{len(event):x}\r\n".encode() + event + b"\r\n")
+        await writer.drain()
+        await asyncio.sleep(0)
+        writer.write(end)
+
+    return answer
+
+
+async def test_calls_that_are_answered_by_a_stream_share_a_connection() -> None:
+    async with serving(streaming(END)) as server:
+        config = {"url": f"http://{server.authority}/mcp", "protocol": "legacy"}
+        async with opened(config) as source:
+            tools = await by_action(source)
+            await tools["plain"].run({}, call_of())
+            before = server.connections
+            for _ in range(3):
+                assert (await tools["plain"].run({}, call_of())).text == "well"
+
+            assert server.connections == before
+
+
+async def test_a_stream_that_goes_on_after_its_answer_is_closed() -> None:
+    async with serving(streaming(b"")) as server:
+        config = {"url": f"http://{server.authority}/mcp", "protocol": "legacy"}
+        async with opened(config) as source:
+            tools = await by_action(source)
+
+            assert (await tools["plain"].run({}, call_of())).text == "well"
+            await until(lambda: server.open == 0)
 
 
 def few() -> MessageRate:

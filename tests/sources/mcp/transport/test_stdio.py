@@ -71,7 +71,7 @@ async def test_a_board_is_a_server_of_a_board_that_is_a_server_of_a_board(tmp_pa
 
     async with opened(config) as source:
         async with asyncio.timeout(50):
-            found = "inner__builtin__calculator"
+            found = "inner__calculator"
             while found not in (tools := await by_action(source)):  # noqa: ASYNC110 - see `until`
                 await asyncio.sleep(0.05)
         tool = tools[found]
@@ -237,6 +237,7 @@ async def test_noise_on_stdout_is_told_once_and_messages_between_it_arrive(
     ("config", "words"),
     [
         ({"command": "no-such-program"}, "no program 'no-such-program'; install it"),
+        ({"command": "sh -c true"}, r"write command: sh, args: \[-c, true\]"),
         ({"command": str(WORKSHOP)}, "may not be executed"),
         ({"command": "true", "cwd": "/no/such/folder"}, "/no/such/folder does not exist.*'cwd'"),
         ({"command": "a\0b"}, "cannot be started"),
@@ -244,7 +245,7 @@ async def test_noise_on_stdout_is_told_once_and_messages_between_it_arrive(
         ({"command": "sh", "args": ["-c", "kill -9 $$"]}, "ended by signal SIGKILL"),
         ({"command": "echo", "args": ["hello"]}, "that is not MCP: hello"),
     ],
-    ids=["missing", "forbidden", "folder", "null", "exit", "signal", "noise"],
+    ids=["missing", "a line", "forbidden", "folder", "null", "exit", "signal", "noise"],
 )
 async def test_what_cannot_be_started_says_what_to_check(
     config: dict[str, object], words: str

@@ -1,3 +1,4 @@
+import re
 from typing import Any
 from urllib.parse import unquote, urlsplit
 
@@ -204,8 +205,96 @@ def test_no_object_says_what_only_the_operator_says(place: Any) -> None:
     )
     planning = planned(node, "/a", hidden={"tenant": "acme"})
 
-    for name in ("tenant", "Tenant", "key"):
-        with pytest.raises(InvalidRequest, match=f"'more' must not have '{name}'"):
+    for name in ("tenant", "Tenant", "tenant[]", "tenant[0]", "tenant\0", "key", "page"):
+        with pytest.raises(InvalidRequest, match=f"'more' must not have '{re.escape(name)}'"):
             build_request(made, planning, {"more": {name: "other"}})
-    sent = build_request(made, planning, {"more": {"page": 2}})
-    assert "page=2" in (sent.url if place == "query" else sent.headers["cookie"])
+    sent = build_request(made, planning, {"more": {"size": 2, "more": 3}, "page": 1})
+    assert "size=2" in (sent.url if place == "query" else sent.headers["cookie"])
+
+
+def test_a_deep_object_does_not_say_what_a_hidden_argument_says() -> None:
+    deep = {"name": "f", "in": "query", "style": "deepObject", "schema": {"type": "object"}}
+    node = {"parameters": [deep, {"name": "f[owner]", "in": "query", "schema": {}}]}
+    planning = planned(node, "/a", hidden={"f_owner": "acme"})
+    made = Route(method="get", base=BASE, path="/a")
+
+    for value in ({"owner": "evil"}, {"owner": {"": "evil"}}, {"owner]": "evil"}):
+        with pytest.raises(InvalidRequest, match="'f' must not have"):
+            build_request(made, planning, {"f": value})
+    assert "f%5Bsize%5D=2" in build_request(made, planning, {"f": {"size": 2}}).url
+
+
+@pytest.mark.parametrize("hidden", [{"f_owner": "acme"}, {"f_owner_id": "acme"}], ids=str)
+def test_a_plain_value_does_not_take_the_place_of_a_deep_object(hidden: dict[str, str]) -> None:
+    schema = {"anyOf": [{"type": "object"}, {"type": "string"}]}
+    deep = {"name": "f", "in": "query", "style": "deepObject", "schema": schema}
+    [argument] = hidden
+    name = {"f_owner": "f[owner]", "f_owner_id": "f[owner][id]"}[argument]
+    made = Route(method="get", base=BASE, path="/a")
+    alone = planned({"parameters": [deep]}, "/a")
+    node = {"parameters": [deep, {"name": name, "in": "query", "schema": {}}]}
+    planning = planned(node, "/a", hidden=hidden)
+
+    with pytest.raises(InvalidRequest, match="'f' must be an object"):
+        build_request(made, planning, {"f": "evil"})
+    assert build_request(made, alone, {"f": "fine"}).url.endswith("?f=fine")
+
+
+def test_a_plain_value_does_not_take_the_place_of_a_deep_object_in_a_form() -> None:
+    schema = {"type": "object", "properties": {"f": {}, "f[owner]": {"type": "string"}}}
+    media = {"schema": schema, "encoding": {"f": {"style": "deepObject", "explode": True}}}
+    node = {"requestBody": {"content": {"application/x-www-form-urlencoded": media}}}
+    planning = planned(node, "/a", hidden={"f[owner]": "acme"})
+    made = Route(method="post", base=BASE, path="/a")
+
+    with pytest.raises(InvalidRequest, match="'f' must be an object"):
+        build_request(made, planning, {"f": "evil"})
+
+
+def test_no_object_repeats_the_query_of_the_path() -> None:
+    more = {"name": "more", "in": "query", "schema": {"type": "object"}}
+    made = Route(method="get", base=BASE, path="/a?kind=public")
+
+    with pytest.raises(InvalidRequest, match="'more' must not have 'kind'"):
+        build_request(made, planned({"parameters": [more]}, "/a"), {"more": {"kind": "private"}})
+
+
+def test_an_object_of_a_form_does_not_say_what_a_hidden_argument_says() -> None:
+    schema = {
+        "type": "object",
+        "properties": {"more": {"type": "object"}, "owner": {"type": "string"}},
+    }
+    media = {"schema": schema, "encoding": {"more": {"style": "form", "explode": True}}}
+    node = {"requestBody": {"content": {"application/x-www-form-urlencoded": media}}}
+    planning = planned(node, "/a", hidden={"owner": "acme"})
+    made = Route(method="post", base=BASE, path="/a")
+
+    with pytest.raises(InvalidRequest, match="'more' must not have 'owner'"):
+        build_request(made, planning, {"more": {"owner": "evil"}})
+    sent = build_request(made, planning, {"more": {"size": 2}})
+    assert sent.content == b"size=2&owner=acme"
+
+
+@pytest.mark.parametrize(
+    ("place", "style", "value", "separator"),
+    [
+        ("query", {"explode": False}, ["a", "b,c"], ","),
+        ("query", {"style": "spaceDelimited", "explode": False}, ["a b"], " "),
+        ("query", {"style": "pipeDelimited", "explode": False}, ["a|b"], "|"),
+        ("query", {"explode": False}, {"a": "1,b,2"}, ","),
+        ("path", {}, ["a,b"], ","),
+        ("path", {"style": "label", "explode": True}, ["a.b"], "."),
+        ("header", {}, ["a,b"], ","),
+        ("header", {"explode": True}, {"a": "1,b=2"}, ","),
+        ("header", {"explode": True}, {"a=1": "2"}, "="),
+        ("cookie", {"explode": False}, ["a,b"], ","),
+    ],
+)
+def test_an_item_with_the_separator_of_its_array_is_refused(
+    place: str, style: dict[str, Any], value: Any, separator: str
+) -> None:
+    one = {"name": "v", "in": place, "schema": {}, **style}
+    path = "/a/{v}" if place == "path" else "/a"
+
+    with pytest.raises(InvalidRequest, match=f"'v' must not have '{re.escape(separator)}' within"):
+        built({"parameters": [one]}, {"v": value}, path=path)

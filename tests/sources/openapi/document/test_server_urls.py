@@ -94,6 +94,11 @@ def test_without_servers_it_is_the_root_of_the_document() -> None:
     assert server_url([], 0, {}, "https://docs.test/api/openapi.json") == "https://docs.test"
 
 
+def test_a_file_without_servers_says_that_it_names_none() -> None:
+    with pytest.raises(BadServerUrl, match=r"names no server: set base_url"):
+        server_url([], 0, {}, "")
+
+
 @pytest.mark.parametrize(
     ("index", "variables", "reason"),
     [

@@ -27,6 +27,7 @@ from pegboard.features.marketplace.formats.sanitize import (
 )
 
 _PAGE = 500
+_EFFECTS = frozenset({"read", "write", "admin"})
 
 
 def first_page(market: Market) -> str:
@@ -67,7 +68,8 @@ def _entry(item: Node, market: Market) -> MarketEntry:
         raise UnusableEntry("its name is not a valid tool name")
     unavailable = line(item.get("unavailable"))
     status = line(item.get("status"), most=20) or "active"
-    effect = item.get("effect")
+    said = item.get("effect")
+    effect = said if isinstance(said, str) and said in _EFFECTS else "write"
     return MarketEntry(
         market=market.name,
         id=name,
@@ -83,17 +85,21 @@ def _entry(item: Node, market: Market) -> MarketEntry:
                 ("tag", item.get("tags")),
             )
         ),
-        effect=effect if effect in {"read", "write", "admin"} else "write",
+        effect=effect,
         status=status,
         short=market.name,
         warnings=(f"It cannot be used there now: {unavailable}",) if unavailable else (),
-        ways=(_way(name, market),),
+        ways=(_way(name, effect, market),),
     )
 
 
-def _way(name: str, market: Market) -> InstallOption:
+def _way(name: str, effect: str, market: Market) -> InstallOption:
     config: dict[str, Any] = {"url": f"{market.place}/mcp", "include": [name]}
     warnings: list[str] = []
+    if effect != "write":  # what an MCP server says itself is not trusted: the review shows this
+        config["effects"] = {name: effect}
+    if effect == "read":
+        warnings.append(f"That it changes nothing is what the marketplace '{market.name}' says.")
     if market.token:
         config["auth"] = {"kind": "bearer", "token": market.token_as}
         warnings.append(f"It is sent the token of the marketplace '{market.name}'.")

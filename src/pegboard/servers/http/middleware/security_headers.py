@@ -2,21 +2,20 @@
 
 import asyncio
 
-from starlette.datastructures import MutableHeaders
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from pegboard.servers.http.problem_details import error_response, internal_error_response
 from pegboard.servers.shutdown import cut_off_error, not_started_error
 
 _SAFE = frozenset({"GET", "HEAD", "OPTIONS"})
-_HEADERS = {
-    "X-Content-Type-Options": "nosniff",
-    "X-Frame-Options": "DENY",
-    "Content-Security-Policy": "default-src 'none'; frame-ancestors 'none'",
-    "Referrer-Policy": "no-referrer",
-    "Cross-Origin-Resource-Policy": "same-origin",
-    "Cache-Control": "no-store",
-}
+_HEADERS = (
+    (b"x-content-type-options", b"nosniff"),
+    (b"x-frame-options", b"DENY"),
+    (b"content-security-policy", b"default-src 'none'; frame-ancestors 'none'"),
+    (b"referrer-policy", b"no-referrer"),
+    (b"cross-origin-resource-policy", b"same-origin"),
+    (b"cache-control", b"no-store"),
+)
 
 
 class SecurityHeaders:
@@ -41,9 +40,10 @@ class SecurityHeaders:
             nonlocal started
             if message["type"] == "http.response.start":
                 started = True
-                headers = MutableHeaders(scope=message)
-                for name, value in _HEADERS.items():
-                    headers.setdefault(name, value)
+                headers = list(message.get("headers", ()))
+                present = {name for name, _ in headers}  # in lower case, by ASGI
+                headers += [item for item in _HEADERS if item[0] not in present]
+                message["headers"] = headers
             await send(message)
 
         try:

@@ -31,6 +31,10 @@ class SourceAnswer(BaseModel):
             description="Number of definitions, changed or of new tools, that wait for approval."
         ),
     ] = 0
+    refreshed_at: Annotated[
+        float | None,
+        Field(description="When its tools were listed last, in Unix seconds; null for never."),
+    ] = None
     unavailable: Annotated[int, Field(description="Number of its tools that are unavailable.")] = 0
     unavailable_reasons: Annotated[
         list[str], Field(description="The reasons, most frequent first.")
@@ -91,13 +95,17 @@ class CallRow(BaseModel):
     run_id: str
     parent_id: str
     handler: str
-    toolkit: str
+    toolkit: Annotated[str, Field(description="The class whose method the tool is.")]
     credential: Annotated[str, Field(description="Name of the credential that was used.")]
     idempotency_key: str
     instead_of: Annotated[
         str,
         Field(description="The tool that it replaced, as a fallback or a substitute."),
     ]
+    model: Annotated[str, Field(description="The language model that took part.")]
+    tokens: Annotated[int | None, Field(description="That it used; null for no model.")]
+    cached_tokens: Annotated[int | None, Field(description="Of these, from the provider's cache.")]
+    cost: Annotated[float | None, Field(description="US dollars; null where no price is known.")]
     arguments_digest: Annotated[str, Field(description="SHA-256 of the arguments' canonical JSON.")]
     arguments: Annotated[
         str, Field(description="As JSON, redacted; only where `PEGBOARD_STORE_ARGUMENTS` is on.")

@@ -20,13 +20,14 @@ from pydantic_core import InitErrorDetails, PydanticCustomError
 from pegboard.concurrency.cooperative import iterate_cooperatively
 from pegboard.errors import ConfigError
 from pegboard.runtime.board_file.models import RetryPolicyEntry, ToolEntry
-from pegboard.runtime.registrations.shorthand_schema import WORDS, schema_of
+from pegboard.schemas.shorthand_schema import WORDS, schema_of
 from pegboard.schemas.validator import compile_schema
 from pegboard.servers.http.models.requests import integral
 from pegboard.servers.http.problem_details import MAX_FAULTS
 
 MAX_REGISTRATIONS = 20_000
 _DAY_MS = 24 * 3600 * 1000
+_MAX_MEMORY_MB = 16_384
 _WORD: dict[str, Any] = {"enum": list(WORDS)}
 _PROPERTY: dict[str, Any] = {
     "type": ["object", "boolean"],
@@ -145,6 +146,14 @@ class Registration(ToolEntry, frozen=True):
     ]
     capabilities: _List = ()
     supported_tasks: _List = ()
+    examples: Annotated[
+        tuple[dict[str, Any], ...],
+        Field(
+            max_length=20,
+            description="Arguments of typical calls, which models are shown; they fit the "
+            "input schema.",
+        ),
+    ] = ()
     tags: _List = ()
     category: _Words = ""
     effect: Annotated[
@@ -159,6 +168,14 @@ class Registration(ToolEntry, frozen=True):
         str, Field(max_length=64, pattern=r"^(\d+(\.\d+){0,2}([-+.][0-9A-Za-z.-]+)?)?$")
     ] = ""
     timeout_ms: Annotated[float | None, Strict(), Field(ge=0, le=_DAY_MS)] = None
+    destructive: Annotated[
+        bool | None,
+        Strict(),
+        Field(
+            description="`true` for a tool that may destroy or overwrite something; that one does "
+            "not is for the operator to say."
+        ),
+    ] = None
     idempotent: Annotated[bool | None, Strict()] = None
     retry_policy: RetryPolicy | None = None
     import_: Annotated[
@@ -166,6 +183,11 @@ class Registration(ToolEntry, frozen=True):
         Field(alias="import", description="`package.module:name` (PythonFunction, LangChainTool)."),
     ] = ""
     script_path: Annotated[_Place, Field(description="The script (LocalScript).")] = ""
+    memory_mb: Annotated[
+        Annotated[int, Strict(), Field(ge=16, le=_MAX_MEMORY_MB)] | None,
+        BeforeValidator(integral),
+        Field(description="Memory of each process of a script that does not say it (LocalScript)."),
+    ] = None
     url: Annotated[_Place, Field(description="The address (RestAPI).")] = ""
     method: Annotated[_Words, Field(description="The method (RestAPI).")] = ""
     server: Annotated[

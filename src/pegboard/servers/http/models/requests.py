@@ -2,7 +2,15 @@
 
 from typing import Annotated, Any, Literal, Self
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, Strict, model_validator
+from pydantic import (
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    SecretStr,
+    Strict,
+    model_validator,
+)
 
 MAX_TOOLS = 500
 MAX_CALLS = 1_000
@@ -53,6 +61,9 @@ class ToolFilter(BaseModel):
     status: Status = ""
     unavailable: Annotated[
         bool, Field(description="Include unavailable tools, with the reason.")
+    ] = False
+    detail: Annotated[
+        bool, Field(description="Answer with complete specs, as `GET /tools/{tool}` does.")
     ] = False
     limit: Page = 50
     cursor: Cursor = ""
@@ -132,6 +143,16 @@ class ExecuteRequest(BaseModel):
         return self
 
 
+class ValidateRequest(BaseModel):
+    """Arguments to validate without a call."""
+
+    model_config = _CLOSED
+
+    input: Annotated[
+        dict[str, Any], Field(description="Arguments, by the tool's `input_schema`.")
+    ] = Field(default_factory=dict[str, Any])
+
+
 class HistoryFilter(BaseModel):
     """Query of `GET /history`: filters that must all hold; empty means any."""
 
@@ -172,3 +193,14 @@ class PageFilter(BaseModel):
     model_config = _CLOSED
 
     page: Annotated[int, Field(ge=1, le=10**9, description="Number of the page, from 1.")] = 1
+    whole: Annotated[
+        bool, Field(description="Answer with the whole result as one page; `page` is ignored.")
+    ] = False
+
+
+class SignIn(BaseModel):
+    """What signs you in."""
+
+    model_config = _CLOSED
+
+    token: Annotated[SecretStr, Field(max_length=1000, description="The server's token.")]

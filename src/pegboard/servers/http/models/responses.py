@@ -8,6 +8,7 @@ from typing import Annotated, Any, Literal
 from pydantic import BaseModel, ConfigDict, Field
 
 from pegboard.features.catalogue.schemas import DefinitionAnswer
+from pegboard.features.runs.schemas import TryAnswer
 
 _CLOSED = ConfigDict(extra="forbid")
 
@@ -23,6 +24,27 @@ class TicketAnswer(BaseModel):
 
     ticket: Annotated[str, Field(description="For `/ws?ticket=...`, once.")]
     expires_in: Annotated[float, Field(description="Seconds until it expires.")]
+
+
+class SessionAnswer(BaseModel):
+    """Who you are to this server; without a sign-in where one is required, nobody."""
+
+    model_config = _CLOSED
+
+    signed_in: Annotated[bool, Field(description="Whether requests are answered.")]
+    sign_in_required: Annotated[bool, Field(description="Whether the server has a token.")]
+    caller: Annotated[str, Field(description="Your id, as records show it.")]
+    kind: Annotated[str, Field(description="`local`, `service` or `user`.")]
+    tenant: str
+    scopes: Annotated[list[str], Field(description="What you may do; `*` is everything.")]
+    csrf: Annotated[
+        str,
+        Field(description="For the header `X-Pegboard-CSRF` of changes; empty without a session."),
+    ]
+    expires_at: Annotated[
+        float | None, Field(description="When the session expires, in Unix seconds.")
+    ]
+    model_configured: Annotated[bool, Field(description="Whether agents have a language model.")]
 
 
 class ToolSummary(BaseModel):
@@ -41,16 +63,21 @@ class ToolSummary(BaseModel):
     source: str
     capabilities: list[str]
     tags: list[str]
+    verdict: Annotated[
+        Literal["allow", "ask", "deny"],
+        Field(description="Whether you may call it; `ask`: after an approval."),
+    ]
     unavailable: Annotated[str, Field(description="Why it is unavailable.")] = ""
 
 
 class ToolList(BaseModel):
-    """One page of tools."""
+    """One page of tools; complete specs with `detail=true`."""
 
     model_config = _CLOSED
 
-    tools: list[ToolSummary]
+    tools: "list[ToolSummary] | list[ToolDetail]"
     next_cursor: NextCursor
+    total: Annotated[int, Field(description="Tools that match, on all pages.")]
 
 
 class ToolDetail(BaseModel):
@@ -70,6 +97,9 @@ class ToolDetail(BaseModel):
     input_schema: Annotated[dict[str, Any], Field(description="JSON Schema 2020-12.")]
     output_schema: dict[str, Any] = Field(default_factory=dict[str, Any])
     action: str = ""
+    destructive: Annotated[
+        bool, Field(description="Whether a write may destroy something; absent where unknown.")
+    ] = True
     idempotent: bool = False
     handler: Annotated[str, Field(description="The kind of source that runs it, as `openapi`.")] = (
         ""
@@ -77,6 +107,9 @@ class ToolDetail(BaseModel):
     credential: Annotated[str, Field(description="Name of the credential, never its value.")] = ""
     capabilities: list[str] = Field(default_factory=list[str])
     supported_tasks: list[str] = Field(default_factory=list[str])
+    examples: Annotated[list[dict[str, Any]], Field(description="Arguments of typical calls.")] = (
+        Field(default_factory=list[dict[str, Any]])
+    )
     tags: list[str] = Field(default_factory=list[str])
     dependencies: list[str] = Field(default_factory=list[str])
     scopes: list[str] = Field(default_factory=list[str])
@@ -133,6 +166,9 @@ class ExecutionMetadata(BaseModel):
 
     call_id: str
     attempts: int
+    tries: Annotated[
+        list[TryAnswer], Field(description="Each try, if the tool was tried more than once.")
+    ] = []
     cached: bool
     replayed: Annotated[
         bool, Field(description="Whether it is the stored outcome of an idempotency key.")
@@ -172,7 +208,7 @@ class Alive(BaseModel):
 
 
 class FailedSource(BaseModel):
-    """A source that is unavailable or degraded; the reason only for authenticated callers."""
+    """A source that is unavailable or degraded."""
 
     model_config = _CLOSED
 
@@ -181,8 +217,19 @@ class FailedSource(BaseModel):
     reason: str = ""
 
 
+class RuleWarning(BaseModel):
+    """A deny or ask rule that matches no tool: misspelt, or its source is unavailable."""
+
+    model_config = _CLOSED
+
+    rule: Literal["deny", "ask"]
+    glob: str
+    where: Annotated[str, Field(description="Its line in the board file.")] = ""
+    reason: str
+
+
 class Readiness(BaseModel):
-    """Whether the server accepts calls."""
+    """Whether the server accepts calls; the details only for authenticated callers."""
 
     model_config = _CLOSED
 
@@ -196,7 +243,10 @@ class Readiness(BaseModel):
     tools: int = 0
     sources: Annotated[
         list[FailedSource], Field(description="Sources that are not `ok`, with the reason.")
-    ]
+    ] = Field(default_factory=list[FailedSource])
+    rules: Annotated[
+        list[RuleWarning], Field(description="`deny` and `ask` rules that match no tool.")
+    ] = Field(default_factory=list[RuleWarning])
     problem: str = ""
 
 
@@ -208,6 +258,17 @@ class ProblemItem(BaseModel):
     path: str
     message: str
     kind: str
+
+
+class ValidationAnswer(BaseModel):
+    """Whether arguments fit a tool."""
+
+    model_config = _CLOSED
+
+    valid: bool
+    problems: Annotated[
+        list[ProblemItem], Field(description="What does not fit; empty when they fit.")
+    ]
 
 
 class ProblemDocument(BaseModel):

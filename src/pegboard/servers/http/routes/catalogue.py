@@ -6,7 +6,9 @@ from fastapi import APIRouter, Body, Query, Response
 from pydantic import BaseModel, ConfigDict, Field
 from starlette.exceptions import HTTPException
 
+from pegboard.access import may_know
 from pegboard.concurrency.cooperative import iterate_cooperatively
+from pegboard.errors import ToolNotFound
 from pegboard.features.catalogue.schemas import (
     BulkAnswer,
     DefinitionDiffAnswer,
@@ -99,7 +101,10 @@ async def register_tools(
     "/tools/{tool}", status_code=204, response_class=Response, responses=refusals(404, 405)
 )
 async def remove_tool(board: Board, caller: Caller, tool: ToolName) -> Response:
-    """Remove a registered tool from the board; its versions stay available for a rollback."""
+    """Remove a registered tool, or with an id or a pin only the versions that it means.
+
+    Removed versions stay available for a rollback.
+    """
     if tool in _ACTIONS and tool not in board.registry:
         raise HTTPException(405, headers={"Allow": _ACTIONS[tool]})
     _check_known(board, caller, tool)
@@ -109,8 +114,8 @@ async def remove_tool(board: Board, caller: Caller, tool: ToolName) -> Response:
 
 @router.get("/tools/{tool}/versions", response_model=VersionList, responses=refusals(404))
 async def list_versions(board: Board, caller: Caller, tool: ToolName) -> Response:
-    """List all versions of a tool, oldest first, with their origin."""
-    find_visible_tool(board, tool, caller)
+    """List all versions of a tool, oldest first, with their origin; also of a removed tool."""
+    _check_visible(board, caller, tool)
     return JsonResponse({"versions": board.catalogue.history(tool)})
 
 
@@ -119,7 +124,7 @@ async def diff_versions(
     board: Board, caller: Caller, tool: ToolName, wanted: Annotated[DiffFilter, Query()]
 ) -> Response:
     """Compare two versions of a tool, and report what the difference means for its users."""
-    find_visible_tool(board, tool, caller)
+    _check_visible(board, caller, tool)
     return JsonResponse(board.catalogue.diff(tool, wanted.from_, wanted.to))
 
 
@@ -165,6 +170,17 @@ async def show_replacements(board: Board, caller: Caller, tool: ToolName) -> Res
     """Propose tools that share a capability with this one and have matching schemas."""
     found = board.tool_health.replacements.find(tool, principal=caller)
     return JsonResponse(found.to_dict())
+
+
+def _check_visible(board: Board, caller: Caller, tool: str) -> None:
+    """Raise `ToolNotFound` for a tool that is hidden from the caller; removed tools count too."""
+    removed = board.catalogue.find_removed(tool)
+    if removed is None:
+        find_visible_tool(board, tool, caller)
+        return
+    kit = board.registry.environment
+    if not may_know(caller, removed, policy=kit.policy, switches=kit.switches):
+        raise ToolNotFound(tool, board.registry.nearest(tool, caller))
 
 
 def _check_known(board: Board, caller: Caller, tool: str) -> None:

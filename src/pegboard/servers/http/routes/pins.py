@@ -60,6 +60,12 @@ async def list_held(
     return JsonResponse(definitions_to_dict(page))
 
 
+@router.get("/tools/held/{source}/{name}", response_model=HeldAnswer, responses=refusals(404))
+async def show_held(board: Board, caller: Caller, source: SourceName, name: HeldName) -> Response:
+    """Show the held definition of a tool with its diff."""
+    return JsonResponse(definition_to_dict(await board.pins.get(source, name, principal=caller)))
+
+
 @router.post(
     "/tools/held/{source}/{name}",
     response_model=HeldAnswer,

@@ -25,21 +25,24 @@ async def readyz(request: Request, board: Board) -> Response:
 
     The server stays ready when a source fails, which affects only that source's tools. It stays
     ready when its database is unavailable too: else all servers that share the database would be
-    out, although many calls need none. Only authenticated callers see the reasons.
+    out, although many calls need none. Only authenticated callers see names and reasons.
     """
     return JsonResponse(_readiness(board, tells_why=request.state.principal is not None))
 
 
 def _readiness(board: Pegboard, *, tells_why: bool) -> dict[str, Any]:
-    failing: list[dict[str, Any]] = [
-        {"name": state.name, "status": state.status}
-        | ({"reason": state.reason} if tells_why else {})
-        for state in board.sources
-        if state.status != "ok"
-    ]
+    failing = [state for state in board.sources if state.status != "ok"]
     problem = "\n".join(filter(None, (board.problem, board.storage_problem)))
     status = "degraded" if failing or problem else "ready"
-    answer: dict[str, Any] = {"status": status, "sources": failing}
-    if tells_why:
-        answer |= {"tools": len(board.registry), "problem": problem}
-    return answer
+    if not tells_why:
+        return {"status": status}
+    return {
+        "status": status,
+        "sources": [
+            {"name": state.name, "status": state.status, "reason": state.reason}
+            for state in failing
+        ],
+        "rules": [rule.to_dict() for rule in board.find_unused_rules() if rule.protects],
+        "tools": len(board.registry),
+        "problem": problem,
+    }

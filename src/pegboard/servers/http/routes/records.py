@@ -8,6 +8,8 @@ from starlette.exceptions import HTTPException
 from pegboard.core.context import ToolContext
 from pegboard.core.ports.call_stores import HistoryQuery
 from pegboard.errors import InvalidRequest
+from pegboard.execution.results.paging import read_whole
+from pegboard.features.permissions import check_may_read_audit
 from pegboard.servers.http.dependencies import Board, Caller
 from pegboard.servers.http.json_body import JsonResponse
 from pegboard.servers.http.models.record_responses import CallList, ResultPageAnswer, SourceList
@@ -38,6 +40,22 @@ async def list_calls(board: Board, wanted: Annotated[HistoryFilter, Query()]) ->
     return JsonResponse({"calls": list(page.calls), "next_cursor": page.next_cursor or None})
 
 
+@router.get("/history/errors/{error_id}", response_model=dict[str, Any], responses=refusals(404))
+async def show_error(
+    board: Board,
+    caller: Caller,
+    error_id: Annotated[
+        str, Path(min_length=1, max_length=128, description="`error_id` of a failed call.")
+    ],
+) -> Response:
+    """Show the operator's detail behind an error id, which callers of the tool do not see."""
+    check_may_read_audit(caller)
+    detail = await board.history.detail(error_id)
+    if detail is None:
+        raise HTTPException(404, f"There is no error {error_id[:100]}.")
+    return JsonResponse(detail)
+
+
 @router.get("/results/{handle}", response_model=ResultPageAnswer, responses=refusals(404))
 async def read_result(
     board: Board,
@@ -48,7 +66,10 @@ async def read_result(
     ],
     wanted: Annotated[PageFilter, Query()],
 ) -> Response:
-    """Read a page of one of your stored results."""
+    """Read a page of one of your stored results, or all of it."""
+    if wanted.whole:
+        whole = await read_whole(handle, board.registry.environment.results, caller)
+        return JsonResponse(whole.to_dict())
     ctx: ToolContext[Any] = ToolContext(principal=caller)
     page = await board.registry.read_result(handle, page=wanted.page, ctx=ctx)
     return JsonResponse(page.to_dict())

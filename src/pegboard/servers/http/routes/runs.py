@@ -1,13 +1,12 @@
 """`/runs`: start, list, show, follow, control and answer runs."""
 
 import asyncio
-from collections.abc import AsyncIterator
+from collections.abc import AsyncGenerator, AsyncIterator
 from contextlib import suppress
 from typing import Annotated
 
 from fastapi import APIRouter, Body, Header, Path, Query, Request, Response
 from fastapi.responses import StreamingResponse
-from msgspec import json
 from starlette.exceptions import HTTPException
 
 from pegboard.core.ports.run_store import RunEvent, RunQuery
@@ -27,6 +26,7 @@ from pegboard.rendering.svg import chart, timeline
 from pegboard.rendering.text import mermaid
 from pegboard.runtime import Pegboard
 from pegboard.servers.http.dependencies import Board, Caller
+from pegboard.servers.http.event_stream import EVENT_SCHEMA, EVENT_STREAM, SentEvent, stream_events
 from pegboard.servers.http.execute_call import to_accepted_answer
 from pegboard.servers.http.json_body import JsonResponse, JsonRoute
 from pegboard.servers.http.openapi import refusals
@@ -42,9 +42,6 @@ from pegboard.servers.http.routes.execute import Key
 router = APIRouter(route_class=JsonRoute, tags=["runs"])
 
 RunId = Annotated[str, Path(min_length=1, max_length=200)]
-_EVENTS = "text/event-stream"
-_BEAT = 15.0
-"""Seconds between keep-alive comments of an idle event stream."""
 
 
 @router.post(
@@ -98,7 +95,8 @@ async def show_run(
         case "mermaid":
             return mermaid_response(mermaid(view.graph, view.result))
         case _:
-            return JsonResponse(view.to_dict())
+            last = await board.runs.last_event(run_id, principal=caller)
+            return JsonResponse(view.to_dict(), headers={"Last-Event-ID": str(last)})
 
 
 async def _wait_until_suspended(
@@ -118,7 +116,7 @@ async def _wait_until_suspended(
     | {
         200: {
             "description": "Server-sent events: `run_started`, `node_changed`, `run_finished`.",
-            "content": {_EVENTS: {"schema": {"type": "string"}}},
+            "content": {EVENT_STREAM: {"schema": EVENT_SCHEMA}},
         }
     },
 )
@@ -142,7 +140,7 @@ async def follow_run(
     await board.runs.get(run_id, principal=caller)
     first = max(after, int(last_event_id or 0))
     events = board.runs.events(run_id, after=first, principal=caller)
-    return StreamingResponse(_stream(events), media_type=_EVENTS)
+    return StreamingResponse(stream_events(_to_sent(events)), media_type=EVENT_STREAM)
 
 
 @router.post("/runs/{run_id}/cancel", response_model=RunAnswer, responses=refusals(404))
@@ -189,25 +187,6 @@ async def send_message(
     return JsonResponse(view.to_dict())
 
 
-async def _stream(events: AsyncIterator[RunEvent]) -> AsyncIterator[bytes]:
-    """Events in the format of EventSource, with a comment as keep-alive."""
-    coming = asyncio.ensure_future(anext(events, None))
-    try:
-        while True:
-            done, _ = await asyncio.wait([coming], timeout=_BEAT)
-            if not done:
-                yield b": nothing new\n\n"
-                continue
-            event = coming.result()
-            if event is None:
-                return
-            data = json.encode({"kind": event.kind, "at": event.at, **event.data})
-            yield b"id: %d\nevent: %s\ndata: %s\n\n" % (
-                event.sequence,
-                event.kind.encode(),
-                data,
-            )
-            coming = asyncio.ensure_future(anext(events, None))
-    finally:
-        coming.cancel()
-        await asyncio.wait([coming])
+async def _to_sent(events: AsyncIterator[RunEvent]) -> AsyncGenerator[SentEvent]:
+    async for event in events:
+        yield str(event.sequence), event.kind, {"kind": event.kind, "at": event.at, **event.data}

@@ -1,16 +1,24 @@
 """`/tools`: list, search, show, explain."""
 
+from dataclasses import asdict
+from functools import partial
 from typing import Annotated
 
 from fastapi import APIRouter, Body, Path, Query, Response
 from starlette.exceptions import HTTPException
 
 from pegboard.errors import ToolNotFound
+from pegboard.execution.input_validation import validate_input
 from pegboard.registry.search import ToolQuery
 from pegboard.servers.http.dependencies import Board, Caller
 from pegboard.servers.http.json_body import JsonResponse, JsonRoute
-from pegboard.servers.http.models.requests import SearchRequest, ToolFilter
-from pegboard.servers.http.models.responses import ToolDetail, ToolExplanation, ToolList
+from pegboard.servers.http.models.requests import SearchRequest, ToolFilter, ValidateRequest
+from pegboard.servers.http.models.responses import (
+    ToolDetail,
+    ToolExplanation,
+    ToolList,
+    ValidationAnswer,
+)
 from pegboard.servers.http.openapi import refusals
 from pegboard.servers.http.tool_views import find_visible_tool, tool_detail, tool_page
 
@@ -27,12 +35,15 @@ async def list_tools(
 ) -> Response:
     """List the tools that you may see, by name, or by rank if there is a search text."""
     query = _query(wanted, words=wanted.q, tags=wanted.tag)
+    if query.query:
+        await board.registry.prepare_search()
     page = tool_page(
         board.registry,
         query,
         principal=caller,
         cursor=wanted.cursor,
         unavailable=wanted.unavailable,
+        view=partial(tool_detail, board, principal=caller) if wanted.detail else None,
     )
     return JsonResponse(page)
 
@@ -41,8 +52,10 @@ async def list_tools(
 async def search_tools(
     board: Board, caller: Caller, wanted: Annotated[SearchRequest, Body()]
 ) -> Response:
-    """Search the tools that you may see."""
+    """Search the tools that you may see; a search text finds the best 500."""
     query = _query(wanted, words=wanted.query, tags=wanted.tags)
+    if query.query:
+        await board.registry.prepare_search()
     page = tool_page(board.registry, query, principal=caller, cursor=wanted.cursor)
     return JsonResponse(page)
 
@@ -56,13 +69,28 @@ async def show_tool(board: Board, caller: Caller, tool: ToolName) -> Response:
         if tool in {"search", "register", "bulk"}:  # the other routes at this path only accept POST
             raise HTTPException(405, headers={"Allow": "POST"}) from None
         raise
-    return JsonResponse(tool_detail(board, found, caller))
+    return JsonResponse(tool_detail(board, found.spec, principal=caller))
 
 
 @router.get("/tools/{tool}/explain", response_model=ToolExplanation, responses=refusals(404))
 async def explain_tool(board: Board, caller: Caller, tool: ToolName) -> Response:
     """Explain why you may or may not call a tool, including hidden ones."""
     return JsonResponse(board.explain(tool, principal=caller).to_dict())
+
+
+@router.post(
+    "/tools/{tool}/validate",
+    response_model=ValidationAnswer,
+    responses=refusals(400, 404, 413, 415),
+)
+async def validate_tool_input(
+    board: Board, caller: Caller, tool: ToolName, wanted: Annotated[ValidateRequest, Body()]
+) -> Response:
+    """Validate arguments for a tool that you may see, without calling it."""
+    found = find_visible_tool(board, tool, caller)
+    result = await validate_input(found, wanted.input, board.registry.environment, caller)
+    problems = [asdict(problem) for problem in result.problems]
+    return JsonResponse({"valid": result.valid, "problems": problems})
 
 
 def _query(wanted: ToolFilter | SearchRequest, *, words: str, tags: list[str]) -> ToolQuery:

@@ -126,7 +126,8 @@ class Connection:
         known: Id | None = None
         given: dict[str, Any] = {}
         try:
-            given = read_object(text)
+            most = self._board.settings.max_request_values
+            given = read_object(text, max_values=most)
             known = id_of(given)
             message = READER.validate_python(given)
             match message:

@@ -147,17 +147,18 @@ TYPES = tuple(_MODELS)
 """Values of `type`, in the order of their documentation."""
 
 
-def read_object(text: str) -> dict[str, Any]:
+def read_object(text: str, *, max_values: int) -> dict[str, Any]:
     """Decode the JSON object of a message.
 
     Raises:
-        InvalidRequest: The message is not JSON, nested too deeply, or not an object.
+        InvalidRequest: The message is not JSON, nested too deeply, has too many values, or is not
+            an object.
     """
     try:
         content = text.encode()
     except UnicodeEncodeError as error:  # possible only with other servers than uvicorn
         raise InvalidRequest("The message is not UTF-8.") from error
-    value = decode_json(content)
+    value = decode_json(content, max_values=max_values)
     if not isinstance(value, dict):
         raise InvalidRequest("A message is a JSON object with an 'id' and a 'type'.")
     return cast("dict[str, Any]", value)

@@ -10,7 +10,7 @@ import threading
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Protocol
 
 import anyio
 from anyio.streams.memory import MemoryObjectReceiveStream, MemoryObjectSendStream
@@ -29,6 +29,7 @@ from mcp_types import (
 from pydantic import ValidationError
 
 from pegboard.servers.mcp.protocol_errors import DUPLICATE_ID, MALFORMED_ID
+from pegboard.servers.mcp.stdio.lines import TOO_LONG, encode_line
 from pegboard.servers.mcp.stdio.pending_requests import PendingRequests
 
 _CHUNK = 65_536
@@ -80,10 +81,39 @@ async def open_streams(
         max_bytes: Size of the largest message that is read.
         grace: Seconds that open requests have to finish once the client has closed its end.
     """
+    lines, writer = _Lines(reading, max_bytes=max_bytes), _Writer(writing)
+    async with open_message_streams(lines, writer, grace=grace) as streams:
+        yield streams
+
+
+class LineReader(Protocol):
+    """Reads the lines of a client."""
+
+    async def next(self) -> bytes | None:
+        """The next line, or `TOO_LONG`; None at the end."""
+        ...
+
+
+class MessageWriter(Protocol):
+    """Writes messages to a client."""
+
+    async def write(self, message: JSONRPCMessage) -> None:
+        """Wait until the message is written or the client has disconnected."""
+        ...
+
+    def close(self) -> None:
+        """Write nothing more."""
+        ...
+
+
+@asynccontextmanager
+async def open_message_streams(
+    lines: LineReader, writer: MessageWriter, *, grace: float
+) -> AsyncGenerator[StdioStreams]:
+    """Open message streams over lines; arguments as for `open_streams`."""
     to_server, incoming = anyio.create_memory_object_stream[SessionMessage | Exception](0)
     outgoing, from_server = anyio.create_memory_object_stream[SessionMessage](0)
-    writer, ended = _Writer(writing), asyncio.Event()
-    lines, pending = _Lines(reading, max_bytes=max_bytes), PendingRequests()
+    ended, pending = asyncio.Event(), PendingRequests()
 
     async def read() -> None:
         async with to_server:
@@ -104,9 +134,9 @@ async def open_streams(
 
 
 async def _read(
-    lines: "_Lines",
+    lines: LineReader,
     to_server: MemoryObjectSendStream[SessionMessage | Exception],
-    writer: "_Writer",
+    writer: MessageWriter,
     pending: PendingRequests,
 ) -> None:
     while (line := await lines.next()) is not None:
@@ -124,7 +154,7 @@ async def _read(
 
 async def _write(
     from_server: MemoryObjectReceiveStream[SessionMessage],
-    writer: "_Writer",
+    writer: MessageWriter,
     pending: PendingRequests,
 ) -> None:
     async with from_server:
@@ -157,9 +187,6 @@ def _message(line: bytes) -> JSONRPCMessage:
 def _refusal(code: int, message: str, *, request_id: RequestId | None = None) -> JSONRPCError:
     error = ErrorData(code=code, message=message)
     return JSONRPCError(jsonrpc="2.0", id=request_id, error=error)
-
-
-TOO_LONG = b"(too long)"
 
 
 class _Lines:
@@ -212,9 +239,8 @@ class _Writer:
 
     async def write(self, message: JSONRPCMessage) -> None:
         """Wait until the message is written or the client has disconnected."""
-        text = message.model_dump_json(by_alias=True, exclude_unset=True)
         done = asyncio.Event()
-        self._work.put((text.encode() + b"\n", done))
+        self._work.put((encode_line(message), done))
         await done.wait()
 
     def close(self) -> None:

@@ -6,6 +6,8 @@ from typing import Annotated, Any, Literal
 from pydantic import Field
 
 from pegboard.errors import InvalidRequest
+from pegboard.schemas.problems import path_of
+from pegboard.schemas.strict_json import find_not_finite
 from pegboard.tools import tool
 
 Operation = Literal["query", "get", "patch", "merge", "diff"]
@@ -49,12 +51,14 @@ def json_transform(
     from pegboard.sources.builtin import json_patch
 
     try:
-        document, other = _read(document), _read(other)
+        document, other = _read("document", document), _read("other", other)
         match operation:
             case "query":
                 from pegboard.sources.builtin.jmespath_queries import query
 
-                return query(document, _require("expression", expression))
+                found = query(document, _require("expression", expression))
+                _refuse_not_finite(found, "result of the expression")
+                return found
             case "get":
                 return json_patch.get(document, _require("pointer", pointer))
             case "patch":
@@ -73,10 +77,19 @@ def _require(name: str, value: Any) -> Any:
     return value
 
 
-def _read(value: Any) -> Any:
+def _read(name: str, value: Any) -> Any:
     if not (isinstance(value, str) and value.lstrip()[:1] in ("{", "[")):
         return value
     try:
-        return json.loads(value)
+        document = json.loads(value)
     except ValueError as error:
         raise InvalidRequest(f"The text is not valid JSON: {error}.") from error
+    _refuse_not_finite(document, name)
+    return document
+
+
+def _refuse_not_finite(value: Any, name: str) -> None:
+    """JSON has no NaN and no infinities; Python's reader and JMESPath make them."""
+    for place, number in find_not_finite(value):
+        at = f" at {path_of(place)}" if place else ""
+        raise InvalidRequest(f"The {name} holds {number}{at}, which is not a JSON number.")

@@ -105,7 +105,7 @@ class SessionPool:
 
     def _open_session(self, key: str, *, now: bool) -> Session:
         if self._is_closed:
-            raise SourceUnavailable(f"{self._title} is closed.", nothing_done=True)
+            raise SourceUnavailable(f"{self._title} is closed.", nothing_done=True, permanent=True)
         left = self._not_before - time.monotonic()
         if left > 0 and not now and self._last_fault is not None:
             raise MCPConnectionError(

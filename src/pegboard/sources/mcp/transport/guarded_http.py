@@ -84,7 +84,7 @@ class GuardedTransport(httpx2.AsyncBaseTransport):
             )
             fault, body = await self._check_response(request, stream)
             if fault is None and body is None and _is_json(stream):
-                body = await self._body(stream, stack, context).read()
+                body = await self._body(request, stream, stack, context).read()
                 fault = self._body_error(request, body)
         except MCPConnectionError as fault:
             await stack.aclose()
@@ -105,7 +105,7 @@ class GuardedTransport(httpx2.AsyncBaseTransport):
         content = (
             {"content": body}
             if body is not None
-            else {"stream": self._body(stream, stack, context)}
+            else {"stream": self._body(request, stream, stack, context)}
         )
         return httpx2.Response(
             stream.status, headers=_response_headers(stream.headers), **cast("Any", content)
@@ -156,7 +156,11 @@ class GuardedTransport(httpx2.AsyncBaseTransport):
         )
 
     def _body(
-        self, stream: HttpStream, stack: AsyncExitStack, context: RequestContext | None
+        self,
+        request: httpx2.Request,
+        stream: HttpStream,
+        stack: AsyncExitStack,
+        context: RequestContext | None,
     ) -> StreamedBody:
         return StreamedBody(
             stream,
@@ -164,6 +168,7 @@ class GuardedTransport(httpx2.AsyncBaseTransport):
             context,
             endpoint=self._endpoint,
             rate=self._rate,
+            is_answer=request.method == "POST",
             on_fault=self._on_fault,
             on_flood=self._on_flood,
         )

@@ -55,6 +55,10 @@ class ServerCommand:
         """Why the system cannot start it, and what to check."""
         if isinstance(error, FileNotFoundError):
             advice = f"there is no program '{self.program}'; install it, or give its full path"
+            first, *rest = self.program.split()
+            if rest and not self.arguments:
+                words = ", ".join(rest)
+                advice = f"'{self.program}' is no program; write command: {first}, args: [{words}]"
         elif isinstance(error, PermissionError):
             advice = f"'{self.program}' may not be executed; check its permissions"
         else:

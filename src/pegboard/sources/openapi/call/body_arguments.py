@@ -100,14 +100,16 @@ def plan_body(body: RequestBody, schemas: SchemaTranslator, content_type: str) -
     encoding = body.media[chosen].at("encoding")
     encodings = {name: encoding.at(name).fields for name in encoding.fields}
     fields = _fields(place, schemas, kind, encodings)
+    schema: Schema = {} if fields is not None else _whole(body, place, schemas, kind)
     if fields is not None and not body.required and any(one.required for one in fields):
+        schema = _described(_object_of(fields), body)
         fields = None  # the body is optional, and so are its properties
     return BodyPlan(
         kind=kind,
         content_type=_concrete(chosen, kind),
         required=body.required,
         fields=fields,
-        schema={} if fields is not None else _whole(body, place, schemas, kind),
+        schema=schema,
         encodings=encodings,
     )
 
@@ -163,8 +165,22 @@ def _whole(
         schema = dict(schemas.translate(place))
         if _coverage(place, schemas, {}, 0) == "names":
             schema["unevaluatedProperties"] = False
+    return _described(schema, body)
+
+
+def _described(schema: Schema, body: RequestBody) -> Schema:
     about = body.description.strip()
     return {**schema, "description": truncate(about, 1_500)} if about else schema
+
+
+def _object_of(fields: Sequence[BodyField]) -> Schema:
+    """The schema of a body as one argument, with files as a part of a form takes them."""
+    return {
+        "type": "object",
+        "properties": {one.name: one.schema for one in fields},
+        "required": [one.name for one in fields if one.required],
+        "additionalProperties": False,
+    }
 
 
 def _file_alone(body: RequestBody) -> Schema:

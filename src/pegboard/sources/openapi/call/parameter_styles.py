@@ -30,7 +30,10 @@ def serialize_path(parameter: OperationParameter, value: Any) -> str:
     name, explode = parameter.name, parameter.explode
     if parameter.content_type:
         return _quote(_by_content_type(parameter, value), name)
-    pairs, written = _pairs(value, name), _quote_items(value, name, nested=parameter.nested)
+    separators = _path_separators(parameter)
+    pairs = _pairs(value, name)
+    check_separators(value, name, separators, nested=parameter.nested)
+    written = _quote_items(value, name, nested=parameter.nested)
     named = [f"{_quote(key, name)}={_quote(item, name)}" for key, item in pairs or []]
     flat = [_quote(part, name) for pair in pairs or [] for part in pair]
     match parameter.style:
@@ -84,6 +87,7 @@ def serialize_form(
         InvalidRequest: The value cannot be serialized.
     """
     key = _quote(name, name)
+    check_separators(value, name, () if explode else (_separator(style),), nested=nested)
     if style == "deepObject" and isinstance(value, (Mapping, list)):
         return [
             f"{_quote(f'{name}{path}', name)}={_quote(item, name, safe)}"
@@ -110,7 +114,8 @@ def join_array(value: Sequence[Any], name: str, *, style: str, nested: Sequence[
         InvalidRequest: An item cannot be serialized.
     """
     inner, *rest = nested or ("",)
-    return _SEPARATORS.get(style, ",").join(
+    check_separators(value, name, (_separator(style),), nested=nested)
+    return _separator(style).join(
         join_array(cast("list[Any]", item), name, style=inner, nested=rest)
         if inner and isinstance(item, list)
         else to_text(item, name)
@@ -138,6 +143,7 @@ def serialize_header(parameter: OperationParameter, value: Any) -> str:
         return join_array(items, name, style=parameter.style, nested=parameter.nested)
     if pairs is None:
         return check_header_text(to_text(value, name), name)
+    check_separators(value, name, (",", "=") if parameter.explode else (",",))
     if parameter.explode:
         parts = [f"{key}={item}" for key, item in pairs]
     else:
@@ -155,6 +161,37 @@ def serialize_cookie(parameter: OperationParameter, value: Any) -> list[str]:
     if parameter.content_type:
         return [f"{_quote(name, name)}={_quote(_by_content_type(parameter, value), name)}"]
     return serialize_form(name, value, style="form", explode=parameter.explode, safe=_IN_COOKIES)
+
+
+def check_separators(
+    value: Any, name: str, separators: Sequence[str], *, nested: Sequence[str] = ()
+) -> None:
+    """Check that no item of an array or object has the character that separates the items.
+
+    Servers decode before they split, so that percent-encoding would not keep an item whole.
+
+    Args:
+        value: The value of a parameter; only arrays and objects have items.
+        name: The parameter.
+        separators: Between the items.
+        nested: The styles of inner arrays.
+
+    Raises:
+        InvalidRequest: An item would be read as two.
+    """
+    between = (*separators, *map(_separator, nested))
+    if isinstance(value, Mapping):
+        fields = cast("Mapping[str, Any]", value)
+        items = [part for key, item in fields.items() if item is not None for part in (key, item)]
+    else:
+        items = list(_innermost(cast("list[Any]", value), len(nested))) if _is_list(value) else []
+    for item in items if between else ():
+        text = to_text(item, name)
+        if found := next((one for one in between if one in text), ""):
+            raise InvalidRequest(
+                f"'{name}' must not have '{found}' within an item: it separates the items, "
+                f"and '{text[:60]}' would become two."
+            )
 
 
 def check_header_text(value: str, name: str) -> str:
@@ -270,7 +307,23 @@ def _quote_items(
 
 
 def _quote_separator(style: str) -> str:
-    return quote(_SEPARATORS.get(style, ","), safe=",")
+    return quote(_separator(style), safe=",")
+
+
+def _separator(style: str) -> str:
+    return _SEPARATORS.get(style, ",")
+
+
+def _path_separators(parameter: OperationParameter) -> tuple[str, ...]:
+    if parameter.style == "label" and parameter.explode:
+        return (".",)
+    return (
+        () if parameter.style == "matrix" and parameter.explode else (_separator(parameter.style),)
+    )
+
+
+def _is_list(value: Any) -> bool:
+    return isinstance(value, list)
 
 
 def _deep_object_pairs(value: Any, name: str) -> list[tuple[str, str]]:

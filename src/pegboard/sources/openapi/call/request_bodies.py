@@ -4,7 +4,7 @@ import base64
 import binascii
 import re
 import secrets
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any, cast
 
 from pegboard.errors import InvalidRequest
@@ -16,6 +16,7 @@ from pegboard.sources.openapi.call.parameter_styles import (
     to_json,
     to_text,
 )
+from pegboard.sources.openapi.call.piece_names import PieceNames
 from pegboard.sources.openapi.document.lenient_access import Node, sequence, text
 
 _OCTETS = "application/octet-stream"
@@ -37,7 +38,8 @@ def encode_body(plan: BodyPlan, value: Any, name: str) -> tuple[str, bytes]:
         case "json":
             return plan.content_type, to_json(value, name).encode()
         case "form":
-            return FORM, _form(_fields(value, name), plan.encodings)
+            known = [one.name for one in plan.fields or ()]
+            return FORM, _form(_fields(value, name), plan.encodings, known)
         case "multipart":
             return _multipart(_fields(value, name), plan)
         case "text":
@@ -71,8 +73,11 @@ def file_type(value: Any) -> str:
     return text(_fields(value, "file").get("content_type"))
 
 
-def _form(fields: Mapping[str, Any], encodings: Mapping[str, Node]) -> bytes:
+def _form(fields: Mapping[str, Any], encodings: Mapping[str, Node], known: Iterable[str]) -> bytes:
     pieces: list[str] = []
+    names = PieceNames()
+    for name in {*fields, *known}:
+        names.claim(name, owner=name)
     for name, value in fields.items():
         if value is None:
             continue
@@ -80,15 +85,17 @@ def _form(fields: Mapping[str, Any], encodings: Mapping[str, Node]) -> bytes:
         style = text(encoding.get("style"))
         if isinstance(value, Mapping) and not style:
             value = to_json(value, name)  # noqa: PLW2901 # OpenAPI 3, 4.8.15.1.1: objects are JSON
-        pieces.extend(
-            serialize_form(
-                name,
-                value,
-                style=style or "form",
-                explode=_explodes(encoding),
-                nested=_item_styles(encoding),
-            )
+        found = serialize_form(
+            name,
+            value,
+            style=style or "form",
+            explode=_explodes(encoding),
+            nested=_item_styles(encoding),
         )
+        if style == "deepObject" and not isinstance(value, (Mapping, list)):
+            names.check_plain(owner=name, name=name)
+        names.check(found, owner=name, name=name)
+        pieces.extend(found)
     return "&".join(pieces).encode()
 
 

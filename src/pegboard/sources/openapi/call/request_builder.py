@@ -3,11 +3,11 @@
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any, cast
-from urllib.parse import quote
+from typing import Any
+from urllib.parse import quote, unquote_plus
 
 from pegboard.errors import InvalidRequest
-from pegboard.sources.openapi.call.arguments import ArgumentPlan
+from pegboard.sources.openapi.call.arguments import Argument, ArgumentPlan
 from pegboard.sources.openapi.call.credentials import CredentialPart
 from pegboard.sources.openapi.call.parameter_styles import (
     serialize_cookie,
@@ -15,6 +15,7 @@ from pegboard.sources.openapi.call.parameter_styles import (
     serialize_path,
     serialize_query,
 )
+from pegboard.sources.openapi.call.piece_names import PieceNames
 from pegboard.sources.openapi.call.request_bodies import encode_body
 from pegboard.sources.openapi.document.server_urls import has_dot_segments
 
@@ -58,8 +59,7 @@ def build_request(route: Route, plan: ArgumentPlan, given: Mapping[str, Any]) ->
         InvalidRequest: An argument cannot be serialized for its location.
     """
     values = {**plan.values, **given} if plan.values else given
-    _check_names(given, plan, route.credential)
-    path, query, headers, cookies = _parameters(route.path, plan, values)
+    path, query, headers, cookies = _parameters(route, plan, values)
     for part in route.credential:
         if part.location == "query":
             query.append(f"{quote(part.name, safe='')}={quote(part.value, safe='')}")
@@ -79,32 +79,8 @@ def build_request(route: Route, plan: ArgumentPlan, given: Mapping[str, Any]) ->
     return OutgoingRequest(url=url, headers=sent, content=content)
 
 
-def _check_names(
-    given: Mapping[str, Any], plan: ArgumentPlan, credential: tuple[CredentialPart, ...]
-) -> None:
-    """Refuse objects whose keys, written as pairs, would set what only the operator may set.
-
-    Raises:
-        InvalidRequest: A key has the name of the credential or of a hidden argument.
-    """
-    for argument in plan.arguments:
-        value, parameter = given.get(argument.name), argument.parameter
-        if not (isinstance(value, Mapping) and parameter.explode and parameter.style == "form"):
-            continue
-        place, shown = parameter.location, plan.schema["properties"]
-        kept = {part.name.lower() for part in credential if part.location == place}
-        kept |= {
-            one.parameter.name.lower()
-            for one in plan.arguments
-            if one.parameter.location == place and one.name not in shown
-        }
-        for name in cast("Mapping[str, Any]", value):
-            if name.lower() in kept:
-                raise InvalidRequest(f"'{argument.name}' must not have '{name[:100]}'.")
-
-
 def _parameters(
-    template: str, plan: ArgumentPlan, values: Mapping[str, Any]
+    route: Route, plan: ArgumentPlan, values: Mapping[str, Any]
 ) -> tuple[str, list[str], dict[str, str], list[str]]:
     in_template: dict[str, str] = {}
     query: list[str] = []
@@ -118,12 +94,45 @@ def _parameters(
             case "path":
                 in_template[parameter.name] = serialize_path(parameter, value)
             case "query":
-                query.extend(serialize_query(parameter, value))
+                pieces = serialize_query(parameter, value)
+                _check_names(pieces, argument, value, plan, route)
+                query.extend(pieces)
             case "header":
                 headers[parameter.name.lower()] = serialize_header(parameter, value)
             case _:
-                cookies.extend(serialize_cookie(parameter, value))
-    return _fill_path(template, in_template), query, headers, cookies
+                pieces = serialize_cookie(parameter, value)
+                _check_names(pieces, argument, value, plan, route)
+                cookies.extend(pieces)
+    return _fill_path(route.path, in_template), query, headers, cookies
+
+
+def _check_names(
+    pieces: list[str], argument: Argument, value: Any, plan: ArgumentPlan, route: Route
+) -> None:
+    """Refuse an object or array whose pieces have names that belong to something else.
+
+    Raises:
+        InvalidRequest: They have, or a plain value stands for a `deepObject` with such names.
+    """
+    is_plain = not isinstance(value, (Mapping, list))
+    if is_plain and argument.parameter.style != "deepObject":
+        return
+    place = argument.parameter.location
+    names = PieceNames()
+    for one in plan.arguments:
+        if one.parameter.location == place:
+            shown = plan.schema["properties"].get(one.name)
+            names.claim_parameter(one.parameter.name, shown, owner=one.name)
+    for part in route.credential:
+        if part.location == place:
+            names.claim(part.name, owner="")
+    if place == "query":
+        for piece in route.path.partition("#")[0].partition("?")[2].split("&"):
+            if piece:
+                names.claim(unquote_plus(piece.partition("=")[0]), owner="")
+    if is_plain:
+        names.check_plain(owner=argument.name, name=argument.parameter.name)
+    names.check(pieces, owner=argument.name, name=argument.parameter.name)
 
 
 def _fill_path(template: str, values: Mapping[str, str]) -> str:

@@ -6,31 +6,16 @@ numbers. The size with all aliases expanded is checked before anything is built 
 
 import re
 from collections.abc import Mapping, Sequence
-from functools import cache
-from typing import TYPE_CHECKING, Any, cast
+from typing import Any, cast
 
 import msgspec
 
-from pegboard.tools.yaml_positions import find_too_deep
-
-if TYPE_CHECKING:
-    import yaml
+from pegboard.tools.yaml_positions import core_loader, find_too_deep
 
 _MAX_NODES = 5_000_000
 _MAX_DEPTH = 200
 _MERGE = "tag:yaml.org,2002:merge"
 _JSON_START = re.compile(rb"\s*[\[{]")
-_CORE_SCHEMA = (
-    ("bool", r"true|True|TRUE|false|False|FALSE", "tTfF"),
-    ("null", r"~|null|Null|NULL|", ["~", "n", "N", ""]),
-    ("int", r"[-+]?(?:0|[1-9][0-9]*)|0x[0-9a-fA-F]+", "-+0123456789"),
-    (
-        "float",
-        r"[-+]?(?:[0-9]+\.[0-9]*|\.[0-9]+|[0-9]+(?=[eE]))(?:[eE][-+]?[0-9]+)?",
-        "-+.0123456789",
-    ),
-    ("merge", r"<<", "<"),
-)
 
 
 class Unreadable(ValueError):
@@ -64,7 +49,7 @@ def _yaml(raw: bytes, *, instead_of: str = "") -> Any:
         text = raw.decode()
         if find_too_deep(text, _MAX_DEPTH) is not None:
             raise Unreadable(f"it is nested more than {_MAX_DEPTH} levels deep")
-        loader: Any = _loader()(text)
+        loader: Any = core_loader()(text)
         try:
             root = loader.get_single_node()
             _check_size(root)
@@ -83,19 +68,6 @@ def _yaml(raw: bytes, *, instead_of: str = "") -> Any:
         raise Unreadable(instead_of or "it is neither JSON nor YAML") from error
     except RecursionError as error:
         raise Unreadable("it is nested too deep") from error
-
-
-@cache
-def _loader() -> "type[yaml.CSafeLoader]":
-    import yaml
-
-    # a class of its own, so that the resolvers of other users of PyYAML do not change
-    made: Any = type("Loader", (yaml.CSafeLoader,), {"yaml_implicit_resolvers": {}})
-    for tag, pattern, first in _CORE_SCHEMA:
-        made.add_implicit_resolver(
-            f"tag:yaml.org,2002:{tag}", re.compile(f"^(?:{pattern})$"), list(first)
-        )
-    return made
 
 
 def _check_size(root: Any) -> None:

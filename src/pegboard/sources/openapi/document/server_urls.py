@@ -98,6 +98,8 @@ def server_url(
     try:
         return check_base_url(full)
     except BadServerUrl as error:
+        if not servers:
+            raise BadServerUrl("The document names no server: set base_url.") from error
         raise BadServerUrl(
             f"The document has the server {url!r}, which is not a URL: set base_url."
         ) from error

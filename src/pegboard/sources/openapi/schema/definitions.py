@@ -8,10 +8,10 @@ from typing import Any, cast
 
 import msgspec
 
+from pegboard.schemas.validation_cost import read_branch_limit
+
 Schema = dict[str, Any]
 MAX_SCHEMA_BYTES = 200_000
-MAX_APPLIED = 100_000
-"""The maximum of schemas that apply to one value; each double reference doubles their number."""
 _PREFIX = "#/$defs/"
 _IN_PLACE_LISTS = ("allOf", "anyOf", "oneOf")
 _IN_PLACE_SINGLE = ("if", "then", "else", "not")
@@ -122,7 +122,7 @@ def _without_loops(definitions: Definitions, names: Sequence[str]) -> Definition
         counts: dict[str, int] = {}
         for name in order:
             counts[name] = 1 + sum(counts[other] for other in applied.get(name, ()))
-        if max(counts.values()) <= MAX_APPLIED:
+        if max(counts.values()) <= _read_limit():
             return definitions
     copies = deepcopy({name: definitions.schemas[name] for name in names})
     done: set[str] = set()
@@ -133,14 +133,23 @@ def _without_loops(definitions: Definitions, names: Sequence[str]) -> Definition
     return Definitions(copies)
 
 
+def _read_limit() -> int:
+    """The maximum of definitions that apply to one value; each double reference doubles them.
+
+    It leaves room for the other parts of a schema, so that its validator accepts it.
+    """
+    return read_branch_limit() // 3
+
+
 def _cut_multiples(definitions: dict[str, Schema]) -> None:
     """Cut schemas that multiply on one value: `A: {allOf: [B, B]}`, and B likewise."""
     applied = {name: [one[1] for one in _in_place(part)] for name, part in definitions.items()}
     counts: dict[str, int] = {}
+    most = _read_limit()
     for name in TopologicalSorter(applied).static_order():
         counts[name] = 1
         for holder, other, negated in list(_in_place(definitions.get(name, {}))):
-            if counts[name] + counts[other] > MAX_APPLIED:
+            if counts[name] + counts[other] > most:
                 _cut(holder, _CUT, negated=negated)
             else:
                 counts[name] += counts[other]

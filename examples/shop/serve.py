@@ -1,0 +1,59 @@
+"""The shop's board on a server, with a chat in it, for `make demo SERVE=1`.
+
+Run it alone with `python examples/shop/serve.py [port]`.
+"""
+
+import asyncio
+import os
+import sys
+import tempfile
+from pathlib import Path
+
+import uvicorn
+from ask import QUESTIONS
+from output import headline
+from shop_model import create_shop_model
+
+from pegboard.features.conversations import NewMessage
+from pegboard.runtime import Pegboard, Settings
+from pegboard.servers.http import create_app
+
+HERE = Path(__file__).parent
+
+
+async def serve_shop(port: int = 8321) -> None:
+    """Serve the shop's board until the process is ended; the last wish waits for an approval."""
+    is_real = any(name in os.environ for name in ("PEGBOARD_MODEL", "OPENAI_BASE_URL"))  # noqa: TID251 - as the board reads them
+    with tempfile.TemporaryDirectory() as folder:
+        settings = Settings(
+            board=HERE / "board.yaml", data=Path(folder) / "data", port=port, list_timeout=60
+        )
+        model = None if is_real else create_shop_model()
+        async with Pegboard(settings=settings, model=model) as board:
+            await board.wait_for_sources()
+            await ask_wishes(board)
+            config = uvicorn.Config(
+                create_app(board), host="127.0.0.1", port=port, log_level="warning"
+            )
+            headline("The console")
+            print(f"  Open http://127.0.0.1:{port}/ui/ and approve the refund. Ctrl C ends it.")
+            if not is_real:
+                print("  The model is scripted: it says so when it does not know a wish.")
+            await uvicorn.Server(config).serve()
+
+
+async def ask_wishes(board: Pegboard) -> str:
+    """Ask until a person is needed; the id of the conversation."""
+    conversation = ""
+    for wish, engine in QUESTIONS:
+        message = NewMessage(text=wish, conversation=conversation, engine=engine)
+        sent = await board.conversations.send(message)
+        conversation = sent.conversation
+        async for event in board.conversations.follow(conversation, until=sent.id):
+            if event.event == "approval_required":
+                break
+    return conversation
+
+
+if __name__ == "__main__":
+    asyncio.run(serve_shop(*map(int, sys.argv[1:])))

@@ -1,0 +1,125 @@
+"""The meta-tools `find_tools` and `call_tool`: how a model reaches tools that are not listed."""
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from msgspec import Struct, ValidationError, convert, json, structs
+
+from pegboard.core.model_messages import ModelTool, ToolCall
+from pegboard.core.principal import Principal
+from pegboard.core.tool import Tool
+from pegboard.errors import InvalidRequest
+from pegboard.registry.toolset import Toolset, render_tool
+from pegboard.schemas.strict_json import decode
+
+FIND_TOOLS = "find_tools"
+CALL_TOOL = "call_tool"
+_DEFAULT_LIMIT = 6
+_MAX_LIMIT = 20
+_MAX_QUERY = 1_000
+
+META_TOOLS = (
+    ModelTool(
+        name=FIND_TOOLS,
+        description=(
+            "Find more tools than those that are listed. Say in a few words what has to be done; "
+            "the answer has names, descriptions and parameters. Call what it finds by call_tool."
+        ),
+        parameters={
+            "type": "object",
+            "properties": {
+                "query": {"type": "string", "description": "What has to be done."},
+                "limit": {
+                    "type": "integer",
+                    "minimum": 1,
+                    "maximum": _MAX_LIMIT,
+                    "default": _DEFAULT_LIMIT,
+                    "description": "How many tools at most.",
+                },
+            },
+            "required": ["query"],
+            "additionalProperties": False,
+        },
+    ),
+    ModelTool(
+        name=CALL_TOOL,
+        description=(
+            "Call a tool that is not listed, as find_tools or a message about tools describes it."
+        ),
+        parameters={
+            "type": "object",
+            "properties": {
+                "name": {"type": "string", "description": "The name of the tool."},
+                "arguments": {
+                    "type": "object",
+                    "description": "The arguments of the tool, by name.",
+                    "additionalProperties": True,
+                },
+            },
+            "required": ["name"],
+            "additionalProperties": False,
+        },
+    ),
+)
+"""As a model is shown them."""
+
+
+class _FindArguments(Struct, frozen=True, forbid_unknown_fields=True):
+    query: str
+    limit: int = _DEFAULT_LIMIT
+
+
+class _CallArguments(Struct, frozen=True, forbid_unknown_fields=True):
+    name: str
+    arguments: Any = {}
+
+
+def unwrap_call(call: ToolCall) -> ToolCall:
+    """The inner call of `call_tool`, under the same id; any other call as it is.
+
+    Raises:
+        InvalidRequest: It names no tool, or its arguments are no object.
+    """
+    if call.name != CALL_TOOL:
+        return call
+    try:
+        found = convert(decode(call.arguments or "{}"), _CallArguments)
+    except ValueError as error:
+        raise InvalidRequest(
+            f"call_tool takes 'name', and 'arguments' as an object: {error}."
+        ) from error
+    arguments = found.arguments
+    # models often write the inner arguments as text
+    text = arguments if isinstance(arguments, str) else json.encode(arguments or {}).decode()
+    return structs.replace(call, name=found.name, arguments=text or "{}")
+
+
+def find_tools(toolset: Toolset, arguments: Mapping[str, Any], principal: Principal) -> str:
+    """The answer of `find_tools`.
+
+    Args:
+        toolset: Where to search.
+        arguments: As the model gave them.
+        principal: The caller; only what it may see now is found.
+
+    Raises:
+        InvalidRequest: The arguments do not fit.
+    """
+    try:
+        wanted = convert(dict(arguments), _FindArguments)
+    except ValidationError as error:
+        raise InvalidRequest(f"find_tools takes 'query' and 'limit': {error}.") from error
+    limit = min(max(wanted.limit, 1), _MAX_LIMIT)
+    found = toolset.search(wanted.query[:_MAX_QUERY], limit=limit, principal=principal)
+    if not found:
+        return "No tool fits. Try other words, or answer without a tool."
+    return describe_tools(found)
+
+
+def describe_tools(tools: Iterable[Tool]) -> str:
+    """Tools as text for a model: one JSON object a line, with name, description and parameters."""
+    return "\n".join(json.encode(_describe(tool)).decode() for tool in tools)
+
+
+def _describe(tool: Tool) -> dict[str, Any]:
+    return structs.asdict(render_tool(tool))

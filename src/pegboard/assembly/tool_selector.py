@@ -1,0 +1,168 @@
+"""`ToolSelector`: which tools a model is shown for one message, and what stays as it was."""
+
+import logging
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from itertools import islice
+
+from msgspec import Struct, json, structs
+
+from pegboard.assembly.meta_tools import META_TOOLS, describe_tools
+from pegboard.concurrency.log_and_continue import log_and_continue
+from pegboard.core.model_messages import ModelTool
+from pegboard.core.principal import Principal
+from pegboard.core.tool import Tool
+from pegboard.registry.toolset import Toolset, render_tool
+
+_LOG = logging.getLogger("pegboard.assembly")
+_MOST = 128
+"""Tools that a model is shown at most; providers refuse more."""
+_BYTES_PER_TOKEN = 4
+_META_NAMES = frozenset(tool.name for tool in META_TOOLS)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SelectionLimits:
+    """How many tools a model is shown.
+
+    Attributes:
+        list_all: Up to so many tools are all listed.
+        select: Of more, so many that fit the question.
+        always_listed: Names and globs of tools that are listed beyond these.
+        window: The context window of the model, in tokens; None for unknown.
+    """
+
+    list_all: int = 12
+    select: int = 6
+    always_listed: tuple[str, ...] = ()
+    window: int | None = None
+
+
+class ModelToolList(Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """What a model is shown of its tools; recorded, and kept for the conversation.
+
+    Attributes:
+        basis: What it was made for: the agent, and the start of the conversation that it is shown.
+        tools: The list, as it was rendered.
+        appended: The names of tools that messages have described since.
+        note: The message that describes tools for this question; empty for none.
+    """
+
+    basis: str = ""
+    tools: tuple[ModelTool, ...] = ()
+    appended: tuple[str, ...] = ()
+    note: str = ""
+
+
+class ToolSelector:
+    """Chooses the tools that a model is shown, for one message of one caller.
+
+    Args:
+        toolset: What the agent may reach.
+        principal: The caller.
+        limits: How many tools are listed.
+        basis: What a list is made for; a list of another basis is made anew.
+        kept: The list of the message before; None for none.
+        goes_on: Whether later messages may keep the list.
+    """
+
+    def __init__(
+        self,
+        toolset: Toolset,
+        *,
+        principal: Principal,
+        limits: SelectionLimits,
+        basis: str = "",
+        kept: ModelToolList | None = None,
+        goes_on: bool = False,
+    ) -> None:
+        self._toolset = toolset
+        self._principal = principal
+        self._limits = limits
+        self._basis = basis
+        self._kept = kept
+        self._goes_on = goes_on
+
+    def select(self, question: str) -> ModelToolList:
+        """What the model is shown for a question."""
+        chosen, is_whole = self._choose(question)
+        kept = self._kept
+        if kept is None or kept.basis != self._basis or self._has_withdrawn(kept):
+            tools = tuple(map(render_tool, chosen))
+            meta = () if is_whole and not self._goes_on else META_TOOLS
+            return ModelToolList(basis=self._basis, tools=(*tools, *meta))
+        known = {tool.name for tool in kept.tools} | set(kept.appended)
+        new = [tool for tool in chosen if tool.spec.name not in known]
+        names = tuple(tool.spec.name for tool in new)
+        return structs.replace(kept, appended=(*kept.appended, *names), note=_write_note(new))
+
+    def assemble(self, shown: ModelToolList) -> Toolset:
+        """The tools of a request with this list, without what was withdrawn since."""
+        listed = tuple(self._find_listed(shown))
+        names = {tool.spec.name for tool in listed} | _META_NAMES
+        rendered = tuple(tool for tool in shown.tools if tool.name in names)
+        return self._toolset.replace(
+            listed=listed, rendered=rendered, has_meta_tools=len(rendered) > len(listed)
+        )
+
+    def _choose(self, question: str) -> tuple[Sequence[Tool], bool]:
+        """The tools for a question, and whether these are all; none with a reserved name."""
+        limits = self._limits
+        first = list(islice(self._visible(), limits.list_all + 1))
+        if len(first) <= limits.list_all:
+            return first, True
+        always = list(self._list_always())
+        with log_and_continue(_LOG, "assembly: the tools for a question are not selected"):
+            chosen = self._toolset.search(question, limit=limits.select, principal=self._principal)
+            by_name = {tool.spec.name: tool for tool in (*always, *chosen)}
+            return [by_name[name] for name in by_name if name not in _META_NAMES], False
+        every = list(islice(self._visible(), _MOST + 1))
+        return (every, True) if self._fits(every) else (always, False)
+
+    def _visible(self) -> Iterator[Tool]:
+        toolset, registry = self._toolset, self._toolset.registry
+        return (
+            tool
+            for tool in registry
+            if tool.spec.name not in _META_NAMES
+            and toolset.is_reachable(tool)
+            and registry.may_see(tool, self._principal)
+        )
+
+    def _list_always(self) -> Iterator[Tool]:
+        toolset, registry = self._toolset, self._toolset.registry
+        for pattern in self._limits.always_listed:
+            for name in registry.match_names(pattern) if _is_glob(pattern) else (pattern,):
+                tool = toolset.find(name)
+                if tool is not None and registry.may_see(tool, self._principal):
+                    yield tool
+
+    def _has_withdrawn(self, kept: ModelToolList) -> bool:
+        count = sum(1 for tool in kept.tools if tool.name not in _META_NAMES)
+        return count != sum(1 for _ in self._find_listed(kept))
+
+    def _find_listed(self, shown: ModelToolList) -> Iterator[Tool]:
+        toolset = self._toolset
+        for rendered in shown.tools:
+            tool = None if rendered.name in _META_NAMES else toolset.find(rendered.name)
+            if tool is not None and toolset.registry.may_see(tool, self._principal):
+                yield tool
+
+    def _fits(self, tools: Sequence[Tool]) -> bool:
+        if len(tools) > _MOST:
+            return False
+        if self._limits.window is None:
+            return True
+        size = sum(len(json.encode(render_tool(tool))) for tool in tools)
+        return size / _BYTES_PER_TOKEN <= self._limits.window / 4
+
+
+def _is_glob(name: str) -> bool:
+    return any(sign in name for sign in "*?[")
+
+
+def _write_note(tools: Iterable[Tool]) -> str:
+    text = describe_tools(tools)
+    if not text:
+        return ""
+    return f"(More tools that may help, to be called by call_tool:)\n{text}"

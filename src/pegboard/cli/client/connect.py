@@ -1,0 +1,71 @@
+"""Chooses the board of a command: that of a server, of a process that has the data, or its own."""
+
+import asyncio
+import os
+import time
+from collections.abc import Awaitable, Callable
+from typing import TYPE_CHECKING, TypeVar
+
+from pegboard.cli.client.remote import is_reachable, open_remote_board
+from pegboard.errors import ConfigError
+from pegboard.runtime.holder import Holder, check_same_board, explain_held, find_holder, is_held
+
+if TYPE_CHECKING:
+    from pegboard.cli.client.port import BoardClient
+    from pegboard.runtime import Settings
+
+T = TypeVar("T")
+Use = Callable[["BoardClient"], Awaitable[T]]
+
+PATIENCE = 5.0
+"""Seconds to wait for a process that has the data directory to end, or to answer requests."""
+
+_LOOK_AGAIN = 0.05
+
+
+def use_server(chosen: "Settings", use: Use[T]) -> T:
+    """Use the board of the server that the settings name.
+
+    Raises:
+        Unavailable: It cannot be reached.
+    """
+    token = None if chosen.token is None else chosen.token.get_secret_value()
+    return _ask(chosen.url, token, use)
+
+
+def use_holder(holder: Holder, use: Use[T]) -> T:
+    """Use the board of the process that has the data directory, as the principal `local`."""
+    return _ask(holder.url, holder.token, use, is_direct=True)
+
+
+def open_or_join(chosen: "Settings", open_own: Callable[[], T], use: Use[T]) -> T:
+    """Open the board, or use that of the process that has its data directory.
+
+    A process that has it for a moment, as another command does, is waited for.
+
+    Raises:
+        ConfigError: The board is wrong; or another process has the data directory, and serves
+            another board or does not answer requests.
+    """
+    end = time.monotonic() + PATIENCE
+    while True:
+        try:
+            return open_own()
+        except ConfigError as error:
+            if not is_held(error):
+                raise
+            process, holder = find_holder(chosen)
+            if holder is not None and holder.url and asyncio.run(is_reachable(holder.url)):
+                check_same_board(chosen, holder, error)
+                return use_holder(holder, use)
+            if process == os.getpid() or time.monotonic() > end:
+                raise explain_held(chosen, error) from error
+        time.sleep(_LOOK_AGAIN)
+
+
+def _ask(url: str, token: str | None, use: Use[T], *, is_direct: bool = False) -> T:
+    async def ask() -> T:
+        async with open_remote_board(url, token, is_direct=is_direct) as board:
+            return await use(board)
+
+    return asyncio.run(ask())

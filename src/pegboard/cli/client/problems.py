@@ -1,0 +1,69 @@
+"""The errors behind the problem documents of a server, with their code, message and exit code."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from pegboard import errors
+from pegboard.errors import (
+    AccessDenied,
+    ConfigError,
+    InvalidRequest,
+    PegboardError,
+    Problem,
+    ToolFailed,
+    Unavailable,
+)
+
+_CLASSES: dict[str, type[PegboardError]] = {
+    kind.code: kind
+    for kind in vars(errors).values()
+    if isinstance(kind, type) and issubclass(kind, PegboardError)
+}
+_FIELDS = ("retryable", "retry_after", "error_id", "approval_id")
+_UNAUTHENTICATED, _FORBIDDEN, _SERVER_ERROR = 401, 403, 500
+_RETRYABLE = frozenset({408, 429, 502, 503, 504})
+
+
+def to_error(status: int, problem: Mapping[str, Any], *, url: str) -> PegboardError:
+    """Make the error that a server answered with.
+
+    It has the class, code, message and fields of the error in the server. A code without a class,
+    such as `not_found`, has the class of its status.
+
+    Args:
+        status: The HTTP status.
+        problem: The problem document; empty for an answer that is none.
+        url: The address of the server, for messages.
+    """
+    code, detail = str(problem.get("code", "")), str(problem.get("detail", ""))
+    if status == _UNAUTHENTICATED:
+        return ConfigError(
+            f"The server at {url} refuses the token, or got none. {detail} Set PEGBOARD_TOKEN to "
+            'its token, for example PEGBOARD_TOKEN="$(cat FILE)"; it is no option, since other '
+            "users can see the arguments of a process."
+        )
+    if not code:
+        return Unavailable(f"{url} answered with status {status}, and not as Pegboard does.")
+    kind = _CLASSES.get(code) or _class_of_status(status)
+    error = kind.__new__(kind, detail or code)  # its sentence is there already
+    if kind.code != code:
+        setattr(error, "code", code)  # noqa: B010 - it belongs to the class elsewhere
+    for name in _FIELDS:
+        if name in problem:
+            setattr(error, name, problem[name])
+    if "problems" in problem:
+        found = tuple(_to_problem(item) for item in problem["problems"])
+        setattr(error, "problems", found)  # noqa: B010 - several classes have them
+    return error
+
+
+def _to_problem(item: Mapping[str, Any]) -> Problem:
+    return Problem(path=item["path"], message=item["message"], kind=item["kind"])
+
+
+def _class_of_status(status: int) -> type[PegboardError]:
+    if status in _RETRYABLE:
+        return Unavailable
+    if status == _FORBIDDEN:
+        return AccessDenied
+    return InvalidRequest if status < _SERVER_ERROR else ToolFailed

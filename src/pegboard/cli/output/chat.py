@@ -1,0 +1,106 @@
+"""An answer on a terminal: its text on stdout, and beside it which tools are used."""
+
+import json
+import sys
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+import typer
+
+from pegboard.cli.output.tables import note, to_plain
+
+if TYPE_CHECKING:
+    from pegboard.features.approvals.grants import Scope
+    from pegboard.features.conversations import ChatEvent
+
+_MAX_SHOWN = 100
+_KEYS: "Mapping[Scope, str]" = {"once": "y", "arguments": "a", "tool": "t"}
+_WORDS: "Mapping[Scope, str]" = {
+    "once": "once",
+    "arguments": "these arguments for the rest of the conversation",
+    "tool": "this tool for the rest of the conversation",
+}
+
+
+class AnswerPrinter:
+    """Prints an answer as it comes.
+
+    Attributes:
+        state: How it ended; empty while it has not.
+        conversation: The id of the conversation; empty before the first event.
+    """
+
+    def __init__(self) -> None:
+        self.state = ""
+        self.conversation = ""
+        self._is_in_line = False
+
+    def print_event(self, event: "ChatEvent") -> None:
+        """Print one event; kinds that it does not know are left out."""
+        data = event.data
+        self.conversation = str(data.get("conversation", self.conversation))
+        match event.event:
+            case "text_delta":
+                self._write(str(data["text"]))
+            case "plan":
+                self._note(f"plan: {'; '.join(str(step['title']) for step in data['steps'])}")
+            case "tool_started":
+                self._note(f"* {data['tool']} {_shorten(data.get('arguments'))}")
+            case "tool_finished":
+                self._note(f"  {_ending(data)}")
+            case "message_queued":
+                self._note("waiting for the answer in progress")
+            case "error":
+                self._note(f"error: {data.get('detail', '')}")
+            case "done":
+                self.state = str(data["state"])
+                self._end_line()
+            case _:
+                pass
+
+    def _write(self, text: str) -> None:
+        sys.stdout.write(to_plain(text) if sys.stdout.isatty() else text)
+        sys.stdout.flush()
+        self._is_in_line = not text.endswith("\n")
+
+    def _note(self, text: str) -> None:
+        self._end_line()
+        note(text)
+
+    def _end_line(self) -> None:
+        if self._is_in_line:
+            sys.stdout.write("\n")
+            sys.stdout.flush()
+            self._is_in_line = False
+
+
+def describe_approval(data: Mapping[str, Any]) -> str:
+    """The call that waits for an approval, in a line."""
+    return f"{data['tool']} {_shorten(data.get('arguments'))} needs an approval: {data['reason']}"
+
+
+def ask_for_scope(scopes: "Sequence[Scope]") -> "Scope | None":
+    """Ask the person at the terminal what a call is approved for; None for nothing.
+
+    Args:
+        scopes: What is offered, besides no.
+    """
+    offered: dict[str, Scope] = {_KEYS[scope]: scope for scope in scopes}
+    words = ", ".join(f"{key} = {_WORDS[scope]}" for key, scope in offered.items())
+    while True:
+        answer = typer.prompt(f"Approve? ({words}, n = no)", "n", show_default=False, err=True)
+        if answer.lower() in {*offered, "n"}:
+            return offered.get(answer.lower())
+
+
+def _ending(data: Mapping[str, Any]) -> str:
+    took = f"{float(data.get('duration_ms', 0)):.0f} ms"
+    if data["state"] == "completed":
+        return f"done in {took}: {_shorten(data.get('text', ''))}"
+    return f"{data['state']}: {_shorten(data.get('text', ''))}"
+
+
+def _shorten(value: Any) -> str:
+    text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+    line = " ".join(text.split())
+    return line if len(line) <= _MAX_SHOWN else f"{line[: _MAX_SHOWN - 1]}…"

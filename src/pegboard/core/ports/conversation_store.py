@@ -1,0 +1,247 @@
+"""The conversation store port: conversations, and the exchanges that they consist of.
+
+An *exchange* is a message of a person with the answer to it. Exchanges form a tree: each names the
+one before it, and editing a message adds a sibling. The conversation's `head` is the exchange at
+the end of the branch that is shown.
+"""
+
+from collections.abc import Mapping, Sequence
+from typing import Any, Literal, Protocol
+
+from msgspec import Struct
+
+from pegboard.core.principal import Principal
+
+ExchangeState = Literal[
+    "queued", "working", "completed", "failed", "cancelled", "withdrawn", "steered"
+]
+"""`queued` waits for the exchange before it; `steered` was given to the run of that one, whose
+answer takes it up; `withdrawn` was taken back before either."""
+
+
+class ConversationGrant(Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """A standing approval: calls of one tool that need no further approval in a conversation.
+
+    Attributes:
+        reason: Why the policy asks; a call that needs an approval for another reason is not
+            covered.
+        arguments_digest: Of the only arguments that it covers; empty for any.
+        shown: These arguments for display, redacted; None for any.
+        approval: The approval that it was given with.
+        granted_at: Unix seconds.
+    """
+
+    id: str
+    tool: str
+    version: str
+    reason: str
+    approval: str
+    granted_by: str
+    granted_at: float
+    arguments_digest: str = ""
+    shown: Any = None
+
+    def covers(self, *, tool: str, version: str, reason: str, arguments_digest: str) -> bool:
+        """Whether a call needs no further approval."""
+        if (self.tool, self.version, self.reason) != (tool, version, reason):
+            return False
+        return self.arguments_digest in {"", arguments_digest}
+
+
+class Conversation(Struct, frozen=True, kw_only=True):
+    """A conversation.
+
+    Attributes:
+        principal: The id of the caller whose it is.
+        title: For display; empty until the first message.
+        agent: The agent that answers; empty for the generic assistant.
+        model: `provider:name`; empty for the agent's.
+        engine: `auto`, `react` or `dag`; empty for the agent's.
+        head: The last exchange of the branch that is shown; empty without one.
+        created_at: Unix seconds.
+        updated_at: Unix seconds of the last message or answer.
+        grants: Approvals that stand until the conversation is deleted.
+    """
+
+    id: str
+    principal: str
+    tenant: str = ""
+    title: str = ""
+    agent: str = ""
+    model: str = ""
+    engine: str = ""
+    head: str = ""
+    created_at: float = 0.0
+    updated_at: float = 0.0
+    grants: tuple[ConversationGrant, ...] = ()
+
+    def belongs_to(self, principal: Principal) -> bool:
+        """Whether it is the conversation of this caller."""
+        return (self.tenant, self.principal) == (principal.tenant, principal.id)
+
+
+class Exchange(Struct, frozen=True, kw_only=True):
+    """A message of a person, and the answer.
+
+    Attributes:
+        number: Assigned by the store; grows with each exchange.
+        parent: The exchange before it; empty for the first.
+        text: The message.
+        run_id: The run that answers; known before it starts.
+        answer: The text of the answer.
+        messages: What the answer adds to the conversation: calls, results and texts, each as data.
+        usage: What the models used.
+        error: The safe part of the error of one that failed.
+    """
+
+    id: str
+    conversation: str
+    text: str
+    run_id: str
+    created_at: float
+    number: int = 0
+    parent: str = ""
+    state: ExchangeState = "working"
+    answer: str = ""
+    messages: tuple[Mapping[str, Any], ...] = ()
+    usage: Mapping[str, Any] = {}
+    error: Mapping[str, Any] | None = None
+    finished_at: float | None = None
+
+
+class ConversationQuery(Struct, frozen=True, kw_only=True):
+    """A filter for conversations.
+
+    Attributes:
+        principal: Whose; empty for everybody's.
+        text: Must stand in the title, a message or an answer, in any case; empty for any.
+    """
+
+    principal: str = ""
+    tenant: str | None = None
+    text: str = ""
+    limit: int = 50
+    cursor: str = ""
+
+
+class ConversationPage(Struct, frozen=True, kw_only=True):
+    """One page of conversations, the last changed first."""
+
+    conversations: Sequence[Conversation]
+    next_cursor: str = ""
+
+
+class ExchangeEnd(Struct, frozen=True, kw_only=True):
+    """What the end of an exchange changed.
+
+    Attributes:
+        exchange: The finished exchange.
+        next: The queued exchange that is to be answered now; None for none.
+    """
+
+    exchange: Exchange
+    next: Exchange | None = None
+
+
+class ConversationStore(Protocol):
+    """Stores conversations. Of the exchanges of one conversation at most one is `working`."""
+
+    async def create(self, conversation: Conversation) -> None:
+        """Store a new conversation.
+
+        Raises:
+            InvalidRequest: The id is taken.
+        """
+        ...
+
+    async def get(self, id: str) -> Conversation | None:  # noqa: A002 - it is known by its id
+        """One conversation; None when there is none."""
+        ...
+
+    async def update(self, id: str, changes: Mapping[str, Any]) -> Conversation | None:  # noqa: A002 - as above
+        """Change fields of a conversation; how it is then, None when there is none.
+
+        Args:
+            id: The conversation.
+            changes: `title`, `agent`, `model`, `head`, `updated_at`.
+        """
+        ...
+
+    async def grant(self, id: str, grant: ConversationGrant) -> bool:  # noqa: A002 - as above
+        """Add a standing approval; one of the same id changes nothing.
+
+        Returns:
+            False when there is no such conversation.
+        """
+        ...
+
+    async def revoke(self, id: str, grant: str) -> ConversationGrant | None:  # noqa: A002 - as above
+        """Remove a standing approval; None when there is none of this id."""
+        ...
+
+    async def delete(self, id: str) -> bool:  # noqa: A002 - as above
+        """Delete a conversation with its exchanges; whether there was one."""
+        ...
+
+    async def conversations(self, query: ConversationQuery) -> ConversationPage:
+        """One page.
+
+        Raises:
+            InvalidRequest: The cursor is invalid, or the limit is out of range.
+        """
+        ...
+
+    async def append(self, exchange: Exchange) -> Exchange:
+        """Add an exchange and make it the head; as it was stored.
+
+        It is `working` if none is, and `queued` otherwise. The same id again changes nothing and
+        returns what is stored.
+        """
+        ...
+
+    async def exchange(self, id: str) -> Exchange | None:  # noqa: A002 - as above
+        """One exchange; None when there is none."""
+        ...
+
+    async def exchanges(self, conversation: str) -> Sequence[Exchange]:
+        """All exchanges of a conversation, in the order of their numbers."""
+        ...
+
+    async def of_run(self, run_id: str) -> Exchange | None:
+        """The exchange that a run answers; None when there is none."""
+        ...
+
+    async def working(self) -> Sequence[Exchange]:
+        """All exchanges that are being answered."""
+        ...
+
+    async def finish(
+        self,
+        exchange: Exchange,
+        *,
+        steered: Sequence[str] = (),
+    ) -> ExchangeEnd | None:
+        """Store the end of a working exchange, and let the first queued one work.
+
+        Args:
+            exchange: As it ended.
+            steered: Ids of queued exchanges that its run has taken up.
+
+        Returns:
+            None when it was not working, and nothing was changed.
+        """
+        ...
+
+    async def withdraw(self, id: str) -> bool:  # noqa: A002 - as above
+        """Withdraw a queued exchange; False when it is not queued."""
+        ...
+
+    async def forget(self, *, before: float) -> int:
+        """Delete conversations that were last changed before a time; returns the count."""
+        ...
+
+
+async def find_conversation_of_run(store: ConversationStore, run_id: str) -> Conversation | None:
+    """The conversation whose message a run answers; None when there is none."""
+    exchange = await store.of_run(run_id)
+    return None if exchange is None else await store.get(exchange.conversation)

@@ -1,0 +1,21 @@
+"""Engines: who decides the next call. Every engine is a kind of graph node."""
+
+from pegboard.engines.agent import AgentConfig, AgentLimits, AgentSetup, Engine
+from pegboard.engines.context import ContextLimits, ContextState
+from pegboard.engines.dag import GoalNode, place_event
+from pegboard.engines.react import AgentNode
+from pegboard.engines.structured_call import SchemaAnswer, structured_llm_call
+
+__all__ = [
+    "AgentConfig",
+    "AgentLimits",
+    "AgentNode",
+    "AgentSetup",
+    "ContextLimits",
+    "ContextState",
+    "Engine",
+    "GoalNode",
+    "SchemaAnswer",
+    "place_event",
+    "structured_llm_call",
+]

@@ -1,0 +1,212 @@
+"""One turn of a model: a step of the run that is recorded, with its text streamed as events."""
+
+from collections.abc import Mapping, Sequence
+from functools import partial
+from typing import Any
+
+from msgspec import Struct, convert, structs, to_builtins
+
+from pegboard.core.graph import NodeState
+from pegboard.core.model_messages import (
+    Message,
+    ModelRequest,
+    ModelResponse,
+    ModelUsage,
+    TextDelta,
+    ThinkingDelta,
+    UserMessage,
+)
+from pegboard.core.run import NodeRun
+from pegboard.engines.agent import AgentSetup
+from pegboard.engines.context import ContextGuard, ContextState, FittedContext
+from pegboard.errors import ContextTooLong, Unavailable
+from pegboard.graphs.node_kind import NodeContext
+
+_PAUSE = 0.04
+"""Seconds between two events of text: faster than anybody reads."""
+
+
+class TurnRecord(Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """The recorded outcome of a turn.
+
+    Attributes:
+        messages: What people sent while the run worked, answered from this turn on.
+        signals: The ids by which they were sent.
+        response: The answer of the model.
+        context: What the model is not shown of the conversation, where that has changed.
+        units: The estimated size of the request.
+        usage: Of the model that wrote a summary.
+    """
+
+    response: ModelResponse
+    messages: tuple[UserMessage, ...] = ()
+    signals: tuple[str, ...] = ()
+    context: ContextState | None = None
+    units: int = 0
+    usage: ModelUsage = ModelUsage()
+
+
+class ModelTurn:
+    """One turn of an agent's model.
+
+    Args:
+        context: The agent's node.
+        setup: The agent's model and tools.
+        number: 1 for the first turn.
+        guard: Fits the request into the window of the model.
+        topic: The topic of messages to the agent.
+        known: Ids of signals that earlier turns have taken.
+    """
+
+    def __init__(
+        self,
+        context: NodeContext,
+        setup: AgentSetup,
+        *,
+        number: int,
+        guard: ContextGuard,
+        topic: str,
+        known: frozenset[str],
+    ) -> None:
+        self._context = context
+        self._setup = setup
+        self._number = number
+        self._guard = guard
+        self._topic = topic
+        self._known = known
+
+    async def run(self, messages: Sequence[Message], *, final: bool = False) -> NodeRun:
+        """Ask the model, once over all attempts; the output is a `TurnRecord`.
+
+        Args:
+            messages: The conversation so far.
+            final: Whether it must answer without calling tools.
+        """
+
+        async def work(_key: str) -> NodeRun:
+            record = await self._ask(messages, final=final)
+            return NodeRun(
+                id=self._context.step, state=NodeState.COMPLETED, output=to_builtins(record)
+            )
+
+        return await self._context.run_once(work, label=f"turn{self._number}", acts=False)
+
+    async def _ask(self, messages: Sequence[Message], *, final: bool) -> TurnRecord:
+        signals = [
+            signal
+            for signal in self._context.take_signals(self._topic)
+            if signal.id not in self._known
+        ]
+        new = tuple(UserMessage(text=_text_of(signal.message)) for signal in signals)
+        self._emit("step", {})
+        for signal, message in zip(signals, new, strict=True):
+            self._emit("message_received", {"message": signal.id, "text": message.text})
+        before = self._guard.state
+        fitted, response = await self._ask_model((*messages, *new), final=final)
+        self._emit("usage", {"model": response.model, **to_builtins(response.usage)})
+        return TurnRecord(
+            response=response,
+            messages=new,
+            signals=tuple(signal.id for signal in signals),
+            context=None if fitted.state == before else fitted.state,
+            units=fitted.units,
+            usage=fitted.usage,
+        )
+
+    async def _ask_model(
+        self, messages: Sequence[Message], *, final: bool
+    ) -> tuple[FittedContext, ModelResponse]:
+        """Ask with what fits; a request that the provider finds too long is made smaller once."""
+        report = partial(self._emit, "compacted")
+        fitted = await self._guard.fit(messages, report)
+        try:
+            return fitted, await self._stream(self._make_request(fitted, final=final))
+        except ContextTooLong:
+            self._guard.learn_refusal(fitted, report)
+            smaller = await self._guard.fit(messages, report)
+            smaller = structs.replace(smaller, usage=fitted.usage + smaller.usage)
+            return smaller, await self._stream(self._make_request(smaller, final=final))
+
+    def _make_request(self, fitted: FittedContext, *, final: bool) -> ModelRequest:
+        setup = self._setup
+        return ModelRequest(
+            messages=fitted.messages,
+            tools=setup.toolset.model_tools if setup.model.supports_tools else (),
+            temperature=setup.temperature,
+            tool_choice="none" if final else "auto",
+            is_continued=True,
+        )
+
+    async def _stream(self, request: ModelRequest) -> ModelResponse:
+        """Ask the model; once more where its answer was cut off after it had begun."""
+        text = _TextEvents(self)
+        try:
+            return await self._read_stream(request, text)
+        except Unavailable:
+            if not text.has_begun:
+                raise
+        self._emit("step", {})  # the text so far is void
+        return await self._read_stream(request, _TextEvents(self))
+
+    async def _read_stream(self, request: ModelRequest, text: "_TextEvents") -> ModelResponse:
+        response: ModelResponse | None = None
+        async for part in self._setup.model.stream(request):  # to its end, which closes it
+            match part:
+                case TextDelta():
+                    text.add("text_delta", part.text)
+                case ThinkingDelta():
+                    text.add("thinking", part.text)
+                case ModelResponse():
+                    response = part
+        if response is not None:
+            text.flush()
+            return response
+        raise Unavailable(f"The model '{self._setup.model.name}' ended without an answer.")
+
+    def _emit(self, kind: str, data: Mapping[str, Any]) -> None:
+        self._context.emit(kind, {"turn": self._number, **data})
+
+    def emit_text(self, kind: str, text: str) -> None:
+        """Report more of what the model says."""
+        self._emit(kind, {"text": text})
+
+    def monotonic(self) -> float:
+        """Seconds."""
+        return self._context.monotonic()
+
+
+def read_turn(run: NodeRun) -> TurnRecord:
+    """The record of a turn that completed."""
+    return convert(run.output, TurnRecord)
+
+
+class _TextEvents:
+    """Reports what a model says, in events that are not too small."""
+
+    def __init__(self, turn: ModelTurn) -> None:
+        self._turn = turn
+        self._kind = ""
+        self._pieces: list[str] = []
+        self._last = 0.0
+        self.has_begun = False
+
+    def add(self, kind: str, text: str) -> None:
+        """Add a piece of text, and report what has gathered if the last time was long ago."""
+        self.has_begun = True
+        if kind != self._kind:
+            self.flush()
+            self._kind = kind
+        self._pieces.append(text)
+        if self._turn.monotonic() - self._last >= _PAUSE:
+            self.flush()
+
+    def flush(self) -> None:
+        """Report what has gathered."""
+        if text := "".join(self._pieces):
+            self._turn.emit_text(self._kind, text)
+            self._last = self._turn.monotonic()
+        self._pieces.clear()
+
+
+def _text_of(message: Any) -> str:
+    return message if isinstance(message, str) else str(message.get("text", ""))

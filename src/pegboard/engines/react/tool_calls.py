@@ -1,0 +1,248 @@
+"""The calls of one turn: parts of the agent's node, each a durable step with events of its own."""
+
+from collections.abc import Mapping, Sequence
+from functools import partial
+from typing import Any, cast
+
+from pegboard.assembly import FIND_TOOLS, find_tools, unwrap_call
+from pegboard.core.graph import NodeState
+from pegboard.core.model_messages import ToolCall, ToolMessage
+from pegboard.core.result import ToolResult
+from pegboard.core.run import NodeRun
+from pegboard.engines.agent import AgentSetup
+from pegboard.engines.react.bounded_host import BoundedHost
+from pegboard.errors import InvalidRequest
+from pegboard.graphs.engine.node_results import as_failed, from_tool_result
+from pegboard.graphs.kinds.tool import call_tool
+from pegboard.graphs.node_kind import NodeContext, Part
+from pegboard.graphs.tool_host import find_tool
+from pegboard.registry.toolset import Toolset
+from pegboard.schemas.strict_json import decode
+
+_SHOWN = 2_000
+"""Characters of a result in the event of its call; the whole is in the conversation."""
+_MAX_ERROR = 4_000
+"""Characters of the error of a call that the model is shown."""
+_MAX_REPEATS = 3
+
+
+class Repetition:
+    """Finds a model that makes the same call again and again, with the same result."""
+
+    def __init__(self) -> None:
+        self._seen: dict[tuple[str, str], tuple[str, int]] = {}
+
+    def note(self, call: ToolCall, text: str) -> str:
+        """Note the result of a call; what the model is told about it, empty for nothing."""
+        key = _key_of(call)
+        before, count = self._seen.get(key, ("", 0))
+        count = count + 1 if before == text else 1
+        self._seen[key] = (text, count)
+        if count == 1:
+            return ""
+        return (
+            f"\n\n(This call has been made {count} times with the same arguments and the same "
+            "result. Do something else, or answer with what you know.)"
+        )
+
+    def is_stuck(self, calls: Sequence[ToolCall]) -> bool:
+        """Whether each of these calls has been made too often already."""
+        counts = [self._seen.get(_key_of(call), ("", 0))[1] for call in calls]
+        return bool(counts) and min(counts) >= _MAX_REPEATS
+
+
+async def run_calls(
+    context: NodeContext,
+    setup: AgentSetup,
+    calls: Sequence[ToolCall],
+    *,
+    turn: int,
+    max_result_bytes: int | None = None,
+) -> list[NodeRun]:
+    """Make the calls of a turn, at once or one by one; how each ended, in their order.
+
+    Args:
+        context: The agent's node.
+        setup: The agent's tools.
+        calls: What to call.
+        turn: The number of the turn.
+        max_result_bytes: Bytes of each result that the model is shown; None for the board's limit.
+    """
+    parts: dict[str, Part] = {
+        f"t{turn}-{index}": partial(_run_call, setup.toolset, call, turn, max_result_bytes)
+        for index, call in enumerate(calls)
+    }
+    if setup.concurrent_tool_calls:
+        most = setup.toolset.environment.settings.batch_concurrency
+        host = BoundedHost(setup.toolset, most=most) if 0 < most < len(calls) else setup.toolset
+        return await context.run_parts(parts, board=host)
+    runs: list[NodeRun] = []
+    for name, part in parts.items():
+        runs += await context.run_parts({name: part}, board=setup.toolset)
+    return runs
+
+
+def refuse_call(call: ToolCall) -> ToolMessage:
+    """What stands behind a call that is not made, because the model has to answer."""
+    text = "This call was not made: the answer was due."
+    return ToolMessage(call_id=call.id, name=call.name, text=text, is_error=True)
+
+
+def as_message(call: ToolCall, run: NodeRun) -> ToolMessage:
+    """What the model is told of a call."""
+    if run.state is NodeState.COMPLETED:
+        return ToolMessage(call_id=call.id, name=call.name, text=_output_text(run))
+    error = run.error or {}
+    text = str(error.get("message", "")) or run.reason or "It was cancelled."
+    if error_id := error.get("error_id"):
+        text = f"{text} (error id {error_id})"
+    text = text if len(text) <= _MAX_ERROR else f"{text[:_MAX_ERROR]}…"
+    return ToolMessage(call_id=call.id, name=call.name, text=text, is_error=True)
+
+
+async def _run_call(
+    toolset: Toolset,
+    call: ToolCall,
+    turn: int,
+    max_result_bytes: int | None,
+    context: NodeContext,
+) -> NodeRun:
+    report = partial(_report, context, call, turn)
+    try:
+        if toolset.has_meta_tools:
+            call = unwrap_call(call)
+            report = partial(_report, context, call, turn)
+        if call.name == FIND_TOOLS and toolset.has_meta_tools:
+            work = partial(_find_tools, context, toolset, _read_arguments(call), report)
+            return await context.run_once(work, acts=False)
+    except InvalidRequest as error:
+        failed = as_failed(context.step, error, tool=call.name)
+        return await context.run_once(partial(_fail, failed, report), acts=False)
+    if _is_unknown(call.name, toolset):
+        work = partial(_call_unknown, context, toolset, call, report)
+        return await context.run_once(work, acts=False)
+    return await call_tool(
+        context,
+        call.name,
+        call.arguments,  # read by the pipeline, which records what is malformed too
+        read=_read_for_model,
+        observe=report,
+        max_result_bytes=max_result_bytes,
+        keys_reads=False,
+    )
+
+
+async def _find_tools(
+    context: NodeContext, toolset: Toolset, arguments: Mapping[str, Any], report: Any, _key: str
+) -> NodeRun:
+    report(NodeRun(id=context.step, state=NodeState.IN_PROGRESS, tool=FIND_TOOLS))
+    try:
+        await toolset.registry.prepare_search()
+        text = find_tools(toolset, arguments, context.principal)
+    except InvalidRequest as error:
+        run = as_failed(context.step, error, tool=FIND_TOOLS)
+    else:
+        run = NodeRun(
+            id=context.step, state=NodeState.COMPLETED, tool=FIND_TOOLS, output={"text": text}
+        )
+    report(run)
+    return run
+
+
+def _is_unknown(name: str, toolset: Toolset) -> bool:
+    """Whether there is no such tool, and none is expected."""
+    environment = toolset.environment
+    return (
+        find_tool(toolset, name)[0] is None
+        and environment.pending_source(name) is None
+        and not environment.why_missing(name)
+    )
+
+
+async def _call_unknown(
+    context: NodeContext, toolset: Toolset, call: ToolCall, report: Any, key: str
+) -> NodeRun:
+    """Let a call of an unknown tool be answered and recorded as such."""
+    result = await toolset.call(call.name, call.arguments, context.call_context(key))
+    run = from_tool_result(context.step, result, None, tool=call.name)
+    report(run)
+    return run
+
+
+async def _fail(failed: NodeRun, report: Any, _key: str) -> NodeRun:
+    report(failed)
+    return failed
+
+
+def _read_arguments(call: ToolCall) -> dict[str, Any]:
+    try:
+        arguments = decode(call.arguments or "{}")
+    except ValueError as error:
+        raise InvalidRequest(f"The arguments of '{call.name}' are no JSON: {error}.") from error
+    if not isinstance(arguments, dict):
+        raise InvalidRequest(f"The arguments of '{call.name}' are a JSON object with their names.")
+    return cast("dict[str, Any]", arguments)
+
+
+async def _read_for_model(_context: NodeContext, result: ToolResult) -> dict[str, Any]:
+    """The part of a result that the model sees: the first page, which names the handle."""
+    output: dict[str, Any] = {"text": result.text}
+    if result.meta.call_id:
+        output["call_id"] = result.meta.call_id
+    if result.meta.truncated:
+        output["handle"] = result.meta.handle
+        output["total_bytes"] = result.meta.total_bytes
+    return output
+
+
+def _output_of(run: NodeRun) -> Mapping[str, Any]:
+    return {} if run.output is None else run.output
+
+
+def _output_text(run: NodeRun) -> str:
+    return str(_output_of(run).get("text", ""))
+
+
+def _report(context: NodeContext, call: ToolCall, turn: int, run: NodeRun) -> None:
+    """Report the start or the end of a call, or that it waits for an approval."""
+    data: dict[str, Any] = {"turn": turn, "call": call.id, "tool": run.tool or call.name}
+    if run.state is NodeState.IN_PROGRESS:
+        context.emit("tool_started", {**data, "arguments": _shown_arguments(call)})
+        return
+    if run.state is NodeState.WAITING:
+        error = run.error or {}
+        context.emit(
+            "approval_required",
+            {
+                **data,
+                "arguments": _shown_arguments(call),
+                "approval": error.get("approval_id", ""),
+                "reason": run.reason,
+            },
+        )
+        return
+    output = _output_of(run)
+    data |= {"state": run.state.value, "duration_ms": run.duration_ms}
+    data |= {key: output[key] for key in ("call_id", "handle", "total_bytes") if key in output}
+    if run.error is not None:
+        data |= {"error_code": run.error.get("code", ""), "text": run.error.get("message", "")}
+        if error_id := run.error.get("error_id"):
+            data["error_id"] = error_id
+    else:
+        text = _output_text(run)
+        data |= {"text": text[:_SHOWN]} | ({"is_cut": True} if len(text) > _SHOWN else {})
+    context.emit("tool_finished", data)
+    if "handle" in output:
+        cut = {key: data[key] for key in ("turn", "call", "tool", "handle", "total_bytes")}
+        context.emit("compacted", {"layer": "result", **cut})
+
+
+def _shown_arguments(call: ToolCall) -> Any:
+    try:
+        return _read_arguments(call)
+    except InvalidRequest:
+        return call.arguments
+
+
+def _key_of(call: ToolCall) -> tuple[str, str]:
+    return call.name, call.arguments

@@ -1,0 +1,5 @@
+"""Agents: who answers, with which instructions, model and tools."""
+
+from pegboard.features.agents.service import AgentProfile, Agents, AgentToolSelection
+
+__all__ = ["AgentProfile", "AgentToolSelection", "Agents"]

@@ -1,0 +1,199 @@
+"""The `Agents` service: the agents of a board, and the tools that each may use."""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from pegboard.core.principal import LOCAL, Principal
+from pegboard.core.suggestions import did_you_mean
+from pegboard.core.tool import Tool, is_for_models
+from pegboard.engines import AgentLimits, Engine
+from pegboard.errors import AgentNotFound, Unavailable
+from pegboard.execution.wait_for_source import wait_for_source
+from pegboard.registry import ToolRegistry
+
+AUTO = "auto"
+"""The name that chooses no agent: the generic assistant, with all tools."""
+_MAX_NAMES = 10
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AgentProfile:
+    """What the operator says of an agent.
+
+    Attributes:
+        instructions: The system prompt; empty for that of the generic assistant. Leaves by no door.
+        model: `provider:name`; empty for the model of the board.
+        tools: Names and globs of its tools; None for all of the board.
+        temperature: None for the provider's default.
+        always_listed: Names and globs of tools that the model is always shown.
+    """
+
+    name: str
+    description: str = ""
+    instructions: str = ""
+    model: str = ""
+    tools: tuple[str, ...] | None = None
+    engine: Engine = "react"
+    limits: AgentLimits = field(default_factory=AgentLimits)
+    temperature: float | None = None
+    concurrent_tool_calls: bool = True
+    always_listed: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AgentToolSelection:
+    """The tools of an agent for a caller.
+
+    Attributes:
+        tools: In the order of the agent's list.
+        missing: Why a tool of the list is missing now, by name.
+        unknown: Why the agent is unavailable, by the names that no tool has.
+    """
+
+    tools: tuple[Tool, ...]
+    missing: Mapping[str, str] = field(default_factory=dict[str, str])
+    unknown: Mapping[str, str] = field(default_factory=dict[str, str])
+
+    @property
+    def problem(self) -> str:
+        """Why the agent is unavailable; empty when it can work."""
+        return " ".join(self.unknown.values())
+
+
+class Agents:
+    """The agents of a board.
+
+    Args:
+        registry: The board's tools.
+        profiles: The agents there are now; asked each time, so that a reload takes effect.
+    """
+
+    def __init__(
+        self, registry: ToolRegistry, profiles: Callable[[], Sequence[AgentProfile]]
+    ) -> None:
+        self._registry = registry
+        self._profiles = profiles
+
+    def list(self, *, principal: Principal = LOCAL) -> list[dict[str, Any]]:
+        """The agents as data, without their instructions; unavailable ones with the reason."""
+        return [self._view(profile, principal) for profile in self._profiles()]
+
+    def show(self, name: str, *, principal: Principal = LOCAL) -> dict[str, Any]:
+        """One agent as data. Raises as `find`."""
+        return self._view(self.find(name), principal)
+
+    def find(self, name: str) -> AgentProfile:
+        """The agent of a name.
+
+        Raises:
+            AgentNotFound: There is none; names those there are.
+        """
+        profiles = {profile.name: profile for profile in self._profiles()}
+        if name in profiles:
+            return profiles[name]
+        known = [*profiles][:_MAX_NAMES]
+        there = f"there are {', '.join([AUTO, *known])}"
+        hint = did_you_mean(name, known, otherwise=f"{there}.")
+        raise AgentNotFound(f"There is no agent '{name[:100]}'; {hint}")
+
+    def resolve_name(self, name: str) -> str:
+        """The stored name of a chosen agent: empty for `auto`. Raises as `find`."""
+        return "" if name in {"", AUTO} else self.find(name).name
+
+    async def require(
+        self, name: str, *, principal: Principal
+    ) -> tuple[AgentProfile, AgentToolSelection]:
+        """An agent and its tools for a caller, after waiting for sources that come.
+
+        An agent that may use all tools of the board has an empty selection.
+
+        Args:
+            name: Of an agent; empty for the generic assistant.
+            principal: The caller.
+
+        Raises:
+            AgentNotFound: There is no such agent.
+            Unavailable: It is unavailable; says why.
+        """
+        profile = self.find(name) if name else AgentProfile(name="")
+        if profile.tools is None:
+            return profile, AgentToolSelection(tools=())
+        for wanted in profile.tools:
+            if not _is_glob(wanted):
+                await wait_for_source(self._registry.environment, wanted)
+        selection = self.select_tools(profile, principal=principal)
+        if selection.problem:
+            raise Unavailable(
+                f"The agent '{name}' is unavailable: {selection.problem}", permanent=True
+            )
+        return profile, selection
+
+    def select_tools(
+        self, profile: AgentProfile, *, principal: Principal = LOCAL
+    ) -> AgentToolSelection:
+        """The tools of an agent that a caller may see now."""
+        registry = self._registry
+        if profile.tools is None:
+            return AgentToolSelection(tools=tuple(registry.visible_to_models(principal)))
+        chosen: dict[str, Tool] = {}
+        missing: dict[str, str] = {}
+        unknown: dict[str, str] = {}
+        for wanted in profile.tools:
+            if _is_glob(wanted):
+                tools = map(registry.find, registry.match_names(wanted))
+                found = {
+                    tool.spec.name: tool
+                    for tool in tools
+                    if tool is not None
+                    and is_for_models(tool)
+                    and registry.may_see(tool, principal)
+                }
+                chosen |= found
+                if not found:
+                    missing[wanted] = "no tool matches"
+                continue
+            tool = registry.find(wanted)
+            if tool is None:
+                self._note_missing(wanted, principal, missing, unknown)
+            elif not is_for_models(tool):
+                unknown[wanted] = f"'{wanted}' is an agent, which no agent may have as a tool."
+            elif registry.may_see(tool, principal):
+                chosen[tool.spec.name] = tool
+            elif tool.spec.unavailable:
+                missing[wanted] = tool.spec.unavailable
+        return AgentToolSelection(tools=tuple(chosen.values()), missing=missing, unknown=unknown)
+
+    def _note_missing(
+        self,
+        wanted: str,
+        principal: Principal,
+        missing: dict[str, str],
+        unknown: dict[str, str],
+    ) -> None:
+        environment = self._registry.environment
+        if environment.pending_source(wanted) is not None:
+            missing[wanted] = "its source has not answered yet"
+        elif reason := environment.why_missing(wanted):
+            missing[wanted] = reason
+        else:
+            nearest = self._registry.nearest(wanted, principal)
+            hint = did_you_mean(wanted, nearest)
+            unknown[wanted] = f"There is no tool '{wanted}'{f'; {hint}' if hint else '.'}"
+
+    def _view(self, profile: AgentProfile, principal: Principal) -> dict[str, Any]:
+        selection = self.select_tools(profile, principal=principal)
+        return {
+            "name": profile.name,
+            "description": profile.description,
+            "model": profile.model,
+            "engine": profile.engine,
+            "tools": None if profile.tools is None else [*profile.tools],
+            "tool_count": len(selection.tools),
+            "missing": dict(selection.missing),
+            "unavailable": selection.problem,
+        }
+
+
+def _is_glob(name: str) -> bool:
+    return any(sign in name for sign in "*?[")

@@ -1,0 +1,17 @@
+"""Conversations: people ask, agents answer, and everything is stored."""
+
+from pegboard.features.conversations.answers import ConversationAnswers
+from pegboard.features.conversations.history import ConversationHistory, read_history
+from pegboard.features.conversations.message_files import MessageFile
+from pegboard.features.conversations.service import Conversations, NewMessage
+from pegboard.features.conversations.stream import ChatEvent
+
+__all__ = [
+    "ChatEvent",
+    "ConversationAnswers",
+    "ConversationHistory",
+    "Conversations",
+    "MessageFile",
+    "NewMessage",
+    "read_history",
+]

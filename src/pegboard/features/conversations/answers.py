@@ -1,0 +1,208 @@
+"""The runs that answer messages: started, and stored in the conversation when they have ended."""
+
+import asyncio
+import logging
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from msgspec import structs
+
+from pegboard.concurrency.log_and_continue import log_and_continue
+from pegboard.core.event import Event, RunEnded
+from pegboard.core.graph import Graph, Node, NodeState
+from pegboard.core.ports.conversation_store import (
+    Conversation,
+    ConversationStore,
+    Exchange,
+    ExchangeState,
+)
+from pegboard.core.ports.run_store import RunStore
+from pegboard.core.principal import LOCAL, Principal
+from pegboard.core.result import error_to_dict
+from pegboard.core.run import RunResult
+from pegboard.errors import PegboardError
+from pegboard.features.runs import Runs
+
+_LOG = logging.getLogger("pegboard.conversations")
+CHAT = "chat"
+"""The name of the graphs that answer messages."""
+
+_END_STATES: Mapping[NodeState, ExchangeState] = {
+    NodeState.COMPLETED: "completed",
+    NodeState.FAILED: "failed",
+    NodeState.CANCELLED: "cancelled",
+}
+
+
+def _ignore(_conversation: str) -> None:
+    pass
+
+
+def run_key_of(message: str) -> str:
+    """The idempotency key of the run that answers a message; no header can carry its line break."""
+    return f"message\n{message}"
+
+
+def chat_graph(exchange: Exchange, conversation: Conversation) -> Graph:
+    """The graph that answers a message: one agent, or one goal where an engine is named.
+
+    A conversation with a named agent leaves the engine to that agent.
+    """
+    engine = conversation.engine or ("own" if conversation.agent else "react")
+    config = {
+        "agent": conversation.agent,
+        "conversation": conversation.id,
+        "message": exchange.id,
+        "model": conversation.model,
+        "engine": "" if engine == "react" else engine,
+    }
+    node = Node(
+        id="agent",
+        kind="agent" if engine == "react" else "goal",
+        input={"message": "$.params.message"},
+        config={name: value for name, value in config.items() if value},
+    )
+    params = {
+        "type": "object",
+        "properties": {"message": {"type": "string"}},
+        "required": ["message"],
+    }
+    return Graph(nodes=(node,), name=CHAT, params=params, output="$.steps.agent.output")
+
+
+class ConversationAnswers:
+    """Starts the runs that answer messages, and stores how they end.
+
+    Args:
+        store: Stores conversations.
+        runs: Starts runs.
+        run_store: Where runs are stored.
+        now: Unix seconds.
+
+    Attributes:
+        changed: Called with a conversation whenever one of its exchanges has changed.
+    """
+
+    def __init__(
+        self,
+        store: ConversationStore,
+        *,
+        runs: Runs,
+        run_store: RunStore,
+        now: Callable[[], float],
+    ) -> None:
+        self.changed: Callable[[str], None] = _ignore
+        self._store = store
+        self._runs = runs
+        self._run_store = run_store
+        self._now = now
+        self._tasks: set[asyncio.Task[None]] = set()
+        self._closed = False
+
+    async def start(
+        self, exchange: Exchange, conversation: Conversation, principal: Principal
+    ) -> None:
+        """Start the run that answers an exchange; starting it again has no effect.
+
+        Raises:
+            PegboardError: It cannot be answered; the exchange has failed with this error.
+        """
+        try:
+            await self._runs.start_graph(
+                chat_graph(exchange, conversation),
+                {"message": exchange.text},
+                principal=principal,
+                key=run_key_of(exchange.id),
+            )
+        except PegboardError as error:
+            failed = structs.replace(
+                exchange, state="failed", error=error_to_dict(error), finished_at=self._now()
+            )
+            await self._finish(failed, principal=principal)
+            raise
+
+    async def catch_up(self, exchange: Exchange, *, wait: bool = False) -> None:
+        """Store the end of an exchange if its run has ended; start the run if it never began.
+
+        Args:
+            exchange: One that is being answered.
+            wait: Whether to wait until the run has ended, or waits for a person.
+        """
+        conversation = await self._store.get(exchange.conversation)
+        if conversation is None:
+            return
+        run = await self._run_store.get(exchange.run_id)
+        if run is None:
+            await self.start(exchange, conversation, _principal_of(conversation))
+            return
+        principal = run.start.principal
+        if wait and run.finished_at is None:
+            await self._runs.wait(exchange.run_id, principal=principal)
+            run = await self._run_store.get(exchange.run_id)
+        if run is None or run.finished_at is None or run.result is None:
+            return
+        ended, steered = read_end(exchange, run.result, run.finished_at)
+        await self._finish(ended, steered=steered, principal=principal)
+
+    async def recover(self) -> None:
+        """Continue what an earlier process left: answers that ended, and runs that never began."""
+        for exchange in await self._store.working():
+            with log_and_continue(_LOG, f"conversations: message {exchange.id} is not answered"):
+                await self.catch_up(exchange)
+
+    def on_event(self, event: Event) -> None:
+        """Store the end of a run that answers a message."""
+        if not isinstance(event, RunEnded) or event.graph != CHAT or self._closed:
+            return
+        task = asyncio.get_running_loop().create_task(self._settle(event.run_id))
+        self._tasks.add(task)
+        task.add_done_callback(self._tasks.discard)
+
+    async def close(self) -> None:
+        """Wait for ends that are being stored."""
+        self._closed = True
+        if self._tasks:
+            await asyncio.wait(self._tasks)
+
+    async def _settle(self, run_id: str) -> None:
+        with log_and_continue(_LOG, f"conversations: the end of run {run_id} is not stored yet"):
+            exchange = await self._store.of_run(run_id)
+            if exchange is not None and exchange.state == "working":
+                await self.catch_up(exchange, wait=True)
+
+    async def _finish(
+        self, ended: Exchange, *, steered: tuple[str, ...] = (), principal: Principal
+    ) -> None:
+        end = await self._store.finish(ended, steered=steered)
+        if end is None:
+            return
+        self.changed(ended.conversation)
+        conversation = await self._store.get(ended.conversation)
+        if end.next is not None and conversation is not None:
+            with log_and_continue(_LOG, f"conversations: message {end.next.id} is not answered"):
+                await self.start(end.next, conversation, principal)
+            self.changed(ended.conversation)
+
+
+def read_end(
+    exchange: Exchange, result: RunResult, finished_at: float
+) -> tuple[Exchange, tuple[str, ...]]:
+    """An exchange as its run has ended, and the messages that the run has taken up."""
+    output: Mapping[str, Any] = (result.nodes[0].output if result.nodes else None) or {}
+    ended = structs.replace(
+        exchange,
+        state=_END_STATES.get(result.state, "failed"),
+        answer=str(output.get("text", "")),
+        messages=tuple(output.get("messages") or ()),
+        usage=output.get("usage") or {},
+        error=result.error,
+        finished_at=finished_at,
+    )
+    return ended, tuple(output.get("received") or ())
+
+
+def _principal_of(conversation: Conversation) -> Principal:
+    """For whom a message is answered whose run never began."""
+    if conversation.principal == LOCAL.id and conversation.tenant == LOCAL.tenant:
+        return LOCAL
+    return Principal(id=conversation.principal, tenant=conversation.tenant)

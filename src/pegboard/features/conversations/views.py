@@ -1,0 +1,78 @@
+"""Conversations for display: as JSON-compatible data, and as Markdown."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from msgspec import to_builtins
+
+from pegboard.core.ports.conversation_store import Conversation, Exchange
+from pegboard.features.conversations.history import find_branch
+from pegboard.features.conversations.stream import encode_position
+
+_INTERNAL = ("principal", "tenant")
+
+
+def view_conversation(
+    conversation: Conversation, exchanges: Sequence[Exchange] | None = None
+) -> dict[str, Any]:
+    """A conversation as data; with its exchanges if they are given."""
+    data: dict[str, Any] = to_builtins(conversation)
+    for name in _INTERNAL:
+        data.pop(name)
+    grants = data.pop("grants")
+    if exchanges is not None:
+        data["grants"] = [_view_grant(item) for item in grants]
+        data["exchanges"] = [view_exchange(item) for item in exchanges]
+    return data
+
+
+def _view_grant(grant: Mapping[str, Any]) -> dict[str, Any]:
+    """A standing approval as data."""
+    names = ("id", "tool", "version", "reason", "approval", "granted_by", "granted_at")
+    is_narrow = bool(grant.get("arguments_digest"))
+    return {
+        **{name: grant[name] for name in names},
+        "scope": "arguments" if is_narrow else "tool",
+        "arguments": grant.get("shown"),
+    }
+
+
+def view_exchange(exchange: Exchange) -> dict[str, Any]:
+    """A message with its answer as data."""
+    data: dict[str, Any] = to_builtins(exchange)
+    data["position"] = encode_position(data.pop("number"), 0)
+    return data
+
+
+def render_markdown(conversation: Conversation, exchanges: Sequence[Exchange]) -> str:
+    """The branch that is shown, as a document for people."""
+    lines = [f"# {conversation.title or 'Conversation'}", ""]
+    for item in find_branch(exchanges, conversation.head):
+        if item.state in {"withdrawn", "queued"}:
+            continue
+        lines += ["## Question", "", item.text, ""]
+        for message in item.messages:
+            lines += _render_message(message)
+        if item.error is not None:
+            lines += [f"*It failed: {item.error.get('message', '')}*", ""]
+        elif item.state == "cancelled":
+            lines += ["*It was stopped.*", ""]
+    return "\n".join(lines)
+
+
+def _render_message(message: Mapping[str, Any]) -> list[str]:
+    text = str(message.get("text", ""))
+    match message.get("role"):
+        case "assistant":
+            calls = [
+                f"* `{call['name']}` `{call['arguments']}`" for call in message.get("calls", ())
+            ]
+            return [
+                *(("## Answer", "", text, "") if text else ()),
+                *calls,
+                *([""] if calls else ()),
+            ]
+        case "user" if not message.get("is_note"):
+            return ["## Question", "", text, ""]
+        case _:
+            return []

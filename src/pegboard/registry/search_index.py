@@ -1,0 +1,399 @@
+"""`SearchIndex`: finds tools by words, and follows each change of a tool at once.
+
+An inverted index with BM25 over weighted fields. Formula: Robertson and Zaragoza, "The
+Probabilistic Relevance Framework: BM25 and Beyond" (2009), with a fixed usual length in place of
+the average one, so that a change of one tool changes no weight of another.
+
+A question that asks for several things is split, and each intent finds tools of its own. The score
+of a tool is that of the intent that it fits best, in part of the whole question.
+"""
+
+import math
+from bisect import bisect_left
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from difflib import get_close_matches
+from heapq import nlargest
+from itertools import islice
+from typing import Any, cast
+
+from pegboard.core.tool import Tool, ToolSpec
+from pegboard.registry.search_text import list_words, split_intents
+
+_K1 = 1.2
+_B = 0.6
+_USUAL_LENGTH = 30.0
+"""The weighted number of words of a usual tool."""
+_NAME, _LABELS, _DESCRIPTION, _PARAMETER, _PARAMETER_TEXT = 2.5, 1.0, 1.0, 1.0, 0.5
+_EXAMPLE = 0.5
+_MAX_TEXT = 2_000
+"""Characters of a description that are indexed; of each parameter's, a tenth."""
+_MAX_PARAMETERS = 200
+_WHOLE = 0.4
+"""How much the whole question counts in the score of one intent."""
+_NAMED = 0.25
+"""What a tool gains whose name an intent contains in full."""
+_KIN = 0.05
+"""What a tool gains by others of its source that fit the question, too."""
+_CANDIDATES, _MOST_CANDIDATES = 64, 192
+"""Tools that are ranked in the end: for one intent, and for all together."""
+_COMMON = 128
+"""A term of more tools than this, or a weak word, adds to those that rarer terms have found, if
+there are enough."""
+_SPREAD = 2
+"""As many times the candidates are kept before common terms are added."""
+_FORM_WEIGHT = 0.5
+_MAX_FORMS = 50
+_MIN_FORM = 3
+_MAX_ENDING = 4
+_MIN_TYPO, _LIKE = 5, 0.8
+"""Where no word is known, those of so many letters are corrected to words that are so similar."""
+
+Scores = dict[int, float]
+Keep = Callable[[Tool], bool]
+
+
+@dataclass(frozen=True, slots=True)
+class _Document:
+    """An indexed tool.
+
+    Attributes:
+        terms: All of them, to forget it again.
+        name: The terms of its name.
+        family: Its source, as far as known.
+    """
+
+    tool: Tool
+    terms: tuple[str, ...]
+    name: frozenset[str]
+    family: str
+
+
+class _Vocabulary:
+    """Sorted terms; new ones are sorted in when they are needed."""
+
+    def __init__(self) -> None:
+        self._sorted: list[str] = []
+        self._new: list[str] = []
+
+    def add(self, term: str) -> None:
+        self._new.append(term)
+
+    def discard(self, term: str) -> None:
+        terms = self._settle()
+        at = bisect_left(terms, term)
+        if at < len(terms) and terms[at] == term:
+            del terms[at]
+
+    def starting_with(self, prefix: str) -> Iterator[str]:
+        terms = self._settle()
+        for at in range(bisect_left(terms, prefix), len(terms)):
+            if not terms[at].startswith(prefix):
+                return
+            yield terms[at]
+
+    def _settle(self) -> list[str]:
+        if self._new:
+            self._sorted += self._new
+            self._sorted.sort()  # quick: nearly all are sorted already
+            self._new.clear()
+        return self._sorted
+
+
+class SearchIndex:
+    """A search index over tools by name; each change costs as much as the changed tool is long."""
+
+    def __init__(self, tools: Iterable[Tool] = ()) -> None:
+        self._postings: dict[str, Scores] = {}
+        self._vocabulary = _Vocabulary()
+        self._documents: dict[int, _Document] = {}
+        self._numbers: dict[str, int] = {}
+        self._next = 0
+        for tool in tools:
+            self.put(tool.spec.name, tool)
+
+    def __len__(self) -> int:
+        return len(self._documents)
+
+    def put(self, name: str, tool: Tool) -> None:
+        """Add a tool, or replace the one of this name."""
+        number = self._numbers.get(name)
+        if number is None:
+            number = self._numbers[name] = self._next
+            self._next += 1
+        elif self._documents[number].tool is tool:
+            return
+        else:
+            self._forget(number)
+        counts = _count_terms(name, tool)
+        for term, gain in _to_gains(counts).items():
+            postings = self._postings.get(term)
+            if postings is None:
+                postings = self._postings[term] = {}
+                self._vocabulary.add(term)
+            postings[number] = gain
+        family = tool.spec.source or name.rpartition("__")[0]
+        self._documents[number] = _Document(
+            tool, tuple(counts), frozenset(list_words(name)), family
+        )
+
+    def remove(self, name: str) -> None:
+        """Remove the tool of this name, if there is one."""
+        number = self._numbers.pop(name, None)
+        if number is not None:
+            self._forget(number)
+            del self._documents[number]
+
+    def search(self, question: str, keep: Keep, limit: int) -> list[Tool]:
+        """The best matching tools, among those that `keep` accepts."""
+        if limit < 1 or not self._documents:
+            return []
+        intents = split_intents(question)
+        found = self._rank(intents, keep, limit)
+        if not found:
+            found = self._rank([self._correct(terms) for terms in intents], keep, limit)
+        return [self._documents[number].tool for number in found]
+
+    def _rank(self, intents: list[dict[str, float]], keep: Keep, limit: int) -> list[int]:
+        count = min(_CANDIDATES, _MOST_CANDIDATES // (len(intents) or 1))
+        search = _Search(self._documents, keep, max(count, limit))
+        for terms in intents:
+            search.add_intent(self._list_weighted(terms, search.accept))
+        return search.rank()[:limit]
+
+    def _correct(self, terms: Mapping[str, float]) -> dict[str, float]:
+        """The known words that unknown ones may have been meant to be."""
+        corrected: dict[str, float] = {}
+        for word, weight in terms.items():
+            if weight == 1.0 and len(word) >= _MIN_TYPO:
+                alike = list(self._vocabulary.starting_with(word[:2]))
+                for near in get_close_matches(word, alike, n=2, cutoff=_LIKE):
+                    corrected[near] = weight
+        return corrected
+
+    def _forget(self, number: int) -> None:
+        for term in self._documents[number].terms:
+            postings = self._postings[term]
+            del postings[number]
+            if not postings:
+                del self._postings[term]
+                self._vocabulary.discard(term)
+
+    def _list_weighted(
+        self, terms: Mapping[str, float], accept: Callable[[int], bool]
+    ) -> "list[_Term]":
+        """What tools gain by each term, the rarest first."""
+        found = [
+            _Term(word, weight * self._rarity(len(postings)), postings, weight < _FORM_WEIGHT)
+            for word, weight, postings in self._look_up(terms, accept)
+            if postings
+        ]
+        found.sort(key=lambda term: (term.is_weak, len(term.postings)))
+        return found
+
+    def _look_up(
+        self, terms: Mapping[str, float], accept: Callable[[int], bool]
+    ) -> Iterator[tuple[str, float, Scores]]:
+        for term, weight in terms.items():
+            known = self._postings.get(term)
+            if known and any(map(accept, known)):
+                yield term, weight, known
+            elif weight == 1.0:
+                yield term, _FORM_WEIGHT, self._join_forms(term)
+
+    def _join_forms(self, word: str) -> Scores:
+        """What tools gain by the longer and shorter forms of a word that no tool uses."""
+        if len(word) < _MIN_FORM:
+            return {}
+        joined: Scores = {}
+        for form in self._list_forms(word):
+            for number, gain in self._postings[form].items():
+                joined[number] = max(gain, joined.get(number, 0.0))
+        return joined
+
+    def _list_forms(self, word: str) -> Iterator[str]:
+        yield from islice(self._vocabulary.starting_with(word), _MAX_FORMS)
+        for length in range(len(word) - 1, max(_MIN_FORM, len(word) - _MAX_ENDING - 1), -1):
+            if word[:length] in self._postings:
+                yield word[:length]
+        for at in range(_MIN_FORM, len(word) - _MIN_FORM + 1):  # `zipcode` is `zip` and `code`
+            if word[:at] in self._postings and word[at:] in self._postings:
+                yield word[:at]
+                yield word[at:]
+
+    def _rarity(self, count: int) -> float:
+        return math.log(1 + (len(self._documents) - count + 0.5) / (count + 0.5))
+
+
+@dataclass(frozen=True, slots=True)
+class _Term:
+    word: str
+    weight: float
+    postings: Scores
+    is_weak: bool
+
+
+class _Search:
+    """One search: the tools of each intent, and then the best of all."""
+
+    def __init__(self, documents: Mapping[int, _Document], keep: Keep, count: int) -> None:
+        self._documents = documents
+        self._keep = keep
+        self._count = count
+        self._is_kept: dict[int, bool] = {}
+        self._intents: list[Scores] = []
+
+    def add_intent(self, terms: list[_Term]) -> None:
+        """Score the tools that fit an intent."""
+        if terms:
+            scores = self._find(terms)
+            self._intents.append(self._favour_named(scores, terms))
+
+    def rank(self) -> list[int]:
+        """The numbers of the tools that were found, the best first."""
+        intents = [scores for scores in self._intents if scores]
+        if not intents:
+            return []
+        scores = intents[0] if len(intents) == 1 else self._favour_kin(_join(intents))
+        return sorted(scores, key=lambda number: (-scores[number], number))
+
+    def _find(self, terms: list[_Term]) -> Scores:
+        scores: Scores = {}
+        is_narrow = False
+        for term in terms:
+            weight, postings = term.weight, term.postings
+            is_common = term.is_weak or len(postings) > _COMMON
+            if is_common and len(scores) >= self._count and not is_narrow:
+                # only what may be found counts as enough
+                scores = self._take(scores, self._count * _SPREAD)
+                is_narrow = len(scores) >= self._count
+            if is_common and is_narrow:
+                for number in postings.keys() & scores.keys():
+                    scores[number] += weight * postings[number]
+            elif scores:
+                for number, gain in postings.items():
+                    scores[number] = scores.get(number, 0.0) + weight * gain
+            else:
+                scores = {number: weight * gain for number, gain in postings.items()}
+        return self._take(scores, self._count)
+
+    def _take(self, scores: Scores, most: int) -> Scores:
+        """The best of those that may be found."""
+        best = scores if len(scores) <= most else _keep_best(scores, most)
+        chosen = self._take_accepted(best, most)
+        if len(chosen) < most and len(best) < len(scores):
+            chosen = self._take_accepted(scores, most)  # some of the best may not be found
+        return chosen
+
+    def _take_accepted(self, scores: Scores, most: int) -> Scores:
+        chosen: Scores = {}
+        for number in sorted(scores, key=lambda number: (-scores[number], number)):
+            if self.accept(number):
+                chosen[number] = scores[number]
+                if len(chosen) == most:
+                    break
+        return chosen
+
+    def accept(self, number: int) -> bool:
+        """Whether a tool may be found."""
+        known = self._is_kept.get(number)
+        if known is None:
+            known = self._is_kept[number] = self._keep(self._documents[number].tool)
+        return known
+
+    def _favour_named(self, scores: Scores, terms: list[_Term]) -> Scores:
+        """Let tools gain whose names the intent contains."""
+        words = {term.word for term in terms}
+        for number in scores:
+            name = self._documents[number].name
+            if name and not name.isdisjoint(words):
+                scores[number] *= 1 + _NAMED * len(name & words) / len(name)
+        return scores
+
+    def _favour_kin(self, scores: Scores) -> Scores:
+        """Let tools gain by others of their source: intents of one question often go to one."""
+        best = nlargest(_CANDIDATES, scores, key=lambda number: (scores[number], -number))
+        kin: dict[str, list[float]] = {}
+        for number in best:
+            kin.setdefault(self._documents[number].family, []).append(scores[number])
+        for number in best:
+            family = self._documents[number].family
+            if family and len(kin[family]) > 1:
+                scores[number] += _KIN * sum(kin[family][:3])
+        return scores
+
+
+def _keep_best(scores: Scores, count: int) -> Scores:
+    """The best, and all that are as good as the last of them."""
+    least = sorted(scores.values(), reverse=True)[count - 1]
+    return {number: score for number, score in scores.items() if score >= least}
+
+
+def _join(intents: list[Scores]) -> Scores:
+    """The score of each tool for the intent that it fits best; intents weigh nearly the same."""
+    whole: Scores = {}
+    for scores in intents:
+        for number, score in scores.items():
+            whole[number] = whole.get(number, 0.0) + score
+    joined: Scores = {}
+    for scores in intents:
+        fits = {number: score + _WHOLE * whole[number] for number, score in scores.items()}
+        scale = 1 / math.sqrt(max(fits.values()))
+        for number, fit in fits.items():
+            joined[number] = max(fit * scale, joined.get(number, 0.0))
+    return joined
+
+
+def _to_gains(counts: Mapping[str, float]) -> dict[str, float]:
+    """What a tool gains by each of its terms, before the rarity of the term."""
+    norm = _K1 * (1 - _B + _B * sum(counts.values()) / _USUAL_LENGTH)
+    return {term: count * (_K1 + 1) / (count + norm) for term, count in counts.items()}
+
+
+def _count_terms(name: str, tool: Tool) -> dict[str, float]:
+    """How often each term stands in a tool, by the weight of where it stands."""
+    spec = tool.spec
+    labels = (*spec.tags, *spec.capabilities, *spec.supported_tasks, *_categories(spec.category))
+    counts: dict[str, float] = {}
+    fields = [
+        (f"{name} {spec.title}", _NAME),
+        (" ".join(labels), _LABELS),
+        (spec.description[:_MAX_TEXT], _DESCRIPTION),
+    ]
+    for parameter, text in islice(_list_parameters(tool), _MAX_PARAMETERS):
+        fields += [(parameter, _PARAMETER), (text[: _MAX_TEXT // 10], _PARAMETER_TEXT)]
+    fields += [(text, _EXAMPLE) for text in _list_texts(spec.examples)]
+    for text, weight in fields:
+        for word in list_words(text):
+            counts[word] = counts.get(word, 0.0) + weight
+    return counts
+
+
+def _list_texts(examples: Iterable[Mapping[str, Any]]) -> Iterator[str]:
+    """The texts that are arguments of examples."""
+    for example in examples:
+        yield from (item[:_MAX_TEXT] for item in example.values() if isinstance(item, str))
+
+
+def _categories(category: str) -> tuple[str, ...]:
+    return () if category == ToolSpec.category else (category,)
+
+
+def _list_parameters(tool: Tool) -> Iterator[tuple[str, str]]:
+    """Names and descriptions of parameters; the schema of a function is not built for it."""
+    texts: Mapping[str, str] | None = getattr(tool, "parameter_texts", None)
+    if texts is not None:
+        return iter(texts.items())
+    return _list_properties(tool.spec.input_schema, depth=0)
+
+
+def _list_properties(schema: Mapping[str, Any], depth: int) -> Iterator[tuple[str, str]]:
+    properties = schema.get("properties")
+    if not isinstance(properties, Mapping):
+        return
+    for name, given in cast("Mapping[str, Any]", properties).items():
+        found = cast("Mapping[str, Any]", given if isinstance(given, Mapping) else {})
+        description = found.get("description")
+        yield name, description if isinstance(description, str) else ""
+        if depth == 0:
+            yield from _list_properties(found, 1)

@@ -1,0 +1,128 @@
+"""`Toolset`: the tools that one caller may and needs to see in one request."""
+
+from collections.abc import Callable, Coroutine, Iterator, Mapping
+from dataclasses import dataclass, field
+from dataclasses import replace as replace_fields
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+from pegboard.core.context import Arguments, ToolContext
+from pegboard.core.model_messages import ModelTool
+from pegboard.core.principal import Principal
+from pegboard.core.provider_schema import provider_schema
+from pegboard.core.result import ToolResult
+from pegboard.core.tool import Tool
+from pegboard.execution.wait_for_source import wait_for_source
+from pegboard.registry.registry import ToolRegistry
+from pegboard.registry.search import ToolQuery
+
+if TYPE_CHECKING:
+    from pegboard.execution import CallEnvironment
+
+
+def _every(_tool: Tool) -> bool:
+    return True
+
+
+@dataclass(frozen=True, kw_only=True)
+class Toolset:
+    """A view of a registry for one request; it never changes.
+
+    It takes the place of a registry for engines, the planner and graphs. Calls go through the
+    registry's own pipeline, with the rights of the moment: a toolset narrows what is reachable and
+    grants nothing.
+
+    Attributes:
+        registry: Where the tools are.
+        listed: The tools that a model is shown, in the order in which it sees them.
+        reaches: Whether a tool that is not listed can be called all the same.
+        missing: Why a tool or source that belongs here is missing, by name.
+        rendered: What a model is shown, where that is more than the listed tools or was rendered
+            before; None to render the listed tools.
+        has_meta_tools: Whether `rendered` has the meta-tools `find_tools` and `call_tool`.
+    """
+
+    registry: ToolRegistry
+    listed: tuple[Tool, ...]
+    reaches: Callable[[Tool], bool] = _every
+    missing: Mapping[str, str] = field(default_factory=dict[str, str])
+    rendered: tuple[ModelTool, ...] | None = None
+    has_meta_tools: bool = False
+
+    @property
+    def environment(self) -> "CallEnvironment":
+        """The call environment of the registry."""
+        return self.registry.environment
+
+    @cached_property
+    def model_tools(self) -> tuple[ModelTool, ...]:
+        """What models are shown; rendered once."""
+        if self.rendered is not None:
+            return self.rendered
+        return tuple(render_tool(tool) for tool in self.listed)
+
+    def replace(self, **changes: Any) -> "Toolset":
+        """A copy with some fields replaced."""
+        return replace_fields(self, **changes)
+
+    def __iter__(self) -> Iterator[Tool]:
+        return iter(self.listed)
+
+    def __len__(self) -> int:
+        return len(self.listed)
+
+    def find(self, name: str) -> Tool | None:
+        """The tool of a name or id, if it is reachable here; None otherwise."""
+        tool = self.registry.find(name)
+        return tool if tool is not None and self.is_reachable(tool) else None
+
+    def search(self, query: str, *, limit: int, principal: Principal) -> list[Tool]:
+        """The tools that fit best, of those that are reachable here and that the caller may see."""
+        wanted = ToolQuery(query=query, limit=limit)
+        return self.registry.search(wanted, principal=principal, keep=self.is_reachable)
+
+    def nearest(self, name: str, principal: Principal) -> tuple[str, ...]:
+        """At most three similar names of reachable tools that this caller may see."""
+        return self.registry.nearest(name, principal, keep=self.is_reachable)
+
+    def call(
+        self, name: str, arguments: Arguments = None, ctx: ToolContext[Any] | None = None
+    ) -> Coroutine[Any, Any, ToolResult]:
+        """Call a tool; one that is not reachable here is answered, and recorded, as unknown."""
+        tool, environment = self.registry.find(name), self.environment
+        if tool is None and environment.pending_source(name) is not None:
+            return self._call_coming(name, arguments, ctx or ToolContext())
+        if tool is None and environment.why_missing(name):
+            return self.registry.call(name, arguments, ctx)  # which says why
+        if tool is not None and self.is_reachable(tool):
+            return self.registry.call(name, arguments, ctx)
+        principal = (ctx or ToolContext()).principal
+        return self.registry.refuse_unknown(name, arguments, ctx, self.nearest(name, principal))
+
+    async def _call_coming(
+        self, name: str, arguments: Arguments, ctx: ToolContext[Any]
+    ) -> ToolResult:
+        """Call a tool once its source has answered: only then is known whether it is reachable."""
+        await wait_for_source(self.environment, name, deadline=ctx.deadline)
+        if self.environment.pending_source(name) is None:
+            return await self.call(name, arguments, ctx)
+        nearest = self.nearest(name, ctx.principal)
+        return await self.registry.refuse_unknown(name, arguments, ctx, nearest)
+
+    def is_reachable(self, tool: Tool) -> bool:
+        """Whether a tool of the registry can be called here, listed or not."""
+        return tool.spec.name in self._listed_names or self.reaches(tool)
+
+    @cached_property
+    def _listed_names(self) -> frozenset[str]:
+        return frozenset(tool.spec.name for tool in self.listed)
+
+
+def render_tool(tool: Tool) -> ModelTool:
+    """A tool as a model is shown it."""
+    spec = tool.spec
+    return ModelTool(
+        name=spec.name,
+        description=spec.model_description,
+        parameters=provider_schema(spec.input_schema),
+    )

@@ -1,0 +1,100 @@
+"""The `agents:` section of a board file."""
+
+from collections.abc import Sequence
+from typing import Annotated, Literal
+
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field
+
+_STRICT = ConfigDict(frozen=True, extra="forbid")
+_AUTO = "auto"
+
+
+def _check_name(name: str) -> str:
+    if name == _AUTO:
+        raise ValueError("'auto' means that no agent is chosen; write another name")
+    return name
+
+
+class AgentLimitsEntry(BaseModel):
+    """When one answer of an agent stops."""
+
+    model_config = _STRICT
+
+    turns: Annotated[int, Field(ge=1, le=1000, description="Turns of the model.")] = 50
+    calls: Annotated[int | None, Field(ge=1, description="Calls of tools.")] = None
+    tokens: Annotated[
+        int | None, Field(ge=1, description="Tokens of input and output together.")
+    ] = None
+    cost: Annotated[
+        float | None, Field(gt=0, description="US dollars, where prices are known.")
+    ] = None
+    seconds: Annotated[
+        float | None, Field(gt=0, description="From its start, waits for people included.")
+    ] = None
+
+
+class AgentEntry(BaseModel):
+    """An agent that people and programs can choose."""
+
+    model_config = _STRICT
+
+    name: Annotated[
+        str,
+        AfterValidator(_check_name),
+        Field(
+            pattern=r"^[a-zA-Z0-9][a-zA-Z0-9_-]{0,63}$",
+            description="By which it is chosen: letters, digits, `_` and `-`.",
+        ),
+    ]
+    description: Annotated[str, Field(max_length=2000, description="What it is for.")] = ""
+    instructions: Annotated[
+        str,
+        Field(
+            max_length=100_000,
+            description="The system prompt; by default that of a helpful assistant. Never shown.",
+        ),
+    ] = ""
+    model: Annotated[
+        str, Field(max_length=200, description="`provider:name`; by default the board's model.")
+    ] = ""
+    tools: Annotated[
+        tuple[str, ...] | None,
+        Field(
+            description="Names and globs of the tools that it may use; by default all of the "
+            "board. A name that no tool has makes the agent unavailable."
+        ),
+    ] = None
+    always_listed: Annotated[
+        tuple[str, ...],
+        Field(
+            description="Names and globs of tools that the model is always shown, beside those "
+            "that fit the question; names in `tools` are."
+        ),
+    ] = ()
+    engine: Annotated[
+        Literal["auto", "react", "dag"],
+        Field(
+            description="Whether one agent works on a message (`react`), it is planned as a goal "
+            "whose steps run at the same time (`dag`), or a model decides that (`auto`)."
+        ),
+    ] = "react"
+    limits: Annotated[AgentLimitsEntry, Field(description="When one answer stops.")] = (
+        AgentLimitsEntry()
+    )
+    temperature: Annotated[
+        float | None, Field(ge=0, le=2, description="By default the provider's.")
+    ] = None
+    concurrent_tool_calls: Annotated[
+        bool, Field(description="Whether the calls of a turn are made at once.")
+    ] = True
+
+
+def _check_unique(entries: Sequence[AgentEntry]) -> Sequence[AgentEntry]:
+    names = [entry.name for entry in entries]
+    twice = sorted({name for name in names if names.count(name) > 1})
+    if twice:
+        raise ValueError(f"each agent has a name of its own; more than one is {twice[0]!r}")
+    return entries
+
+
+AgentEntries = Annotated[tuple[AgentEntry, ...], AfterValidator(_check_unique)]

@@ -1,0 +1,48 @@
+"""Which models the `models` section of a board file may name."""
+
+from collections.abc import Iterator
+
+from pegboard.core.suggestions import did_you_mean
+from pegboard.errors import ConfigError
+from pegboard.runtime.board_file.language_models import ROLES, LanguageModels
+from pegboard.runtime.board_file.load import LoadedBoard, Place
+
+
+def check_models(loaded: LoadedBoard) -> None:
+    """Check which models the `models:` section of a board names.
+
+    Raises:
+        ConfigError: A provider or a name is unknown; one line per mistake.
+    """
+    faults = [
+        f"{loaded.where(('models', *place))}: models.{'.'.join(map(str, place))}: {fault}"
+        for place, fault in _find_faults(loaded.board.models)
+    ]
+    if faults:
+        raise ConfigError("\n".join(faults))
+
+
+def _find_faults(models: LanguageModels) -> Iterator[tuple[Place, str]]:
+    for role in ROLES:
+        if fault := _fault_of(getattr(models, role), models):
+            yield (role,), fault
+    for name, entry in models.named.items():
+        if fault := _fault_of(entry.model, LanguageModels()):
+            yield ("named", name, "model"), fault
+        for index, fallback in enumerate(entry.fallbacks):
+            if fault := _fault_of(fallback, models):
+                yield ("named", name, "fallbacks", index), fault
+
+
+def _fault_of(reference: str | None, models: LanguageModels) -> str:
+    from pegboard.models import PROVIDERS
+
+    if reference is None or reference in models.named:
+        return ""
+    provider, colon, model = reference.partition(":")
+    if not colon:
+        hint = did_you_mean(reference, list(models.named), otherwise="write 'provider:name'")
+        return f"there is no model '{reference}' in 'named'; {hint}"
+    if provider not in PROVIDERS or not model:
+        return f"write 'provider:name'; providers are {', '.join(sorted(PROVIDERS))}"
+    return ""

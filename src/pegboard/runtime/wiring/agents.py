@@ -1,0 +1,159 @@
+"""The node kinds of a board's graphs, and what its agents work with."""
+
+from collections.abc import Callable, Mapping, Sequence
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any, TypeVar
+
+from pegboard.core.principal import Principal
+from pegboard.core.tool import is_for_models
+from pegboard.errors import ConversationNotFound
+from pegboard.registry import ToolRegistry
+from pegboard.registry.toolset import Toolset
+from pegboard.runtime.board_file.agents import AgentEntry
+from pegboard.runtime.settings import Settings
+from pegboard.runtime.wiring.models import BoardModels
+from pegboard.runtime.wiring.subagents import BoardSubagents
+
+if TYPE_CHECKING:
+    from pegboard.engines import AgentConfig, AgentSetup
+    from pegboard.features.agents import AgentProfile, Agents
+    from pegboard.graphs import NodeKind
+    from pegboard.storage import Storage
+
+Part = TypeVar("Part")
+
+
+def create_agents(registry: ToolRegistry, entries: Callable[[], Sequence[AgentEntry]]) -> "Agents":
+    """The service of agents.
+
+    Args:
+        registry: The board's tools.
+        entries: The agents of the board file in force.
+    """
+    from pegboard.features.agents import Agents
+
+    return Agents(registry, lambda: [_to_profile(entry) for entry in entries()])
+
+
+def create_node_kinds(
+    registry: ToolRegistry,
+    storage: "Storage",
+    models: BoardModels,
+    agents: "Agents",
+    *,
+    settings: Settings,
+    always_listed: Callable[[], tuple[str, ...]],
+    subagents: BoardSubagents,
+) -> "Mapping[str, NodeKind]":
+    """The one table of node kinds, for the runner, the checker and the planner.
+
+    Args:
+        registry: The board's tools.
+        storage: Stores the conversations that agents go on with.
+        models: The board's language models.
+        agents: The agents of the board.
+        settings: How many tools a model is shown.
+        always_listed: Names and globs of tools that it is always shown, in the board file in force.
+        subagents: Runs agents that are tools.
+    """
+    from pegboard.assembly import ModelToolList, SelectionLimits, ToolSelector
+    from pegboard.engines import AgentNode, AgentSetup, ContextState, GoalNode
+    from pegboard.engines.agent import INSTRUCTIONS
+    from pegboard.features.conversations import ConversationHistory, read_history
+    from pegboard.graphs import KINDS
+
+    async def prepare(config: "AgentConfig", principal: Principal) -> "AgentSetup":
+        await _check_conversation(storage, config.conversation, principal)
+        history = (
+            await read_history(storage.conversations, config.conversation, config.message)
+            if config.conversation
+            else ConversationHistory()
+        )
+        profile, selection = await agents.require(config.agent, principal=principal)
+        names = frozenset(tool.spec.name for tool in selection.tools)
+        toolset = Toolset(
+            registry=registry,
+            listed=(),
+            reaches=(
+                is_for_models
+                if profile.tools is None
+                else lambda tool: tool.spec.name in names and is_for_models(tool)
+            ),
+            missing=selection.missing,
+        )
+        model = await models.get(config.model or profile.model)
+        last = await _read_last_output(storage, history.run_id)
+        state = _read_part(last, "context", ContextState)
+        await registry.prepare_search()
+        return AgentSetup(
+            model=model,
+            toolset=toolset,
+            selector=ToolSelector(
+                toolset,
+                principal=principal,
+                limits=SelectionLimits(
+                    list_all=settings.max_listed_tools,
+                    select=settings.selected_tools,
+                    always_listed=(*always_listed(), *_list_named(profile)),
+                    window=model.context_window,
+                ),
+                basis=f"{config.agent} {state.omitted if state else 0}",
+                kept=None if config.is_step else _read_part(last, "tools", ModelToolList),
+                goes_on=bool(config.conversation),
+            ),
+            instructions=profile.instructions or INSTRUCTIONS,
+            history=history.messages,
+            context_state=state,
+            limits=profile.limits,
+            concurrent_tool_calls=profile.concurrent_tool_calls,
+            temperature=profile.temperature,
+            engine=profile.engine,
+            fast_model=await models.find_fast(),
+        )
+
+    subagents.use(models)
+    agent = AgentNode(prepare)
+    return MappingProxyType({**KINDS, "agent": agent, "goal": GoalNode(prepare, agent)})
+
+
+async def _check_conversation(storage: "Storage", conversation: str, principal: Principal) -> None:
+    """Refuse a conversation of another caller: any graph may name one.
+
+    Raises:
+        ConversationNotFound: The caller has no such conversation.
+    """
+    from pegboard.features.permissions import may_see_conversation
+
+    known = await storage.conversations.get(conversation) if conversation else None
+    if conversation and (known is None or not may_see_conversation(principal, known)):
+        raise ConversationNotFound(f"There is no conversation '{conversation[:100]}'.")
+
+
+async def _read_last_output(storage: "Storage", run_id: str) -> Any:
+    """The output of the agent that answered last; None when the run is not kept."""
+    run = await storage.runs.get(run_id) if run_id else None
+    return run.result.nodes[0].output if run and run.result and run.result.nodes else None
+
+
+def _read_part(output: Any, name: str, type_: type[Part]) -> Part | None:
+    """What the next answer goes on with; None when there is none."""
+    from msgspec import ValidationError, convert
+
+    try:
+        return convert(output[name], type_)
+    except (ValidationError, KeyError, TypeError):  # of another engine, or an older version
+        return None
+
+
+def _list_named(profile: "AgentProfile") -> tuple[str, ...]:
+    """The tools that an agent is always shown; those that its list names are among them."""
+    named = [name for name in profile.tools or () if not any(sign in name for sign in "*?[")]
+    return (*profile.always_listed, *named)
+
+
+def _to_profile(entry: AgentEntry) -> "AgentProfile":
+    from pegboard.engines import AgentLimits
+    from pegboard.features.agents import AgentProfile
+
+    fields = entry.model_dump(exclude={"limits"})
+    return AgentProfile(**fields, limits=AgentLimits(**entry.limits.model_dump()))

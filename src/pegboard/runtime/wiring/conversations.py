@@ -1,0 +1,52 @@
+"""The conversations of a board."""
+
+from contextlib import AsyncExitStack
+from typing import TYPE_CHECKING
+
+from pegboard.core.ports.conversation_files import ConversationFiles
+from pegboard.registry import ToolRegistry
+
+if TYPE_CHECKING:
+    from pegboard.features.agents import Agents
+    from pegboard.features.conversations import Conversations
+    from pegboard.features.runs import Runs
+    from pegboard.storage import Storage
+
+
+async def open_conversations(
+    registry: ToolRegistry,
+    storage: "Storage",
+    runs: "Runs",
+    agents: "Agents",
+    stack: AsyncExitStack,
+    *,
+    files: ConversationFiles,
+) -> "Conversations":
+    """The service of conversations; what an earlier process left is continued.
+
+    Args:
+        registry: Its call environment emits events and gives the time.
+        storage: Stores conversations and runs.
+        runs: Starts and shows the runs that answer.
+        agents: The agents that can be chosen.
+        stack: Stops what runs in the background.
+        files: The workspaces of conversations.
+    """
+    from pegboard.features.conversations import ConversationAnswers, Conversations
+
+    environment = registry.environment
+    answers = ConversationAnswers(
+        storage.conversations, runs=runs, run_store=storage.runs, now=environment.now
+    )
+    conversations = Conversations(
+        storage.conversations,
+        runs=runs,
+        answers=answers,
+        now=environment.now,
+        resolve_agent=agents.resolve_name,
+        files=files,
+    )
+    environment.emitter.add(answers)
+    stack.push_async_callback(answers.close)
+    stack.push_async_callback(conversations.close)
+    return conversations

@@ -1,0 +1,267 @@
+"""The language models of a board."""
+
+import asyncio
+from collections.abc import Callable, Mapping
+from contextlib import AsyncExitStack
+from dataclasses import replace
+from typing import TYPE_CHECKING
+from urllib.parse import urlsplit
+
+from msgspec import DecodeError, Struct, json
+
+from pegboard.core.ports.chat_model import ChatModel
+from pegboard.core.ports.embedder import Embedder
+from pegboard.core.ports.http import HttpClient, HttpRequest
+from pegboard.core.tool import Limits
+from pegboard.errors import InvalidRequest, ModelNotConfigured
+from pegboard.execution.limits.limiters import Limiter
+from pegboard.runtime.board_file.language_models import LanguageModelEntry, LanguageModels
+from pegboard.runtime.board_file.models import Board
+from pegboard.runtime.settings import Settings
+from pegboard.runtime.wiring.services import create_http_client
+
+if TYPE_CHECKING:
+    from pegboard.models import ModelEndpoint
+
+MISSING = (
+    "No language model is configured. Set PEGBOARD_MODEL=provider:name (as openai:gpt-5.2, with "
+    "OPENAI_API_KEY), or OPENAI_BASE_URL for a server that speaks OpenAI's API."
+)
+_BASE_URLS = {"openai": "OPENAI_BASE_URL", "anthropic": "ANTHROPIC_BASE_URL"}
+_KEYS = {"openai": "OPENAI_API_KEY", "anthropic": "ANTHROPIC_API_KEY"}
+_MOST_NAMES = 10
+
+
+class BoardModels:
+    """The models that a board uses; each is made at its first use.
+
+    Roles come from the settings, else from the board file. A model stays the same one, with the
+    state of its limits, for as long as a reload leaves its entry unchanged.
+
+    Args:
+        settings: The roles.
+        environ: Keys and addresses of providers.
+        board: The board file in force. Addresses in it, or in the environment, are allowed.
+        stack: Closes the connections.
+        own: The model that the program has given for all roles; None for those of the settings.
+    """
+
+    def __init__(
+        self,
+        settings: Settings,
+        *,
+        environ: Mapping[str, str],
+        board: Callable[[], Board] = Board,
+        stack: AsyncExitStack,
+        own: ChatModel | None = None,
+    ) -> None:
+        self._settings = settings
+        self._environ = environ
+        self._board = board
+        self._own = own
+        self._made: dict[tuple[str, LanguageModelEntry | None], ChatModel] = {}
+        self._embedders: dict[tuple[str, LanguageModelEntry | None], Embedder] = {}
+        self._clients: dict[tuple[str, ...], HttpClient] = {}
+        stack.push_async_callback(self.close)
+
+    @property
+    def is_configured(self) -> bool:
+        """Whether an agent that names no model has one, as far as the settings tell."""
+        return bool(self._own or self._smart or self._environ.get("OPENAI_BASE_URL"))
+
+    async def close(self) -> None:
+        """Close the connections to providers."""
+        for client in self._clients.values():
+            await client.close()
+
+    async def get(self, name: str = "") -> ChatModel:
+        """The model of a role (`smart`, `fast`), of a name in the board file, or `provider:name`.
+
+        Args:
+            name: Empty for the smart one.
+
+        Raises:
+            ModelNotConfigured: There is none, or the server at the base URL has several.
+            ConfigError: There is no such provider.
+        """
+        if self._own is not None and name in {"", "smart", "fast", self._own.name}:
+            return self._own
+        name = await self._resolve(name)
+        entry = self._section.named.get(name)
+        model = await self._make_once(name)
+        if entry is None or not entry.fallbacks:
+            return model
+        from pegboard.models import FallbackModel
+
+        return FallbackModel([model, *[await self._make_once(it) for it in entry.fallbacks]])
+
+    async def find_fast(self) -> ChatModel | None:
+        """The model for summaries and choices; None where it is no other than the smart one."""
+        if self._own is not None or not (self._settings.fast_model or self._section.fast):
+            return None
+        return await self.get("fast")
+
+    def find_embedder(self) -> Embedder | None:
+        """The model that turns texts into vectors; None where none is configured.
+
+        Raises:
+            ConfigError: Its provider has no embeddings.
+        """
+        from pegboard.models import ProviderEmbedder
+
+        name = self._settings.embed_model or self._section.embed or ""
+        if not name:
+            return None
+        key = (name := self._with_provider(name)), self._section.named.get(name)
+        if key not in self._embedders:
+            self._embedders[key] = ProviderEmbedder(self._endpoint(*key), self._client())
+        return self._embedders[key]
+
+    @property
+    def _section(self) -> LanguageModels:
+        return self._board().models
+
+    @property
+    def _smart(self) -> str:
+        return self._settings.model or self._section.smart or ""
+
+    async def _resolve(self, name: str) -> str:
+        """The name in the board file, or `provider:name`, that stands behind a name."""
+        if name == "fast":
+            name = self._settings.fast_model or self._section.fast or self._smart
+        elif name in {"", "smart"}:
+            name = self._smart
+        return self._with_provider(name) or f"openai:{await self._find_only_model()}"
+
+    def _with_provider(self, name: str) -> str:
+        """The name with its provider: its own, else that of the smart model, else OpenAI's."""
+        named = self._section.named
+        if not name or ":" in name or name in named:
+            return name
+        smart = named[self._smart].model if self._smart in named else self._smart
+        provider, colon, _ = smart.partition(":")
+        return f"{provider}:{name}" if colon else f"openai:{name}"
+
+    async def _make_once(self, name: str) -> ChatModel:
+        key = name, self._section.named.get(name)
+        if key not in self._made:
+            self._made[key] = await self._make(*key)
+        return self._made[key]
+
+    async def _make(self, name: str, entry: LanguageModelEntry | None) -> ChatModel:
+        from pegboard.models import (
+            JsonToolsModel,
+            LimitedModel,
+            ProviderModel,
+            TokenRate,
+            find_context_window,
+        )
+
+        endpoint = self._endpoint(name, entry)
+        if endpoint.context_window is None:
+            window = await asyncio.to_thread(find_context_window, endpoint.name)
+            endpoint = replace(endpoint, context_window=window)
+        made = ProviderModel(endpoint, self._client())
+        model = made if endpoint.supports_tools else JsonToolsModel(made)
+        if entry is None or not entry.limits.model_fields_set:
+            return model
+        limits = entry.limits
+        requests = Limits(rate=limits.requests_per_minute, per=60.0, concurrency=limits.concurrency)
+        tokens = limits.tokens_per_minute
+        return LimitedModel(
+            model,
+            Limiter(f"model {name}", requests),
+            tokens=TokenRate(tokens=tokens, per=60.0) if tokens else None,
+        )
+
+    def _endpoint(self, name: str, entry: LanguageModelEntry | None) -> "ModelEndpoint":
+        from pegboard.models import ModelEndpoint
+
+        provider = (name if entry is None else entry.model).partition(":")[0]
+        api_key = self._environ.get(_KEYS.get(provider, ""), "")
+        base_url = self._environ.get(_BASE_URLS.get(provider, ""), "")
+        if entry is None:
+            return ModelEndpoint(name=name, api_key=api_key, base_url=base_url)
+        if entry.api_key is not None:
+            api_key = entry.api_key.get_secret_value()
+        elif entry.base_url:  # the key of one server is not for another
+            api_key = ""
+        return ModelEndpoint(
+            name=entry.model,
+            api_key=api_key,
+            base_url=entry.base_url or base_url,
+            context_window=entry.context_window,
+            retries=entry.retries,
+            supports_tools=entry.tools,
+            supports_schema=entry.schemas,
+        )
+
+    async def _find_only_model(self) -> str:
+        """The one model that the server at `OPENAI_BASE_URL` lists.
+
+        Raises:
+            ModelNotConfigured: There is no such server, or it lists several models; names them.
+        """
+        base_url = self._environ.get("OPENAI_BASE_URL", "").rstrip("/")
+        if not base_url:
+            raise ModelNotConfigured(MISSING)
+        key = self._environ.get("OPENAI_API_KEY", "")
+        headers = {"authorization": f"Bearer {key}"} if key else {}
+        answer = await self._client().send(
+            HttpRequest(method="GET", url=f"{base_url}/models", headers=headers)
+        )
+        names = _model_names(answer.content) if answer.status == 200 else []
+        if len(names) == 1:
+            return names[0]
+        found = ", ".join(names[:_MOST_NAMES]) or f"nothing (status {answer.status})"
+        raise ModelNotConfigured(
+            f"OPENAI_BASE_URL lists {found}: name one with PEGBOARD_MODEL=openai:name."
+        )
+
+    def _client(self) -> HttpClient:
+        """The guarded client, which may also reach the addresses that the operator names."""
+        urls = [self._environ.get(name, "") for name in _BASE_URLS.values()]
+        urls += [entry.base_url for entry in self._section.named.values()]
+        hosts = tuple(sorted({host for url in urls if (host := _host_of(url))}))
+        if hosts not in self._clients:
+            network = self._board().network
+            self._clients[hosts] = create_http_client(
+                network.model_copy(update={"allow_hosts": (*network.allow_hosts, *hosts)})
+            )
+        return self._clients[hosts]
+
+
+class _ModelEntry(Struct):
+    """A model in the list of an OpenAI-compatible server."""
+
+    id: str
+
+
+class _ModelList(Struct):
+    """The answer of `GET /models`."""
+
+    data: list[_ModelEntry]
+
+
+def _host_of(url: str) -> str:
+    """`host:port` of an address; empty for none.
+
+    Raises:
+        InvalidRequest: It is no address of a server.
+    """
+    if not url:
+        return ""
+    parts = urlsplit(url)
+    if parts.scheme not in {"http", "https"} or not parts.hostname:
+        raise InvalidRequest(
+            "OPENAI_BASE_URL and ANTHROPIC_BASE_URL begin with http:// or https://"
+        )
+    host = f"[{parts.hostname}]" if ":" in parts.hostname else parts.hostname
+    return f"{host}:{parts.port or (443 if parts.scheme == 'https' else 80)}"
+
+
+def _model_names(content: bytes) -> list[str]:
+    try:
+        return [item.id for item in json.decode(content, type=_ModelList).data]
+    except DecodeError:
+        return []

@@ -1,0 +1,264 @@
+"""Runs agents that are tools: a run in memory over the tools of the board."""
+
+import asyncio
+from collections import OrderedDict
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, replace
+from functools import cached_property
+from hashlib import sha256
+from typing import TYPE_CHECKING, Any
+from weakref import WeakSet
+
+from msgspec import convert, structs
+
+from pegboard.core.context import Arguments, ToolContext
+from pegboard.core.graph import Graph, Node, NodeState
+from pegboard.core.model_messages import (
+    AssistantMessage,
+    Message,
+    ModelUsage,
+    SystemMessage,
+    UserMessage,
+    read_message,
+)
+from pegboard.core.ports.chat_model import ChatModel
+from pegboard.core.ports.subagents import SubagentAnswer, SubagentTask, WatchedTool
+from pegboard.core.result import ToolResult
+from pegboard.core.run import RunResult
+from pegboard.core.tool import is_for_models
+from pegboard.errors import (
+    ApprovalRequired,
+    PegboardError,
+    ToolArgumentError,
+    ToolFailed,
+    Unavailable,
+)
+from pegboard.execution.emitter import Emitter
+from pegboard.execution.wait_for_source import wait_for_source
+from pegboard.registry import ToolRegistry
+from pegboard.registry.toolset import Toolset
+from pegboard.runtime.wiring.models import BoardModels
+from pegboard.tools.schema_arguments import SchemaArguments
+
+if TYPE_CHECKING:
+    from collections.abc import Coroutine
+
+    from pegboard.execution import CallEnvironment
+
+_MAX_CONVERSATIONS = 1_000
+_MAX_REMEMBERED = 40
+"""Messages of one conversation."""
+_AS_OBJECT = "Now give this result as a JSON object that fits the schema, and nothing else."
+
+
+@dataclass(frozen=True, kw_only=True)
+class SubagentToolset(Toolset):
+    """The tools of an agent that is a tool; its calls belong to the run of its caller.
+
+    Attributes:
+        outer: The context of the call of the agent.
+    """
+
+    outer: ToolContext[Any]
+
+    @cached_property
+    def _quiet(self) -> "CallEnvironment":
+        return replace(self.registry.environment, emitter=Emitter())
+
+    @property
+    def environment(self) -> "CallEnvironment":
+        """That of the registry, without listeners: the run of the agent is none of the board."""
+        return self._quiet
+
+    def call(
+        self, name: str, arguments: Arguments = None, ctx: ToolContext[Any] | None = None
+    ) -> "Coroutine[Any, Any, ToolResult]":
+        """Call a tool in the run of the caller; its record names the call of the agent."""
+        inner = structs.replace(
+            ctx or self.outer, run_id=self.outer.run_id, parent_id=self.outer.call_id
+        )
+        return super().call(name, arguments, inner)
+
+
+class BoardSubagents:
+    """Implements `SubagentRunner` on a board.
+
+    Args:
+        registry: The board's tools.
+    """
+
+    def __init__(self, registry: ToolRegistry) -> None:
+        self._registry = registry
+        self._models: BoardModels | None = None
+        self._loop = asyncio.get_running_loop()
+        self._watched: WeakSet[WatchedTool] = WeakSet()
+        self._is_due = False
+        registry.changes.listen(self._on_change)
+        self._known: OrderedDict[tuple[str, str, str], tuple[Message, ...]] = OrderedDict()
+
+    def use(self, models: BoardModels) -> None:
+        """Use the models of the board, which are made later."""
+        self._models = models
+
+    def watch(self, tool: WatchedTool) -> None:
+        """Refresh a tool whenever the tools of the board change, for as long as it exists."""
+        self._watched.add(tool)
+        self._on_change("tools", "")
+
+    def _on_change(self, kind: str, _uri: str) -> None:
+        if kind == "tools" and self._watched and not self._is_due:
+            with suppress(RuntimeError):  # the loop has ended, and the board with it
+                self._loop.call_soon_threadsafe(self._refresh)
+                self._is_due = True
+
+    def _refresh(self) -> None:
+        self._is_due = False
+        for tool in list(self._watched):
+            if self._registry.find(tool.spec.name) is tool and tool.refresh():
+                self._registry.add(tool, replace=True)  # whose compiled paths have the old spec
+
+    def find_unknown(self, tools: Sequence[str]) -> str:
+        """Why tools of an agent's list cannot be its tools, by name; empty when all can."""
+        environment = self._registry.environment
+        reasons: list[str] = []
+        for name in tools:
+            tool = self._registry.find(name)
+            if tool is None and environment.pending_source(name) is None:
+                why = environment.why_missing(name)
+                reasons.append(f"'{name}': {why}" if why else f"there is no tool '{name}'")
+            elif tool is not None and not is_for_models(tool):
+                reasons.append(f"'{name}' is an agent, which no agent may have as a tool")
+        return "; ".join(reasons)
+
+    async def run(self, task: SubagentTask, ctx: ToolContext[Any]) -> SubagentAnswer:
+        """Let an agent work, with the run, the deadline and the dependencies of its caller."""
+        if self._models is None:
+            raise Unavailable("The board is not open yet.", retry_after=1.0, nothing_done=True)
+        for name in task.tools:
+            await wait_for_source(self._registry.environment, name, deadline=ctx.deadline)
+        model = await self._models.get(task.model)
+        key = (task.agent, ctx.principal.owner, task.conversation)
+        earlier = self._known.get(key, ()) if task.conversation else ()
+        result = await self._execute(task, ctx, model, earlier)
+        output = _read_output(task.agent, result)
+        usage = convert(output.get("usage") or {}, ModelUsage)
+        text = str(output.get("text", ""))
+        value: Mapping[str, Any] | None = None
+        if task.output_schema is not None:
+            value, more = await _as_object(task, text, model)
+            usage += more
+        if task.conversation:
+            new = [read_message(item) for item in output.get("messages") or ()]
+            self._remember(key, (*earlier, UserMessage(text=task.message), *new))
+        return SubagentAnswer(
+            text=text,
+            value=value,
+            model=model.name,
+            tokens=usage.input_tokens + usage.output_tokens,
+            cached_tokens=usage.cached_tokens,
+            cost=usage.cost,
+        )
+
+    async def _execute(
+        self,
+        task: SubagentTask,
+        ctx: ToolContext[Any],
+        model: ChatModel,
+        earlier: tuple[Message, ...],
+    ) -> RunResult:
+        from pegboard.engines import AgentConfig, AgentLimits, AgentNode, AgentSetup
+        from pegboard.graphs import run_graph
+
+        found = [tool for name in task.tools if (tool := self._registry.find(name)) is not None]
+        listed = [tool for tool in found if self._registry.may_see(tool, ctx.principal)]
+        names = frozenset(tool.spec.name for tool in found)
+        toolset = SubagentToolset(
+            registry=self._registry,
+            listed=tuple(listed),
+            reaches=lambda tool: tool.spec.name in names,
+            outer=ctx,
+        )
+
+        async def prepare(_config: AgentConfig, _principal: Any) -> AgentSetup:
+            return AgentSetup(
+                model=model,
+                toolset=toolset,
+                instructions=task.instructions,
+                history=earlier,
+                limits=AgentLimits(turns=task.turns),
+            )
+
+        node = Node(id="agent", kind="agent", input={"message": "$.params.message"})
+        graph = Graph(
+            nodes=(node,),
+            name=task.agent,
+            params={"type": "object", "properties": {"message": {"type": "string"}}},
+            output="$.steps.agent.output",
+        )
+        return await run_graph(
+            graph,
+            {"message": task.message},
+            board=toolset,
+            ctx=ctx,
+            kinds={"agent": AgentNode(prepare)},
+            run_id=_run_id_for(ctx),
+        )
+
+    def _remember(self, key: tuple[str, str, str], messages: tuple[Message, ...]) -> None:
+        """Remember the last exchanges of a conversation, each from its question on."""
+        first = max(0, len(messages) - _MAX_REMEMBERED)
+        while first and first < len(messages) and not isinstance(messages[first], UserMessage):
+            first += 1
+        self._known[key] = messages[first:]
+        self._known.move_to_end(key)
+        if len(self._known) > _MAX_CONVERSATIONS:
+            self._known.popitem(last=False)
+
+
+def _run_id_for(ctx: ToolContext[Any]) -> str:
+    """The same for each try of a call, so that calls of the agent have the same keys."""
+    basis = f"{ctx.run_id} {ctx.idempotency_key or ctx.call_id}"
+    return f"r_{sha256(basis.encode()).hexdigest()[:24]}"
+
+
+def _read_output(agent: str, result: RunResult) -> Mapping[str, Any]:
+    """The output of an agent that has answered.
+
+    Raises:
+        ApprovalRequired: It waits for an approval.
+        ToolFailed: It failed; says why.
+    """
+    if result.state is NodeState.COMPLETED:
+        return result.output
+    if result.pending:
+        pending = result.pending[0]
+        raise ApprovalRequired(agent, pending.message, approval_id=pending.approval_id)
+    error = result.error or {"message": "it was cancelled"}
+    message = f"The agent '{agent}' failed: {error['message']}"
+    if error.get("retryable"):
+        raise Unavailable(message, retry_after=error.get("retry_after"))
+    raise ToolFailed(message)
+
+
+async def _as_object(
+    task: SubagentTask, text: str, model: ChatModel
+) -> tuple[Mapping[str, Any], ModelUsage]:
+    """The answer as an object; the model is asked once more where it is none yet."""
+    from pegboard.engines import structured_llm_call
+
+    schema = task.output_schema or {}
+    try:
+        return SchemaArguments(task.agent, schema)(text), ModelUsage()
+    except ToolArgumentError:
+        messages = [
+            SystemMessage(text=task.instructions),
+            UserMessage(text=task.message),
+            AssistantMessage(text=text),
+            UserMessage(text=_AS_OBJECT),
+        ]
+    try:
+        answer = await structured_llm_call(model, messages, schema)
+    except PegboardError as error:
+        raise ToolFailed(f"The agent '{task.agent}' gave no result: {error.message}") from error
+    return answer.value, answer.usage

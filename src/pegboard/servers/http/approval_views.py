@@ -1,0 +1,32 @@
+"""Approvals with where they come from: the title of the tool, and the conversation."""
+
+from collections.abc import Sequence
+from typing import Any
+
+from pegboard.core.ports.approval_store import Approval
+from pegboard.core.principal import Principal
+from pegboard.features.approvals.schemas import approval_to_dict
+from pegboard.runtime import Pegboard
+
+
+async def show_approvals(
+    board: Pegboard, approvals: Sequence[Approval], *, principal: Principal
+) -> list[dict[str, Any]]:
+    """Each as an `ApprovalAnswer`; a conversation only where this caller may see it."""
+    runs = (item.run_id for item in approvals if item.run_id)
+    conversations = await board.conversations.find_of_runs(runs, principal=principal)
+    shown: list[dict[str, Any]] = []
+    for item in approvals:
+        data = approval_to_dict(item)
+        tool = board.registry.find(item.tool)
+        if tool is not None and tool.spec.title:
+            data["title"] = tool.spec.title
+        conversation = conversations.get(item.run_id)
+        scopes = board.approvals.grants.list_scopes(item, conversation, principal=principal)
+        if scopes:
+            data["scopes"] = scopes
+        if conversation is not None:
+            data["conversation"] = conversation.id
+            data["conversation_title"] = conversation.title
+        shown.append(data)
+    return shown

@@ -1,0 +1,208 @@
+"""`/chat/completions`, `/responses` and `/models`, for clients of OpenAI's API."""
+
+import asyncio
+from collections.abc import AsyncGenerator, Coroutine
+from typing import Annotated, Any
+
+from fastapi import APIRouter, Body, Path, Request, Response
+from fastapi.responses import StreamingResponse
+
+from pegboard.core.model_messages import Message
+from pegboard.core.principal import Principal
+from pegboard.errors import AgentNotFound
+from pegboard.features.agents.service import AUTO
+from pegboard.features.completions import CompletionEnd, CompletionRequest
+from pegboard.runtime import Pegboard
+from pegboard.servers.http.dependencies import Board, Caller
+from pegboard.servers.http.event_stream import EVENT_STREAM, keep_alive
+from pegboard.servers.http.execute_call import cancel_on_disconnect
+from pegboard.servers.http.json_body import CLIENT_CLOSED, JsonResponse
+from pegboard.servers.http.openai.completions import (
+    find_error,
+    make_completion,
+    stream_completion,
+)
+from pegboard.servers.http.openai.errors import (
+    OpenAIRoute,
+    error_body,
+    openai_refusals,
+    status_of,
+)
+from pegboard.servers.http.openai.requests import (
+    CompletionBody,
+    RespondBody,
+    read_input,
+    read_messages,
+)
+from pegboard.servers.http.openai.responses import make_response, stream_response
+from pegboard.servers.http.routes.execute import Key
+
+router = APIRouter(route_class=OpenAIRoute, tags=["openai"])
+
+_RESPONSE = "resp_"
+_COMPLETION = "chatcmpl-"
+_NOT_FOUND = 404
+_OBJECT: dict[str, Any] = {"type": "object", "additionalProperties": True}
+
+
+def _answers(description: str) -> dict[int | str, dict[str, Any]]:
+    content = {"application/json": {"schema": _OBJECT}, EVENT_STREAM: {"schema": _OBJECT}}
+    return {200: {"description": description, "content": content}}
+
+
+@router.post(
+    "/chat/completions",
+    response_class=Response,
+    responses=openai_refusals(404, 409, 413, 415, 429, 502, 504)
+    | _answers("A chat completion, or its chunks, in OpenAI's format."),
+)
+async def complete_chat(
+    request: Request,
+    board: Board,
+    caller: Caller,
+    wanted: Annotated[CompletionBody, Body()],
+    key: Key = "",
+) -> Response:
+    """Let an agent answer a conversation; its tools run in the server."""
+    run_id = await _start(board, caller, wanted.model, read_messages(wanted), key)
+    if isinstance(run_id, Response):
+        return run_id
+    head: dict[str, Any] = {
+        "id": f"{_COMPLETION}{run_id}",
+        "model": wanted.model,
+        "created": int(board.registry.environment.now()),
+    }
+    if wanted.stream:
+        events = board.completions.follow(run_id, principal=caller)
+        with_usage = wanted.stream_options is not None and wanted.stream_options.include_usage
+        chunks = stream_completion(events, **head, with_usage=with_usage)
+        return _stream(board, caller, run_id, chunks)
+    end = await cancel_on_disconnect(request.receive, _finish(board, caller, run_id))
+    if end is None:
+        return Response(status_code=CLIENT_CLOSED)
+    if (error := find_error(end)) is not None:
+        return _refuse(error)
+    return JsonResponse(make_completion(end, **head))
+
+
+@router.post(
+    "/responses",
+    response_class=Response,
+    responses=openai_refusals(404, 409, 413, 415, 429, 502, 504)
+    | _answers("A response, or its events, in OpenAI's format."),
+)
+async def respond(
+    request: Request,
+    board: Board,
+    caller: Caller,
+    wanted: Annotated[RespondBody, Body()],
+    key: Key = "",
+) -> Response:
+    """Let an agent answer; its tools run in the server and are shown as `mcp_call`."""
+    earlier: list[Message] = []
+    if wanted.previous_response_id:
+        previous = wanted.previous_response_id.removeprefix(_RESPONSE)
+        earlier = await board.completions.read_messages(previous, principal=caller)
+    messages = [*earlier, *read_input(wanted)]
+    run_id = await _start(board, caller, wanted.model, messages, key)
+    if isinstance(run_id, Response):
+        return run_id
+    head: dict[str, Any] = {
+        "id": f"{_RESPONSE}{run_id}",
+        "model": wanted.model,
+        "created": int(board.registry.environment.now()),
+        "previous": wanted.previous_response_id,
+    }
+    if wanted.stream:
+        events = board.completions.follow(run_id, principal=caller)
+        return _stream(board, caller, run_id, stream_response(events, **head))
+    end = await cancel_on_disconnect(request.receive, _finish(board, caller, run_id))
+    if end is None:
+        return Response(status_code=CLIENT_CLOSED)
+    if (error := find_error(end)) is not None:
+        return _refuse(error)
+    return JsonResponse(make_response(end, **head))
+
+
+@router.get(
+    "/models",
+    response_class=Response,
+    responses=openai_refusals() | _answers("The names that `model` takes, in OpenAI's format."),
+)
+async def list_models(board: Board, caller: Caller) -> Response:
+    """List what clients of OpenAI's API choose as a model: `auto`, and the agents."""
+    return JsonResponse({"object": "list", "data": _list_models(board, caller)})
+
+
+@router.get(
+    "/models/{model}",
+    response_class=Response,
+    responses=openai_refusals(404) | _answers("One name that `model` takes."),
+)
+async def show_model(
+    board: Board, caller: Caller, model: Annotated[str, Path(min_length=1, max_length=200)]
+) -> Response:
+    """Show one of the names that clients choose as a model."""
+    found = next((item for item in _list_models(board, caller) if item["id"] == model), None)
+    return _no_model(f"There is no agent '{model}'.") if found is None else JsonResponse(found)
+
+
+def _list_models(board: Pegboard, caller: Principal) -> list[dict[str, Any]]:
+    agents = [item["name"] for item in board.agents.list(principal=caller)]
+    return [
+        {"id": name, "object": "model", "created": 0, "owned_by": "pegboard"}
+        for name in (AUTO, *agents)
+    ]
+
+
+async def _start(
+    board: Pegboard, caller: Principal, model: str, messages: list[Message], key: str
+) -> str | Response:
+    """The id of the run that answers, or the answer that there is no such agent."""
+    try:
+        agent = board.agents.resolve_name(model)
+    except AgentNotFound as error:
+        return _no_model(error.message)
+    wanted = CompletionRequest(messages=messages, agent=agent)
+    return await board.completions.start(wanted, principal=caller, key=key)
+
+
+def _finish(board: Pegboard, caller: Principal, run_id: str) -> Coroutine[Any, Any, CompletionEnd]:
+    """Wait for the end; nobody else waits for it, so that it is cancelled with the request."""
+
+    async def wait() -> CompletionEnd:
+        try:
+            return await board.completions.finish(run_id, principal=caller)
+        except asyncio.CancelledError:
+            await board.completions.cancel(run_id, principal=caller)
+            raise
+
+    return wait()
+
+
+def _stream(
+    board: Pegboard, caller: Principal, run_id: str, chunks: AsyncGenerator[bytes]
+) -> Response:
+    async def watch() -> AsyncGenerator[bytes]:
+        has_ended = False
+        try:
+            async for chunk in chunks:
+                yield chunk
+            has_ended = True
+        finally:
+            if not has_ended:  # the client is gone, and nobody else reads the answer
+                await board.completions.cancel(run_id, principal=caller)
+
+    return StreamingResponse(
+        keep_alive(watch()), media_type=EVENT_STREAM, headers={"Cache-Control": "no-store"}
+    )
+
+
+def _refuse(error: dict[str, Any]) -> Response:
+    status = status_of(error)
+    return JsonResponse(error_body(error["message"], error["code"], status), status)
+
+
+def _no_model(message: str) -> Response:
+    body = error_body(message, "model_not_found", _NOT_FOUND, param="model")
+    return JsonResponse(body, _NOT_FOUND)

@@ -1,0 +1,182 @@
+"""Conversations in memory."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from msgspec import structs
+
+from pegboard.concurrency.closable_lock import ClosableLock
+from pegboard.core.pagination import check_page_size, decode_position, encode_cursor
+from pegboard.core.ports.conversation_store import (
+    Conversation,
+    ConversationGrant,
+    ConversationPage,
+    ConversationQuery,
+    Exchange,
+    ExchangeEnd,
+)
+from pegboard.errors import InvalidRequest
+from pegboard.storage.json_text import copy_json
+
+_BOUND = 10_000
+"""Conversations at most; the one that was changed first goes first."""
+
+
+class MemoryConversations:
+    """A `ConversationStore` in memory. Safe for several threads."""
+
+    def __init__(self, gate: ClosableLock) -> None:
+        """Start empty; after the gate is closed, methods raise `Unavailable`."""
+        self._gate = gate
+        self._conversations: dict[str, tuple[int, Conversation]] = {}
+        self._exchanges: dict[str, Exchange] = {}
+        self._number = 0
+
+    async def create(self, conversation: Conversation) -> None:
+        with self._gate:
+            if conversation.id in self._conversations:
+                raise InvalidRequest(f"there is a conversation '{conversation.id}' already")
+            self._conversations[conversation.id] = (self._next(), copy_json(conversation))
+            if len(self._conversations) > _BOUND:
+                self._delete(min(self._conversations, key=self._place))
+
+    async def get(self, id: str) -> Conversation | None:  # noqa: A002 - it is known by its id
+        with self._gate:
+            known = self._conversations.get(id)
+            return None if known is None else known[1]
+
+    async def update(self, id: str, changes: Mapping[str, Any]) -> Conversation | None:  # noqa: A002 - as above
+        with self._gate:
+            return self._update(id, changes)
+
+    async def grant(self, id: str, grant: ConversationGrant) -> bool:  # noqa: A002 - as above
+        with self._gate:
+            if id not in self._conversations:
+                return False
+            grants = self._conversations[id][1].grants
+            if all(item.id != grant.id for item in grants):
+                self._update(id, {"grants": (*grants, copy_json(grant))})
+            return True
+
+    async def revoke(self, id: str, grant: str) -> ConversationGrant | None:  # noqa: A002 - as above
+        with self._gate:
+            grants = self._conversations[id][1].grants if id in self._conversations else ()
+            found = next((item for item in grants if item.id == grant), None)
+            if found is not None:
+                self._update(id, {"grants": tuple(it for it in grants if it is not found)})
+            return found
+
+    async def delete(self, id: str) -> bool:  # noqa: A002 - as above
+        with self._gate:
+            return self._delete(id)
+
+    async def conversations(self, query: ConversationQuery) -> ConversationPage:
+        limit, before = check_page_size(query.limit), decode_position(query.cursor)
+        with self._gate:
+            wanted = [
+                (self._place(id_), known)
+                for id_, (_, known) in self._conversations.items()
+                if self._matches(query, known)
+            ]
+            wanted = [item for item in wanted if before is None or item[0] < before]
+            wanted.sort(key=lambda item: item[0], reverse=True)
+            return ConversationPage(
+                conversations=[known for _, known in wanted[:limit]],
+                next_cursor=encode_cursor(*wanted[limit - 1][0]) if len(wanted) > limit else "",
+            )
+
+    async def append(self, exchange: Exchange) -> Exchange:
+        with self._gate:
+            if (known := self._exchanges.get(exchange.id)) is not None:
+                return known
+            mine = self._of(exchange.conversation)
+            is_busy = any(item.state == "working" for item in mine)
+            new = structs.replace(
+                copy_json(exchange), number=self._next(), state="queued" if is_busy else "working"
+            )
+            self._exchanges[new.id] = new
+            self._update(new.conversation, {"head": new.id, "updated_at": new.created_at})
+            return new
+
+    async def exchange(self, id: str) -> Exchange | None:  # noqa: A002 - as above
+        with self._gate:
+            return self._exchanges.get(id)
+
+    async def exchanges(self, conversation: str) -> Sequence[Exchange]:
+        with self._gate:
+            return self._of(conversation)
+
+    async def of_run(self, run_id: str) -> Exchange | None:
+        with self._gate:
+            found = (item for item in self._exchanges.values() if item.run_id == run_id)
+            return next(found, None)
+
+    async def working(self) -> Sequence[Exchange]:
+        with self._gate:
+            return [item for item in self._exchanges.values() if item.state == "working"]
+
+    async def finish(
+        self, exchange: Exchange, *, steered: Sequence[str] = ()
+    ) -> ExchangeEnd | None:
+        with self._gate:
+            known = self._exchanges.get(exchange.id)
+            if known is None or known.state != "working":
+                return None
+            ended = structs.replace(copy_json(exchange), number=known.number)
+            self._exchanges[ended.id] = ended
+            self._update(ended.conversation, {"updated_at": ended.finished_at or 0.0})
+            queued = [item for item in self._of(ended.conversation) if item.state == "queued"]
+            for item in queued:
+                if item.id in steered:
+                    self._exchanges[item.id] = structs.replace(item, state="steered")
+            coming = next((item for item in queued if item.id not in steered), None)
+            if coming is not None:
+                coming = structs.replace(coming, state="working")
+                self._exchanges[coming.id] = coming
+            return ExchangeEnd(exchange=ended, next=coming)
+
+    async def withdraw(self, id: str) -> bool:  # noqa: A002 - as above
+        with self._gate:
+            known = self._exchanges.get(id)
+            if known is None or known.state != "queued":
+                return False
+            self._exchanges[id] = structs.replace(known, state="withdrawn")
+            return True
+
+    async def forget(self, *, before: float) -> int:
+        with self._gate:
+            old = [id_ for id_, (_, it) in self._conversations.items() if it.updated_at < before]
+            return sum(map(self._delete, old))
+
+    def _next(self) -> int:
+        self._number += 1
+        return self._number
+
+    def _place(self, id_: str) -> tuple[float, int]:
+        number, known = self._conversations[id_]
+        return known.updated_at, number
+
+    def _of(self, conversation: str) -> list[Exchange]:
+        return [item for item in self._exchanges.values() if item.conversation == conversation]
+
+    def _update(self, id_: str, changes: Mapping[str, Any]) -> Conversation | None:
+        if id_ not in self._conversations:
+            return None
+        number, known = self._conversations[id_]
+        changed = structs.replace(known, **changes)
+        self._conversations[id_] = number, changed
+        return changed
+
+    def _delete(self, id_: str) -> bool:
+        for item in self._of(id_):
+            del self._exchanges[item.id]
+        return self._conversations.pop(id_, None) is not None
+
+    def _matches(self, query: ConversationQuery, known: Conversation) -> bool:
+        if query.principal not in {"", known.principal}:
+            return False
+        if query.tenant is not None and query.tenant != known.tenant:
+            return False
+        text = query.text.lower()
+        texts = [known.title, *(t for item in self._of(known.id) for t in (item.text, item.answer))]
+        return not text or any(text in each.lower() for each in texts)

@@ -1,0 +1,283 @@
+"""Conversations in a database."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from msgspec import structs
+from sqlalchemy import Row, delete, exists, func, or_, select, tuple_, update
+
+from pegboard.core.pagination import check_page_size, decode_position, encode_cursor
+from pegboard.core.ports.conversation_store import (
+    Conversation,
+    ConversationGrant,
+    ConversationPage,
+    ConversationQuery,
+    Exchange,
+    ExchangeEnd,
+)
+from pegboard.core.record_snapshot import clean_text
+from pegboard.errors import InvalidRequest
+from pegboard.storage.databases.database import StorageDatabase
+from pegboard.storage.databases.transaction import Transaction
+from pegboard.storage.json_text import dump, load
+from pegboard.storage.tables import CONVERSATIONS, EXCHANGES
+
+_CHUNK = 200
+
+
+class SqlConversations:
+    """The `ConversationStore` of a database."""
+
+    def __init__(self, database: StorageDatabase) -> None:
+        """Keep them there."""
+        self._database = database
+
+    async def create(self, conversation: Conversation) -> None:
+        values = {"id": clean_text(conversation.id), **_columns(conversation)}
+
+        def create(transaction: Transaction) -> bool:
+            statement = transaction.insert(CONVERSATIONS).values(values)
+            return bool(
+                transaction.execute(statement.on_conflict_do_nothing(index_elements=["id"]))
+            )
+
+        if not await self._database.run(create):
+            raise InvalidRequest(f"there is a conversation '{conversation.id}' already")
+
+    async def get(self, id: str) -> Conversation | None:  # noqa: A002 - it is known by its id
+        return await self._database.read(lambda transaction: _get(transaction, id))
+
+    async def update(self, id: str, changes: Mapping[str, Any]) -> Conversation | None:  # noqa: A002 - as above
+        return await self._database.run(lambda transaction: _update(transaction, id, changes))
+
+    async def grant(self, id: str, grant: ConversationGrant) -> bool:  # noqa: A002 - as above
+        def add(transaction: Transaction) -> bool:
+            _lock(transaction, id)
+            known = _get(transaction, id)
+            if known is None:
+                return False
+            if all(item.id != grant.id for item in known.grants):
+                _update(transaction, id, {"grants": (*known.grants, grant)})
+            return True
+
+        return await self._database.run(add, atomic=True)
+
+    async def revoke(self, id: str, grant: str) -> ConversationGrant | None:  # noqa: A002 - as above
+        def remove(transaction: Transaction) -> ConversationGrant | None:
+            _lock(transaction, id)
+            known = _get(transaction, id)
+            grants = () if known is None else known.grants
+            found = next((item for item in grants if item.id == grant), None)
+            if found is not None:
+                left = tuple(item for item in grants if item is not found)
+                _update(transaction, id, {"grants": left})
+            return found
+
+        return await self._database.run(remove, atomic=True)
+
+    async def delete(self, id: str) -> bool:  # noqa: A002 - as above
+        return bool(await self._database.run(lambda transaction: _delete(transaction, [id])))
+
+    async def conversations(self, query: ConversationQuery) -> ConversationPage:
+        limit = check_page_size(query.limit)
+        wanted = _select(query).limit(limit + 1)
+        rows = await self._database.read(lambda transaction: transaction.all(wanted))
+        page, has_more = rows[:limit], len(rows) > limit
+        return ConversationPage(
+            conversations=[load(row.body, Conversation) for row in page],
+            next_cursor=encode_cursor(page[-1].updated_at, page[-1].number) if has_more else "",
+        )
+
+    async def append(self, exchange: Exchange) -> Exchange:
+        def append(transaction: Transaction) -> Exchange:
+            _lock(transaction, exchange.conversation)
+            known = _exchange(transaction, EXCHANGES.c.id == clean_text(exchange.id))
+            if known is not None:
+                return known
+            busy = select(EXCHANGES.c.number).where(
+                EXCHANGES.c.conversation == clean_text(exchange.conversation),
+                EXCHANGES.c.state == "working",
+            )
+            is_busy = transaction.first(busy) is not None
+            new = structs.replace(exchange, state="queued" if is_busy else "working")
+            transaction.execute(transaction.insert(EXCHANGES).values(_values(new)))
+            changes = {"head": new.id, "updated_at": new.created_at}
+            _update(transaction, new.conversation, changes)
+            stored = _exchange(transaction, EXCHANGES.c.id == clean_text(exchange.id))
+            return new if stored is None else stored
+
+        return await self._database.run(append, atomic=True)
+
+    async def exchange(self, id: str) -> Exchange | None:  # noqa: A002 - as above
+        wanted = EXCHANGES.c.id == clean_text(id)
+        return await self._database.read(lambda transaction: _exchange(transaction, wanted))
+
+    async def exchanges(self, conversation: str) -> Sequence[Exchange]:
+        wanted = (
+            select(EXCHANGES)
+            .where(EXCHANGES.c.conversation == clean_text(conversation))
+            .order_by(EXCHANGES.c.number)
+        )
+        rows = await self._database.read(lambda transaction: transaction.all(wanted))
+        return [_read(row) for row in rows]
+
+    async def of_run(self, run_id: str) -> Exchange | None:
+        wanted = EXCHANGES.c.run_id == clean_text(run_id)
+        return await self._database.read(lambda transaction: _exchange(transaction, wanted))
+
+    async def working(self) -> Sequence[Exchange]:
+        wanted = select(EXCHANGES).where(EXCHANGES.c.state == "working")
+        rows = await self._database.read(lambda transaction: transaction.all(wanted))
+        return [_read(row) for row in rows]
+
+    async def finish(
+        self, exchange: Exchange, *, steered: Sequence[str] = ()
+    ) -> ExchangeEnd | None:
+        def finish(transaction: Transaction) -> ExchangeEnd | None:
+            _lock(transaction, exchange.conversation)
+            known = _exchange(transaction, EXCHANGES.c.id == clean_text(exchange.id))
+            if known is None or known.state != "working":
+                return None
+            ended = structs.replace(exchange, number=known.number)
+            _store(transaction, ended)
+            _update(transaction, ended.conversation, {"updated_at": ended.finished_at or 0.0})
+            queued = (
+                select(EXCHANGES)
+                .where(
+                    EXCHANGES.c.conversation == clean_text(exchange.conversation),
+                    EXCHANGES.c.state == "queued",
+                )
+                .order_by(EXCHANGES.c.number)
+            )
+            coming: Exchange | None = None
+            for item in map(_read, transaction.all(queued)):
+                if item.id in steered:
+                    _store(transaction, structs.replace(item, state="steered"))
+                elif coming is None:
+                    coming = structs.replace(item, state="working")
+                    _store(transaction, coming)
+            return ExchangeEnd(exchange=ended, next=coming)
+
+        return await self._database.run(finish, atomic=True)
+
+    async def withdraw(self, id: str) -> bool:  # noqa: A002 - as above
+        def withdraw(transaction: Transaction) -> bool:
+            known = _exchange(transaction, EXCHANGES.c.id == clean_text(id))
+            if known is not None:
+                _lock(transaction, known.conversation)
+                known = _exchange(transaction, EXCHANGES.c.id == clean_text(id))
+            if known is None or known.state != "queued":
+                return False
+            _store(transaction, structs.replace(known, state="withdrawn"))
+            return True
+
+        return await self._database.run(withdraw, atomic=True)
+
+    async def forget(self, *, before: float) -> int:
+        old = (
+            select(CONVERSATIONS.c.id)
+            .where(CONVERSATIONS.c.updated_at < before)
+            .order_by(CONVERSATIONS.c.updated_at)
+            .limit(_CHUNK)
+            .with_for_update(skip_locked=True)
+        )
+
+        def forget(transaction: Transaction) -> int:
+            return _delete(transaction, [row.id for row in transaction.all(old)])
+
+        total = 0
+        while count := await self._database.run(forget):
+            total += count
+        return total
+
+
+def _columns(conversation: Conversation) -> dict[str, Any]:
+    return {
+        "principal": clean_text(conversation.principal),
+        "tenant": clean_text(conversation.tenant),
+        "title": clean_text(conversation.title),
+        "updated_at": conversation.updated_at,
+        "body": dump(conversation),
+    }
+
+
+def _values(exchange: Exchange) -> dict[str, Any]:
+    return {
+        "id": clean_text(exchange.id),
+        "conversation": clean_text(exchange.conversation),
+        "run_id": clean_text(exchange.run_id),
+        "state": exchange.state,
+        "text": clean_text(exchange.text),
+        "answer": clean_text(exchange.answer),
+        "body": dump(exchange),
+    }
+
+
+def _read(row: Row[Any]) -> Exchange:
+    return structs.replace(load(row.body, Exchange), number=row.number, state=row.state)
+
+
+def _lock(transaction: Transaction, id_: str) -> None:
+    """Let nobody else decide about the exchanges of a conversation until the commit."""
+    wanted = select(CONVERSATIONS.c.id).where(CONVERSATIONS.c.id == clean_text(id_))
+    transaction.first(wanted.with_for_update())
+
+
+def _get(transaction: Transaction, id_: str) -> Conversation | None:
+    wanted = select(CONVERSATIONS.c.body).where(CONVERSATIONS.c.id == clean_text(id_))
+    row = transaction.first(wanted)
+    return None if row is None else load(row.body, Conversation)
+
+
+def _update(transaction: Transaction, id_: str, changes: Mapping[str, Any]) -> Conversation | None:
+    _lock(transaction, id_)
+    known = _get(transaction, id_)
+    if known is None:
+        return None
+    changed = structs.replace(known, **changes)
+    wanted = update(CONVERSATIONS).where(CONVERSATIONS.c.id == clean_text(id_))
+    transaction.execute(wanted.values(_columns(changed)))
+    return changed
+
+
+def _delete(transaction: Transaction, ids: Sequence[str]) -> int:
+    if not ids:
+        return 0
+    named = [clean_text(id_) for id_ in ids]
+    transaction.execute(delete(EXCHANGES).where(EXCHANGES.c.conversation.in_(named)))
+    return transaction.execute(delete(CONVERSATIONS).where(CONVERSATIONS.c.id.in_(named)))
+
+
+def _exchange(transaction: Transaction, condition: Any) -> Exchange | None:
+    row = transaction.first(select(EXCHANGES).where(condition))
+    return None if row is None else _read(row)
+
+
+def _store(transaction: Transaction, exchange: Exchange) -> None:
+    wanted = update(EXCHANGES).where(EXCHANGES.c.id == clean_text(exchange.id))
+    transaction.execute(wanted.values(_values(exchange)))
+
+
+def _select(query: ConversationQuery) -> Any:
+    wanted = select(CONVERSATIONS).order_by(
+        CONVERSATIONS.c.updated_at.desc(), CONVERSATIONS.c.number.desc()
+    )
+    if query.principal:
+        wanted = wanted.where(CONVERSATIONS.c.principal == clean_text(query.principal))
+    if query.tenant is not None:
+        wanted = wanted.where(CONVERSATIONS.c.tenant == clean_text(query.tenant))
+    if query.text:
+        text = clean_text(query.text).lower()
+        of_it = EXCHANGES.c.conversation == CONVERSATIONS.c.id
+        said = or_(_contains(EXCHANGES.c.text, text), _contains(EXCHANGES.c.answer, text))
+        wanted = wanted.where(
+            or_(_contains(CONVERSATIONS.c.title, text), exists().where(of_it, said))
+        )
+    if (before := decode_position(query.cursor)) is not None:
+        place = tuple_(CONVERSATIONS.c.updated_at, CONVERSATIONS.c.number)
+        wanted = wanted.where(place < before)
+    return wanted
+
+
+def _contains(column: Any, text: str) -> Any:
+    return func.lower(column).contains(text, autoescape=True)

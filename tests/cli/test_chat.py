@@ -1,0 +1,121 @@
+"""`pegboard chat`: ask, watch, approve, and continue."""
+
+import asyncio
+import json
+import threading
+from collections.abc import Generator
+from concurrent.futures import Future
+from pathlib import Path
+
+import pytest
+from tests.cli.conftest import Command
+from tests.models.made import Provider, a_provider, call, text
+
+
+@pytest.fixture
+def provider(monkeypatch: pytest.MonkeyPatch) -> Generator[Provider]:
+    """A model server in a thread of its own."""
+    opened: Future[Provider] = Future()
+    ending: Future[tuple[asyncio.AbstractEventLoop, asyncio.Event]] = Future()
+
+    async def serve() -> None:
+        over = asyncio.Event()
+        async with a_provider() as provider:
+            ending.set_result((asyncio.get_running_loop(), over))
+            opened.set_result(provider)
+            await over.wait()
+
+    thread = threading.Thread(target=lambda: asyncio.run(serve()))
+    thread.start()
+    provider = opened.result(30)
+    monkeypatch.setenv("OPENAI_BASE_URL", provider.url)
+    monkeypatch.setenv("PEGBOARD_MODEL", "tiny-1")
+    yield provider
+    loop, over = ending.result(30)
+    loop.call_soon_threadsafe(over.set)
+    thread.join(30)
+
+
+GREET = call("my__greet", '{"name": "Ada"}')
+
+
+def test_an_answer_is_printed_with_the_tools_that_it_uses(
+    provider: Provider, pegboard: Command
+) -> None:
+    provider.answers += [GREET, text("She says ", "hello.")]
+    done = pegboard("chat", "Greet Ada")
+
+    assert done.returncode == 0
+    assert done.stdout == "She says hello.\n"
+    assert '* my__greet {"name": "Ada"}' in done.stderr
+    assert "Hello Ada!" in done.stderr
+
+
+def test_a_conversation_is_continued_and_printed_as_json(
+    provider: Provider, pegboard: Command
+) -> None:
+    provider.answers += [text("Hello."), text("Again.")]
+    first = json.loads(pegboard("chat", "hi", "--json", "--data", "data").stdout)
+    done = pegboard("chat", "again", "-c", first["conversation"], "--data", "data")
+
+    assert first["events"][-1]["text"] == "Hello."
+    assert done.stdout == "Again.\n"
+    assert [m["role"] for m in provider.requests[1]["messages"]] == [
+        "system",
+        "user",
+        "assistant",
+        "user",
+    ]
+
+
+def test_a_call_that_needs_approval_says_how_to_give_it(
+    provider: Provider, pegboard: Command
+) -> None:
+    provider.answers.append(call("my__wipe"))
+    done = pegboard("chat", "wipe it", "--data", "data")
+
+    assert done.returncode == 3
+    assert "pegboard approvals approve ap_" in done.stderr
+
+
+def test_a_destructive_call_is_approved_once_only(provider: Provider, pegboard: Command) -> None:
+    provider.answers.append(call("my__wipe"))
+    pegboard("chat", "wipe it", "--data", "data")
+    (waiting,) = json.loads(pegboard("approvals", "list", "--data", "data", "--json").stdout)[
+        "approvals"
+    ]
+    always = pegboard("approvals", "approve", waiting["id"], "--for", "tool", "--data", "data")
+    once = pegboard("approvals", "approve", waiting["id"], "--data", "data")
+
+    assert always.returncode != 0
+    assert "'my__wipe' may destroy or overwrite something" in always.stderr
+    assert "state: approved" in once.stdout
+
+
+@pytest.mark.parametrize(
+    ("arguments", "says"),
+    [
+        (("chat", "hi", "-c", "nothing"), "no conversation"),
+        (("chat", "hi", "--model", "nobody:x"), "no provider 'nobody'"),
+        (("chat", "hi", "--engine", "magic"), "no engine 'magic'; known are auto, dag, react"),
+    ],
+)
+def test_what_cannot_be_asked_fails_with_the_reason(
+    arguments: tuple[str, ...], says: str, provider: Provider, pegboard: Command
+) -> None:
+    done = pegboard(*arguments)
+
+    assert done.returncode in {1, 2}
+    assert says in done.stderr
+
+
+def test_a_file_comes_with_the_question(
+    provider: Provider, pegboard: Command, folder: Path
+) -> None:
+    (folder / "report.csv").write_text("a,b")
+    provider.answers.append(text("Two columns."))
+    done = pegboard("chat", "What is this?", "--file", "report.csv")
+
+    assert done.stdout == "Two columns.\n"
+    question = provider.requests[0]["messages"][-1]["content"]
+    assert question == "What is this?\n\nFiles in the workspace: `report.csv` (3 bytes)"

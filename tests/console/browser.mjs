@@ -1,0 +1,67 @@
+// A browser that notes what a console must never do: break its own rules, ask another host, throw.
+import AxeBuilder from "@axe-core/playwright";
+import chromium from "@sparticuz/chromium";
+import { chromium as driver } from "playwright-core";
+
+// Never `chromium.args`: they turn the same-origin policy off, and nothing would be proved.
+const ARGUMENTS = ["--no-sandbox", "--disable-dev-shm-usage"];
+const STANDARDS = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"];
+export const WIDE = { width: 1280, height: 800 };
+export const PHONE = { width: 390, height: 844 };
+
+export async function openBrowser() {
+  const executablePath = await chromium.executablePath();
+  return driver.launch({ executablePath, args: ARGUMENTS, headless: true });
+}
+
+/** A page in a context of its own, as of somebody who was never here. */
+export async function openPage(browser, base, faults) {
+  const context = await browser.newContext({ viewport: WIDE, colorScheme: "light" });
+  await context.addInitScript(() => {
+    addEventListener("securitypolicyviolation", (event) =>
+      console.error(`CSP: ${event.violatedDirective} ${event.blockedURI}`),
+    );
+  });
+  const page = await context.newPage();
+  page.setDefaultTimeout(20_000);
+  const origin = new URL(base).origin;
+  context.on("request", (request) => {
+    const url = request.url();
+    if (url.startsWith("http") && new URL(url).origin !== origin) faults.push(`asked ${url}`);
+  });
+  page.on("pageerror", (error) => faults.push(`threw ${error}`));
+  page.on("console", (message) => {
+    const text = message.text();
+    // A refusal of the API is an answer; what the page makes of it is tested.
+    if (message.type() === "error" && !text.startsWith("Failed to load resource"))
+      faults.push(`said ${text}`);
+  });
+  return page;
+}
+
+/** The bytes that arrive over the wire, by kind of file. */
+export async function countBytes(page) {
+  const session = await page.context().newCDPSession(page);
+  const kinds = new Map();
+  const bytes = { all: 0, script: 0 };
+  await session.send("Network.enable");
+  session.on("Network.responseReceived", ({ requestId, type }) => kinds.set(requestId, type));
+  session.on("Network.loadingFinished", ({ requestId, encodedDataLength }) => {
+    bytes.all += encodedDataLength;
+    if (kinds.get(requestId) === "Script") bytes.script += encodedDataLength;
+  });
+  return bytes;
+}
+
+/** What axe finds wrong with a page as it is shown now. */
+export async function findBarriers(page) {
+  const { violations } = await new AxeBuilder({ page }).withTags(STANDARDS).analyze();
+  return violations.map(
+    ({ id, nodes }) => `${id}: ${nodes.map((node) => node.target.join(" ")).join(", ")}`,
+  );
+}
+
+/** Whether something reaches beyond the right edge, as it does where a phone scrolls sideways. */
+export function isTooWide(page) {
+  return page.evaluate(() => document.documentElement.scrollWidth > window.innerWidth);
+}

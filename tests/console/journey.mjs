@@ -1,0 +1,252 @@
+// One visit to the console, from the first page to a decided refund; writes a report as JSON.
+//
+// CONSOLE_URL is a server without a token, SIGNED_URL one with the token CONSOLE_TOKEN behind a path.
+// With CONSOLE_SHOTS, a picture of each page in both themes and widths is written to that folder.
+import { mkdir } from "node:fs/promises";
+import { join } from "node:path";
+import { createInterface } from "node:readline/promises";
+import {
+  countBytes,
+  findBarriers,
+  isTooWide,
+  openBrowser,
+  openPage,
+  PHONE,
+  WIDE,
+} from "./browser.mjs";
+
+const { CONSOLE_URL, SIGNED_URL, CONSOLE_TOKEN, CONSOLE_SHOTS } = process.env;
+const NARROW = { width: 320, height: 640 };
+const faults = [];
+const report = { done: [], faults, bytes: null };
+
+const control = createInterface({ input: process.stdin });
+
+/** Has the test kill the server and start another one on the same data; waits until it answers. */
+async function restartServer() {
+  console.log("restart");
+  await control.question("");
+}
+
+function expect(condition, what) {
+  if (!condition) faults.push(what);
+}
+
+async function step(name, work) {
+  const before = faults.length;
+  try {
+    await work();
+  } catch (error) {
+    faults.push(`${name}: ${error}`);
+  }
+  for (let at = before; at < faults.length; at++) faults[at] = `[${name}] ${faults[at]}`;
+  report.done.push(name);
+}
+
+/** Looks at a page in both themes and widths. */
+async function inspect(page, name) {
+  for (const [size, viewport] of [
+    ["wide", WIDE],
+    ["phone", PHONE],
+  ])
+    for (const theme of ["light", "dark"]) {
+      await page.setViewportSize(viewport);
+      await page.emulateMedia({ colorScheme: theme, reducedMotion: "reduce" });
+      await page.waitForFunction((want) => document.documentElement.dataset.theme === want, theme);
+      const here = `${name}, ${size}, ${theme}`;
+      // What colours are is the same on both widths, and where things are in both themes.
+      if (CONSOLE_SHOTS) {
+        await mkdir(CONSOLE_SHOTS, { recursive: true });
+        await page.screenshot({ path: join(CONSOLE_SHOTS, `${name}-${size}-${theme}.png`) });
+      }
+      if (!CONSOLE_SHOTS && (size === "wide") !== (theme === "light")) continue;
+      for (const barrier of await findBarriers(page)) faults.push(`${here}: ${barrier}`);
+      expect(!(await isTooWide(page)), `${here}: it scrolls sideways`);
+    }
+  await page.setViewportSize(NARROW);
+  expect(!(await isTooWide(page)), `${name}, 320 px: it scrolls sideways`);
+  await page.setViewportSize(WIDE);
+  await page.emulateMedia({ colorScheme: "light" });
+}
+
+const browser = await openBrowser();
+const page = await openPage(browser, CONSOLE_URL, faults);
+const answer = page.getByRole("article", { name: "Answer" });
+const approval = page.getByRole("region", { name: "Approval" });
+
+await step("home", async () => {
+  const bytes = await countBytes(page);
+  await page.goto(`${CONSOLE_URL}/`, { waitUntil: "networkidle" });
+  expect(page.url() === `${CONSOLE_URL}/ui/`, `it is at ${page.url()}`);
+  report.bytes = { ...bytes };
+  await page.getByRole("heading", { name: "What should the board do?", level: 1 }).waitFor();
+  await page.getByText("courier").first().waitFor();
+  await inspect(page, "home");
+});
+
+await step("ask", async () => {
+  await page.getByRole("textbox", { name: "Ask the board" }).fill("Refund invoice 98");
+  await page.keyboard.press("Enter");
+  await page.waitForURL("**/ui/chat/*");
+  await page.getByRole("heading", { name: "Refund invoice 98", level: 1 }).waitFor();
+  const call = answer.locator("details", { hasText: "shop__find_invoice" });
+  await call.waitFor();
+  await approval.waitFor();
+  await call.locator("summary").click();
+  await call.getByText("Ada Lovelace").waitFor();
+  await inspect(page, "chat-approval");
+});
+
+await step("reload while it waits", async () => {
+  await page.reload();
+  await approval.getByRole("heading", { name: /refund/i }).waitFor();
+  await answer.locator("details", { hasText: "shop__find_invoice" }).waitFor();
+});
+
+await step("a killed server", async () => {
+  const lost = page.getByText("Connection lost").waitFor();
+  await restartServer();
+  await lost;
+  await page.getByText("Connection lost").waitFor({ state: "hidden" });
+  await approval.getByRole("heading", { name: /refund/i }).waitFor();
+});
+
+await step("the approval on its own page", async () => {
+  const other = await page.context().newPage();
+  await other.goto(`${CONSOLE_URL}/ui/approvals`);
+  await other.getByRole("link", { name: /refund/i }).first().click();
+  await other.getByRole("button", { name: "Approve" }).waitFor();
+  await inspect(other, "approvals");
+  await other.close();
+});
+
+await step("approve", async () => {
+  await approval.getByRole("button", { name: "Approve", exact: true }).click();
+  await answer.getByText("was refunded").waitFor();
+  await answer.getByText(/Approved by/).waitFor();
+  await page.getByRole("button", { name: "Send" }).waitFor();
+  await inspect(page, "chat-answer");
+});
+
+await step("text from outside is text", async () => {
+  await answer.getByText("<script>document.title = 'taken'</script>").waitFor();
+  expect((await answer.locator("script, iframe, img").count()) === 0, "markup became elements");
+  expect((await page.title()).includes("Refund"), `the title is ${await page.title()}`);
+  const link = answer.getByRole("link", { name: /terms/ });
+  expect(/noopener/.test((await link.getAttribute("rel")) ?? ""), "a link has no rel=noopener");
+  const bad = answer.locator('a[href^="javascript:"]');
+  expect((await bad.count()) === 0, "a link runs a script");
+});
+
+await step("a reload draws the same picture", async () => {
+  const before = await answer.innerText();
+  await page.reload();
+  await answer.getByText("was refunded").waitFor();
+  await answer.getByText(/Approved by/).waitFor();
+  const after = await answer.innerText();
+  expect(after === before, `before: ${before}\nafter: ${after}`);
+});
+
+await step("approve with other arguments", async () => {
+  await page.goto(`${CONSOLE_URL}/ui/chat`);
+  await page.getByRole("textbox", { name: "Ask the board" }).fill("Refund invoice 99");
+  await page.getByRole("button", { name: "Send" }).click();
+  await approval.getByRole("button", { name: "Edit" }).click();
+  await approval.getByLabel("amount").fill("1.99");
+  await inspect(page, "chat-edit");
+  await approval.getByRole("button", { name: "Approve with 1.99" }).click();
+  await answer.getByText("Less was paid back").waitFor();
+});
+
+await step("withdraw a message, and stop", async () => {
+  await page.goto(`${CONSOLE_URL}/ui/chat`);
+  await page.getByRole("textbox", { name: "Ask the board" }).fill("Take your time");
+  await page.keyboard.press("Enter");
+  await answer.locator("details", { hasText: "shop__count_stock" }).waitFor();
+  const field = page.getByRole("region", { name: "Conversation" }).getByRole("textbox").last();
+  await field.fill("And then?");
+  await page.keyboard.press("Enter");
+  await page.getByText("Waits for the answer in progress").waitFor();
+  await inspect(page, "chat-working");
+  await page.getByRole("button", { name: "Withdraw" }).click();
+  await page.getByText("Waits for the answer in progress").waitFor({ state: "hidden" });
+  await page.reload();
+  await page.getByRole("button", { name: "Stop" }).click();
+  await answer.getByText("Stopped.").waitFor();
+  await page.getByRole("button", { name: "Stop" }).waitFor({ state: "hidden" });
+});
+
+await step("by keyboard", async () => {
+  await page.goto(`${CONSOLE_URL}/ui/`);
+  await page.getByRole("heading", { level: 1 }).click();
+  await page.keyboard.press("g");
+  await page.keyboard.press("t");
+  await page.waitForURL("**/ui/tools");
+  const heading = page.locator("h1:focus");
+  await heading.waitFor();
+  expect((await heading.innerText()) === "Tools", `the focus is on ${await heading.innerText()}`);
+  await page.keyboard.press("Control+k");
+  await page.keyboard.type("sources");
+  await page.keyboard.press("Enter");
+  await page.waitForURL("**/ui/sources");
+});
+
+await step("try a tool", async () => {
+  await page.goto(`${CONSOLE_URL}/ui/tools`);
+  await page.getByRole("searchbox", { name: "Find a tool" }).fill("invoice");
+  await page.getByRole("link", { name: /find_invoice|Find an invoice/i }).first().click();
+  const form = page.getByRole("form", { name: "Arguments" });
+  await form.getByRole("button", { name: /Run/ }).click();
+  await form.getByText(/required|missing/i).first().waitFor();
+  await form.getByLabel("number").fill("98");
+  await form.getByRole("button", { name: /Run/ }).click();
+  await page.getByRole("region", { name: "Result" }).getByText("Ada Lovelace").waitFor();
+  await inspect(page, "tools");
+});
+
+await step("runs", async () => {
+  await page.goto(`${CONSOLE_URL}/ui/runs`);
+  await page.getByRole("link", { name: /Refund invoice 98/ }).first().waitFor();
+  await inspect(page, "runs");
+  await page.getByRole("link", { name: /Refund invoice 98/ }).first().click();
+  await page.waitForURL("**/ui/runs/*");
+  await page.getByRole("region", { name: "Timeline" }).waitFor();
+  await inspect(page, "run");
+});
+
+await step("sources", async () => {
+  await page.goto(`${CONSOLE_URL}/ui/sources`);
+  await page.getByText("courier").first().waitFor();
+  await inspect(page, "sources");
+});
+
+await step("an unknown page", async () => {
+  await page.goto(`${CONSOLE_URL}/ui/no/such/page`);
+  await page.getByText("There is no such page").waitFor();
+});
+
+await step("sign in, behind a path", async () => {
+  const guest = await openPage(browser, SIGNED_URL, faults);
+  await guest.goto(`${SIGNED_URL}/ui/tools`);
+  const dialog = guest.getByRole("dialog", { name: "Sign in" });
+  await dialog.getByLabel("Token").fill("wrong");
+  await dialog.getByRole("button", { name: "Sign in" }).click();
+  await dialog.getByText("not valid").waitFor();
+  await inspect(guest, "sign-in");
+  await dialog.getByLabel("Token").fill(CONSOLE_TOKEN);
+  await dialog.getByRole("button", { name: "Sign in" }).click();
+  await guest.getByRole("link", { name: /find_invoice|Find an invoice/i }).first().click();
+  const form = guest.getByRole("form", { name: "Arguments" });
+  await form.getByLabel("number").fill("98");
+  await form.getByRole("button", { name: /Run/ }).click();
+  await guest.getByRole("region", { name: "Result" }).getByText("Ada Lovelace").waitFor();
+  await guest.reload();
+  await guest.getByRole("form", { name: "Arguments" }).waitFor();
+  const stored = await guest.evaluate(() => JSON.stringify([localStorage, sessionStorage]));
+  expect(!stored.includes(CONSOLE_TOKEN), "the token is in the browser's storage");
+  expect((await guest.evaluate(() => document.cookie)) === "", "a script can read the cookie");
+});
+
+await browser.close();
+control.close();
+console.log(JSON.stringify(report));

@@ -1,0 +1,232 @@
+"""The console in a real browser: a question, its calls, an approval, a form, in both themes.
+
+`make web` builds what is tested, `make peers` installs the browser. With `CONSOLE_SHOTS=DIR` a
+picture of each page is written to that folder.
+"""
+
+import asyncio
+import json
+import os
+import sys
+from collections.abc import AsyncGenerator
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import Any
+
+import pytest
+import uvicorn
+from starlette.applications import Starlette
+from starlette.requests import Request
+from starlette.responses import Response, StreamingResponse
+from starlette.routing import Route
+from tests.models.made import a_provider, call, text
+from tests.peers.node import node
+from tests.peers.ports import free_port
+from tests.servers.http.live import patient
+
+HERE = Path(__file__).parent
+BUILT = HERE.parents[1] / "web" / "dist" / "index.html"
+BROWSER = HERE / "node_modules" / ".browser"
+TOKEN = "correct horse battery staple"
+STEPS = [
+    "home",
+    "ask",
+    "reload while it waits",
+    "a killed server",
+    "the approval on its own page",
+    "approve",
+    "text from outside is text",
+    "a reload draws the same picture",
+    "approve with other arguments",
+    "withdraw a message, and stop",
+    "by keyboard",
+    "try a tool",
+    "runs",
+    "sources",
+    "an unknown page",
+    "sign in, behind a path",
+]
+MOST_BYTES = {"all": 250_000, "script": 190_000}
+SHOP = '''
+"""A small shop."""
+
+import asyncio
+from typing import Annotated
+
+from pydantic import Field
+
+from pegboard import tool
+
+
+@tool(effect="read", title="Find an invoice")
+def find_invoice(number: Annotated[int, Field(ge=1)]) -> dict[str, object]:
+    """Find an invoice."""
+    return {"number": number, "customer": "Ada Lovelace", "total": 3.96}
+
+
+@tool(effect="read")
+async def count_stock() -> int:
+    """Count what is in stock, which takes a while."""
+    await asyncio.sleep(60)
+    return 7
+
+
+@tool(effect="write")
+def refund(invoice: int, amount: float) -> str:
+    """Pay money back."""
+    return f"{amount} of invoice {invoice} paid back"
+'''
+BOARD = """
+sources:
+  - {kind: functions, name: shop, config: {modules: [console_shop]}}
+  - {kind: builtin, name: std, config: {include: [calculator, datetime]}}
+  - {kind: openapi, name: courier, config: {document: "http://127.0.0.1:9/openapi.json"}}
+network: {allow_hosts: ["127.0.0.1:9"]}
+policy: {ask: [shop__refund]}
+"""
+ANSWER = (
+    "Invoice 98: **3.96 dollars** was refunded.\n\n",
+    "| what | amount |\n|---|---:|\n| refund | 3.96 |\n",
+    "\nSee [the terms](https://shop.example/terms) and [this](javascript:alert(1)).\n\n",
+    "<script>document.title = 'taken'</script> ![picture](https://shop.example/pixel.png)\n",
+)
+
+
+_OURS = ("PEGBOARD_", "OPENAI_")
+
+
+def needs(path: Path, target: str) -> None:
+    if not path.exists():
+        raise RuntimeError(f"{path} is missing: run `make {target}`")
+
+
+class Server:
+    """A `pegboard serve` of the shop, which can be killed and started again on its data."""
+
+    def __init__(self, folder: Path, **settings: str) -> None:
+        self.port = free_port()
+        self.url = f"http://127.0.0.1:{self.port}"
+        self._folder = folder
+        self._settings = settings
+        self._process: asyncio.subprocess.Process | None = None
+
+    async def start(self) -> None:
+        environ = {k: v for k, v in os.environ.items() if not k.startswith(_OURS)}
+        self._process = await asyncio.create_subprocess_exec(
+            *(sys.executable, "-m", "pegboard", "serve", "--port", str(self.port)),
+            *("--board", "board.yaml", "--data", "data", "--log", "off"),
+            cwd=self._folder,
+            env={**environ, "PYTHONPATH": str(self._folder), **self._settings},
+            stdout=asyncio.subprocess.PIPE,
+        )
+        assert self._process.stdout is not None
+        assert (await self._process.stdout.readline()).endswith(f"{self.url}\n".encode())
+
+    async def end(self, *, kill: bool = False) -> None:
+        assert self._process is not None
+        (self._process.kill if kill else self._process.terminate)()
+        await self._process.communicate()
+
+
+@asynccontextmanager
+async def served(folder: Path, **settings: str) -> AsyncGenerator[Server]:
+    server = Server(folder, **settings)
+    await server.start()
+    try:
+        yield server
+    finally:
+        await server.end()
+
+
+@asynccontextmanager
+async def proxied(target: str, port: int, path: str) -> AsyncGenerator[None]:
+    """A reverse proxy that serves another server below a path, and removes it."""
+    async with patient(base_url=target) as client:
+
+        async def forward(request: Request) -> Response:
+            url = str(request.url.path).removeprefix(path) + (
+                f"?{request.url.query}" if request.url.query else ""
+            )
+            headers = [(k, v) for k, v in request.headers.raw if k != b"accept-encoding"]
+            sent = client.build_request(
+                request.method, url, headers=headers, content=await request.body()
+            )
+            answer = await client.send(sent, stream=True)
+            reply = StreamingResponse(answer.aiter_raw(), answer.status_code)
+            reply.raw_headers = list(answer.headers.raw)
+            return reply
+
+        methods = ["GET", "HEAD", "POST", "DELETE", "PATCH"]
+        app = Starlette(routes=[Route(path + "{rest:path}", forward, methods=methods)])
+        config = uvicorn.Config(app, host="127.0.0.1", port=port, log_level="critical")
+        server = uvicorn.Server(config)
+        server.config.lifespan = "off"
+        serving = asyncio.create_task(server.serve())
+        try:
+            yield
+        finally:
+            server.should_exit = True
+            await serving
+
+
+async def walk(folder: Path) -> dict[str, Any]:
+    """What a browser reports of its way through both servers."""
+    port = free_port()
+    signed = f"http://127.0.0.1:{port}/pegs"
+    async with a_provider() as provider:
+        provider.answers += [
+            call("shop__find_invoice", '{"number": 98}'),
+            call("shop__refund", '{"invoice": 98, "amount": 3.96}'),
+            text(*ANSWER),
+            call("shop__refund", '{"invoice": 99, "amount": 3.96}'),
+            text("Less was paid back."),
+            call("shop__count_stock", "{}"),
+        ]
+        model = {"OPENAI_BASE_URL": provider.url, "PEGBOARD_MODEL": "tiny-1"}
+        guarded = {"PEGBOARD_TOKEN": TOKEN, "PEGBOARD_PUBLIC_URL": signed}
+        async with (
+            served(folder / "open", **model) as server,
+            served(folder / "signed", **guarded) as behind,
+            proxied(behind.url, port, "/pegs"),
+        ):
+            process = await asyncio.create_subprocess_exec(
+                str(node()),
+                str(HERE / "journey.mjs"),
+                env={
+                    **os.environ,
+                    "TMPDIR": str(BROWSER),
+                    "CONSOLE_URL": server.url,
+                    "SIGNED_URL": signed,
+                    "CONSOLE_TOKEN": TOKEN,
+                },
+                stdin=asyncio.subprocess.PIPE,
+                stdout=asyncio.subprocess.PIPE,
+            )
+            assert process.stdin is not None
+            assert process.stdout is not None
+            line = b""
+            async for line in process.stdout:
+                if line == b"restart\n":
+                    await server.end(kill=True)
+                    await asyncio.sleep(0.5)  # long enough to be noticed
+                    await server.start()
+                    process.stdin.write(b"\n")
+            await process.wait()
+    return json.loads(line)
+
+
+@pytest.mark.timeout(180)
+async def test_a_person_finds_their_way_through_the_console(tmp_path: Path) -> None:
+    needs(BUILT, "web")
+    needs(BROWSER / "chromium", "peers")
+    for name in ("open", "signed"):
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "console_shop.py").write_text(SHOP)
+        (tmp_path / name / "board.yaml").write_text(BOARD)
+
+    report = await walk(tmp_path)
+
+    assert report["faults"] == [], "\n".join(report["faults"])
+    assert report["done"] == STEPS
+    too_large = {name for name, most in MOST_BYTES.items() if report["bytes"][name] > most}
+    assert too_large == set(), report["bytes"]

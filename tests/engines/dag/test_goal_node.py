@@ -1,0 +1,268 @@
+"""A goal is planned, worked on at the same time, judged, and planned again."""
+
+import asyncio
+from typing import Any
+
+import pytest
+from tests.engines.dag.made import (
+    USED,
+    Team,
+    a_goal,
+    a_judgement,
+    a_step,
+    goal_runner,
+    reach,
+    task_of,
+)
+from tests.engines.made import output_of, reported
+from tests.graphs.made import Bench, at_the_bench
+from tests.graphs.test_runner import after_a_crash, recovered
+
+from pegboard.access import Policy
+from pegboard.core.graph import NodeState
+from pegboard.core.model_messages import (
+    AssistantMessage,
+    ModelRequest,
+    ToolMessage,
+    UserMessage,
+)
+from pegboard.core.run import RunResult
+from pegboard.engines import AgentLimits
+from pegboard.errors import Unavailable
+from pegboard.testing import Turn
+
+FORK = [a_step("a"), a_step("b"), a_step("c", "a", "b")]
+
+
+def look(text: str, request: ModelRequest) -> Turn:
+    """An agent that calls a tool, and answers with its result."""
+    last = request.messages[-1]
+    if isinstance(last, ToolMessage):
+        return Turn(text=f"found {last.text}", usage=USED)
+    return Turn(calls=(("read", {"seconds": 1, "n": task_of(text)}),), usage=USED)
+
+
+def test_steps_run_at_the_same_time_with_the_results_that_they_need() -> None:
+    team = Team([FORK], work=look)
+
+    async def work(bench: Bench) -> tuple[RunResult, int]:
+        return await reach(bench, team), bench.world.most
+
+    result, most = at_the_bench(work)
+    output = output_of(result)
+
+    assert (result.state, output["text"], most) == (NodeState.COMPLETED, "All done.", 2)
+    assert output["calls"] == 3
+    assert output["usage"]["requests"] == result.count_usage().requests == 9
+    assert [item["role"] for item in output["messages"]] == ["assistant"]
+    last = next(text for role, text in team.asked if role == "work" and task_of(text) == "c")
+    assert "Result of the step 'Step a':\nfound {" in last
+    assert "Result of the step 'Step b':\nfound {" in last
+    assert team.roles()[0] == "plan"
+    assert team.roles()[-2:] == ["judge", "answer"]
+    answered = team.asked[-1][1]
+    assert "Step c (completed):\nfound {" in answered
+
+
+def test_each_step_has_a_context_of_its_own() -> None:
+    sizes: list[int] = []
+
+    def work(text: str, request: ModelRequest) -> Turn:
+        sizes.append(len(request.messages))
+        return Turn(text="done")
+
+    team = Team([FORK], work=work)
+    history = [UserMessage(text="Hi"), AssistantMessage(text="Hello")]
+    at_the_bench(lambda bench: reach(bench, team, history=history))
+
+    assert sizes == [2, 2, 2]
+
+
+def test_what_is_done_is_not_repeated_by_the_next_plan() -> None:
+    second = [a_step("a"), a_step("d", "a", "b")]
+    judgements = [a_judgement(achieved=False, missing="the price"), a_judgement()]
+    team = Team([[a_step("a"), a_step("b")], second], judgements)
+    result = at_the_bench(lambda bench: reach(bench, team))
+
+    assert output_of(result)["text"] == "All done."
+    works = [task_of(text) for role, text in team.asked if role == "work"]
+    assert sorted(works) == ["a", "b", "d"]
+    plan = [text for role, text in team.asked if role == "plan"][1]
+    assert "What is still missing:\nthe price" in plan
+    assert "- a (Step a), completed: result of a" in plan
+    last = next(text for _, text in team.asked if task_of(text) == "d")
+    assert "Result of the step 'Step b':\nresult of b" in last
+
+
+def test_siblings_of_a_failed_step_finish_and_what_needs_it_is_skipped() -> None:
+    def work(text: str, _request: ModelRequest) -> Turn:
+        failed = Turn(error=Unavailable("no way", permanent=True))
+        return failed if task_of(text) == "a" else Turn(text="fine")
+
+    steps = [a_step("a"), a_step("b"), a_step("c", "a"), a_step("d", "b")]
+    plans = [steps, [a_step("a")], [a_step("a")]]
+    team = Team(plans, [a_judgement(achieved=False, missing="a")] * 3, work=work)
+    output = output_of(at_the_bench(lambda bench: reach(bench, team)))
+
+    states = {item["id"]: item["state"] for item in output["plan"]["steps"]}
+    assert states == {"a": "failed", "b": "completed", "c": "skipped", "d": "completed"}
+    assert output["text"] == "All done."
+    assert team.roles().count("plan") == 3
+    assert "Step a (failed):\nno way" in team.asked[-1][1]
+    assert "Not reached, say so: a" in team.asked[-1][1]
+
+
+def test_a_crash_repeats_no_plan_no_step_and_no_call_that_ended() -> None:
+    def slow(text: str, request: ModelRequest) -> Turn:
+        seconds = 0.5 if task_of(text) == "a" else 9
+        if isinstance(request.messages[-1], ToolMessage):
+            return Turn(text="done")
+        return Turn(calls=(("read", {"n": task_of(text), "seconds": seconds}),))
+
+    teams = [Team([[a_step("a"), a_step("b")]], work=slow), Team([], work=slow)]
+
+    async def first(bench: Bench) -> RunResult:
+        return await reach(bench, teams[0])
+
+    async def again(bench: Bench) -> tuple[RunResult, list[Any], list[Any]]:
+        goal_runner(bench, teams[1].model)
+        result = await recovered(bench)
+        began = [arguments["n"] for _, arguments, _ in bench.world.began]
+        return result, began, reported(bench, "plan")
+
+    result, began, plans = after_a_crash(first, again, at=3)
+
+    assert result.output["text"] == "All done."
+    assert sorted(began) == ["a", "b", "b"]
+    assert teams[1].roles() == ["work", "judge", "answer"]
+    assert plans == []
+
+
+def test_an_approval_in_a_step_holds_up_only_that_step() -> None:
+    def work(text: str, request: ModelRequest) -> Turn:
+        if isinstance(request.messages[-1], ToolMessage):
+            return Turn(text="paid")
+        return Turn(calls=(("pay" if task_of(text) == "a" else "read", {}),))
+
+    team = Team([[a_step("a"), a_step("b")]], work=work)
+
+    async def run(bench: Bench) -> tuple[RunResult, RunResult]:
+        waiting = await reach(bench, team)
+        await bench.runner.answer(waiting.run_id, waiting.pending[0].id, {"answer": "deny"})
+        return waiting, await bench.runner.result(waiting.run_id)
+
+    waiting, done = at_the_bench(run, policy=Policy(ask=("pay",)))
+
+    assert waiting.state is NodeState.WAITING
+    assert [item.step for item in waiting.pending] == ["goal/round1/a/t1-0"]
+    assert done.output["text"] == "All done."
+
+
+def test_what_happens_is_reported_once_in_order() -> None:
+    team = Team([[a_step("a"), a_step("b")]])
+
+    async def work(bench: Bench) -> list[Any]:
+        await reach(bench, team)
+        return reported(bench)
+
+    events = [(kind, data) for kind, data in at_the_bench(work) if kind != "text_delta"]
+    own = [kind for kind, _ in events if kind in {"phase", "plan", "judgement"}]
+
+    assert own == ["phase", "plan", "phase", "judgement"]
+    plan = next(data for kind, data in events if kind == "plan")
+    assert [step["id"] for step in plan["steps"]] == ["a", "b"]
+    assert plan["round"] == 1
+
+
+def test_cancelling_a_goal_cancels_its_steps() -> None:
+    def work(text: str, _request: ModelRequest) -> Turn:
+        return Turn(calls=(("read", {"n": task_of(text), "seconds": 9}),), usage=USED)
+
+    team = Team([[a_step("a"), a_step("b")]], work=work)
+
+    async def run(bench: Bench) -> RunResult:
+        runner = goal_runner(bench, team.model)
+        run_id = await runner.start(a_goal(), {"message": "Compare a and b."})
+        await asyncio.sleep(1)
+        await runner.cancel(run_id)
+        return await runner.result(run_id)
+
+    result = at_the_bench(run)
+
+    assert result.state is NodeState.CANCELLED
+    assert output_of(result)["usage"]["requests"] == 3
+    assert [item["state"] for item in output_of(result)["plan"]["steps"]] == ["cancelled"] * 2
+    assert team.roles() == ["plan", "work", "work"]
+
+
+def test_a_message_to_a_goal_is_answered_with_it() -> None:
+    def work(text: str, request: ModelRequest) -> Turn:
+        if isinstance(request.messages[-1], ToolMessage):
+            return Turn(text="done")
+        return Turn(calls=(("read", {"seconds": 2}),))
+
+    team = Team([[a_step("a"), a_step("b")]], work=work)
+
+    async def run(bench: Bench) -> RunResult:
+        runner = goal_runner(bench, team.model)
+        run_id = await runner.start(a_goal(), {"message": "Compare a and b."})
+        await asyncio.sleep(1)
+        await runner.send(run_id, "steer", {"text": "in French"}, id="m2")
+        return await runner.result(run_id)
+
+    output = output_of(at_the_bench(run))
+
+    assert output["received"] == ["m2"]
+    assert [item["text"] for item in output["messages"]] == ["in French", "All done."]
+
+
+def test_a_model_that_calls_instead_of_answering_fails_the_goal() -> None:
+    final = Turn(text="", calls=(("read", {}),))
+    team = Team([[a_step("a"), a_step("b")]], final=final)
+    result = at_the_bench(lambda bench: reach(bench, team))
+
+    assert result.state is NodeState.FAILED
+    assert "no answer" in (result.error or {})["message"]
+    assert [item["role"] for item in output_of(result)["messages"]] == ["assistant", "tool"]
+
+
+def test_a_goal_stops_at_its_limits_and_when_nobody_can_plan() -> None:
+    broken = Team([])
+    broken.model = type(broken.model)(*[Turn(text="no")] * 9)
+    result = at_the_bench(lambda bench: reach(bench, broken))
+    assert (result.error or {})["code"] == "unavailable"
+
+    judgements = [a_judgement(achieved=False, missing="x")]
+    team = Team([[a_step("a"), a_step("b")]], judgements)
+    limits = AgentLimits(tokens=30)
+    result = at_the_bench(lambda bench: reach(bench, team, limits=limits))
+    assert (result.error or {})["code"] == "limit_reached"
+
+
+def test_auto_answers_a_question_without_a_plan() -> None:
+    team = Team([], engine="react")
+    message = "Which of the two is the older one, and by how many years?"
+    result = at_the_bench(lambda bench: reach(bench, team, message, engine="auto"))
+    output = output_of(result)
+
+    assert team.roles() == ["route", "work"]
+    assert output["usage"]["requests"] == result.count_usage().requests == 2
+    assert [item["role"] for item in output["messages"]] == ["assistant"]
+
+
+@pytest.mark.parametrize(
+    ("engine", "roles"),
+    [("react", ["work"]), ("auto", ["route", "plan"]), ("dag", ["plan", "work"])],
+)
+def test_the_agent_says_which_engine_where_the_node_leaves_it_open(
+    engine: str, roles: list[str]
+) -> None:
+    team = Team([[a_step("a"), a_step("b")]])
+
+    async def work(bench: Bench) -> None:
+        runner = goal_runner(bench, team.model, engine=engine)
+        await runner.run(a_goal("own"), {"message": "Compare the two of them, please."})
+
+    at_the_bench(work)
+
+    assert team.roles()[:2] == roles

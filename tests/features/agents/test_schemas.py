@@ -1,0 +1,13 @@
+"""What is said of agents."""
+
+from pegboard import ToolRegistry
+from pegboard.features.agents import AgentProfile, Agents
+from pegboard.features.agents.schemas import AgentListAnswer
+
+
+def test_the_schema_describes_what_the_service_lists() -> None:
+    listed = Agents(ToolRegistry(), lambda: [AgentProfile(name="a", tools=("x",))]).list()
+    read = AgentListAnswer.model_validate({"agents": listed})
+
+    assert read.model_dump() == {"agents": listed}
+    assert "no tool 'x'" in read.agents[0].unavailable

@@ -1,0 +1,124 @@
+"""Files of messages, in the workspace of their conversation."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+from tests.features.conversations.made import a_board, ask, text_of
+
+from pegboard import Pegboard, ToolContext, tool
+from pegboard.core.graph import Graph, Node
+from pegboard.core.model_messages import UserMessage
+from pegboard.core.principal import LOCAL, Principal
+from pegboard.errors import InvalidRequest
+from pegboard.features.conversations import MessageFile
+from pegboard.features.conversations.message_files import write_files
+from pegboard.testing import ScriptedModel, Turn
+
+REPORT = MessageFile(name="report.csv", data=b"a,b\n1,2\n")
+
+
+@tool(effect="read")
+def list_files(ctx: ToolContext[Any]) -> str:
+    """List the files of the workspace."""
+    folder = ctx.workspace
+    return (
+        "none"
+        if folder is None or not folder.is_dir()
+        else ", ".join(sorted(f"{item.name}={item.read_text()!r}" for item in folder.iterdir()))
+    )
+
+
+LIST = Turn(calls=(("list_files", {}),))
+
+
+async def test_files_of_a_message_are_where_its_tools_look(tmp_path: Path) -> None:
+    turns = (LIST, Turn(text="Two columns.", expects=("report.csv='a,b",)), LIST, Turn(text="Yes."))
+    async with a_board(tmp_path, *turns, tools=[list_files]) as (board, model):
+        events, conversation = await ask(board, "What is this?", files=[REPORT])
+        await ask(board, "Still there?", conversation=conversation)
+
+    assert text_of(events) == "Two columns."
+    question = model.requests[0].messages[-1]
+    assert isinstance(question, UserMessage)
+    assert question.text == ("What is this?\n\nFiles in the workspace: `report.csv` (8 bytes)")
+    assert "report.csv=" in model.requests[3].messages[-1].text
+
+
+async def test_another_conversation_and_another_caller_have_other_workspaces(
+    tmp_path: Path,
+) -> None:
+    turns = (Turn(text="Thanks."), LIST, Turn(text="Nothing."))
+    async with a_board(tmp_path, *turns, tools=[list_files]) as (board, model):
+        await ask(board, "Keep this.", files=[REPORT])
+        await ask(board, "What is there?")
+
+    assert model.requests[2].messages[-1].text == "none"
+
+
+async def test_the_workspace_survives_a_restart_and_goes_with_its_conversation(
+    tmp_path: Path,
+) -> None:
+    data = tmp_path / "data"
+    async with a_board(tmp_path, Turn(text="Thanks."), data=data) as (board, _):
+        _, conversation = await ask(board, "Keep this.", files=[REPORT])
+    kept = [path.name for path in data.rglob("report.csv")]
+    async with a_board(tmp_path, data=data) as (board, _):
+        await board.conversations.delete(conversation)
+
+    assert kept == ["report.csv"]
+    assert not list(data.rglob("report.csv"))
+
+
+@pytest.mark.parametrize(
+    "names",
+    [["a/b"], ["../a"], [""], ["a`b"], ["x" * 201], ["a\n"], [".."], ["ok", ".hidden"]],
+    ids=["a folder", "outside", "none", "a quote", "too long", "lines", "the parent", "hidden"],
+)
+async def test_a_name_that_is_none_of_a_file_is_refused(tmp_path: Path, names: list[str]) -> None:
+    files = [MessageFile(name=name, data=b"") for name in names]
+    async with a_board(tmp_path) as (board, _):
+        with pytest.raises(InvalidRequest):
+            await ask(board, "hi", files=files)
+
+
+async def test_without_workspaces_files_are_refused() -> None:
+    with pytest.raises(InvalidRequest):
+        await write_files(None, [REPORT], "c", LOCAL)
+    assert await write_files(None, [], "c", LOCAL) == ""
+
+
+async def test_a_graph_that_names_the_conversation_of_another_learns_nothing(
+    tmp_path: Path,
+) -> None:
+    async with a_board(tmp_path, Turn(text="Hello.")) as (board, model):
+        _, conversation = await ask(board, "A secret.")
+        _, (exchange,) = await board.conversations.get(conversation)
+        config = {"conversation": conversation, "message": exchange.id}
+        asked = {"message": "What did they say?"}
+        graph = Graph(nodes=(Node(id="agent", kind="agent", input=asked, config=config),))
+        view = await board.runs.start_graph(graph, principal=Principal(id="eve"))
+        ended = await board.runs.wait(view.id, principal=Principal(id="eve"))
+
+    assert (ended.result.error or {})["code"] == "conversation_not_found"
+    assert len(model.requests) == 1
+
+
+async def test_a_folder_that_the_operator_named_stays_the_workspace(tmp_path: Path) -> None:
+    file = tmp_path / "board.yaml"
+    config = "sources: [{kind: builtin, name: std, config: {workspace: ours}}]\n"
+    file.write_text(config)
+    write = Turn(calls=(("std__file_write", {"path": "note.txt", "content": "one"}),))
+    async with Pegboard(file, model=ScriptedModel(write, Turn(text="Written."))) as board:
+        await ask(board, "Note it", files=[REPORT])
+
+    assert [path.name for path in sorted(tmp_path.glob("ours/*"))] == ["note.txt"]  # noqa: ASYNC240 - a test
+
+
+async def test_the_built_in_tools_for_files_work_there(tmp_path: Path) -> None:
+    read = Turn(calls=(("builtin__file_read", {"path": "report.csv"}),))
+    model = ScriptedModel(read, Turn(text="Two columns.", expects=("a,b",)))
+    async with Pegboard(model=model) as board:
+        events, _ = await ask(board, "What is this?", files=[REPORT])
+
+    assert text_of(events) == "Two columns."

@@ -1,0 +1,285 @@
+"""Conversations on a board: asked, followed, stopped, edited, continued after a restart."""
+
+import asyncio
+from pathlib import Path
+
+import pytest
+from tests.features.conversations.made import ORDER, TOTAL, a_board, ask, kinds, text_of
+
+from pegboard import tool
+from pegboard.core.model_messages import UserMessage
+from pegboard.core.ports.conversation_store import ConversationQuery
+from pegboard.core.principal import Principal
+from pegboard.errors import ConversationNotFound, InvalidRequest
+from pegboard.features.conversations import NewMessage
+from pegboard.testing import Turn
+
+
+async def test_a_question_is_answered_with_tools_and_every_event_is_stored(tmp_path: Path) -> None:
+    async with a_board(tmp_path, ORDER, TOTAL) as (board, model):
+        events, id_ = await ask(board, "What was the total of order 7?")
+        conversation, exchanges = await board.conversations.get(id_)
+        run = await board.runs.get(exchanges[0].run_id)
+        again = [
+            event
+            async for event in board.conversations.follow(
+                id_, after=(exchanges[0].number, 0), until=exchanges[0].id
+            )
+        ]
+        model.assert_exhausted()
+
+    assert kinds(events) == [
+        "run_started", "step", "usage", "tool_started", "tool_finished", "step", "text_delta",
+        "usage", "done",
+    ]  # fmt: skip
+    assert text_of(events) == "It is 12.50 euros."
+    assert events[-1].data["state"] == "completed"
+    assert again == events
+    assert conversation.title == "What was the total of order 7?"
+    assert (exchanges[0].state, exchanges[0].answer) == ("completed", "It is 12.50 euros.")
+    assert len(exchanges[0].messages) == 3
+    assert run.to_dict()["usage"] == {"requests": 2}
+
+
+async def test_a_second_message_comes_with_what_was_said_before(tmp_path: Path) -> None:
+    async with a_board(tmp_path, ORDER, TOTAL, Turn(text="Yes.")) as (board, model):
+        _, id_ = await ask(board, "What was the total of order 7?")
+        await ask(board, "Really?", conversation=id_)
+
+    roles = [type(message).__name__ for message in model.requests[-1].messages]
+    assert roles == [
+        "SystemMessage", "UserMessage", "AssistantMessage", "ToolMessage", "AssistantMessage",
+        "UserMessage",
+    ]  # fmt: skip
+
+
+async def test_an_approval_parks_the_answer_and_its_decision_goes_on(tmp_path: Path) -> None:
+    asked = Turn(calls=(("refund", {"number": 7}),))
+    async with a_board(tmp_path, asked, Turn(text="Done.", expects=("refunded",))) as (board, _):
+        exchange = await board.conversations.send(NewMessage(text="Refund order 7"))
+        seen: list[str] = []
+        async for event in board.conversations.follow(exchange.conversation, until=exchange.id):
+            seen.append(event.event)
+            if event.event == "approval_required":
+                assert event.data["arguments"] == {"number": 7}
+                await board.approvals.decide(str(event.data["approval"]), "approve")
+        _, exchanges = await board.conversations.get(exchange.conversation)
+
+    assert seen.count("approval_required") == 1
+    assert exchanges[0].answer == "Done."
+
+
+async def test_messages_queue_are_withdrawn_and_answered_in_order(tmp_path: Path) -> None:
+    gate = asyncio.Event()
+
+    async def wait() -> str:
+        """Wait."""
+        await gate.wait()
+        return "waited"
+
+    turns = (Turn(calls=(("wait", {}),)), Turn(text="one"), Turn(text="three", expects=("third",)))
+    async with a_board(tmp_path, *turns, tools=(wait,)) as (board, _):
+        service = board.conversations
+        first = await service.send(NewMessage(text="first"))
+        second = await service.send(NewMessage(text="second", conversation=first.conversation))
+        third = await service.send(NewMessage(text="third", conversation=first.conversation))
+        await service.withdraw(first.conversation, second.id)
+        with pytest.raises(InvalidRequest):
+            await service.withdraw(first.conversation, first.id)
+        following = service.follow(first.conversation, after=(third.number, 0), until=third.id)
+        queued = await anext(following)
+        gate.set()
+        events = [queued, *[event async for event in following]]
+        _, exchanges = await service.get(first.conversation)
+
+    assert (first.state, second.state, third.state) == ("working", "queued", "queued")
+    assert [item.state for item in exchanges] == ["completed", "withdrawn", "completed"]
+    assert kinds(events) == ["message_queued", "run_started", "step", "text_delta", "usage", "done"]
+    assert text_of(events) == "three"
+
+
+async def test_a_message_steers_the_answer_in_progress(tmp_path: Path) -> None:
+    gate, begun = asyncio.Event(), asyncio.Event()
+
+    async def wait() -> str:
+        """Wait."""
+        begun.set()
+        await gate.wait()
+        return "waited"
+
+    turns = (Turn(calls=(("wait", {}),)), Turn(text="En français.", expects=("French",)))
+    async with a_board(tmp_path, *turns, tools=(wait,)) as (board, _):
+        service = board.conversations
+        first = await service.send(NewMessage(text="hi"))
+        await begun.wait()
+        steer = NewMessage(text="in French", conversation=first.conversation, when="steer")
+        second = await service.send(steer)
+        gate.set()
+        events = [e async for e in service.follow(first.conversation, until=second.id)]
+        _, exchanges = await service.get(first.conversation)
+
+    assert [item.state for item in exchanges] == ["completed", "steered"]
+    assert exchanges[0].messages[2] == {"role": "user", "text": "in French"}
+    assert events[-1].data["state"] == "steered"
+
+
+async def test_stopping_keeps_what_was_said_and_ends_the_queue(tmp_path: Path) -> None:
+    begun = asyncio.Event()
+
+    async def wait() -> str:
+        """Wait for ever."""
+        begun.set()
+        await asyncio.Event().wait()
+        return ""
+
+    turns = (Turn(text="One moment.", calls=(("wait", {}),)), Turn(text="Hello again."))
+    async with a_board(tmp_path, *turns, tools=(wait,)) as (board, _):
+        service = board.conversations
+        first = await service.send(NewMessage(text="hi"))
+        await service.send(NewMessage(text="more", conversation=first.conversation))
+        await begun.wait()
+        assert await service.stop(first.conversation)
+        _, exchanges = await service.get(first.conversation)
+        events, _ = await ask(board, "still there?", conversation=first.conversation)
+
+    assert [item.state for item in exchanges] == ["cancelled", "withdrawn"]
+    assert exchanges[0].messages[0]["text"] == "One moment."
+    assert text_of(events) == "Hello again."
+
+
+async def test_the_last_message_is_edited_on_a_branch_of_its_own(tmp_path: Path) -> None:
+    turns = (Turn(text="A pear."), Turn(text="A plum."), Turn(text="An apple."))
+    async with a_board(tmp_path, *turns) as (board, model):
+        _, id_ = await ask(board, "a fruit")
+        await ask(board, "another", conversation=id_)
+        _, (first, second) = await board.conversations.get(id_)
+        with pytest.raises(InvalidRequest, match="last message"):
+            await board.conversations.send(
+                NewMessage(text="x", conversation=id_, instead_of=first.id)
+            )
+        await ask(board, "a red one", conversation=id_, instead_of=second.id)
+        conversation, exchanges = await board.conversations.get(id_)
+
+    assert [item.parent for item in exchanges] == ["", first.id, first.id]
+    assert conversation.head == exchanges[2].id
+    asked = [m.text for m in model.requests[-1].messages if isinstance(m, UserMessage)]
+    assert asked == ["a fruit", "a red one"]
+
+
+async def test_a_failed_answer_is_tried_again(tmp_path: Path) -> None:
+    from pegboard.errors import Unavailable
+
+    turns = (Turn(error=Unavailable("the provider is busy")), Turn(text="Here I am."))
+    async with a_board(tmp_path, *turns) as (board, _):
+        events, id_ = await ask(board, "hello")
+        _, (failed,) = await board.conversations.get(id_)
+        again, _ = await ask(board, "", conversation=id_, instead_of=failed.id)
+
+    assert kinds(events)[-2:] == ["error", "done"]
+    assert events[-2].data["detail"] == "the provider is busy"
+    assert text_of(again) == "Here I am."
+
+
+async def test_a_conversation_goes_on_after_a_restart(tmp_path: Path) -> None:
+    data = tmp_path / "data"
+    asked = Turn(calls=(("refund", {"number": 7}),))
+    async with a_board(tmp_path, asked, data=data) as (board, _):
+        exchange = await board.conversations.send(NewMessage(text="Refund order 7"))
+        approval = ""
+        async for event in board.conversations.follow(exchange.conversation):
+            if event.event == "approval_required":
+                approval = str(event.data["approval"])
+                break
+        await board.runs.wait(exchange.run_id)
+    async with a_board(tmp_path, Turn(text="Done."), data=data) as (board, model):
+        await board.approvals.decide(approval, "approve")
+        following = board.conversations.follow(exchange.conversation, until=exchange.id)
+        events = [event async for event in following]
+        model.assert_exhausted()
+
+    assert kinds(events).count("run_started") == 1
+    assert text_of(events) == "Done."
+    assert events[-1].data["state"] == "completed"
+
+
+async def test_conversations_are_listed_renamed_searched_and_deleted(tmp_path: Path) -> None:
+    async with a_board(tmp_path, Turn(text="A pear."), Turn(text="A plum.")) as (board, _):
+        _, one = await ask(board, "a fruit")
+        _, two = await ask(board, "a tree")
+        service = board.conversations
+        await service.change(one, {"title": "Fruit"})
+        page = await service.list()
+        found = await service.list(ConversationQuery(text="PEAR"))
+        with pytest.raises(InvalidRequest):
+            await service.change(one, {"head": "x"})
+        await service.delete(two)
+        with pytest.raises(ConversationNotFound):
+            await service.get(two)
+        left = await service.list()
+
+    assert [item.id for item in page.conversations] == [two, one]
+    assert [item.title for item in found.conversations] == ["Fruit"]
+    assert [item.id for item in left.conversations] == [one]
+
+
+async def test_nobody_sees_the_conversations_of_another(tmp_path: Path) -> None:
+    bob = Principal(id="bob", scopes=frozenset({"*"}))
+    async with a_board(tmp_path, Turn(text="Hello.")) as (board, _):
+        _, id_ = await ask(board, "hi")
+        service = board.conversations
+        for refused in (
+            service.get(id_, principal=bob),
+            service.stop(id_, principal=bob),
+            service.delete(id_, principal=bob),
+            service.change(id_, {"title": "x"}, principal=bob),
+            service.send(NewMessage(text="x", conversation=id_), principal=bob),
+            anext(service.follow(id_, principal=bob)),
+        ):
+            with pytest.raises(ConversationNotFound):
+                await refused
+        assert not (await service.list(principal=bob)).conversations
+
+
+async def test_the_same_key_is_the_same_message(tmp_path: Path) -> None:
+    async with a_board(tmp_path, Turn(text="Hello.")) as (board, model):
+        sent = [await board.conversations.send(NewMessage(text="hi", key="k")) for _ in range(2)]
+        await ask(board, "hi", key="k")
+        model.assert_exhausted()
+
+    assert sent[0].id == sent[1].id
+    assert sent[0].conversation == sent[1].conversation
+
+
+async def test_without_a_model_the_message_fails_and_says_what_to_set(tmp_path: Path) -> None:
+    from pegboard.runtime import Pegboard
+
+    async with Pegboard() as board:
+        events, _ = await ask(board, "hi")
+
+    assert events[-2].data["code"] == "model_not_configured"
+    assert "PEGBOARD_MODEL" in str(events[-2].data["detail"])
+
+
+@pytest.mark.parametrize("text", ["", "  \n"])
+async def test_an_empty_message_is_refused(tmp_path: Path, text: str) -> None:
+    async with a_board(tmp_path) as (board, _):
+        with pytest.raises(InvalidRequest, match="empty"):
+            await board.conversations.send(NewMessage(text=text))
+
+
+async def test_a_conversation_goes_on_as_the_model_was_shown_it_last(tmp_path: Path) -> None:
+    @tool(effect="read")
+    def fill(number: int) -> str:
+        """Fill."""
+        return f"{number}" * 8_300
+
+    turns = [Turn(calls=(("fill", {"number": number}),)) for number in range(1, 5)]
+    turns += [Turn(text="Full."), Turn(text="Still full.")]
+    async with a_board(tmp_path, *turns, tools=(fill,)) as (board, model):
+        model.context_window = 16_300
+        _, conversation = await ask(board, "Fill it.")
+        await ask(board, "And now?", conversation=conversation)
+    before, after = model.requests[-2].messages, model.requests[-1].messages
+
+    assert any("was removed to save room" in message.text for message in before)
+    assert after[: len(before)] == before

@@ -1,0 +1,371 @@
+"""What can go wrong in a chat, and what the model, the caller and the operator see of it."""
+
+import asyncio
+import json
+import logging
+import os
+import signal
+import subprocess
+import sys
+from collections.abc import AsyncGenerator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from tests.features.conversations.made import ask, text_of
+from tests.models.made import Chunk, Provider, a_provider, call, text
+from tests.servers.http.live import a_server, patient
+from tests.storage.made import ROOT
+
+from pegboard import tool
+from pegboard.core.model_messages import ModelRequest
+from pegboard.core.ports.call_stores import HistoryQuery
+from pegboard.features.conversations import ChatEvent
+from pegboard.runtime import Pegboard
+from pegboard.testing import ScriptedModel, Turn
+
+pytestmark = pytest.mark.timeout(60)  # the first request imports the provider's client
+
+SECRET = "hunter2-very-secret"
+KEY = "sk-very-secret-key"
+NOW = {"running": 0, "most": 0}
+
+
+@tool(effect="read")
+def add(a: int, b: int) -> int:
+    """Add two numbers."""
+    return a + b
+
+
+@tool(effect="write")
+def leak() -> str:
+    """Fail with a secret."""
+    raise RuntimeError(f"login failed for password={SECRET}")
+
+
+@tool(effect="read", timeout=0.1)
+async def hang() -> str:
+    """Never end."""
+    await asyncio.sleep(60)
+    return "never"
+
+
+@tool(effect="read")
+def flood() -> str:
+    """Give 10 MB."""
+    return "0123456789" * 1_000_000
+
+
+@tool(effect="read")
+async def work(n: int) -> int:
+    """Work for a moment."""
+    NOW["running"] += 1
+    NOW["most"] = max(NOW["most"], NOW["running"])
+    await asyncio.sleep(0.01)
+    NOW["running"] -= 1
+    return n
+
+
+class Chat:
+    """A board whose model is a real provider, and what everybody sees of it."""
+
+    def __init__(self, board: Pegboard, provider: Provider) -> None:
+        self.board = board
+        self.provider = provider
+
+    async def ask(self, *answers: Any) -> list[ChatEvent]:
+        """Ask once; these are the provider's answers."""
+        self.provider.answers += answers
+        events, _ = await ask(self.board, "Please")
+        return events
+
+    @property
+    def told(self) -> str:
+        """What the model is told last."""
+        return str(self.provider.requests[-1]["messages"][-1]["content"])
+
+    async def records(self) -> list[dict[str, Any]]:
+        """The history of calls, newest first."""
+        return list((await self.board.history.calls(HistoryQuery())).calls)
+
+
+@pytest.fixture
+async def chat(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> AsyncGenerator[Chat]:
+    monkeypatch.setenv("OPENAI_API_KEY", KEY)
+    monkeypatch.setenv("PEGBOARD_MODEL", "tiny-1")
+    tools = (add, leak, hang, flood, work)
+    async with a_provider() as provider:
+        monkeypatch.setenv("OPENAI_BASE_URL", provider.url)
+        async with Pegboard(tools=tools, data=tmp_path) as board:
+            yield Chat(board, provider)
+
+
+def only(events: list[ChatEvent], kind: str) -> Any:
+    (found,) = [event.data for event in events if event.event == kind]
+    return found
+
+
+def several(*calls: tuple[str, str]) -> list[Chunk]:
+    """The chunks of several calls of one turn."""
+    asked = [
+        {
+            "index": index,
+            "id": f"call_{index}",
+            "type": "function",
+            "function": {"name": name, "arguments": arguments},
+        }
+        for index, (name, arguments) in enumerate(calls)
+    ]
+    return [{"delta": {"tool_calls": asked}}, {"delta": {}, "finish_reason": "tool_calls"}]
+
+
+@pytest.mark.parametrize(
+    ("wanted", "told", "code", "status"),
+    [
+        (call("add", '{"a": "many"}'), "- a: expected an integer", "arguments_invalid", "invalid"),
+        (call("ad", "{}"), "Did you mean 'add'?", "tool_not_found", "invalid"),
+        (call("leak", "{}"), "'leak' failed. (error id e_", "tool_failed", "failed"),
+        (call("hang", "{}"), "did not end within 0.1 s", "timeout", "unavailable"),
+        (call("add", '{"a": 1,'), "not valid JSON", "arguments_invalid", "invalid"),
+    ],
+    ids=["bad arguments", "unknown tool", "a secret is raised", "it hangs", "malformed JSON"],
+)
+async def test_a_failed_call_is_told_recorded_and_answered(
+    chat: Chat, wanted: Any, told: str, code: str, status: str
+) -> None:
+    events = await chat.ask(wanted, text("Sorry."))
+    finished = only(events, "tool_finished")
+    (record,) = await chat.records()
+
+    assert told in chat.told
+    assert (finished["error_code"], finished["state"]) == (code, "failed")
+    assert text_of(events) == "Sorry."
+    assert (record["status"], record["error_code"]) == (status, code)
+    assert "many" not in record["error_message"]  # records quote no arguments
+
+
+async def test_what_a_tool_raises_is_for_the_operator_alone(chat: Chat) -> None:
+    events = await chat.ask(call("leak", "{}"), text("Sorry."))
+    (record,) = await chat.records()
+    detail = await chat.board.history.detail(record["error_id"])
+
+    assert record["error_id"] in chat.told
+    assert only(events, "tool_finished")["error_id"] == record["error_id"]
+    assert SECRET not in json.dumps([chat.provider.requests, [event.data for event in events]])
+    assert detail is not None
+    assert "RuntimeError: login failed" in detail["detail"]
+    assert SECRET not in detail["detail"]  # what looks like a password is masked there too
+
+
+async def test_a_result_of_10_mb_is_a_page_and_a_handle(chat: Chat) -> None:
+    events = await chat.ask(call("flood", "{}"), text("It is long."))
+    finished = only(events, "tool_finished")
+    (record,) = await chat.records()
+
+    assert len(chat.told) < 110_000
+    assert finished["handle"] in chat.told
+    assert (finished["total_bytes"], finished["is_cut"]) == (10_000_000, True)
+    assert (record["truncated"], record["bytes_out"]) == (True, 10_000_000)
+
+
+async def test_forty_calls_at_once_run_some_at_a_time(chat: Chat) -> None:
+    wanted = several(*[("work", json.dumps({"n": n})) for n in range(40)])
+    events = await chat.ask(wanted, text("Done."))
+    told = [
+        message for message in chat.provider.requests[-1]["messages"] if "tool_call_id" in message
+    ]
+
+    assert NOW["most"] == 16
+    assert [message["content"] for message in told] == [str(n) for n in range(40)]
+    assert [event.event for event in events].count("tool_finished") == 40
+    assert len(await chat.records()) == 40
+
+
+async def test_a_model_that_repeats_itself_has_to_answer(chat: Chat) -> None:
+    again = call("add", '{"a": 1, "b": 2}')
+    events = await chat.ask(*[again] * 9)
+    last = chat.provider.requests[-1]
+    error = only(events, "error")
+
+    assert "has been made 3 times" in chat.told
+    assert (last.get("tool_choice", "none"), len(chat.provider.requests)) == ("none", 4)
+    assert error["code"] == "limit_reached"
+    assert "repeats the same calls" in error["detail"]
+    assert len(await chat.records()) == 3
+
+
+REFUSED = {"error": {"message": f"refused {KEY}", "type": "x", "code": "x"}}
+
+
+@pytest.mark.parametrize(
+    ("status", "code", "message", "requests"),
+    [
+        (401, "config_invalid", "refused the key for 'openai:tiny-1' (401): check it", 1),
+        (429, "unavailable", "limits requests to 'openai:tiny-1' (429)", 3),
+        (500, "unavailable", "'openai:tiny-1' has failed (500)", 3),
+    ],
+)
+async def test_a_provider_that_fails_is_named_without_its_words(
+    chat: Chat,
+    caplog: pytest.LogCaptureFixture,
+    status: int,
+    code: str,
+    message: str,
+    requests: int,
+) -> None:
+    with caplog.at_level(logging.DEBUG):
+        events = await chat.ask(*[(status, REFUSED)] * 5)
+    error = only(events, "error")
+
+    assert (error["code"], len(chat.provider.requests)) == (code, requests)
+    assert message in error["detail"]
+    assert only(events, "done")["state"] == "failed"
+    assert KEY not in json.dumps([event.data for event in events])
+    assert KEY not in caplog.text
+
+
+async def test_an_answer_that_is_cut_off_is_asked_for_once_more(chat: Chat) -> None:
+    cut = [*text("It is for")[:2], {"cut": True}]
+    events = await chat.ask(cut, text("It is 42."))
+
+    kinds = [event.event for event in events if event.event in {"step", "text_delta", "usage"}]
+    assert kinds == ["step", "text_delta", "step", "text_delta", "usage"]
+    assert only(events, "done")["text"] == "It is 42."
+
+
+async def test_an_answer_that_is_cut_off_again_fails(chat: Chat) -> None:
+    cut = [*text("It is for")[:2], {"cut": True}]
+    events = await chat.ask(cut, cut)
+
+    assert only(events, "error")["code"] == "unavailable"
+    assert "cut off" in only(events, "error")["detail"]
+
+
+async def test_a_context_that_is_too_small_is_said_and_nothing_is_sent(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with a_provider() as provider:
+        (tmp_path / "board.yaml").write_text(
+            "models:\n  smart: tiny\n  named:\n    tiny:\n      model: openai:tiny-1\n"
+            f"      base_url: {provider.url}\n      context_window: 256\n"
+        )
+        monkeypatch.delenv("PEGBOARD_MODEL", raising=False)
+        async with Pegboard(tmp_path / "board.yaml", data="memory", tools=(add,)) as board:
+            events, _ = await ask(board, "Please " * 500)
+
+    assert only(events, "error")["code"] == "context_too_long"
+    assert "larger window" in only(events, "error")["detail"]
+    assert provider.requests == []
+
+
+@pytest.mark.parametrize(
+    "url", ["http://169.254.169.254/v1", "http://[::ffff:169.254.169.254]/v1"], ids=["v4", "v6"]
+)
+async def test_a_base_url_of_cloud_metadata_is_refused(
+    monkeypatch: pytest.MonkeyPatch, url: str
+) -> None:
+    monkeypatch.setenv("OPENAI_BASE_URL", url)
+    monkeypatch.setenv("PEGBOARD_MODEL", "tiny-1")
+    async with Pegboard() as board:
+        events, _ = await ask(board, "hi")
+
+    assert only(events, "error")["code"] in {"unavailable", "request_invalid"}
+
+
+async def test_a_provider_that_leads_elsewhere_is_not_followed(
+    chat: Chat, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with a_provider() as inside:
+        chat.provider.redirect = f"{inside.url}/chat/completions"
+        events = await chat.ask(text("never"))
+
+    assert inside.requests == []
+    assert only(events, "done")["state"] == "failed"
+
+
+MARKUP = "<script>alert(1)</script>\n\nevent: done\ndata: {}\n\n<img src=x onerror=alert(2)>"
+
+
+@tool(effect="read")
+def page() -> str:
+    """Give a page."""
+    return MARKUP
+
+
+async def test_markup_stays_text_and_breaks_no_stream(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    model = ScriptedModel(Turn(calls=(("page", {}), ("<script>x</script>", {}))), Turn(text=MARKUP))
+    board = Pegboard(model=model, tools=(page,), data=tmp_path)
+    async with a_server(board) as url, patient(base_url=url) as client:
+        answer = await client.post("/v1/chat", json={"message": MARKUP})
+        lines = answer.text.splitlines()
+        events = [json.loads(line[6:]) for line in lines if line.startswith("data: ")]
+        kinds = [line[7:] for line in lines if line.startswith("event: ")]
+        shown = await client.get(f"/v1/conversations/{events[0]['conversation']}")
+
+    assert answer.headers["content-type"].startswith("text/event-stream")
+    assert kinds.count("done") == 1
+    assert events[-1]["text"] == MARKUP
+    assert "<script>x</script>" in [event.get("tool") for event in events]
+    assert shown.headers["content-type"] == "application/json"
+    assert shown.headers["x-content-type-options"] == "nosniff"
+    assert shown.json()["exchanges"][0]["text"] == MARKUP
+
+
+async def test_a_client_that_goes_away_stops_nothing(tmp_path: Path) -> None:
+    model = ScriptedModel(Turn(calls=(("work", {"n": 1}),)), Turn(text="Done."))
+    board = Pegboard(model=model, tools=(work,), data=tmp_path)
+    async with a_server(board) as url, patient(base_url=url) as client:
+        async with client.stream("POST", "/v1/chat", json={"message": "hi"}) as answer:
+            id_ = answer.headers["x-conversation-id"]
+        _, (sent,) = await board.conversations.get(id_)
+        events = [event async for event in board.conversations.follow(id_, until=sent.id)]
+        _, (ended,) = await board.conversations.get(id_)
+
+    assert events[-1].event == "done"
+    assert (ended.state, ended.answer) == ("completed", "Done.")
+
+
+SERVE = """
+import asyncio, sys
+from pathlib import Path
+from tests.runtime.test_chat_faults import serve_once
+
+asyncio.run(serve_once(Path(sys.argv[1])))
+"""
+
+
+@tool(effect="write")
+def pay(folder: str) -> str:
+    """Pay, which is seen in a file."""
+    with (Path(folder) / "paid.txt").open("a", encoding="utf-8") as file:
+        file.write("paid\n")
+    return "paid"
+
+
+async def serve_once(folder: Path) -> None:
+    """Ask, and be killed when the model is asked the second time."""
+
+    def die(_request: ModelRequest) -> Turn:
+        os.kill(os.getpid(), signal.SIGKILL)
+        return Turn()
+
+    model = ScriptedModel(Turn(calls=(("pay", {"folder": str(folder)}),)), die)
+    async with Pegboard(model=model, tools=(pay,), data=folder / "data") as board:
+        await ask(board, "Pay")
+
+
+async def test_a_killed_process_repeats_no_finished_call(tmp_path: Path) -> None:
+    killed = await asyncio.to_thread(
+        subprocess.run, [sys.executable, "-c", SERVE, str(tmp_path)], cwd=ROOT, check=False
+    )
+    model = ScriptedModel(Turn(text="It is paid.", expects=("paid",)))
+    async with Pegboard(model=model, tools=(pay,), data=tmp_path / "data") as board:
+        await board.resume_interrupted()  # as a server does when it starts
+        (known,) = (await board.conversations.list()).conversations
+        events = [event async for event in board.conversations.follow(known.id, until=known.head)]
+
+    assert killed.returncode == -signal.SIGKILL
+    assert events[-1].data["text"] == "It is paid."
+    assert (tmp_path / "paid.txt").read_text() == "paid\n"

@@ -1,0 +1,184 @@
+"""OpenAI's own client, against a server of ours."""
+
+import asyncio
+from collections.abc import AsyncGenerator
+from pathlib import Path
+from typing import Any
+
+import openai
+import pytest
+from tests.features.conversations.made import ORDER, TOTAL, find_order, refund
+from tests.servers.http.live import a_server
+
+from pegboard.core.model_messages import ModelUsage
+from pegboard.runtime import Pegboard
+from pegboard.testing import ScriptedModel, Turn
+
+BOARD = """
+policy: {ask: [refund]}
+agents:
+  - {name: shop, instructions: You work for a shop., tools: [find_order, refund]}
+  - {name: lost, tools: [no_such_tool]}
+"""
+SYSTEM = {"role": "system", "content": "x"}
+USAGE = ModelUsage(requests=1, input_tokens=20, output_tokens=5)
+ASKED: Any = [{"role": "user", "content": "What was the total of order 7?"}]
+
+
+class Door:
+    """A client, and what stands behind its server."""
+
+    def __init__(self, client: openai.AsyncOpenAI, board: Pegboard, model: ScriptedModel) -> None:
+        self.client = client
+        self.board = board
+        self.model = model
+
+
+@pytest.fixture
+async def door(tmp_path: Path) -> AsyncGenerator[Door]:
+    (tmp_path / "board.yaml").write_text(BOARD)
+    model = ScriptedModel()
+    board = Pegboard(tmp_path / "board.yaml", model=model, tools=[find_order, refund])
+    async with (
+        a_server(board) as url,
+        openai.AsyncOpenAI(base_url=f"{url}/v1", api_key="none", max_retries=0) as client,
+    ):
+        yield Door(client, board, model)
+
+
+async def test_a_completion_uses_the_tools_of_the_server(door: Door) -> None:
+    door.model.add([ORDER, Turn(text="It is 12.50 euros.", expects=("12.5",), usage=USAGE)])
+    answer = await door.client.chat.completions.create(model="shop", messages=ASKED)
+
+    assert answer.model == "shop"
+    assert answer.choices[0].message.content == "It is 12.50 euros."
+    assert answer.usage is not None
+    assert answer.usage.total_tokens == 25
+    first = door.model.requests[0]
+    assert first.messages[0].text == "You work for a shop."
+    assert [tool.name for tool in first.tools] == ["find_order", "refund"]
+
+
+async def test_a_completion_is_streamed(door: Door) -> None:
+    door.model.add([ORDER, TOTAL])
+    stream = await door.client.chat.completions.create(
+        model="auto", messages=ASKED, stream=True, stream_options={"include_usage": True}
+    )
+    chunks = [chunk async for chunk in stream]
+
+    texts = [chunk.choices[0].delta.content or "" for chunk in chunks if chunk.choices]
+    assert "".join(texts) == "It is 12.50 euros."
+    assert chunks[-1].usage is not None
+
+
+async def test_a_response_shows_the_calls_and_goes_on_from_an_earlier_one(door: Door) -> None:
+    door.model.add([ORDER, TOTAL, Turn(text="You are welcome.")])
+    first = await door.client.responses.create(model="auto", input="The total of order 7?")
+    second = await door.client.responses.create(
+        model="auto", input="Thanks!", previous_response_id=first.id
+    )
+
+    assert [item.type for item in first.output] == ["mcp_call", "message"]
+    assert (first.output_text, second.output_text) == ("It is 12.50 euros.", "You are welcome.")
+    told = [message.text for message in door.model.requests[-1].messages[1:]]
+    assert told[0] == "The total of order 7?"
+    assert told[-2:] == ["It is 12.50 euros.", "Thanks!"]
+
+
+async def test_the_output_of_a_response_can_be_its_next_input(door: Door) -> None:
+    door.model.add([ORDER, TOTAL, Turn(text="You are welcome.")])
+    first = await door.client.responses.create(model="auto", input=ASKED)
+    items: Any = [*ASKED, *[item.model_dump() for item in first.output], ASKED[0]]
+    second = await door.client.responses.create(model="auto", input=items)
+
+    assert second.output_text == "You are welcome."
+    assert len(door.model.requests[-1].messages) == 6
+
+
+async def test_a_response_is_streamed(door: Door) -> None:
+    door.model.add([ORDER, TOTAL])
+    async with door.client.responses.stream(model="auto", input="?") as stream:
+        kinds = [event.type async for event in stream]
+        final = await stream.get_final_response()
+
+    assert kinds[0] == "response.created"
+    assert kinds[-1] == "response.completed"
+    assert final.output_text == "It is 12.50 euros."
+
+
+async def test_the_models_are_auto_and_the_agents(door: Door) -> None:
+    assert [item.id async for item in door.client.models.list()] == ["auto", "shop", "lost"]
+    assert (await door.client.models.retrieve("shop")).owned_by == "pegboard"
+    with pytest.raises(openai.NotFoundError):
+        await door.client.models.retrieve("nobody")
+
+
+@pytest.mark.parametrize(
+    ("body", "kind", "code"),
+    [
+        ({"model": "gpt-4"}, openai.NotFoundError, "model_not_found"),
+        ({"messages": []}, openai.BadRequestError, "request_invalid"),
+        ({"messages": [SYSTEM]}, openai.BadRequestError, "request_invalid"),
+        ({"n": 2}, openai.BadRequestError, "request_invalid"),
+        ({"tools": [{"type": "function"}]}, openai.BadRequestError, "request_invalid"),
+        ({"model": "lost"}, openai.InternalServerError, "unavailable"),
+    ],
+    ids=["no agent", "no messages", "no question", "two answers", "tools", "an unavailable agent"],
+)  # fmt: skip
+async def test_a_refusal_is_an_error_of_the_client(
+    door: Door, body: Any, kind: type[openai.APIStatusError], code: str
+) -> None:
+    with pytest.raises(kind) as caught:
+        await door.client.chat.completions.create(**({"model": "auto", "messages": ASKED} | body))
+
+    assert caught.value.code == code
+    assert caught.value.type in {"invalid_request_error", "server_error"}
+
+
+async def test_a_model_that_fails_is_an_error_streamed_or_not(door: Door) -> None:
+    door.model.add([Turn(error=ValueError("key sk-123"))] * 2)
+    with pytest.raises(openai.InternalServerError) as whole:
+        await door.client.chat.completions.create(model="auto", messages=ASKED)
+    with pytest.raises(openai.APIError) as streamed:
+        await read_stream(door)
+
+    assert "sk-123" not in f"{whole.value}{streamed.value}"
+
+
+async def test_an_answer_waits_for_an_approval(door: Door) -> None:
+    door.model.add([Turn(calls=(("refund", {"number": 7}),)), Turn(text="Done.")])
+    asking = asyncio.create_task(door.client.chat.completions.create(model="auto", messages=ASKED))
+    approval = await an_approval(door)
+    await door.board.approvals.decide(approval, "approve")
+
+    assert (await asking).choices[0].message.content == "Done."
+
+
+@pytest.mark.parametrize("streams", [False, True], ids=["whole", "streamed"])
+async def test_a_client_that_goes_away_cancels_its_answer(door: Door, *, streams: bool) -> None:
+    door.model.add([Turn(calls=(("refund", {"number": 7}),))])
+
+    whole = door.client.chat.completions.create
+    asking = asyncio.create_task(
+        read_stream(door) if streams else whole(model="auto", messages=ASKED)
+    )
+    await an_approval(door)
+    asking.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await asking
+
+    async with asyncio.timeout(5):
+        while (await door.board.runs.list()).runs[0].result.state != "cancelled":  # noqa: ASYNC110 - as below
+            await asyncio.sleep(0.01)
+
+
+async def read_stream(door: Door) -> None:
+    stream = await door.client.chat.completions.create(model="auto", messages=ASKED, stream=True)
+    async for _ in stream:
+        pass
+
+
+async def an_approval(door: Door) -> str:
+    while not (page := await door.board.approvals.list()).approvals:  # noqa: ASYNC110 - it is asked for soon
+        await asyncio.sleep(0.01)
+    return page.approvals[0].id

@@ -1,0 +1,145 @@
+import {
+  createRootRoute,
+  createRoute,
+  createRouter,
+  Link,
+  lazyRouteComponent,
+} from "@tanstack/react-router";
+import { UI } from "../api/address";
+import { HomePage } from "../pages/overview/home_page";
+import { Empty, Failure } from "../parts/states";
+import { Shell } from "./shell";
+
+/** A search parameter that is text; anything else is left out. */
+const textOf = (value: unknown): string | undefined =>
+  typeof value === "string" && value !== ""
+    ? value
+    : typeof value === "number"
+      ? String(value)
+      : undefined;
+
+const root = createRootRoute({
+  component: Shell,
+  notFoundComponent: () => (
+    <div className="page">
+      <Empty
+        title="There is no such page"
+        actions={
+          <Link to="/" className="btn">
+            Home
+          </Link>
+        }
+      />
+    </div>
+  ),
+  errorComponent: ({ error }) => (
+    <div className="page">
+      <Failure
+        what="The page could not be shown"
+        error={error as Error}
+        retry={() => window.location.reload()}
+      />
+    </div>
+  ),
+});
+
+/** Search parameters by name; each is text, or left out. */
+const readSearch =
+  <Name extends string>(...names: Name[]) =>
+  (search: Record<string, unknown>): Partial<Record<Name, string>> => {
+    const found: Partial<Record<Name, string>> = {};
+    for (const name of names) {
+      const text = textOf(search[name]);
+      if (text !== undefined) found[name] = text;
+    }
+    return found;
+  };
+
+const home = createRoute({ getParentRoute: () => root, path: "/", component: HomePage });
+
+const chat = createRoute({
+  getParentRoute: () => root,
+  path: "/chat",
+  validateSearch: readSearch("q", "tool"),
+  component: lazyRouteComponent(() => import("../pages/chat/chat_page"), "ChatPage"),
+});
+const conversation = createRoute({
+  getParentRoute: () => root,
+  path: "/chat/$id",
+  validateSearch: readSearch("q"),
+  component: lazyRouteComponent(() => import("../pages/chat/chat_page"), "ChatPage"),
+});
+
+const toolSearch = readSearch("q", "show", "source", "tab");
+const tools = createRoute({
+  getParentRoute: () => root,
+  path: "/tools",
+  validateSearch: toolSearch,
+  component: lazyRouteComponent(() => import("../pages/tools/tools_page"), "ToolsPage"),
+});
+const tool = createRoute({
+  getParentRoute: () => root,
+  path: "/tools/$name",
+  validateSearch: toolSearch,
+  component: lazyRouteComponent(() => import("../pages/tools/tools_page"), "ToolsPage"),
+});
+
+const sources = createRoute({
+  getParentRoute: () => root,
+  path: "/sources",
+  component: lazyRouteComponent(() => import("../pages/sources/sources_page"), "SourcesPage"),
+});
+
+const runs = createRoute({
+  getParentRoute: () => root,
+  path: "/runs",
+  validateSearch: readSearch("state"),
+  component: lazyRouteComponent(() => import("../pages/runs/runs_page"), "RunsPage"),
+});
+const run = createRoute({
+  getParentRoute: () => root,
+  path: "/runs/$id",
+  validateSearch: readSearch("tab", "step"),
+  component: lazyRouteComponent(() => import("../pages/run/run_page"), "RunPage"),
+});
+
+const approvals = createRoute({
+  getParentRoute: () => root,
+  path: "/approvals",
+  validateSearch: readSearch("show"),
+  component: lazyRouteComponent(() => import("../pages/approvals/approvals_page"), "ApprovalsPage"),
+});
+const approval = createRoute({
+  getParentRoute: () => root,
+  path: "/approvals/$id",
+  validateSearch: readSearch("show"),
+  component: lazyRouteComponent(() => import("../pages/approvals/approvals_page"), "ApprovalsPage"),
+});
+
+const routeTree = root.addChildren([
+  home,
+  chat,
+  conversation,
+  tools,
+  tool,
+  sources,
+  runs,
+  run,
+  approvals,
+  approval,
+]);
+
+export function makeRouter() {
+  return createRouter({
+    routeTree,
+    basepath: UI,
+    defaultPreload: "intent",
+    scrollRestoration: true,
+  });
+}
+
+declare module "@tanstack/react-router" {
+  interface Register {
+    router: ReturnType<typeof makeRouter>;
+  }
+}

@@ -1,0 +1,182 @@
+import { useQuery } from "@tanstack/react-query";
+import { Link, Outlet, useRouterState } from "@tanstack/react-router";
+import {
+  House,
+  Inbox,
+  LayoutGrid,
+  ListTree,
+  type LucideIcon,
+  MessageSquare,
+  Moon,
+  Plug,
+  Search,
+  Sun,
+} from "lucide-react";
+import { useEffect, useRef, useState } from "react";
+import { approvalsQuery, sessionQuery } from "../api/queries";
+import { Logo } from "../parts/logo";
+import { KeyHelp, Palette } from "./palette";
+import { useShortcuts } from "./shortcuts";
+import { SignIn } from "./sign_in";
+import { switchTheme } from "./theme";
+
+interface Entry {
+  to: "/" | "/chat" | "/tools" | "/sources" | "/runs" | "/approvals";
+  name: string;
+  icon: LucideIcon;
+}
+
+const PAGES: Entry[] = [
+  { to: "/", name: "Home", icon: House },
+  { to: "/chat", name: "Chat", icon: MessageSquare },
+];
+const BOARD: Entry[] = [
+  { to: "/tools", name: "Tools", icon: LayoutGrid },
+  { to: "/sources", name: "Sources", icon: Plug },
+];
+const WORK: Entry[] = [
+  { to: "/runs", name: "Runs", icon: ListTree },
+  { to: "/approvals", name: "Approvals", icon: Inbox },
+];
+const PHONE: Entry[] = [...PAGES, BOARD[0] as Entry, ...WORK];
+
+/** The frame of every page: side bar, or on phones a bar above and tabs below. */
+export function Shell() {
+  const path = useRouterState({ select: (state) => state.location.pathname });
+  const [isPaletteOpen, setPaletteOpen] = useState(false);
+  const [isHelpOpen, setHelpOpen] = useState(false);
+  const { data: session } = useQuery(sessionQuery);
+  const mainRef = useRef<HTMLElement>(null);
+  useShortcuts({ onPalette: () => setPaletteOpen(true), onHelp: () => setHelpOpen(true) });
+  useFocusOnNewPage(path, mainRef);
+
+  const here = [...PAGES, ...BOARD, ...WORK].find((entry) => isAt(entry, path));
+  return (
+    <>
+      <a className="skip" href="#main">
+        Skip to content
+      </a>
+      <header className="bar">
+        <Logo />
+        <span>{here?.name ?? "Pegboard"}</span>
+        <span className="push">
+          <button
+            type="button"
+            className="icon-btn"
+            aria-label="Search"
+            onClick={() => setPaletteOpen(true)}
+          >
+            <Search className="i" aria-hidden="true" />
+          </button>
+          <ThemeButton />
+        </span>
+      </header>
+      <div className="app">
+        <aside className="side" aria-label="Board">
+          <div className="brand">
+            <Logo />
+            <div>Pegboard</div>
+          </div>
+          <button type="button" className="jump" onClick={() => setPaletteOpen(true)}>
+            <Search className="i s" aria-hidden="true" />
+            <span>Search or go to</span>
+            <kbd>Ctrl K</kbd>
+          </button>
+          <Nav label="Pages" entries={PAGES} path={path} />
+          <Nav label="Board" entries={BOARD} path={path} />
+          <Nav label="Work" entries={WORK} path={path} />
+          <div className="me">
+            <span className="face" aria-hidden="true">
+              {(session?.caller || "?").charAt(0).toUpperCase()}
+            </span>
+            <div className="who">{session?.caller ?? ""}</div>
+            <ThemeButton />
+          </div>
+        </aside>
+        <main id="main" tabIndex={-1} ref={mainRef}>
+          <Outlet />
+        </main>
+      </div>
+      <nav className="tabs-phone" aria-label="Pages on a phone">
+        {PHONE.map((entry) => (
+          <Item key={entry.to} entry={entry} path={path} />
+        ))}
+      </nav>
+      {isPaletteOpen && <Palette onClose={() => setPaletteOpen(false)} />}
+      {isHelpOpen && <KeyHelp onClose={() => setHelpOpen(false)} />}
+      <SignIn />
+    </>
+  );
+}
+
+function Nav({ label, entries, path }: { label: string; entries: Entry[]; path: string }) {
+  return (
+    <nav className="nav" aria-label={label}>
+      {entries.map((entry) => (
+        <Item key={entry.to} entry={entry} path={path} />
+      ))}
+    </nav>
+  );
+}
+
+function Item({ entry, path }: { entry: Entry; path: string }) {
+  const Icon = entry.icon;
+  return (
+    <Link to={entry.to} aria-current={isAt(entry, path) ? "page" : undefined}>
+      <Icon className="i" aria-hidden="true" />
+      {entry.name}
+      {entry.to === "/approvals" && <WaitingCount />}
+    </Link>
+  );
+}
+
+function WaitingCount() {
+  const { data } = useQuery(approvalsQuery("pending"));
+  if (!data || data.length === 0) return null;
+  return (
+    <span className="count">
+      {data.length >= 100 ? "99+" : data.length}
+      <span className="sr"> waiting</span>
+    </span>
+  );
+}
+
+function ThemeButton() {
+  return (
+    <button
+      type="button"
+      className="icon-btn theme"
+      aria-label="Switch between light and dark"
+      onClick={switchTheme}
+    >
+      <span className="sun">
+        <Sun className="i" aria-hidden="true" />
+      </span>
+      <span className="moon">
+        <Moon className="i" aria-hidden="true" />
+      </span>
+    </button>
+  );
+}
+
+function isAt(entry: Entry, path: string): boolean {
+  return entry.to === "/" ? path === "/" : path === entry.to || path.startsWith(`${entry.to}/`);
+}
+
+/** A new page moves the focus to its heading, so that screen readers begin there. */
+function useFocusOnNewPage(path: string, main: React.RefObject<HTMLElement | null>) {
+  const page = path.split("/")[1] ?? "";
+  const before = useRef(page);
+  useEffect(() => {
+    if (before.current === page) return;
+    before.current = page;
+    const timer = setTimeout(() => {
+      const focused = document.activeElement;
+      if (focused !== main.current && main.current?.contains(focused)) return;
+      const heading = main.current?.querySelector<HTMLElement>("h1");
+      heading?.setAttribute("tabindex", "-1");
+      heading?.focus({ preventScroll: true });
+    }, 60);
+    return () => clearTimeout(timer);
+  }, [page, main]);
+}

@@ -1,0 +1,63 @@
+import { useQuery } from "@tanstack/react-query";
+import { useNavigate } from "@tanstack/react-router";
+import { useState } from "react";
+import { sessionQuery } from "../../api/queries";
+import { Composer, type When } from "../../parts/composer";
+import { Problem } from "../../parts/states";
+import { type MessageFile, sendMessage } from "../../stream/send_message";
+import { AgentPicker } from "./agent_picker";
+
+interface StartComposerProps {
+  draftKey: string;
+  autoFocus?: boolean;
+  initial?: string;
+  examples?: readonly string[];
+}
+
+/** The composer that starts a conversation; where no model is set it says what to do. */
+export function StartComposer({ draftKey, autoFocus, initial, examples = [] }: StartComposerProps) {
+  const navigate = useNavigate();
+  const { data: session } = useQuery(sessionQuery);
+  const [agent, setAgent] = useState("");
+  const [error, setError] = useState<Error | null>(null);
+  const [isBusy, setBusy] = useState(false);
+  if (session && !session.model_configured)
+    return (
+      <div className="card empty">
+        <h2>No model is set</h2>
+        <p>
+          Set <code>PEGBOARD_MODEL</code> to chat. Tools, plans and runs work without it.
+        </p>
+      </div>
+    );
+  const start = async (text: string, _when: When, files: MessageFile[]) => {
+    setBusy(true);
+    setError(null);
+    try {
+      const id = await sendMessage({ message: text, files, ...(agent ? { agent } : {}) });
+      await navigate({ to: "/chat/$id", params: { id } });
+      return true;
+    } catch (reason) {
+      setError(reason as Error);
+      return false;
+    } finally {
+      setBusy(false);
+    }
+  };
+  return (
+    <>
+      <Composer
+        label="Ask the board"
+        placeholder="Ask, or describe a job"
+        draftKey={draftKey}
+        autoFocus={autoFocus}
+        initial={initial}
+        examples={examples}
+        isBusy={isBusy}
+        before={<AgentPicker value={agent} onChange={setAgent} />}
+        onSend={start}
+      />
+      <Problem error={error} />
+    </>
+  );
+}

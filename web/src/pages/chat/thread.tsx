@@ -1,0 +1,240 @@
+import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
+import { Link } from "@tanstack/react-router";
+import { ArrowDown, ChevronLeft, ListTree } from "lucide-react";
+import { useMemo, useState } from "react";
+import { send } from "../../api/client";
+import { conversationQuery, type Exchange, toolsQuery } from "../../api/queries";
+import { useNow } from "../../parts/call_card";
+import { Composer, type When } from "../../parts/composer";
+import { MarkIcon } from "../../parts/marks";
+import { usePageTitle } from "../../parts/page_title";
+import { ConnectionBanner, Failure, Problem, Skeleton } from "../../parts/states";
+import type { Answer, CallPart } from "../../stream/answers";
+import { type MessageFile, sendMessage } from "../../stream/send_message";
+import { useConversation } from "../../stream/use_conversation";
+import { useFollowing } from "../../stream/use_following";
+import { formatDuration, formatNumber } from "../../words/format";
+import { AgentPicker } from "./agent_picker";
+import { Grants } from "./grants";
+import { ThreadMenu } from "./thread_menu";
+import { Turn } from "./turn";
+
+const MOST_TURNS = 30;
+
+/** One conversation: its messages, its answers as they happen, and the composer. */
+export function Thread({ id }: { id: string }) {
+  const conversation = useQuery(conversationQuery(id));
+  const { answers, connection, error } = useConversation(id);
+  const { data: tools = [] } = useQuery(toolsQuery);
+  const titles = useMemo(() => new Map(tools.map((tool) => [tool.name, tool.title])), [tools]);
+  const title = conversation.data?.title || "Conversation";
+  usePageTitle(title);
+
+  const exchanges = useMemo(
+    () => findBranch(conversation.data?.exchanges ?? [], conversation.data?.head ?? ""),
+    [conversation.data],
+  );
+  const working = exchanges.find((item) => item.state === "working");
+  const waiting = exchanges
+    .flatMap((item) => answers.get(item.id)?.parts ?? [])
+    .find((part): part is CallPart => part.kind === "call" && part.state === "waiting");
+  const lastAnswer = answers.get(exchanges.at(-1)?.id ?? "");
+  const [most, setMost] = useState(MOST_TURNS);
+  const scroll = useFollowing();
+
+  if (conversation.error)
+    return (
+      <section className="thread" aria-label="Conversation">
+        <div className="page">
+          <Failure
+            what="The conversation could not be loaded"
+            missing="There is no such conversation"
+            error={conversation.error}
+            retry={() => void conversation.refetch()}
+          />
+        </div>
+      </section>
+    );
+  return (
+    <section className="thread" aria-label="Conversation">
+      <div className="thread-top">
+        <Link to="/chat" className="icon-btn back-btn" aria-label="All conversations">
+          <ChevronLeft className="i" aria-hidden="true" />
+        </Link>
+        <h1 className="cut">{title}</h1>
+        {waiting && (
+          <button
+            type="button"
+            className="state wait as-link"
+            onClick={() =>
+              document
+                .querySelector(`[data-approval="${CSS.escape(waiting.approval)}"]`)
+                ?.scrollIntoView({ block: "center", behavior: "smooth" })
+            }
+          >
+            <MarkIcon mark="wait" small /> Waits for you
+          </button>
+        )}
+        <span className="push">
+          {lastAnswer?.runId && (
+            <Link
+              to="/runs/$id"
+              params={{ id: lastAnswer.runId }}
+              className="icon-btn"
+              aria-label="Open the run"
+            >
+              <ListTree className="i" aria-hidden="true" />
+            </Link>
+          )}
+          <ThreadMenu id={id} title={title} />
+        </span>
+      </div>
+      <Grants conversation={id} grants={conversation.data?.grants ?? []} />
+      <div className="turns" ref={scroll.turns}>
+        {conversation.isPending && <Skeleton rows={3} />}
+        {exchanges.length > most && (
+          <button type="button" className="btn quiet" onClick={() => setMost(most + MOST_TURNS)}>
+            Show earlier messages
+          </button>
+        )}
+        {exchanges.slice(-most).map((exchange) => (
+          <Turn
+            key={exchange.id}
+            exchange={exchange}
+            answer={answers.get(exchange.id)}
+            titles={titles}
+            isLast={exchange === exchanges.at(-1)}
+            agent={conversation.data?.agent || "Auto"}
+          />
+        ))}
+        {error && <Problem error={error} />}
+      </div>
+      <div className="dock">
+        {scroll.isAway && (
+          <button type="button" className="btn sm newest" onClick={scroll.toEnd}>
+            Newest <ArrowDown className="i s" aria-hidden="true" />
+          </button>
+        )}
+        <ConnectionBanner connection={connection} />
+        {working && <Live answer={answers.get(working.id)} />}
+        <ThreadComposer
+          id={id}
+          agent={conversation.data?.agent ?? ""}
+          isWorking={working !== undefined}
+          onSent={scroll.toEnd}
+        />
+      </div>
+    </section>
+  );
+}
+
+/** The exchanges that lead to the last message, the first one first; then those that wait. */
+export function findBranch(exchanges: readonly Exchange[], head: string): Exchange[] {
+  const known = new Map(exchanges.map((item) => [item.id, item]));
+  const branch: Exchange[] = [];
+  for (let at = known.get(head); at && branch.length <= exchanges.length; at = known.get(at.parent))
+    branch.unshift(at);
+  const waiting = exchanges.filter((item) => item.state === "queued" && !branch.includes(item));
+  return [...branch, ...waiting];
+}
+
+const PHASES: Record<string, string> = {
+  route: "Thinking",
+  plan: "Making a plan",
+  judge: "Checking what was found",
+};
+
+/** The line that says what happens now; a screen reader reads it, not the text that streams. */
+function Live({ answer }: { answer: Answer | undefined }) {
+  const now = useNow(true);
+  const isWaiting = answer?.parts.some((part) => part.kind === "call" && part.state === "waiting");
+  const isCalling = answer?.parts.some((part) => part.kind === "call" && part.state === "running");
+  const isWriting = answer?.parts.at(-1)?.kind === "text";
+  const phase = PHASES[answer?.phase ?? ""];
+  const word = isWaiting
+    ? "Waits for you"
+    : phase
+      ? phase
+      : isCalling
+        ? "Working"
+        : isWriting
+          ? "Writing"
+          : "Thinking";
+  const tokens = (answer?.inputTokens ?? 0) + (answer?.outputTokens ?? 0);
+  return (
+    <div className="live">
+      <span className={isWaiting ? "wait" : "run"}>
+        <MarkIcon mark={isWaiting ? "wait" : "run"} small />
+      </span>
+      <span role="status">
+        {word}
+        <span className="far">. You can leave: the work goes on.</span>
+      </span>
+      <span className="cost num">
+        {answer &&
+          answer.startedAt > 0 &&
+          formatDuration(Math.max(0, now - answer.startedAt * 1000))}
+        {tokens > 0 && <span className="far"> · {formatNumber(tokens)} tokens</span>}
+        {answer && answer.cost > 0 && ` · $${answer.cost.toFixed(3)}`}
+      </span>
+    </div>
+  );
+}
+
+interface ThreadComposerProps {
+  id: string;
+  agent: string;
+  isWorking: boolean;
+  onSent: () => void;
+}
+
+function ThreadComposer({ id, agent, isWorking, onSent }: ThreadComposerProps) {
+  const client = useQueryClient();
+  const [error, setError] = useState<Error | null>(null);
+  const [isBusy, setBusy] = useState(false);
+  const stop = useMutation({
+    mutationFn: () => send("POST", `/conversations/${id}/stop`),
+    onSettled: () => client.invalidateQueries({ queryKey: ["conversation", id] }),
+  });
+  const pick = useMutation({
+    mutationFn: (name: string) => send("PATCH", `/conversations/${id}`, { agent: name }),
+    onSettled: () => client.invalidateQueries({ queryKey: ["conversation", id] }),
+  });
+  const sendText = async (text: string, when: When, files: MessageFile[]) => {
+    setBusy(true);
+    setError(null);
+    try {
+      await sendMessage({
+        message: text,
+        conversation: id,
+        when,
+        files,
+      });
+      await client.invalidateQueries({ queryKey: ["conversation", id] });
+      onSent();
+      return true;
+    } catch (reason) {
+      setError(reason as Error);
+      return false;
+    } finally {
+      setBusy(false);
+    }
+  };
+  return (
+    <>
+      <Problem error={error ?? stop.error ?? pick.error} />
+      <Composer
+        isSlim
+        label="Message"
+        placeholder={isWorking ? "Add something" : "Ask further"}
+        draftKey={`chat-${id}`}
+        isBusy={isBusy}
+        isWorking={isWorking}
+        autoFocus
+        before={<AgentPicker value={agent} onChange={(name) => pick.mutate(name)} />}
+        onSend={sendText}
+        onStop={() => stop.mutate()}
+      />
+    </>
+  );
+}

@@ -1,0 +1,227 @@
+import { useMutation, useQueryClient } from "@tanstack/react-query";
+import { Pencil } from "lucide-react";
+import { memo, useMemo, useState } from "react";
+import { send } from "../../api/client";
+import type { Exchange } from "../../api/queries";
+import { ApprovalCards } from "../../parts/approval_card";
+import { CallGroup } from "../../parts/call_card";
+import { Logo } from "../../parts/logo";
+import { Markdown } from "../../parts/markdown";
+import { MarkIcon } from "../../parts/marks";
+import { anchorOf, Plan } from "../../parts/plan";
+import { Problem } from "../../parts/states";
+import type { Answer, CallPart, Part } from "../../stream/answers";
+import { sendMessage } from "../../stream/send_message";
+import { formatFull } from "../../words/format";
+
+interface TurnProps {
+  exchange: Exchange;
+  answer: Answer | undefined;
+  titles: ReadonlyMap<string, string>;
+  isLast: boolean;
+  agent: string;
+}
+
+/** A message and the answer to it. */
+export const Turn = memo(function Turn({ exchange, answer, titles, isLast, agent }: TurnProps) {
+  const isQueued = exchange.state === "queued";
+  const isSteered = exchange.state === "steered";
+  if (exchange.state === "withdrawn") return null;
+  return (
+    <>
+      <div className="asked">
+        <Said exchange={exchange} isLast={isLast} />
+        {isQueued && <Queued exchange={exchange} />}
+        {isSteered && <p className="faint sent-note">Reached the agent while it worked</p>}
+      </div>
+      {!isQueued && !isSteered && (
+        <AnswerView
+          exchange={exchange}
+          answer={answer}
+          titles={titles}
+          isLast={isLast}
+          agent={agent}
+        />
+      )}
+    </>
+  );
+});
+
+/** A message; the last one can be changed, and is answered anew. */
+function Said({ exchange, isLast }: { exchange: Exchange; isLast: boolean }) {
+  const client = useQueryClient();
+  const [draft, setDraft] = useState<string | null>(null);
+  const change = useMutation({
+    mutationFn: (message: string) =>
+      sendMessage({ message, conversation: exchange.conversation, instead_of: exchange.id }),
+    onSuccess: () => setDraft(null),
+    onSettled: () =>
+      client.invalidateQueries({ queryKey: ["conversation", exchange.conversation] }),
+  });
+  const isOver = !["working", "queued", "steered"].includes(exchange.state);
+  if (draft !== null)
+    return (
+      <form
+        className="said editing"
+        onSubmit={(event) => {
+          event.preventDefault();
+          if (draft.trim()) change.mutate(draft.trim());
+        }}
+      >
+        <textarea
+          className="in"
+          aria-label="Change the message"
+          rows={Math.min(8, Math.max(2, draft.split("\n").length))}
+          value={draft}
+          onChange={(event) => setDraft(event.target.value)}
+        />
+        <Problem error={change.error} />
+        <div className="acts">
+          <button type="submit" className="btn primary sm" disabled={change.isPending}>
+            Send
+          </button>
+          <button type="button" className="btn quiet sm" onClick={() => setDraft(null)}>
+            Cancel
+          </button>
+        </div>
+      </form>
+    );
+  return (
+    <>
+      <p className="said" title={formatFull(exchange.created_at)}>
+        {exchange.text}
+      </p>
+      {isLast && isOver && (
+        <button
+          type="button"
+          className="icon-btn small"
+          aria-label="Change the message"
+          onClick={() => setDraft(exchange.text)}
+        >
+          <Pencil className="i s" aria-hidden="true" />
+        </button>
+      )}
+    </>
+  );
+}
+
+function Queued({ exchange }: { exchange: Exchange }) {
+  const client = useQueryClient();
+  const withdraw = useMutation({
+    mutationFn: () =>
+      send("DELETE", `/conversations/${exchange.conversation}/queue/${exchange.id}`),
+    onSettled: () =>
+      client.invalidateQueries({ queryKey: ["conversation", exchange.conversation] }),
+  });
+  return (
+    <p className="faint sent-note">
+      Waits for the answer in progress
+      <button type="button" className="btn quiet sm" onClick={() => withdraw.mutate()}>
+        Withdraw
+      </button>
+    </p>
+  );
+}
+
+function AnswerView({ exchange, answer, titles, isLast, agent }: TurnProps) {
+  const groups = useMemo(() => groupParts(answer?.parts ?? []), [answer?.parts]);
+  const isWorking = exchange.state === "working";
+  const error = answer?.error ?? readError(exchange);
+  const last = answer?.parts.at(-1);
+  return (
+    <article className="answer" aria-label="Answer" aria-busy={isWorking}>
+      <div className="by">
+        <Logo />
+        <b>{agent}</b>
+        {answer && answer.plan.length > 0 && <span>made a plan of {answer.plan.length} steps</span>}
+      </div>
+      {answer && answer.plan.length > 0 && <Plan steps={answer.plan} message={exchange.id} />}
+      {groups.map((group) =>
+        group.kind === "calls" ? (
+          <div key={group.key} className="stack tight">
+            <CallGroup
+              calls={group.calls}
+              titles={titles}
+              step={answer?.plan.find((step) => step.id === group.step)?.title}
+              id={group.step ? anchorOf(exchange.id, group.step) : undefined}
+            />
+            <ApprovalCards ids={group.calls.flatMap((call) => call.approval || [])} />
+          </div>
+        ) : group.kind === "text" ? (
+          <Markdown
+            key={group.key}
+            text={group.text}
+            caret={isWorking && group.key === last?.key}
+          />
+        ) : (
+          <p key={group.key} className="faint note">
+            {group.text}
+          </p>
+        ),
+      )}
+      {!answer && !isWorking && exchange.answer && <Markdown text={exchange.answer} />}
+      {exchange.state === "failed" && (
+        <div className="banner bad" role="alert">
+          <MarkIcon mark="bad" />
+          <span>
+            {error?.message || "The answer failed."}
+            {error?.errorId && <span className="mono faint"> error {error.errorId}</span>}
+          </span>
+          {isLast && <Again exchange={exchange} />}
+        </div>
+      )}
+      {exchange.state === "cancelled" && <p className="faint">Stopped.</p>}
+    </article>
+  );
+}
+
+function Again({ exchange }: { exchange: Exchange }) {
+  const client = useQueryClient();
+  const again = useMutation({
+    mutationFn: () => sendMessage({ conversation: exchange.conversation, instead_of: exchange.id }),
+    onSettled: () =>
+      client.invalidateQueries({ queryKey: ["conversation", exchange.conversation] }),
+  });
+  return (
+    <button
+      type="button"
+      className="btn sm"
+      disabled={again.isPending}
+      onClick={() => again.mutate()}
+    >
+      Try again
+    </button>
+  );
+}
+
+type Group =
+  | { kind: "calls"; key: string; step: string; calls: CallPart[] }
+  | Exclude<Part, CallPart>;
+
+/** Calls that follow each other stand in one box, and so do those of a step; a new turn after an
+ * approval begins a new one, so that the question stands where it was asked. */
+function groupParts(parts: readonly Part[]): Group[] {
+  const groups: Group[] = [];
+  for (const part of parts) {
+    if (part.kind !== "call") {
+      groups.push(part);
+      continue;
+    }
+    const before = part.step
+      ? groups.findLast((group) => group.kind === "calls" && group.step === part.step)
+      : groups.at(-1);
+    const isOpen = before?.kind === "calls" && before.step === part.step;
+    const isSameTurn = before?.kind === "calls" && before.calls.at(-1)?.turn === part.turn;
+    if (isOpen && (part.step || isSameTurn || !before.calls.some((call) => call.approval)))
+      before.calls.push(part);
+    else groups.push({ kind: "calls", key: part.key, step: part.step, calls: [part] });
+  }
+  return groups.filter((group) => group.kind !== "text" || group.text.trim() !== "");
+}
+
+function readError(exchange: Exchange): { message: string; errorId: string } | null {
+  const said = exchange.error as Record<string, unknown> | null;
+  return said
+    ? { message: String(said.message ?? ""), errorId: String(said.error_id ?? "") }
+    : null;
+}

@@ -1,0 +1,140 @@
+import { useInfiniteQuery } from "@tanstack/react-query";
+import { Link, useNavigate, useSearch } from "@tanstack/react-router";
+import { type Run, runsQuery } from "../../api/queries";
+import { classOf, MarkIcon, markOf } from "../../parts/marks";
+import { usePageTitle } from "../../parts/page_title";
+import { runReason, runTitle } from "../../parts/run_words";
+import { Empty, Failure, Skeleton } from "../../parts/states";
+import { formatDuration, formatFull, formatWhen } from "../../words/format";
+
+const FILTERS: [string, string][] = [
+  ["", "All"],
+  ["waiting", "Needs you"],
+  ["in_progress", "Running"],
+  ["failed", "Failed"],
+];
+
+/** All runs, the newest first. */
+export function RunsPage() {
+  usePageTitle("Runs");
+  const { state = "" } = useSearch({ strict: false }) as { state?: string };
+  const navigate = useNavigate();
+  const runs = useInfiniteQuery(runsQuery(state));
+  const found = runs.data?.pages.flatMap((page) => page.runs) ?? [];
+  return (
+    <div className="page">
+      <div className="wide">
+        <div className="head">
+          <div>
+            <h1>Runs</h1>
+            <p>Work of several steps. It survives restarts, and no finished call is made twice.</p>
+          </div>
+        </div>
+        <div className="filters spaced">
+          {FILTERS.map(([value, name]) => (
+            <button
+              key={name}
+              type="button"
+              className="chip"
+              aria-pressed={state === value}
+              onClick={() => void navigate({ to: "/runs", search: { state: value || undefined } })}
+            >
+              {name}
+            </button>
+          ))}
+        </div>
+        {runs.isPending && <Skeleton rows={5} />}
+        {runs.error && (
+          <Failure
+            what="The runs could not be loaded"
+            error={runs.error}
+            retry={() => void runs.refetch()}
+          />
+        )}
+        {runs.isSuccess && found.length === 0 && (
+          <Empty
+            title={state ? "No such runs" : "No runs yet"}
+            pegs={!state}
+            actions={
+              <Link to="/chat" className="btn primary">
+                Start a chat
+              </Link>
+            }
+          >
+            A run is work of several steps. Ask for one in a chat, or start a plan.
+          </Empty>
+        )}
+        {found.length > 0 && (
+          <section className="card clip">
+            <table className="tbl">
+              <thead>
+                <tr>
+                  <th>Run</th>
+                  <th>Steps</th>
+                  <th>Started by</th>
+                  <th>Started</th>
+                  <th className="r">Took</th>
+                </tr>
+              </thead>
+              <tbody>
+                {found.map((run) => (
+                  <RunRow key={run.run_id} run={run} />
+                ))}
+              </tbody>
+            </table>
+          </section>
+        )}
+        {runs.hasNextPage && (
+          <button type="button" className="btn spaced" onClick={() => void runs.fetchNextPage()}>
+            Show older
+          </button>
+        )}
+      </div>
+    </div>
+  );
+}
+
+const STRIP: Record<string, string> = { ok: "d", run: "r", wait: "w", unsure: "u", bad: "f" };
+const MOST = 24;
+
+function RunRow({ run }: { run: Run }) {
+  const [mark] = markOf(run.state);
+  const steps = run.nodes.slice(0, MOST);
+  const done = run.nodes.filter((node) => node.state === "completed").length;
+  return (
+    <tr>
+      <td className="main-cell">
+        <div className="named">
+          <span className={classOf(mark)}>
+            <MarkIcon mark={mark} />
+          </span>
+          <div>
+            <b className="cut">
+              <Link className="row-link" to="/runs/$id" params={{ id: run.run_id }}>
+                {runTitle(run)}
+              </Link>
+            </b>
+            <small className={["wait", "bad", "unsure"].includes(mark) ? mark : undefined}>
+              {runReason(run)}
+            </small>
+          </div>
+        </div>
+      </td>
+      <td className="opt">
+        <span className="prog" aria-hidden="true">
+          {steps.map((node) => (
+            <i key={node.id} className={STRIP[markOf(node.state)[0]]} />
+          ))}
+        </span>
+        <span className="sr">
+          {done} of {run.nodes.length} done
+        </span>
+      </td>
+      <td className="opt dim">{run.principal}</td>
+      <td className="opt dim num" title={formatFull(run.created_at)}>
+        {formatWhen(run.created_at)}
+      </td>
+      <td className="r dim">{run.finished_at === null ? "" : formatDuration(run.duration_ms)}</td>
+    </tr>
+  );
+}

@@ -1,0 +1,143 @@
+import { useQuery } from "@tanstack/react-query";
+import { Link } from "@tanstack/react-router";
+import {
+  Bot,
+  Braces,
+  Database,
+  type LucideIcon,
+  Package,
+  Plug,
+  Server,
+  SquareTerminal,
+} from "lucide-react";
+import { type Source, sourcesQuery } from "../../api/queries";
+import { type Mark, MarkIcon } from "../../parts/marks";
+import { usePageTitle } from "../../parts/page_title";
+import { Empty, Failure, Skeleton } from "../../parts/states";
+import { formatCount } from "../../words/format";
+
+const ICONS: Record<string, LucideIcon> = {
+  functions: Braces,
+  sql: Database,
+  mcp: Server,
+  builtin: Package,
+  scripts: SquareTerminal,
+  agents: Bot,
+};
+
+/** Where the tools come from, the worst source first. */
+export function SourcesPage() {
+  usePageTitle("Sources");
+  const sources = useQuery(sourcesQuery);
+  const found = [...(sources.data?.sources ?? [])].sort((a, b) => rank(a) - rank(b));
+  return (
+    <div className="page">
+      <div className="wide">
+        <div className="head">
+          <div>
+            <h1>Sources</h1>
+            <p>Where the board’s tools come from.</p>
+          </div>
+        </div>
+        {sources.isPending && <Skeleton rows={5} />}
+        {sources.error && (
+          <Failure
+            what="The sources could not be loaded"
+            error={sources.error}
+            retry={() => void sources.refetch()}
+          />
+        )}
+        {sources.isSuccess && found.length === 0 && (
+          <Empty title="No sources yet" pegs>
+            Add one in <code>board.yaml</code>, or with <code>pegboard add-source</code>.
+          </Empty>
+        )}
+        {sources.data?.problem && (
+          <div className="banner bad" role="alert">
+            <MarkIcon mark="bad" /> {sources.data.problem}
+          </div>
+        )}
+        {found.length > 0 && (
+          <section className="card clip">
+            <table className="tbl">
+              <thead>
+                <tr>
+                  <th>Source</th>
+                  <th>State</th>
+                  <th>Tools</th>
+                  <th>What to know</th>
+                </tr>
+              </thead>
+              <tbody>
+                {found.map((source) => (
+                  <SourceRow key={source.name} source={source} />
+                ))}
+              </tbody>
+            </table>
+          </section>
+        )}
+      </div>
+    </div>
+  );
+}
+
+function SourceRow({ source }: { source: Source }) {
+  const Icon = ICONS[source.kind] ?? Plug;
+  const [mark, word] = stateOf(source);
+  return (
+    <tr>
+      <td>
+        <div className="named">
+          <span className="tile">
+            <Icon className="i" aria-hidden="true" />
+          </span>
+          <div>
+            <b>
+              <Link className="row-link" to="/tools" search={{ source: source.name }}>
+                {source.name}
+              </Link>
+            </b>
+            <small>{source.title || source.kind}</small>
+          </div>
+        </div>
+      </td>
+      <td>
+        <span className={`state ${mark === "next" ? "faint" : mark}`}>
+          <MarkIcon mark={mark} small /> {word}
+        </span>
+      </td>
+      <td className="opt dim num">{source.tools}</td>
+      <td className="know dim">{noteOf(source)}</td>
+    </tr>
+  );
+}
+
+function stateOf(source: Source): [Mark, string] {
+  if (source.status === "failed") return ["bad", "Does not answer"];
+  if (source.health === "unhealthy") return ["bad", "Unhealthy"];
+  if (source.held > 0) return ["unsure", `${source.held} held back`];
+  if (source.health === "degraded") return ["wait", "Degraded"];
+  if (source.status !== "ok") return ["run", "Loading"];
+  return ["ok", source.health === "healthy" ? "Healthy" : "Ready"];
+}
+
+function noteOf(source: Source): React.ReactNode {
+  if (source.reason) return source.reason;
+  if (source.health_reason) return source.health_reason;
+  if (source.unavailable > 0)
+    return (
+      <details>
+        <summary>{formatCount(source.unavailable, "tool")} not available</summary>
+        <ul className="reasons">
+          {(source.unavailable_reasons ?? []).map((reason) => (
+            <li key={reason}>{reason}</li>
+          ))}
+        </ul>
+      </details>
+    );
+  return "";
+}
+
+function rank(source: Source): number {
+  return { bad: 0, unsure: 1, wait: 2, run: 3 }[stateOf(source)[0] as string] ?? 4;
+}

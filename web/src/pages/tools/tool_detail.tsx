@@ -1,0 +1,237 @@
+import { useQuery } from "@tanstack/react-query";
+import { Link } from "@tanstack/react-router";
+import { ChevronLeft, Copy } from "lucide-react";
+import {
+  callsQuery,
+  explainQuery,
+  type ToolDetail,
+  toolQuery,
+  versionsQuery,
+} from "../../api/queries";
+import { Checks } from "../../parts/checks";
+import { Json } from "../../parts/json";
+import { MarkIcon, StateMark } from "../../parts/marks";
+import { usePageTitle } from "../../parts/page_title";
+import { Failure, Skeleton } from "../../parts/states";
+import { formatDuration, formatFull, formatWhen, titleOf } from "../../words/format";
+import type { ToolSearch } from "./tools_page";
+import { TryTool } from "./try_tool";
+
+const TABS: [string, string][] = [
+  ["", "Try it"],
+  ["access", "Who may call it"],
+  ["schema", "Schema"],
+  ["versions", "Versions"],
+  ["calls", "Calls"],
+];
+
+/** One tool: what it does, a form to try it, who may call it, and what was called. */
+export function ToolDetailView({ name, search }: { name: string; search: ToolSearch }) {
+  const tool = useQuery(toolQuery(name));
+  const tab = search.tab ?? "";
+  usePageTitle(titleOf(name, tool.data?.title));
+  return (
+    <section className="detail" aria-label={titleOf(name, tool.data?.title)}>
+      <div className="in-col">
+        <Link className="back" to="/tools" search={{ ...search, tab: undefined }}>
+          <ChevronLeft className="i" aria-hidden="true" /> Tools
+        </Link>
+        {tool.isPending && <Skeleton rows={5} />}
+        {tool.error && (
+          <Failure
+            what="The tool could not be loaded"
+            missing="There is no such tool"
+            error={tool.error}
+            retry={() => void tool.refetch()}
+          />
+        )}
+        {tool.data && (
+          <>
+            <Title tool={tool.data} />
+            <nav className="tabs" aria-label="About this tool">
+              {TABS.map(([value, word]) => (
+                <Link
+                  key={word}
+                  to="/tools/$name"
+                  params={{ name }}
+                  search={{ ...search, tab: value || undefined }}
+                  aria-current={tab === value ? "page" : undefined}
+                >
+                  {word}
+                </Link>
+              ))}
+            </nav>
+            {tab === "access" ? (
+              <Access name={name} />
+            ) : tab === "schema" ? (
+              <Schemas tool={tool.data} />
+            ) : tab === "versions" ? (
+              <Versions name={name} />
+            ) : tab === "calls" ? (
+              <Calls name={name} />
+            ) : (
+              <TryTool tool={tool.data} />
+            )}
+          </>
+        )}
+      </div>
+    </section>
+  );
+}
+
+function Title({ tool }: { tool: ToolDetail }) {
+  const retries = Number(tool.retry?.max_attempts ?? 1);
+  return (
+    <div className="title">
+      <div className="title-row">
+        <div>
+          <h1>{titleOf(tool.name, tool.title)}</h1>
+          <div className="wire">
+            <code>{tool.name}</code>
+            <button
+              type="button"
+              className="icon-btn small"
+              aria-label="Copy the name"
+              onClick={() => void navigator.clipboard?.writeText(tool.name)}
+            >
+              <Copy className="i s" aria-hidden="true" />
+            </button>
+          </div>
+        </div>
+        <div className="acts">
+          <Link className="btn" to="/chat" search={{ tool: tool.name }}>
+            Use in chat
+          </Link>
+        </div>
+      </div>
+      <p className="desc">{tool.description}</p>
+      <div className="tags">
+        {tool.unavailable && (
+          <span className="tag bad wrap">
+            <MarkIcon mark="bad" small /> {tool.unavailable}
+          </span>
+        )}
+        <span className="tag">
+          {tool.effect === "read" ? "Reads" : tool.effect === "write" ? "Writes" : "Administers"}
+        </span>
+        {tool.destructive && <span className="tag bad">Destroys</span>}
+        <span className="tag">v{tool.version}</span>
+        {tool.status !== "active" && <span className="tag wait">{tool.status}</span>}
+        {retries > 1 && <span className="tag">Tries up to {retries} times</span>}
+        {tool.timeout > 0 && (
+          <span className="tag">{formatDuration(tool.timeout * 1000)} limit</span>
+        )}
+        {(tool.tags ?? []).map((tag) => (
+          <span className="tag" key={tag}>
+            {tag}
+          </span>
+        ))}
+      </div>
+    </div>
+  );
+}
+
+const VERDICTS = {
+  allow: "You may call this",
+  ask: "A person is asked first",
+  deny: "You may not call this",
+};
+
+function Access({ name }: { name: string }) {
+  const explain = useQuery(explainQuery(name));
+  if (explain.error) return <Failure what="The checks could not be loaded" error={explain.error} />;
+  if (!explain.data) return <Skeleton />;
+  return (
+    <section className="card">
+      <header>
+        <h2>{VERDICTS[explain.data.verdict]}</h2>
+        <span className="more">
+          as <b>{explain.data.principal}</b>
+        </span>
+      </header>
+      <Checks checks={explain.data.checks} />
+    </section>
+  );
+}
+
+function Schemas({ tool }: { tool: ToolDetail }) {
+  return (
+    <div className="stack">
+      <section className="card padded">
+        <h2>Arguments</h2>
+        <Json value={tool.input_schema} />
+      </section>
+      {tool.output_schema && (
+        <section className="card padded">
+          <h2>Result</h2>
+          <Json value={tool.output_schema} />
+        </section>
+      )}
+    </div>
+  );
+}
+
+function Versions({ name }: { name: string }) {
+  const versions = useQuery(versionsQuery(name));
+  if (versions.error)
+    return <Failure what="The versions could not be loaded" error={versions.error} />;
+  if (!versions.data) return <Skeleton />;
+  return (
+    <section className="card clip">
+      <table className="tbl">
+        <thead>
+          <tr>
+            <th>Version</th>
+            <th>State</th>
+            <th>Changed</th>
+          </tr>
+        </thead>
+        <tbody>
+          {versions.data.versions.map((row) => (
+            <tr key={row.version}>
+              <td className="num">{row.version}</td>
+              <td>{row.status}</td>
+              <td className="dim num">{row.created_at ? formatWhen(row.created_at) : ""}</td>
+            </tr>
+          ))}
+        </tbody>
+      </table>
+    </section>
+  );
+}
+
+function Calls({ name }: { name: string }) {
+  const calls = useQuery(callsQuery({ tool: name, limit: 50 }));
+  if (calls.error) return <Failure what="The calls could not be loaded" error={calls.error} />;
+  if (!calls.data) return <Skeleton />;
+  if (calls.data.calls.length === 0) return <p className="dim">Nobody has called it yet.</p>;
+  return (
+    <section className="card clip">
+      <table className="tbl">
+        <thead>
+          <tr>
+            <th>State</th>
+            <th>By</th>
+            <th>When</th>
+            <th className="r">Took</th>
+          </tr>
+        </thead>
+        <tbody>
+          {calls.data.calls.map((call) => (
+            <tr key={call.call_id}>
+              <td>
+                <StateMark state={call.status} />
+                {call.error_message && <small className="clamp">{call.error_message}</small>}
+              </td>
+              <td className="opt dim">{call.principal}</td>
+              <td className="opt dim num" title={formatFull(call.started_at)}>
+                {formatWhen(call.started_at)}
+              </td>
+              <td className="r dim num">{formatDuration(call.duration_ms)}</td>
+            </tr>
+          ))}
+        </tbody>
+      </table>
+    </section>
+  );
+}

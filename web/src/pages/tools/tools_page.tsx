@@ -1,0 +1,241 @@
+import { useQuery } from "@tanstack/react-query";
+import { Link, useNavigate, useParams, useSearch } from "@tanstack/react-router";
+import { Search } from "lucide-react";
+import { useEffect, useMemo, useState } from "react";
+import { searchQuery, type Tool, toolsQuery } from "../../api/queries";
+import { usePageTitle } from "../../parts/page_title";
+import { pegOf } from "../../parts/pegs";
+import { Empty, Failure, Skeleton } from "../../parts/states";
+import { titleOf } from "../../words/format";
+import { ToolDetailView } from "./tool_detail";
+
+export interface ToolSearch {
+  q?: string;
+  show?: string;
+  source?: string;
+  tab?: string;
+}
+
+const FILTERS: [string, string][] = [
+  ["", "All"],
+  ["read", "Reads"],
+  ["write", "Writes"],
+  ["ask", "Asks first"],
+];
+const MOST_ROWS = 120;
+
+/** All tools by source, found by name or by what they do; one of them beside the list. */
+export function ToolsPage() {
+  const { name = "" } = useParams({ strict: false });
+  const search = useSearch({ strict: false }) as ToolSearch;
+  const tools = useQuery(toolsQuery);
+  const found = useQuery(searchQuery(search.q ?? ""));
+  usePageTitle("Tools");
+
+  const shown = useMemo(() => {
+    const all = tools.data ?? [];
+    const ranked = search.q ? ((found.data?.tools ?? []) as Tool[]) : all;
+    return ranked.filter((tool) => fits(tool, search));
+  }, [tools.data, found.data, search]);
+  const isSearch = Boolean(search.q);
+  const groups: [string, Tool[]][] = isSearch ? [["Best first", shown]] : groupBySource(shown);
+
+  return (
+    <div className="split" data-open={name !== "" || undefined}>
+      <section className="list" aria-label="Tools">
+        <div className="top">
+          <div className="line">
+            <h1>Tools</h1>
+            <span className="faint num">{tools.data?.length}</span>
+          </div>
+          <SearchField name={name} search={search} />
+          <Filters name={name} search={search} />
+        </div>
+        {tools.isPending && <Skeleton rows={6} />}
+        {tools.error && (
+          <Failure
+            what="The tools could not be loaded"
+            error={tools.error}
+            retry={() => void tools.refetch()}
+          />
+        )}
+        {tools.isSuccess && !found.isFetching && shown.length === 0 && (
+          <div className="quiet-row">
+            <Empty title={search.q ? `No tool fits “${search.q}”` : "No tools here"}>
+              {search.q ? "Try what it does, in other words." : "Another filter may show some."}
+            </Empty>
+          </div>
+        )}
+        <ToolGroups groups={groups} chosen={name} search={search} />
+      </section>
+      {name ? (
+        <ToolDetailView key={name} name={name} search={search} />
+      ) : (
+        <section className="detail" aria-label="Tool">
+          <div className="in-col">
+            <p className="faint nothing">Choose a tool to see what it does, and to try it.</p>
+          </div>
+        </section>
+      )}
+    </div>
+  );
+}
+
+/** The tools of each source, the sources by name. */
+function groupBySource(tools: readonly Tool[]): [string, Tool[]][] {
+  const groups = new Map<string, Tool[]>();
+  for (const tool of tools) {
+    const group = groups.get(tool.source);
+    if (group) group.push(tool);
+    else groups.set(tool.source, [tool]);
+  }
+  return [...groups].sort(([a], [b]) => a.localeCompare(b));
+}
+
+function fits(tool: Tool, { show, source }: ToolSearch): boolean {
+  if (source && tool.source !== source) return false;
+  if (show === "read") return tool.effect === "read";
+  if (show === "write") return tool.effect !== "read";
+  if (show === "ask") return pegOf(tool) === "q";
+  return true;
+}
+
+function SearchField({ name, search }: { name: string; search: ToolSearch }) {
+  const navigate = useNavigate();
+  const [text, setText] = useState(search.q ?? "");
+  useEffect(() => {
+    if (text === (search.q ?? "")) return;
+    const timer = setTimeout(() => {
+      const next = { ...search, q: text || undefined };
+      void (name
+        ? navigate({ to: "/tools/$name", params: { name }, search: next, replace: true })
+        : navigate({ to: "/tools", search: next, replace: true }));
+    }, 120);
+    return () => clearTimeout(timer);
+  }, [text]);
+  return (
+    <div className="find">
+      <Search className="i" aria-hidden="true" />
+      <input
+        className="in"
+        type="search"
+        aria-label="Find a tool"
+        placeholder="Find by name or by what it does"
+        value={text}
+        onChange={(event) => setText(event.target.value)}
+      />
+    </div>
+  );
+}
+
+function Filters({ name, search }: { name: string; search: ToolSearch }) {
+  const navigate = useNavigate();
+  const go = (next: ToolSearch) =>
+    void (name
+      ? navigate({ to: "/tools/$name", params: { name }, search: next })
+      : navigate({ to: "/tools", search: next }));
+  return (
+    <div className="filters">
+      {FILTERS.map(([value, word]) => (
+        <button
+          key={word}
+          type="button"
+          className="chip"
+          aria-pressed={(search.show ?? "") === value}
+          onClick={() => go({ ...search, show: value || undefined })}
+        >
+          {word}
+        </button>
+      ))}
+      {search.source && (
+        <button
+          type="button"
+          className="chip"
+          aria-pressed="true"
+          onClick={() => go({ ...search, source: undefined })}
+        >
+          {search.source} ×<span className="sr"> show all sources</span>
+        </button>
+      )}
+    </div>
+  );
+}
+
+interface ToolGroupsProps {
+  groups: [string, Tool[]][];
+  chosen: string;
+  search: ToolSearch;
+}
+
+/** At most 120 rows at first: a board with thousands of tools is searched, not scrolled. */
+function ToolGroups({ groups, chosen, search }: ToolGroupsProps) {
+  const [most, setMost] = useState(MOST_ROWS);
+  const total = groups.reduce((sum, [, tools]) => sum + tools.length, 0);
+  let left = most;
+  return (
+    <div className="items">
+      {groups.map(([source, tools]) => {
+        const drawn = tools.slice(0, left);
+        left -= drawn.length;
+        if (drawn.length === 0) return null;
+        return (
+          <section key={source} aria-label={source}>
+            <h2>
+              {source}
+              <span>{tools.length}</span>
+            </h2>
+            {drawn.map((tool) => (
+              <ToolItem
+                key={tool.name}
+                tool={tool}
+                isChosen={tool.name === chosen}
+                search={search}
+              />
+            ))}
+          </section>
+        );
+      })}
+      {total > most && (
+        <button type="button" className="btn quiet" onClick={() => setMost(most + MOST_ROWS)}>
+          Show more of {total}
+        </button>
+      )}
+    </div>
+  );
+}
+
+const TAGS = {
+  q: ["wait", "asks"],
+  x: ["bad", "unavailable"],
+  o: ["", "off"],
+  h: ["unsure", "held back"],
+} as const;
+
+function ToolItem({
+  tool,
+  isChosen,
+  search,
+}: {
+  tool: Tool;
+  isChosen: boolean;
+  search: ToolSearch;
+}) {
+  const peg = pegOf(tool);
+  const tag = peg === "" ? null : TAGS[peg];
+  return (
+    <Link
+      className={`item ${peg === "x" || peg === "o" ? "dead" : ""}`}
+      to="/tools/$name"
+      params={{ name: tool.name }}
+      search={{ ...search, tab: undefined }}
+      aria-current={isChosen ? "true" : undefined}
+    >
+      <b className="cut">{titleOf(tool.name, tool.title)}</b>
+      <span className="mono cut">{tool.name}</span>
+      <span className="side-tag">
+        {tag && <span className={`tag ${tag[0]}`}>{tag[1]}</span>}
+        {tool.effect !== "read" && <span className="tag">{tool.effect}</span>}
+      </span>
+    </Link>
+  );
+}

@@ -1,0 +1,169 @@
+import { useMutation, useQueryClient } from "@tanstack/react-query";
+import { type KeyboardEvent, useState } from "react";
+import { makeError, request, type Schema } from "../../api/client";
+import { ApiError } from "../../api/errors";
+import type { ToolDetail } from "../../api/queries";
+import { ApprovalCard } from "../../parts/approval_card";
+import { Json } from "../../parts/json";
+import { MarkIcon, StateMark } from "../../parts/marks";
+import { SchemaForm } from "../../parts/schema_form";
+import { formatDuration, formatNumber } from "../../words/format";
+
+type Result = Schema<"ExecuteAnswer">;
+
+/** A form for the arguments of a tool, and beside it what a call gave. */
+export function TryTool({ tool }: { tool: ToolDetail }) {
+  const client = useQueryClient();
+  const [value, setValue] = useState<unknown>({});
+  const [isJson, setJson] = useState(false);
+  const [isAsked, setAsked] = useState(false);
+  // Made with the form, so that a second click on a slow line is the same call.
+  const [key, setKey] = useState(() => crypto.randomUUID());
+  const run = useMutation({
+    mutationFn: async (): Promise<Result> => {
+      const response = await request("/execute", {
+        method: "POST",
+        headers: { "Content-Type": "application/json", "Idempotency-Key": key },
+        body: JSON.stringify({ tool_id: tool.name, input: value ?? {} }),
+      });
+      const body: unknown = await response.json().catch(() => null);
+      if (!response.ok) throw makeError(response, body);
+      return body as Result;
+    },
+    onSettled: () => {
+      setKey(crypto.randomUUID());
+      void client.invalidateQueries({ queryKey: ["calls"] });
+      void client.invalidateQueries({ queryKey: ["approvals"] });
+    },
+  });
+  const isWrite = tool.effect !== "read";
+  const start = () => {
+    if (isWrite && !isAsked) return setAsked(true);
+    setAsked(false);
+    run.mutate();
+  };
+  const onKey = (event: KeyboardEvent) => {
+    if (event.key === "Enter" && (event.ctrlKey || event.metaKey)) {
+      event.preventDefault();
+      start();
+    }
+  };
+  const problems = run.error instanceof ApiError ? run.error.problems : [];
+  return (
+    <div className="try">
+      <form
+        className="card form"
+        aria-label="Arguments"
+        onKeyDown={onKey}
+        onSubmit={(event) => {
+          event.preventDefault();
+          start();
+        }}
+      >
+        <SchemaForm
+          key={String(isJson)}
+          schema={isJson ? {} : tool.input_schema}
+          value={value}
+          onChange={setValue}
+          problems={problems}
+        />
+        <div className="acts">
+          {isAsked ? (
+            <>
+              <span className="ask-first">Run for real? It writes.</span>
+              <button type="submit" className="btn primary">
+                Run
+              </button>
+              <button type="button" className="btn quiet" onClick={() => setAsked(false)}>
+                Cancel
+              </button>
+            </>
+          ) : (
+            <>
+              <button
+                type="submit"
+                className="btn primary"
+                disabled={run.isPending || Boolean(tool.unavailable)}
+              >
+                Run <kbd className="keys">Ctrl ↵</kbd>
+              </button>
+              <button type="button" className="btn quiet" onClick={() => setJson(!isJson)}>
+                {isJson ? "Edit as a form" : "Edit as JSON"}
+              </button>
+            </>
+          )}
+        </div>
+      </form>
+      <div aria-live="polite">
+        {run.isIdle && <p className="faint nothing">The result appears here.</p>}
+        {run.isPending && (
+          <section className="card result" aria-label="Result">
+            <div className="top">
+              <StateMark state="running" />
+            </div>
+          </section>
+        )}
+        {run.data && !run.isPending && <Outcome result={run.data} />}
+        {run.error && !run.isPending && <Refusal error={run.error} />}
+      </div>
+    </div>
+  );
+}
+
+const ROWS = 50;
+
+function Outcome({ result }: { result: Result }) {
+  const { metadata, output } = result;
+  const isLong = Array.isArray(output) && output.length > ROWS;
+  return (
+    <section className="card result" aria-label="Result">
+      <div className="top">
+        <StateMark state={result.status} />
+        <span className="time num">
+          {formatDuration(result.execution_time_ms)}
+          {metadata.attempts > 1 && ` · ${metadata.attempts} tries`}
+          {metadata.cached && " · from the cache"}
+        </span>
+      </div>
+      <div className="pad">
+        <Json value={isLong ? output.slice(0, ROWS) : output} />
+        {(isLong || metadata.truncated) && (
+          <p className="note">
+            {isLong && `The first ${ROWS} of ${formatNumber(output.length)}. `}
+            {metadata.truncated &&
+              `Cut: the whole result has ${formatNumber(metadata.total_bytes)} bytes.`}
+          </p>
+        )}
+      </div>
+    </section>
+  );
+}
+
+function Refusal({ error }: { error: Error }) {
+  const approval =
+    error instanceof ApiError && error.code === "approval_required"
+      ? findApproval(error.message)
+      : "";
+  if (approval) return <ApprovalCard id={approval} />;
+  const isDenied = error instanceof ApiError && error.status === 403;
+  return (
+    <section className="card result" aria-label="Result">
+      <div className="top">
+        <span className={`state ${isDenied ? "off" : "bad"}`}>
+          <MarkIcon mark={isDenied ? "off" : "bad"} small /> {isDenied ? "Denied" : "Failed"}
+        </span>
+        {error instanceof ApiError && <span className="time mono">{error.code}</span>}
+      </div>
+      <div className="pad">
+        <p className="pre">{error.message}</p>
+        {error instanceof ApiError && error.errorId && (
+          <p className="faint mono">error {error.errorId}</p>
+        )}
+      </div>
+    </section>
+  );
+}
+
+function findApproval(message: string): string {
+  return /\bap_[0-9a-f]+/.exec(message)?.[0] ?? "";
+}

@@ -1,0 +1,339 @@
+import { useMutation, useQueries, useQuery, useQueryClient } from "@tanstack/react-query";
+import { Check, Pencil, ShieldCheck } from "lucide-react";
+import { type KeyboardEvent, useId, useRef, useState } from "react";
+import { send } from "../api/client";
+import { ApiError } from "../api/errors";
+import { type Approval, approvalQuery, toolQuery } from "../api/queries";
+import { formatClock, formatDuration, titleOf } from "../words/format";
+import { Json } from "./json";
+import { MarkIcon } from "./marks";
+import { SchemaForm } from "./schema_form";
+import { Problem } from "./states";
+
+type Decision = "approve" | "deny" | "edit";
+type Scope = "once" | "arguments" | "tool";
+
+const SCOPES: Record<Scope, string> = {
+  once: "This once",
+  arguments: "These arguments, in this chat",
+  tool: "This tool, in this chat",
+};
+const ALLOWS: Record<Scope, string> = {
+  once: "Approving allows this one call, with these arguments, once.",
+  arguments: "Approving allows calls with exactly these arguments until this chat ends.",
+  tool: "Approving allows any call of this tool until this chat ends.",
+};
+
+/** The question of an approval as a title: "Refund: invoice 98, amount 3.96?" */
+export function questionOf(tool: string, title: string, args: unknown): string {
+  const entries =
+    args && typeof args === "object" && !Array.isArray(args) ? Object.entries(args) : [];
+  const short = entries
+    .filter(([, value]) => ["string", "number", "boolean"].includes(typeof value))
+    .map(([key, value]) => [key, String(value)] as const)
+    .filter(([, value]) => value.length <= 24)
+    .slice(0, 3)
+    .map(([key, value]) => `${key.replaceAll("_", " ")} ${value}`);
+  const name = titleOf(tool, title);
+  return short.length > 0 ? `${name}: ${short.join(", ")}?` : `${name}?`;
+}
+
+/** One question: what would be called with which arguments, why it is asked, and the answers. */
+export function ApprovalCard({
+  id,
+  heading: Heading = "h2",
+}: {
+  id: string;
+  heading?: "h1" | "h2";
+}) {
+  const { data: approval, error } = useQuery(approvalQuery(id));
+  if (error) return <Problem error={error} />;
+  if (!approval) return <section className="approve" aria-label="Approval" aria-busy="true" />;
+  return approval.state === "pending" ? (
+    <OpenQuestion approval={approval} heading={Heading} />
+  ) : (
+    <DecidedLine approval={approval} />
+  );
+}
+
+function OpenQuestion({
+  approval,
+  heading: Heading,
+}: {
+  approval: Approval;
+  heading: "h1" | "h2";
+}) {
+  const { data: tool } = useQuery(toolQuery(approval.tool));
+  const [isEdited, setEdited] = useState(false);
+  const [draft, setDraft] = useState<Record<string, unknown>>({});
+  const [note, setNote] = useState("");
+  const [scope, setScope] = useState<Scope>("once");
+  const approveRef = useRef<HTMLButtonElement>(null);
+  const noteId = useId();
+  const decide = useDecision(approval.id);
+  const before = (approval.arguments ?? {}) as Record<string, unknown>;
+  const changed = Object.keys({ ...before, ...draft }).filter(
+    (key) => JSON.stringify(before[key]) !== JSON.stringify(draft[key]),
+  );
+
+  const answer = (decision: Decision) =>
+    decide.mutate({
+      decision,
+      ...(note ? { note } : {}),
+      ...(decision === "approve" && scope !== "once" ? { scope } : {}),
+      ...(decision === "edit" ? { arguments: draft } : {}),
+    });
+  const startEdit = () => {
+    setDraft(structuredClone(before));
+    setEdited(true);
+  };
+  const onKey = (event: KeyboardEvent) => {
+    const target = event.target as HTMLElement;
+    if (target.matches("input, textarea, select") || event.ctrlKey || event.metaKey) return;
+    if (event.key === "a") approveRef.current?.focus();
+    else if (event.key === "d" && !isEdited) answer("deny");
+    else if (event.key === "e" && !isEdited) startEdit();
+    else return;
+    event.preventDefault();
+  };
+
+  return (
+    <section
+      className="approve"
+      aria-label="Approval"
+      onKeyDown={onKey}
+      data-approval={approval.id}
+    >
+      <header>
+        <MarkIcon mark="wait" />
+        {isEdited ? "Approve with other arguments" : "Needs your approval"}
+        {approval.expires_at > 0 && (
+          <span className="time">
+            Expires in {formatDuration(approval.expires_at * 1000 - Date.now())}
+          </span>
+        )}
+      </header>
+      <div className="in-card">
+        <Heading>{questionOf(approval.tool, tool?.title ?? "", approval.arguments)}</Heading>
+        {isEdited && tool ? (
+          <SchemaForm
+            schema={tool.input_schema}
+            value={draft}
+            onChange={(value) => setDraft(value as Record<string, unknown>)}
+            problems={decide.error instanceof ApiError ? decide.error.problems : []}
+          />
+        ) : (
+          <Arguments value={before} />
+        )}
+        <div className="field">
+          <label htmlFor={noteId}>
+            Note <span className="faint">optional, the caller reads it</span>
+          </label>
+          <input
+            id={noteId}
+            className="in"
+            value={note}
+            onChange={(event) => setNote(event.target.value)}
+          />
+        </div>
+        <p className="note">
+          <ShieldCheck className="i s" aria-hidden="true" />
+          <span>
+            {capitalise(approval.reason ?? "")}. {ALLOWS[isEdited ? "once" : scope]}
+          </span>
+        </p>
+        <Problem error={decide.error} />
+        <div className="acts">
+          {isEdited ? (
+            <>
+              <button
+                type="button"
+                className="btn primary"
+                disabled={decide.isPending || changed.length === 0}
+                onClick={() => answer("edit")}
+              >
+                {changed.length === 1 && isShort(draft[changed[0] as string])
+                  ? `Approve with ${String(draft[changed[0] as string])}`
+                  : "Approve with these"}
+              </button>
+              <button type="button" className="btn quiet" onClick={() => setEdited(false)}>
+                Back
+              </button>
+            </>
+          ) : (
+            <>
+              <button
+                type="button"
+                ref={approveRef}
+                className="btn primary"
+                disabled={decide.isPending}
+                onClick={() => answer("approve")}
+              >
+                <Check className="i s" aria-hidden="true" /> Approve
+              </button>
+              <button
+                type="button"
+                className="btn"
+                disabled={decide.isPending || !tool}
+                onClick={startEdit}
+              >
+                <Pencil className="i s" aria-hidden="true" /> Edit
+              </button>
+              <button
+                type="button"
+                className="btn quiet"
+                disabled={decide.isPending}
+                onClick={() => answer("deny")}
+              >
+                Deny
+              </button>
+              {(approval.scopes ?? []).length > 1 && (
+                <select
+                  className="pick scope"
+                  aria-label="What approving allows"
+                  value={scope}
+                  onChange={(event) => setScope(event.target.value as Scope)}
+                >
+                  {(approval.scopes as Scope[]).map((offered) => (
+                    <option key={offered} value={offered}>
+                      {SCOPES[offered]}
+                    </option>
+                  ))}
+                </select>
+              )}
+            </>
+          )}
+        </div>
+      </div>
+    </section>
+  );
+}
+
+interface ApprovalsProps {
+  ids: readonly string[];
+}
+
+/** The questions of one turn: each with its arguments and its own answer, or all at once. */
+export function ApprovalCards({ ids }: ApprovalsProps) {
+  const client = useQueryClient();
+  const found = useQueries({ queries: ids.map((id) => approvalQuery(id)) });
+  const waiting = found.flatMap(({ data }) => (data?.state === "pending" ? [data.id] : []));
+  const decide = useMutation({
+    mutationFn: (decision: "approve" | "deny") =>
+      send("POST", "/approvals", {
+        decisions: waiting.map((approval) => ({ approval, decision })),
+      }),
+    onSettled: () => {
+      void client.invalidateQueries({ queryKey: ["approval"] });
+      void client.invalidateQueries({ queryKey: ["approvals"] });
+    },
+  });
+  return (
+    <>
+      {waiting.length > 1 && (
+        <div className="banner several">
+          <MarkIcon mark="wait" />
+          {waiting.length} calls wait for you
+          <span className="acts">
+            <button
+              type="button"
+              className="btn sm primary"
+              disabled={decide.isPending}
+              onClick={() => decide.mutate("approve")}
+            >
+              Approve all {waiting.length}
+            </button>
+            <button
+              type="button"
+              className="btn sm quiet"
+              disabled={decide.isPending}
+              onClick={() => decide.mutate("deny")}
+            >
+              Deny all
+            </button>
+          </span>
+        </div>
+      )}
+      <Problem error={decide.error} />
+      {ids.map((id) => (
+        <ApprovalCard key={id} id={id} />
+      ))}
+    </>
+  );
+}
+
+/** Arguments as a table of names and values. */
+export function Arguments({ value }: { value: unknown }) {
+  if (!value || typeof value !== "object" || Array.isArray(value)) return <Json value={value} />;
+  const entries = Object.entries(value);
+  if (entries.length === 0) return <p className="faint">No arguments.</p>;
+  return (
+    <dl className="args">
+      {entries.map(([key, item]) => (
+        <div key={key}>
+          <dt>{key}</dt>
+          <dd>
+            {typeof item === "string" ? (
+              item
+            ) : typeof item === "object" ? (
+              <Json value={item} />
+            ) : (
+              String(item)
+            )}
+          </dd>
+        </div>
+      ))}
+    </dl>
+  );
+}
+
+const DECIDED: Record<string, string> = {
+  approved: "Approved",
+  used: "Approved",
+  edited: "Approved with changes",
+  denied: "Denied",
+  expired: "Expired",
+  withdrawn: "Withdrawn",
+};
+
+/** One line about a decision that was made: "Approved by local, 09:41". */
+export function DecidedLine({ approval }: { approval: Approval }) {
+  const isGood = ["approved", "used", "edited"].includes(approval.state);
+  return (
+    <p className={`note decided ${isGood ? "" : "faint"}`}>
+      <span className={isGood ? "ok" : "off"}>
+        <MarkIcon mark={isGood ? "ok" : "off"} small />
+      </span>
+      <span>
+        {approval.state === "expired"
+          ? "This question has expired. The call asks anew when it is made again."
+          : `${DECIDED[approval.state] ?? approval.state}${approval.decided_by ? ` by ${approval.decided_by}` : ""}${approval.decided_at ? `, ${formatClock(approval.decided_at)}` : ""}`}
+        {approval.grant && ", by an approval that stands in this chat"}
+        {approval.note && ` · “${approval.note}”`}
+      </span>
+    </p>
+  );
+}
+
+/** Decide an approval; what was decided elsewhere meanwhile is fetched and shown. */
+function useDecision(id: string) {
+  const client = useQueryClient();
+  return useMutation({
+    mutationFn: (body: Record<string, unknown>) => send<Approval>("POST", `/approvals/${id}`, body),
+    onSettled: () => {
+      // A decision may cover others that wait, and stand for the rest of a conversation.
+      void client.invalidateQueries({ queryKey: ["approval"] });
+      void client.invalidateQueries({ queryKey: ["conversation"] });
+      void client.invalidateQueries({ queryKey: ["approvals"] });
+      void client.invalidateQueries({ queryKey: ["runs"] });
+    },
+  });
+}
+
+function isShort(value: unknown): boolean {
+  return ["string", "number"].includes(typeof value) && String(value).length <= 20;
+}
+
+function capitalise(text: string): string {
+  return text.charAt(0).toUpperCase() + text.slice(1);
+}

@@ -1,0 +1,134 @@
+import { ChevronRight } from "lucide-react";
+import { memo, useEffect, useState } from "react";
+import type { CallPart } from "../stream/answers";
+import { formatDuration, titleOf } from "../words/format";
+import { Json, layOut } from "./json";
+import { classOf, type Mark, MarkIcon, markOf } from "./marks";
+
+interface CallCardProps {
+  call: CallPart;
+  title: string;
+}
+
+/** One call: what it does, its name and its time; it opens to arguments and result. */
+export const CallCard = memo(function CallCard({ call, title }: CallCardProps) {
+  const [mark, word] = markOf(call.state);
+  const isOpenAtFirst =
+    call.state === "failed" || call.state === "unknown" || call.state === "denied";
+  const [isOpen, setOpen] = useState<boolean | null>(null);
+  return (
+    <details
+      className="call"
+      open={isOpen ?? isOpenAtFirst}
+      onToggle={(event) => {
+        const now = event.currentTarget.open;
+        if (now !== (isOpen ?? isOpenAtFirst)) setOpen(now);
+      }}
+    >
+      <summary>
+        <span className={classOf(mark)}>
+          <MarkIcon mark={mark} plain />
+        </span>
+        <span className="sr">{word}: </span>
+        <span className="what">{titleOf(call.tool, title)}</span>
+        <span className="mono cut">{call.tool}</span>
+        <CallTime call={call} mark={mark} />
+        <ChevronRight className="i s chev" aria-hidden="true" />
+      </summary>
+      {(isOpen ?? isOpenAtFirst) && <CallBody call={call} />}
+    </details>
+  );
+});
+
+function CallTime({ call, mark }: { call: CallPart; mark: Mark }) {
+  const now = useNow(mark === "run");
+  const passed =
+    mark === "run" && call.startedAt > 0 ? Math.max(0, now - call.startedAt * 1000) : 0;
+  const text =
+    mark === "run"
+      ? call.progress || (passed > 1000 ? formatDuration(passed) : "")
+      : mark === "wait"
+        ? "waits for you"
+        : mark === "off"
+          ? call.state
+          : call.durationMs > 0
+            ? formatDuration(call.durationMs)
+            : "";
+  return <span className="time num">{text}</span>;
+}
+
+function CallBody({ call }: { call: CallPart }) {
+  const failed = call.state === "failed" || call.state === "denied" || call.state === "unknown";
+  return (
+    <div className="body">
+      {failed && (
+        <p>
+          {call.state === "unknown" ? "The call went out, and no answer came back. " : ""}
+          {call.result || "No reason was given."}
+        </p>
+      )}
+      <div className="io">
+        <figure>
+          <figcaption>Arguments</figcaption>
+          <Json value={call.arguments ?? {}} />
+        </figure>
+        {!failed && (
+          <figure>
+            <figcaption>Result</figcaption>
+            <Json value={call.result ? layOut(call.result) : "…"} />
+          </figure>
+        )}
+      </div>
+      {call.errorCode && <p className="faint mono">{call.errorCode}</p>}
+    </div>
+  );
+}
+
+/** Milliseconds since 1970, renewed every 400 ms while something runs. */
+export function useNow(isRunning: boolean): number {
+  const [now, setNow] = useState(() => Date.now());
+  useEffect(() => {
+    if (!isRunning) return;
+    const timer = setInterval(() => setNow(Date.now()), 400);
+    return () => clearInterval(timer);
+  }, [isRunning]);
+  return now;
+}
+
+const FOLDED_FROM = 6;
+
+interface CallGroupProps {
+  calls: CallPart[];
+  titles: ReadonlyMap<string, string>;
+  /** The title of the step of a plan that made these calls. */
+  step?: string;
+  id?: string;
+}
+
+/** Calls that follow each other; more than five that are done fold into one line. */
+export function CallGroup({ calls, titles, step, id }: CallGroupProps) {
+  const [isOpen, setOpen] = useState(false);
+  const isFolded =
+    !isOpen && calls.length >= FOLDED_FROM && calls.every((call) => call.state === "completed");
+  const spent = calls.reduce((sum, call) => sum + call.durationMs, 0);
+  return (
+    <section className="calls" aria-label={step ? `Calls of ${step}` : "Calls"} id={id}>
+      {step && <h3 className="of-step">{step}</h3>}
+      {isFolded ? (
+        <button type="button" className="call-row fold" onClick={() => setOpen(true)}>
+          <span className="ok">
+            <MarkIcon mark="ok" plain />
+          </span>
+          <span className="what">
+            {calls.length} calls, {formatDuration(spent)}
+          </span>
+          <span className="time">Show them</span>
+        </button>
+      ) : (
+        calls.map((call) => (
+          <CallCard key={call.key} call={call} title={titles.get(call.tool) ?? ""} />
+        ))
+      )}
+    </section>
+  );
+}

@@ -1,0 +1,183 @@
+import { Lexer, type Token, type Tokens } from "marked";
+import { memo, type ReactNode, useMemo } from "react";
+
+/**
+ * An answer of a model as React elements.
+ *
+ * The lexer of marked finds the blocks; nothing becomes markup on its own: HTML is shown as text,
+ * pictures as links, and links lead to `https:`, `http:` and `mailto:` only. Blocks whose text did
+ * not change are not drawn again while the answer grows.
+ */
+export function Markdown({ text, caret = false }: { text: string; caret?: boolean }) {
+  const blocks = useMemo(() => new Lexer({ gfm: true }).lex(text), [text]);
+  const shown = blocks.filter((block) => block.type !== "space" && block.type !== "def");
+  return (
+    <div className={caret ? "prose writing" : "prose"}>
+      {shown.map((block, index) => (
+        <Block key={index} raw={block.raw} block={block} />
+      ))}
+    </div>
+  );
+}
+
+const Block = memo(
+  function Block({ block }: { raw: string; block: Token }) {
+    return <>{renderBlock(block)}</>;
+  },
+  (before, after) => before.raw === after.raw,
+);
+
+function renderBlock(token: Token): ReactNode {
+  switch (token.type) {
+    case "paragraph":
+      return <p>{renderInline(token.tokens)}</p>;
+    case "heading":
+      // The page has its own headings; those of an answer lie below them.
+      return token.depth <= 2 ? (
+        <h3>{renderInline(token.tokens)}</h3>
+      ) : (
+        <h4>{renderInline(token.tokens)}</h4>
+      );
+    case "list":
+      return renderList(token as Tokens.List);
+    case "code":
+      return (
+        <pre className="code" tabIndex={0}>
+          <code>{token.text}</code>
+        </pre>
+      );
+    case "blockquote":
+      return <blockquote>{token.tokens?.map(renderKeyed)}</blockquote>;
+    case "table":
+      return renderTable(token as Tokens.Table);
+    case "hr":
+      return <hr />;
+    case "html":
+      return <p>{token.raw.trim()}</p>;
+    case "text":
+      return <p>{token.tokens ? renderInline(token.tokens) : unescapeHtml(token.text)}</p>;
+    default:
+      return token.raw.trim() ? <p>{token.raw}</p> : null;
+  }
+}
+
+function renderKeyed(token: Token, index: number): ReactNode {
+  return <Block key={index} raw={token.raw} block={token} />;
+}
+
+function renderList(list: Tokens.List): ReactNode {
+  const items = list.items.map((item, index) => (
+    <li key={index}>
+      {item.task && (
+        <input type="checkbox" checked={item.checked} readOnly disabled aria-label="Task" />
+      )}
+      {item.tokens.map((token, inner) =>
+        token.type === "text" ? (
+          <span key={inner}>{renderInline((token as Tokens.Text).tokens ?? [token])}</span>
+        ) : token.type === "space" || token.type === "checkbox" ? null : (
+          renderKeyed(token, inner)
+        ),
+      )}
+    </li>
+  ));
+  return list.ordered ? <ol start={Number(list.start) || 1}>{items}</ol> : <ul>{items}</ul>;
+}
+
+function renderTable(table: Tokens.Table): ReactNode {
+  return (
+    <section className="scroll" tabIndex={0} aria-label="Table">
+      <table>
+        <thead>
+          <tr>
+            {table.header.map((cell, index) => (
+              <th key={index} className={cell.align === "right" ? "r" : undefined}>
+                {renderInline(cell.tokens)}
+              </th>
+            ))}
+          </tr>
+        </thead>
+        <tbody>
+          {table.rows.map((row, rowIndex) => (
+            <tr key={rowIndex}>
+              {row.map((cell, index) => (
+                <td key={index} className={cell.align === "right" ? "r" : undefined}>
+                  {renderInline(cell.tokens)}
+                </td>
+              ))}
+            </tr>
+          ))}
+        </tbody>
+      </table>
+    </section>
+  );
+}
+
+function renderInline(tokens: Token[] = []): ReactNode {
+  return tokens.map((token, index) => {
+    const key = `${index}`;
+    switch (token.type) {
+      case "strong":
+        return <b key={key}>{renderInline(token.tokens)}</b>;
+      case "em":
+        return <em key={key}>{renderInline(token.tokens)}</em>;
+      case "del":
+        return <del key={key}>{renderInline(token.tokens)}</del>;
+      case "codespan":
+        return <code key={key}>{token.text}</code>;
+      case "br":
+        return <br key={key} />;
+      case "link":
+        return (
+          <Link key={key} href={token.href} text={renderInline(token.tokens)} plain={token.text} />
+        );
+      case "image":
+        return (
+          <Link key={key} href={token.href} text={token.text || "picture"} plain={token.text} />
+        );
+      case "html":
+        return <span key={key}>{token.raw}</span>;
+      case "escape":
+        return <span key={key}>{unescapeHtml(token.text)}</span>;
+      case "text":
+        return (
+          <span key={key}>
+            {token.tokens ? renderInline(token.tokens) : unescapeHtml(token.text)}
+          </span>
+        );
+      default:
+        return <span key={key}>{token.raw}</span>;
+    }
+  });
+}
+
+function Link({ href, text, plain }: { href: string; text: ReactNode; plain: string }) {
+  let url: URL;
+  try {
+    url = new URL(href);
+  } catch {
+    return <>{text}</>;
+  }
+  if (!["https:", "http:", "mailto:"].includes(url.protocol)) return <>{text}</>;
+  const shown = url.hostname && !plain.includes(url.hostname) ? url.hostname : "";
+  return (
+    <>
+      <a className="link" href={url.href} target="_blank" rel="noopener noreferrer">
+        {text}
+      </a>
+      {shown && <span className="host"> ({shown})</span>}
+    </>
+  );
+}
+
+const ENTITIES: Record<string, string> = {
+  "&amp;": "&",
+  "&lt;": "<",
+  "&gt;": ">",
+  "&quot;": '"',
+  "&#39;": "'",
+};
+
+/** The lexer escapes some texts for HTML; React escapes them again. */
+function unescapeHtml(text: string): string {
+  return text.replaceAll(/&(?:amp|lt|gt|quot|#39);/g, (entity) => ENTITIES[entity] ?? entity);
+}

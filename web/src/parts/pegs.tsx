@@ -1,0 +1,96 @@
+import { Link } from "@tanstack/react-router";
+import type { Schema } from "../api/client";
+import type { Tool } from "../api/queries";
+import { formatCount } from "../words/format";
+
+/** Ready, asks first, held back, unavailable, off: the classes of a peg. */
+export type Peg = "" | "q" | "h" | "x" | "o";
+
+const WORDS: Record<Peg, string> = {
+  "": "ready",
+  q: "asks first",
+  h: "held back",
+  x: "unavailable",
+  o: "off",
+};
+const WORST: Peg[] = ["x", "h", "q", "o", ""];
+const LEGEND: [Peg, string][] = [
+  ["", "Ready"],
+  ["q", "Asks first"],
+  ["h", "Held back"],
+  ["x", "Unavailable"],
+  ["o", "Off"],
+];
+const MOST = 48;
+
+/** The state of a tool as a peg. */
+export function pegOf(tool: Tool): Peg {
+  if (tool.unavailable || tool.status === "failed") return "x";
+  if (tool.status === "disabled" || tool.verdict === "deny") return "o";
+  return tool.verdict === "ask" ? "q" : "";
+}
+
+type BoardRow = Schema<"BoardRow">;
+
+/** The board: a row a source, a peg a tool; over 48 tools a peg stands for several. */
+export function PegBoard({ rows }: { rows: BoardRow[] }) {
+  return (
+    <>
+      <ul className="pegs">
+        {rows.map((row) => (
+          <li key={row.source}>
+            <Link to="/tools" search={{ source: row.source }}>
+              <span className="mono cut">{row.source}</span>
+              <span className="holes" aria-hidden="true">
+                {foldPegs(pegsOf(row)).map((peg, index) => (
+                  <i key={index} className={peg} />
+                ))}
+              </span>
+              <span className="n">{row.tools}</span>
+              <span className="sr">{describe(row)}</span>
+            </Link>
+          </li>
+        ))}
+      </ul>
+      <div className="legend" aria-hidden="true">
+        {LEGEND.map(([peg, word]) => (
+          <span key={word}>
+            <i className={peg} />
+            {word}
+          </span>
+        ))}
+      </div>
+    </>
+  );
+}
+
+function countsOf(row: BoardRow): [Peg, number][] {
+  return [
+    ["", row.ready],
+    ["q", row.asks],
+    ["h", row.held],
+    ["x", row.unavailable],
+    ["o", row.off],
+  ];
+}
+
+function pegsOf(row: BoardRow): Peg[] {
+  return countsOf(row).flatMap(([peg, count]) => new Array<Peg>(count).fill(peg));
+}
+
+/** At most 48 pegs; the worst state of those that one stands for wins. */
+export function foldPegs(pegs: readonly Peg[]): Peg[] {
+  if (pegs.length <= MOST) return [...pegs];
+  const each = Math.ceil(pegs.length / MOST);
+  return Array.from({ length: Math.ceil(pegs.length / each) }, (_, index) => {
+    const group = pegs.slice(index * each, (index + 1) * each);
+    return WORST.find((state) => group.includes(state)) ?? "";
+  });
+}
+
+function describe(row: BoardRow): string {
+  const said = countsOf(row)
+    .filter(([, count]) => count > 0)
+    .map(([peg, count]) => `${count} ${WORDS[peg]}`);
+  return ` ${formatCount(row.tools, "tool")}: ${said.join(", ")}`;
+}

@@ -1,0 +1,28 @@
+import type { Run } from "../api/queries";
+import { formatCount, formatDuration } from "../words/format";
+
+/** What a run is about: the message of a chat, or the name of its graph. */
+export function runTitle(run: Run): string {
+  if (run.title) return run.title;
+  const message = run.params.message ?? run.params.task ?? run.params.goal;
+  if (typeof message === "string" && message) return message;
+  return run.graph || run.run_id;
+}
+
+/** Why a run stands where it stands, in one line. */
+export function runReason(run: Run): string {
+  const pending = run.pending[0];
+  if (pending) {
+    if (pending.kind === "unknown") return "Waits for an answer: outcome unknown";
+    if (pending.kind === "approval") return "Waits for an approval";
+    return pending.message || "Waits";
+  }
+  if (run.error) return String(run.error.message ?? run.error.code ?? "It failed");
+  const steps = run.nodes.filter((node) => node.state !== "skipped");
+  const done = steps.filter((node) => node.state === "completed").length;
+  if (run.finished_at !== null)
+    return steps.length > 1
+      ? `${formatCount(steps.length, "step")} · ${formatDuration(run.duration_ms)}`
+      : formatDuration(run.duration_ms);
+  return steps.length > 1 ? `${done} of ${formatCount(steps.length, "step")}` : "Working";
+}

@@ -1,0 +1,148 @@
+import { CircleX, RotateCw } from "lucide-react";
+import { type ReactNode, useEffect, useState } from "react";
+import { ApiError, Unreachable } from "../api/errors";
+import type { Connection } from "../stream/follow";
+import { formatClock } from "../words/format";
+
+/** A grey picture of rows to come; nothing for the first 150 ms. */
+export function Skeleton({ rows = 4 }: { rows?: number }) {
+  const [isShown, setShown] = useState(false);
+  useEffect(() => {
+    const timer = setTimeout(() => setShown(true), 150);
+    return () => clearTimeout(timer);
+  }, []);
+  if (!isShown) return null;
+  return (
+    <div className="card sk" role="status" aria-label="Loading">
+      {Array.from({ length: rows * 2 }, (_, index) => (
+        <i key={index} />
+      ))}
+    </div>
+  );
+}
+
+interface EmptyProps {
+  title: string;
+  children?: ReactNode;
+  actions?: ReactNode;
+  pegs?: boolean;
+}
+
+const BITS = ["", "p", "", "", "", "", "", "p", "", "", "", "k", "", "", "p"];
+
+/** A place where nothing is: what this is, and one thing to do. */
+export function Empty({ title, children, actions, pegs = false }: EmptyProps) {
+  return (
+    <div className="card empty">
+      {pegs && (
+        <span className="bits" aria-hidden="true">
+          {BITS.map((kind, index) => (
+            <i key={index} className={kind} />
+          ))}
+        </span>
+      )}
+      <h2>{title}</h2>
+      {children && <p>{children}</p>}
+      {actions && <div className="acts">{actions}</div>}
+    </div>
+  );
+}
+
+interface FailureProps {
+  /** "The runs could not be loaded" */
+  what: string;
+  error: Error;
+  retry?: () => void;
+  /** Shown instead of a 404: "There is no such tool". */
+  missing?: string;
+}
+
+/** What could not be loaded, why, and what can be done. */
+export function Failure({ what, error, retry, missing }: FailureProps) {
+  const seconds = useCountdown(error instanceof ApiError ? error.retryAfter : 0);
+  if (error instanceof ApiError && error.status === 404 && missing)
+    return <Empty title={missing}>It does not exist, or it is not shared with you.</Empty>;
+  if (error instanceof ApiError && error.status === 403)
+    return (
+      <Empty title="You may not do this">
+        {error.missingScopes.length > 0 ? (
+          <>
+            Your key lacks the scope <code>{error.missingScopes.join(", ")}</code>. Whoever runs
+            this board can give it to you.
+          </>
+        ) : (
+          error.message
+        )}
+      </Empty>
+    );
+  return (
+    <Empty
+      title={what}
+      actions={
+        retry && (
+          <button type="button" className="btn" onClick={retry} disabled={seconds > 0}>
+            <RotateCw className="i s" /> {seconds > 0 ? `Try again in ${seconds} s` : "Try again"}
+          </button>
+        )
+      }
+    >
+      {error instanceof Unreachable
+        ? "The server does not answer. What is running goes on."
+        : error.message}
+      {error instanceof ApiError && error.errorId && (
+        <>
+          <br />
+          <span className="mono faint">error {error.errorId}</span>
+        </>
+      )}
+    </Empty>
+  );
+}
+
+function useCountdown(from: number): number {
+  const [left, setLeft] = useState(Math.ceil(from));
+  useEffect(() => {
+    if (left <= 0) return;
+    const timer = setTimeout(() => setLeft(left - 1), 1000);
+    return () => clearTimeout(timer);
+  }, [left]);
+  return left;
+}
+
+/** Why a change failed, beside the control that asked for it. */
+export function Problem({ error }: { error: Error | null }) {
+  if (error === null) return null;
+  return (
+    <p className="err" role="alert">
+      <CircleX className="i s" aria-hidden="true" />
+      <span>
+        {error.message}
+        {error instanceof ApiError && error.errorId && ` (error ${error.errorId})`}
+      </span>
+    </p>
+  );
+}
+
+/** Says that the connection is lost, from the first second on; after 30 s in red. */
+export function ConnectionBanner({ connection }: { connection: Connection }) {
+  if (connection.state !== "waiting") return null;
+  const isAway = Date.now() - connection.since > 30_000;
+  const reconnect = () => window.dispatchEvent(new Event("reconnect-now"));
+  return isAway ? (
+    <div className="banner bad" role="alert">
+      <CircleX className="i" aria-hidden="true" />
+      The server has not answered for 30 s. What you see is from{" "}
+      {formatClock(connection.since / 1000)}.
+      <button type="button" className="btn sm" onClick={reconnect}>
+        Try again
+      </button>
+    </div>
+  ) : (
+    <div className="banner" role="status">
+      Connection lost. Trying again in {connection.seconds} s. The work goes on.
+      <button type="button" className="btn sm" onClick={reconnect}>
+        Now
+      </button>
+    </div>
+  );
+}

@@ -1,0 +1,143 @@
+import { useMemo, useState } from "react";
+import { depthOf, makeScale, type Step } from "../stream/steps";
+import { formatDuration, titleOf } from "../words/format";
+import { classOf, MarkIcon, markOf } from "./marks";
+
+interface WaterfallProps {
+  steps: readonly Step[];
+  titles: ReadonlyMap<string, string>;
+  /** Unix seconds. */
+  start: number;
+  end: number;
+  chosen: string;
+  onChoose: (id: string) => void;
+}
+
+const CLASSES: Record<string, string> = {
+  failed: "f",
+  in_progress: "r",
+  waiting: "wt",
+  paused: "wt",
+  unknown: "u",
+  cancelled: "cutoff",
+};
+const MOST_ROWS = 120;
+
+/** The steps of a run over time: a bar a try, waits hatched, long waits folded. */
+export function Waterfall({ steps, titles, start, end, chosen, onChoose }: WaterfallProps) {
+  const [isFolding, setFolding] = useState(true);
+  const [most, setMost] = useState(MOST_ROWS);
+  const scale = useMemo(
+    () => makeScale(steps, start, end, isFolding),
+    [steps, start, end, isFolding],
+  );
+  const folded = scale.folds.reduce((sum, fold) => sum + fold.seconds, 0);
+  return (
+    <section className="card fall" aria-label="Timeline">
+      {(scale.folds.length > 0 || !isFolding) && (
+        <div className="tools">
+          <span>
+            {isFolding
+              ? `Waits of ${formatDuration(folded * 1000)} are folded`
+              : "Waits are drawn in full"}
+          </span>
+          <button type="button" className="btn sm quiet" onClick={() => setFolding(!isFolding)}>
+            {isFolding ? "Unfold" : "Fold"}
+          </button>
+        </div>
+      )}
+      <div className="axis" aria-hidden="true">
+        <span />
+        <div className="track">
+          {[0, 0.5, 1].map((part) => (
+            <span
+              key={part}
+              style={
+                { "--x": `${scale.place(start + part * (end - start))}%` } as React.CSSProperties
+              }
+            >
+              {part === 0 ? "0" : formatDuration(part * (end - start) * 1000)}
+            </span>
+          ))}
+        </div>
+        <span />
+      </div>
+      {steps.slice(0, most).map((step) => (
+        <Row
+          key={step.id}
+          step={step}
+          title={titles.get(step.tool) ?? ""}
+          place={scale.place}
+          end={end}
+          isChosen={step.id === chosen}
+          onChoose={onChoose}
+        />
+      ))}
+      {steps.length > most && (
+        <button type="button" className="btn quiet" onClick={() => setMost(most + MOST_ROWS)}>
+          Show more of {steps.length}
+        </button>
+      )}
+    </section>
+  );
+}
+
+/** The title of a step: its own, that of its tool, or the last part of its path. */
+export function nameOfStep(step: Step, toolTitle = ""): string {
+  if (step.title) return step.title;
+  return step.tool ? titleOf(step.tool, toolTitle) : titleOf(step.id.split("/").at(-1) ?? step.id);
+}
+
+interface RowProps {
+  step: Step;
+  title: string;
+  place: (at: number) => number;
+  end: number;
+  isChosen: boolean;
+  onChoose: (id: string) => void;
+}
+
+function Row({ step, title, place, end, isChosen, onChoose }: RowProps) {
+  const [mark, word] = markOf(step.state);
+  const spent = step.bars.reduce((sum, bar) => sum + (bar.to || end) - bar.from, 0);
+  return (
+    <button
+      type="button"
+      className="w"
+      aria-current={isChosen ? "true" : undefined}
+      onClick={() => onChoose(step.id)}
+    >
+      <div className="name" style={{ "--deep": depthOf(step) } as React.CSSProperties}>
+        <span className={classOf(mark)}>
+          <MarkIcon mark={mark} />
+        </span>
+        <span className="sr">{word}: </span>
+        <div>
+          <b className="cut">{nameOfStep(step, title)}</b>
+          <small className="mono cut">{step.tool || step.id}</small>
+        </div>
+      </div>
+      <div className="track" aria-hidden="true">
+        {step.bars.map((bar) => {
+          const x = place(bar.from);
+          return (
+            <i
+              key={bar.from}
+              className={`bit ${CLASSES[bar.state] ?? ""}`}
+              style={
+                {
+                  "--x": `${x}%`,
+                  "--w": `${Math.max(0.4, place(bar.to || end) - x)}%`,
+                } as React.CSSProperties
+              }
+            />
+          );
+        })}
+        {step.bars.length === 0 && (
+          <i className="bit nx" style={{ "--x": "96%", "--w": "3.4%" } as React.CSSProperties} />
+        )}
+      </div>
+      <div className="dur">{step.bars.length === 0 ? "next" : formatDuration(spent * 1000)}</div>
+    </button>
+  );
+}

@@ -1,0 +1,298 @@
+// Answers as a fold over the events of a conversation: the same events draw the same picture,
+// while they arrive and after a reload.
+
+import type { Sent } from "./follow";
+
+export type CallState =
+  | "running"
+  | "waiting"
+  | "completed"
+  | "failed"
+  | "denied"
+  | "cancelled"
+  | "unknown";
+
+export interface CallPart {
+  kind: "call";
+  key: string;
+  turn: number;
+  /** The step of the plan that made it; empty for a call of the answer itself. */
+  step: string;
+  tool: string;
+  arguments: unknown;
+  state: CallState;
+  /** Unix seconds. */
+  startedAt: number;
+  durationMs: number;
+  result: string;
+  errorCode: string;
+  callId: string;
+  progress: string;
+  approval: string;
+  reason: string;
+}
+
+export interface TextPart {
+  kind: "text";
+  key: string;
+  turn: number;
+  text: string;
+}
+
+export interface NotePart {
+  kind: "note";
+  key: string;
+  text: string;
+}
+
+export type Part = CallPart | TextPart | NotePart;
+
+export interface Answer {
+  message: string;
+  runId: string;
+  parts: Part[];
+  state: "working" | "completed" | "failed" | "cancelled" | "withdrawn" | "steered";
+  startedAt: number;
+  finishedAt: number;
+  inputTokens: number;
+  outputTokens: number;
+  cost: number;
+  error: { message: string; code: string; errorId: string } | null;
+  plan: PlanStep[];
+  /** What the engine does between calls: `route`, `plan` or `judge`; empty for none of these. */
+  phase: string;
+}
+
+export interface PlanStep {
+  id: string;
+  title: string;
+  needs: string[];
+  state: string;
+  reason: string;
+  /** What the agent of the step has said. */
+  text: string;
+}
+
+export type Answers = ReadonlyMap<string, Answer>;
+
+/** The answers after some more events; what did not change stays the same object. */
+export function addEvents(answers: Answers, events: readonly Sent[]): Answers {
+  const next = new Map(answers);
+  const copied = new Set<string>();
+  for (const sent of events) {
+    const id = text(sent.data.message);
+    if (!id) continue;
+    let answer = next.get(id);
+    if (answer === undefined || sent.event === "run_started") answer = startAnswer(id);
+    else if (!copied.has(id)) answer = { ...answer, parts: [...answer.parts] };
+    copied.add(id);
+    next.set(id, answer);
+    addEvent(answer, sent);
+  }
+  return next;
+}
+
+function startAnswer(message: string): Answer {
+  return {
+    message,
+    runId: "",
+    parts: [],
+    state: "working",
+    startedAt: 0,
+    finishedAt: 0,
+    inputTokens: 0,
+    outputTokens: 0,
+    cost: 0,
+    error: null,
+    plan: [],
+    phase: "",
+  };
+}
+
+function addEvent(answer: Answer, { event, data }: Sent): void {
+  const at = number(data.at);
+  switch (event) {
+    case "run_started":
+      answer.runId = text(data.run_id);
+      answer.startedAt = at;
+      break;
+    case "phase":
+      answer.phase = text(data.phase);
+      break;
+    case "plan":
+      answer.phase = "";
+      addPlan(answer, data);
+      break;
+    case "judgement":
+      answer.phase = "";
+      if (data.achieved === false && data.missing)
+        addNote(answer, `Still missing: ${text(data.missing)}`);
+      break;
+    case "step_text":
+      changeStep(answer, data, (step) => ({ ...step, text: step.text + text(data.text) }));
+      break;
+    case "step":
+      if (data.step_id !== undefined) {
+        changeStep(answer, data, (step) => ({
+          ...step,
+          state: text(data.state),
+          reason: text(data.reason),
+        }));
+        break;
+      }
+      // A turn that begins again replaces what it had said.
+      answer.parts = answer.parts.filter(
+        (part) =>
+          !(part.kind === "text" && part.turn === number(data.turn) && part.key === turnKey(data)),
+      );
+      break;
+    case "text_delta":
+      addText(answer, data);
+      break;
+    case "tool_started":
+      addCall(answer, data, at);
+      break;
+    case "approval_required":
+      changeCall(answer, data, {
+        state: "waiting",
+        approval: text(data.approval),
+        reason: text(data.reason),
+      });
+      break;
+    case "tool_progress":
+      changeCall(answer, data, { progress: text(data.text ?? data.progress) });
+      break;
+    case "tool_finished":
+      changeCall(answer, data, {
+        state: text(data.state) as CallState,
+        durationMs: number(data.duration_ms),
+        result: text(data.text),
+        errorCode: text(data.error_code),
+        callId: text(data.call_id),
+      });
+      break;
+    case "message_received":
+      addNote(answer, `Meanwhile you said: ${text(data.text)}`);
+      break;
+    case "compacted":
+      // That a result is shown by pages is no loss: its call names the whole.
+      if (data.layer !== "result") addNote(answer, "Older parts were shortened to fit the model.");
+      break;
+    case "usage":
+      answer.inputTokens += number(data.input_tokens);
+      answer.outputTokens += number(data.output_tokens);
+      answer.cost += number(data.cost);
+      break;
+    case "error":
+      answer.error = {
+        message: text(data.detail),
+        code: text(data.code),
+        errorId: text(data.error_id),
+      };
+      break;
+    case "message_withdrawn":
+      answer.state = "withdrawn";
+      break;
+    case "done":
+      answer.state = text(data.state) as Answer["state"];
+      answer.finishedAt = at;
+      break;
+  }
+}
+
+function addNote(answer: Answer, said: string): void {
+  answer.parts.push({ kind: "note", key: `n${answer.parts.length}`, text: said });
+}
+
+/** A plan of a further round is drawn behind the steps that are done. */
+function addPlan(answer: Answer, data: Record<string, unknown>): void {
+  const steps = Array.isArray(data.steps) ? (data.steps as Record<string, unknown>[]) : [];
+  const made = steps.map((step) => ({
+    id: text(step.id),
+    title: text(step.title),
+    needs: Array.isArray(step.dependencies) ? step.dependencies.map(text) : [],
+    state: "pending",
+    reason: "",
+    text: "",
+  }));
+  const ids = new Set(made.map((step) => step.id));
+  answer.plan = [...answer.plan.filter((step) => !ids.has(step.id)), ...made];
+}
+
+function changeStep(
+  answer: Answer,
+  data: Record<string, unknown>,
+  change: (step: PlanStep) => PlanStep,
+): void {
+  answer.plan = answer.plan.map((step) => (step.id === data.step_id ? change(step) : step));
+}
+
+function turnKey(data: Record<string, unknown>): string {
+  return `t${text(data.step_id)}${number(data.turn)}`;
+}
+
+function addText(answer: Answer, data: Record<string, unknown>): void {
+  const key = turnKey(data);
+  const index = answer.parts.findIndex((part) => part.key === key);
+  const old = answer.parts[index];
+  if (old?.kind === "text") {
+    answer.parts[index] = { ...old, text: old.text + text(data.text) };
+  } else {
+    answer.parts.push({ kind: "text", key, turn: number(data.turn), text: text(data.text) });
+  }
+}
+
+function addCall(answer: Answer, data: Record<string, unknown>, at: number): void {
+  const key = callKey(data);
+  const index = answer.parts.findIndex((part) => part.key === key);
+  const call: CallPart = {
+    kind: "call",
+    key,
+    turn: number(data.turn),
+    step: text(data.step_id),
+    tool: text(data.tool),
+    arguments: data.arguments,
+    state: "running",
+    startedAt: at,
+    durationMs: 0,
+    result: "",
+    errorCode: "",
+    callId: "",
+    progress: "",
+    approval: "",
+    reason: "",
+  };
+  const old = answer.parts[index];
+  // The call begins again once it was approved: what is known of the approval stays.
+  if (old?.kind === "call")
+    answer.parts[index] = { ...call, approval: old.approval, reason: old.reason };
+  else answer.parts.push(call);
+}
+
+function callKey(data: Record<string, unknown>): string {
+  return `c${text(data.step_id)}${number(data.turn)}-${text(data.call)}`;
+}
+
+function changeCall(
+  answer: Answer,
+  data: Record<string, unknown>,
+  change: Partial<CallPart>,
+): void {
+  const key = callKey(data);
+  if (!answer.parts.some((part) => part.key === key)) addCall(answer, data, number(data.at));
+  answer.parts = answer.parts.map((part) =>
+    part.kind === "call" && part.key === key ? { ...part, ...change } : part,
+  );
+}
+
+function text(value: unknown): string {
+  return typeof value === "string"
+    ? value
+    : value === undefined || value === null
+      ? ""
+      : JSON.stringify(value);
+}
+
+function number(value: unknown): number {
+  return typeof value === "number" ? value : 0;
+}

@@ -1,0 +1,182 @@
+// The steps of a run as a fold over its events.
+
+import type { Sent } from "./follow";
+
+export interface Bar {
+  /** Unix seconds. */
+  from: number;
+  /** Unix seconds; 0 while it goes on. */
+  to: number;
+  state: string;
+}
+
+export interface Step {
+  id: string;
+  tool: string;
+  title: string;
+  state: string;
+  bars: Bar[];
+  attempts: number;
+  arguments: unknown;
+  result: string;
+  reason: string;
+  error: string;
+  approval: string;
+  callId: string;
+}
+
+export interface RunPicture {
+  steps: ReadonlyMap<string, Step>;
+  events: Sent[];
+}
+
+export const EMPTY_RUN: RunPicture = { steps: new Map(), events: [] };
+
+/** The picture of a run after some more events. */
+export function addRunEvents(before: RunPicture, events: readonly Sent[]): RunPicture {
+  const steps = new Map(before.steps);
+  for (const { event, data } of events) {
+    const at = Number(data.at ?? 0);
+    const id = String(data.node ?? "");
+    if (!id) continue;
+    if (event === "plan" && Array.isArray(data.steps)) {
+      for (const step of data.steps as Record<string, unknown>[]) {
+        const path = `${id}/round${data.round}/${step.id}`;
+        steps.set(path, {
+          ...(steps.get(path) ?? startStep(path)),
+          title: String(step.title ?? ""),
+        });
+      }
+      continue;
+    }
+    const old = steps.get(id) ?? startStep(id);
+    if (event === "node_changed") steps.set(id, changeStep(old, data, at));
+    else if (event === "tool_started")
+      steps.set(id, { ...old, tool: String(data.tool ?? old.tool), arguments: data.arguments });
+    else if (event === "tool_finished")
+      steps.set(id, {
+        ...old,
+        result: String(data.text ?? ""),
+        callId: String(data.call_id ?? ""),
+      });
+    else if (event === "approval_required")
+      steps.set(id, { ...old, approval: String(data.approval ?? "") });
+  }
+  return { steps, events: [...before.events, ...events] };
+}
+
+/** Steps as rows: each below the one that it is a part of, in the order in which they began. */
+export function listSteps(steps: ReadonlyMap<string, Step>): Step[] {
+  const ids = [...steps.keys()];
+  const place = new Map(ids.map((id, index) => [id, index]));
+  const pathOf = (id: string): number[] => {
+    const parts = id.split("/");
+    return parts.map((_, depth) => place.get(parts.slice(0, depth + 1).join("/")) ?? -1);
+  };
+  const paths = new Map(ids.map((id) => [id, pathOf(id)]));
+  return [...steps.values()]
+    .filter((step) => step.bars.length > 0 || step.state !== "completed")
+    .sort((a, b) => comparePaths(paths.get(a.id) ?? [], paths.get(b.id) ?? []));
+}
+
+function comparePaths(a: readonly number[], b: readonly number[]): number {
+  for (let depth = 0; depth < Math.min(a.length, b.length); depth++) {
+    const order = (a[depth] ?? 0) - (b[depth] ?? 0);
+    if (order !== 0) return order;
+  }
+  return a.length - b.length;
+}
+
+/** How deep a step lies in others, for the indent of its row. */
+export function depthOf(step: Step): number {
+  return step.id.split("/").filter((part) => !/^round\d+$/.test(part)).length - 1;
+}
+
+function startStep(id: string): Step {
+  return {
+    id,
+    tool: "",
+    title: "",
+    state: "pending",
+    bars: [],
+    attempts: 0,
+    arguments: undefined,
+    result: "",
+    reason: "",
+    error: "",
+    approval: "",
+    callId: "",
+  };
+}
+
+const OPEN = new Set(["in_progress", "waiting", "unknown", "paused"]);
+
+function changeStep(old: Step, data: Record<string, unknown>, at: number): Step {
+  const state = String(data.state ?? old.state);
+  const bars = old.bars.map((bar) => (bar.to === 0 ? { ...bar, to: at } : bar));
+  if (OPEN.has(state)) bars.push({ from: at, to: 0, state });
+  const last = bars.at(-1);
+  if (last && !OPEN.has(state))
+    bars[bars.length - 1] = { ...last, state: last.state === "waiting" ? "waiting" : state };
+  const error = data.error as Record<string, unknown> | undefined;
+  return {
+    ...old,
+    state,
+    bars,
+    tool: String(data.tool ?? old.tool),
+    attempts: Number(data.attempts ?? old.attempts),
+    reason: String(data.reason ?? ""),
+    error: error ? String(error.message ?? error.code ?? "") : old.error,
+  };
+}
+
+export interface Scale {
+  /** The place of a time, in percent of the width. */
+  place: (at: number) => number;
+  /** Waits that are drawn short: their place, and how long they were. */
+  folds: { at: number; width: number; seconds: number }[];
+}
+
+const FOLDED_FROM = 10;
+const FOLD_SHARE = 9;
+
+/** Where times stand on the axis; waits of over ten seconds in which nothing ran are folded. */
+export function makeScale(
+  steps: readonly Step[],
+  start: number,
+  end: number,
+  isFolding: boolean,
+): Scale {
+  const busy = steps
+    .flatMap((step) => step.bars)
+    .filter((bar) => bar.state !== "waiting" && bar.state !== "paused" && bar.state !== "unknown")
+    .map((bar) => [bar.from, bar.to || end] as const)
+    // An agent works as long as its calls wait: only steps without parts of their own count.
+    .filter(([from, to]) => to - from < 0.9 * (end - start) || end - start < FOLDED_FROM)
+    .sort((a, b) => a[0] - b[0]);
+  const gaps: [number, number][] = [];
+  let reached = start;
+  for (const [from, to] of [...busy, [end, end] as const]) {
+    if (isFolding && from - reached > FOLDED_FROM && busy.length > 0) gaps.push([reached, from]);
+    reached = Math.max(reached, to);
+  }
+  const folded = gaps.reduce((sum, [from, to]) => sum + to - from, 0);
+  const real = Math.max(0.001, end - start - folded);
+  const share = Math.max(40, 100 - gaps.length * FOLD_SHARE);
+  const each = gaps.length > 0 ? (100 - share) / gaps.length : 0;
+  const place = (at: number): number => {
+    let seconds = Math.min(Math.max(at, start), end) - start;
+    let extra = 0;
+    for (const [from, to] of gaps) {
+      if (at <= from) break;
+      const inside = Math.min(at, to) - from;
+      seconds -= inside;
+      extra += (each * inside) / (to - from);
+    }
+    return (share * seconds) / real + extra;
+  };
+  return {
+    place,
+    folds: gaps.map(([from, to]) => ({ at: place(from), width: each, seconds: to - from })),
+  };
+}

@@ -1,0 +1,56 @@
+/** Times, durations and amounts as people read them. All times are Unix seconds. */
+
+const clock = new Intl.DateTimeFormat("en-GB", { hour: "2-digit", minute: "2-digit" });
+const day = new Intl.DateTimeFormat("en-GB", { day: "numeric", month: "short" });
+const full = new Intl.DateTimeFormat("en-GB", { dateStyle: "medium", timeStyle: "medium" });
+const whole = new Intl.NumberFormat("en");
+
+/** "now", "2 min ago" under an hour, then "09:41", then "23 Nov". */
+export function formatWhen(at: number, now = Date.now() / 1000): string {
+  const age = now - at;
+  if (age < 45) return "now";
+  if (age < 3600) return `${Math.max(1, Math.round(age / 60))} min ago`;
+  return isToday(at) ? clock.format(at * 1000) : day.format(at * 1000);
+}
+
+export function formatClock(at: number): string {
+  return clock.format(at * 1000);
+}
+
+export function formatFull(at: number): string {
+  return full.format(at * 1000);
+}
+
+export function isToday(at: number): boolean {
+  return new Date(at * 1000).toDateString() === new Date().toDateString();
+}
+
+/** "3 ms", "1.4 s", "3 min 12 s", "2 h 5 min", "1 day". */
+export function formatDuration(milliseconds: number): string {
+  if (milliseconds < 1) return "under 1 ms";
+  if (milliseconds < 999.5) return `${Math.round(milliseconds)} ms`;
+  const seconds = milliseconds / 1000;
+  if (seconds < 9.95) return `${seconds.toFixed(1)} s`;
+  if (seconds < 60) return `${Math.round(seconds)} s`;
+  if (seconds < 3600) return `${Math.floor(seconds / 60)} min ${Math.floor(seconds % 60)} s`;
+  if (seconds < 86_400)
+    return `${Math.floor(seconds / 3600)} h ${Math.floor((seconds % 3600) / 60)} min`;
+  return formatCount(Math.floor(seconds / 86_400), "day");
+}
+
+export function formatNumber(value: number): string {
+  return whole.format(value);
+}
+
+/** "1 tool", "3 tools". */
+export function formatCount(count: number, word: string): string {
+  return `${whole.format(count)} ${word}${count === 1 ? "" : "s"}`;
+}
+
+/** A wire name as words, for a tool without a title: "shop__price_with_tax" is "Price with tax". */
+export function titleOf(name: string, title = ""): string {
+  if (title && title !== name) return title;
+  const own = name.split("__").at(-1) ?? name;
+  const words = own.replaceAll(/[_-]+/g, " ").trim();
+  return words.charAt(0).toUpperCase() + words.slice(1);
+}

@@ -1,0 +1,94 @@
+import { describe, expect, test } from "vitest";
+import { type Answer, addEvents, type CallPart } from "../src/stream/answers";
+import type { Sent } from "../src/stream/follow";
+
+const sent = (event: string, data: Record<string, unknown> = {}): Sent => ({
+  id: "",
+  event,
+  data: { message: "m1", at: 100, ...data },
+});
+const fold = (...events: Sent[]): Answer => addEvents(new Map(), events).get("m1") as Answer;
+const called = { turn: 1, call: "a", tool: "shop__refund", arguments: { amount: 1 } };
+
+describe("the answers of a conversation", () => {
+  test("pieces of text of one turn are one text", () => {
+    const answer = fold(
+      sent("run_started", { run_id: "r1" }),
+      sent("text_delta", { turn: 1, text: "Hel" }),
+      sent("text_delta", { turn: 1, text: "lo" }),
+    );
+    expect(answer.runId).toBe("r1");
+    expect(answer.parts).toMatchObject([{ kind: "text", text: "Hello" }]);
+  });
+
+  test("a turn that begins again replaces what it had said", () => {
+    const answer = fold(
+      sent("step", { turn: 1 }),
+      sent("text_delta", { turn: 1, text: "cut of" }),
+      sent("step", { turn: 1 }),
+      sent("text_delta", { turn: 1, text: "whole" }),
+    );
+    expect(answer.parts).toMatchObject([{ text: "whole" }]);
+  });
+
+  test("a call waits, is approved, runs again, and ends", () => {
+    const waiting = fold(
+      sent("tool_started", called),
+      sent("approval_required", { ...called, approval: "ap1", reason: "ask" }),
+    );
+    expect(waiting.parts).toMatchObject([{ state: "waiting", approval: "ap1" }]);
+    const ended = addEvents(new Map([["m1", waiting]]), [
+      sent("tool_started", called),
+      sent("tool_finished", { ...called, state: "completed", duration_ms: 5, text: "done" }),
+    ]).get("m1") as Answer;
+    expect(ended.parts).toHaveLength(1);
+    expect(ended.parts[0]).toMatchObject({ state: "completed", approval: "ap1", result: "done" });
+    expect((waiting.parts[0] as CallPart).state).toBe("waiting");
+  });
+
+  test("what ended is told once, with its error", () => {
+    const answer = fold(
+      sent("error", { code: "unavailable", detail: "the provider is busy" }),
+      sent("done", { state: "failed", at: 120 }),
+    );
+    expect(answer).toMatchObject({ state: "failed", finishedAt: 120 });
+    expect(answer.error?.message).toBe("the provider is busy");
+  });
+
+  test("answers that no event touched stay the same object", () => {
+    const first = addEvents(new Map(), [
+      sent("run_started"),
+      sent("text_delta", { turn: 1, text: "a" }),
+    ]);
+    const second = addEvents(first, [{ ...sent("run_started"), data: { message: "m2" } }]);
+    expect(second.get("m1")).toBe(first.get("m1"));
+    expect(second.get("m2")?.parts).toEqual([]);
+  });
+
+  test("events that it does not know change nothing", () => {
+    expect(fold(sent("run_started"), sent("never_heard_of", { turn: 3 })).parts).toEqual([]);
+  });
+
+  test("a plan has the state of its steps, and calls know theirs", () => {
+    const answer = fold(
+      sent("phase", { phase: "plan" }),
+      sent("plan", {
+        round: 1,
+        steps: [
+          { id: "a", title: "A" },
+          { id: "b", title: "B", dependencies: ["a"] },
+        ],
+      }),
+      sent("step", { step_id: "a", round: 1, state: "in_progress" }),
+      sent("tool_started", { ...called, step_id: "a" }),
+      sent("step_text", { step_id: "a", turn: 2, text: "found" }),
+      sent("step", { step_id: "a", round: 1, state: "completed" }),
+    );
+    expect(answer.plan).toMatchObject([
+      { id: "a", state: "completed", text: "found", needs: [] },
+      { id: "b", state: "pending", needs: ["a"] },
+    ]);
+    expect(answer.parts).toMatchObject([{ kind: "call", step: "a" }]);
+    expect(answer.phase).toBe("");
+  });
+});

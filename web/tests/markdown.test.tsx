@@ -1,0 +1,42 @@
+import { renderToStaticMarkup } from "react-dom/server";
+import { describe, expect, test } from "vitest";
+import { Markdown } from "../src/parts/markdown";
+
+const render = (text: string) => renderToStaticMarkup(<Markdown text={text} />);
+
+describe("an answer", () => {
+  test("draws paragraphs, lists, tables and code", () => {
+    const html = render(
+      "A **b**\n\n1. one\n2. two\n\n| a | b |\n|---|--:|\n| 1 | 2 |\n\n```\nx < y\n```",
+    );
+    expect(html).toContain("<b>");
+    expect(html).toContain("<ol");
+    expect(html).toContain('<td class="r">');
+    expect(html).toContain("x &lt; y");
+  });
+
+  test.each([
+    "<script>alert(1)</script>",
+    "<img src=x onerror=alert(1)>",
+    "a <svg onload=alert(1)> b",
+    "[x](javascript:alert(1))",
+    "[x](data:text/html,<script>alert(1)</script>)",
+    "![x](https://example.com/track.png)",
+    "<iframe src='https://example.com'></iframe>",
+    '<a href="https://example.com" onclick="alert(1)">x</a>',
+  ])("keeps %s as text or as a link", (text) => {
+    const html = render(text);
+    expect(html).not.toMatch(/<(script|img|svg|iframe|style|object)/i);
+    expect(html).not.toMatch(/href="(?!https?:|mailto:)/i);
+    expect(html).not.toMatch(/<[^>]* on\w+=/i);
+  });
+
+  test("says where a link leads when its text does not", () => {
+    expect(render("[the docs](https://example.com/a)")).toContain("example.com)");
+    expect(render("https://example.com/a")).not.toContain("(example.com)");
+  });
+
+  test("does not escape twice", () => {
+    expect(render("Tom & Jerry < 3")).toContain("Tom &amp; Jerry &lt; 3");
+  });
+});
