@@ -48,7 +48,7 @@ export function Shell() {
   const { data: session } = useQuery(sessionQuery);
   const mainRef = useRef<HTMLElement>(null);
   useShortcuts({ onPalette: () => setPaletteOpen(true), onHelp: () => setHelpOpen(true) });
-  useFocusOnNewPage(path, mainRef);
+  useFocusOnNewPage(mainRef);
 
   const here = [...PAGES, ...BOARD, ...WORK].find((entry) => isAt(entry, path));
   return (
@@ -164,19 +164,32 @@ function isAt(entry: Entry, path: string): boolean {
 }
 
 /** A new page moves the focus to its heading, so that screen readers begin there. */
-function useFocusOnNewPage(path: string, main: React.RefObject<HTMLElement | null>) {
-  const page = path.split("/")[1] ?? "";
+function useFocusOnNewPage(main: React.RefObject<HTMLElement | null>) {
+  // The page that is drawn; while another one loads, the old one is still there.
+  const page = useRouterState({
+    select: (state) => state.resolvedLocation?.pathname.split("/")[1],
+  });
   const before = useRef(page);
   useEffect(() => {
-    if (before.current === page) return;
+    const isNew = before.current !== undefined && before.current !== page;
     before.current = page;
-    const timer = setTimeout(() => {
-      const focused = document.activeElement;
-      if (focused !== main.current && main.current?.contains(focused)) return;
-      const heading = main.current?.querySelector<HTMLElement>("h1");
-      heading?.setAttribute("tabindex", "-1");
-      heading?.focus({ preventScroll: true });
-    }, 60);
-    return () => clearTimeout(timer);
+    const area = main.current;
+    if (!isNew || !area || focusHeading(area)) return;
+    // A page whose heading needs data draws it later.
+    const observer = new MutationObserver(() => {
+      if (focusHeading(area)) observer.disconnect();
+    });
+    observer.observe(area, { childList: true, subtree: true });
+    return () => observer.disconnect();
   }, [page, main]);
+}
+
+/** Focuses the heading of the page, unless something on the page has the focus; says whether either holds. */
+function focusHeading(area: HTMLElement): boolean {
+  const focused = document.activeElement;
+  if (focused !== area && area.contains(focused)) return true;
+  const heading = area.querySelector<HTMLElement>("h1");
+  heading?.setAttribute("tabindex", "-1");
+  heading?.focus({ preventScroll: true });
+  return heading !== null;
 }

@@ -1,4 +1,4 @@
-"""Retry: only retryable errors, only where repeating is safe, and never past the deadline."""
+"""Retry: only retryable errors, only where repeating is safe, and while there is time for it."""
 
 import asyncio
 
@@ -32,7 +32,7 @@ def retry(target: CompiledTool, environment: CallEnvironment, following: Handler
                 if not may_repeat(policy, error, repeatable=repeatable):
                     raise
                 delay = delay_before(policy, retries, error, environment.random())
-                if call.deadline is not None and environment.monotonic() + delay >= call.deadline:
+                if not _is_time_left(call, environment, began, delay):
                     raise
             else:
                 if call.tries is not None:
@@ -44,6 +44,19 @@ def retry(target: CompiledTool, environment: CallEnvironment, following: Handler
         raise AssertionError  # the last try returns or raises
 
     return handle
+
+
+def _is_time_left(
+    call: CallState, environment: CallEnvironment, began: float, delay: float
+) -> bool:
+    """Whether the next attempt would have at least half the time that the last one took.
+
+    With less it would only replace the error of the last attempt by a timeout.
+    """
+    if call.deadline is None:
+        return True
+    now = environment.monotonic()
+    return call.deadline - (now + delay) > (now - began) / 2
 
 
 def _note(
