@@ -15,6 +15,7 @@ from typing import Any
 from output import cut, headline, say
 from shop_model import create_shop_model
 
+from pegboard.core.principal import LOCAL
 from pegboard.features.conversations import ChatEvent, NewMessage
 from pegboard.runtime import Pegboard, Settings
 
@@ -45,7 +46,7 @@ async def ask_the_shop() -> bool:
                 message = NewMessage(text=question, conversation=conversation, engine=engine)
                 conversation, state = await ask(board, message)
                 states.append(state)
-            _, exchanges = await board.conversations.get(conversation)
+            _, exchanges = await board.conversations.get(conversation, principal=LOCAL)
             calls = sum(len(m.get("calls", ())) for e in exchanges for m in e.messages)
             print(f"\n  {len(exchanges)} messages, {calls} calls: all of it is stored.")
     return states == ["completed"] * len(QUESTIONS)
@@ -54,12 +55,14 @@ async def ask_the_shop() -> bool:
 async def ask(board: Pegboard, message: NewMessage) -> tuple[str, str]:
     """Ask, print what happens, approve what needs it; the conversation, and how it ended."""
     say(f"  Ada:   {message.text}")
-    sent = await board.conversations.send(message)
+    sent = await board.conversations.send(message, principal=LOCAL)
     answer = state = ""
-    async for event in board.conversations.follow(sent.conversation, until=sent.id):
+    async for event in board.conversations.follow(
+        sent.conversation, until=sent.id, principal=LOCAL
+    ):
         show_event(event)
         if event.event == "approval_required":
-            await board.approvals.decide(str(event.data["approval"]), "approve")
+            await board.approvals.decide(str(event.data["approval"]), "approve", principal=LOCAL)
             print("         Bob approves it.")
         if event.event == "done":
             answer, state = str(event.data["text"]), str(event.data["state"])

@@ -14,6 +14,7 @@ from ask import QUESTIONS
 from output import headline
 from shop_model import create_shop_model
 
+from pegboard.core.principal import LOCAL
 from pegboard.features.conversations import NewMessage
 from pegboard.runtime import Pegboard, Settings
 from pegboard.servers.http import create_app
@@ -47,9 +48,9 @@ async def ask_wishes(board: Pegboard) -> str:
     conversation = ""
     for wish, engine in QUESTIONS:
         message = NewMessage(text=wish, conversation=conversation, engine=engine)
-        sent = await board.conversations.send(message)
+        sent = await board.conversations.send(message, principal=LOCAL)
         conversation = sent.conversation
-        async for event in board.conversations.follow(conversation, until=sent.id):
+        async for event in board.conversations.follow(conversation, until=sent.id, principal=LOCAL):
             if event.event == "approval_required":
                 break
     return conversation

@@ -15,6 +15,7 @@ import pytest
 from tests.cli.conftest import Command
 
 from pegboard.cli.commands import approvals, runs
+from pegboard.core.principal import LOCAL
 from pegboard.features.approvals import schemas as approval_schemas
 from pegboard.features.runs import schemas as run_schemas
 from pegboard.graphs.documents.read import read_graph
@@ -485,7 +486,7 @@ async def _begun(node: dict[str, Any], planned: Path) -> str:
     """The id of a run of this step alone, left by whoever played it."""
     settings = Settings(board=planned / "board.yaml", data=planned / "data")
     async with Pegboard(settings=settings) as board:
-        return (await board.runs.start_graph(read_graph({"nodes": [node]}))).id
+        return (await board.runs.start_graph(read_graph({"nodes": [node]}), principal=LOCAL)).id
 
 
 def _waiting(planned: Path, pegboard: Command) -> str:

@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 
+from pegboard.core.principal import LOCAL
 from pegboard.runtime import Pegboard
 
 BOARD = "sources: []\npolicy: {{deny: [{glob}]}}\n"
@@ -17,7 +18,7 @@ async def test_other_rules_of_a_reloaded_board_are_in_the_trail(tmp_path: Path) 
         await board.reload()
         file.write_text(BOARD.format(glob="refund"))
         await board.reload()
-        records = await board.audit.records(kind="policy")
+        records = await board.audit.records(kind="policy", principal=LOCAL)
 
     assert len(records) == 1
     assert '"rules":{"deny":["refund"]}' in records[0].body
@@ -31,7 +32,7 @@ async def test_what_others_may_do_by_themselves_is_in_the_trail_when_it_changes(
     async with Pegboard(file, data=tmp_path / "data") as board:
         file.write_text("sources: []\nhealing: {policy: apply}\npinning: {default: ask}\n")
         await board.reload()
-        records = await board.audit.records(kind="policy")
+        records = await board.audit.records(kind="policy", principal=LOCAL)
 
     (body,) = [json.loads(record.body) for record in records]
     assert (body["action"], body["subject"]) == ("changed", "healing")
@@ -41,7 +42,7 @@ async def test_what_others_may_do_by_themselves_is_in_the_trail_when_it_changes(
 async def test_without_a_data_directory_there_is_no_trail(tmp_path: Path) -> None:
     async with Pegboard() as board:
         board.registry.switches.turn_off(writes=True)
-        assert await board.audit.records() == []
+        assert await board.audit.records(principal=LOCAL) == []
 
 
 async def test_the_trail_has_changes_of_sources_and_of_a_brief_board_no_opening(
@@ -57,7 +58,10 @@ async def test_the_trail_has_changes_of_sources_and_of_a_brief_board_no_opening(
             for more in ("", "@tool\ndef two() -> None: ...\n", "", ""):
                 tools.write_text(_TOOLS.format(more=more))
                 await board.reload()
-            found = [json.loads(record.body) for record in await board.audit.records(kind="source")]
+            found = [
+                json.loads(record.body)
+                for record in await board.audit.records(kind="source", principal=LOCAL)
+            ]
             trails.append([(body["status"], body["tools"]) for body in found])
 
     assert trails == [[("ok", 2), ("ok", 1)], [("ok", 1), ("ok", 2), ("ok", 1)]]

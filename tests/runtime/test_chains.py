@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 
 from pegboard.core.graph import Fallback, Graph, Node, NodeState
+from pegboard.core.principal import LOCAL
 from pegboard.errors import GraphInvalid
 from pegboard.graphs import write_graph
 from pegboard.runtime import Pegboard, Settings
@@ -63,11 +64,11 @@ async def test_a_source_that_fails_on_opening_leaves_its_step_to_the_next_tool(
 ) -> None:
     settings = Settings(open_on_demand=on_demand, data=tmp_path / "data" if kept else None)
     async with Pegboard(board_file, settings=settings) as board:
-        view = await board.runs.start_graph(_PRICE)
-        ended = await board.runs.wait(view.id)
+        view = await board.runs.start_graph(_PRICE, principal=LOCAL)
+        ended = await board.runs.wait(view.id, principal=LOCAL)
         tried = [
             (event.data["node"], event.data.get("tool"), event.data.get("reason", ""))
-            async for event in board.runs.events(view.id)
+            async for event in board.runs.events(view.id, principal=LOCAL)
             if "~" in event.data.get("node", "")
         ]
 
@@ -85,14 +86,16 @@ async def test_a_step_with_nothing_but_a_failed_source_is_refused_with_the_reaso
 ) -> None:
     async with Pegboard(board_file) as board:
         with pytest.raises(GraphInvalid, match="its source 'courier' failed"):
-            await board.runs.start_graph(Graph(nodes=(Node(id="price", tool="courier__price"),)))
+            await board.runs.start_graph(
+                Graph(nodes=(Node(id="price", tool="courier__price"),)), principal=LOCAL
+            )
 
 
 async def test_what_is_noted_of_a_chain_is_that_another_tool_will_be_tried(
     board_file: Path,
 ) -> None:
     async with Pegboard(board_file) as board:
-        checked = board.plans.check(write_graph(_PRICE))
+        checked = board.plans.check(write_graph(_PRICE), principal=LOCAL)
 
     assert checked.is_runnable
     assert [(note.code, note.place) for note in checked.preview.faults] == [

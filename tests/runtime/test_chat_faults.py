@@ -20,6 +20,7 @@ from tests.storage.made import ROOT
 from pegboard import tool
 from pegboard.core.model_messages import ModelRequest
 from pegboard.core.ports.call_stores import HistoryQuery
+from pegboard.core.principal import LOCAL
 from pegboard.features.conversations import ChatEvent
 from pegboard.runtime import Pegboard
 from pegboard.testing import ScriptedModel, Turn
@@ -319,9 +320,11 @@ async def test_a_client_that_goes_away_stops_nothing(tmp_path: Path) -> None:
     async with a_server(board) as url, patient(base_url=url) as client:
         async with client.stream("POST", "/v1/chat", json={"message": "hi"}) as answer:
             id_ = answer.headers["x-conversation-id"]
-        _, (sent,) = await board.conversations.get(id_)
-        events = [event async for event in board.conversations.follow(id_, until=sent.id)]
-        _, (ended,) = await board.conversations.get(id_)
+        _, (sent,) = await board.conversations.get(id_, principal=LOCAL)
+        events = [
+            event async for event in board.conversations.follow(id_, until=sent.id, principal=LOCAL)
+        ]
+        _, (ended,) = await board.conversations.get(id_, principal=LOCAL)
 
     assert events[-1].event == "done"
     assert (ended.state, ended.answer) == ("completed", "Done.")
@@ -363,8 +366,13 @@ async def test_a_killed_process_repeats_no_finished_call(tmp_path: Path) -> None
     model = ScriptedModel(Turn(text="It is paid.", expects=("paid",)))
     async with Pegboard(model=model, tools=(pay,), data=tmp_path / "data") as board:
         await board.resume_interrupted()  # as a server does when it starts
-        (known,) = (await board.conversations.list()).conversations
-        events = [event async for event in board.conversations.follow(known.id, until=known.head)]
+        (known,) = (await board.conversations.list(principal=LOCAL)).conversations
+        events = [
+            event
+            async for event in board.conversations.follow(
+                known.id, until=known.head, principal=LOCAL
+            )
+        ]
 
     assert killed.returncode == -signal.SIGKILL
     assert events[-1].data["text"] == "It is paid."

@@ -7,6 +7,7 @@ import pytest
 
 from pegboard import tool
 from pegboard.core.graph import Graph, Node
+from pegboard.core.principal import LOCAL
 from pegboard.errors import ConfigError, GraphInvalid
 from pegboard.graphs import read_graph
 from pegboard.runtime import Pegboard, Settings
@@ -94,10 +95,10 @@ def test_what_is_no_plain_value_is_refused(text: str) -> None:
 
 async def test_inputs_and_conditions_read_it(tmp_path: Path) -> None:
     async with opened(tmp_path) as board:
-        view = await board.runs.start_graph(read_graph(GRAPH))
-        await board.runs.wait(view.id)
-        await board.runs.send(view.id, "go")
-        ended = await board.runs.wait(view.id)
+        view = await board.runs.start_graph(read_graph(GRAPH), principal=LOCAL)
+        await board.runs.wait(view.id, principal=LOCAL)
+        await board.runs.send(view.id, "go", principal=LOCAL)
+        ended = await board.runs.wait(view.id, principal=LOCAL)
 
     assert ended.result.state == "completed"
     assert [node.output for node in ended.result.nodes] == ["eu 3", None, "eu 0"]
@@ -108,11 +109,11 @@ async def test_a_run_reads_what_there_was_when_it_began_wherever_it_is_played(
 ) -> None:
     data = tmp_path / "data"
     async with opened(tmp_path, data=data) as board:
-        view = await board.runs.start_graph(read_graph(GRAPH))
-        await board.runs.wait(view.id)
+        view = await board.runs.start_graph(read_graph(GRAPH), principal=LOCAL)
+        await board.runs.wait(view.id, principal=LOCAL)
     async with opened(tmp_path, "env: {region: us}", data=data) as board:
-        await board.runs.send(view.id, "go")
-        ended = await board.runs.wait(view.id)
+        await board.runs.send(view.id, "go", principal=LOCAL)
+        ended = await board.runs.wait(view.id, principal=LOCAL)
 
     assert [node.output for node in ended.result.nodes] == ["eu 3", None, "eu 0"]
 
@@ -122,8 +123,8 @@ async def test_a_changed_board_holds_for_new_runs(tmp_path: Path) -> None:
     async with opened(tmp_path) as board:
         (tmp_path / "board.yaml").write_text("env: {region: us}")
         await board.reload()
-        view = await board.runs.start_graph(graph)
-        ended = await board.runs.wait(view.id)
+        view = await board.runs.start_graph(graph, principal=LOCAL)
+        ended = await board.runs.wait(view.id, principal=LOCAL)
         (tmp_path / "board.yaml").write_text("env: {token: us}")
         with pytest.raises(ConfigError, match="looks like a secret"):
             await board.reload()
@@ -145,9 +146,9 @@ async def test_what_it_does_not_have_is_told_ahead(
 ) -> None:
     document = {"nodes": [{"id": "a", "tool": "place", "input": input}]}
     async with opened(tmp_path) as board:
-        checked = board.plans.check(document)
+        checked = board.plans.check(document, principal=LOCAL)
         with pytest.raises(GraphInvalid):
-            await board.runs.start_graph(read_graph(document))
+            await board.runs.start_graph(read_graph(document), principal=LOCAL)
 
     assert [fault.code for fault in checked.preview.faults] == [code]
 
@@ -155,6 +156,6 @@ async def test_what_it_does_not_have_is_told_ahead(
 async def test_a_condition_on_what_is_not_there_is_told_ahead(tmp_path: Path) -> None:
     node = {"id": "a", "tool": "place", "input": {"region": "eu"}, "when": "env.stage == 'x'"}
     async with opened(tmp_path) as board:
-        checked = board.plans.check({"nodes": [node]})
+        checked = board.plans.check({"nodes": [node]}, principal=LOCAL)
 
     assert [fault.code for fault in checked.preview.faults] == ["env_unknown"]

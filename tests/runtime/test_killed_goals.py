@@ -13,6 +13,7 @@ from tests.engines.dag.made import Team, a_step, task_of
 
 from pegboard import Pegboard, tool
 from pegboard.core.model_messages import ModelRequest, ToolMessage
+from pegboard.core.principal import LOCAL
 from pegboard.features.conversations import NewMessage
 from pegboard.testing import Turn
 
@@ -66,7 +67,7 @@ async def ask_and_die(folder: Path) -> None:
 
     team = Team([[a_step("a"), a_step("b", "a")]], work=slow)
     async with make_board(folder, team, die) as board:
-        await board.conversations.send(MESSAGE)
+        await board.conversations.send(MESSAGE, principal=LOCAL)
         await first.wait()
         await asyncio.sleep(60)
     raise AssertionError(f"it lives; {log.read_text()}")
@@ -80,11 +81,14 @@ async def test_a_killed_goal_goes_on_where_it_was(tmp_path: Path) -> None:
     team = Team([], work=work)
     async with make_board(tmp_path, team, lambda: "found") as board:
         await board.resume_interrupted()
-        exchange = await board.conversations.send(MESSAGE)
+        exchange = await board.conversations.send(MESSAGE, principal=LOCAL)
         events = [
             event
             async for event in board.conversations.follow(
-                exchange.conversation, after=(exchange.number, 0), until=exchange.id
+                exchange.conversation,
+                after=(exchange.number, 0),
+                until=exchange.id,
+                principal=LOCAL,
             )
         ]
 

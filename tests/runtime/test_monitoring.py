@@ -9,6 +9,7 @@ from prometheus_client.parser import text_string_to_metric_families
 from pegboard import Pegboard, tool
 from pegboard.core.graph import Edge, Graph, Node
 from pegboard.core.ports.approval_store import ApprovalQuery
+from pegboard.core.principal import LOCAL
 from pegboard.features.runs import RunView
 from pegboard.runtime import Settings
 from pegboard.runtime.wiring.offline import open_offline
@@ -66,9 +67,9 @@ async def counted(board: Pegboard, name: str, **labels: str) -> float:
 async def ended(board: Pegboard, run_id: str) -> RunView:
     """The run once it has ended, whoever lets it go on."""
     await board.runs.follow()
-    async for _ in board.runs.events(run_id):
+    async for _ in board.runs.events(run_id, principal=LOCAL):
         pass
-    return await board.runs.get(run_id)
+    return await board.runs.get(run_id, principal=LOCAL)
 
 
 def told(folder: Path, event: str) -> list[str]:
@@ -85,16 +86,16 @@ async def test_a_run_over_two_processes_tells_each_step_once(tmp_path: Path) -> 
     PAID.clear()
     steps = "pegboard_run_steps_total"
     async with board_of(tmp_path) as board:
-        run = await board.runs.start_graph(GRAPH)
-        waits = await board.runs.wait(run.id)
+        run = await board.runs.start_graph(GRAPH, principal=LOCAL)
+        waits = await board.runs.wait(run.id, principal=LOCAL)
         while await counted(board, steps, outcome="skipped") < 1:  # noqa: ASYNC110 - numbers tell nobody that they change
             await asyncio.sleep(0.01)
         first = await counted(board, steps, outcome="completed")
         open_runs = await counted(board, "pegboard_runs_open", state="waiting")
         pending = await counted(board, "pegboard_approvals_pending")
     async with open_offline(Settings(data=tmp_path / "data")) as store:
-        (asked,) = (await store.approvals.list(ApprovalQuery())).approvals
-        await store.approvals.decide(asked.id, "approve")
+        (asked,) = (await store.approvals.list(ApprovalQuery(), principal=LOCAL)).approvals
+        await store.approvals.decide(asked.id, "approve", principal=LOCAL)
     async with board_of(tmp_path) as board:
         view = await ended(board, run.id)
         second = await counted(board, steps, outcome="completed")
@@ -113,10 +114,10 @@ async def test_a_run_over_two_processes_tells_each_step_once(tmp_path: Path) -> 
 
 async def test_decisions_are_counted_where_they_are_made(tmp_path: Path) -> None:
     async with board_of(tmp_path) as board:
-        run = await board.runs.start_graph(GRAPH)
-        (asked,) = (await board.runs.wait(run.id)).result.pending
-        await board.runs.answer(run.id, asked.id, {"answer": "deny"})
-        view = await board.runs.wait(run.id)
+        run = await board.runs.start_graph(GRAPH, principal=LOCAL)
+        (asked,) = (await board.runs.wait(run.id, principal=LOCAL)).result.pending
+        await board.runs.answer(run.id, asked.id, {"answer": "deny"}, principal=LOCAL)
+        view = await board.runs.wait(run.id, principal=LOCAL)
         while await counted(board, "pegboard_runs_total", outcome="failed") < 1:  # noqa: ASYNC110 - as above
             await asyncio.sleep(0.01)
 

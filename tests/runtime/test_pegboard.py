@@ -7,7 +7,7 @@ import pytest
 
 from pegboard import Policy, ToolContext, ToolFailed, tool
 from pegboard.core.ports.call_stores import HistoryQuery
-from pegboard.core.principal import Principal
+from pegboard.core.principal import LOCAL, Principal
 from pegboard.errors import AccessDenied, ConfigError, SourceUnavailable, ToolNotFound
 from pegboard.runtime import Pegboard, Settings
 from pegboard.schemas.validation_cost import read_branch_limit
@@ -236,7 +236,7 @@ async def test_what_a_tool_was_is_known_once_it_went(write: Write) -> None:
     async with Pegboard(path, settings=Settings()) as board:
         write("sources: []")
         await board.reload()
-        found = board.tool_health.replacements.find("my__greet")
+        found = board.tool_health.replacements.find("my__greet", principal=LOCAL)
 
     assert (found.is_gone, found.tool.name) == (True, "my__greet")
 
@@ -393,8 +393,8 @@ async def test_a_plan_with_an_unhealthy_tool_names_what_could_stand_in() -> None
         for _ in range(3):
             await board.call("google", {"words": "x"})
         await board.call("bing", {"words": "x"})
-        broken = board.plans.check(plan("google")).preview
-        well = board.plans.check(plan("bing")).preview
+        broken = board.plans.check(plan("google"), principal=LOCAL).preview
+        well = board.plans.check(plan("bing"), principal=LOCAL).preview
 
     assert [fault.code for fault in broken.faults] == ["tool_unhealthy"]
     assert broken.faults[0].message == (

@@ -15,6 +15,7 @@ from tests.sources.mcp.opening import over_http
 from tests.storage.conftest import postgres, postgres_server
 
 from pegboard.core.event import BoardChanged, Event
+from pegboard.core.principal import LOCAL
 from pegboard.errors import AccessDenied, ConfigError, DefinitionChanged
 from pegboard.runtime import Pegboard, Settings
 from pegboard.runtime.wiring.pins import PinParts
@@ -105,7 +106,7 @@ async def test_other_words_are_held_back_and_the_tool_runs_as_it_was_approved(ba
         bank.says(pay, POISON)
         await board.reload()
         called = await board.call("bank__pay", {"to": "ann", "amount": 1})
-        [held] = (await board.pins.list_held()).items
+        [held] = (await board.pins.list_held(principal=LOCAL)).items
 
         assert (about(board), waiting(board)) == ("Pay somebody.", 1)
         assert called.content == "1 to ann"
@@ -118,10 +119,10 @@ async def test_what_breaks_calls_waits_and_is_callable_once_it_is_approved(bank:
         bank.says(pay_all)
         await board.reload()
         refused = await board.call("bank__pay", {"to": "ann", "amount": 1})
-        [held] = (await board.pins.list_held()).items
-        await board.pins.decide("bank", "pay", "approve", digest=held.digest)
+        [held] = (await board.pins.list_held(principal=LOCAL)).items
+        await board.pins.decide("bank", "pay", "approve", digest=held.digest, principal=LOCAL)
         called = await board.call("bank__pay", {"to": "ann"})
-        records = await board.audit.records(kind="definition")
+        records = await board.audit.records(kind="definition", principal=LOCAL)
 
     assert refused.error is not None
     assert "'pegboard pins approve bank pay'" in refused.error.message
@@ -175,7 +176,7 @@ async def test_after_a_restart_what_was_approved_is_shown_and_what_changed_waits
         called = await board.call("bank__pay", {"to": "ann", "amount": 1})
         refused = await board.call("bank__pay", {"to": "ann", "amount": 1, "note": "x"})
         shown = about(board)
-        await board.pins.approve_all("bank")
+        await board.pins.approve_all("bank", principal=LOCAL)
     async with bank.board() as board:
         assert (about(board), waiting(board)) == (POISON, 0)
 
@@ -209,7 +210,7 @@ async def test_a_change_that_is_taken_back_waits_no_more(bank: Bank) -> None:
         await board.reload()
 
         assert waiting(board) == 0
-        assert (await board.pins.list_held()).items == ()
+        assert (await board.pins.list_held(principal=LOCAL)).items == ()
 
 
 @SECONDS
@@ -219,10 +220,10 @@ async def test_what_was_rejected_is_asked_about_no_more_until_it_changes_again(
     async with bank.board() as board:
         bank.says(pay_all)
         await board.reload()
-        [held] = (await board.pins.list_held()).items
-        await board.pins.decide("bank", "pay", "reject", digest=held.digest)
+        [held] = (await board.pins.list_held(principal=LOCAL)).items
+        await board.pins.decide("bank", "pay", "reject", digest=held.digest, principal=LOCAL)
         await board.reload()
-        rejected = (await board.pins.list_held(state="rejected")).items
+        rejected = (await board.pins.list_held(state="rejected", principal=LOCAL)).items
         reason, count = board.find("bank__pay").spec.unavailable, waiting(board)
         bank.says(pay, POISON)
         await board.reload()
@@ -231,7 +232,7 @@ async def test_what_was_rejected_is_asked_about_no_more_until_it_changes_again(
         assert "was rejected" in reason
         assert waiting(board) == 1
         with pytest.raises(DefinitionChanged):
-            await board.pins.decide("bank", "pay", "approve", digest=held.digest)
+            await board.pins.decide("bank", "pay", "approve", digest=held.digest, principal=LOCAL)
 
 
 @SECONDS
@@ -239,9 +240,11 @@ async def test_a_changed_policy_holds_after_a_reload(bank: Bank) -> None:
     async with bank.board("{sources: {bank: block}}") as board:
         bank.says(pay, POISON)
         await board.reload()
-        blocked = (await board.pins.list_held(state="blocked")).items
+        blocked = (await board.pins.list_held(state="blocked", principal=LOCAL)).items
         with pytest.raises(AccessDenied, match="write 'ask' for it"):
-            await board.pins.decide("bank", "pay", "approve", digest=blocked[0].digest)
+            await board.pins.decide(
+                "bank", "pay", "approve", digest=blocked[0].digest, principal=LOCAL
+            )
         under_block = (about(board), waiting(board))
         bank.write("{default: ask}")
         await board.reload()
@@ -296,7 +299,7 @@ async def test_servers_on_one_database_share_pins_and_decisions(
         await first.reload()
         await second.reload()
         counts = (waiting(first), waiting(second))
-        await first.pins.approve_all("bank")
+        await first.pins.approve_all("bank", principal=LOCAL)
         while waiting(second):  # noqa: ASYNC110 - the other server looks by itself
             await asyncio.sleep(0.02)
         result = await second.call("bank__pay", {"to": "ann"})
@@ -393,7 +396,7 @@ async def test_a_document_that_changes_is_held_back(tmp_path: Path) -> None:
             documents["now"] = orders() | {"servers": [{"url": "http://evil.example"}]}
             await board.reload()
             moved = board.find("orders__find").spec
-            [held] = (await board.pins.list_held()).items
+            [held] = (await board.pins.list_held(principal=LOCAL)).items
 
     assert (worded.title, worded.unavailable) == ("Find orders.", "")
     assert "waits for approval" in moved.unavailable
@@ -413,7 +416,7 @@ async def test_what_the_operator_says_of_an_operation_needs_no_approval(tmp_path
             file.write_text(API.format(url=url, config=said) + "pinning: {default: ask}\n")
             await board.reload()
             spec = board.find("orders__search").spec
-            held = (await board.pins.list_held()).items
+            held = (await board.pins.list_held(principal=LOCAL)).items
 
     assert (spec.description, spec.unavailable) == ("Look for orders.", "")
     assert spec.input_schema["properties"] == {}

@@ -14,6 +14,7 @@ from tests.storage.conftest import postgres, postgres_server
 from tests.storage.databases.conftest import own_postgres, own_server
 
 from pegboard import Pegboard, Policy, tool
+from pegboard.core.principal import LOCAL
 from pegboard.errors import ApprovalRequired, AuditUnavailable, ConfigError
 from pegboard.runtime import Settings
 from pegboard.runtime.wiring.storage import create_storage
@@ -57,8 +58,8 @@ async def test_a_call_is_proved_before_it_runs(tmp_path: Path) -> None:
     async with a_board(data=tmp_path) as board:
         await board.call("pay", {"amount": 1})
         await board.call("look")
-        records = await board.audit.records()
-        report = await board.audit.verify()
+        records = await board.audit.records(principal=LOCAL)
+        report = await board.audit.verify(principal=LOCAL)
 
     kinds = [record.kind for record in records if record.kind in {"start", "call"}]
     assert (kinds, PAID, report.fault) == (["start", "call"], [1], "")
@@ -77,8 +78,8 @@ async def test_on_a_full_disk_nothing_runs_that_could_not_be_proved(tmp_path: Pa
         again = await refused(board)
         await on_the_writer(board, "max_page_count = 1000000")
         done = await board.call("pay", {"amount": 999})
-        starts = await board.audit.records(kind="start", limit=1000)
-        report = await board.audit.verify()
+        starts = await board.audit.records(kind="start", limit=1000, principal=LOCAL)
+        report = await board.audit.verify(principal=LOCAL)
 
     assert isinstance(error, AuditUnavailable)
     assert "its disk is full" in str(again)
@@ -135,9 +136,9 @@ async def test_a_key_is_free_again_after_a_refusal(tmp_path: Path) -> None:
     async with a_board(data=tmp_path) as board, client_of(board) as client:
         key = {"Idempotency-Key": "k1"}
         body = {"name": "pay", "input": {"amount": 1}}
-        await board.switches.off("writes")
+        await board.switches.off("writes", principal=LOCAL)
         denied = await client.post("/execute", json=body, headers=key)
-        await board.switches.on("writes")
+        await board.switches.on("writes", principal=LOCAL)
         done = await client.post("/execute", json=body, headers=key)
 
     assert (denied.status_code, done.status_code, PAID) == (403, 200, [1])
@@ -146,7 +147,7 @@ async def test_a_key_is_free_again_after_a_refusal(tmp_path: Path) -> None:
 async def test_a_trail_in_memory_can_be_required_where_it_is_on() -> None:
     async with a_board(audit="on") as board:
         done = await board.call("pay", {"amount": 1})
-        records = await board.audit.records(kind="start")
+        records = await board.audit.records(kind="start", principal=LOCAL)
 
     assert (done.text, len(records)) == ("paid 1", 1)
 
@@ -180,18 +181,21 @@ async def test_nothing_is_decided_that_could_not_be_proved_but_turning_off(tmp_p
         ]
         held = [str((await board.call(name, {})).error) for name in ("look", "pay")]
         await on_the_writer(board, "query_only = 0")
-        approval = await board.approvals.get(asked.approval_id)
+        approval = await board.approvals.get(asked.approval_id, principal=LOCAL)
         async with asyncio.timeout(8):
             while True:
-                if all(thrown.is_stored for thrown in await board.switches.list()):
+                if all(thrown.is_stored for thrown in await board.switches.list(principal=LOCAL)):
                     break
                 await asyncio.sleep(0.05)
-        await board.approvals.decide(asked.approval_id, "approve")
-        await board.switches.on("tool", "look")
-        records = [json.loads(item.body) for item in await board.audit.records(kind="decision")]
-        report = await board.audit.verify()
+        await board.approvals.decide(asked.approval_id, "approve", principal=LOCAL)
+        await board.switches.on("tool", "look", principal=LOCAL)
+        records = [
+            json.loads(item.body)
+            for item in await board.audit.records(kind="decision", principal=LOCAL)
+        ]
+        report = await board.audit.verify(principal=LOCAL)
     async with a_board(data=tmp_path) as again:
-        after = [thrown.switch.name for thrown in await again.switches.list()]
+        after = [thrown.switch.name for thrown in await again.switches.list(principal=LOCAL)]
 
     assert [(answer.status_code, answer.json().get("code")) for answer in answers] == [
         (503, "audit_unavailable"),

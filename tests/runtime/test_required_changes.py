@@ -17,6 +17,7 @@ from tests.storage.made import is_postgres
 from pegboard import Pegboard
 from pegboard.core.ports.audit_store import AuditEntry, AuditRecord
 from pegboard.core.ports.catalogue_stores import HeldDefinition
+from pegboard.core.principal import LOCAL
 from pegboard.errors import AuditUnavailable, ConfigError, StoreUnavailable
 from pegboard.runtime import Settings
 
@@ -63,7 +64,7 @@ def settings(kind: str, folder: Path) -> Settings:
 
 async def decisions(board: Pegboard) -> list[tuple[str, str, str]]:
     """About what, which and by whom."""
-    records = await board.audit.records(kind="decision", limit=1000)
+    records = await board.audit.records(kind="decision", limit=1000, principal=LOCAL)
     bodies = [json.loads(record.body) for record in records]
     return [(body["about"], body["action"], body["subject"]) for body in bodies]
 
@@ -89,8 +90,8 @@ async def test_over_http_nothing_changes_that_could_not_be_proved(
     kind: str, tmp_path: Path
 ) -> None:
     async with Pegboard(settings=settings(kind, tmp_path)) as board, client_of(board) as client:
-        await board.catalogue.register([TOOL])
-        await board.catalogue.register([NEWER])
+        await board.catalogue.register([TOOL], principal=LOCAL)
+        await board.catalogue.register([NEWER], principal=LOCAL)
         audit = Away(board)
         await audit.hold(HELD)
         before, known = await state(client), await decisions(board)
@@ -100,8 +101,8 @@ async def test_over_http_nothing_changes_that_could_not_be_proved(
         audit.is_away = False
         made = [await client.request(verb, at, json=body) for verb, at, body in CHANGES]
         proved = (await decisions(board))[len(known) :]
-        kinds = [record.kind for record in await board.audit.records(limit=1000)]
-        report = await board.audit.verify()
+        kinds = [record.kind for record in await board.audit.records(limit=1000, principal=LOCAL)]
+        report = await board.audit.verify(principal=LOCAL)
 
     assert {(answer.status_code, answer.json()["code"]) for answer in refused} == {
         (503, "audit_unavailable")
@@ -141,8 +142,8 @@ async def test_a_reload_that_could_not_be_proved_leaves_the_board_as_it_was(
         (tmp_path / "board.yaml").write_text("sources: []\nnetwork: {allow_hosts: [a.example]}\n")
         with pytest.raises(ConfigError, match="requires a restart"):
             await board.reload()
-        records = await board.audit.records(limit=1000)
-        report = await board.audit.verify()
+        records = await board.audit.records(limit=1000, principal=LOCAL)
+        report = await board.audit.verify(principal=LOCAL)
 
     assert refused[0] == ["std"]
     assert "could not be written to the audit trail" in refused[1]
@@ -179,7 +180,10 @@ async def test_a_board_that_was_reloaded_is_told_as_such_although_its_tools_cann
         with pytest.raises(StoreUnavailable, match="its disk is gone"):
             await board.reload()
         await board.flush()
-        told = [json.loads(record.body) for record in await board.audit.records(kind="board")]
+        told = [
+            json.loads(record.body)
+            for record in await board.audit.records(kind="board", principal=LOCAL)
+        ]
         now = [source.name for source in board.sources]
 
     assert (now, [body["action"] for body in told]) == (["tools"], ["reloaded"])
@@ -206,9 +210,9 @@ async def test_without_the_setting_a_change_is_told_afterwards_alone(tmp_path: P
     async with Pegboard(settings=given) as board:
         audit = Away(board)
         audit.is_away = True
-        await board.catalogue.register([TOOL])
+        await board.catalogue.register([TOOL], principal=LOCAL)
         await board.reload()
-        kinds = {record.kind for record in await board.audit.records()}
+        kinds = {record.kind for record in await board.audit.records(principal=LOCAL)}
 
     assert kinds == {"catalogue", "source"}
 
@@ -216,8 +220,8 @@ async def test_without_the_setting_a_change_is_told_afterwards_alone(tmp_path: P
 async def test_a_database_that_can_only_be_read_refuses_each_of_them(tmp_path: Path) -> None:
     given = settings("sqlite", tmp_path)
     async with Pegboard(settings=given) as board, client_of(board) as client:
-        await board.catalogue.register([TOOL])
-        await board.catalogue.register([NEWER])
+        await board.catalogue.register([TOOL], principal=LOCAL)
+        await board.catalogue.register([NEWER], principal=LOCAL)
         await cast("Any", board)._opened.storage.pins.hold([HELD])
         await board.flush()
         await on_the_writer(board, "query_only = 1")
@@ -226,7 +230,7 @@ async def test_a_database_that_can_only_be_read_refuses_each_of_them(tmp_path: P
             await board.reload()
         await on_the_writer(board, "query_only = 0")
         made = [await client.request(verb, at, json=body) for verb, at, body in CHANGES]
-        report = await board.audit.verify()
+        report = await board.audit.verify(principal=LOCAL)
 
     assert {answer.json()["code"] for answer in refused} == {"audit_unavailable"}
     assert [answer.is_success for answer in made] == [True] * len(CHANGES)
@@ -238,14 +242,14 @@ async def test_a_postgresql_that_is_stopped_refuses_and_takes_it_later(
     own_server: Any, own_postgres: str, tmp_path: Path
 ) -> None:
     async with Pegboard(settings=settings(own_postgres, tmp_path)) as board:
-        await board.catalogue.register([TOOL])
+        await board.catalogue.register([TOOL], principal=LOCAL)
         await asyncio.to_thread(own_server.stop)
         with pytest.raises(StoreUnavailable):
-            await board.catalogue.register([NEWER])
+            await board.catalogue.register([NEWER], principal=LOCAL)
         with pytest.raises(AuditUnavailable):
             await board.reload()
         await asyncio.to_thread(own_server.start)
-        await board.catalogue.register([NEWER])
+        await board.catalogue.register([NEWER], principal=LOCAL)
         versions = [row["version"] for row in board.catalogue.history("pay")]
         decided = await decisions(board)
 

@@ -36,7 +36,7 @@ async def _filled(data: Path) -> None:
 async def _audited(board: Pegboard, kind: str) -> list[AuditRecord]:
     """The records of this kind, as soon as there are any."""
     while True:
-        if records := await board.audit.records(kind=kind):
+        if records := await board.audit.records(kind=kind, principal=LOCAL):
             return records
         await asyncio.sleep(0.01)
 
@@ -45,7 +45,7 @@ async def test_an_open_board_lets_old_calls_go_and_keeps_the_audit_trail(tmp_pat
     await _filled(tmp_path)
     async with Pegboard(settings=Settings(data=tmp_path)) as board:
         (said,) = await _audited(board, "storage")
-        report = await board.audit.verify()
+        report = await board.audit.verify(principal=LOCAL)
     async with open_storage(tmp_path) as opened:
         calls = await ids(opened)
 
@@ -60,7 +60,7 @@ async def test_the_audit_trail_is_cut_where_it_is_asked_for_and_stays_whole(tmp_
     settings = Settings(data=tmp_path, keep_audit_days=100, keep_history_days=0)
     async with Pegboard(settings=settings) as board:
         said = await _audited(board, "retention")
-        report = await board.audit.verify()
+        report = await board.audit.verify(principal=LOCAL)
     async with open_storage(tmp_path) as opened:
         calls = await ids(opened)
 

@@ -12,6 +12,7 @@ from tests.sources.mcp.opening import children
 
 from pegboard import ToolContext, tool
 from pegboard.core.graph import Graph, Node
+from pegboard.core.principal import LOCAL
 from pegboard.errors import GraphInvalid, SourceUnavailable
 from pegboard.runtime import Pegboard, Settings
 
@@ -176,7 +177,9 @@ async def test_the_graph_takes_in_what_comes_late_and_keeps_it_over_a_restart(
                 await asyncio.sleep(0.01)
             await asyncio.sleep(0.5)
             late = board.dependencies.current
-            plan = board.plans.check({"nodes": [{"id": "a", "tool": "late__stock"}]})
+            plan = board.plans.check(
+                {"nodes": [{"id": "a", "tool": "late__stock"}]}, principal=LOCAL
+            )
 
         api.answers.clear()
         async with Pegboard(path, tools=[report], settings=settings) as board:
@@ -208,7 +211,7 @@ async def test_a_stored_registration_never_takes_a_name_that_a_late_source_may_b
     async with late_api() as api:
         plain = _written(tmp_path, "{kind: builtin, name: std}")
         async with Pegboard(plain, settings=settings) as board:
-            await board.catalogue.register([entry])
+            await board.catalogue.register([entry], principal=LOCAL)
             before = board.registry.find("late__stock")
         path = _written(tmp_path, api.source)
         async with Pegboard(path, settings=settings) as board:
@@ -239,15 +242,24 @@ async def test_a_run_begins_when_its_tools_are_there_and_a_plan_says_what_is_mis
             async with Pegboard(
                 path, settings=Settings(open_patience=0.05, list_timeout=9)
             ) as board:
-                checked = board.plans.check({"nodes": [{"id": "a", "tool": "silent__x"}]})
-                starting = asyncio.create_task(board.runs.start_graph(graph))
-                calling = asyncio.create_task(board.runs.start_call("late__stock", {}))
+                checked = board.plans.check(
+                    {"nodes": [{"id": "a", "tool": "silent__x"}]}, principal=LOCAL
+                )
+                starting = asyncio.create_task(board.runs.start_graph(graph, principal=LOCAL))
+                calling = asyncio.create_task(
+                    board.runs.start_call("late__stock", {}, principal=LOCAL)
+                )
                 await asyncio.sleep(0.1)
                 early = starting.done() or calling.done()
                 api.answers.set()
-                views = [await board.runs.wait((await task).id) for task in (starting, calling)]
+                views = [
+                    await board.runs.wait((await task).id, principal=LOCAL)
+                    for task in (starting, calling)
+                ]
                 with pytest.raises(GraphInvalid, match="no answer within 9 s"):
-                    await board.runs.start_graph(Graph(nodes=(Node(id="a", tool="silent__x"),)))
+                    await board.runs.start_graph(
+                        Graph(nodes=(Node(id="a", tool="silent__x"),)), principal=LOCAL
+                    )
 
     [fault] = checked.preview.faults
     assert fault.message.startswith("'silent__x' is unavailable: its source 'silent' is pending")

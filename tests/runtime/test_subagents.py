@@ -14,7 +14,7 @@ from tests.features.conversations.made import ask, text_of
 from pegboard import Pegboard, ToolContext, exports, tool
 from pegboard.core.graph import Graph, Node
 from pegboard.core.model_messages import ModelUsage, SystemMessage, ToolMessage, UserMessage
-from pegboard.core.principal import Principal
+from pegboard.core.principal import LOCAL, Principal
 from pegboard.errors import ApprovalRequired, ToolFailed, Unavailable
 from pegboard.runtime.agent import Agent
 from pegboard.testing import ScriptedModel, Turn
@@ -68,7 +68,7 @@ async def a_board(
     model = ScriptedModel(*turns, name="gpt-4")
     async with Pegboard(board, model=model, tools=[web_search, document_reader]) as opened:
         agent_config = {**RFC["agent_config"], **config}
-        await opened.catalogue.register([{**RFC, "agent_config": agent_config}])
+        await opened.catalogue.register([{**RFC, "agent_config": agent_config}], principal=LOCAL)
         yield opened, model
 
 
@@ -100,7 +100,7 @@ async def test_an_answer_that_is_no_object_is_asked_for_once_more() -> None:
 async def test_unknown_tools_make_it_unavailable_and_are_named_until_they_are_there() -> None:
     model = ScriptedModel(ANSWER, name="gpt-4")
     async with Pegboard(model=model, tools=[web_search]) as board:
-        [made] = await board.catalogue.register([RFC])
+        [made] = await board.catalogue.register([RFC], principal=LOCAL)
         refused = await board.call("research_agent", GIVEN)
         board.registry.add(document_reader)
         await asyncio.sleep(0)
@@ -136,10 +136,10 @@ async def test_its_calls_carry_the_run_the_deadline_and_the_dependencies_of_its_
 async def test_a_graph_calls_it_and_its_own_run_stays_one_run() -> None:
     node = Node(id="research", tool="research_agent", input=dict(GIVEN))
     async with a_board(SEARCH, ANSWER) as (board, model):
-        view = await board.runs.start_graph(Graph(nodes=(node,)))
-        view = await board.runs.wait(view.id)
-        events = [event.kind async for event in board.runs.events(view.id)]
-        runs = await board.runs.list()
+        view = await board.runs.start_graph(Graph(nodes=(node,)), principal=LOCAL)
+        view = await board.runs.wait(view.id, principal=LOCAL)
+        events = [event.kind async for event in board.runs.events(view.id, principal=LOCAL)]
+        runs = await board.runs.list(principal=LOCAL)
 
     assert view.result.output == {"research": REPORT}
     assert json.loads(model.requests[1].messages[-1].text)["run"] == view.id
@@ -159,8 +159,8 @@ async def test_two_nodes_of_a_run_do_not_share_their_calls() -> None:
         return Turn(text=json.dumps({"report": name, "citations": []}))
 
     async with a_board(*[answer] * 4) as (board, _):
-        view = await board.runs.start_graph(Graph(nodes=tuple(nodes)))
-        view = await board.runs.wait(view.id)
+        view = await board.runs.start_graph(Graph(nodes=tuple(nodes)), principal=LOCAL)
+        view = await board.runs.wait(view.id, principal=LOCAL)
 
     assert {name: view.result.output[name]["report"] for name in "ab"} == {"a": "a", "b": "b"}
 
@@ -191,9 +191,9 @@ async def test_no_agent_has_an_agent_as_its_tool(tmp_path: Path) -> None:
     (tmp_path / "board.yaml").write_text("agents: [{name: boss, tools: [research_agent]}]\n")
     second = {**RFC, "tool_id": "boss_v1", "agent_config": {"tools": ["research_agent"]}}
     async with a_board(board=tmp_path / "board.yaml") as (board, _):
-        await board.catalogue.register([second])
+        await board.catalogue.register([second], principal=LOCAL)
         unavailable = board.registry.get("boss").spec.unavailable
-        profile = board.agents.show("boss")
+        profile = board.agents.show("boss", principal=LOCAL)
 
     assert unavailable == "'research_agent' is an agent, which no agent may have as a tool"
     assert "is an agent" in profile["unavailable"]
@@ -204,11 +204,11 @@ async def test_a_call_that_needs_an_approval_is_the_approval_of_the_agent(tmp_pa
     node = Node(id="research", tool="research_agent", input=dict(GIVEN))
     async with a_board(SEARCH, SEARCH, SEARCH, ANSWER, board=tmp_path / "board.yaml") as (board, _):
         plain = await board.call("research_agent", GIVEN)
-        view = await board.runs.start_graph(Graph(nodes=(node,)))
-        waiting = await board.runs.wait(view.id)
+        view = await board.runs.start_graph(Graph(nodes=(node,)), principal=LOCAL)
+        waiting = await board.runs.wait(view.id, principal=LOCAL)
         [pending] = waiting.result.pending
-        await board.approvals.decide(pending.approval_id, "approve")
-        done = await board.runs.wait(view.id)
+        await board.approvals.decide(pending.approval_id, "approve", principal=LOCAL)
+        done = await board.runs.wait(view.id, principal=LOCAL)
 
     assert isinstance(plain.error, ApprovalRequired)
     assert done.result.output == {"research": REPORT}
@@ -238,7 +238,7 @@ async def test_it_remembers_its_answers_within_a_conversation() -> None:
     }
     entry.pop("output_schema")
     async with a_board(*[Turn(text="Yes.")] * 4) as (board, model):
-        await board.catalogue.register([entry])
+        await board.catalogue.register([entry], principal=LOCAL)
         await board.call("helper", given)
         await board.call("helper", given)
         await board.call("helper", {**given, "conversation": "other"})

@@ -17,6 +17,7 @@ from tests.storage.databases.conftest import own_postgres, own_server
 from pegboard import Pegboard, ToolRegistry
 from pegboard.concurrency.closable_lock import ClosableLock
 from pegboard.core.ports.kill_switch_store import Switch
+from pegboard.core.principal import LOCAL
 from pegboard.errors import Unavailable
 from pegboard.features.kill_switches import KillSwitches
 from pegboard.runtime import Settings
@@ -60,10 +61,10 @@ async def readiness(client: httpx2.AsyncClient) -> dict[str, Any]:
 
 async def test_another_server_follows_within_two_seconds(boards: tuple[Pegboard, ...]) -> None:
     one, other = boards
-    await one.switches.off("source", "builtin", reason="a fire")
+    await one.switches.off("source", "builtin", reason="a fire", principal=LOCAL)
     at_once = await echo(one)
     off = await until(other, "Access to 'builtin__echo' denied: a fire")
-    await other.switches.on("source", "builtin")
+    await other.switches.on("source", "builtin", principal=LOCAL)
     on = await until(one, "x")
 
     assert at_once == "Access to 'builtin__echo' denied: a fire"
@@ -73,9 +74,9 @@ async def test_another_server_follows_within_two_seconds(boards: tuple[Pegboard,
 async def test_a_board_that_opens_later_knows_what_is_off(
     boards: tuple[Pegboard, ...], postgres: str
 ) -> None:
-    await boards[0].switches.off("writes", reason="a fire")
+    await boards[0].switches.off("writes", reason="a fire", principal=LOCAL)
     async with Pegboard(settings=Settings(database=SecretStr(postgres))) as later:
-        [thrown] = await later.switches.list()
+        [thrown] = await later.switches.list(principal=LOCAL)
 
     assert (thrown.switch.kind, thrown.switch.reason) == ("writes", "a fire")
 
@@ -85,7 +86,7 @@ async def test_while_the_database_is_away_what_was_off_stays_off_and_that_is_sai
 ) -> None:
     settings = Settings(database=SecretStr(own_postgres))
     async with Pegboard(settings=settings) as board, client_of(board) as client:
-        await board.switches.off("tool", "builtin__echo", reason="a fire")
+        await board.switches.off("tool", "builtin__echo", reason="a fire", principal=LOCAL)
         following = asyncio.create_task(follow(board.switches, every=0.05))
         ready = await readiness(client)
         await asyncio.to_thread(own_server.stop)
@@ -93,17 +94,17 @@ async def test_while_the_database_is_away_what_was_off_stays_off_and_that_is_sai
             while _UNSEEN not in caplog.text:  # noqa: ASYNC110 - the follower looks by itself
                 await asyncio.sleep(0.01)
             await asyncio.sleep(0.5)
-        writes = await board.switches.off("writes")  # which nothing prevents
+        writes = await board.switches.off("writes", principal=LOCAL)  # which nothing prevents
         with pytest.raises(Unavailable):
-            await board.switches.on("tool", "builtin__echo")
+            await board.switches.on("tool", "builtin__echo", principal=LOCAL)
         refused, away = await echo(board), await readiness(client)
         await asyncio.to_thread(own_server.start)
-        await board.switches.on("tool", "builtin__echo")
+        await board.switches.on("tool", "builtin__echo", principal=LOCAL)
         done = await echo(board)
-        while not all([thrown.is_stored for thrown in await board.switches.list()]):  # noqa: ASYNC110, C419 - the board stores it by itself; it is awaited once
+        while not all([thrown.is_stored for thrown in await board.switches.list(principal=LOCAL)]):  # noqa: ASYNC110, C419 - the board stores it by itself; it is awaited once
             await asyncio.sleep(0.05)
         async with Pegboard(settings=settings) as other:
-            thrown = [item.switch for item in await other.switches.list()]
+            thrown = [item.switch for item in await other.switches.list(principal=LOCAL)]
         ready_again = await readiness(client)
         following.cancel()
         await asyncio.wait([following])

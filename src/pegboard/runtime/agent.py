@@ -14,7 +14,7 @@ from pegboard.core.event import Event, NodeChanged, NodeReported
 from pegboard.core.graph import Graph, Node
 from pegboard.core.model_messages import Message, UserMessage, read_message
 from pegboard.core.ports.chat_model import ChatModel
-from pegboard.core.principal import Principal
+from pegboard.core.principal import LOCAL, Principal
 from pegboard.core.run import PendingStep
 from pegboard.durability import MemoryDurability, MemoryJournal
 from pegboard.engines import (
@@ -277,7 +277,7 @@ class _AgentRun:
         approvals = Approvals(self._toolset.registry)
         for item in pending:
             if item.approval_id:
-                await approvals.decide(item.approval_id, decision, note=note)
+                await approvals.decide(item.approval_id, decision, note=note, principal=LOCAL)
                 self._decided.append(item.approval_id)
 
     def _graph(self) -> Graph:

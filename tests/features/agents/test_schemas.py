@@ -1,12 +1,15 @@
 """What is said of agents."""
 
 from pegboard import ToolRegistry
+from pegboard.core.principal import LOCAL
 from pegboard.features.agents import AgentProfile, Agents
 from pegboard.features.agents.schemas import AgentListAnswer
 
 
 def test_the_schema_describes_what_the_service_lists() -> None:
-    listed = Agents(ToolRegistry(), lambda: [AgentProfile(name="a", tools=("x",))]).list()
+    listed = Agents(ToolRegistry(), lambda: [AgentProfile(name="a", tools=("x",))]).list(
+        principal=LOCAL
+    )
     read = AgentListAnswer.model_validate({"agents": listed})
 
     assert read.model_dump() == {"agents": listed}

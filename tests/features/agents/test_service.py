@@ -8,6 +8,7 @@ from tests.features.conversations.made import ask, find_order, refund, text_of
 
 from pegboard import Pegboard, ToolRegistry, tool
 from pegboard.core.model_messages import SystemMessage
+from pegboard.core.principal import LOCAL
 from pegboard.engines.agent import INSTRUCTIONS
 from pegboard.errors import AgentNotFound
 from pegboard.features.agents import AgentProfile, Agents
@@ -47,7 +48,7 @@ def agents(*profiles: AgentProfile) -> Agents:
     ids=["all", "none", "names", "a glob"],
 )
 def test_the_tools_of_an_agent_are_those_of_its_list(tools: Any, names: list[str]) -> None:
-    selection = agents().select_tools(AgentProfile(name="a", tools=tools))
+    selection = agents().select_tools(AgentProfile(name="a", tools=tools), principal=LOCAL)
 
     assert [item.spec.name for item in selection.tools] == names
     assert selection.problem == ""
@@ -55,14 +56,14 @@ def test_the_tools_of_an_agent_are_those_of_its_list(tools: Any, names: list[str
 
 def test_an_unknown_name_makes_an_agent_unavailable_and_a_glob_does_not() -> None:
     wanted = AgentProfile(name="a", tools=("wether", "crm__*", "weather"))
-    selection = agents().select_tools(wanted)
+    selection = agents().select_tools(wanted, principal=LOCAL)
 
     assert selection.problem == "There is no tool 'wether'; did you mean 'weather'?"
     assert selection.missing == {"crm__*": "no tool matches"}
 
 
 def test_the_list_of_agents_has_no_instructions() -> None:
-    [shown] = agents(AgentProfile(name="a", instructions="A secret.")).list()
+    [shown] = agents(AgentProfile(name="a", instructions="A secret.")).list(principal=LOCAL)
 
     assert shown == {
         "name": "a",
@@ -129,7 +130,7 @@ async def test_an_unavailable_agent_says_why_and_an_unknown_one_is_refused(tmp_p
         with pytest.raises(AgentNotFound, match="no agent 'nobody'"):
             await ask(board, "hi", agent="nobody")
         with pytest.raises(AgentNotFound, match="no agent 'nobody'"):
-            await board.conversations.change(conversation, {"agent": "nobody"})
+            await board.conversations.change(conversation, {"agent": "nobody"}, principal=LOCAL)
 
     [error] = [event.data for event in events if event.event == "error"]
     assert error["code"] == "unavailable"
@@ -139,10 +140,10 @@ async def test_an_unavailable_agent_says_why_and_an_unknown_one_is_refused(tmp_p
 async def test_a_reload_changes_the_agents(tmp_path: Path) -> None:
     path = board_file(tmp_path)
     async with Pegboard(path, model=ScriptedModel(), tools=[find_order, refund]) as board:
-        before = [item["name"] for item in board.agents.list()]
+        before = [item["name"] for item in board.agents.list(principal=LOCAL)]
         board_file(tmp_path, "agents: [{name: new}]\n")
         await board.reload()
-        after = [item["name"] for item in board.agents.list()]
+        after = [item["name"] for item in board.agents.list(principal=LOCAL)]
 
     assert (before, after) == (["shop", "lost"], ["new"])
 
@@ -155,7 +156,7 @@ agents: [{name: shop, tools: [gone__find, find_order]}]
     async with Pegboard(
         board_file(tmp_path, text), model=ScriptedModel(), tools=[find_order]
     ) as board:
-        shown = board.agents.show("shop")
+        shown = board.agents.show("shop", principal=LOCAL)
 
     assert shown["unavailable"] == ""
     assert shown["tool_count"] == 1

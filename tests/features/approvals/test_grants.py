@@ -65,20 +65,20 @@ class Talk:
     async def say(self, scope: Scope = "once", decision: Any = "approve") -> list[ChatEvent]:
         """Send a message; whatever waits for an approval gets this decision."""
         service = self.board.conversations
-        sent = await service.send(NewMessage(text="go on", conversation=self.id))
+        sent = await service.send(NewMessage(text="go on", conversation=self.id), principal=LOCAL)
         self.id = sent.conversation
         events: list[ChatEvent] = []
-        async for event in service.follow(sent.conversation, until=sent.id):
+        async for event in service.follow(sent.conversation, until=sent.id, principal=LOCAL):
             events.append(event)
             if event.event == "approval_required":
                 self.asked.append(event.data["arguments"]["text"])
                 await self.board.approvals.decide(
-                    str(event.data["approval"]), decision, scope=scope
+                    str(event.data["approval"]), decision, scope=scope, principal=LOCAL
                 )
         return events
 
     async def grants(self) -> list[Any]:
-        conversation, _ = await self.board.conversations.get(self.id)
+        conversation, _ = await self.board.conversations.get(self.id, principal=LOCAL)
         return list(conversation.grants)
 
 
@@ -99,7 +99,7 @@ async def test_a_tool_may_be_approved_for_the_rest_of_the_conversation(tmp_path:
         await talk.say("tool")
         await talk.say("tool")
         (grant,) = await talk.grants()
-        page = await board.approvals.list(ApprovalQuery(tool="post"))
+        page = await board.approvals.list(ApprovalQuery(tool="post"), principal=LOCAL)
 
     assert talk.asked == ["a"]
     assert sorted(SENT) == ["a", "b", "c", "d"]
@@ -122,13 +122,17 @@ async def test_arguments_may_be_approved_for_the_rest_of_the_conversation(tmp_pa
 
 async def test_requests_that_wait_beside_it_are_approved_too(tmp_path: Path) -> None:
     async with a_board(tmp_path, calls("a", "b", "c"), END, tools=TOOLS) as (board, _):
-        sent = await board.conversations.send(NewMessage(text="go on"))
+        sent = await board.conversations.send(NewMessage(text="go on"), principal=LOCAL)
         waiting: list[str] = []
-        async for event in board.conversations.follow(sent.conversation, until=sent.id):
+        async for event in board.conversations.follow(
+            sent.conversation, until=sent.id, principal=LOCAL
+        ):
             if event.event == "approval_required":
                 waiting.append(str(event.data["approval"]))
                 if len(waiting) == 3:
-                    await board.approvals.decide(waiting[1], "approve", scope="tool")
+                    await board.approvals.decide(
+                        waiting[1], "approve", scope="tool", principal=LOCAL
+                    )
 
     assert sorted(SENT) == ["a", "b", "c"]
 
@@ -139,10 +143,12 @@ async def test_a_destructive_tool_is_approved_once_only(tmp_path: Path) -> None:
         talk = Talk(board)
         with pytest.raises(InvalidRequest, match="'erase' may destroy"):
             await talk.say("tool")
-        (pending,) = (await board.approvals.list()).approvals
-        conversation, _ = await board.conversations.get(talk.id)
+        (pending,) = (await board.approvals.list(principal=LOCAL)).approvals
+        conversation, _ = await board.conversations.get(talk.id, principal=LOCAL)
 
-        assert board.approvals.grants.list_scopes(pending, conversation) == ["once"]
+        assert board.approvals.grants.list_scopes(pending, conversation, principal=LOCAL) == [
+            "once"
+        ]
         assert pending.state == "pending"
         assert SENT == []
 
@@ -168,10 +174,10 @@ async def test_a_revoked_one_asks_again(tmp_path: Path) -> None:
         talk = Talk(board)
         await talk.say("tool")
         (grant,) = await talk.grants()
-        await board.approvals.grants.revoke(talk.id, grant.id)
+        await board.approvals.grants.revoke(talk.id, grant.id, principal=LOCAL)
         await talk.say()
         with pytest.raises(ConversationNotFound):
-            await board.approvals.grants.revoke(talk.id, grant.id)
+            await board.approvals.grants.revoke(talk.id, grant.id, principal=LOCAL)
 
         assert await talk.grants() == []
     assert talk.asked == ["a", "b"]
@@ -199,7 +205,7 @@ async def test_what_is_denied_or_turned_off_is_refused_all_the_same(tmp_path: Pa
     async with a_board(tmp_path, *turns, tools=TOOLS) as (board, model):
         talk = Talk(board)
         await talk.say("tool")
-        await board.switches.off("tool", "post")
+        await board.switches.off("tool", "post", principal=LOCAL)
         await talk.say()
         model.assert_exhausted()
 
@@ -215,9 +221,9 @@ async def test_it_survives_a_restart_and_ends_with_the_conversation(tmp_path: Pa
         second = Talk(board)
         second.id = first.id
         await second.say()
-        await board.conversations.delete(first.id)
+        await board.conversations.delete(first.id, principal=LOCAL)
         with pytest.raises(ConversationNotFound):
-            await board.conversations.get(first.id)
+            await board.conversations.get(first.id, principal=LOCAL)
 
     assert (first.asked, second.asked) == (["a"], [])
     assert SENT == ["a", "b"]
@@ -285,11 +291,11 @@ async def test_a_registry_without_conversations_has_none() -> None:
     registry = ToolRegistry([post])
     result = await registry.call("post", {"text": "a"})
     approvals = Approvals(registry)
-    (pending,) = (await approvals.list()).approvals
+    (pending,) = (await approvals.list(principal=LOCAL)).approvals
     with pytest.raises(InvalidRequest, match="not part of a conversation"):
-        await approvals.decide(pending.id, "approve", scope="tool")
+        await approvals.decide(pending.id, "approve", scope="tool", principal=LOCAL)
     with pytest.raises(ConversationNotFound):
-        await approvals.grants.revoke("c", "gr")
+        await approvals.grants.revoke("c", "gr", principal=LOCAL)
 
     assert result.is_error
 
@@ -298,4 +304,4 @@ async def test_a_plain_answer_needs_none(tmp_path: Path) -> None:
     async with a_board(tmp_path, END, tools=TOOLS) as (board, _):
         _, id_ = await ask_plainly(board, "hi")
 
-        assert (await board.conversations.get(id_))[0].grants == ()
+        assert (await board.conversations.get(id_, principal=LOCAL))[0].grants == ()

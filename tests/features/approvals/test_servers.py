@@ -13,7 +13,7 @@ from tests.storage.conftest import postgres, postgres_server
 from pegboard import ToolContext, ToolRegistry, tool
 from pegboard.core.event import ApprovalChanged, Event
 from pegboard.core.ports.approval_store import Approval, ApprovalQuery
-from pegboard.core.principal import Principal
+from pegboard.core.principal import LOCAL, Principal
 from pegboard.errors import ApprovalDecided, ApprovalRequired
 from pegboard.execution import CallEnvironment
 from pegboard.execution.emitter import Emitter
@@ -104,9 +104,13 @@ async def test_of_decisions_at_once_one_holds_and_one_is_told(servers: Servers) 
     for order in range(10):
         approval = await one.asked(order)
         decisions: tuple[Decision, ...] = ("approve", "deny")
-        work = [each.approvals.decide(approval, d) for each in (one, other) for d in decisions]
+        work = [
+            each.approvals.decide(approval, d, principal=LOCAL)
+            for each in (one, other)
+            for d in decisions
+        ]
         outcomes = await _tried(*work)
-        kept = await other.approvals.get(approval)
+        kept = await other.approvals.get(approval, principal=LOCAL)
 
         won = [item for item in outcomes if isinstance(item, Approval)]
         assert [type(item) for item in outcomes].count(ApprovalDecided) == 3
@@ -116,7 +120,7 @@ async def test_of_decisions_at_once_one_holds_and_one_is_told(servers: Servers) 
 
 async def test_of_calls_at_once_one_runs(servers: Servers) -> None:
     one, other, _, _ = servers
-    await one.approvals.decide(await other.asked(1), "approve")
+    await one.approvals.decide(await other.asked(1), "approve", principal=LOCAL)
     await _tried(*(server.call(1) for server in (one, other) for _ in range(5)))
 
     assert PAID == [1]
@@ -134,7 +138,7 @@ async def test_edited_arguments_that_somebody_changed_run_nothing(
 ) -> None:
     one, other, _, change = servers
     approval = await one.asked(1)
-    await one.approvals.decide(approval, "edit", arguments={"order": 2})
+    await one.approvals.decide(approval, "edit", arguments={"order": 2}, principal=LOCAL)
     change(f"UPDATE approvals SET body = replace(body, {forged})")
     result = await other.call(1)
 
@@ -144,7 +148,7 @@ async def test_edited_arguments_that_somebody_changed_run_nothing(
 
 async def test_an_approval_is_good_for_no_other_call(servers: Servers) -> None:
     one, other, _, _ = servers
-    await one.approvals.decide(await one.asked(1), "approve")
+    await one.approvals.decide(await one.asked(1), "approve", principal=LOCAL)
 
     assert (await other.call(2)).error.code == "approval_required"
     assert PAID == []
@@ -165,12 +169,14 @@ async def test_thousands_that_wait_are_listed_once_each(servers: Servers) -> Non
     seen: list[str] = []
     query = ApprovalQuery(state="pending", limit=200)
     while True:
-        page = await other.approvals.list(query)
+        page = await other.approvals.list(query, principal=LOCAL)
         seen += [approval.id for approval in page.approvals]
         if not page.next_cursor:
             break
         query = ApprovalQuery(state="pending", limit=200, cursor=page.next_cursor)
-        await other.approvals.decide(seen[-1], "deny")  # what is decided meanwhile skips nothing
+        await other.approvals.decide(
+            seen[-1], "deny", principal=LOCAL
+        )  # what is decided meanwhile skips nothing
 
     assert len(seen) == 2_000
     assert len(set(seen)) == 2_000

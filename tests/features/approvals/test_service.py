@@ -88,7 +88,9 @@ async def test_an_approved_call_runs_once_when_it_is_made_again() -> None:
 async def test_an_edited_call_runs_with_what_the_approver_wants() -> None:
     registry = a_registry()
     edited = {"order": "2", "why": "the other one"}
-    approval = await Approvals(registry).decide(await asked(registry), "edit", arguments=edited)
+    approval = await Approvals(registry).decide(
+        await asked(registry), "edit", arguments=edited, principal=LOCAL
+    )
 
     assert approval.edited == edited
     assert (await called(registry)).text == "refunded 2"
@@ -124,8 +126,8 @@ async def test_a_decision_that_makes_no_sense_decides_nothing(
     approval = await asked(registry)
 
     with pytest.raises(kind, match=said):
-        await approvals.decide(approval, decision, arguments=arguments)
-    assert (await approvals.get(approval)).state == "pending"
+        await approvals.decide(approval, decision, arguments=arguments, principal=LOCAL)
+    assert (await approvals.get(approval, principal=LOCAL)).state == "pending"
 
 
 async def test_of_two_who_decide_at_once_one_is_told_that_the_other_was_first() -> None:
@@ -162,7 +164,7 @@ async def test_what_has_expired_cannot_be_decided_and_is_told() -> None:
     clock.advance(24 * 3600)
 
     with pytest.raises(ApprovalExpired):
-        await approvals.decide(approval, "approve")
+        await approvals.decide(approval, "approve", principal=LOCAL)
     assert await approvals.expire() == 1
     assert await approvals.expire() == 0
     assert await asked(registry) != approval
@@ -195,7 +197,7 @@ async def test_who_asks_sees_the_approval_and_does_not_decide_it() -> None:
     mine = await approvals.list(ApprovalQuery(), principal=ADA)
     assert [item.id for item in mine.approvals] == [approval]
     assert len((await approvals.list(ApprovalQuery(), principal=EVE)).approvals) == 1
-    assert len((await approvals.list(ApprovalQuery())).approvals) == 1
+    assert len((await approvals.list(ApprovalQuery(), principal=LOCAL)).approvals) == 1
 
 
 async def test_an_approval_survives_a_restart_between_asking_deciding_and_using(
@@ -204,7 +206,9 @@ async def test_an_approval_survives_a_restart_between_asking_deciding_and_using(
     async with open_storage(tmp_path) as storage:
         approval = await asked(a_registry(approvals=storage.approvals))
     async with open_storage(tmp_path) as storage:
-        await Approvals(a_registry(approvals=storage.approvals)).decide(approval, "approve")
+        await Approvals(a_registry(approvals=storage.approvals)).decide(
+            approval, "approve", principal=LOCAL
+        )
     async with open_storage(tmp_path) as storage:
         assert (await called(a_registry(approvals=storage.approvals))).text == "refunded 1"
     async with open_storage(tmp_path) as storage:
@@ -217,7 +221,7 @@ async def test_an_approval_survives_a_restart_between_asking_deciding_and_using(
 async def test_of_many_calls_at_once_a_database_lets_one_through(tmp_path: Path) -> None:
     async with open_storage(tmp_path) as storage:
         registry = a_registry(approvals=storage.approvals)
-        await Approvals(registry).decide(await asked(registry), "approve")
+        await Approvals(registry).decide(await asked(registry), "approve", principal=LOCAL)
         results = await _all(*(called(registry) for _ in range(10)))
 
     assert RAN == [(1, "")]
@@ -254,10 +258,10 @@ async def test_a_run_is_woken_by_each_decision_and_once_more_if_it_did_not_wait_
         return {approval: ["r1"], undecided: ["r2"], "forgotten": ["r3"]}
 
     approvals = Approvals(registry, wake=wake, awaited=awaited)
-    await approvals.decide(approval, "deny")
+    await approvals.decide(approval, "deny", principal=LOCAL)
     await approvals.catch_up()
 
-    assert (await approvals.get(approval)).node_id == "each[2]/pay"
+    assert (await approvals.get(approval, principal=LOCAL)).node_id == "each[2]/pay"
     assert woken[0] == ("r1", approval)
     assert sorted(woken[1:]) == [("r1", approval), ("r3", "forgotten")]
 
@@ -273,7 +277,7 @@ async def test_catching_up_looks_through_every_page_of_what_is_undecided() -> No
     async def awaited() -> dict[str, list[str]]:
         return {approval: ["r"] for approval in ids}
 
-    await Approvals(registry).decide(ids[3], "approve")
+    await Approvals(registry).decide(ids[3], "approve", principal=LOCAL)
     await Approvals(registry, wake=wake, awaited=awaited).catch_up()
 
     assert woken == [ids[3]]
@@ -293,14 +297,14 @@ async def test_it_looks_through_its_approvals_from_time_to_time() -> None:
     watching.cancel()
     await asyncio.wait([watching])
 
-    assert (await approvals.get(approval)).state == "expired"
+    assert (await approvals.get(approval, principal=LOCAL)).state == "expired"
 
 
 async def test_without_a_query_all_are_listed() -> None:
     registry = a_registry()
     id_ = await asked(registry)
 
-    page = await Approvals(registry).list()
+    page = await Approvals(registry).list(principal=LOCAL)
 
     assert [approval.id for approval in page.approvals] == [id_]
 
@@ -317,12 +321,15 @@ async def test_a_decision_that_cannot_be_proved_is_not_taken() -> None:
     approvals, approval = Approvals(registry, prove=prove), await asked(registry)
     with pytest.raises(AuditUnavailable):
         await approvals.decide(approval, "approve", principal=EVE)
-    before = await approvals.get(approval)
+    before = await approvals.get(approval, principal=LOCAL)
     await approvals.decide(approval, "deny", principal=EVE)
     with pytest.raises(ApprovalDecided):
         await approvals.decide(approval, "approve", principal=EVE)
 
-    assert (before.state, (await approvals.get(approval)).state) == ("pending", "denied")
+    assert (before.state, (await approvals.get(approval, principal=LOCAL)).state) == (
+        "pending",
+        "denied",
+    )
     assert [(item.kind, item.tenant, item.body["action"]) for item in proved] == [
         ("decision", "acme", "approve"),
         ("decision", "acme", "deny"),

@@ -14,6 +14,7 @@ from pegboard.core.event import RunFinished
 from pegboard.core.graph import Graph, Node
 from pegboard.core.memory_approvals import MemoryApprovals
 from pegboard.core.ports.approval_store import Approval
+from pegboard.core.principal import LOCAL
 from pegboard.errors import Unavailable
 from pegboard.execution import CallEnvironment
 from pegboard.execution.emitter import Emitter
@@ -62,7 +63,10 @@ async def test_an_end_takes_back_what_was_asked_and_a_store_that_is_away_stops_n
         withdrawing.on_event(finished(state))
     for _ in range(50):
         await asyncio.sleep(0)
-    kept = {name: await approvals.get(name) for name in ("cancelled", "failed", "completed")}
+    kept = {
+        name: await approvals.get(name, principal=LOCAL)
+        for name in ("cancelled", "failed", "completed")
+    }
 
     assert heard.states == ["withdrawn"] * 3
     assert {name: (item.state, item.note) for name, item in kept.items()} == {
@@ -100,15 +104,15 @@ async def test_a_board_takes_back_at_once_what_an_ended_run_has_asked(
     path = tmp_path / "board.yaml"
     path.write_text("sources: []\npolicy: {ask: [pay]}\n")
     async with Pegboard(path, tools=[pay, try_to_pay]) as board:
-        view = await board.runs.start_graph(graph)
-        seen = await board.runs.wait(view.id)
+        view = await board.runs.start_graph(graph, principal=LOCAL)
+        seen = await board.runs.wait(view.id, principal=LOCAL)
         if graph is ASKING:
             assert seen.result.state == "waiting"
-            await board.runs.cancel(view.id)
-        page = await board.approvals.list()
+            await board.runs.cancel(view.id, principal=LOCAL)
+        page = await board.approvals.list(principal=LOCAL)
         while page.approvals[0].state == "pending":
             await asyncio.sleep(0.01)
-            page = await board.approvals.list()
+            page = await board.approvals.list(principal=LOCAL)
 
     assert [(item.tool, item.state, item.note) for item in page.approvals] == [
         ("pay", "withdrawn", note)

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from pegboard.core.ports.audit_store import AuditEntry
-from pegboard.core.principal import Principal
+from pegboard.core.principal import LOCAL, Principal
 from pegboard.errors import AccessDenied
 from pegboard.features.audit import Audit
 from pegboard.storage import open_storage
@@ -24,7 +24,7 @@ async def test_a_reader_sees_the_tenant_and_the_operator_everything(tmp_path: Pa
         trail = Audit(storage.audit, flush=storage.flush)
 
         mine = await trail.records(principal=ADA)
-        every = await trail.records()
+        every = await trail.records(principal=LOCAL)
         report = await trail.verify(principal=ADA)
 
     assert [record.sequence for record in mine] == [1]

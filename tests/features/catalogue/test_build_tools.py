@@ -8,6 +8,7 @@ from tests.features.catalogue.made import Counted, build, service
 
 from pegboard import ToolRegistry
 from pegboard.core.ports.catalogue_stores import ToolVersion
+from pegboard.core.principal import LOCAL
 from pegboard.errors import DuplicateTool, InvalidRequest
 from pegboard.registry.change_notifier import ChangeKind
 from pegboard.storage import MemoryStorage
@@ -21,7 +22,7 @@ async def test_every_fault_is_told_with_its_place_and_nothing_is_registered(
     registry = ToolRegistry()
     wrong = [*MANY[:3], {"url": "x"}, {"name": "shop__x"}, *MANY[3:]]
     with pytest.raises(InvalidRequest) as raised:
-        await service(storage, registry).register(wrong)
+        await service(storage, registry).register(wrong, principal=LOCAL)
 
     first, second, third = raised.value.message.splitlines()
     assert (first, second) == ("Nothing was registered:", "- [3] name: missing")
@@ -31,13 +32,17 @@ async def test_every_fault_is_told_with_its_place_and_nothing_is_registered(
 
 async def test_a_name_that_is_taken_is_told_with_its_place(storage: MemoryStorage) -> None:
     with pytest.raises(DuplicateTool, match=r"registration \[50\]"):
-        await service(storage, ToolRegistry()).register([*MANY, {"name": "shop__x"}])
+        await service(storage, ToolRegistry()).register(
+            [*MANY, {"name": "shop__x"}], principal=LOCAL
+        )
 
 
 async def test_so_many_faults_are_told_and_no_more(storage: MemoryStorage) -> None:
     counted = Counted()
     with pytest.raises(InvalidRequest) as raised:
-        await service(storage, ToolRegistry(), build=counted).register([{}] * 1_000)
+        await service(storage, ToolRegistry(), build=counted).register(
+            [{}] * 1_000, principal=LOCAL
+        )
 
     lines = raised.value.message.splitlines()
     assert (len(lines), lines[-1][:10]) == (22, "- and more")
@@ -49,10 +54,10 @@ async def test_what_is_known_is_neither_made_nor_kept_nor_told_again(
 ) -> None:
     registry, counted = ToolRegistry(), Counted()
     catalogue = service(storage, registry, build=counted)
-    await catalogue.register(MANY)
+    await catalogue.register(MANY, principal=LOCAL)
     revision, told = await storage.catalogue.revision(), listening(registry)
 
-    made = await catalogue.register(MANY)
+    made = await catalogue.register(MANY, principal=LOCAL)
 
     assert [(item.is_new, item.is_current) for item in made] == [(False, True)] * 50
     assert (counted.times, told, await storage.catalogue.revision()) == (50, [], revision)
@@ -61,9 +66,9 @@ async def test_what_is_known_is_neither_made_nor_kept_nor_told_again(
 async def test_a_batch_is_kept_in_one_go_and_told_once(storage: MemoryStorage) -> None:
     registry = ToolRegistry()
     told, catalogue = listening(registry), service(storage, registry)
-    await catalogue.register(MANY)
+    await catalogue.register(MANY, principal=LOCAL)
     revision = await storage.catalogue.revision()
-    await catalogue.register([{**item, "description": "Other."} for item in MANY])
+    await catalogue.register([{**item, "description": "Other."} for item in MANY], principal=LOCAL)
 
     assert told == ["tools", "tools"]
     assert await storage.catalogue.revision() == revision + 1
@@ -79,9 +84,9 @@ async def test_a_known_tool_that_could_not_be_used_is_made_anew(storage: MemoryS
         return tool
 
     catalogue = service(storage, registry, build=making)
-    await catalogue.register([{"name": "a"}])
+    await catalogue.register([{"name": "a"}], principal=LOCAL)
     lacking.clear()
-    [made] = await catalogue.register([{"name": "a"}])
+    [made] = await catalogue.register([{"name": "a"}], principal=LOCAL)
 
     assert (made.is_new, made.spec.unavailable, registry.get("a").spec.unavailable) == (
         False,
@@ -103,7 +108,9 @@ async def test_what_is_wrong_with_a_schema_shows_before_anything_is_kept(
         return tool
 
     with pytest.raises(InvalidRequest, match="cannot be read"):
-        await service(storage, ToolRegistry(), build=making).register([{"name": "a"}])
+        await service(storage, ToolRegistry(), build=making).register(
+            [{"name": "a"}], principal=LOCAL
+        )
 
     assert await storage.catalogue.versions() == []
 
@@ -114,8 +121,8 @@ async def test_who_comes_second_with_a_version_is_numbered_after_it(
     here = service(storage, ToolRegistry())
     there = service(storage, ToolRegistry())
     await there.load()
-    await here.register([{"name": "a", "url": "here"}])
-    [made] = await there.register([{"name": "a", "url": "there"}])
+    await here.register([{"name": "a", "url": "here"}], principal=LOCAL)
+    [made] = await there.register([{"name": "a", "url": "there"}], principal=LOCAL)
 
     assert (made.version, made.is_new) == ("1.0.1", True)
 
@@ -126,11 +133,11 @@ async def test_who_comes_second_at_the_very_same_time_is_too(storage: MemoryStor
 
     async def late(versions: list[ToolVersion]) -> None:
         if other:
-            await here.register([other.pop()])
+            await here.register([other.pop()], principal=LOCAL)
         await add(versions)
 
     there._store = _Late(storage.catalogue, late)  # pyright: ignore[reportAttributeAccessIssue] - the moment between reading and writing
-    [made] = await there.register([{"name": "a", "url": "there"}])
+    [made] = await there.register([{"name": "a", "url": "there"}], principal=LOCAL)
 
     assert (made.version, made.is_new) == ("1.0.1", True)
 
@@ -171,7 +178,9 @@ async def test_a_name_is_not_the_id_of_another_tool_of_the_same_request(
 ) -> None:
     registry = ToolRegistry()
     with pytest.raises(DuplicateTool, match=says):
-        await service(storage, registry).register([{"name": name} for name in names])
+        await service(storage, registry).register(
+            [{"name": name} for name in names], principal=LOCAL
+        )
 
     assert (registry.names(), await storage.catalogue.versions()) == ((), [])
 
@@ -184,10 +193,10 @@ async def test_what_another_wrote_right_after_is_not_overlooked(storage: MemoryS
 
     async def overtaken(versions: list[ToolVersion]) -> None:
         await add(versions)
-        await there.register([{"name": "theirs"}])
+        await there.register([{"name": "theirs"}], principal=LOCAL)
 
     here._store = _Late(storage.catalogue, overtaken)  # pyright: ignore[reportAttributeAccessIssue] - the moment between writing and reading
-    await here.register([{"name": "mine"}])
+    await here.register([{"name": "mine"}], principal=LOCAL)
     await here.load()
 
     assert sorted(mine.names()) == ["mine", "theirs"]

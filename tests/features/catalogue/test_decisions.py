@@ -10,7 +10,7 @@ from tests.features.trail import Trail
 from pegboard import ToolRegistry
 from pegboard.concurrency.closable_lock import ClosableLock
 from pegboard.core.ports.catalogue_stores import ToolVersion
-from pegboard.core.principal import Principal
+from pegboard.core.principal import LOCAL, Principal
 from pegboard.errors import AuditUnavailable, InvalidRequest, StoreUnavailable, ToolNotFound
 from pegboard.features.catalogue import CatalogueService
 from pegboard.features.catalogue.audit_events import about_to
@@ -58,8 +58,8 @@ async def test_no_change_is_made_that_the_trail_cannot_take(
     storage: MemoryStorage, name: str
 ) -> None:
     catalogue, trail = a_catalogue(storage)
-    await catalogue.register([ONE])
-    await catalogue.register([NEWER])
+    await catalogue.register([ONE], principal=LOCAL)
+    await catalogue.register([NEWER], principal=LOCAL)
     before, shown = await state(storage), catalogue.history("one")
     trail.is_away, trail.events[:] = True, []
     with pytest.raises(AuditUnavailable):
@@ -125,7 +125,7 @@ async def test_a_number_that_another_server_took_is_no_second_decision(
         async def add(self, versions: Any) -> None:
             if not store.was_late:
                 store.was_late = True
-                await other.register([NEWER])
+                await other.register([NEWER], principal=LOCAL)
             await storage.catalogue.add(versions)
 
         async def revision(self) -> int:
@@ -175,8 +175,8 @@ async def test_a_change_is_done_although_the_store_cannot_be_read_after_it(name:
     storage = MemoryStorage()
     storage.catalogue = store = Unreadable(ClosableLock())
     catalogue, trail = a_catalogue(storage)
-    await catalogue.register([ONE])
-    await catalogue.register([NEWER])
+    await catalogue.register([ONE], principal=LOCAL)
+    await catalogue.register([NEWER], principal=LOCAL)
     trail.events[:], store.looks = [], 2  # the first look is before the change
     await CHANGES[name](catalogue)
     await catalogue.load()
@@ -194,7 +194,7 @@ async def test_without_a_required_trail_a_failure_is_not_told() -> None:
     store.errors = [StoreUnavailable("it went")]
     registry.environment.emitter.add(trail)
     with pytest.raises(StoreUnavailable):
-        await service(storage, registry).register([ONE])
+        await service(storage, registry).register([ONE], principal=LOCAL)
 
     assert (trail.decisions, trail.events) == ([], [])
 

@@ -4,6 +4,7 @@ import pytest
 from tests.features.catalogue.made import service
 
 from pegboard import ToolRegistry
+from pegboard.core.principal import LOCAL
 from pegboard.errors import InvalidRequest, ToolNotFound, VersionNotFound
 from pegboard.features.catalogue import CatalogueService
 from pegboard.storage import MemoryStorage
@@ -14,10 +15,10 @@ async def catalogue(storage: MemoryStorage) -> CatalogueService:
     """`a` has three versions and means the second one; `gone` was taken off."""
     made = service(storage, ToolRegistry())
     for words in ("One.", "Two.", "Three."):
-        await made.register([{"name": "a", "description": words}], origin=words)
-    await made.register([{"name": "gone"}])
-    await made.roll_back("a", "1.0.1")
-    await made.remove("gone")
+        await made.register([{"name": "a", "description": words}], origin=words, principal=LOCAL)
+    await made.register([{"name": "gone"}], principal=LOCAL)
+    await made.roll_back("a", "1.0.1", principal=LOCAL)
+    await made.remove("gone", principal=LOCAL)
     return made
 
 
@@ -69,7 +70,9 @@ async def test_a_version_that_never_was_is_refused(catalogue: CatalogueService) 
 async def test_a_version_is_named_by_the_numbers_with_which_no_other_begins(
     catalogue: CatalogueService,
 ) -> None:
-    await catalogue.register([{"name": "a", "version": "2.0.0", "description": "Four."}])
+    await catalogue.register(
+        [{"name": "a", "version": "2.0.0", "description": "Four."}], principal=LOCAL
+    )
 
     found = catalogue.diff("a", "1.0.0", "2")
 
@@ -81,16 +84,20 @@ async def test_a_version_is_named_by_the_numbers_with_which_no_other_begins(
 async def test_a_version_is_rolled_back_to_and_deprecated_as_it_is_pinned(
     catalogue: CatalogueService,
 ) -> None:
-    await catalogue.register([{"name": "b", "version": "1.0"}])
-    await catalogue.register([{"name": "b", "version": "2.0.0", "description": "Other."}])
-    await catalogue.register([{"name": "b", "version": "3.0.0", "description": "Last."}])
+    await catalogue.register([{"name": "b", "version": "1.0"}], principal=LOCAL)
+    await catalogue.register(
+        [{"name": "b", "version": "2.0.0", "description": "Other."}], principal=LOCAL
+    )
+    await catalogue.register(
+        [{"name": "b", "version": "3.0.0", "description": "Last."}], principal=LOCAL
+    )
 
-    back = await catalogue.roll_back("b", "2.0")
-    old = await catalogue.deprecate("b", "3")
-    now = await catalogue.deprecate("b", "2")
-    first = await catalogue.roll_back("b", "1")
+    back = await catalogue.roll_back("b", "2.0", principal=LOCAL)
+    old = await catalogue.deprecate("b", "3", principal=LOCAL)
+    now = await catalogue.deprecate("b", "2", principal=LOCAL)
+    first = await catalogue.roll_back("b", "1", principal=LOCAL)
 
     assert [made.version for made in (back, old, now, first)] == ["2.0.0", "3.0.0", "2.0.0", "1.0"]
     assert [made.is_current for made in (back, old, now, first)] == [True, False, True, True]
     with pytest.raises(InvalidRequest, match="name one in full"):
-        await catalogue.roll_back("a", "1")
+        await catalogue.roll_back("a", "1", principal=LOCAL)

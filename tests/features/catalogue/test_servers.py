@@ -8,6 +8,7 @@ import pytest
 from pydantic import SecretStr
 from tests.storage.conftest import postgres, postgres_server
 
+from pegboard.core.principal import LOCAL
 from pegboard.runtime import Pegboard, Settings
 
 __all__ = ["postgres", "postgres_server"]
@@ -51,8 +52,8 @@ async def test_one_name_gets_a_version_from_each_and_means_the_same_on_both(
     for turn in range(5):
         name = f"same{turn}"
         made = await asyncio.gather(
-            boards[0].catalogue.register([entry(name, "x")]),
-            boards[1].catalogue.register([entry(name, "y")]),
+            boards[0].catalogue.register([entry(name, "x")], principal=LOCAL),
+            boards[1].catalogue.register([entry(name, "y")], principal=LOCAL),
         )
         for board in boards:
             await board.catalogue.load()
@@ -67,7 +68,7 @@ async def test_one_name_gets_a_version_from_each_and_means_the_same_on_both(
 
 async def test_one_definition_from_both_is_one_version(boards: Boards) -> None:
     made = await asyncio.gather(
-        *(board.catalogue.register([entry("twin", "same")]) for board in boards)
+        *(board.catalogue.register([entry("twin", "same")], principal=LOCAL) for board in boards)
     )
     for board in boards:
         await board.catalogue.load()
@@ -81,8 +82,10 @@ async def test_many_names_in_opposite_order_wait_for_each_other_and_never_for_ev
 ) -> None:
     names = [f"many{at}" for at in range(300)]
     made = await asyncio.gather(
-        boards[0].catalogue.register([entry(name, "x") for name in names]),
-        boards[1].catalogue.register([entry(name, "y") for name in reversed(names)]),
+        boards[0].catalogue.register([entry(name, "x") for name in names], principal=LOCAL),
+        boards[1].catalogue.register(
+            [entry(name, "y") for name in reversed(names)], principal=LOCAL
+        ),
     )
     for board in boards:
         await board.catalogue.load()

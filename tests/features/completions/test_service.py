@@ -9,7 +9,7 @@ from tests.features.conversations.made import ORDER, TOTAL, a_board
 
 from pegboard.core.graph import Graph, Node, NodeState
 from pegboard.core.model_messages import AssistantMessage, SystemMessage, UserMessage
-from pegboard.core.principal import Principal
+from pegboard.core.principal import LOCAL, Principal
 from pegboard.errors import InvalidRequest, RunNotFound
 from pegboard.features.completions import (
     CompletionCall,
@@ -24,9 +24,9 @@ ASKED = CompletionRequest(messages=[UserMessage(text="What was the total of orde
 
 async def test_an_answer_is_followed_to_its_end(tmp_path: Path) -> None:
     async with a_board(tmp_path, ORDER, TOTAL) as (board, _):
-        run_id = await board.completions.start(ASKED)
-        events = [event async for event in board.completions.follow(run_id)]
-        again = await board.completions.finish(run_id)
+        run_id = await board.completions.start(ASKED, principal=LOCAL)
+        events = [event async for event in board.completions.follow(run_id, principal=LOCAL)]
+        again = await board.completions.finish(run_id, principal=LOCAL)
 
     began, ended, *texts, end = events
     assert began == CompletionCall(id="call_1_0", tool="find_order", arguments={"number": 7})
@@ -47,9 +47,9 @@ async def test_the_messages_before_are_what_the_model_is_told(tmp_path: Path) ->
             AssistantMessage(text="Hi."),
         ]
         asked = CompletionRequest(messages=[*earlier, UserMessage(text="Who am I?")])
-        run_id = await board.completions.start(asked)
-        await board.completions.finish(run_id)
-        known = await board.completions.read_messages(run_id)
+        run_id = await board.completions.start(asked, principal=LOCAL)
+        await board.completions.finish(run_id, principal=LOCAL)
+        known = await board.completions.read_messages(run_id, principal=LOCAL)
 
     assert list(model.requests[0].messages[1:]) == [*earlier, UserMessage(text="Who am I?")]
     assert known == [*earlier, UserMessage(text="Who am I?"), AssistantMessage(text="Ada.")]
@@ -61,21 +61,21 @@ async def test_the_messages_before_are_what_the_model_is_told(tmp_path: Path) ->
 async def test_there_must_be_something_to_answer(tmp_path: Path, messages: Any) -> None:
     async with a_board(tmp_path) as (board, _):
         with pytest.raises(InvalidRequest, match="role is 'user'"):
-            await board.completions.start(CompletionRequest(messages=messages))
+            await board.completions.start(CompletionRequest(messages=messages), principal=LOCAL)
 
 
 async def test_an_answer_waits_for_approvals_and_can_be_cancelled(tmp_path: Path) -> None:
     refund = Turn(calls=(("refund", {"number": 7}),))
     async with a_board(tmp_path, refund, Turn(text="Done."), refund) as (board, _):
-        run_id = await board.completions.start(ASKED)
-        waiting = asyncio.create_task(board.completions.finish(run_id))
-        while not (page := await board.approvals.list()).approvals:  # noqa: ASYNC110 - it is asked for soon
+        run_id = await board.completions.start(ASKED, principal=LOCAL)
+        waiting = asyncio.create_task(board.completions.finish(run_id, principal=LOCAL))
+        while not (page := await board.approvals.list(principal=LOCAL)).approvals:  # noqa: ASYNC110 - it is asked for soon
             await asyncio.sleep(0.01)
-        await board.approvals.decide(page.approvals[0].id, "approve")
+        await board.approvals.decide(page.approvals[0].id, "approve", principal=LOCAL)
         done = await waiting
-        second = await board.completions.start(ASKED)
-        await board.completions.cancel(second)
-        cancelled = await board.completions.finish(second)
+        second = await board.completions.start(ASKED, principal=LOCAL)
+        await board.completions.cancel(second, principal=LOCAL)
+        cancelled = await board.completions.finish(second, principal=LOCAL)
 
     assert (done.state, done.text) == ("completed", "Done.")
     assert cancelled.state is NodeState.CANCELLED
@@ -84,19 +84,21 @@ async def test_an_answer_waits_for_approvals_and_can_be_cancelled(tmp_path: Path
 async def test_the_answer_of_another_caller_does_not_exist(tmp_path: Path) -> None:
     other = Principal(id="eve", tenant="other")
     async with a_board(tmp_path, Turn(text="Hello.")) as (board, _):
-        run_id = await board.completions.start(ASKED)
-        await board.completions.finish(run_id)
+        run_id = await board.completions.start(ASKED, principal=LOCAL)
+        await board.completions.finish(run_id, principal=LOCAL)
         with pytest.raises(RunNotFound):
             await board.completions.read_messages(run_id, principal=other)
         with pytest.raises(RunNotFound):
-            await board.completions.read_messages("r_nothing")
+            await board.completions.read_messages("r_nothing", principal=LOCAL)
 
 
 async def test_a_run_of_the_same_name_that_is_no_answer_does_not_exist(tmp_path: Path) -> None:
     node = Node(id="other", kind="tool", tool="find_order", input={"number": 7})
     async with a_board(tmp_path) as (board, _):
-        view = await board.runs.start_graph(Graph(nodes=(node,), name="completion"))
+        view = await board.runs.start_graph(
+            Graph(nodes=(node,), name="completion"), principal=LOCAL
+        )
         run_id = view.run.start.run_id
-        await board.runs.wait(run_id)
+        await board.runs.wait(run_id, principal=LOCAL)
         with pytest.raises(RunNotFound):
-            await board.completions.read_messages(run_id)
+            await board.completions.read_messages(run_id, principal=LOCAL)

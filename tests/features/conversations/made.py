@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from pegboard import tool
+from pegboard.core.principal import LOCAL
 from pegboard.features.conversations import ChatEvent, NewMessage
 from pegboard.runtime import Pegboard
 from pegboard.testing import ScriptedModel, Turn
@@ -41,10 +42,12 @@ async def a_board(
 
 async def ask(board: Pegboard, text: str, **known: Any) -> tuple[list[ChatEvent], str]:
     """Send a message and follow the answer; the events, and the id of the conversation."""
-    exchange = await board.conversations.send(NewMessage(text=text, **known))
+    exchange = await board.conversations.send(NewMessage(text=text, **known), principal=LOCAL)
     events = [
         event
-        async for event in board.conversations.follow(exchange.conversation, until=exchange.id)
+        async for event in board.conversations.follow(
+            exchange.conversation, until=exchange.id, principal=LOCAL
+        )
     ]
     return events, exchange.conversation
 

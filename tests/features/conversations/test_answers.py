@@ -57,7 +57,9 @@ async def test_what_a_crash_left_between_two_steps_is_continued(tmp_path: Path) 
         await store.append(left)
     async with a_board(tmp_path, ORDER, TOTAL, Turn(text="x"), data=data) as (board, _):
         await board.resume_interrupted()
-        events = [event async for event in board.conversations.follow("c", until="m1")]
+        events = [
+            event async for event in board.conversations.follow("c", until="m1", principal=LOCAL)
+        ]
 
     assert events[-1].data["text"] == "It is 12.50 euros."
 

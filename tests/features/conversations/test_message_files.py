@@ -64,7 +64,7 @@ async def test_the_workspace_survives_a_restart_and_goes_with_its_conversation(
         _, conversation = await ask(board, "Keep this.", files=[REPORT])
     kept = [path.name for path in data.rglob("report.csv")]
     async with a_board(tmp_path, data=data) as (board, _):
-        await board.conversations.delete(conversation)
+        await board.conversations.delete(conversation, principal=LOCAL)
 
     assert kept == ["report.csv"]
     assert not list(data.rglob("report.csv"))
@@ -93,7 +93,7 @@ async def test_a_graph_that_names_the_conversation_of_another_learns_nothing(
 ) -> None:
     async with a_board(tmp_path, Turn(text="Hello.")) as (board, model):
         _, conversation = await ask(board, "A secret.")
-        _, (exchange,) = await board.conversations.get(conversation)
+        _, (exchange,) = await board.conversations.get(conversation, principal=LOCAL)
         config = {"conversation": conversation, "message": exchange.id}
         asked = {"message": "What did they say?"}
         graph = Graph(nodes=(Node(id="agent", kind="agent", input=asked, config=config),))

@@ -9,7 +9,7 @@ from tests.features.conversations.made import ORDER, TOTAL, a_board, ask, kinds,
 from pegboard import tool
 from pegboard.core.model_messages import UserMessage
 from pegboard.core.ports.conversation_store import ConversationQuery
-from pegboard.core.principal import Principal
+from pegboard.core.principal import LOCAL, Principal
 from pegboard.errors import ConversationNotFound, InvalidRequest
 from pegboard.features.conversations import NewMessage
 from pegboard.testing import Turn
@@ -18,12 +18,12 @@ from pegboard.testing import Turn
 async def test_a_question_is_answered_with_tools_and_every_event_is_stored(tmp_path: Path) -> None:
     async with a_board(tmp_path, ORDER, TOTAL) as (board, model):
         events, id_ = await ask(board, "What was the total of order 7?")
-        conversation, exchanges = await board.conversations.get(id_)
-        run = await board.runs.get(exchanges[0].run_id)
+        conversation, exchanges = await board.conversations.get(id_, principal=LOCAL)
+        run = await board.runs.get(exchanges[0].run_id, principal=LOCAL)
         again = [
             event
             async for event in board.conversations.follow(
-                id_, after=(exchanges[0].number, 0), until=exchanges[0].id
+                id_, after=(exchanges[0].number, 0), until=exchanges[0].id, principal=LOCAL
             )
         ]
         model.assert_exhausted()
@@ -56,14 +56,20 @@ async def test_a_second_message_comes_with_what_was_said_before(tmp_path: Path) 
 async def test_an_approval_parks_the_answer_and_its_decision_goes_on(tmp_path: Path) -> None:
     asked = Turn(calls=(("refund", {"number": 7}),))
     async with a_board(tmp_path, asked, Turn(text="Done.", expects=("refunded",))) as (board, _):
-        exchange = await board.conversations.send(NewMessage(text="Refund order 7"))
+        exchange = await board.conversations.send(
+            NewMessage(text="Refund order 7"), principal=LOCAL
+        )
         seen: list[str] = []
-        async for event in board.conversations.follow(exchange.conversation, until=exchange.id):
+        async for event in board.conversations.follow(
+            exchange.conversation, until=exchange.id, principal=LOCAL
+        ):
             seen.append(event.event)
             if event.event == "approval_required":
                 assert event.data["arguments"] == {"number": 7}
-                await board.approvals.decide(str(event.data["approval"]), "approve")
-        _, exchanges = await board.conversations.get(exchange.conversation)
+                await board.approvals.decide(
+                    str(event.data["approval"]), "approve", principal=LOCAL
+                )
+        _, exchanges = await board.conversations.get(exchange.conversation, principal=LOCAL)
 
     assert seen.count("approval_required") == 1
     assert exchanges[0].answer == "Done."
@@ -80,17 +86,23 @@ async def test_messages_queue_are_withdrawn_and_answered_in_order(tmp_path: Path
     turns = (Turn(calls=(("wait", {}),)), Turn(text="one"), Turn(text="three", expects=("third",)))
     async with a_board(tmp_path, *turns, tools=(wait,)) as (board, _):
         service = board.conversations
-        first = await service.send(NewMessage(text="first"))
-        second = await service.send(NewMessage(text="second", conversation=first.conversation))
-        third = await service.send(NewMessage(text="third", conversation=first.conversation))
-        await service.withdraw(first.conversation, second.id)
+        first = await service.send(NewMessage(text="first"), principal=LOCAL)
+        second = await service.send(
+            NewMessage(text="second", conversation=first.conversation), principal=LOCAL
+        )
+        third = await service.send(
+            NewMessage(text="third", conversation=first.conversation), principal=LOCAL
+        )
+        await service.withdraw(first.conversation, second.id, principal=LOCAL)
         with pytest.raises(InvalidRequest):
-            await service.withdraw(first.conversation, first.id)
-        following = service.follow(first.conversation, after=(third.number, 0), until=third.id)
+            await service.withdraw(first.conversation, first.id, principal=LOCAL)
+        following = service.follow(
+            first.conversation, after=(third.number, 0), until=third.id, principal=LOCAL
+        )
         queued = await anext(following)
         gate.set()
         events = [queued, *[event async for event in following]]
-        _, exchanges = await service.get(first.conversation)
+        _, exchanges = await service.get(first.conversation, principal=LOCAL)
 
     assert (first.state, second.state, third.state) == ("working", "queued", "queued")
     assert [item.state for item in exchanges] == ["completed", "withdrawn", "completed"]
@@ -110,13 +122,15 @@ async def test_a_message_steers_the_answer_in_progress(tmp_path: Path) -> None:
     turns = (Turn(calls=(("wait", {}),)), Turn(text="En français.", expects=("French",)))
     async with a_board(tmp_path, *turns, tools=(wait,)) as (board, _):
         service = board.conversations
-        first = await service.send(NewMessage(text="hi"))
+        first = await service.send(NewMessage(text="hi"), principal=LOCAL)
         await begun.wait()
         steer = NewMessage(text="in French", conversation=first.conversation, when="steer")
-        second = await service.send(steer)
+        second = await service.send(steer, principal=LOCAL)
         gate.set()
-        events = [e async for e in service.follow(first.conversation, until=second.id)]
-        _, exchanges = await service.get(first.conversation)
+        events = [
+            e async for e in service.follow(first.conversation, until=second.id, principal=LOCAL)
+        ]
+        _, exchanges = await service.get(first.conversation, principal=LOCAL)
 
     assert [item.state for item in exchanges] == ["completed", "steered"]
     assert exchanges[0].messages[2] == {"role": "user", "text": "in French"}
@@ -135,11 +149,13 @@ async def test_stopping_keeps_what_was_said_and_ends_the_queue(tmp_path: Path) -
     turns = (Turn(text="One moment.", calls=(("wait", {}),)), Turn(text="Hello again."))
     async with a_board(tmp_path, *turns, tools=(wait,)) as (board, _):
         service = board.conversations
-        first = await service.send(NewMessage(text="hi"))
-        await service.send(NewMessage(text="more", conversation=first.conversation))
+        first = await service.send(NewMessage(text="hi"), principal=LOCAL)
+        await service.send(
+            NewMessage(text="more", conversation=first.conversation), principal=LOCAL
+        )
         await begun.wait()
-        assert await service.stop(first.conversation)
-        _, exchanges = await service.get(first.conversation)
+        assert await service.stop(first.conversation, principal=LOCAL)
+        _, exchanges = await service.get(first.conversation, principal=LOCAL)
         events, _ = await ask(board, "still there?", conversation=first.conversation)
 
     assert [item.state for item in exchanges] == ["cancelled", "withdrawn"]
@@ -152,13 +168,13 @@ async def test_the_last_message_is_edited_on_a_branch_of_its_own(tmp_path: Path)
     async with a_board(tmp_path, *turns) as (board, model):
         _, id_ = await ask(board, "a fruit")
         await ask(board, "another", conversation=id_)
-        _, (first, second) = await board.conversations.get(id_)
+        _, (first, second) = await board.conversations.get(id_, principal=LOCAL)
         with pytest.raises(InvalidRequest, match="last message"):
             await board.conversations.send(
-                NewMessage(text="x", conversation=id_, instead_of=first.id)
+                NewMessage(text="x", conversation=id_, instead_of=first.id), principal=LOCAL
             )
         await ask(board, "a red one", conversation=id_, instead_of=second.id)
-        conversation, exchanges = await board.conversations.get(id_)
+        conversation, exchanges = await board.conversations.get(id_, principal=LOCAL)
 
     assert [item.parent for item in exchanges] == ["", first.id, first.id]
     assert conversation.head == exchanges[2].id
@@ -172,7 +188,7 @@ async def test_a_failed_answer_is_tried_again(tmp_path: Path) -> None:
     turns = (Turn(error=Unavailable("the provider is busy")), Turn(text="Here I am."))
     async with a_board(tmp_path, *turns) as (board, _):
         events, id_ = await ask(board, "hello")
-        _, (failed,) = await board.conversations.get(id_)
+        _, (failed,) = await board.conversations.get(id_, principal=LOCAL)
         again, _ = await ask(board, "", conversation=id_, instead_of=failed.id)
 
     assert kinds(events)[-2:] == ["error", "done"]
@@ -184,16 +200,20 @@ async def test_a_conversation_goes_on_after_a_restart(tmp_path: Path) -> None:
     data = tmp_path / "data"
     asked = Turn(calls=(("refund", {"number": 7}),))
     async with a_board(tmp_path, asked, data=data) as (board, _):
-        exchange = await board.conversations.send(NewMessage(text="Refund order 7"))
+        exchange = await board.conversations.send(
+            NewMessage(text="Refund order 7"), principal=LOCAL
+        )
         approval = ""
-        async for event in board.conversations.follow(exchange.conversation):
+        async for event in board.conversations.follow(exchange.conversation, principal=LOCAL):
             if event.event == "approval_required":
                 approval = str(event.data["approval"])
                 break
-        await board.runs.wait(exchange.run_id)
+        await board.runs.wait(exchange.run_id, principal=LOCAL)
     async with a_board(tmp_path, Turn(text="Done."), data=data) as (board, model):
-        await board.approvals.decide(approval, "approve")
-        following = board.conversations.follow(exchange.conversation, until=exchange.id)
+        await board.approvals.decide(approval, "approve", principal=LOCAL)
+        following = board.conversations.follow(
+            exchange.conversation, until=exchange.id, principal=LOCAL
+        )
         events = [event async for event in following]
         model.assert_exhausted()
 
@@ -207,15 +227,15 @@ async def test_conversations_are_listed_renamed_searched_and_deleted(tmp_path: P
         _, one = await ask(board, "a fruit")
         _, two = await ask(board, "a tree")
         service = board.conversations
-        await service.change(one, {"title": "Fruit"})
-        page = await service.list()
-        found = await service.list(ConversationQuery(text="PEAR"))
+        await service.change(one, {"title": "Fruit"}, principal=LOCAL)
+        page = await service.list(principal=LOCAL)
+        found = await service.list(ConversationQuery(text="PEAR"), principal=LOCAL)
         with pytest.raises(InvalidRequest):
-            await service.change(one, {"head": "x"})
-        await service.delete(two)
+            await service.change(one, {"head": "x"}, principal=LOCAL)
+        await service.delete(two, principal=LOCAL)
         with pytest.raises(ConversationNotFound):
-            await service.get(two)
-        left = await service.list()
+            await service.get(two, principal=LOCAL)
+        left = await service.list(principal=LOCAL)
 
     assert [item.id for item in page.conversations] == [two, one]
     assert [item.title for item in found.conversations] == ["Fruit"]
@@ -242,7 +262,10 @@ async def test_nobody_sees_the_conversations_of_another(tmp_path: Path) -> None:
 
 async def test_the_same_key_is_the_same_message(tmp_path: Path) -> None:
     async with a_board(tmp_path, Turn(text="Hello.")) as (board, model):
-        sent = [await board.conversations.send(NewMessage(text="hi", key="k")) for _ in range(2)]
+        sent = [
+            await board.conversations.send(NewMessage(text="hi", key="k"), principal=LOCAL)
+            for _ in range(2)
+        ]
         await ask(board, "hi", key="k")
         model.assert_exhausted()
 
@@ -264,7 +287,7 @@ async def test_without_a_model_the_message_fails_and_says_what_to_set(tmp_path: 
 async def test_an_empty_message_is_refused(tmp_path: Path, text: str) -> None:
     async with a_board(tmp_path) as (board, _):
         with pytest.raises(InvalidRequest, match="empty"):
-            await board.conversations.send(NewMessage(text=text))
+            await board.conversations.send(NewMessage(text=text), principal=LOCAL)
 
 
 async def test_a_conversation_goes_on_as_the_model_was_shown_it_last(tmp_path: Path) -> None:

@@ -8,7 +8,7 @@ from tests.features.trail import Trail
 from pegboard import ToolRegistry
 from pegboard.concurrency.closable_lock import ClosableLock
 from pegboard.core.ports.catalogue_stores import DependencyChange
-from pegboard.core.principal import Principal
+from pegboard.core.principal import LOCAL, Principal
 from pegboard.errors import (
     AuditUnavailable,
     DependencyCycle,
@@ -132,7 +132,7 @@ async def test_a_version_that_another_server_took_is_no_second_decision() -> Non
     store = MemoryDependencies(ClosableLock())
     graph, trail = a_graph(store)
     other = DependencyService(ToolRegistry(), store)
-    await other.update(GraphChange(add_nodes=("z",)))
+    await other.update(GraphChange(add_nodes=("z",)), principal=LOCAL)
     await graph.update(EDGE, principal=ANN)
 
     assert (len(trail.decisions), graph.current.nodes) == (1, ("a", "b", "z"))

@@ -38,7 +38,9 @@ async def test_the_log_makes_the_same_graph_again(storage: MemoryStorage) -> Non
     registry = ToolRegistry([a_tool("a"), a_tool("b", "a_v1"), a_tool("c", "b_v1")])
     service = DependencyService(registry, storage.dependencies)
     await service.declare()
-    await service.update(GraphChange(add_nodes=("d", "c"), add_edges=(("c", "d"),)))
+    await service.update(
+        GraphChange(add_nodes=("d", "c"), add_edges=(("c", "d"),)), principal=LOCAL
+    )
     await service.follow([("a", "d")])
     registry.remove("b")
     registry.remove("c")
@@ -59,10 +61,10 @@ async def test_the_log_makes_the_same_graph_again(storage: MemoryStorage) -> Non
 async def test_two_servers_change_one_graph(storage: MemoryStorage) -> None:
     one = DependencyService(ToolRegistry(), storage.dependencies)
     two = DependencyService(ToolRegistry(), storage.dependencies)
-    await one.update(GraphChange(add_nodes=("a", "b"), add_edges=(("a", "b"),)))
-    await two.update(GraphChange(add_nodes=("b", "c"), add_edges=(("b", "c"),)))
+    await one.update(GraphChange(add_nodes=("a", "b"), add_edges=(("a", "b"),)), principal=LOCAL)
+    await two.update(GraphChange(add_nodes=("b", "c"), add_edges=(("b", "c"),)), principal=LOCAL)
     with pytest.raises(DependencyCycle):
-        await two.update(GraphChange(add_edges=(("c", "a"),)))
+        await two.update(GraphChange(add_edges=(("c", "a"),)), principal=LOCAL)
     await one.refresh()
 
     assert one.current == two.current
@@ -149,7 +151,7 @@ async def test_a_tool_is_refused_that_closes_a_circle_with_what_the_api_says(
 ) -> None:
     service = DependencyService(ToolRegistry([a_tool("a"), a_tool("b")]), storage.dependencies)
     await service.declare()
-    await service.update(GraphChange(add_edges=(("a", "b"),)))
+    await service.update(GraphChange(add_edges=(("a", "b"),)), principal=LOCAL)
 
     with pytest.raises(DependencyCycle, match="a_v1 -> b_v1 -> a_v1"):
         service.check([a_tool("a", "b").spec])
@@ -198,7 +200,7 @@ async def test_a_module_names_its_own_tools_without_the_source(
 
     async with Pegboard(path) as board:
         request = PlanRequest(goal="shop__summarizer", params={"url": "https://example.com"})
-        made = await board.plans.make(request)
+        made = await board.plans.make(request, principal=LOCAL)
 
     assert [node.tool for node in made.graph] == steps
     assert [fault.code for fault in made.preview.faults if not fault.is_note] == faults
@@ -210,7 +212,7 @@ async def test_large_changes_are_stored_as_long_as_small_ones(storage: MemorySto
     service = DependencyService(ToolRegistry(), storage.dependencies, **small)
     for number in range(13):
         nodes = tuple(f"n{number}_{at}" for at in range(4))
-        await service.update(GraphChange(add_nodes=nodes), origin="board")
+        await service.update(GraphChange(add_nodes=nodes), origin="board", principal=LOCAL)
 
     changes = await storage.dependencies.changes()
     again = DependencyService(ToolRegistry(), storage.dependencies, **small)
@@ -223,10 +225,14 @@ async def test_large_changes_are_stored_as_long_as_small_ones(storage: MemorySto
 
 async def test_stored_changes_are_bounded_and_the_graph_survives(storage: MemoryStorage) -> None:
     service = DependencyService(ToolRegistry(), storage.dependencies, keep=10)
-    await service.update(GraphChange(add_nodes=("a", "b"), add_edges=(("a", "b"),)))
+    await service.update(
+        GraphChange(add_nodes=("a", "b"), add_edges=(("a", "b"),)), principal=LOCAL
+    )
     for number in range(40):
-        await service.update(GraphChange(add_nodes=(f"n{number}",)), origin="board")
-        await service.update(GraphChange(remove_nodes=(f"n{number}",)))
+        await service.update(
+            GraphChange(add_nodes=(f"n{number}",)), origin="board", principal=LOCAL
+        )
+        await service.update(GraphChange(remove_nodes=(f"n{number}",)), principal=LOCAL)
 
     changes = await storage.dependencies.changes()
     again = DependencyService(ToolRegistry(), storage.dependencies, keep=10)
@@ -240,4 +246,4 @@ async def test_stored_changes_are_bounded_and_the_graph_survives(storage: Memory
     with pytest.raises(VersionNotFound, match="kept are"):
         again.at(60)
     with pytest.raises(DependencyCycle):
-        await again.update(GraphChange(add_edges=(("b", "a"),)))
+        await again.update(GraphChange(add_edges=(("b", "a"),)), principal=LOCAL)

@@ -42,7 +42,7 @@ def test_each_proposal_says_why() -> None:
     registry, replacements = made("google", "bing", google=DOWN)
     registry.add(searching("painter", "paint"))
 
-    assert replacements.find("google").to_dict() == {
+    assert replacements.find("google", principal=LOCAL).to_dict() == {
         "tool_id": "google_v1",
         "name": "google",
         "is_gone": False,
@@ -73,14 +73,14 @@ def test_a_tool_that_went_is_known_by_its_name_and_its_id(name: str) -> None:
     replacements.refresh()
     registry.remove("google")
 
-    before = replacements.find(name)
+    before = replacements.find(name, principal=LOCAL)
     replacements.refresh()
-    after = replacements.find(name)
+    after = replacements.find(name, principal=LOCAL)
 
     assert before == after
     assert (after.is_gone, after.health.reason) == (True, "there is no such tool")
     assert [item.tool.name for item, _ in after.proposals] == ["bing"]
-    assert [spec.name for spec in replacements.find_certain(name)] == ["bing"]
+    assert [spec.name for spec in replacements.find_certain(name, principal=LOCAL)] == ["bing"]
 
 
 def test_a_tool_that_is_back_is_gone_no_longer() -> None:
@@ -91,7 +91,7 @@ def test_a_tool_that_is_back_is_gone_no_longer() -> None:
     registry.add(searching("google"))
     replacements.refresh()
 
-    assert not replacements.find("google").is_gone
+    assert not replacements.find("google", principal=LOCAL).is_gone
     assert replacements._gone == {}
 
 
@@ -102,8 +102,8 @@ def test_only_the_last_thousand_that_went_are_known() -> None:
         registry.remove(f"t{number}")
     replacements.refresh()
 
-    assert replacements.find_certain("t0") == ()
-    assert [spec.name for spec in replacements.find_certain("t1000")] == ["bing"]
+    assert replacements.find_certain("t0", principal=LOCAL) == ()
+    assert [spec.name for spec in replacements.find_certain("t1000", principal=LOCAL)] == ["bing"]
 
 
 def test_what_a_caller_may_not_see_is_neither_told_of_nor_proposed() -> None:
@@ -111,7 +111,7 @@ def test_what_a_caller_may_not_see_is_neither_told_of_nor_proposed() -> None:
     replacements.refresh()
     with pytest.raises(ToolNotFound) as while_there:
         replacements.find("secret", principal=LOCAL)
-    proposals = replacements.find("google").proposals
+    proposals = replacements.find("google", principal=LOCAL).proposals
     registry.remove("secret")
     with pytest.raises(ToolNotFound) as when_gone:
         replacements.find("secret", principal=LOCAL)
@@ -128,8 +128,8 @@ def test_of_what_was_never_there_nothing_is_proposed(why: str, error: type[Excep
     registry.apply(replace(registry.environment, why_missing=lambda _name: why))
 
     with pytest.raises(error):
-        replacements.find("bing")
-    assert replacements.find_certain("bing") == ()
+        replacements.find("bing", principal=LOCAL)
+    assert replacements.find_certain("bing", principal=LOCAL) == ()
 
 
 @pytest.mark.parametrize("name", ["greeter", "greeter_v1", "greeter_v2"])
@@ -142,12 +142,12 @@ async def test_a_registered_tool_that_was_removed_is_known_after_a_restart(
     other = {"tool_id": "welcomer_v1", "type": "RestAPI", "capabilities": ["greet"]}
     async with Pegboard(board, data=data) as before:
         for definition in (entry, {**entry, "tool_id": "greeter_v2"}, other):
-            await before.catalogue.register([definition])
-        await before.catalogue.remove("greeter")
+            await before.catalogue.register([definition], principal=LOCAL)
+        await before.catalogue.remove("greeter", principal=LOCAL)
     async with Pegboard(board, data=data) as after:
-        found = after.tool_health.replacements.find(name)
+        found = after.tool_health.replacements.find(name, principal=LOCAL)
         with pytest.raises(ToolNotFound):
-            after.tool_health.replacements.find("greeter_v3")
+            after.tool_health.replacements.find("greeter_v3", principal=LOCAL)
 
     assert (found.is_gone, found.tool.capabilities) == (True, ("greet",))
     assert found.tool.id == {"greeter_v1": "greeter_v1"}.get(name, "greeter_v2")

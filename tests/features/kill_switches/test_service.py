@@ -10,7 +10,7 @@ from pegboard import ToolRegistry, tool
 from pegboard.core.event import BoardChanged, Event
 from pegboard.core.ports.audit_store import AuditEntry
 from pegboard.core.ports.kill_switch_store import Switch, SwitchKind
-from pegboard.core.principal import Principal
+from pegboard.core.principal import LOCAL, Principal
 from pegboard.errors import (
     AccessDenied,
     AuditUnavailable,
@@ -83,7 +83,7 @@ async def test_a_tool_is_off_from_the_next_call_on_and_on_again(server: Server) 
     assert listed == ["look"]
     assert (back.switch, back.is_off) == (thrown.switch, False)
     assert await server.call("pay", amount=1) == "paid 1"
-    assert await server.switches.list() == []
+    assert await server.switches.list(principal=LOCAL) == []
 
 
 async def test_the_trail_and_whoever_lists_tools_are_told(server: Server) -> None:
@@ -101,11 +101,11 @@ async def test_another_server_follows_and_tells_nobody_again(
     server: Server, storage: MemoryStorage
 ) -> None:
     other = Server(storage)
-    await server.switches.off("tool", "pay")
+    await server.switches.off("tool", "pay", principal=LOCAL)
     before = await other.call("pay", amount=2)
     await other.switches.load()
     after = await other.call("pay", amount=2)
-    await other.switches.on("tool", "pay")
+    await other.switches.on("tool", "pay", principal=LOCAL)
     await server.switches.load()
 
     assert (before, after) == ("paid 2", "Access to 'pay' denied: turned off by the operator")
@@ -126,7 +126,7 @@ async def test_a_call_that_runs_is_not_cut(server: Server) -> None:
     server.registry.add(transfer)
     running = asyncio.create_task(server.call("transfer"))
     await begun.wait()
-    await server.switches.off("tool", "transfer")
+    await server.switches.off("tool", "transfer", principal=LOCAL)
     refused = await server.call("transfer")
     go_on.set()
 
@@ -168,14 +168,14 @@ async def test_what_cannot_be_the_name_of_anything_is_refused(
     server: Server, kind: SwitchKind, name: str, said: str
 ) -> None:
     with pytest.raises(InvalidRequest, match=said):
-        await server.switches.off(kind, name)
+        await server.switches.off(kind, name, principal=LOCAL)
     with pytest.raises(InvalidRequest, match=said):
-        await server.switches.on(kind, name)
+        await server.switches.on(kind, name, principal=LOCAL)
 
 
 async def test_a_reason_has_a_bound(server: Server) -> None:
     with pytest.raises(InvalidRequest, match="at most 500"):
-        await server.switches.off("tool", "pay", reason="x" * 501)
+        await server.switches.off("tool", "pay", reason="x" * 501, principal=LOCAL)
 
 
 async def test_there_is_a_most_of_them_and_what_is_off_can_be_said_anew(
@@ -186,18 +186,20 @@ async def test_there_is_a_most_of_them_and_what_is_off_can_be_said_anew(
     await server.switches.load()
 
     with pytest.raises(InvalidRequest, match="turn off the whole source"):
-        await server.switches.off("tool", "pay")
-    assert (await server.switches.off("writes")).is_off
-    assert (await server.switches.off("tool", "t7", reason="why")).switch.reason == "why"
+        await server.switches.off("tool", "pay", principal=LOCAL)
+    assert (await server.switches.off("writes", principal=LOCAL)).is_off
+    assert (
+        await server.switches.off("tool", "t7", reason="why", principal=LOCAL)
+    ).switch.reason == "why"
 
 
 async def test_what_is_not_off_is_not_found_and_what_is_off_is_named(server: Server) -> None:
     with pytest.raises(SwitchNotFound, match=r"^Nothing is turned off as 'tool pay'\.$"):
-        await server.switches.on("tool", "pay")
-    await server.switches.off("tool", "p*")
-    await server.switches.off("writes")
+        await server.switches.on("tool", "pay", principal=LOCAL)
+    await server.switches.off("tool", "p*", principal=LOCAL)
+    await server.switches.off("writes", principal=LOCAL)
     with pytest.raises(SwitchNotFound, match=r"Turned off: 'tool p\*', 'all writes'\.$"):
-        await server.switches.on("tool", "pay")
+        await server.switches.on("tool", "pay", principal=LOCAL)
 
 
 async def test_what_a_program_has_turned_off_is_listed_and_can_be_overruled(
@@ -205,10 +207,10 @@ async def test_what_a_program_has_turned_off_is_listed_and_can_be_overruled(
 ) -> None:
     server.registry.switches.turn_off(tool="pay", reason="by the program")
     server.registry.switches.turn_off(source="shop", writes=True)
-    listed = switches_to_dict(await server.switches.list())
+    listed = switches_to_dict(await server.switches.list(principal=LOCAL))
     places: list[tuple[SwitchKind, str]] = [("tool", "pay"), ("source", "shop"), ("writes", "")]
     for kind, name in places:
-        back = await server.switches.on(kind, name)
+        back = await server.switches.on(kind, name, principal=LOCAL)
         assert not back.is_stored
 
     SwitchList.model_validate(listed)
@@ -221,7 +223,7 @@ async def test_what_a_program_has_turned_off_is_listed_and_can_be_overruled(
 async def test_without_tools_nobody_knows_how_many_are_off(storage: MemoryStorage) -> None:
     switches = KillSwitches(ToolRegistry(), storage.switches)
 
-    assert (await switches.off("source", "shop")).tools is None
+    assert (await switches.off("source", "shop", principal=LOCAL)).tools is None
 
 
 def test_all_writes_are_meant_without_a_name() -> None:
@@ -254,7 +256,7 @@ async def test_a_look_at_the_store_never_takes_back_what_was_thrown_meanwhile() 
     switches = KillSwitches(registry, store)
     looking = asyncio.create_task(switches.load())
     await store.read.wait()
-    await switches.off("tool", "pay")
+    await switches.off("tool", "pay", principal=LOCAL)
     store.go_on.set()
     await looking
 
@@ -262,10 +264,10 @@ async def test_a_look_at_the_store_never_takes_back_what_was_thrown_meanwhile() 
 
 
 async def test_what_could_not_be_stored_is_not_off(server: Server, storage: MemoryStorage) -> None:
-    await server.switches.off("tool", "look")
+    await server.switches.off("tool", "look", principal=LOCAL)
     await storage.close()
     with pytest.raises(Unavailable):
-        await server.switches.off("tool", "pay")
+        await server.switches.off("tool", "pay", principal=LOCAL)
     with pytest.raises(Unavailable):
         await server.switches.load()
 

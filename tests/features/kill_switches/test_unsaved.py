@@ -11,6 +11,7 @@ from tests.features.kill_switches.test_service import look, pay
 from pegboard import ToolRegistry
 from pegboard.concurrency.closable_lock import ClosableLock, storage_closed_error
 from pegboard.core.ports.kill_switch_store import Switch, SwitchKind
+from pegboard.core.principal import LOCAL
 from pegboard.errors import PegboardError, StoreUnavailable
 from pegboard.features.kill_switches import KillSwitches
 from pegboard.features.kill_switches.schemas import switch_to_dict
@@ -57,15 +58,15 @@ async def test_what_cannot_be_stored_is_off_here_and_stored_once_that_can_be(
     clock: FakeClock,
 ) -> None:
     registry, switches = insisting(store := Away())
-    thrown = await switches.off("tool", "pay", reason="it pays twice")
-    other = await switches.off("writes")
-    listed = await switches.list()
+    thrown = await switches.off("tool", "pay", reason="it pays twice", principal=LOCAL)
+    other = await switches.off("writes", principal=LOCAL)
+    listed = await switches.list(principal=LOCAL)
     await switches.load()
     held = await is_off(registry)
     store.error = None
     await until(lambda: store.tries == 4)
     await asyncio.sleep(0)
-    later = await switches.list()
+    later = await switches.list(principal=LOCAL)
 
     assert (thrown.is_stored, thrown.tools, other.is_stored) == (False, 1, False)
     assert switch_to_dict(thrown)["at"] == thrown.switch.at
@@ -78,7 +79,7 @@ async def test_what_cannot_be_stored_is_off_here_and_stored_once_that_can_be(
         (other.switch, True),
     ]
     assert (held, await is_off(registry)) == (True, True)
-    await switches.on("writes")
+    await switches.on("writes", principal=LOCAL)
     assert await is_off(registry)  # what was stored in the background is not forgotten
 
 
@@ -86,11 +87,11 @@ async def test_what_cannot_be_stored_is_off_here_and_stored_once_that_can_be(
 async def test_what_is_turned_off_anew_is_listed_once_as_it_holds_here(clock: FakeClock) -> None:
     _, switches = insisting(store := Away())
     store.error = None
-    await switches.off("tool", "pay", reason="first")
+    await switches.off("tool", "pay", reason="first", principal=LOCAL)
     store.error = StoreUnavailable("locked")
-    await switches.off("tool", "pay", reason="second")
+    await switches.off("tool", "pay", reason="second", principal=LOCAL)
 
-    listed = [(item.switch.reason, item.is_stored) for item in await switches.list()]
+    listed = [(item.switch.reason, item.is_stored) for item in await switches.list(principal=LOCAL)]
     store.error = None
     await asyncio.sleep(1)  # until it is stored
 
@@ -108,12 +109,17 @@ async def test_of_several_who_turn_it_off_at_once_none_is_told_that_it_is_stored
 
     _, switches = insisting(store := Slow())
     async with asyncio.TaskGroup() as group:
-        tasks = [group.create_task(switches.off("tool", "pay", reason=why)) for why in "abc"]
+        tasks = [
+            group.create_task(switches.off("tool", "pay", reason=why, principal=LOCAL))
+            for why in "abc"
+        ]
     store.error = None
     await asyncio.sleep(1)
 
     assert [task.result().is_stored for task in tasks] == [False] * 3
-    assert [(item.switch.reason, item.is_stored) for item in await switches.list()] == [("c", True)]
+    assert [
+        (item.switch.reason, item.is_stored) for item in await switches.list(principal=LOCAL)
+    ] == [("c", True)]
 
 
 @virtually
@@ -123,7 +129,7 @@ async def test_it_is_off_before_the_store_has_answered(clock: FakeClock) -> None
             await asyncio.sleep(60)
 
     registry, switches = insisting(Slow())
-    turning = asyncio.create_task(switches.off("tool", "pay"))
+    turning = asyncio.create_task(switches.off("tool", "pay", principal=LOCAL))
     await asyncio.sleep(0)
     assert await is_off(registry)
     turning.cancel()
@@ -136,18 +142,18 @@ async def test_what_is_off_here_alone_stays_off_until_it_is_surely_on_again(
     clock: FakeClock,
 ) -> None:
     registry, switches = insisting(store := Away())
-    await switches.off("tool", "pay")
+    await switches.off("tool", "pay", principal=LOCAL)
     with pytest.raises(StoreUnavailable):
-        await switches.on("tool", "pay")
+        await switches.on("tool", "pay", principal=LOCAL)
     held = await is_off(registry)
     store.error = None
-    thrown = await switches.on("tool", "pay")
+    thrown = await switches.on("tool", "pay", principal=LOCAL)
     await asyncio.sleep(0.7)  # longer than until the next try to store it
 
     assert held
     assert (thrown.is_off, thrown.is_stored) == (False, False)
     assert not await is_off(registry)
-    assert await switches.list() == []
+    assert await switches.list(principal=LOCAL) == []
 
 
 @virtually
@@ -159,13 +165,15 @@ async def test_what_is_turned_off_anew_while_it_is_turned_on_stays_off(clock: Fa
             return True
 
     async def begun() -> None:
-        turning.append(asyncio.create_task(switches.off("tool", "pay", reason="again")))
+        turning.append(
+            asyncio.create_task(switches.off("tool", "pay", reason="again", principal=LOCAL))
+        )
         await asyncio.sleep(0)
 
     turning: list[asyncio.Task[Any]] = []
     registry, switches = insisting(Between())
-    await switches.off("tool", "pay")
-    await switches.on("tool", "pay")
+    await switches.off("tool", "pay", principal=LOCAL)
+    await switches.on("tool", "pay", principal=LOCAL)
     await asyncio.wait(turning)
 
     assert await is_off(registry)
@@ -177,7 +185,7 @@ async def test_a_closed_store_is_not_asked_again_and_nothing_is_on_for_that(
 ) -> None:
     registry, switches = insisting(store := Away())
     store.error = storage_closed_error()
-    await switches.off("tool", "pay")
+    await switches.off("tool", "pay", principal=LOCAL)
     await asyncio.sleep(0.7)
     tries = store.tries
     await asyncio.sleep(1.1)
@@ -189,12 +197,12 @@ async def test_a_closed_store_is_not_asked_again_and_nothing_is_on_for_that(
 @pytest.mark.timeout(60)
 async def test_it_is_tried_again_and_again_one_after_the_other() -> None:
     registry, switches = insisting(store := Away())
-    await switches.off("tool", "pay")
-    await switches.off("tool", "look")
+    await switches.off("tool", "pay", principal=LOCAL)
+    await switches.off("tool", "look", principal=LOCAL)
     await until(lambda: store.tries == 3)  # the first one in vain: the other waits for it
     store.error = None
     await until(lambda: store.tries == 5)
-    thrown = await switches.list()
+    thrown = await switches.list(principal=LOCAL)
 
     assert await is_off(registry)
     assert [(item.switch.name, item.is_stored) for item in thrown] == [
@@ -208,8 +216,8 @@ async def test_at_the_end_it_is_tried_once_more_and_what_is_lost_is_said(
     is_back: bool, caplog: pytest.LogCaptureFixture
 ) -> None:
     registry, switches = insisting(store := Away())
-    await switches.off("tool", "pay")
-    await switches.off("writes")
+    await switches.off("tool", "pay", principal=LOCAL)
+    await switches.off("writes", principal=LOCAL)
     if is_back:
         store.error = None
     await switches.unsaved.close()

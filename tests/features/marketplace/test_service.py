@@ -21,7 +21,7 @@ from tests.network.loopback import Received, serving
 from tests.servers.http.live import live, live_settings
 
 from pegboard.core.event import BoardChanged
-from pegboard.core.principal import Principal
+from pegboard.core.principal import LOCAL, Principal
 from pegboard.errors import (
     AccessDenied,
     DefinitionChanged,
@@ -51,9 +51,11 @@ READER = Principal(id="ann", scopes=frozenset({"tools:call"}))
 
 async def test_an_operation_of_an_api_is_added_and_called(tmp_path: Path) -> None:
     async with shop_board(tmp_path) as (board, _, server):
-        review = await board.marketplace.review("apis", SHOP, ONE)
+        review = await board.marketplace.review("apis", SHOP, ONE, principal=LOCAL)
         before = "orders__getOrder" in board.registry
-        _, [made] = await board.marketplace.add("apis", SHOP, ONE, digest=review.digest)
+        _, [made] = await board.marketplace.add(
+            "apis", SHOP, ONE, digest=review.digest, principal=LOCAL
+        )
         answer = await board.call("orders__getOrder", {"id": 7, "X-Trace": "t"})
 
         assert (before, made.is_new, made.version) == (False, True, "1.2.0")
@@ -66,8 +68,8 @@ async def test_what_is_added_is_there_after_a_restart(tmp_path: Path) -> None:
     async with shop_board(tmp_path) as (board, _, _server):
         path = board.settings.board
         async with Pegboard(path, data=tmp_path / "data") as first:
-            review = await first.marketplace.review("apis", SHOP, ONE)
-            await first.marketplace.add("apis", SHOP, ONE, digest=review.digest)
+            review = await first.marketplace.review("apis", SHOP, ONE, principal=LOCAL)
+            await first.marketplace.add("apis", SHOP, ONE, digest=review.digest, principal=LOCAL)
         async with Pegboard(path, data=tmp_path / "data") as second:
             answer = await second.call("orders__getOrder", {"id": 7})
 
@@ -76,8 +78,8 @@ async def test_what_is_added_is_there_after_a_restart(tmp_path: Path) -> None:
 
 async def test_all_tools_that_can_be_used_are_added_and_the_others_say_why(tmp_path: Path) -> None:
     async with shop_board(tmp_path) as (board, _, _server):
-        review = await board.marketplace.review("apis", SHOP)
-        _, made = await board.marketplace.add("apis", SHOP, digest=review.digest)
+        review = await board.marketplace.review("apis", SHOP, principal=LOCAL)
+        _, made = await board.marketplace.add("apis", SHOP, digest=review.digest, principal=LOCAL)
 
         rows = {row["name"]: row for row in review.shown["tools"]}
         assert [item.spec.name for item in made] == ["orders__getOrder", "orders__dropOrder"]
@@ -92,9 +94,11 @@ async def test_all_tools_that_can_be_used_are_added_and_the_others_say_why(tmp_p
 
 async def test_adding_twice_changes_nothing(tmp_path: Path) -> None:
     async with shop_board(tmp_path) as (board, _, _server):
-        review = await board.marketplace.review("apis", SHOP, ONE)
-        await board.marketplace.add("apis", SHOP, ONE, digest=review.digest)
-        again, [made] = await board.marketplace.add("apis", SHOP, ONE, digest=review.digest)
+        review = await board.marketplace.review("apis", SHOP, ONE, principal=LOCAL)
+        await board.marketplace.add("apis", SHOP, ONE, digest=review.digest, principal=LOCAL)
+        again, [made] = await board.marketplace.add(
+            "apis", SHOP, ONE, digest=review.digest, principal=LOCAL
+        )
 
         assert again.digest == review.digest
         assert (made.is_new, made.is_current, made.change) == (False, True, "")
@@ -103,7 +107,7 @@ async def test_adding_twice_changes_nothing(tmp_path: Path) -> None:
 async def test_what_has_changed_since_it_was_looked_at_is_not_added(tmp_path: Path) -> None:
     async with shop_board(tmp_path) as (board, made, server):
         url = f"http://{server.authority}/orders.json"
-        review = await board.marketplace.review("apis", SHOP, ONE)
+        review = await board.marketplace.review("apis", SHOP, ONE, principal=LOCAL)
         changed = orders_at(server)
         operation = {**changed["paths"]["/orders/{id}"]["get"], "summary": "Show all you have"}
         changed["paths"] = {"/orders/{id}": {"get": operation}}
@@ -111,9 +115,9 @@ async def test_what_has_changed_since_it_was_looked_at_is_not_added(tmp_path: Pa
         made.documents["/list.json"] = directory(url, title="Other")
 
         with pytest.raises(DefinitionChanged) as caught:
-            await board.marketplace.add("apis", SHOP, ONE, digest=review.digest)
+            await board.marketplace.add("apis", SHOP, ONE, digest=review.digest, principal=LOCAL)
         with pytest.raises(DefinitionChanged, match="Review it again") as unknown:
-            await board.marketplace.add("apis", SHOP, ONE, digest="0" * 64)
+            await board.marketplace.add("apis", SHOP, ONE, digest="0" * 64, principal=LOCAL)
 
         assert "Changed: title, tools.getOrder." in str(caught.value)
         assert "What changed" not in str(unknown.value)
@@ -122,22 +126,22 @@ async def test_what_has_changed_since_it_was_looked_at_is_not_added(tmp_path: Pa
 
 async def test_a_review_of_other_tools_is_another_review(tmp_path: Path) -> None:
     async with shop_board(tmp_path) as (board, _, _server):
-        review = await board.marketplace.review("apis", SHOP, ONE)
+        review = await board.marketplace.review("apis", SHOP, ONE, principal=LOCAL)
 
         with pytest.raises(DefinitionChanged, match=r"tools.dropOrder \(new\)"):
-            await board.marketplace.add("apis", SHOP, digest=review.digest)
+            await board.marketplace.add("apis", SHOP, digest=review.digest, principal=LOCAL)
 
 
 async def test_a_tool_that_its_server_has_changed_is_not_called(tmp_path: Path) -> None:
     async with shop_board(tmp_path) as (board, made, server):
-        review = await board.marketplace.review("apis", SHOP, ONE)
-        await board.marketplace.add("apis", SHOP, ONE, digest=review.digest)
+        review = await board.marketplace.review("apis", SHOP, ONE, principal=LOCAL)
+        await board.marketplace.add("apis", SHOP, ONE, digest=review.digest, principal=LOCAL)
         moved = {**orders_at(server), "servers": [{"url": "https://elsewhere.example/v1"}]}
         made.documents["/orders.json"] = moved
 
         answer = await board.call("orders__getOrder", {"id": 7})
 
-        anew = await board.marketplace.review("apis", SHOP, ONE)
+        anew = await board.marketplace.review("apis", SHOP, ONE, principal=LOCAL)
 
         assert isinstance(answer.error, SourceUnavailable)
         assert "Review it and add it again." in str(answer.error)
@@ -146,18 +150,22 @@ async def test_a_tool_that_its_server_has_changed_is_not_called(tmp_path: Path) 
 
 async def test_no_entry_takes_the_place_of_a_tool_that_is_of_another(tmp_path: Path) -> None:
     async with shop_board(tmp_path) as (board, made, server):
-        review = await board.marketplace.review("apis", SHOP, ONE)
-        await board.marketplace.add("apis", SHOP, ONE, digest=review.digest)
+        review = await board.marketplace.review("apis", SHOP, ONE, principal=LOCAL)
+        await board.marketplace.add("apis", SHOP, ONE, digest=review.digest, principal=LOCAL)
         known = directory(f"http://{server.authority}/orders.json")
         made.documents["/list.json"] = {"evil.example:orders": known[SHOP]}
-        other = await board.marketplace.review("apis", "evil.example:orders", ONE)
+        other = await board.marketplace.review("apis", "evil.example:orders", ONE, principal=LOCAL)
         named = EntrySelection(tools=("getOrder",), name="evil")
 
         with pytest.raises(DuplicateTool, match="from 'marketplace:apis/shop"):
-            await board.marketplace.add("apis", "evil.example:orders", ONE, digest=other.digest)
-        renamed = await board.marketplace.review("apis", "evil.example:orders", named)
+            await board.marketplace.add(
+                "apis", "evil.example:orders", ONE, digest=other.digest, principal=LOCAL
+            )
+        renamed = await board.marketplace.review(
+            "apis", "evil.example:orders", named, principal=LOCAL
+        )
         _, [added] = await board.marketplace.add(
-            "apis", "evil.example:orders", named, digest=renamed.digest
+            "apis", "evil.example:orders", named, digest=renamed.digest, principal=LOCAL
         )
 
         assert added.spec.name == "evil__getOrder"
@@ -170,9 +178,9 @@ async def test_the_name_of_a_source_is_taken_by_no_entry(tmp_path: Path) -> None
         sources = {"sources": [{"kind": "builtin", "name": "std"}]}
         file.write_text(json.dumps(json.loads(file.read_text()) | sources))
         await board.reload()
-        review = await board.marketplace.review("apis", SHOP, taken)
+        review = await board.marketplace.review("apis", SHOP, taken, principal=LOCAL)
         with pytest.raises(DuplicateTool) as caught:
-            await board.marketplace.add("apis", SHOP, taken, digest=review.digest)
+            await board.marketplace.add("apis", SHOP, taken, digest=review.digest, principal=LOCAL)
 
     told = str(caught.value)
     assert "'std__' begins the names of the tools of the source 'std' alone" in told
@@ -195,8 +203,8 @@ async def test_who_has_added_what_is_told(tmp_path: Path) -> None:
     told: list[Any] = []
     async with shop_board(tmp_path) as (board, _, _server):
         board.registry.environment.emitter.add(Told(told))
-        review = await board.marketplace.review("apis", SHOP, ONE)
-        await board.marketplace.add("apis", SHOP, ONE, digest=review.digest)
+        review = await board.marketplace.review("apis", SHOP, ONE, principal=LOCAL)
+        await board.marketplace.add("apis", SHOP, ONE, digest=review.digest, principal=LOCAL)
 
     events = [item for item in told if isinstance(item, BoardChanged)]
     [added] = [item for item in events if item.kind == "marketplace"]
@@ -213,24 +221,30 @@ async def test_who_has_added_what_is_told(tmp_path: Path) -> None:
 async def test_what_there_is_not_is_told_with_what_there_is(tmp_path: Path) -> None:
     async with shop_board(tmp_path) as (board, _, _server):
         with pytest.raises(EntryNotFound, match="there are: apis"):
-            await board.marketplace.review("apos", SHOP)
+            await board.marketplace.review("apos", SHOP, principal=LOCAL)
         with pytest.raises(EntryNotFound, match="has no entry 'nothing'"):
-            await board.marketplace.review("apis", "nothing")
+            await board.marketplace.review("apis", "nothing", principal=LOCAL)
         with pytest.raises(
             EntryNotFound, match="no install option 'package-1'; available: document"
         ):
-            await board.marketplace.review("apis", SHOP, EntrySelection(way="package-1"))
+            await board.marketplace.review(
+                "apis", SHOP, EntrySelection(way="package-1"), principal=LOCAL
+            )
         with pytest.raises(EntryNotFound, match="no tool 'getNothing'"):
-            await board.marketplace.review("apis", SHOP, EntrySelection(tools=("getNothing",)))
+            await board.marketplace.review(
+                "apis", SHOP, EntrySelection(tools=("getNothing",)), principal=LOCAL
+            )
         with pytest.raises(InvalidRequest, match="'name' is at most 30"):
-            await board.marketplace.review("apis", SHOP, EntrySelection(name="a__b"))
+            await board.marketplace.review(
+                "apis", SHOP, EntrySelection(name="a__b"), principal=LOCAL
+            )
 
 
 async def test_a_board_without_marketplaces_says_so() -> None:
     async with Pegboard() as board:
-        found = await board.marketplace.browse()
+        found = await board.marketplace.browse(principal=LOCAL)
         with pytest.raises(EntryNotFound, match="there is none"):
-            await board.marketplace.browse(EntryQuery(marketplace="official"))
+            await board.marketplace.browse(EntryQuery(marketplace="official"), principal=LOCAL)
 
     assert found == {"entries": [], "next_cursor": None, "marketplaces": []}
 
@@ -245,8 +259,10 @@ async def test_a_program_is_shown_and_not_started(tmp_path: Path) -> None:
         }
         board_file(tmp_path, registry, allow=(server.authority,))
         await board.reload()
-        found = await board.marketplace.browse(EntryQuery(query="WEATHER tells"))
-        review = await board.marketplace.review("official", "io.github.someone/weather")
+        found = await board.marketplace.browse(EntryQuery(query="WEATHER tells"), principal=LOCAL)
+        review = await board.marketplace.review(
+            "official", "io.github.someone/weather", principal=LOCAL
+        )
 
         assert [row["entry"] for row in found["entries"]] == ["io.github.someone/weather"]
         assert review.shown["command"] == ["npx", "-y", "@someone/weather@1.0.2"]
@@ -258,7 +274,7 @@ async def test_a_program_is_shown_and_not_started(tmp_path: Path) -> None:
         )
         with pytest.raises(InvalidRequest, match="can only be added in the board file"):
             await board.marketplace.add(
-                "official", "io.github.someone/weather", digest=review.digest
+                "official", "io.github.someone/weather", digest=review.digest, principal=LOCAL
             )
 
 
@@ -270,12 +286,14 @@ async def test_a_tool_of_another_board_is_added_and_called(tmp_path: Path) -> No
         entry = {"kind": "pegboard", "name": "hq", "url": url, "token": "let me in"}
         path = board_file(tmp_path, entry, allow=(url.removeprefix("http://"),))
         async with Pegboard(path, data=tmp_path / "data") as board:
-            found = await board.marketplace.browse()
-            review = await board.marketplace.review("hq", "my__greet")
-            _, [made] = await board.marketplace.add("hq", "my__greet", digest=review.digest)
+            found = await board.marketplace.browse(principal=LOCAL)
+            review = await board.marketplace.review("hq", "my__greet", principal=LOCAL)
+            _, [made] = await board.marketplace.add(
+                "hq", "my__greet", digest=review.digest, principal=LOCAL
+            )
             answer = await board.call("hq__my__greet", {"name": "Ann"})
             shown = board.catalogue.definition(made.spec)
-            linger = await board.marketplace.review("hq", "my__linger")
+            linger = await board.marketplace.review("hq", "my__linger", principal=LOCAL)
 
         async with Pegboard(path, data=tmp_path / "data") as again:
             later = await again.call("hq__my__greet", {"name": "Bob"})
@@ -312,8 +330,12 @@ async def test_an_mcp_server_elsewhere_is_added_and_called(tmp_path: Path) -> No
         board_path = board_file(tmp_path, entry, allow=(url.removeprefix("http://"),))
         async with Pegboard(board_path) as board:
             choice = EntrySelection(tools=("greet",))
-            review = await board.marketplace.review("file", "com.example/greeter", choice)
-            await board.marketplace.add("file", "com.example/greeter", choice, digest=review.digest)
+            review = await board.marketplace.review(
+                "file", "com.example/greeter", choice, principal=LOCAL
+            )
+            await board.marketplace.add(
+                "file", "com.example/greeter", choice, digest=review.digest, principal=LOCAL
+            )
             answers = await asyncio.wait(
                 [asyncio.ensure_future(board.call("greeter__greet", {"name": n})) for n in "ab"]
             )
@@ -349,8 +371,8 @@ async def test_a_server_that_hangs_is_not_waited_for(
         path = board_file(tmp_path, *markets, allow=(slow.authority,))
         settings = Settings.model_validate({"board": path, "list_timeout": 2})
         async with Pegboard(settings=settings) as board:
-            found = await board.marketplace.browse()
-            review = await board.marketplace.review("file", SHOP)
+            found = await board.marketplace.browse(principal=LOCAL)
+            review = await board.marketplace.review("file", SHOP, principal=LOCAL)
 
     assert [row["entry"] for row in found["entries"]] == [SHOP]
     assert [(item["name"], item["status"]) for item in found["marketplaces"]] == [
@@ -367,7 +389,7 @@ async def test_a_document_in_the_private_network_is_not_read(tmp_path: Path) -> 
         (tmp_path / "list.json").write_text(json.dumps(listing))
         entry = {"kind": "openapi_directory", "name": "file", "document": "list.json"}
         async with Pegboard(board_file(tmp_path, entry)) as board:
-            review = await board.marketplace.review("file", SHOP)
+            review = await board.marketplace.review("file", SHOP, principal=LOCAL)
 
     assert "leads to a private address" in review.shown["tools_note"] or (
         "127.0.0.1" in review.shown["tools_note"]
@@ -378,12 +400,16 @@ async def test_a_document_in_the_private_network_is_not_read(tmp_path: Path) -> 
 @pytest.mark.timeout(60)
 async def test_old_reviews_are_let_go(tmp_path: Path) -> None:
     async with shop_board(tmp_path) as (board, _, _server):
-        first = await board.marketplace.review("apis", SHOP, EntrySelection(name="first"))
+        first = await board.marketplace.review(
+            "apis", SHOP, EntrySelection(name="first"), principal=LOCAL
+        )
         for number in range(100):
-            await board.marketplace.review("apis", SHOP, EntrySelection(name=f"n{number}"))
+            await board.marketplace.review(
+                "apis", SHOP, EntrySelection(name=f"n{number}"), principal=LOCAL
+            )
 
         with pytest.raises(DefinitionChanged) as caught:
-            await board.marketplace.add("apis", SHOP, ONE, digest=first.digest)
+            await board.marketplace.add("apis", SHOP, ONE, digest=first.digest, principal=LOCAL)
 
         assert "What changed" not in str(caught.value)
 
@@ -400,9 +426,9 @@ async def test_no_text_of_an_entry_reads_a_variable(
         made.documents["/orders.json"] = hostile
         url = f"http://{server.authority}/orders.json"
         made.documents["/list.json"] = directory(url, title=trap, description=trap)
-        review = await board.marketplace.review("apis", SHOP)
+        review = await board.marketplace.review("apis", SHOP, principal=LOCAL)
         if review.shown["can_be_registered"]:
-            await board.marketplace.add("apis", SHOP, digest=review.digest)
+            await board.marketplace.add("apis", SHOP, digest=review.digest, principal=LOCAL)
             await board.call("orders__getOrder", {"id": 7})
 
         assert "hunter2" not in json.dumps(dict(review.shown))
@@ -417,8 +443,10 @@ async def test_operations_without_ids_get_names_that_can_be_read(tmp_path: Path)
             **orders_at(server),
             "paths": {"/orders/new": {"get": get}},
         }
-        review = await board.marketplace.review("apis", SHOP)
-        _, [added] = await board.marketplace.add("apis", SHOP, digest=review.digest)
+        review = await board.marketplace.review("apis", SHOP, principal=LOCAL)
+        _, [added] = await board.marketplace.add(
+            "apis", SHOP, digest=review.digest, principal=LOCAL
+        )
         answer = await board.call(added.spec.name, {})
 
         assert added.spec.name == "orders__get_orders_new"

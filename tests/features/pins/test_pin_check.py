@@ -6,6 +6,7 @@ import pytest
 from tests.features.pins.made import NARROWER, SCHEMA, WIDER, Board, foreign, said
 
 from pegboard.core.ports.catalogue_stores import HeldDefinition
+from pegboard.core.principal import LOCAL
 from pegboard.core.tool import Effect, Limits, Retry
 from pegboard.errors import InvalidRequest, SourceUnavailable
 from pegboard.features.pins.classify import PinClassification
@@ -113,7 +114,7 @@ async def test_the_reason_says_where_the_change_stands(state: str, said_why: str
     await board.lists(foreign(said(input_schema=NARROWER)))
     [held] = await board.store.list_held()
     if state == "rejected":
-        await board.pins.decide("web", "find", "reject", digest=held.digest)
+        await board.pins.decide("web", "find", "reject", digest=held.digest, principal=LOCAL)
 
     [spec] = await board.lists(foreign(said(input_schema=NARROWER)))
 
@@ -218,7 +219,7 @@ async def test_a_decision_elsewhere_is_noticed() -> None:
     await board.lists(foreign())
     judged = await board.gate.check("web", [foreign(said(description="Other."))])
     before = await board.gate.has_moved("web", judged.standing)
-    await board.pins.approve_all("web")
+    await board.pins.approve_all("web", principal=LOCAL)
 
     assert (before, await board.gate.has_moved("web", judged.standing)) == (False, True)
 
@@ -288,9 +289,9 @@ async def test_a_new_tool_that_is_approved_passes_and_is_pinned_as_it_was_looked
     board, find, send = Board("block", new="ask"), foreign(), foreign(said("send"))
     await board.lists(find)
     await board.lists(find, send)
-    held = await board.pins.get("web", "web__send")
+    held = await board.pins.get("web", "web__send", principal=LOCAL)
 
-    await board.pins.decide("web", "send", "approve", digest=held.digest)
+    await board.pins.decide("web", "send", "approve", digest=held.digest, principal=LOCAL)
     [_, approved] = await board.lists(find, send)
     [_, changed] = await board.lists(find, foreign(said("send", description="Send keys.")))
 
@@ -303,8 +304,8 @@ async def test_a_new_tool_that_changes_while_it_waits_is_looked_at_anew() -> Non
     board, find = Board(new="ask"), foreign()
     await board.lists(find)
     await board.lists(find, foreign(said("send")))
-    held = await board.pins.get("web", "send")
-    await board.pins.decide("web", "send", "reject", digest=held.digest)
+    held = await board.pins.get("web", "send", principal=LOCAL)
+    await board.pins.decide("web", "send", "reject", digest=held.digest, principal=LOCAL)
 
     [_, rejected] = await board.lists(find, foreign(said("send")))
     [_, other] = await board.lists(find, foreign(said("send", effect=Effect.ADMIN)))

@@ -7,7 +7,7 @@ import pytest
 from tests.features.pins.made import NARROWER, Board, foreign, said
 
 from pegboard.core.event import BoardChanged, Event
-from pegboard.core.principal import Principal
+from pegboard.core.principal import LOCAL, Principal
 from pegboard.errors import (
     AccessDenied,
     DefinitionChanged,
@@ -52,9 +52,9 @@ async def test_an_approval_pins_the_definition_and_is_told() -> None:
 
     held = await board.pins.decide("web", "find", "approve", digest=shown, principal=EDITOR)
 
-    [pin] = (await board.pins.list_pins()).items
+    [pin] = (await board.pins.list_pins(principal=LOCAL)).items
     assert (pin.digest, pin.approved_by, pin.definition) == (shown, "t/ann", held.definition)
-    assert (await board.pins.list_held()).items == ()
+    assert (await board.pins.list_held(principal=LOCAL)).items == ()
     assert board.decided == ["web"]
     [event] = heard.events
     assert (event.kind, event.action, event.subject) == ("definition", "approved", "web__find")
@@ -65,13 +65,13 @@ async def test_a_rejected_definition_stays_out_and_can_still_be_approved() -> No
     board = await with_held("find")
     shown = await digest(board)
 
-    await board.pins.decide("web", "find", "reject", digest=shown)
-    rejected = (await board.pins.list_held(state="rejected")).items
-    waiting = (await board.pins.list_held(state="waiting")).items
-    await board.pins.decide("web", "find", "approve", digest=shown)
+    await board.pins.decide("web", "find", "reject", digest=shown, principal=LOCAL)
+    rejected = (await board.pins.list_held(state="rejected", principal=LOCAL)).items
+    waiting = (await board.pins.list_held(state="waiting", principal=LOCAL)).items
+    await board.pins.decide("web", "find", "approve", digest=shown, principal=LOCAL)
 
     assert ([item.digest for item in rejected], waiting) == ([shown], ())
-    assert [pin.digest for pin in (await board.pins.list_pins()).items] == [shown]
+    assert [pin.digest for pin in (await board.pins.list_pins(principal=LOCAL)).items] == [shown]
 
 
 async def at_once(board: Board, *does: Any) -> list[Any]:
@@ -100,8 +100,8 @@ async def test_of_two_who_decide_at_once_one_is_told_no() -> None:
 
     approved, refused = await at_once(
         board,
-        board.pins.decide("web", "find", "approve", digest=shown),
-        board.pins.decide("web", "find", "reject", digest=shown),
+        board.pins.decide("web", "find", "approve", digest=shown, principal=LOCAL),
+        board.pins.decide("web", "find", "reject", digest=shown, principal=LOCAL),
     )
 
     assert approved.digest == shown
@@ -118,15 +118,18 @@ async def test_an_approval_does_not_undo_a_rejection_made_at_once() -> None:
 
     _, refused, none = await at_once(
         board,
-        board.pins.decide("web", "find", "reject", digest=shown),
-        board.pins.decide("web", "find", "approve", digest=shown),
-        board.pins.approve_all("web"),
+        board.pins.decide("web", "find", "reject", digest=shown, principal=LOCAL),
+        board.pins.decide("web", "find", "approve", digest=shown, principal=LOCAL),
+        board.pins.approve_all("web", principal=LOCAL),
     )
 
     assert isinstance(refused, DefinitionNotHeld)
     assert "is now rejected" in str(refused)
     assert isinstance(none, DefinitionNotHeld)
-    assert [held.digest for held in (await board.pins.list_held(state="rejected")).items] == [shown]
+    assert [
+        held.digest
+        for held in (await board.pins.list_held(state="rejected", principal=LOCAL)).items
+    ] == [shown]
     assert [event.action for event in heard.events] == ["rejected"]
 
 
@@ -140,7 +143,7 @@ async def test_a_definition_that_changes_while_it_is_decided_is_not_approved() -
 
     board.store.decide = late
     with pytest.raises(DefinitionChanged, match="The held definition of 'find' has changed"):
-        await board.pins.decide("web", "find", "approve", digest=shown)
+        await board.pins.decide("web", "find", "approve", digest=shown, principal=LOCAL)
 
     assert [held.definition["description"] for held in await board.store.list_held()] == ["Other."]
 
@@ -149,7 +152,7 @@ async def test_a_definition_that_changes_while_it_is_decided_is_not_approved() -
 async def test_a_tool_is_known_by_each_of_its_names(name: str) -> None:
     board = await with_held("find")
 
-    assert (await board.pins.get("web", name)).name == "find"
+    assert (await board.pins.get("web", name, principal=LOCAL)).name == "find"
 
 
 async def test_a_renamed_tool_is_known_by_what_the_board_calls_it() -> None:
@@ -157,7 +160,7 @@ async def test_a_renamed_tool_is_known_by_what_the_board_calls_it() -> None:
     await board.lists(foreign(name="web__look"))
     await board.lists(foreign(said(input_schema=NARROWER), name="web__look"))
 
-    assert (await board.pins.get("web", "look")).name == "find"
+    assert (await board.pins.get("web", "look", principal=LOCAL)).name == "find"
 
 
 def test_who_writes_the_catalogue_may_approve() -> None:
@@ -170,13 +173,13 @@ async def test_an_approval_of_what_was_shown_before_is_refused() -> None:
     board = await with_held("find")
 
     with pytest.raises(DefinitionChanged, match="The held definition of 'find' has changed"):
-        await board.pins.decide("web", "find", "approve", digest="0" * 64)
+        await board.pins.decide("web", "find", "approve", digest="0" * 64, principal=LOCAL)
 
 
 async def test_all_that_waits_is_approved_at_once() -> None:
     board = await with_held("find", "pay", "ask")
     [first, *_] = await board.store.list_held()
-    await board.pins.decide("web", first.name, "reject", digest=first.digest)
+    await board.pins.decide("web", first.name, "reject", digest=first.digest, principal=LOCAL)
 
     done = await board.pins.approve_all("web", principal=EDITOR)
 
@@ -228,7 +231,7 @@ async def test_pages_give_each_definition_once() -> None:
     found: list[str] = []
     cursor, more = "", True
     while more:
-        page = await board.pins.list_pins(limit=2, cursor=cursor)
+        page = await board.pins.list_pins(limit=2, cursor=cursor, principal=LOCAL)
         found += [pin.name for pin in page.items]
         cursor, more = page.next_cursor, bool(page.next_cursor)
 
@@ -238,8 +241,8 @@ async def test_pages_give_each_definition_once() -> None:
 
 async def test_answers_are_as_they_are_described() -> None:
     board = await with_held("find", "pay")
-    held = definitions_to_dict(await board.pins.list_held(limit=1))
-    pins = pins_to_dict(await board.pins.list_pins())
+    held = definitions_to_dict(await board.pins.list_held(limit=1, principal=LOCAL))
+    pins = pins_to_dict(await board.pins.list_pins(principal=LOCAL))
 
     first = HeldList.model_validate(held)
     second = PinList.model_validate(pins)

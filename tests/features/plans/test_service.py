@@ -6,7 +6,7 @@ import pytest
 
 from pegboard import ToolRegistry, tool
 from pegboard.core.graph import Graph
-from pegboard.core.principal import Principal
+from pegboard.core.principal import LOCAL, Principal
 from pegboard.errors import InvalidRequest, PlanNotFound
 from pegboard.features.permissions import may_see_plan
 from pegboard.features.plans import Plans
@@ -33,8 +33,10 @@ async def plans() -> AsyncIterator[Plans]:
 
 
 async def test_a_plan_remembers_what_it_was_made_with(plans: Plans) -> None:
-    made = await plans.make(PlanRequest(goal="greet_somebody", params={"name": "Ada"}))
-    again = await plans.get(made.id)
+    made = await plans.make(
+        PlanRequest(goal="greet_somebody", params={"name": "Ada"}), principal=LOCAL
+    )
+    again = await plans.get(made.id, principal=LOCAL)
 
     assert again.graph == made.graph
     assert fill_params(made.graph, {}) == {"name": "Ada"}
@@ -45,21 +47,22 @@ async def test_a_plan_remembers_what_it_was_made_with(plans: Plans) -> None:
 
 async def test_a_schema_that_is_given_holds(plans: Plans) -> None:
     schema = {"type": "object", "properties": {"name": {"type": "string"}}}
-    made = await plans.make(PlanRequest(goal="greet", params_schema=schema))
+    made = await plans.make(PlanRequest(goal="greet", params_schema=schema), principal=LOCAL)
 
     assert made.graph.params == schema
 
 
 async def test_a_plan_that_there_is_not_is_not_found(plans: Plans) -> None:
     with pytest.raises(PlanNotFound):
-        await plans.get("plan_of_nobody")
+        await plans.get("plan_of_nobody", principal=LOCAL)
 
 
 async def test_a_check_keeps_nothing_and_tells_all(plans: Plans) -> None:
     well = plans.check(
-        {"steps": [{"step_id": 1, "tool_id": "greet", "input_mapping": {"name": "x"}}]}
+        {"steps": [{"step_id": 1, "tool_id": "greet", "input_mapping": {"name": "x"}}]},
+        principal=LOCAL,
     )
-    wrong = plans.check({"nodes": 5})
+    wrong = plans.check({"nodes": 5}, principal=LOCAL)
 
     assert well.is_runnable
     assert show_check(well, mermaid)["layers"] == [["1"]]
@@ -82,8 +85,8 @@ def test_a_whole_number_is_one_however_json_writes_it() -> None:
 
 
 async def test_a_plan_that_is_read_again_says_why_it_looks_like_this(plans: Plans) -> None:
-    made = await plans.make(PlanRequest(goal="greet_somebody"))
-    again = await plans.get(made.id)
+    made = await plans.make(PlanRequest(goal="greet_somebody"), principal=LOCAL)
+    again = await plans.get(made.id, principal=LOCAL)
 
     assert (again.mode, again.choices, again.notes) == ("direct", made.choices, made.notes)
     assert again.choices[0].reason.partition(" is ")[2].startswith("one of its supported_tasks")
@@ -99,7 +102,7 @@ async def test_params_are_remembered_beside_their_schema(plans: Plans) -> None:
         "additionalProperties": True,
     }
     request = PlanRequest(goal="greet", params_schema=schema, params={"more": 1, "extra": [2]})
-    made = await plans.make(request)
+    made = await plans.make(request, principal=LOCAL)
 
     assert made.graph.params["properties"]["name"] == {"type": "string", "minLength": 2}
     assert fill_params(made.graph, {"name": "Bo"}) == {"name": "Bo", "more": 1, "extra": [2]}
@@ -109,12 +112,16 @@ async def test_params_that_do_not_fit_their_own_schema_are_refused(plans: Plans)
     schema = {"type": "object", "properties": {"name": {"type": "string", "minLength": 2}}}
 
     with pytest.raises(InvalidRequest, match=r"params\.name"):
-        await plans.make(PlanRequest(goal="greet", params_schema=schema, params={"name": "A"}))
+        await plans.make(
+            PlanRequest(goal="greet", params_schema=schema, params={"name": "A"}), principal=LOCAL
+        )
 
 
 async def test_a_broken_schema_is_a_fault_of_the_plan(plans: Plans) -> None:
     schema = {"type": "object", "properties": {"name": {"type": "string", "minLength": "x"}}}
-    made = await plans.make(PlanRequest(goal="greet", params_schema=schema, params={"name": "A"}))
+    made = await plans.make(
+        PlanRequest(goal="greet", params_schema=schema, params={"name": "A"}), principal=LOCAL
+    )
 
     assert "schema_broken" in [fault.code for fault in made.preview.faults]
 

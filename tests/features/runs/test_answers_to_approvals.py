@@ -12,6 +12,7 @@ from pegboard import SchemaTool, ToolContext, ToolSpec
 from pegboard.core.graph import Graph, Node
 from pegboard.core.ports.approval_store import ApprovalQuery
 from pegboard.core.ports.durability import CONTROL, Signal
+from pegboard.core.principal import LOCAL
 from pegboard.core.run import PendingStep
 from pegboard.core.tool import Effect
 from pegboard.errors import AccessDenied, ApprovalDecided, InvalidRequest
@@ -43,7 +44,7 @@ async def test_approve_decides_the_approval_and_the_run_goes_on(service: Service
     answer = {"answer": "approve", "note": "by phone"}
     await service.runs.answer(run_id, asked.id, answer, principal=BOSS)
     final = await service.runs.wait(run_id, principal=ADA)
-    approval = await service.approvals.get(asked.approval_id)
+    approval = await service.approvals.get(asked.approval_id, principal=LOCAL)
 
     assert final.result.state == "completed"
     assert (approval.state, approval.decided_by, approval.note) == ("used", "boss", "by phone")
@@ -58,7 +59,7 @@ async def test_deny_fails_the_step_with_the_note(service: Service) -> None:
     assert final.result.state == "failed"
     assert final.result.error is not None
     assert "boss refused it: too much" in final.result.error["message"]
-    assert (await service.approvals.get(asked.approval_id)).state == "denied"
+    assert (await service.approvals.get(asked.approval_id, principal=LOCAL)).state == "denied"
 
 
 async def test_who_waits_for_a_run_has_it_hear_what_was_decided_elsewhere(service: Service) -> None:
@@ -75,7 +76,7 @@ async def test_who_may_not_decide_does_not_decide_by_an_answer(service: Service)
     with pytest.raises(AccessDenied, match="approvals:decide"):
         await service.runs.answer(run_id, asked.id, "approve", principal=ADA)
 
-    assert (await service.approvals.get(asked.approval_id)).state == "pending"
+    assert (await service.approvals.get(asked.approval_id, principal=LOCAL)).state == "pending"
 
 
 @pytest.mark.parametrize("answer", ["yes", {"answer": "edit"}, {}, 7, {"answer": ["approve"]}])
@@ -122,7 +123,7 @@ async def test_nested_calls_that_share_an_approval_each_need_one(service: Servic
     await once.wait()
     rested = await service.runs.wait(run_id, principal=ADA)
     (second,) = rested.result.pending
-    page = await service.approvals.list(ApprovalQuery(state="used"))
+    page = await service.approvals.list(ApprovalQuery(state="used"), principal=LOCAL)
     await service.approvals.decide(second.approval_id, "approve", principal=BOSS)
     final = await service.runs.wait(run_id, principal=ADA)
 
@@ -147,8 +148,8 @@ async def test_only_runs_that_wait_are_looked_for(service: Service) -> None:
 async def test_a_cancelled_run_asks_for_no_approval_any_more(service: Service) -> None:
     run_id, asked = await waiting(service)
     await service.runs.cancel(run_id, principal=ADA)
-    inbox = await service.approvals.list(ApprovalQuery(state="pending"))
-    kept = await service.approvals.get(asked.approval_id)
+    inbox = await service.approvals.list(ApprovalQuery(state="pending"), principal=LOCAL)
+    kept = await service.approvals.get(asked.approval_id, principal=LOCAL)
     with pytest.raises(ApprovalDecided, match="was withdrawn: the run was cancelled"):
         await service.approvals.decide(asked.approval_id, "approve", principal=BOSS)
     final = await service.runs.wait(run_id, principal=ADA)
@@ -175,7 +176,7 @@ async def test_what_a_crash_has_left_is_withdrawn_later(service: Service, look: 
         assert await service.approvals.withdraw_ended() == 0
 
     assert paused == ""
-    assert (await service.approvals.get(asked.approval_id)).state == "withdrawn"
+    assert (await service.approvals.get(asked.approval_id, principal=LOCAL)).state == "withdrawn"
 
 
 @virtually
@@ -184,7 +185,7 @@ async def test_a_failed_run_asks_for_no_approval_any_more(clock: FakeClock) -> N
         service = Service(storage, clock=clock)
         graph = Graph(nodes=PAYING.nodes, timeout=0.3)
         run_id, asked = await waiting(service, graph)
-        kept = (await service.approvals.get(asked.approval_id)).state
+        kept = (await service.approvals.get(asked.approval_id, principal=LOCAL)).state
         final = await until_ended(service, run_id)
         with pytest.raises(ApprovalDecided, match="was withdrawn: the run has failed"):
             await service.approvals.decide(asked.approval_id, "approve", principal=BOSS)

@@ -10,6 +10,7 @@ from pegboard import Policy, SchemaTool, ToolContext, ToolRegistry, ToolSpec
 from pegboard.core.event import BoardChanged
 from pegboard.core.graph import Edge, Graph, Node, NodeState, Wait
 from pegboard.core.ports.durability import CONTROL
+from pegboard.core.principal import LOCAL
 from pegboard.core.tool import Effect
 from pegboard.durability import StoredDurability
 from pegboard.errors import Unavailable
@@ -94,7 +95,7 @@ async def test_a_run_that_waits_is_told_to_be_paused_and_again_when_it_is_asked_
 ) -> None:
     run_id = await waiting(bench, graph)
 
-    states = [(await bench.runs.pause(run_id)).result.state for _ in range(3)]
+    states = [(await bench.runs.pause(run_id, principal=LOCAL)).result.state for _ in range(3)]
 
     assert states == [NodeState.PAUSED] * 3
     assert await bench.wishes(run_id) == ["pause"]
@@ -105,9 +106,9 @@ async def test_a_run_that_has_only_just_begun_to_wait_is_told_to_be_paused(
     bench: Bench, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(control, "_AT_ONCE", 60.0)  # however slow the machine is
-    view = await bench.runs.start_graph(WAITING)
+    view = await bench.runs.start_graph(WAITING, principal=LOCAL)
 
-    assert (await bench.runs.pause(view.id)).result.state is NodeState.PAUSED
+    assert (await bench.runs.pause(view.id, principal=LOCAL)).result.state is NodeState.PAUSED
 
 
 async def test_whoever_answers_or_sends_is_told_how_the_run_is_then(bench: Bench) -> None:
@@ -120,11 +121,13 @@ async def test_whoever_answers_or_sends_is_told_how_the_run_is_then(bench: Bench
     )
     run_id = await waiting(bench, both)
     asked = next(
-        item for item in (await bench.runs.get(run_id)).result.pending if item.kind == "person"
+        item
+        for item in (await bench.runs.get(run_id, principal=LOCAL)).result.pending
+        if item.kind == "person"
     )
 
-    answered = await bench.runs.answer(run_id, asked.id, "yes")
-    sent = await bench.runs.send(run_id, "news", 1)
+    answered = await bench.runs.answer(run_id, asked.id, "yes", principal=LOCAL)
+    sent = await bench.runs.send(run_id, "news", 1, principal=LOCAL)
 
     states = [view.result.state for view in (answered, sent)]
     assert states == [NodeState.IN_PROGRESS, NodeState.IN_PROGRESS]
@@ -136,7 +139,7 @@ async def test_two_who_pause_a_run_at_once_are_both_told_that_it_is_paused(bench
     run_id = await waiting(bench, WAITING)
 
     async with asyncio.TaskGroup() as group:
-        tasks = [group.create_task(bench.runs.pause(run_id)) for _ in range(5)]
+        tasks = [group.create_task(bench.runs.pause(run_id, principal=LOCAL)) for _ in range(5)]
 
     assert {task.result().result.state for task in tasks} == {NodeState.PAUSED}
 
@@ -146,11 +149,11 @@ async def test_a_paused_run_that_is_let_go_on_is_told_to_wait_for_what_it_waits_
     bench: Bench,
 ) -> None:
     run_id = await waiting(bench, WAITING)
-    await bench.runs.pause(run_id)
+    await bench.runs.pause(run_id, principal=LOCAL)
 
-    resumed = await bench.runs.resume(run_id)
-    again = await bench.runs.resume(run_id)
-    paused = await bench.runs.pause(run_id)
+    resumed = await bench.runs.resume(run_id, principal=LOCAL)
+    again = await bench.runs.resume(run_id, principal=LOCAL)
+    paused = await bench.runs.pause(run_id, principal=LOCAL)
 
     states = [view.result.state for view in (resumed, again, paused)]
     assert states == [NodeState.WAITING, NodeState.WAITING, NodeState.PAUSED]
@@ -159,27 +162,27 @@ async def test_a_paused_run_that_is_let_go_on_is_told_to_wait_for_what_it_waits_
 
 
 async def test_a_run_that_is_let_go_on_while_it_goes_on_goes_on(bench: Bench) -> None:
-    view = await bench.runs.start_graph(LONG)
+    view = await bench.runs.start_graph(LONG, principal=LOCAL)
     await begun(bench, view.id)
 
-    assert (await bench.runs.resume(view.id)).result.state is NodeState.IN_PROGRESS
+    assert (await bench.runs.resume(view.id, principal=LOCAL)).result.state is NodeState.IN_PROGRESS
     bench.go.set()
-    assert (await bench.runs.wait(view.id)).result.state is NodeState.COMPLETED
+    assert (await bench.runs.wait(view.id, principal=LOCAL)).result.state is NodeState.COMPLETED
 
 
 async def test_a_run_that_does_something_is_paused_when_that_has_ended(bench: Bench) -> None:
-    view = await bench.runs.start_graph(LONG)
+    view = await bench.runs.start_graph(LONG, principal=LOCAL)
     await begun(bench, view.id)
 
-    first = await bench.runs.pause(view.id)
+    first = await bench.runs.pause(view.id, principal=LOCAL)
     bench.go.set()
-    rested = await bench.runs.wait(view.id)
-    again = await bench.runs.pause(view.id)
+    rested = await bench.runs.wait(view.id, principal=LOCAL)
+    again = await bench.runs.pause(view.id, principal=LOCAL)
 
     states = [item.result.state for item in (first, rested, again)]
     assert states == [NodeState.IN_PROGRESS, NodeState.PAUSED, NodeState.PAUSED]
-    assert (await bench.runs.resume(view.id)).run.finished_at is None
-    assert (await bench.runs.wait(view.id)).result.state is NodeState.COMPLETED
+    assert (await bench.runs.resume(view.id, principal=LOCAL)).run.finished_at is None
+    assert (await bench.runs.wait(view.id, principal=LOCAL)).result.state is NodeState.COMPLETED
 
 
 @pytest.mark.usefixtures("patient")
@@ -187,11 +190,14 @@ async def test_a_run_that_does_something_is_paused_when_that_has_ended(bench: Be
 async def test_whoever_cancels_a_run_is_told_that_it_is_cancelled_and_again(
     bench: Bench, graph: Graph
 ) -> None:
-    view = await bench.runs.start_graph(graph)
+    view = await bench.runs.start_graph(graph, principal=LOCAL)
     await begun(bench, view.id)
 
-    states = [(await bench.runs.cancel(view.id)).result.state for _ in range(2)]
-    after = [await bench.runs.pause(view.id), await bench.runs.resume(view.id)]
+    states = [(await bench.runs.cancel(view.id, principal=LOCAL)).result.state for _ in range(2)]
+    after = [
+        await bench.runs.pause(view.id, principal=LOCAL),
+        await bench.runs.resume(view.id, principal=LOCAL),
+    ]
 
     assert states == [NodeState.CANCELLED] * 2
     assert {item.result.state for item in after} == {NodeState.CANCELLED}
@@ -202,14 +208,14 @@ async def test_whoever_cancels_a_run_is_told_that_it_is_cancelled_and_again(
 @pytest.mark.timeout(60)
 async def test_a_tool_that_ignores_its_cancellation_is_not_waited_for_long(bench: Bench) -> None:
     bench.stubborn = True
-    view = await bench.runs.start_graph(LONG)
+    view = await bench.runs.start_graph(LONG, principal=LOCAL)
     await begun(bench, view.id)
 
-    cancelled = await bench.runs.cancel(view.id)
+    cancelled = await bench.runs.cancel(view.id, principal=LOCAL)
 
     assert cancelled.result.state is NodeState.IN_PROGRESS
     bench.go.set()
-    assert (await bench.runs.wait(view.id)).result.state is NodeState.CANCELLED
+    assert (await bench.runs.wait(view.id, principal=LOCAL)).result.state is NodeState.CANCELLED
 
 
 async def test_a_run_that_went_to_sleep_with_its_process_is_taken_up_when_its_time_has_come(
@@ -219,19 +225,19 @@ async def test_a_run_that_went_to_sleep_with_its_process_is_taken_up_when_its_ti
     run_id = await waiting(bench, WAITING)
     await bench.durability.close()
     with pytest.raises(Unavailable):
-        await bench.runs.send(run_id, "news")
+        await bench.runs.send(run_id, "news", principal=LOCAL)
 
     with pytest.raises(Unavailable):  # it is not taken for a wish that is granted already
-        await bench.runs.resume(run_id)
+        await bench.runs.resume(run_id, principal=LOCAL)
 
     assert await bench.wishes(run_id) == ["resume"]
 
 
 async def waiting(bench: Bench, graph: Graph) -> str:
     """A run that only waits."""
-    view = await bench.runs.start_graph(graph)
+    view = await bench.runs.start_graph(graph, principal=LOCAL)
     for _ in range(500):
-        if (await bench.runs.get(view.id)).result.state is NodeState.WAITING:
+        if (await bench.runs.get(view.id, principal=LOCAL)).result.state is NodeState.WAITING:
             return view.id
         await asyncio.sleep(0.01)
     raise AssertionError(f"{view.id} does not come to wait")
@@ -240,7 +246,7 @@ async def waiting(bench: Bench, graph: Graph) -> str:
 async def begun(bench: Bench, run_id: str) -> None:
     """Return once a run does something, or waits."""
     for _ in range(500):
-        nodes = (await bench.runs.get(run_id)).result.nodes
+        nodes = (await bench.runs.get(run_id, principal=LOCAL)).result.nodes
         if nodes[0].state in {NodeState.IN_PROGRESS, NodeState.WAITING}:
             return
         await asyncio.sleep(0.01)

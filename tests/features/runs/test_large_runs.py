@@ -8,6 +8,7 @@ import pytest
 from tests.features.runs.test_service import Service
 
 from pegboard.core.graph import Edge, Graph, Node, NodeState, Wait
+from pegboard.core.principal import LOCAL
 from pegboard.features.runs import Runs, RunView
 from pegboard.features.runs.views import view_run
 from pegboard.storage import MemoryStorage
@@ -46,22 +47,22 @@ async def turns_during(work: Awaitable[Any]) -> tuple[Any, int]:
 
 async def to_its_end(runs: Runs, run_id: str) -> RunView:
     """Cancel a run, however long the machine takes for it."""
-    await runs.cancel(run_id)
-    return await runs.wait(run_id)
+    await runs.cancel(run_id, principal=LOCAL)
+    return await runs.wait(run_id, principal=LOCAL)
 
 
 async def answered(runs: Runs, run_id: str, pending: str) -> RunView:
     """Answer what a run waits for: as much of it as the machine likes is done before that ends."""
-    await runs.answer(run_id, pending, "yes")
-    return await runs.wait(run_id)
+    await runs.answer(run_id, pending, "yes", principal=LOCAL)
+    return await runs.wait(run_id, principal=LOCAL)
 
 
 @pytest.mark.timeout(60)
 async def test_a_large_run_is_started_seen_and_cancelled_while_others_go_on() -> None:
     async with MemoryStorage() as storage:
         service = Service(storage)
-        started, at_start = await turns_during(service.runs.start_graph(BEHIND))
-        await service.runs.wait(started.id)
+        started, at_start = await turns_during(service.runs.start_graph(BEHIND, principal=LOCAL))
+        await service.runs.wait(started.id, principal=LOCAL)
         seen, at_look = await turns_during(view_run(storage.runs, started.run, now=1.0))
         cancelled, at_end = await turns_during(to_its_end(service.runs, started.id))
         await service.durability.close()
@@ -78,12 +79,12 @@ async def test_a_large_run_is_started_seen_and_cancelled_while_others_go_on() ->
 async def test_very_many_events_are_kept_in_parts_while_others_go_on() -> None:
     async with MemoryStorage() as storage:
         service = Service(storage)
-        run = await service.runs.start_graph(BEHIND)
-        (asked,) = (await service.runs.wait(run.id)).result.pending
+        run = await service.runs.start_graph(BEHIND, principal=LOCAL)
+        (asked,) = (await service.runs.wait(run.id, principal=LOCAL)).result.pending
         ended, turns = await turns_during(answered(service.runs, run.id, asked.id))
         kept = {
             event.data["node"]
-            async for event in service.runs.events(run.id)
+            async for event in service.runs.events(run.id, principal=LOCAL)
             if event.data.get("state") == "completed" and "node" in event.data
         }
         await service.durability.close()

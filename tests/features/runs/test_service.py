@@ -11,7 +11,7 @@ from pegboard import Policy, SchemaTool, ToolContext, ToolRegistry, ToolSpec
 from pegboard.core.graph import Edge, Graph, Node, NodeState, Wait
 from pegboard.core.ports.clock import Clock, SystemClock
 from pegboard.core.ports.run_store import RunQuery
-from pegboard.core.principal import Principal
+from pegboard.core.principal import LOCAL, Principal
 from pegboard.core.tool import Effect
 from pegboard.durability import StoredDurability
 from pegboard.errors import PlanNotFound, RunNotFound
@@ -200,4 +200,4 @@ async def test_a_document_in_place_of_a_graph_is_refused_with_what_to_write(
     with pytest.raises(
         TypeError, match=r"takes a Graph, not a dict: read a document with read_gra"
     ):
-        await service.runs.start_graph(document)
+        await service.runs.start_graph(document, principal=LOCAL)

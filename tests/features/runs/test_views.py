@@ -82,7 +82,7 @@ LONG = Graph(
 async def test_a_run_that_is_played_again_shows_when_its_steps_really_began() -> None:
     async with MemoryStorage() as storage:
         first = Slow(storage)
-        run_id = (await first.runs.start_graph(LONG)).id
+        run_id = (await first.runs.start_graph(LONG, principal=LOCAL)).id
         before = await coming_to_slow(first, run_id)
         await first.durability.close()
         await first.feed.close()
@@ -93,8 +93,8 @@ async def test_a_run_that_is_played_again_shows_when_its_steps_really_began() ->
         await again.runs.follow()
         between = await coming_to_slow(again, run_id)
         again.go.set()
-        await again.runs.wait(run_id)
-        after = await again.runs.get(run_id)
+        await again.runs.wait(run_id, principal=LOCAL)
+        after = await again.runs.get(run_id, principal=LOCAL)
         await again.durability.close()
         await again.feed.close()
         told = next(
@@ -129,7 +129,7 @@ class Slow(Service):
 
 async def coming_to_slow(service: Slow, run_id: str) -> RunView:
     for _ in range(500):
-        view = await service.runs.get(run_id)
+        view = await service.runs.get(run_id, principal=LOCAL)
         states = {run.id: run.state for run in view.result.nodes}
         parts = len(tuple(run for node in view.result.nodes for run in node))
         is_there = states["slow"] is NodeState.IN_PROGRESS and parts == 5 + 3 * 3

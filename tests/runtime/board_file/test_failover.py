@@ -9,6 +9,7 @@ from pydantic import ValidationError
 
 from pegboard.core.graph import Edge, Fallback, Graph, Node, NodeState, Wait
 from pegboard.core.ports.call_stores import HistoryQuery
+from pegboard.core.principal import LOCAL
 from pegboard.core.tool import Effect
 from pegboard.errors import ConfigError, GraphInvalid
 from pegboard.graphs import write_graph
@@ -47,13 +48,17 @@ def write(path: Path, *names: str, healing: str = "policy: apply") -> None:
 async def test_a_plan_goes_on_with_a_stand_in_and_everybody_is_told(board_file: Path) -> None:
     write(board_file, "courier", "post")
     async with Pegboard(board_file, data=board_file.parent / "data") as board:
-        first = await board.runs.wait((await board.runs.start_graph(_PLAN)).id)
+        first = await board.runs.wait(
+            (await board.runs.start_graph(_PLAN, principal=LOCAL)).id, principal=LOCAL
+        )
         write(board_file, "post")
         await board.reload()
-        checked = board.plans.check(write_graph(_PLAN))
-        second = await board.runs.wait((await board.runs.start_graph(_PLAN)).id)
-        told = [event.data async for event in board.runs.events(second.id)]
-        trail = await board.audit.records(kind="run")
+        checked = board.plans.check(write_graph(_PLAN), principal=LOCAL)
+        second = await board.runs.wait(
+            (await board.runs.start_graph(_PLAN, principal=LOCAL)).id, principal=LOCAL
+        )
+        told = [event.data async for event in board.runs.events(second.id, principal=LOCAL)]
+        trail = await board.audit.records(kind="run", principal=LOCAL)
 
     assert (first.result.output, second.result.output) == (10, 14)
     (node,) = second.to_dict()["nodes"]
@@ -74,8 +79,8 @@ async def test_by_default_it_is_only_named(board_file: Path) -> None:
         write(board_file, "post", healing="")
         await board.reload()
         with pytest.raises(GraphInvalid):
-            await board.runs.start_graph(_PLAN)
-        checked = board.plans.check(write_graph(_PLAN))
+            await board.runs.start_graph(_PLAN, principal=LOCAL)
+        checked = board.plans.check(write_graph(_PLAN), principal=LOCAL)
 
     assert "'post__price' could stand in for it." in checked.preview.faults[0].message
 
@@ -92,10 +97,13 @@ async def test_a_tool_that_went_is_no_fault_of_a_step_with_another(board_file: P
     async with Pegboard(board_file) as board:
         write(board_file, "post", healing="")
         await board.reload()
-        view = await board.runs.wait((await board.runs.start_graph(Graph(nodes=(chain,)))).id)
-        checked = board.plans.check(write_graph(Graph(nodes=(chain,))))
+        view = await board.runs.wait(
+            (await board.runs.start_graph(Graph(nodes=(chain,)), principal=LOCAL)).id,
+            principal=LOCAL,
+        )
+        checked = board.plans.check(write_graph(Graph(nodes=(chain,))), principal=LOCAL)
         with pytest.raises(GraphInvalid, match="There is no tool 'courier__prise'"):
-            await board.runs.start_graph(mistaken)
+            await board.runs.start_graph(mistaken, principal=LOCAL)
 
     (node,) = view.result.nodes
     assert (node.state, node.tool) == ("completed", "post__price")
@@ -109,7 +117,9 @@ async def test_a_changed_policy_holds_at_once(board_file: Path) -> None:
     async with Pegboard(board_file) as board:
         write(board_file, "post")
         await board.reload()
-        view = await board.runs.wait((await board.runs.start_graph(_PLAN)).id)
+        view = await board.runs.wait(
+            (await board.runs.start_graph(_PLAN, principal=LOCAL)).id, principal=LOCAL
+        )
 
     assert view.result.state is NodeState.COMPLETED
 
@@ -140,10 +150,10 @@ async def test_what_is_switched_off_stays_undone_unless_the_file_says_otherwise(
     wait = Node(id="wait", kind="wait", wait=Wait(seconds=0.2))
     later = dataclasses.replace(_PLAN.nodes[0], edges=(Edge(node="wait"),))
     async with Pegboard(board_file) as board:
-        run = await board.runs.start_graph(Graph(nodes=(wait, later)))
-        await board.switches.off("tool", "courier__*", reason="it charges twice")
-        checked = board.plans.check(write_graph(_PLAN))
-        view = await board.runs.wait(run.id)
+        run = await board.runs.start_graph(Graph(nodes=(wait, later)), principal=LOCAL)
+        await board.switches.off("tool", "courier__*", reason="it charges twice", principal=LOCAL)
+        checked = board.plans.check(write_graph(_PLAN), principal=LOCAL)
+        view = await board.runs.wait(run.id, principal=LOCAL)
 
     goes_on = state is NodeState.COMPLETED
     assert view.result.state is state
@@ -156,12 +166,16 @@ async def test_what_is_switched_off_stays_undone_unless_the_file_says_otherwise(
 async def test_after_a_restart_it_is_still_known_what_a_tool_was(board_file: Path) -> None:
     write(board_file, "courier", "post")
     async with Pegboard(board_file, data=board_file.parent / "data") as board:
-        proposed = board.tool_health.replacements.find("courier__price").to_dict()["proposals"]
+        proposed = board.tool_health.replacements.find("courier__price", principal=LOCAL).to_dict()[
+            "proposals"
+        ]
     (board_file.parent / "courier.py").write_text("raise RuntimeError('it moved')")
     async with Pegboard(board_file, data=board_file.parent / "data") as board:
-        gone = board.tool_health.replacements.find("courier__price").to_dict()
-        checked = board.plans.check(write_graph(_PLAN))
-        view = await board.runs.wait((await board.runs.start_graph(_PLAN)).id)
+        gone = board.tool_health.replacements.find("courier__price", principal=LOCAL).to_dict()
+        checked = board.plans.check(write_graph(_PLAN), principal=LOCAL)
+        view = await board.runs.wait(
+            (await board.runs.start_graph(_PLAN, principal=LOCAL)).id, principal=LOCAL
+        )
 
     assert gone["is_gone"]
     assert gone["proposals"] == proposed
@@ -176,9 +190,11 @@ async def test_the_record_of_a_call_says_in_whose_place_it_was(board_file: Path)
     async with Pegboard(settings=Settings(board=board_file, data=data, audit="reads")) as board:
         write(board_file, "post")
         await board.reload()
-        view = await board.runs.wait((await board.runs.start_graph(_PLAN)).id)
+        view = await board.runs.wait(
+            (await board.runs.start_graph(_PLAN, principal=LOCAL)).id, principal=LOCAL
+        )
         page = await board.history.calls(HistoryQuery(instead_of="courier__price"))
-        trail = await board.audit.records(kind="call")
+        trail = await board.audit.records(kind="call", principal=LOCAL)
 
     (call,) = page.calls
     assert (call["tool"], call["run_id"]) == ("post__price", view.id)

@@ -10,6 +10,7 @@ import pytest
 from pegboard.concurrency.closable_lock import ClosableLock as StorageGate
 from pegboard.core.ports.catalogue_stores import HeldDefinition, Pin
 from pegboard.core.ports.source import SourceKind
+from pegboard.core.principal import LOCAL
 from pegboard.core.tool import Tool, ToolSpec
 from pegboard.errors import SourceUnavailable, Unavailable
 from pegboard.features.pins import PinCheck, Pins
@@ -161,7 +162,7 @@ async def test_a_decision_is_on_the_board_at_once_and_told_to_who_listens() -> N
     await placing.publish_tools(state, [foreign("find", "Find more.")])
     registry.changes.listen(lambda kind, _: heard.append(kind))
 
-    await pins.approve_all("shop")
+    await pins.approve_all("shop", principal=LOCAL)
 
     assert registry.get("shop__find").spec.description == "Find more."
     assert "tools" in heard

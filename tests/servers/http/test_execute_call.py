@@ -55,7 +55,9 @@ async def test_an_id_of_before_calls_the_version_of_before(
 ) -> None:
     seek = {"tool_id": "seek_v1", "type": "RestAPI", "url": "https://api.example.com/items"}
     for key in ("old", "new"):
-        await board.catalogue.register([{**seek, "method": "GET", "input_schema": {key: "string"}}])
+        await board.catalogue.register(
+            [{**seek, "method": "GET", "input_schema": {key: "string"}}], principal=LOCAL
+        )
     wrong: dict[str, Any] = {**named, "input": {"new": "x"}}
 
     before = await outcome(board, **wrong)

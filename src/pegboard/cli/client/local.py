@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, cast
 
 from pegboard.cli.client.port import Answer, Drawing, FoundTools
+from pegboard.core.principal import LOCAL
 from pegboard.errors import GraphInvalid, PegboardError, ToolNotFound
 
 if TYPE_CHECKING:
@@ -130,14 +131,14 @@ class LocalBoard:
         from pegboard.features.plans.views import show_plan
         from pegboard.rendering.text import mermaid
 
-        return show_plan(await self._board.plans.make(request), mermaid)
+        return show_plan(await self._board.plans.make(request, principal=LOCAL), mermaid)
 
     async def check_plan(self, document: Mapping[str, Any]) -> Answer:
         """Check a plan or a graph."""
         from pegboard.features.plans.views import show_check
         from pegboard.rendering.text import mermaid
 
-        return show_check(self._board.plans.check(document), mermaid)
+        return show_check(self._board.plans.check(document, principal=LOCAL), mermaid)
 
     async def start_run(
         self, plan: "str | Mapping[str, Any]", params: Mapping[str, Any], *, key: str
@@ -156,19 +157,21 @@ class LocalBoard:
         """One page of runs."""
         from pegboard.core.ports.run_store import RunQuery
 
-        page = await self._board.runs.list(RunQuery(state=state, limit=limit, cursor=cursor))
+        page = await self._board.runs.list(
+            RunQuery(state=state, limit=limit, cursor=cursor), principal=LOCAL
+        )
         runs = [view.to_dict() for view in page.runs]
         return {"runs": runs, "next_cursor": page.next_cursor or None}
 
     async def show_run(self, run_id: str) -> Answer:
         """The current state of a run."""
-        return (await self._board.runs.get(run_id)).to_dict()
+        return (await self._board.runs.get(run_id, principal=LOCAL)).to_dict()
 
     async def draw_run(self, run_id: str, drawing: Drawing) -> str:
         """A run as a picture or a flow chart."""
         from pegboard.rendering import svg, text
 
-        view = await self._board.runs.get(run_id)
+        view = await self._board.runs.get(run_id, principal=LOCAL)
         match drawing:
             case "svg":
                 return svg.chart(view.graph, view.result)
@@ -179,11 +182,11 @@ class LocalBoard:
 
     async def wait_for_run(self, run_id: str) -> Answer:
         """The state of a run once it has ended or is suspended."""
-        return (await self._board.runs.wait(run_id)).to_dict()
+        return (await self._board.runs.wait(run_id, principal=LOCAL)).to_dict()
 
     async def list_agents(self) -> Answer:
         """The agents that can be chosen."""
-        return {"agents": self._board.agents.list()}
+        return {"agents": self._board.agents.list(principal=LOCAL)}
 
     async def chat(
         self,
@@ -208,19 +211,20 @@ class LocalBoard:
                 model=model,
                 engine=engine,
                 files=given,
-            )
+            ),
+            principal=LOCAL,
         )
-        async for event in conversations.follow(sent.conversation, until=sent.id):
+        async for event in conversations.follow(sent.conversation, until=sent.id, principal=LOCAL):
             yield event
 
     async def follow_run(self, run_id: str, *, after: int) -> "AsyncGenerator[RunEvent]":
         """The events of a run after this one, until it has ended."""
-        async for event in self._board.runs.events(run_id, after=after):
+        async for event in self._board.runs.events(run_id, after=after, principal=LOCAL):
             yield event
 
     async def last_event(self, run_id: str) -> int:
         """The number of the last event of a run."""
-        return await self._board.runs.last_event(run_id)
+        return await self._board.runs.last_event(run_id, principal=LOCAL)
 
     async def control_run(
         self, run_id: str, action: Literal["pause", "resume", "cancel"]
@@ -228,15 +232,17 @@ class LocalBoard:
         """Pause, resume or cancel a run."""
         runs = self._board.runs
         act = {"pause": runs.pause, "resume": runs.resume, "cancel": runs.cancel}[action]
-        return (await act(run_id)).to_dict()
+        return (await act(run_id, principal=LOCAL)).to_dict()
 
     async def answer_run(self, run_id: str, pending_id: str, answer: Any) -> Answer:
         """Answer a question of a run."""
-        return (await self._board.runs.answer(run_id, pending_id, answer)).to_dict()
+        return (
+            await self._board.runs.answer(run_id, pending_id, answer, principal=LOCAL)
+        ).to_dict()
 
     async def send_to_run(self, run_id: str, event: str, message: Any) -> Answer:
         """Send a run a message."""
-        return (await self._board.runs.send(run_id, event, message)).to_dict()
+        return (await self._board.runs.send(run_id, event, message, principal=LOCAL)).to_dict()
 
     async def show_graph(
         self,
@@ -264,11 +270,13 @@ class LocalBoard:
 
     async def show_replacements(self, tool: str) -> Answer:
         """Substitutes for a tool."""
-        return self._board.tool_health.replacements.find(tool).to_dict()
+        return self._board.tool_health.replacements.find(tool, principal=LOCAL).to_dict()
 
     async def update_graph(self, change: "GraphChange") -> Answer:
         """Change the dependency graph; returns the new one."""
-        return self._graph_dict(await self._board.dependencies.update(change, origin="cli"))
+        return self._graph_dict(
+            await self._board.dependencies.update(change, origin="cli", principal=LOCAL)
+        )
 
     async def list_approvals(self, *, state: str, tool: str, limit: int, cursor: str) -> Answer:
         """One page of approvals."""
@@ -276,20 +284,20 @@ class LocalBoard:
         from pegboard.features.approvals.schemas import page_to_dict
 
         query = ApprovalQuery(state=state, tool=tool, limit=limit, cursor=cursor)
-        return page_to_dict(await self._stored.approvals.list(query))
+        return page_to_dict(await self._stored.approvals.list(query, principal=LOCAL))
 
     async def show_approval(self, approval: str) -> Answer:
         """An approval; with what it may be approved for where a board is open."""
         from pegboard.features.approvals.schemas import approval_to_dict
         from pegboard.runtime.wiring.offline import OfflineBoard
 
-        found = await self._stored.approvals.get(approval)
+        found = await self._stored.approvals.get(approval, principal=LOCAL)
         data = approval_to_dict(found)
         if not isinstance(self._opened, OfflineBoard):
             runs = [found.run_id] if found.run_id else []
-            known = await self._board.conversations.find_of_runs(runs)
+            known = await self._board.conversations.find_of_runs(runs, principal=LOCAL)
             grants = self._board.approvals.grants
-            data["scopes"] = grants.list_scopes(found, known.get(found.run_id))
+            data["scopes"] = grants.list_scopes(found, known.get(found.run_id), principal=LOCAL)
         return data
 
     async def decide_approval(
@@ -306,7 +314,9 @@ class LocalBoard:
 
         service = self._stored.approvals
         return approval_to_dict(
-            await service.decide(approval, decision, note=note, arguments=arguments, scope=scope)
+            await service.decide(
+                approval, decision, note=note, arguments=arguments, scope=scope, principal=LOCAL
+            )
         )
 
     async def list_pins(self, *, source: str, limit: int, cursor: str) -> Answer:
@@ -314,14 +324,16 @@ class LocalBoard:
         from pegboard.features.pins.schemas import pins_to_dict
 
         service = self._stored.pins
-        return pins_to_dict(await service.list_pins(source=source, limit=limit, cursor=cursor))
+        return pins_to_dict(
+            await service.list_pins(source=source, limit=limit, cursor=cursor, principal=LOCAL)
+        )
 
     async def list_held(self, *, source: str, state: str, limit: int, cursor: str) -> Answer:
         """One page of held definitions."""
         from pegboard.features.pins.schemas import definitions_to_dict
 
         page = await self._stored.pins.list_held(
-            source=source, state=state, limit=limit, cursor=cursor
+            source=source, state=state, limit=limit, cursor=cursor, principal=LOCAL
         )
         return definitions_to_dict(page)
 
@@ -329,7 +341,7 @@ class LocalBoard:
         """The held definition of a tool."""
         from pegboard.features.pins.schemas import definition_to_dict
 
-        return definition_to_dict(await self._stored.pins.get(source, tool))
+        return definition_to_dict(await self._stored.pins.get(source, tool, principal=LOCAL))
 
     async def decide_held(
         self, source: str, tool: str, decision: Literal["approve", "reject"], *, digest: str
@@ -338,8 +350,8 @@ class LocalBoard:
         from pegboard.features.pins.schemas import definition_to_dict
 
         pins = self._stored.pins
-        wanted = digest or (await pins.get(source, tool)).digest
-        held = await pins.decide(source, tool, decision, digest=wanted)
+        wanted = digest or (await pins.get(source, tool, principal=LOCAL)).digest
+        held = await pins.decide(source, tool, decision, digest=wanted, principal=LOCAL)
         state = "approved" if decision == "approve" else "rejected"
         return definition_to_dict(held, state=state)
 
@@ -347,14 +359,14 @@ class LocalBoard:
         """Approve all definitions of a source that wait."""
         from pegboard.features.pins.schemas import definition_to_dict
 
-        done = await self._stored.pins.approve_all(source)
+        done = await self._stored.pins.approve_all(source, principal=LOCAL)
         return [definition_to_dict(item, state="approved") for item in done]
 
     async def list_switches(self) -> Answer:
         """Everything that is turned off."""
         from pegboard.features.kill_switches.schemas import switches_to_dict
 
-        return switches_to_dict(await self._stored.switches.list())
+        return switches_to_dict(await self._stored.switches.list(principal=LOCAL))
 
     async def turn_switch(
         self, turn: Literal["on", "off"], kind: "SwitchKind", name: str, *, reason: str
@@ -364,29 +376,37 @@ class LocalBoard:
 
         service = self._stored.switches
         if turn == "on":
-            return switch_to_dict(await service.on(kind, name))
-        return switch_to_dict(await service.off(kind, name, reason=reason))
+            return switch_to_dict(await service.on(kind, name, principal=LOCAL))
+        return switch_to_dict(await service.off(kind, name, reason=reason, principal=LOCAL))
 
     async def list_audit(self, *, after: int, kind: str, limit: int) -> list[Answer]:
         """Records of the audit trail."""
         from pegboard.features.audit.schemas import record_to_dict
 
-        records = await self._stored.audit.records(after=after, kind=kind, limit=limit)
+        records = await self._stored.audit.records(
+            after=after, kind=kind, limit=limit, principal=LOCAL
+        )
         return [record_to_dict(record) for record in records]
 
     async def verify_audit(self, anchor: str) -> Answer:
         """Verify the audit trail."""
         from pegboard.features.audit.schemas import anchor_of, report_to_dict
 
-        return report_to_dict(await self._stored.audit.verify(anchor=anchor_of(anchor)))
+        return report_to_dict(
+            await self._stored.audit.verify(anchor=anchor_of(anchor), principal=LOCAL)
+        )
 
     async def list_entries(self, query: "EntryQuery") -> Answer:
         """The entries of the board's marketplaces."""
-        return await self._board.marketplace.browse(query)
+        return await self._board.marketplace.browse(query, principal=LOCAL)
 
     async def review_entry(self, marketplace: str, entry: str, choice: "EntrySelection") -> Answer:
         """Review an entry of a marketplace."""
-        return dict((await self._board.marketplace.review(marketplace, entry, choice)).shown)
+        return dict(
+            (
+                await self._board.marketplace.review(marketplace, entry, choice, principal=LOCAL)
+            ).shown
+        )
 
     async def _find(self, name: str) -> "Tool":
         """Find a tool by name or id, waiting only for its own source."""
@@ -400,11 +420,11 @@ class LocalBoard:
         self, plan: "str | Mapping[str, Any]", params: Mapping[str, Any], key: str
     ) -> "RunView":
         if isinstance(plan, str):
-            return await self._board.runs.start_plan(plan, params, key=key)
+            return await self._board.runs.start_plan(plan, params, key=key, principal=LOCAL)
         from pegboard.graphs.documents.read import is_plan, read_graph
 
         return await self._board.runs.start_graph(
-            read_graph(plan), params, key=key, as_plan=is_plan(plan)
+            read_graph(plan), params, key=key, as_plan=is_plan(plan), principal=LOCAL
         )
 
     def _graph_dict(self, found: "DependencyGraph") -> Answer:

@@ -19,6 +19,7 @@ from pegboard.cli.options import (
 )
 from pegboard.cli.output.sources import reason_of
 from pegboard.cli.output.tables import count_noun, say_json, table
+from pegboard.core.principal import LOCAL
 from pegboard.errors import ConfigError
 
 if TYPE_CHECKING:
@@ -142,7 +143,7 @@ def _board(chosen: "Settings") -> list[Check]:
         sandbox = {item.back_end: item.reason for item in await opened.sandbox_findings()}
         found = await opened.health()
         rules = [_rule(rule.to_dict()) for rule in opened.find_unused_rules()]
-        agents = list(map(_agent, opened.agents.list()))
+        agents = list(map(_agent, opened.agents.list(principal=LOCAL)))
         return found, rules, sandbox, [*_entries(opened), *agents]
 
     name = str(chosen.board) if chosen.board is not None else "built-in tools only"

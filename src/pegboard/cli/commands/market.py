@@ -23,6 +23,7 @@ from pegboard.cli.options import (
 )
 from pegboard.cli.output.marketplace import print_review
 from pegboard.cli.output.tables import count_noun, first_line, note, say_json, table
+from pegboard.core.principal import LOCAL
 from pegboard.errors import ConfigError, InvalidRequest
 
 if TYPE_CHECKING:
@@ -236,8 +237,10 @@ def _review(
 
     async def look(opened: "Pegboard") -> "Review":
         if digest:
-            return await opened.marketplace.confirm(marketplace, rest, choice, digest=digest)
-        return await opened.marketplace.review(marketplace, rest, choice)
+            return await opened.marketplace.confirm(
+                marketplace, rest, choice, digest=digest, principal=LOCAL
+            )
+        return await opened.marketplace.review(marketplace, rest, choice, principal=LOCAL)
 
     return with_board(_without_data(settings(board)), look, whole=False)
 

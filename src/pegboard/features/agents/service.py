@@ -4,7 +4,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from pegboard.core.principal import LOCAL, Principal
+from pegboard.core.principal import Principal
 from pegboard.core.suggestions import did_you_mean
 from pegboard.core.tool import Tool, is_for_models
 from pegboard.engines import AgentLimits, Engine
@@ -75,11 +75,11 @@ class Agents:
         self._registry = registry
         self._profiles = profiles
 
-    def list(self, *, principal: Principal = LOCAL) -> list[dict[str, Any]]:
+    def list(self, *, principal: Principal) -> list[dict[str, Any]]:
         """The agents as data, without their instructions; unavailable ones with the reason."""
         return [self._view(profile, principal) for profile in self._profiles()]
 
-    def show(self, name: str, *, principal: Principal = LOCAL) -> dict[str, Any]:
+    def show(self, name: str, *, principal: Principal) -> dict[str, Any]:
         """One agent as data. Raises as `find`."""
         return self._view(self.find(name), principal)
 
@@ -129,9 +129,7 @@ class Agents:
             )
         return profile, selection
 
-    def select_tools(
-        self, profile: AgentProfile, *, principal: Principal = LOCAL
-    ) -> AgentToolSelection:
+    def select_tools(self, profile: AgentProfile, *, principal: Principal) -> AgentToolSelection:
         """The tools of an agent that a caller may see now."""
         registry = self._registry
         if profile.tools is None:

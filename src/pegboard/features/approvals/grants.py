@@ -12,7 +12,7 @@ from pegboard.core.ports.conversation_store import (
     ConversationStore,
     find_conversation_of_run,
 )
-from pegboard.core.principal import LOCAL, Principal
+from pegboard.core.principal import Principal
 from pegboard.errors import ConversationNotFound, InvalidRequest
 from pegboard.execution.approval_requests import decide_by_grant
 from pegboard.execution.audit_first import record_in_audit
@@ -47,7 +47,7 @@ class Grants:
         self._prove = prove
 
     def list_scopes(
-        self, approval: Approval, conversation: Conversation | None, *, principal: Principal = LOCAL
+        self, approval: Approval, conversation: Conversation | None, *, principal: Principal
     ) -> list[Scope]:
         """What this caller may approve a pending request for; empty when it cannot be decided.
 
@@ -130,7 +130,7 @@ class Grants:
         ]
 
     async def revoke(
-        self, conversation: str, grant: str, *, principal: Principal = LOCAL
+        self, conversation: str, grant: str, *, principal: Principal
     ) -> ConversationGrant:
         """Revoke a standing approval: later calls ask again.
 

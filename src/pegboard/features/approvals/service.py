@@ -17,7 +17,7 @@ from pegboard.core.ports.approval_store import (
 )
 from pegboard.core.ports.audit_store import AuditEntry, Prove, skip_proof
 from pegboard.core.ports.conversation_store import Conversation, ConversationStore
-from pegboard.core.principal import LOCAL, Principal
+from pegboard.core.principal import Principal
 from pegboard.errors import (
     AccessDenied,
     ApprovalDecided,
@@ -115,7 +115,7 @@ class Approvals:
         self.grants = Grants(registry, conversations, prove=prove)
 
     async def list(
-        self, query: ApprovalQuery | None = None, *, principal: Principal = LOCAL
+        self, query: ApprovalQuery | None = None, *, principal: Principal
     ) -> ApprovalPage:
         """Return one page of the approvals that this caller may see, newest first.
 
@@ -136,7 +136,7 @@ class Approvals:
         self,
         approval_id: str,
         *,
-        principal: Principal = LOCAL,
+        principal: Principal,
     ) -> Approval:
         """Return an approval.
 
@@ -156,7 +156,7 @@ class Approvals:
         note: str = "",
         arguments: Mapping[str, Any] | None = None,
         scope: Scope = "once",
-        principal: Principal = LOCAL,
+        principal: Principal,
     ) -> Approval:
         """Decide an approval. The call itself runs when its caller repeats it.
 

@@ -3,7 +3,7 @@
 from typing import Any
 
 from pegboard.core.ports.audit_store import AuditRecord, AuditReport, AuditStore
-from pegboard.core.principal import LOCAL, Principal
+from pegboard.core.principal import Principal
 from pegboard.features.permissions import check_may_read_audit
 
 
@@ -27,7 +27,7 @@ class Audit:
         after: int = 0,
         limit: int = 100,
         kind: str = "",
-        principal: Principal = LOCAL,
+        principal: Principal,
     ) -> list[AuditRecord]:
         """Return records after a sequence number, oldest first.
 
@@ -40,7 +40,7 @@ class Audit:
         return list(await self._store.records(after=after, limit=limit, kind=kind, tenant=tenant))
 
     async def verify(
-        self, *, anchor: tuple[int, str] | None = None, principal: Principal = LOCAL
+        self, *, anchor: tuple[int, str] | None = None, principal: Principal
     ) -> AuditReport:
         """Read the whole chain and report whether it is intact.
 

@@ -9,7 +9,7 @@ from typing import Any
 from pegboard.concurrency.cooperative import iterate_cooperatively
 from pegboard.core.ports.audit_store import Prove, skip_proof
 from pegboard.core.ports.catalogue_stores import CatalogueStore, VersionStatus
-from pegboard.core.principal import LOCAL, Principal
+from pegboard.core.principal import Principal
 from pegboard.core.tool import ToolSpec
 from pegboard.errors import InvalidRequest, ToolNotFound, Unavailable
 from pegboard.execution.audit_first import record_in_audit
@@ -88,7 +88,7 @@ class CatalogueService(CatalogueQueries):
         self,
         definitions: Sequence[Mapping[str, Any]],
         *,
-        principal: Principal = LOCAL,
+        principal: Principal,
         origin: str = "api",
     ) -> list[RegistrationResult]:
         """Register all of these definitions or none; each changed definition becomes a new version.
@@ -157,7 +157,7 @@ class CatalogueService(CatalogueQueries):
             await self._restore_removed(item.name, item.version)
         return found, before
 
-    async def remove(self, name: str, *, principal: Principal = LOCAL) -> None:
+    async def remove(self, name: str, *, principal: Principal) -> None:
         """Remove a registered tool from the board; its versions stay, and can be rolled back to.
 
         Args:
@@ -213,7 +213,7 @@ class CatalogueService(CatalogueQueries):
             await self._mark(name, version, "active")
 
     async def roll_back(
-        self, name: str, version: str, *, principal: Principal = LOCAL
+        self, name: str, version: str, *, principal: Principal
     ) -> RegistrationResult:
         """Make an older version of a tool current, also after it was removed.
 
@@ -240,7 +240,7 @@ class CatalogueService(CatalogueQueries):
         return RegistrationResult(spec=tool.spec, version=version, is_current=True)
 
     async def deprecate(
-        self, name: str, version: str = "", *, on: date | None = None, principal: Principal = LOCAL
+        self, name: str, version: str = "", *, on: date | None = None, principal: Principal
     ) -> RegistrationResult:
         """Deprecate a version; it can still be called.
 

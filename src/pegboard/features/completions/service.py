@@ -18,7 +18,7 @@ from pegboard.core.model_messages import (
     read_message,
     to_dict,
 )
-from pegboard.core.principal import LOCAL, Principal
+from pegboard.core.principal import Principal
 from pegboard.engines import place_event
 from pegboard.errors import InvalidRequest, RunNotFound
 from pegboard.features.runs import Runs, RunView
@@ -104,7 +104,7 @@ class Completions:
         self._runs = runs
 
     async def start(
-        self, request: CompletionRequest, *, principal: Principal = LOCAL, key: str = ""
+        self, request: CompletionRequest, *, principal: Principal, key: str = ""
     ) -> str:
         """Start an answer; the id of its run.
 
@@ -128,9 +128,7 @@ class Completions:
         )
         return view.id
 
-    async def follow(
-        self, run_id: str, *, principal: Principal = LOCAL
-    ) -> AsyncGenerator[CompletionEvent]:
+    async def follow(self, run_id: str, *, principal: Principal) -> AsyncGenerator[CompletionEvent]:
         """What happens while an answer is made; last its end.
 
         Raises:
@@ -154,17 +152,17 @@ class Completions:
                 )
         yield _read_end(await self._runs.get(run_id, principal=principal))
 
-    async def finish(self, run_id: str, *, principal: Principal = LOCAL) -> CompletionEnd:
+    async def finish(self, run_id: str, *, principal: Principal) -> CompletionEnd:
         """Wait for the end of an answer, approvals included. Raises as `follow`."""
         async for _ in self._runs.events(run_id, principal=principal):
             pass
         return _read_end(await self._runs.get(run_id, principal=principal))
 
-    async def cancel(self, run_id: str, *, principal: Principal = LOCAL) -> None:
+    async def cancel(self, run_id: str, *, principal: Principal) -> None:
         """Stop an answer; one that has ended stays as it is. Raises as `follow`."""
         await self._runs.cancel(run_id, principal=principal)
 
-    async def read_messages(self, run_id: str, *, principal: Principal = LOCAL) -> list[Message]:
+    async def read_messages(self, run_id: str, *, principal: Principal) -> list[Message]:
         """The conversation with an answer that has ended, to go on with.
 
         Raises:

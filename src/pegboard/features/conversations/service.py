@@ -18,7 +18,7 @@ from pegboard.core.ports.conversation_store import (
     ConversationStore,
     Exchange,
 )
-from pegboard.core.principal import LOCAL, Principal
+from pegboard.core.principal import Principal
 from pegboard.engines.agent import Engine
 from pegboard.errors import ConversationNotFound, InvalidRequest, RunNotFound
 from pegboard.features.conversations.answers import ConversationAnswers, run_key_of
@@ -111,7 +111,7 @@ class Conversations:
 
     # sending
 
-    async def send(self, message: NewMessage, *, principal: Principal = LOCAL) -> Exchange:
+    async def send(self, message: NewMessage, *, principal: Principal) -> Exchange:
         """Store a message, and have it answered now or after those before it.
 
         Raises:
@@ -194,7 +194,7 @@ class Conversations:
     # reading and changing
 
     async def get(
-        self, conversation: str, *, principal: Principal = LOCAL
+        self, conversation: str, *, principal: Principal
     ) -> tuple[Conversation, list[Exchange]]:
         """A conversation with all its exchanges, those of other branches included.
 
@@ -208,7 +208,7 @@ class Conversations:
         return known, list(await self._store.exchanges(conversation))
 
     async def find_of_runs(
-        self, runs: Iterable[str], *, principal: Principal = LOCAL
+        self, runs: Iterable[str], *, principal: Principal
     ) -> dict[str, Conversation]:
         """The conversations whose messages these runs answer, of those that the caller may see."""
         found: dict[str, Conversation] = {}
@@ -220,7 +220,7 @@ class Conversations:
         return found
 
     async def list(
-        self, query: ConversationQuery | None = None, *, principal: Principal = LOCAL
+        self, query: ConversationQuery | None = None, *, principal: Principal
     ) -> ConversationPage:
         """One page of the caller's conversations, the last changed first.
 
@@ -233,7 +233,7 @@ class Conversations:
         return await self._store.conversations(wanted)
 
     async def change(
-        self, conversation: str, changes: Mapping[str, str], *, principal: Principal = LOCAL
+        self, conversation: str, changes: Mapping[str, str], *, principal: Principal
     ) -> Conversation:
         """Change the title, the agent or the model of a conversation.
 
@@ -258,7 +258,7 @@ class Conversations:
             return dict(changes)
         return {**changes, "agent": self._resolve_agent(changes["agent"])}
 
-    async def delete(self, conversation: str, *, principal: Principal = LOCAL) -> None:
+    async def delete(self, conversation: str, *, principal: Principal) -> None:
         """Stop and delete a conversation.
 
         Raises:
@@ -270,7 +270,7 @@ class Conversations:
             await self._files.remove(conversation, principal)
         self.notify(conversation)
 
-    async def stop(self, conversation: str, *, principal: Principal = LOCAL) -> bool:
+    async def stop(self, conversation: str, *, principal: Principal) -> bool:
         """Withdraw what is queued and stop the answer in progress; whether there was one.
 
         Raises:
@@ -289,9 +289,7 @@ class Conversations:
         self.notify(conversation)
         return working is not None
 
-    async def withdraw(
-        self, conversation: str, message: str, *, principal: Principal = LOCAL
-    ) -> Exchange:
+    async def withdraw(self, conversation: str, message: str, *, principal: Principal) -> Exchange:
         """Withdraw a message that waits; one that is being answered is left as it is.
 
         Raises:
@@ -316,7 +314,7 @@ class Conversations:
         *,
         after: Position | None = None,
         until: str = "",
-        principal: Principal = LOCAL,
+        principal: Principal,
     ) -> AsyncGenerator[ChatEvent]:
         """The events of a conversation, from those that are stored to those that come.
 

@@ -9,7 +9,7 @@ from pegboard.access import may_know
 from pegboard.core.event import BoardChanged
 from pegboard.core.ports.audit_store import Prove, skip_proof
 from pegboard.core.ports.catalogue_stores import DependencyStore
-from pegboard.core.principal import LOCAL, Principal
+from pegboard.core.principal import Principal
 from pegboard.core.tool import ToolSpec
 from pegboard.errors import DependencyCycle, Unavailable
 from pegboard.execution.audit_first import record_in_audit
@@ -182,7 +182,7 @@ class DependencyService:
         check_declared(named.values(), ours=ours, edges=edges)
 
     async def update(
-        self, change: GraphChange, *, principal: Principal = LOCAL, origin: str = "api"
+        self, change: GraphChange, *, principal: Principal, origin: str = "api"
     ) -> DependencyGraph:
         """Apply a change completely or not at all; tools are given by id or name.
 

@@ -8,7 +8,7 @@ from typing import Any
 from pegboard.access import Switches, decide, may_know
 from pegboard.core.decision import Action
 from pegboard.core.health import Health, HealthStatus
-from pegboard.core.principal import LOCAL, Principal
+from pegboard.core.principal import Principal
 from pegboard.core.tool import ToolSpec
 from pegboard.errors import SourceUnavailable, ToolNotFound, VersionNotFound
 from pegboard.registry import ToolRegistry
@@ -95,7 +95,7 @@ class Replacements:
         self._ids = {spec.name: spec.id for spec in (*self._gone.values(), *now.values())}
 
     def find(
-        self, name: str, *, principal: Principal = LOCAL, switches: Switches | None = None
+        self, name: str, *, principal: Principal, switches: Switches | None = None
     ) -> ReplacementProposals:
         """Propose replacements for a tool, as far as this caller may see them.
 
@@ -140,11 +140,11 @@ class Replacements:
                 return spec
         return self._find_registered(name) or self._seen(name)
 
-    def find_best(self, name: str, principal: Principal = LOCAL) -> str:
+    def find_best(self, name: str, principal: Principal) -> str:
         """Return the wire name of the best replacement; empty for none."""
         return next((tool.name for tool, _ in self._propose(name, principal)), "")
 
-    def find_certain(self, name: str, *, principal: Principal = LOCAL) -> tuple[ToolSpec, ...]:
+    def find_certain(self, name: str, *, principal: Principal) -> tuple[ToolSpec, ...]:
         """Return the certain replacements, best first; never raises."""
         return tuple(tool for tool, is_certain in self._propose(name, principal) if is_certain)
 

@@ -13,7 +13,7 @@ from pegboard.concurrency.log_and_continue import log_and_continue
 from pegboard.core.event import BoardChanged
 from pegboard.core.ports.audit_store import AuditEntry, Prove, skip_proof
 from pegboard.core.ports.kill_switch_store import Switch, SwitchKind, SwitchStore
-from pegboard.core.principal import LOCAL, Principal
+from pegboard.core.principal import Principal
 from pegboard.core.wire_names import MAX_SOURCE_LENGTH
 from pegboard.errors import InvalidRequest, PegboardError, SwitchNotFound, Unavailable
 from pegboard.features.permissions import check_may_switch
@@ -94,7 +94,7 @@ class KillSwitches:
         self._written = 0
         self.problem = ""
 
-    async def list(self, *, principal: Principal = LOCAL) -> Sequence[SwitchResult]:
+    async def list(self, *, principal: Principal) -> Sequence[SwitchResult]:
         """Return what is turned off, by kind and name; last what is off in this process only.
 
         Raises:
@@ -117,7 +117,7 @@ class KillSwitches:
         ]
 
     async def off(
-        self, kind: SwitchKind, name: str = "", *, reason: str = "", principal: Principal = LOCAL
+        self, kind: SwitchKind, name: str = "", *, reason: str = "", principal: Principal
     ) -> SwitchResult:
         """Turn something off: running calls finish, and the next call is refused.
 
@@ -159,9 +159,7 @@ class KillSwitches:
         self._announce("turned_off", switch, principal, detail)
         return SwitchResult(switch=switch, tools=self._count_tools(switch))
 
-    async def on(
-        self, kind: SwitchKind, name: str = "", *, principal: Principal = LOCAL
-    ) -> SwitchResult:
+    async def on(self, kind: SwitchKind, name: str = "", *, principal: Principal) -> SwitchResult:
         """Turn on what was turned off under the same name.
 
         Raises:

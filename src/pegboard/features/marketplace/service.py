@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from pegboard.core.event import BoardChanged
-from pegboard.core.principal import LOCAL, Principal
+from pegboard.core.principal import Principal
 from pegboard.core.suggestions import nearest_names
 from pegboard.errors import DefinitionChanged, DuplicateTool, EntryNotFound, InvalidRequest
 from pegboard.features.catalogue import CatalogueService, RegistrationResult
@@ -64,7 +64,7 @@ class Marketplace:
         self._looked_at: OrderedDict[str, Mapping[str, str]] = OrderedDict()
 
     async def browse(
-        self, wanted: EntryQuery | None = None, *, principal: Principal = LOCAL
+        self, wanted: EntryQuery | None = None, *, principal: Principal
     ) -> dict[str, Any]:
         """Return one page of entries; a catalogue that cannot be read does not affect the others.
 
@@ -89,7 +89,7 @@ class Marketplace:
         entry: str,
         choice: EntrySelection | None = None,
         *,
-        principal: Principal = LOCAL,
+        principal: Principal,
     ) -> Review:
         """Return everything that adding an entry would do, as its catalogue and server say now.
 
@@ -121,7 +121,7 @@ class Marketplace:
         choice: EntrySelection | None = None,
         *,
         digest: str,
-        principal: Principal = LOCAL,
+        principal: Principal,
     ) -> tuple[Review, list[RegistrationResult]]:
         """Register a reviewed entry completely or not at all.
 
@@ -162,7 +162,7 @@ class Marketplace:
         choice: EntrySelection | None = None,
         *,
         digest: str,
-        principal: Principal = LOCAL,
+        principal: Principal,
     ) -> Review:
         """Return the review with this digest, if it is still current.
 

@@ -10,7 +10,7 @@ from msgspec import structs
 from pegboard.core.event import BoardChanged
 from pegboard.core.ports.audit_store import Prove, skip_proof
 from pegboard.core.ports.catalogue_stores import HeldDefinition, Pin, PinDecision, PinStore
-from pegboard.core.principal import LOCAL, Principal
+from pegboard.core.principal import Principal
 from pegboard.core.wire_names import split_wire_name
 from pegboard.errors import AccessDenied, DefinitionChanged, DefinitionNotHeld
 from pegboard.execution.audit_first import record_in_audit, summarize_names
@@ -62,7 +62,7 @@ class Pins:
         source: str = "",
         cursor: str = "",
         limit: int = 50,
-        principal: Principal = LOCAL,
+        principal: Principal,
     ) -> KeysetPage[Pin]:
         """Return one page of approved definitions.
 
@@ -80,7 +80,7 @@ class Pins:
         state: str = "",
         cursor: str = "",
         limit: int = 50,
-        principal: Principal = LOCAL,
+        principal: Principal,
     ) -> KeysetPage[HeldDefinition]:
         """Return one page of held definitions: waiting, rejected or blocked.
 
@@ -94,7 +94,7 @@ class Pins:
         ]
         return page_of(held, cursor=cursor, limit=limit)
 
-    async def get(self, source: str, name: str, *, principal: Principal = LOCAL) -> HeldDefinition:
+    async def get(self, source: str, name: str, *, principal: Principal) -> HeldDefinition:
         """Return the held definition of a tool, by its upstream or its wire name.
 
         Raises:
@@ -118,7 +118,7 @@ class Pins:
         decision: Decision,
         *,
         digest: str,
-        principal: Principal = LOCAL,
+        principal: Principal,
     ) -> HeldDefinition:
         """Approve a held definition, or reject it and keep the approved one, if any.
 
@@ -149,9 +149,7 @@ class Pins:
             )
         return held
 
-    async def approve_all(
-        self, source: str, *, principal: Principal = LOCAL
-    ) -> Sequence[HeldDefinition]:
+    async def approve_all(self, source: str, *, principal: Principal) -> Sequence[HeldDefinition]:
         """Approve all waiting definitions of a source.
 
         Definitions that are decided by another request at the same time are left out.

@@ -10,7 +10,7 @@ from msgspec import convert
 from pegboard.concurrency.cooperative import Slices, run_at_once, run_cooperatively
 from pegboard.core.graph import Graph, is_large
 from pegboard.core.ports.run_store import RunStore, StoredPlan
-from pegboard.core.principal import LOCAL, Principal
+from pegboard.core.principal import Principal
 from pegboard.core.tool import Tool
 from pegboard.errors import GraphInvalid, PlanNotFound, SourceUnavailable
 from pegboard.features.permissions import may_see_plan
@@ -125,7 +125,7 @@ class Plans:
         """
         return self._planner.choose(capability, arguments, principal=principal)
 
-    async def make(self, request: PlanRequest, *, principal: Principal = LOCAL) -> MadePlan:
+    async def make(self, request: PlanRequest, *, principal: Principal) -> MadePlan:
         """Make a plan and store it, even if it has faults; they are part of the result.
 
         The parameters of the request become the defaults of the plan's runs.
@@ -162,7 +162,7 @@ class Plans:
             notes=made.notes,
         )
 
-    def check(self, document: Mapping[str, Any], *, principal: Principal = LOCAL) -> CheckedPlan:
+    def check(self, document: Mapping[str, Any], *, principal: Principal) -> CheckedPlan:
         """Return every fault of a plan or graph document, with its path; nothing is stored."""
         try:
             graph = read_graph(document)
@@ -172,7 +172,7 @@ class Plans:
         return CheckedPlan(graph=graph, preview=_locate_faults(document, graph, found))
 
     async def check_in_slices(
-        self, document: Mapping[str, Any], *, principal: Principal = LOCAL
+        self, document: Mapping[str, Any], *, principal: Principal
     ) -> CheckedPlan:
         """As `check`, while other tasks run; for servers."""
         try:
@@ -182,7 +182,7 @@ class Plans:
         found = await self._preview(graph, principal)
         return CheckedPlan(graph=graph, preview=_locate_faults(document, graph, found))
 
-    async def get(self, id: str, *, principal: Principal = LOCAL) -> MadePlan:  # noqa: A002 - a plan is known by its id
+    async def get(self, id: str, *, principal: Principal) -> MadePlan:  # noqa: A002 - a plan is known by its id
         """Return a stored plan, checked against the board as it is now.
 
         Raises:

@@ -5,7 +5,7 @@ from typing import Any, cast
 
 from pegboard.core.graph import Graph
 from pegboard.core.ports.run_store import RunEvent, RunQuery, RunStore, StoredRun
-from pegboard.core.principal import LOCAL, Principal
+from pegboard.core.principal import Principal
 from pegboard.errors import RunNotFound
 from pegboard.features.approvals import Approvals
 from pegboard.features.permissions import may_see_all_runs, may_see_run
@@ -68,7 +68,7 @@ class Runs:
         plan_id: str,
         params: Mapping[str, Any] | None = None,
         *,
-        principal: Principal = LOCAL,
+        principal: Principal,
         key: str = "",
     ) -> RunView:
         """Start a run of a plan.
@@ -94,7 +94,7 @@ class Runs:
         graph: Graph,
         params: Mapping[str, Any] | None = None,
         *,
-        principal: Principal = LOCAL,
+        principal: Principal,
         key: str = "",
         as_plan: bool = False,
     ) -> RunView:
@@ -127,7 +127,7 @@ class Runs:
         tool: str,
         arguments: Mapping[str, Any],
         *,
-        principal: Principal = LOCAL,
+        principal: Principal,
         seconds: float | None = None,
         key: str = "",
     ) -> RunView:
@@ -147,7 +147,7 @@ class Runs:
         graph = await self._starter.prepare_call(tool, arguments, principal, seconds=seconds)
         return await self._start(graph, {}, principal, key=key)
 
-    async def get(self, run_id: str, *, principal: Principal = LOCAL) -> RunView:
+    async def get(self, run_id: str, *, principal: Principal) -> RunView:
         """Return the current state of a run.
 
         Raises:
@@ -155,7 +155,7 @@ class Runs:
         """
         return await self._view(await self._visible(run_id, principal))
 
-    async def wait(self, run_id: str, *, principal: Principal = LOCAL) -> RunView:
+    async def wait(self, run_id: str, *, principal: Principal) -> RunView:
         """Wait until a run has ended or is suspended, and return its state.
 
         Raises:
@@ -167,7 +167,7 @@ class Runs:
         )
         return await self.get(run_id, principal=principal)
 
-    async def list(self, query: RunQuery | None = None, *, principal: Principal = LOCAL) -> RunList:
+    async def list(self, query: RunQuery | None = None, *, principal: Principal) -> RunList:
         """Return one page of the runs that this caller may see, newest first.
 
         Raises:
@@ -188,12 +188,12 @@ class Runs:
         page = await self._store.runs(wanted)
         return RunList(runs=tuple(map(summarize, page.runs)), next_cursor=page.next_cursor)
 
-    async def pause(self, run_id: str, *, principal: Principal = LOCAL) -> RunView:
+    async def pause(self, run_id: str, *, principal: Principal) -> RunView:
         """Pause a run: no new step starts, and steps that are running finish."""
         await self._control.pause(await self._visible(run_id, principal), principal=principal)
         return await self.get(run_id, principal=principal)
 
-    async def resume(self, run_id: str, *, principal: Principal = LOCAL) -> RunView:
+    async def resume(self, run_id: str, *, principal: Principal) -> RunView:
         """Resume a paused run, or one whose process died, and deliver pending decisions to it."""
         await self._control.resume(await self._visible(run_id, principal), principal=principal)
         view = await self.get(run_id, principal=principal)
@@ -201,7 +201,7 @@ class Runs:
             await self._approvals.catch_up()
         return view
 
-    async def cancel(self, run_id: str, *, principal: Principal = LOCAL) -> RunView:
+    async def cancel(self, run_id: str, *, principal: Principal) -> RunView:
         """Cancel a run, its running steps and its pending approvals."""
         await self._control.cancel(await self._visible(run_id, principal), principal=principal)
         if self._approvals is not None:
@@ -210,7 +210,7 @@ class Runs:
         return await self.get(run_id, principal=principal)
 
     async def answer(
-        self, run_id: str, pending_id: str, answer: Any, *, principal: Principal = LOCAL
+        self, run_id: str, pending_id: str, answer: Any, *, principal: Principal
     ) -> RunView:
         """Answer a question of a run, or decide the approval that it waits for.
 
@@ -235,7 +235,7 @@ class Runs:
         message: Any = None,
         *,
         message_id: str = "",
-        principal: Principal = LOCAL,
+        principal: Principal,
     ) -> RunView:
         """Send a named message to a run; a message id that was used before is ignored.
 
@@ -247,7 +247,7 @@ class Runs:
         return await self.get(run_id, principal=principal)
 
     async def events(
-        self, run_id: str, *, after: int = 0, principal: Principal = LOCAL
+        self, run_id: str, *, after: int = 0, principal: Principal
     ) -> AsyncGenerator[RunEvent]:
         """Stream the events of a run until it has ended.
 
@@ -266,7 +266,7 @@ class Runs:
         async for event in coming:
             yield event
 
-    async def last_event(self, run_id: str, *, principal: Principal = LOCAL) -> int:
+    async def last_event(self, run_id: str, *, principal: Principal) -> int:
         """Return the sequence number of the latest event of a run, for `events(after=...)`.
 
         Raises:

@@ -11,6 +11,7 @@ from tests.features.conversations.made import ORDER, TOTAL, find_order, refund
 from tests.servers.http.live import a_server
 
 from pegboard.core.model_messages import ModelUsage
+from pegboard.core.principal import LOCAL
 from pegboard.runtime import Pegboard
 from pegboard.testing import ScriptedModel, Turn
 
@@ -149,7 +150,7 @@ async def test_an_answer_waits_for_an_approval(door: Door) -> None:
     door.model.add([Turn(calls=(("refund", {"number": 7}),)), Turn(text="Done.")])
     asking = asyncio.create_task(door.client.chat.completions.create(model="auto", messages=ASKED))
     approval = await an_approval(door)
-    await door.board.approvals.decide(approval, "approve")
+    await door.board.approvals.decide(approval, "approve", principal=LOCAL)
 
     assert (await asking).choices[0].message.content == "Done."
 
@@ -168,7 +169,7 @@ async def test_a_client_that_goes_away_cancels_its_answer(door: Door, *, streams
         await asking
 
     async with asyncio.timeout(5):
-        while (await door.board.runs.list()).runs[0].result.state != "cancelled":  # noqa: ASYNC110 - as below
+        while (await door.board.runs.list(principal=LOCAL)).runs[0].result.state != "cancelled":  # noqa: ASYNC110 - as below
             await asyncio.sleep(0.01)
 
 
@@ -179,6 +180,6 @@ async def read_stream(door: Door) -> None:
 
 
 async def an_approval(door: Door) -> str:
-    while not (page := await door.board.approvals.list()).approvals:  # noqa: ASYNC110 - it is asked for soon
+    while not (page := await door.board.approvals.list(principal=LOCAL)).approvals:  # noqa: ASYNC110 - it is asked for soon
         await asyncio.sleep(0.01)
     return page.approvals[0].id

@@ -169,8 +169,8 @@ async def test_without_a_sign_in_there_is_no_overview(tmp_path: Path) -> None:
 async def test_an_approval_says_where_it_comes_from(tmp_path: Path) -> None:
     model = ScriptedModel(Turn(calls=(("refund", {"invoice": 98}),)))
     async with a_board(tmp_path, model_given=model) as board, client_of(board) as client:
-        sent = await board.conversations.send(NewMessage(text="Refund 98"))
-        async for event in board.conversations.follow(sent.conversation):
+        sent = await board.conversations.send(NewMessage(text="Refund 98"), principal=LOCAL)
+        async for event in board.conversations.follow(sent.conversation, principal=LOCAL):
             if event.event == "approval_required":
                 break
         (listed,) = (await client.get("/v1/approvals")).json()["approvals"]
@@ -178,7 +178,7 @@ async def test_an_approval_says_where_it_comes_from(tmp_path: Path) -> None:
         decision = {"decision": "deny"}
         decided = (await client.post(f"/v1/approvals/{listed['id']}", json=decision)).json()
 
-        stored = await board.approvals.get(listed["id"])
+        stored = await board.approvals.get(listed["id"], principal=LOCAL)
         (seen,) = await show_approvals(board, [stored], principal=APPROVER)
 
     assert "conversation" not in seen
