@@ -3,6 +3,7 @@
 import asyncio
 from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
 from contextlib import suppress
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, cast
 
@@ -264,7 +265,11 @@ class LocalBoard:
         from pegboard.features.dependencies import find_impact
 
         board, service = self._board, self._board.dependencies
-        certain = board.tool_health.replacements.find_certain if alternatives else None
+        certain = (
+            partial(board.tool_health.replacements.find_certain, principal=LOCAL)
+            if alternatives
+            else None
+        )
         found = find_impact(service.current, service.node(tool), substitutes_of=certain)
         return found.to_dict(service.names(item.tool for item in found.broken))
 
