@@ -10,6 +10,7 @@ import socket
 from collections import Counter
 from collections.abc import Generator, Iterator
 from ipaddress import ip_address
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -29,6 +30,7 @@ settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "ci"))
 _MEASURED = "COVERAGE_PROCESS_CONFIG"
 """The variable by which coverage measures child processes."""
 
+_DOCS = Path(__file__).parent / "docs"
 _POSTGRES = {"postgres", "postgres_server", "own_postgres", "own_server"}
 _LOCAL_NAMES = {"", "localhost", "localhost.localdomain"}
 
@@ -38,11 +40,21 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     if nameless := [item.nodeid for item in items if " at 0x" in item.nodeid]:
         raise pytest.UsageError("Give these cases ids of their own:\n" + "\n".join(nameless))
     for item in items:
-        if item.get_closest_marker("slow") is not None:
-            # most are programs of their own; measured, they would take half as long again
+        if not _is_measured(item):
             item.add_marker(pytest.mark.no_cover)
         if _needs_postgres(item) and item.get_closest_marker("timeout") is None:
             item.add_marker(pytest.mark.timeout(180))  # the first of them pays for its start
+
+
+def _is_measured(item: pytest.Item) -> bool:
+    """Whether the lines that a test runs count as covered.
+
+    Measured, a test takes half as long again. Slow tests, examples and tests with many random
+    examples run for long and reach few lines that no other test reaches.
+    """
+    if item.get_closest_marker("slow") is not None or item.path.is_relative_to(_DOCS):
+        return False
+    return not getattr(getattr(item, "obj", None), "is_hypothesis_test", False)
 
 
 def _needs_postgres(item: pytest.Item) -> bool:
@@ -64,9 +76,9 @@ def pytest_runtest_setup() -> None:
 
 @pytest.hookimpl(wrapper=True)
 def pytest_runtest_protocol(item: pytest.Item) -> Generator[None, object, object]:
-    """Leave the programs that a slow test starts unmeasured too."""
+    """Leave the programs that an unmeasured test starts unmeasured too."""
     measured = os.environ.get(_MEASURED)
-    if measured is None or item.get_closest_marker("slow") is None:
+    if measured is None or item.get_closest_marker("no_cover") is None:
         return (yield)
     del os.environ[_MEASURED]
     try:
