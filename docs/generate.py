@@ -13,6 +13,7 @@ import sys
 import textwrap
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from importlib import import_module
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -290,6 +291,8 @@ def _api_section(name: str, thing: object) -> str:
         for node in ast.parse(source).body
         if isinstance(node, Definition) and node.name == name
     ]
+    if not found:
+        return f"## {name}\n\n{_constant_prose(source, name)}"
     shown = found[:-1] or found  # a function with overloads is shown by them
     code = "\n".join(line for node in shown for line in _skeleton(node, source.splitlines()))
     parts = [f"## {name}", f"```python\n{code}\n```", _prose(found[-1])]
@@ -300,6 +303,19 @@ def _api_section(name: str, thing: object) -> str:
             if ast.get_docstring(method)
         ]
     return "\n\n".join(part for part in parts if part)
+
+
+def _constant_prose(source: str, name: str) -> str:
+    """The text below the assignment of a constant."""
+    body = ast.parse(source).body
+    for statement, following in pairwise(body):
+        match statement, following:
+            case ast.Assign(targets=[ast.Name(id=known)]), ast.Expr(value=ast.Constant(value=text)):
+                if known == name:
+                    return str(text)
+            case _:
+                pass
+    raise LookupError(f"{name} has no text")
 
 
 def _links(names: Sequence[str]) -> Iterator[str]:

@@ -19,7 +19,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from pegboard.access import Policy
+    from pegboard.access import CallRule, Policy
     from pegboard.core.context import Progress, ToolContext
     from pegboard.core.event import CallRecord
     from pegboard.core.principal import LOCAL, Principal
@@ -49,6 +49,7 @@ _HOMES = {
     "Artifact": "pegboard.core.result",
     "BaseTool": "pegboard.tools",
     "CallRecord": "pegboard.core.event",
+    "CallRule": "pegboard.access",
     "Limits": "pegboard.core.tool",
     "MCPClient": "pegboard.runtime.mcp_client",
     "MCPConnectionError": "pegboard.errors",
@@ -81,6 +82,7 @@ __all__ = [
     "Artifact",
     "BaseTool",
     "CallRecord",
+    "CallRule",
     "Limits",
     "MCPClient",
     "MCPConnectionError",

@@ -201,6 +201,18 @@ def test_explain_tells_of_hidden_tools(pegboard: Command, folder: Path) -> None:
     assert (answer["verdict"], answer["rule"]) == ("deny", "policy.deny[0]")
 
 
+def test_explain_takes_the_arguments_of_a_call(pegboard: Command, folder: Path) -> None:
+    board = folder / "board.yaml"
+    rule = "{when: \"tool.name == 'my__greet' && args.name == 'Bob'\", then: deny}"
+    board.write_text(board.read_text().replace('*crash_not*"]', f'*crash_not*"], rules: [{rule}]'))
+
+    of_ada = json.loads(pegboard("explain", "my__greet", "-a", "name=Ada", "--json").stdout)
+    of_bob = json.loads(pegboard("explain", "my__greet", "-a", "name=Bob", "--json").stdout)
+
+    assert (of_ada["verdict"], of_bob["verdict"]) == ("allow", "deny")
+    assert of_bob["rule"] == "policy.rules[0]"
+
+
 def test_sources_tells_what_is_wrong(pegboard: Command, folder: Path) -> None:
     board = folder / "board.yaml"
     board.write_text(

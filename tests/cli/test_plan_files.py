@@ -9,7 +9,6 @@ from tests.cli.conftest import Command
 from pegboard.cli.plan_files import (
     MAX_BYTES,
     is_plan_file,
-    parse_params,
     read_plan_file,
     refuse_extra_arguments,
 )
@@ -77,22 +76,6 @@ def test_a_device_a_pipe_and_nothing_are_no_plans(tmp_path: Path) -> None:
     for name, said in [("zero", "a device"), ("pipe", "a pipe"), ("gone", "no file")]:
         with pytest.raises(PegboardError, match=said):
             read_plan_file(str(tmp_path / f"{name}.json"))
-
-
-def test_pairs_are_text_or_json() -> None:
-    assert parse_params(["a=5", "b:=5", "c=x=y", "d:=[1, null]", "e="]) == {
-        "a": "5",
-        "b": 5,
-        "c": "x=y",
-        "d": [1, None],
-        "e": "",
-    }
-
-
-@pytest.mark.parametrize("pair", ["a", "=x", ":=1", "a:=x"])
-def test_what_is_no_pair_is_refused(pair: str) -> None:
-    with pytest.raises(InvalidRequest, match="--param"):
-        parse_params([pair])
 
 
 @pytest.mark.parametrize(

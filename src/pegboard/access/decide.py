@@ -33,7 +33,8 @@ def decide(
         principal: The caller.
         tool: The tool.
         action: List or call.
-        arguments: Validated arguments of a call, for rules that look at them.
+        arguments: Validated arguments of a call, for rules that look at them; None where they are
+            not known, and such rules do not count.
         policy: The rules of the board.
         switches: The active kill switches.
     """
@@ -41,9 +42,10 @@ def decide(
         for _, refusal in refusals(principal, tool, switches):
             if refusal is not None:
                 return refusal
-    if policy.has_call_rules and action is Action.CALL:
-        return policy.decide_call(principal, tool, arguments)
-    standing = policy.decide(tool)
+    if policy.rules:
+        standing = policy.decide_call(principal, tool, arguments)
+    else:
+        standing = policy.decide(tool)
     if action is Action.LIST and standing.verdict is Verdict.ASK:
         return _LISTED
     return standing

@@ -1,5 +1,6 @@
 """`explain`: the decision for a caller and a tool, with every check behind it."""
 
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -40,16 +41,30 @@ class Explanation:
 
 
 def explain(
-    principal: Principal, tool: ToolSpec, *, policy: Policy, switches: Switches
+    principal: Principal,
+    tool: ToolSpec,
+    arguments: Mapping[str, Any] | None = None,
+    *,
+    policy: Policy,
+    switches: Switches,
 ) -> Explanation:
-    """Explain the decision, check by check."""
+    """Explain the decision, check by check.
+
+    Args:
+        principal: The caller.
+        tool: The tool.
+        arguments: Those of a call, for rules that look at them; None for any call.
+        policy: The rules of the board.
+        switches: The active kill switches.
+    """
     checks = [
         (name, "passed" if refusal is None else f"{refusal.verdict.value}: {refusal.reason}")
         for name, refusal in refusals(principal, tool, switches)
     ]
     standing = policy.decide(tool)
     checks.append(("policy", f"{standing.verdict.value}: {standing.reason}"))
-    call = decide(principal, tool, Action.CALL, policy=policy, switches=switches)
+    checks.extend(_explain_rules(principal, tool, arguments, policy))
+    call = decide(principal, tool, Action.CALL, arguments, policy=policy, switches=switches)
     seen = decide(principal, tool, Action.LIST, policy=policy, switches=switches)
     return Explanation(
         tool=tool.name,
@@ -58,3 +73,18 @@ def explain(
         visible=seen.allowed,
         checks=tuple(checks),
     )
+
+
+def _explain_rules(
+    principal: Principal, tool: ToolSpec, arguments: Mapping[str, Any] | None, policy: Policy
+) -> Iterator[tuple[str, str]]:
+    """The rules that hold for some calls of the tool, and what they say about this one."""
+    for item in policy.find_call_rules(tool):
+        found = policy.decide_by(item, principal, arguments)
+        if found is not None:
+            result = f"{found.verdict.value}: {found.reason}"
+        elif arguments is None and item.rule.condition.names("args"):
+            result = f"{item.rule.verdict.value}, where '{item.rule.when}'"
+        else:
+            result = "does not hold"
+        yield f"rules[{item.index}]", result

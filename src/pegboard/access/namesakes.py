@@ -1,6 +1,21 @@
-"""`Namesakes`: the tools of a registry that run the same thing, so that rules follow what runs."""
+"""The names by which rules know a tool: its own, and those of tools that run the same thing."""
 
 from collections.abc import Iterator, Mapping
+
+from pegboard.core.tool import ToolSpec
+
+
+def names_of(tool: ToolSpec) -> tuple[str, ...]:
+    """The wire name of a tool, and the one under which it was registered if a view renamed it."""
+    return (tool.name, tool.registered_name) if tool.registered_name else (tool.name,)
+
+
+def other_names_of(tool: ToolSpec) -> tuple[str, ...]:
+    """Further names by which a rule that restricts knows a tool: its alias, and its function's."""
+    own = tool.target.partition("#")[0].rpartition(":")[2].rpartition(".")[2]
+    is_other = own.isidentifier() and own != (tool.action or tool.name)
+    function = own if is_other and not own.startswith("__") else ""
+    return tuple(name for name in (tool.alias, function) if name)
 
 
 class Namesakes:

@@ -1,14 +1,16 @@
-"""`Policy`: which tools are denied, need an approval or are allowed, and their limits."""
+"""`Policy`: which tools and calls are denied, need an approval or are allowed; and limits."""
 
 import copy
 import re
-from collections.abc import Iterable, Iterator, Mapping
+import time
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from fnmatch import fnmatchcase, translate
 from types import MappingProxyType
-from typing import Any, ClassVar, NamedTuple, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
-from pegboard.access.namesakes import Namesakes
+from pegboard.access.call_rules import CallRule, CallRules, OpenRule, ToolRules, strongest
+from pegboard.access.namesakes import Namesakes, names_of, other_names_of
 from pegboard.core.decision import Decision, Verdict
 from pegboard.core.principal import Principal
 from pegboard.core.tool import Effect, Limits, ToolSpec
@@ -23,12 +25,17 @@ DEFAULT_EFFECTS: Mapping[Effect, Verdict] = MappingProxyType(
 )
 """The defaults of the library, the command line and a single-user server."""
 
+_DEFAULT = "default."
+"""Begins the rule of a decision that is none of the policy's."""
 _MAX_REMEMBERED = 50_000
 _Member = TypeVar("_Member", Effect, Verdict)
 
 
 class Rule(NamedTuple):
-    """A glob of a policy and its place: `deny`, `ask`, `allow` or `limits`, and index or key."""
+    """A glob of a policy and its place: `deny`, `ask`, `allow` or `limits`, and index or key.
+
+    For `rules` it is the condition.
+    """
 
     section: str
     key: int | str
@@ -53,17 +60,15 @@ class Policy:
         allow: Tools that need no approval, whatever their effect.
         effects: The verdicts for tools that match no glob; a missing effect keeps its default.
         limits: Glob to limits; all matching limits apply.
-        has_call_rules: Whether `decide_call` looks at the caller or the arguments; then every tool
-            may need an approval for some call.
+        rules: Conditions over single calls, as strong as globs of the same verdict.
     """
-
-    has_call_rules: ClassVar[bool] = False
 
     deny: tuple[str, ...] = ()
     ask: tuple[str, ...] = ()
     allow: tuple[str, ...] = ()
     effects: Mapping[Effect, Verdict] = field(default_factory=lambda: DEFAULT_EFFECTS)
     limits: Mapping[str, Limits] = field(default_factory=dict[str, Limits])
+    rules: tuple[CallRule, ...] = ()
     _standing: dict[int, tuple[ToolSpec, Decision]] = field(
         default_factory=dict[int, tuple[ToolSpec, Decision]],
         init=False,
@@ -74,8 +79,14 @@ class Policy:
     _matched: dict[tuple[str, str], str] = field(
         default_factory=dict[tuple[str, str], str], init=False, compare=False, repr=False
     )
+    _call_rules: CallRules = field(init=False, compare=False, repr=False)
 
     def __post_init__(self) -> None:
+        if isinstance(self.rules, CallRule) or any(isinstance(r, Mapping) for r in self.rules):
+            raise ConfigError(
+                'Policy: rules takes several rules: write (CallRule(when="...", then="ask"),)'
+            )
+        object.__setattr__(self, "_call_rules", CallRules(self.rules, now=time.time))
         for name in ("deny", "ask", "allow"):
             if isinstance(getattr(self, name), str):
                 raise ConfigError(f"Policy: '{name}' takes several globs: write {name}=(\"...\",)")
@@ -90,9 +101,10 @@ class Policy:
                     f"Policy: the limits of '{glob}' take Limits: write Limits(rate=5)"
                 )
 
-    def bind(self, namesakes: Namesakes) -> "Policy":
-        """The same rules for the tools of one registry."""
+    def bind(self, namesakes: Namesakes, *, now: Callable[[], float] = time.time) -> "Policy":
+        """The same rules for the tools of one registry, by its clock (Unix seconds)."""
         bound = copy.copy(self)
+        object.__setattr__(bound, "_call_rules", CallRules(self.rules, now=now))
         object.__setattr__(bound, "_namesakes", namesakes)
         object.__setattr__(bound, "_standing", {})
         object.__setattr__(bound, "_matched", {})
@@ -102,49 +114,75 @@ class Policy:
         """Decide again about each tool, because others that run the same have come or gone."""
         self._standing.clear()
         self._matched.clear()
+        self._call_rules.forget()
 
     def decide(self, tool: ToolSpec) -> Decision:
-        """The decision of the rules for a tool, for any caller; cached, since specs are frozen."""
+        """The decision for a tool, for any caller; cached, since specs are frozen.
+
+        Rules that hold for some calls only do not count.
+        """
         known = self._standing.get(id(tool))
         if known is not None and known[0] is tool:
             return known[1]
         if len(self._standing) >= _MAX_REMEMBERED:
             self._standing.clear()
         decision = self._judge(tool)
+        if self.rules and (found := self._rules_of(tool).standing) is not None:
+            decision = _combine(decision, found)
         self._standing[id(tool)] = (tool, decision)
         return decision
 
     def decide_call(
-        self,
-        principal: Principal,  # noqa: ARG002 - for rules that look at the caller
-        tool: ToolSpec,
-        arguments: Mapping[str, Any] | None,  # noqa: ARG002 - for rules that look at them
+        self, principal: Principal, tool: ToolSpec, arguments: Mapping[str, Any] | None
     ) -> Decision:
-        """The decision for one call; asked only where there are such rules."""
-        return self.decide(tool)
+        """The decision for one call, or for a list where the arguments are None."""
+        standing = self.decide(tool)
+        if not self.rules or (standing.verdict is Verdict.DENY and not _is_default(standing)):
+            return standing
+        rules = self._rules_of(tool).open
+        found = self._call_rules.decide(rules, principal, arguments) if rules else None
+        return standing if found is None else _combine(standing, found)
 
     def may_ask(self, tool: ToolSpec) -> bool:
         """Whether a call of a tool may need an approval."""
-        return self.has_call_rules or self.decide(tool).verdict is Verdict.ASK
+        if self.decide(tool).verdict is Verdict.ASK:
+            return True
+        return any(item.rule.verdict is Verdict.ASK for item in self.find_call_rules(tool))
+
+    def find_call_rules(self, tool: ToolSpec) -> tuple[OpenRule, ...]:
+        """The rules that hold for some calls of a tool."""
+        return self._rules_of(tool).open if self.rules else ()
+
+    def decide_by(
+        self, rule: OpenRule, principal: Principal, arguments: Mapping[str, Any] | None
+    ) -> Decision | None:
+        """The decision of one of these rules for a call; None where it does not hold."""
+        return self._call_rules.decide((rule,), principal, arguments)
+
+    def _rules_of(self, tool: ToolSpec) -> ToolRules:
+        return self._call_rules.of_tool(tool, lambda: self._namesakes.find(tool.target))
 
     def find_unused(self, tools: Iterable[ToolSpec]) -> tuple[Rule, ...]:
         """The rules that match none of these tools, such as misspelt ones."""
-        names: set[str] = set()
-        others: set[str] = set()
-        for tool in tools:
-            names.update(_names_of(tool))
-            others.update((tool.alias, _function_of(tool)))
-        others.discard("")
-        return tuple(
+        known = tuple(tools)
+        names = {name for tool in known for name in names_of(tool)}
+        all_names = names.union(*map(other_names_of, known))
+        globs = [
             rule
-            for rule in self._rules()
+            for rule in self._globs()
             if not any(
                 map(
                     re.compile(translate(rule.glob)).match,
-                    names if rule.section == "allow" else names | others,
+                    names if rule.section == "allow" else all_names,
                 )
             )
-        )
+        ]
+        conditions = [
+            Rule("rules", index, rule.when)
+            for index, rule in enumerate(self.rules)
+            if self._call_rules.holds_nowhere(index, known)
+        ]
+        return (*globs, *conditions)
 
     def limits_for(self, tool: ToolSpec) -> tuple[tuple[str, Limits], ...]:
         """The limits of a tool, each with the glob that names its bucket."""
@@ -155,7 +193,7 @@ class Policy:
             matching.append((tool.registered_name or tool.name, tool.limits))
         return tuple(matching)
 
-    def _rules(self) -> Iterator[Rule]:
+    def _globs(self) -> Iterator[Rule]:
         for section in ("deny", "ask", "allow"):
             for index, glob in enumerate(getattr(self, section)):
                 yield Rule(section, index, glob)
@@ -174,7 +212,7 @@ class Policy:
                 if matched:
                     of = (
                         ""
-                        if matched in (*_names_of(tool), tool.alias)
+                        if matched in (*names_of(tool), tool.alias)
                         else f" '{matched}', which it runs"
                     )
                     return Decision(
@@ -186,7 +224,7 @@ class Policy:
         return Decision(
             verdict=verdict,
             reason=f"the default for tools that {_PHRASES[tool.effect]} is {verdict.value}",
-            rule=f"default.{tool.effect.value}",
+            rule=f"{_DEFAULT}{tool.effect.value}",
         )
 
     def _find_match(self, tool: ToolSpec, glob: str, *, is_strict: bool = True) -> str:
@@ -197,14 +235,23 @@ class Policy:
             glob: The pattern of a rule.
             is_strict: Whether the rule restricts, and so follows what runs.
         """
-        others = (tool.alias, _function_of(tool)) if is_strict else ()
-        matched = _match_first((*_names_of(tool), *others), glob)
+        others = other_names_of(tool) if is_strict else ()
+        matched = _match_first((*names_of(tool), *others), glob)
         if matched or not is_strict or not tool.target:
             return matched
         key = (tool.target, glob)
         if key not in self._matched:  # a function may have thousands of names
             self._matched[key] = _match_first(self._namesakes.find(tool.target), glob)
         return self._matched[key]
+
+
+def _combine(standing: Decision, found: Decision) -> Decision:
+    """The stricter of two; a rule that is found beats the default of an effect in any case."""
+    return found if _is_default(standing) else strongest((standing, found)) or found
+
+
+def _is_default(decision: Decision) -> bool:
+    return decision.rule.startswith(_DEFAULT)
 
 
 def _member(kind: type[_Member], value: str) -> _Member:
@@ -218,17 +265,6 @@ def _member(kind: type[_Member], value: str) -> _Member:
 
 def _match_first(names: Iterable[str], glob: str) -> str:
     return next((name for name in names if name and fnmatchcase(name, glob)), "")
-
-
-def _names_of(tool: ToolSpec) -> tuple[str, ...]:
-    return (tool.name, tool.registered_name) if tool.registered_name else (tool.name,)
-
-
-def _function_of(tool: ToolSpec) -> str:
-    """The own name of the function that a tool runs, where the tool has another; else empty."""
-    own = tool.target.partition("#")[0].rpartition(":")[2].rpartition(".")[2]
-    is_other = own.isidentifier() and own != (tool.action or tool.name)
-    return own if is_other and not own.startswith("__") else ""
 
 
 _PHRASES: Mapping[Effect, str] = {

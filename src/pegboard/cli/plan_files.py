@@ -47,15 +47,6 @@ def read_plan_file(named: str) -> dict[str, Any]:
     return found  # pyright: ignore[reportUnknownVariableType] - any object; reading it as a graph says what is wrong with it
 
 
-def parse_params(pairs: Sequence[str]) -> dict[str, Any]:
-    """Read `key=text` and `key:=json` pairs as one object.
-
-    Raises:
-        InvalidRequest: An item is not a pair, or its value is not JSON.
-    """
-    return dict(_parse_pair(item) for item in pairs)
-
-
 def refuse_extra_arguments(texts: Sequence[str]) -> None:
     """Refuse what stands behind a goal or a plan, and say what to write.
 
@@ -83,15 +74,3 @@ def _yaml(text: str, named: str) -> Any:
     from pegboard.tools.yaml_positions import read_yaml
 
     return read_yaml(text, named).value
-
-
-def _parse_pair(item: str) -> tuple[str, Any]:
-    key, separator, value = item.partition("=")
-    if not separator or not key.removesuffix(":"):
-        raise InvalidRequest(f"--param {item}: write 'key=text', or 'key:=json'")
-    if not key.endswith(":"):
-        return key, value
-    try:
-        return key[:-1], json.loads(value)
-    except ValueError as error:
-        raise InvalidRequest(f"--param {item}: what follows ':=' is not JSON: {error}") from error

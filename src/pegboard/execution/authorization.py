@@ -7,13 +7,15 @@ from pegboard.access.decide import UNAVAILABLE
 from pegboard.core.decision import Action, Decision, Verdict
 from pegboard.core.tool import ToolSpec
 from pegboard.errors import AccessDenied, ApprovalRequired, SourceUnavailable
-from pegboard.execution.call_state import CallState
+from pegboard.execution.call_state import NO_ARGUMENTS, CallState
 from pegboard.execution.compiled_tool import CompiledTool
 from pegboard.execution.environment import CallEnvironment
 
 
 def authorize(call: CallState, spec: ToolSpec, environment: CallEnvironment) -> Decision:
     """Decide about this call now; a denial becomes the call's decision and ends it.
+
+    Before its arguments are validated, rules that look at them do not count.
 
     Raises:
         AccessDenied: The caller may not make this call.
@@ -23,7 +25,7 @@ def authorize(call: CallState, spec: ToolSpec, environment: CallEnvironment) -> 
         call.ctx.principal,
         spec,
         Action.CALL,
-        call.arguments,
+        None if call.arguments is NO_ARGUMENTS else call.arguments,
         policy=environment.policy,
         switches=environment.switches,
     )
@@ -38,7 +40,7 @@ def reauthorize(call: CallState, target: CompiledTool, environment: CallEnvironm
     Raises:
         AccessDenied: The caller may no longer make this call, or would need an approval for it.
     """
-    if environment.switches.any_off or environment.policy.has_call_rules:
+    if environment.switches.any_off or environment.policy.rules:
         decision = authorize(call, target.spec, environment)
         if decision.verdict is Verdict.ASK and call.approval is None:
             refuse(call, target.spec, decision)

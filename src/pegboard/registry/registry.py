@@ -154,7 +154,9 @@ class ToolRegistry:
         """The environment with a policy that knows which tools here run the same."""
         from dataclasses import replace
 
-        return replace(environment, policy=environment.policy.bind(self._namesakes))
+        return replace(
+            environment, policy=environment.policy.bind(self._namesakes, now=environment.now)
+        )
 
     def _decide_again(self) -> None:
         """Let the policy decide anew, because tools that run the same have come or gone."""
@@ -301,15 +303,34 @@ class ToolRegistry:
             and may_know(principal, spec, policy=environment.policy, switches=environment.switches)
         ]
 
-    def explain(self, name: str, *, principal: Principal = LOCAL) -> Explanation:
+    def explain(
+        self,
+        name: str,
+        arguments: Arguments = None,
+        *,
+        principal: Principal = LOCAL,
+    ) -> Explanation:
         """Why this caller may or may not call a tool, hidden tools included.
+
+        Args:
+            name: Wire name or id.
+            arguments: Those of a call, for rules that look at them; None for any call.
+            principal: The caller.
 
         Raises:
             ToolNotFound: No such tool.
+            ToolArgumentError: The arguments do not fit.
         """
-        spec = self.get(name, principal=principal).spec
+        from pegboard.execution.compiled_tool import CompiledTool
+
+        tool = self.get(name, principal=principal)
+        read = None if arguments is None else CompiledTool(tool, keyed=False).read(arguments)
         return explain(
-            principal, spec, policy=self._environment.policy, switches=self._environment.switches
+            principal,
+            tool.spec,
+            read,
+            policy=self._environment.policy,
+            switches=self._environment.switches,
         )
 
     def openai_tools(self, *, principal: Principal = LOCAL) -> list[dict[str, Any]]:

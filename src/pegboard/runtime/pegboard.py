@@ -298,14 +298,17 @@ class Pegboard:
             raise SourceUnavailable(f"'{name}' is unavailable: {reason}")
         return self.registry.get(name)
 
-    def explain(self, name: str, *, principal: Principal = LOCAL) -> Explanation:
-        """Why this caller may or may not call a tool.
+    def explain(
+        self, name: str, arguments: Arguments = None, *, principal: Principal = LOCAL
+    ) -> Explanation:
+        """Why this caller may or may not call a tool, with these arguments or in general.
 
         Raises:
             ToolNotFound: There is no such tool.
+            ToolArgumentError: The arguments do not fit.
             SourceUnavailable: Its source is unavailable; the message has the reason.
         """
-        return self.registry.explain(self.find(name).spec.name, principal=principal)
+        return self.registry.explain(self.find(name).spec.name, arguments, principal=principal)
 
     async def health(self) -> list[dict[str, Any]]:
         """Check all sources concurrently and return their states with their health."""

@@ -11,7 +11,7 @@ from pegboard.runtime.board_file.load import LoadedBoard
 from pegboard.runtime.sources.state import SourceState
 
 _SEPARATOR = "__"
-_PROTECTING = frozenset({"deny", "ask"})
+_PROTECTING = frozenset({"deny", "ask", "rules"})
 """Sections whose misspelt rules leave a tool unprotected."""
 
 
@@ -20,8 +20,8 @@ class UnusedRule:
     """A rule that matches no tool.
 
     Attributes:
-        section: `deny`, `ask`, `allow` or `limits`.
-        glob: The rule.
+        section: `deny`, `ask`, `allow`, `limits` or `rules`.
+        glob: The rule; of `rules` the condition.
         where: Its line, as `board.yaml:7`; empty without a board file, and for rules
             that a program gives.
         waits_for: Why a source that may have such tools does not list them now; empty when the
@@ -71,7 +71,11 @@ def find_unused_rules(
             glob=rule.glob,
             where=loaded.where(("policy", rule.section, rule.key)) if is_in_file else "",
             waits_for=next(
-                (why for name, why in missing.items() if may_match(rule.glob, name + _SEPARATOR)),
+                (
+                    why
+                    for name, why in missing.items()
+                    if rule.section == "rules" or may_match(rule.glob, name + _SEPARATOR)
+                ),
                 "",
             ),
         )

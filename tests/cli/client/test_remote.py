@@ -22,6 +22,7 @@ PLAN = {"steps": [{"step_id": 1, "tool_id": "my__greet", "input_mapping": {"name
         (("tools", "--unavailable"), "why it is unavailable"),
         (("show", "my__greet"), "input schema:"),
         (("explain", "my__wipe"), "my__wipe for token: ask"),
+        (("explain", "my__greet", "--arg", "name=Ada"), "my__greet for token: allow"),
         (("call", "my__greet", "--arg", "name=Ada", "--arg", "times=2"), "Hello Ada! Hello Ada!"),
         (("sources",), "functions"),
         (("doctor",), "6 tools"),

@@ -1,37 +1,17 @@
-"""Policies that ask about single calls: what was not approved never runs."""
+"""Rules that ask about single calls: what was not approved never runs."""
 
-from collections.abc import Mapping
-from typing import Any
-
+import pytest
 from tests.execution.made import BOB
 
 from pegboard import ToolRegistry, tool
-from pegboard.access import Policy
+from pegboard.access import CallRule, Policy
 from pegboard.core.context import ToolContext
-from pegboard.core.decision import Decision, Verdict
-from pegboard.core.principal import Principal
-from pegboard.core.tool import ToolSpec
-from pegboard.errors import ApprovalRequired
+from pegboard.core.decision import Verdict
+from pegboard.errors import AccessDenied, ApprovalRequired
 
-
-class AskByArgument(Policy):
-    """Allows every tool in general, and asks about calls with a large `n`, or by Bob."""
-
-    has_call_rules = True
-
-    def decide_call(
-        self, principal: Principal, tool: ToolSpec, arguments: Mapping[str, Any] | None
-    ) -> Decision:
-        if principal == BOB or (arguments or {}).get("n", 0) > 100:
-            return Decision(verdict=Verdict.ASK, reason="n is large", rule="policy.call[0]")
-        return self.decide(tool)
-
-
-class AskBehindTheBack(AskByArgument):
-    """Says that it never asks, and does."""
-
-    def may_ask(self, tool: ToolSpec) -> bool:
-        return False
+LARGE_OR_BY_BOB = Policy(
+    rules=(CallRule(when="args.n > 100 || principal.id == 'bob'", then=Verdict.ASK),)
+)
 
 
 def refunds(policy: Policy) -> tuple[ToolRegistry, list[int]]:
@@ -48,10 +28,10 @@ def refunds(policy: Policy) -> tuple[ToolRegistry, list[int]]:
 
 
 async def test_a_rule_that_asks_by_argument_or_caller_is_held_to() -> None:
-    registry, paid = refunds(AskByArgument())
+    registry, paid = refunds(LARGE_OR_BY_BOB)
 
     small = await registry.call("refund", {"n": 5})
-    large = await registry.call("refund", {"n": 500})
+    large = await registry.call("refund", {"n": "500"})
     by_bob = await registry.call("refund", {"n": 5}, ToolContext(principal=BOB))
 
     assert small.unwrap() == "paid"
@@ -61,7 +41,7 @@ async def test_a_rule_that_asks_by_argument_or_caller_is_held_to() -> None:
 
 
 async def test_a_call_that_was_asked_about_by_its_argument_runs_once_when_approved() -> None:
-    registry, paid = refunds(AskByArgument())
+    registry, paid = refunds(LARGE_OR_BY_BOB)
     asked_first = await registry.call("refund", {"n": 500})
     assert isinstance(asked_first.error, ApprovalRequired)
     approvals = registry.environment.approvals
@@ -75,10 +55,21 @@ async def test_a_call_that_was_asked_about_by_its_argument_runs_once_when_approv
     assert paid == [500]
 
 
-async def test_what_is_asked_about_without_a_step_for_approvals_never_runs() -> None:
-    registry, paid = refunds(AskBehindTheBack())
+async def test_a_rule_that_fails_for_a_call_denies_it() -> None:
+    rule = CallRule(when="args.missing == 1", then=Verdict.ALLOW)
+    registry, paid = refunds(Policy(rules=(rule,)))
 
-    result = await registry.call("refund", {"n": 500})
+    result = await registry.call("refund", {"n": 5})
 
-    assert isinstance(result.error, ApprovalRequired)
+    assert isinstance(result.error, AccessDenied)
+    assert "could not be decided" in result.text
     assert paid == []
+
+
+@pytest.mark.parametrize("n", ["x", None])
+async def test_wrong_arguments_are_told_where_a_rule_looks_at_them(n: object) -> None:
+    registry, _ = refunds(LARGE_OR_BY_BOB)
+
+    result = await registry.call("refund", {"n": n})
+
+    assert "n:" in result.text

@@ -6,8 +6,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pegboard.errors import InvalidRequest
-from pegboard.graphs.expressions.conditions import MAX_CHARACTERS, compile_condition, holds
-from pegboard.graphs.expressions.references import ABSENT
+from pegboard.graphs.expressions.conditions import compile_condition, holds
+from pegboard.graphs.expressions.references import ABSENT, Reference
+from pegboard.schemas.conditions import MAX_CHARACTERS
 
 DATA: dict[str, Any] = {
     "params": {
@@ -144,7 +145,10 @@ def test_a_condition_knows_what_it_gives(text: str, kind: str, can: bool) -> Non
     ],
 )
 def test_a_condition_knows_what_it_names(text: str, mentions: list[str]) -> None:
-    found = [m.reference.text + ("?" if m.asked else "") for m in compile_condition(text).mentions]
+    found = [
+        Reference(m.root, m.keys).text + ("?" if m.asked else "")
+        for m in compile_condition(text).mentions
+    ]
 
     assert found == mentions
 

@@ -1,8 +1,9 @@
+import re
 from pathlib import Path
 
 import pytest
 
-from pegboard.access import Policy
+from pegboard.access import CallRule, Policy
 from pegboard.core.decision import Verdict
 from pegboard.core.tool import Effect, Limits
 from pegboard.errors import ConfigError
@@ -22,6 +23,24 @@ def test_rules_are_taken_over() -> None:
     assert (policy.deny, policy.ask, policy.allow) == (("a",), ("b",), ("c",))
     assert policy.effects[Effect.WRITE] is Verdict.ASK
     assert policy.effects[Effect.READ] is Verdict.ALLOW
+
+
+def test_rules_over_calls_are_taken_over() -> None:
+    policy = _policy("policy: {rules: [{when: 'args.n > 1', then: ask, reason: many}]}")
+
+    assert policy.rules == (CallRule(when="args.n > 1", then=Verdict.ASK, reason="many"),)
+
+
+@pytest.mark.parametrize(
+    ("rule", "said"),
+    [
+        ("{when: 'args.n >', then: ask}", "'args.n >' is no condition"),
+        ("{when: '1 + 1', then: ask}", "neither true nor false"),
+    ],
+)
+def test_what_is_no_rule_is_told_with_its_line(rule: str, said: str) -> None:
+    with pytest.raises(ConfigError, match=rf"board\.yaml:3: .*{re.escape(said)}"):
+        _policy(f"policy:\n  rules:\n    - {rule}\n")
 
 
 @pytest.mark.parametrize(

@@ -80,9 +80,9 @@ class LocalBoard:
         """The complete spec of a tool."""
         return (await self._find(name)).spec.to_dict()
 
-    async def explain_tool(self, name: str) -> Answer:
-        """Why a tool may or may not be called."""
-        return self._board.explain((await self._find(name)).spec.name).to_dict()
+    async def explain_tool(self, name: str, arguments: "Arguments" = None) -> Answer:
+        """Why a tool may or may not be called, with these arguments or in general."""
+        return self._board.explain((await self._find(name)).spec.name, arguments).to_dict()
 
     async def call_tool(
         self,

@@ -52,8 +52,8 @@ class BoardClient(Protocol):
         """The complete spec of a tool."""
         ...
 
-    async def explain_tool(self, name: str) -> Answer:
-        """Why a tool may or may not be called."""
+    async def explain_tool(self, name: str, arguments: "Arguments" = None) -> Answer:
+        """Why a tool may or may not be called, with these arguments or in general."""
         ...
 
     async def call_tool(

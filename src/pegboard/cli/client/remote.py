@@ -10,14 +10,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 from urllib.parse import quote, urlsplit
 
+from pegboard.cli.client.board_requests import BoardRequests
 from pegboard.cli.client.call_results import read_object, to_failure, to_object, to_result
 from pegboard.cli.client.port import Answer, Drawing, FoundTools
 from pegboard.cli.client.problems import to_error
-from pegboard.errors import ConfigError, DefinitionNotHeld, Unavailable
+from pegboard.errors import ConfigError, DefinitionNotHeld
 
 if TYPE_CHECKING:
-    import httpx2
-
     from pegboard.core.context import Arguments, Progress
     from pegboard.core.ports.call_stores import HistoryQuery
     from pegboard.core.ports.kill_switch_store import SwitchKind
@@ -82,7 +81,7 @@ def is_loopback(url: str) -> bool:
         return host == "localhost"
 
 
-class RemoteBoard:
+class RemoteBoard(BoardRequests):
     """Implements `BoardClient` over the HTTP API.
 
     Args:
@@ -94,10 +93,6 @@ class RemoteBoard:
     def is_logged(self) -> bool:
         """The log of a server is not that of this process."""
         return False
-
-    def __init__(self, client: "httpx2.AsyncClient", url: str) -> None:
-        self._client = client
-        self._url = url
 
     async def find_tools(self, query: "ToolQuery") -> FoundTools:
         """Find tools; the limit applies to the usable ones."""
@@ -128,9 +123,10 @@ class RemoteBoard:
         """The complete spec of a tool."""
         return await self._get(f"/tools/{_quote(name)}")
 
-    async def explain_tool(self, name: str) -> Answer:
-        """Why a tool may or may not be called."""
-        return await self._get(f"/tools/{_quote(name)}/explain")
+    async def explain_tool(self, name: str, arguments: "Arguments" = None) -> Answer:
+        """Why a tool may or may not be called, with these arguments or in general."""
+        text = None if arguments is None else json.dumps(to_object(arguments))
+        return await self._get(f"/tools/{_quote(name)}/explain", arguments=text)
 
     async def call_tool(
         self,
@@ -441,55 +437,6 @@ class RemoteBoard:
             tools=list(choice.tools),
             name=choice.name,
         )
-
-    async def _get(self, path: str, **query: Any) -> Answer:
-        return self._check(*await self._ask("GET", path, query=query))
-
-    async def _post(self, path: str, body: Answer | None = None, *, key: str = "") -> Answer:
-        return self._check(*await self._ask("POST", path, body=body, key=key))
-
-    async def _ask(
-        self,
-        method: str,
-        path: str,
-        *,
-        query: Mapping[str, Any] | None = None,
-        body: Answer | None = None,
-        key: str = "",
-    ) -> tuple[int, Answer]:
-        """Send a request; returns the status, and the body if it is a JSON object."""
-        response = await self._send(method, path, query=query, body=body, key=key)
-        return response.status_code, read_object(response)
-
-    async def _send(
-        self,
-        method: str,
-        path: str,
-        *,
-        query: Mapping[str, Any] | None = None,
-        body: Answer | None = None,
-        key: str = "",
-    ) -> "httpx2.Response":
-        import httpx2
-
-        given = {name: value for name, value in (query or {}).items() if value not in (None, "")}
-        headers = {"Idempotency-Key": key} if key else {}
-        try:
-            return await self._client.request(
-                method, path, params=given, json=body, headers=headers
-            )
-        except (httpx2.HTTPError, httpx2.InvalidURL) as error:
-            raise self._unreachable(error) from error
-
-    def _check(self, status: int, answer: Answer) -> Answer:
-        """The answer of a successful request; raises the error of any other."""
-        if status < _OK and answer:
-            return answer
-        raise to_error(status, answer, url=self._url)
-
-    def _unreachable(self, error: Exception) -> Unavailable:
-        reason = str(error) or type(error).__name__
-        return Unavailable(f"The server at {self._url} cannot be reached: {reason}")
 
 
 def _quote(part: str) -> str:

@@ -1,11 +1,10 @@
 """`pegboard call NAME`: run one tool."""
 
-import json as json_library
 import re
 import sys
 from contextlib import suppress
 from shlex import quote
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -21,6 +20,7 @@ from pegboard.cli.options import (
     with_client,
 )
 from pegboard.cli.output.tables import note, say, say_json
+from pegboard.cli.pairs import read_pairs
 from pegboard.core.suggestions import nearest_names
 from pegboard.errors import ApprovalRequired, InvalidRequest, PegboardError, ToolFailed
 
@@ -132,7 +132,7 @@ def _arguments(texts: list[str], pairs: list[str]) -> "Arguments":
         raise InvalidRequest("give the arguments as JSON or with --arg, not both")
     if text == "-":
         return sys.stdin.read()
-    return text if not pairs else dict(_pair(item) for item in pairs)
+    return text if not pairs else read_pairs(pairs, option="--arg")
 
 
 def _advice(texts: list[str]) -> str:
@@ -161,18 +161,6 @@ def _advice(texts: list[str]) -> str:
         )
     written = " ".join(f"--arg {quote(item)}" for item in meant)
     return f"arguments of a tool need --arg; did you mean '{written}'?"
-
-
-def _pair(item: str) -> tuple[str, Any]:
-    key, separator, value = item.partition("=")
-    if not separator or not key.removesuffix(":"):
-        raise InvalidRequest(f"--arg {item}: write 'key=text', or 'key:=json'")
-    if not key.endswith(":"):
-        return key, value  # the tool's schema says what the text is read as
-    try:
-        return key[:-1], json_library.loads(value)
-    except ValueError as error:
-        raise InvalidRequest(f"--arg {item}: what follows ':=' is not JSON: {error}") from error
 
 
 def _tell(progress: "Progress") -> None:

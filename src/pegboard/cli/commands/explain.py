@@ -15,6 +15,7 @@ from pegboard.cli.options import (
     with_client,
 )
 from pegboard.cli.output.tables import say, say_json, table
+from pegboard.cli.pairs import read_pairs
 
 
 def explain(
@@ -25,6 +26,12 @@ def explain(
         ),
     ],
     *,
+    arg: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--arg", "-a", help="`key=text` or `key:=json` of a call, for rules that look at it."
+        ),
+    ] = None,
     board: BoardOption = None,
     data: DataOption = None,
     url: UrlOption = None,
@@ -32,8 +39,11 @@ def explain(
 ) -> None:
     """Explain whether a tool may be called, and by which rule."""
     with exit_on_error():
+        arguments = read_pairs(arg, option="--arg") if arg else None
         answer = with_client(
-            settings(board, data, url), lambda client: client.explain_tool(name), opens="named"
+            settings(board, data, url),
+            lambda client: client.explain_tool(name, arguments),
+            opens="named",
         )
         if json:
             say_json(answer)

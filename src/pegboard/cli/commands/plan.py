@@ -19,9 +19,9 @@ from pegboard.cli.options import (
     with_client,
 )
 from pegboard.cli.output.tables import note, say, say_json
+from pegboard.cli.pairs import read_pairs
 from pegboard.cli.plan_files import (
     is_plan_file,
-    parse_params,
     read_plan_file,
     refuse_extra_arguments,
 )
@@ -95,7 +95,7 @@ def plan(
     with exit_on_error():
         refuse_extra_arguments(ctx.args)
         chosen = settings(board, data, url, keep="write")
-        params = parse_params(param or [])
+        params = read_pairs(param or [], option="--param")
         document = _read(goal, is_complete=not capability and (run or not params))
         told, ended = with_client(chosen, work)
     if run:

@@ -18,9 +18,9 @@ from pegboard.cli.options import (
     settings,
     with_client,
 )
+from pegboard.cli.pairs import read_pairs
 from pegboard.cli.plan_files import (
     is_plan_file,
-    parse_params,
     read_plan_file,
     refuse_extra_arguments,
 )
@@ -76,7 +76,7 @@ def run(
         refuse_extra_arguments(ctx.args)
         chosen = settings(board, data, url, keep="write")
         is_kept = keeps_data(chosen)
-        params = parse_params(param or [])
+        params = read_pairs(param or [], option="--param")
         document = read_plan_file(plan) if is_plan_file(plan) else None
         ended = with_client(chosen, play, opens="named")
     options = explicit_options(board, data, url)

@@ -10,6 +10,7 @@ from pegboard.graphs.checks.faults import Fault
 from pegboard.graphs.checks.type_inference import GraphTypes
 from pegboard.graphs.expressions.conditions import compile_condition
 from pegboard.graphs.expressions.references import (
+    Reference,
     is_path,
     literal,
     parse_reference,
@@ -50,12 +51,13 @@ def condition_faults(look: GraphTypes, text: str, node: Node | None, place: str)
         message = f"A condition is true or false, and '{text}' gives a {condition.kind}."
         yield Fault(code="condition_not_boolean", place=place, message=message)
     for mention in condition.mentions:
-        fault = look.reference_fault(mention.reference, node, place)
+        reference = Reference(mention.root, mention.keys)
+        fault = look.reference_fault(reference, node, place)
         if fault is not None and not (mention.asked and fault.code == "path_dangling"):
             yield fault
-        alone = mention.reference.text.removeprefix("$.") == text.strip()
-        if alone and fault is None and not _can_be_boolean(look, mention.reference, node):
-            message = f"A condition is true or false, and {mention.reference.text} never is."
+        alone = reference.text.removeprefix("$.") == text.strip()
+        if alone and fault is None and not _can_be_boolean(look, reference, node):
+            message = f"A condition is true or false, and {reference.text} never is."
             yield Fault(code="condition_not_boolean", place=place, message=message)
 
 

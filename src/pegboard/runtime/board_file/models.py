@@ -60,6 +60,24 @@ class LimitEntry(BaseModel):
     concurrency: Annotated[int | None, Field(ge=1, description="Calls in flight at once.")] = None
 
 
+class CallRuleEntry(BaseModel):
+    """A rule that looks at the caller, the arguments or the time."""
+
+    model_config = _STRICT
+
+    when: Annotated[
+        str,
+        Field(
+            min_length=1,
+            description="A condition in CEL over `principal`, `tool`, `args` and `now`.",
+        ),
+    ]
+    then: Annotated[Literal["deny", "ask", "allow"], Field(description="What holds then.")]
+    reason: Annotated[
+        str, Field(description="What the caller reads, instead of the condition.")
+    ] = ""
+
+
 class PolicyEntry(BaseModel):
     """Who may call what; globs over tool names, deny beats ask beats allow."""
 
@@ -79,6 +97,13 @@ class PolicyEntry(BaseModel):
     limits: Annotated[
         dict[str, LimitEntry], Field(description="Limits by glob; every matching entry applies.")
     ] = Field(default_factory=dict[str, LimitEntry])
+    rules: Annotated[
+        tuple[CallRuleEntry, ...],
+        Field(
+            description="Rules that look at single calls: "
+            "`{when: \"tool.name == 'shop__refund' && args.amount > 100\", then: ask}`."
+        ),
+    ] = ()
     strict: Annotated[
         bool,
         Field(

@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import replace
 
-from pegboard.access import Policy
+from pegboard.access import CallRule, Policy
 from pegboard.access.policy import DEFAULT_EFFECTS
 from pegboard.core.decision import Verdict
 from pegboard.core.tool import Effect, Limits
@@ -38,7 +38,8 @@ def policy_of(loaded: LoadedBoard) -> Policy:
     """The rules of a board.
 
     Raises:
-        ConfigError: An unknown effect or verdict, or a rate that cannot be read.
+        ConfigError: An unknown effect or verdict, a rate that cannot be read, or a condition that
+            does not compile.
     """
     if loaded.policy is not None:
         return loaded.policy
@@ -57,7 +58,23 @@ def policy_of(loaded: LoadedBoard) -> Policy:
         glob: limits_of(item, loaded.where(("policy", "limits", glob)))
         for glob, item in entry.limits.items()
     }
-    return Policy(deny=entry.deny, ask=entry.ask, allow=entry.allow, effects=effects, limits=limits)
+    return Policy(
+        deny=entry.deny,
+        ask=entry.ask,
+        allow=entry.allow,
+        effects=effects,
+        limits=limits,
+        rules=tuple(_call_rules(loaded)),
+    )
+
+
+def _call_rules(loaded: LoadedBoard) -> Iterator[CallRule]:
+    for index, rule in enumerate(loaded.board.policy.rules):
+        try:
+            yield CallRule(when=rule.when, then=Verdict(rule.then), reason=rule.reason)
+        except ConfigError as error:
+            where = loaded.where(("policy", "rules", index))
+            raise ConfigError(f"{where}: {error.message}") from error
 
 
 def _globs(entry: PolicyEntry) -> Iterator[tuple[tuple[str | int, ...], str]]:

@@ -150,6 +150,17 @@ async def test_any_decision_is_explained(
     assert [item["check"] for item in body["checks"]][-1] == "policy"
 
 
+@pytest.mark.parametrize(
+    ("arguments", "status"), [('{"a": "1", "b": 2}', 200), ("{", 422), ('{"a": "x"}', 422)]
+)
+async def test_a_call_is_explained_with_its_arguments(
+    client: httpx2.AsyncClient, arguments: str, status: int
+) -> None:
+    answer = await client.get("/tools/add/explain", params={"arguments": arguments})
+
+    assert answer.status_code == status
+
+
 async def test_nothing_is_explained_of_what_is_not_there(client: httpx2.AsyncClient) -> None:
     answer = await client.get("/tools/add_secre/explain")
 

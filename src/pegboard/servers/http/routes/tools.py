@@ -28,6 +28,14 @@ ToolName = Annotated[
     str, Path(min_length=1, max_length=128, description="Wire name or id of the tool.")
 ]
 
+CallArguments = Annotated[
+    str | None,
+    Query(
+        max_length=100_000,
+        description="The arguments of a call as a JSON object, for rules that look at them.",
+    ),
+]
+
 
 @router.get("/tools", response_model=ToolList, responses=refusals(404))
 async def list_tools(
@@ -73,9 +81,11 @@ async def show_tool(board: Board, caller: Caller, tool: ToolName) -> Response:
 
 
 @router.get("/tools/{tool}/explain", response_model=ToolExplanation, responses=refusals(404))
-async def explain_tool(board: Board, caller: Caller, tool: ToolName) -> Response:
+async def explain_tool(
+    board: Board, caller: Caller, tool: ToolName, arguments: CallArguments = None
+) -> Response:
     """Explain why you may or may not call a tool, including hidden ones."""
-    return JsonResponse(board.explain(tool, principal=caller).to_dict())
+    return JsonResponse(board.explain(tool, arguments, principal=caller).to_dict())
 
 
 @router.post(
