@@ -202,7 +202,7 @@ async def test_no_agent_has_an_agent_as_its_tool(tmp_path: Path) -> None:
 async def test_a_call_that_needs_an_approval_is_the_approval_of_the_agent(tmp_path: Path) -> None:
     (tmp_path / "board.yaml").write_text("policy: {ask: [web_search]}\n")
     node = Node(id="research", tool="research_agent", input=dict(GIVEN))
-    async with a_board(SEARCH, SEARCH, SEARCH, ANSWER, board=tmp_path / "board.yaml") as (board, _):
+    async with a_board(SEARCH, SEARCH, ANSWER, board=tmp_path / "board.yaml") as (board, _):
         plain = await board.call("research_agent", GIVEN)
         view = await board.runs.start_graph(Graph(nodes=(node,)), principal=LOCAL)
         waiting = await board.runs.wait(view.id, principal=LOCAL)
@@ -212,6 +212,45 @@ async def test_a_call_that_needs_an_approval_is_the_approval_of_the_agent(tmp_pa
 
     assert isinstance(plain.error, ApprovalRequired)
     assert done.result.output == {"research": REPORT}
+
+
+async def test_after_an_approval_it_goes_on_and_repeats_no_call(tmp_path: Path) -> None:
+    done: list[str] = []
+
+    @tool(effect="write")
+    def book(seat: int) -> str:
+        """Book."""
+        done.append(f"booked {seat}")
+        return "booked"
+
+    @tool(effect="write")
+    def pay(cents: int) -> str:
+        """Pay."""
+        done.append(f"paid {cents}")
+        return "paid"
+
+    (tmp_path / "board.yaml").write_text("policy: {ask: [pay]}\n")
+    model = ScriptedModel(
+        Turn(calls=(("book", {"seat": 1}),)),
+        Turn(calls=(("pay", {"cents": 5}),), expects=("booked",)),
+        Turn(text="All done.", expects=("paid",)),
+        name="gpt-4",
+    )
+    entry = {**RFC, "agent_config": {"model": "gpt-4", "tools": ["book", "pay"]}}
+    entry.pop("output_schema")
+    node = Node(id="research", tool="research_agent", input=dict(GIVEN))
+    async with Pegboard(tmp_path / "board.yaml", model=model, tools=[book, pay]) as board:
+        await board.catalogue.register([entry], principal=LOCAL)
+        view = await board.runs.start_graph(Graph(nodes=(node,)), principal=LOCAL)
+        waiting = await board.runs.wait(view.id, principal=LOCAL)
+        [pending] = waiting.result.pending
+        before = list(done)
+        await board.approvals.decide(pending.approval_id, "approve", principal=LOCAL)
+        ended = await board.runs.wait(view.id, principal=LOCAL)
+
+    assert before == ["booked 1"]
+    assert done == ["booked 1", "paid 5"]
+    assert ended.result.output == {"research": "All done."}
 
 
 @pytest.mark.parametrize(

@@ -1,10 +1,14 @@
-"""Runs agents that are tools: a run in memory over the tools of the board."""
+"""Runs agents that are tools: a run in memory over the tools of the board.
+
+A run that waits for an approval is kept, and the next try of its call goes on with it, so that
+nothing that it did is done twice. After a restart it begins again; its calls have the same keys.
+"""
 
 import asyncio
 from collections import OrderedDict
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from hashlib import sha256
 from typing import TYPE_CHECKING, Any
@@ -27,6 +31,7 @@ from pegboard.core.ports.subagents import SubagentAnswer, SubagentTask, WatchedT
 from pegboard.core.result import ToolResult
 from pegboard.core.run import RunResult
 from pegboard.core.tool import is_for_models
+from pegboard.durability import MemoryDurability, MemoryJournal
 from pegboard.errors import (
     ApprovalRequired,
     PegboardError,
@@ -47,9 +52,19 @@ if TYPE_CHECKING:
     from pegboard.execution import CallEnvironment
 
 _MAX_CONVERSATIONS = 1_000
+_MAX_WAITING = 1_000
+"""Runs that wait for an approval; of more the oldest begins again with the next try of its call."""
 _MAX_REMEMBERED = 40
 """Messages of one conversation."""
 _AS_OBJECT = "Now give this result as a JSON object that fits the schema, and nothing else."
+
+
+@dataclass(frozen=True, kw_only=True)
+class _WaitingRun:
+    """A run of an agent that waits for approvals."""
+
+    journal: MemoryJournal = field(default_factory=MemoryJournal)
+    approvals: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -74,9 +89,14 @@ class SubagentToolset(Toolset):
     def call(
         self, name: str, arguments: Arguments = None, ctx: ToolContext[Any] | None = None
     ) -> "Coroutine[Any, Any, ToolResult]":
-        """Call a tool in the run of the caller; its record names the call of the agent."""
+        """Call a tool in the run and within the deadline of the call of the agent."""
+        ctx, outer = ctx or self.outer, self.outer
+        deadlines = [item.deadline for item in (ctx, outer) if item.deadline is not None]
         inner = structs.replace(
-            ctx or self.outer, run_id=self.outer.run_id, parent_id=self.outer.call_id
+            ctx,
+            run_id=outer.run_id,
+            parent_id=outer.call_id,
+            deadline=min(deadlines, default=None),
         )
         return super().call(name, arguments, inner)
 
@@ -96,6 +116,7 @@ class BoardSubagents:
         self._is_due = False
         registry.changes.listen(self._on_change)
         self._known: OrderedDict[tuple[str, str, str], tuple[Message, ...]] = OrderedDict()
+        self._waiting: OrderedDict[str, _WaitingRun] = OrderedDict()
 
     def use(self, models: BoardModels) -> None:
         """Use the models of the board, which are made later."""
@@ -168,7 +189,7 @@ class BoardSubagents:
         earlier: tuple[Message, ...],
     ) -> RunResult:
         from pegboard.engines import AgentConfig, AgentLimits, AgentNode, AgentSetup
-        from pegboard.graphs import run_graph
+        from pegboard.graphs import GraphRunner
 
         found = [tool for name in task.tools if (tool := self._registry.find(name)) is not None]
         listed = [tool for tool in found if self._registry.may_see(tool, ctx.principal)]
@@ -196,14 +217,30 @@ class BoardSubagents:
             params={"type": "object", "properties": {"message": {"type": "string"}}},
             output="$.steps.agent.output",
         )
-        return await run_graph(
-            graph,
-            {"message": task.message},
-            board=toolset,
-            ctx=ctx,
-            kinds={"agent": AgentNode(prepare)},
-            run_id=_run_id_for(ctx),
-        )
+        run_id = _run_id_for(ctx)
+        waiting = self._waiting.pop(run_id, None) or _WaitingRun()
+        async with MemoryDurability(waiting.journal) as durability:
+            runner = GraphRunner(
+                toolset,
+                durability=durability,
+                kinds={"agent": AgentNode(prepare)},
+                context=lambda _start: ctx,
+            )
+            if run_id not in waiting.journal.runs:
+                await runner.start(graph, {"message": task.message}, ctx=ctx, run_id=run_id)
+            for approval_id in waiting.approvals:
+                await runner.notify_approval(run_id, approval_id)
+            result = await runner.result(run_id)
+        if result.pending:
+            self._keep(run_id, waiting.journal, result)
+        return result
+
+    def _keep(self, run_id: str, journal: MemoryJournal, result: RunResult) -> None:
+        """Keep a run until the next try of its call."""
+        approvals = tuple(item.approval_id for item in result.pending if item.approval_id)
+        self._waiting[run_id] = _WaitingRun(journal=journal, approvals=approvals)
+        if len(self._waiting) > _MAX_WAITING:
+            self._waiting.popitem(last=False)
 
     def _remember(self, key: tuple[str, str, str], messages: tuple[Message, ...]) -> None:
         """Remember the last exchanges of a conversation, each from its question on."""
