@@ -43,6 +43,21 @@ def test_a_warning_of_a_library_is_a_line(log: tuple[logging.Logger, StringIO]) 
     }
 
 
+def test_a_record_is_written_without_the_secrets_that_a_board_knows(
+    log: tuple[logging.Logger, StringIO],
+) -> None:
+    logger, stream = log
+    handler = next(item for item in logger.handlers if isinstance(item, LogRecords))
+    handler.redact = lambda text: text.replace("s3cr3t", "***")
+    try:
+        raise OSError("postgresql://u:s3cr3t@h")
+    except OSError:
+        logger.exception("sources: %s", "s3cr3t")
+
+    assert "s3cr3t" not in stream.getvalue()
+    assert stream.getvalue().count("***") >= 3
+
+
 def test_an_error_has_its_stack_in_json(log: tuple[logging.Logger, StringIO]) -> None:
     logger, stream = log
     try:

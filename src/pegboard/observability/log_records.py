@@ -23,6 +23,9 @@ class LogRecords(logging.Handler):
         target: A text stream, which is not closed, or the path of a file.
         line_format: Formats the data of a line.
 
+    Attributes:
+        redact: Removes secrets from a line, as soon as the board knows them; None removes none.
+
     Raises:
         ConfigError: The file cannot be written.
     """
@@ -37,17 +40,22 @@ class LogRecords(logging.Handler):
         is_path = isinstance(target, (str, Path))
         self._sink: Sink = FileSink(Path(target)) if is_path else StreamSink(target)
         self._line_format = line_format
+        self.redact: Callable[[str], str] | None = None
 
     def emit(self, record: logging.LogRecord) -> None:
         """Write a record."""
         if record.name == _OF_TOOLS or record.name.partition(".")[0] in _FOREIGN:
             return
         try:
-            line = self._line_format(_data(record))
+            line = self._line_format(self._redact(_data(record)))
             if line:
                 self._sink.write(f"{line}\n")
         except (OSError, ValueError, TypeError):  # the disk is full, or its arguments do not fit
             self.handleError(record)
+
+    def _redact(self, data: dict[str, Any]) -> dict[str, Any]:
+        redact = self.redact
+        return data if redact is None else {key: redact(str(text)) for key, text in data.items()}
 
     def close(self) -> None:
         """Close the file."""

@@ -79,7 +79,8 @@ def test_a_plan_that_cannot_run_goes_back_with_its_faults(faulty: Any, fault: st
 
     assert [step.id for step in plan.steps] == ["a", "b"]
     assert plan.usage.requests == 2
-    told = model.requests[1].messages[-1].text
+    shown, told = (message.text for message in model.requests[1].messages[-2:])
+    assert [step["id"] for step in json.loads(shown)["steps"]] == [item["id"] for item in faulty]
     assert told.startswith("This plan cannot run:\n- ")
     assert fault in told
 

@@ -135,9 +135,9 @@ def test_a_pattern_of_imports_names_a_module_and_an_object() -> None:
 async def test_the_refusal_of_a_database_says_what_allows_it_without_its_password(
     tmp_path: Path,
 ) -> None:
-    entry = an_entry("Database", url="postgresql://reader:s3cret@db.corp/sales")
+    entry = an_entry("Database", url="postgresql://reader:s3cret@db.corp/sales?password=s3cret")
 
     reason = await RegistrationAllowlist(CatalogueEntry(), tmp_path).find_refusal(entry)
 
-    assert "'postgresql://reader@db.corp/sales' is not allowed" in reason
+    assert "'postgresql://reader@db.corp/sales?password=[redacted]' is not allowed" in reason
     assert "catalogue: {databases: [...]}" in reason

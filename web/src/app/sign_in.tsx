@@ -21,6 +21,7 @@ export function SignIn() {
     onSuccess: async () => {
       setToken("");
       setOut(false);
+      window.dispatchEvent(new Event("reconnect-now"));
       await client.resetQueries();
     },
   });

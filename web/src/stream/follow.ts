@@ -24,6 +24,8 @@ interface Follow {
 }
 
 const LONGEST_WAIT = 30;
+/** Refusals that end by themselves: somebody signs in, or fewer requests are made. */
+const PASSING = new Set([401, 429]);
 
 /**
  * Follow a stream of events until the signal aborts.
@@ -51,7 +53,7 @@ export async function followEvents(wanted: Follow): Promise<void> {
           for (const event of events) if (event.id) last = event.id;
           wanted.onEvents(events);
         });
-      } else if (response.status < 500 && response.status !== 429) {
+      } else if (response.status < 500 && !PASSING.has(response.status)) {
         throw makeError(response, await response.json().catch(() => null));
       }
     } catch (error) {

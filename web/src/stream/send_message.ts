@@ -1,4 +1,5 @@
 import { makeError, request } from "../api/client";
+import { newKey } from "../api/new_key";
 
 /** A file that goes into the workspace of the conversation. */
 export interface MessageFile {
@@ -27,6 +28,9 @@ export interface Message {
   when?: "queue" | "steer" | "stop";
 }
 
+/** The request whose response did not arrive. */
+let unanswered: { body: string; key: string } | null = null;
+
 /**
  * Send a message; the answer is followed by the stream of the conversation.
  *
@@ -35,11 +39,16 @@ export interface Message {
  * @returns the id of the conversation.
  */
 export async function sendMessage(message: Message): Promise<string> {
+  const body = JSON.stringify(message);
+  // The same message after a lost response is the same request, and is answered once.
+  const key = unanswered?.body === body ? unanswered.key : newKey();
+  unanswered = { body, key };
   const response = await request("/chat", {
     method: "POST",
-    headers: { "Content-Type": "application/json", "Idempotency-Key": crypto.randomUUID() },
-    body: JSON.stringify(message),
+    headers: { "Content-Type": "application/json", "Idempotency-Key": key },
+    body,
   });
+  unanswered = null;
   if (!response.ok) throw makeError(response, await response.json().catch(() => null));
   await response.body?.cancel();
   return response.headers.get("X-Conversation-Id") ?? message.conversation ?? "";

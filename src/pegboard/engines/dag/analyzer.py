@@ -1,7 +1,6 @@
 """`PlanAnalyzer`: a model judges whether a goal is reached."""
 
 from collections.abc import Iterable
-from typing import Any
 
 from msgspec import Struct, convert
 
@@ -68,8 +67,3 @@ class PlanAnalyzer:
         ]
         answer = await structured_llm_call(self._model, messages, _SCHEMA)
         return convert({**answer.value, "usage": answer.usage}, GoalJudgement)
-
-
-def read_judgement(data: Any) -> GoalJudgement:
-    """A judgement from its record."""
-    return convert(data, GoalJudgement)

@@ -1,7 +1,7 @@
 """`GoalPlanner`: a model turns a goal into steps."""
 
+import json
 from collections.abc import Mapping, Sequence
-from typing import Any
 
 from msgspec import Struct, convert
 
@@ -93,7 +93,11 @@ class GoalPlanner:
             faults = self._find_faults(goal, steps, outcomes)
             if not faults:
                 return GoalPlan(steps=tuple(steps), usage=usage)
-            messages = [*messages, UserMessage(text=f"This plan cannot run:\n{faults}")]
+            messages = [
+                *messages,
+                AssistantMessage(text=json.dumps(answer.value)),
+                UserMessage(text=f"This plan cannot run:\n{faults}"),
+            ]
         raise Unavailable(f"The model '{self._setup.model.name}' made no plan:\n{faults}")
 
     def _find_faults(
@@ -143,8 +147,3 @@ def _transcribe(history: Sequence[Message]) -> str:
 
 def _describe(outcome: StepOutcome) -> str:
     return f"- {outcome.id} ({outcome.title}), {outcome.state}: {outcome.text}"
-
-
-def read_plan(data: Any) -> GoalPlan:
-    """A plan from its record."""
-    return convert(data, GoalPlan)

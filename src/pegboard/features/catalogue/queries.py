@@ -98,7 +98,7 @@ def show_definition(
         name.removesuffix("_"): value for name, value in definition.items() if value is not None
     }
     for name in given.keys() & {"url", "server"}:
-        given[name] = _mask_urls(str(given[name]))
+        given[name] = mask_urls(str(given[name]))
     if "agent_config" in given:
         given["agent_config"] = _mask_by_name(given["agent_config"])
     return given if redact is None else redact_value(given, redact)
@@ -107,7 +107,7 @@ def show_definition(
 def _mask_by_name(value: Any, name: str = "") -> Any:
     """Mask the texts whose names say that they are secret; a number of tokens is not."""
     if isinstance(value, str):
-        return MASK if _SECRETIVE.search(name) else _mask_urls(value)
+        return MASK if _SECRETIVE.search(name) else mask_urls(value)
     if isinstance(value, Mapping):
         items = cast("Mapping[str, Any]", value).items()
         return {key: _mask_by_name(item, key) for key, item in items}
@@ -116,7 +116,7 @@ def _mask_by_name(value: Any, name: str = "") -> Any:
     return value
 
 
-def _mask_urls(text: str) -> str:
+def mask_urls(text: str) -> str:
     """Mask passwords and secret query parameters of the addresses in a text."""
     return _QUERY.sub(_parameter, _USER_INFO.sub(rf"\g<1>{MASK}@", text))
 

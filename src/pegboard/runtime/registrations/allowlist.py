@@ -14,6 +14,7 @@ from typing import Any
 
 from pegboard.concurrency.thread_pool import POOL
 from pegboard.errors import SourceUnavailable
+from pegboard.features.catalogue.queries import mask_urls
 from pegboard.runtime.board_file.models import CatalogueEntry, ToolEntry
 from pegboard.runtime.registrations.source_config import hide_password
 from pegboard.tools.import_objects import find_own_object
@@ -63,8 +64,9 @@ class RegistrationAllowlist:
         if hide_password(entry.url) in map(hide_password, self._allowed.databases):
             return ""
         return (
-            f"the database '{hide_password(entry.url)}' is not allowed: the operator can allow it "
-            "in board.yaml under 'catalogue: {databases: [...]}', by its URL without the password"
+            f"the database '{mask_urls(hide_password(entry.url))}' is not allowed: the operator "
+            "can allow it in board.yaml under 'catalogue: {databases: [...]}', by its URL without "
+            "the password"
         )
 
     async def _refuse_import(self, entry: ToolEntry) -> str:

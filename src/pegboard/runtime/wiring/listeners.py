@@ -34,8 +34,11 @@ def create_listeners(
         ConfigError: A log file that cannot be written, or a missing extra.
     """
     if settings.log not in _SILENT:
-        from pegboard.observability import JsonLog
+        from pegboard.observability import JsonLog, LogRecords
 
+        for handler in logging.getLogger().handlers:
+            if isinstance(handler, LogRecords):
+                handler.redact = redact
         yield JsonLog(
             _target(settings),
             redact=redact,

@@ -2,6 +2,7 @@ import { useMutation, useQueryClient } from "@tanstack/react-query";
 import { type KeyboardEvent, useState } from "react";
 import { makeError, request, type Schema } from "../../api/client";
 import { ApiError } from "../../api/errors";
+import { newKey } from "../../api/new_key";
 import type { ToolDetail } from "../../api/queries";
 import { ApprovalCard } from "../../parts/approval_card";
 import { Json } from "../../parts/json";
@@ -18,7 +19,7 @@ export function TryTool({ tool }: { tool: ToolDetail }) {
   const [isJson, setJson] = useState(false);
   const [isAsked, setAsked] = useState(false);
   // Made with the form, so that a second click on a slow line is the same call.
-  const [key, setKey] = useState(() => crypto.randomUUID());
+  const [key, setKey] = useState(newKey);
   const run = useMutation({
     mutationFn: async (): Promise<Result> => {
       const response = await request("/execute", {
@@ -31,7 +32,7 @@ export function TryTool({ tool }: { tool: ToolDetail }) {
       return body as Result;
     },
     onSettled: () => {
-      setKey(crypto.randomUUID());
+      setKey(newKey());
       void client.invalidateQueries({ queryKey: ["calls"] });
       void client.invalidateQueries({ queryKey: ["approvals"] });
     },
