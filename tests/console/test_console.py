@@ -39,6 +39,7 @@ STEPS = [
     "a reload draws the same picture",
     "approve with other arguments",
     "withdraw a message, and stop",
+    "files come with a message, and tools write others",
     "by keyboard",
     "try a tool",
     "runs",
@@ -79,7 +80,7 @@ def refund(invoice: int, amount: float) -> str:
 BOARD = """
 sources:
   - {kind: functions, name: shop, config: {modules: [console_shop]}}
-  - {kind: builtin, name: std, config: {include: [calculator, datetime]}}
+  - {kind: builtin, name: std, config: {include: [calculator, datetime, file_write]}}
   - {kind: openapi, name: courier, config: {document: "http://127.0.0.1:9/openapi.json"}}
 network: {allow_hosts: ["127.0.0.1:9"]}
 policy: {ask: [shop__refund]}
@@ -181,6 +182,8 @@ async def walk(folder: Path) -> dict[str, Any]:
             call("shop__refund", '{"invoice": 99, "amount": 3.96}'),
             text("Less was paid back."),
             call("shop__count_stock", "{}"),
+            call("std__file_write", '{"path": "notes/sum.txt", "content": "3"}'),
+            text("Summed up."),
         ]
         model = {"OPENAI_BASE_URL": provider.url, "PEGBOARD_MODEL": "tiny-1"}
         guarded = {"PEGBOARD_TOKEN": TOKEN, "PEGBOARD_PUBLIC_URL": signed}

@@ -163,6 +163,15 @@ export const conversationQuery = (id: string) =>
       unwrap(api.GET("/conversations/{id}", { params: { path: { id } }, signal })),
   });
 
+/** The files of a conversation; read again with it, and whenever a call has ended. */
+export const filesQuery = (id: string) =>
+  queryOptions({
+    queryKey: ["conversation", id, "files"],
+    queryFn: ({ signal }) =>
+      unwrap(api.GET("/conversations/{id}/files", { params: { path: { id } }, signal })),
+    placeholderData: (old) => old,
+  });
+
 /** Who is signed in, and whether the board chats. */
 export const sessionQuery = queryOptions({
   queryKey: ["session"],

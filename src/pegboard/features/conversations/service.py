@@ -23,7 +23,12 @@ from pegboard.engines.agent import Engine
 from pegboard.errors import ConversationNotFound, InvalidRequest, RunNotFound
 from pegboard.features.conversations.answers import ConversationAnswers, run_key_of
 from pegboard.features.conversations.history import find_branch
-from pegboard.features.conversations.message_files import MessageFile, write_files
+from pegboard.features.conversations.message_files import (
+    MessageFile,
+    describe_message,
+    join_files,
+    write_files,
+)
 from pegboard.features.conversations.stream import (
     ChatEvent,
     Position,
@@ -31,6 +36,7 @@ from pegboard.features.conversations.stream import (
     make_queued_event,
     to_chat_events,
 )
+from pegboard.features.conversations.workspaces import Workspaces
 from pegboard.features.permissions import may_see_conversation
 from pegboard.features.runs import Runs
 from pegboard.features.runs.start import run_id_for
@@ -56,7 +62,8 @@ class NewMessage:
         engine: `auto`, `react` or `dag` from now on, empty for that of the agent; None leaves it.
         instead_of: The last message of the branch, which this one replaces.
         when: What happens while another message is being answered.
-        files: Put into the workspace of the conversation, and named behind the text.
+        files: Put into the workspace of the conversation, and named to the agent; a message that
+            replaces another one keeps the files of that one.
         key: An idempotency key: the same key is the same message; empty for none.
     """
 
@@ -87,6 +94,9 @@ class Conversations:
         now: Unix seconds.
         resolve_agent: The stored name of a chosen agent; raises `AgentNotFound` for others.
         files: The workspaces of conversations; None where there are none.
+
+    Attributes:
+        workspaces: Lists and reads the files of conversations.
     """
 
     def __init__(
@@ -103,6 +113,7 @@ class Conversations:
         self._runs = runs
         self._resolve_agent = resolve_agent
         self._files = files
+        self.workspaces = Workspaces(store, files)
         self._answers = answers
         self._now = now
         self._news: dict[str, set[asyncio.Event]] = {}
@@ -121,19 +132,22 @@ class Conversations:
             InvalidRequest: There is no text, or the message to replace is not the last one.
             GraphInvalid: No agent can answer on this board.
         """
+        id_ = _id_for("m", principal, message.key)
+        if message.key and (known := await self._store.exchange(id_)) is not None:
+            return known  # sent before: its answer may have changed the files since
         conversation = await self._conversation_for(message, principal)
         exchanges = await self._store.exchanges(conversation.id)
         replaced = _find_replaced(message, conversation, exchanges)
         text = message.text or ("" if replaced is None else replaced.text)
         if not text.strip():
             raise InvalidRequest("The message is empty.")
-        text += await write_files(self._files, message.files, conversation.id, principal)
-        id_ = _id_for("m", principal, message.key)
+        files = await write_files(self._files, message.files, conversation.id, principal)
         exchange = await self._store.append(
             Exchange(
                 id=id_,
                 conversation=conversation.id,
                 text=text,
+                files=files if replaced is None else join_files(replaced.files, files),
                 run_id=run_id_for(principal, run_key_of(id_)),
                 parent=conversation.head if replaced is None else replaced.parent,
                 created_at=self._now(),
@@ -186,7 +200,7 @@ class Conversations:
         await self._runs.send(
             working.run_id,
             "steer",
-            {"text": exchange.text},
+            {"text": describe_message(exchange)},
             message_id=exchange.id,
             principal=principal,
         )

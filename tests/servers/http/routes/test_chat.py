@@ -117,7 +117,7 @@ async def test_a_file_comes_with_a_message_and_a_message_is_answered_again(asked
     shown = (await asked.client.get(path)).json()
     bad = await asked.client.post("/chat", json={"message": "x", "files": [{**file, "data": "*"}]})
 
-    assert first["text"].endswith("Files in the workspace: `a.txt` (5 bytes)")
+    assert (first["text"], first["files"]) == ("Look.", [{"name": "a.txt", "size": 5}])
     assert (second["text"], second["answer"]) == (first["text"], "Better.")
     assert (third["text"], third["answer"]) == ("Look closer.", "Best.")
     assert [item["answer"] for item in shown["exchanges"]] == ["I see.", "Better.", "Best."]

@@ -15,6 +15,7 @@ import { useConversation } from "../../stream/use_conversation";
 import { useFollowing } from "../../stream/use_following";
 import { formatDuration, formatNumber } from "../../words/format";
 import { AgentPicker } from "./agent_picker";
+import { Files } from "./files";
 import { Grants } from "./grants";
 import { ThreadMenu } from "./thread_menu";
 import { Turn } from "./turn";
@@ -76,6 +77,7 @@ export function Thread({ id }: { id: string }) {
           </button>
         )}
         <span className="push">
+          <Files id={id} />
           {lastAnswer?.runId && (
             <Link
               to="/runs/$id"
