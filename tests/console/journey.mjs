@@ -184,6 +184,7 @@ await step("files come with a message, and tools write others", async () => {
     page.getByRole("button", { name: "Attach a file" }).click(),
   ]);
   await chooser.setFiles([{ name: "report.csv", mimeType: "text/csv", buffer: Buffer.from(CSV) }]);
+  await page.getByRole("combobox", { name: "Model" }).selectOption("Large");
   await page.getByRole("textbox", { name: "Ask the board" }).fill("Read this report");
   await page.keyboard.press("Enter");
   await answer.getByText("Summed up.").waitFor();
@@ -199,6 +200,8 @@ await step("files come with a message, and tools write others", async () => {
   ]);
   expect(download.suggestedFilename() === "report.csv", `it is ${download.suggestedFilename()}`);
   expect((await readFile(await download.path(), "utf8")) === CSV, "the file is another one");
+  await page.reload();
+  await page.locator('select[aria-label="Model"]:has(option[value="large"]:checked)').waitFor();
 });
 
 await step("by keyboard", async () => {

@@ -84,6 +84,11 @@ sources:
   - {kind: openapi, name: courier, config: {document: "http://127.0.0.1:9/openapi.json"}}
 network: {allow_hosts: ["127.0.0.1:9"]}
 policy: {ask: [shop__refund]}
+agents:
+  - {name: clerk, instructions: You keep the books.}
+models:
+  named:
+    large: {model: openai:tiny-2, title: Large}
 """
 ANSWER = (
     "Invoice 98: **3.96 dollars** was refunded.\n\n",
@@ -215,7 +220,7 @@ async def walk(folder: Path) -> dict[str, Any]:
                     await server.start()
                     process.stdin.write(b"\n")
             await process.wait()
-    return json.loads(line)
+    return {**json.loads(line), "models": [asked["model"] for asked in provider.requests]}
 
 
 @pytest.mark.timeout(180)
@@ -231,5 +236,6 @@ async def test_a_person_finds_their_way_through_the_console(tmp_path: Path) -> N
 
     assert report["faults"] == [], "\n".join(report["faults"])
     assert report["done"] == STEPS
+    assert report["models"] == ["tiny-1"] * 6 + ["tiny-2"] * 2
     too_large = {name for name, most in MOST_BYTES.items() if report["bytes"][name] > most}
     assert too_large == set(), report["bytes"]

@@ -26,6 +26,13 @@ export const agentsQuery = queryOptions({
   staleTime: 60_000,
 });
 
+/** The language models that can be chosen, the default one first. */
+export const modelsQuery = queryOptions({
+  queryKey: ["models"],
+  queryFn: async ({ signal }) => (await unwrap(api.GET("/chat/models", { signal }))).models,
+  staleTime: 60_000,
+});
+
 /** All tools that the caller may see; read page by page. */
 export const toolsQuery = queryOptions({
   queryKey: ["tools"],

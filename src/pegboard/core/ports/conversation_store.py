@@ -55,7 +55,7 @@ class Conversation(Struct, frozen=True, kw_only=True):
         principal: The id of the caller whose it is.
         title: For display; empty until the first message.
         agent: The agent that answers; empty for the generic assistant.
-        model: `provider:name`; empty for the agent's.
+        model: The name of a model of the board; empty for the agent's.
         engine: `auto`, `react` or `dag`; empty for the agent's.
         head: The last exchange of the branch that is shown; empty without one.
         created_at: Unix seconds.

@@ -69,8 +69,8 @@ class ChatBody(BaseModel):
         str | None,
         Field(
             max_length=200,
-            description="`provider:name` of the model that answers from now on; empty for the "
-            "agent's own.",
+            description="The model that answers from now on, one of `GET /chat/models`; empty for "
+            "the agent's own.",
         ),
     ] = None
     engine: Annotated[

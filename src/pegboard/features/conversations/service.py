@@ -93,6 +93,7 @@ class Conversations:
         answers: Starts those runs, and stores how they end.
         now: Unix seconds.
         resolve_agent: The stored name of a chosen agent; raises `AgentNotFound` for others.
+        resolve_model: The stored name of a chosen model; raises `InvalidRequest` for others.
         files: The workspaces of conversations; None where there are none.
 
     Attributes:
@@ -107,11 +108,13 @@ class Conversations:
         answers: ConversationAnswers,
         now: Callable[[], float],
         resolve_agent: Callable[[str], str] = str,
+        resolve_model: Callable[[str], str] = str,
         files: ConversationFiles | None = None,
     ) -> None:
         self._store = store
         self._runs = runs
         self._resolve_agent = resolve_agent
+        self._resolve_model = resolve_model
         self._files = files
         self.workspaces = Workspaces(store, files)
         self._answers = answers
@@ -129,7 +132,8 @@ class Conversations:
             ConversationNotFound: The conversation, or the message to replace, does not exist, or
                 the caller may not see it.
             AgentNotFound: There is no such agent.
-            InvalidRequest: There is no text, or the message to replace is not the last one.
+            InvalidRequest: There is no text, no such model or engine, or the message to replace is
+                not the last one.
             GraphInvalid: No agent can answer on this board.
         """
         id_ = _id_for("m", principal, message.key)
@@ -254,7 +258,7 @@ class Conversations:
         Raises:
             ConversationNotFound: It does not exist, or the caller may not see it.
             AgentNotFound: There is no such agent.
-            InvalidRequest: Something else cannot be changed.
+            InvalidRequest: There is no such model or engine, or something else cannot be changed.
         """
         if unknown := changes.keys() - _CHANGES:
             raise InvalidRequest(f"Only {', '.join(sorted(_CHANGES))} can be changed: {unknown}.")
@@ -268,9 +272,11 @@ class Conversations:
         if (engine := changes.get("engine", "")) not in _ENGINES:
             known = ", ".join(name for name in _ENGINES if name)
             raise InvalidRequest(f"There is no engine '{engine[:100]}'; known are {known}.")
-        if "agent" not in changes:
-            return dict(changes)
-        return {**changes, "agent": self._resolve_agent(changes["agent"])}
+        resolved = dict(changes)
+        for name, resolve in (("agent", self._resolve_agent), ("model", self._resolve_model)):
+            if name in changes:
+                resolved[name] = resolve(changes[name])
+        return resolved
 
     async def delete(self, conversation: str, *, principal: Principal = LOCAL) -> None:
         """Stop and delete a conversation.

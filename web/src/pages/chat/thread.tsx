@@ -1,22 +1,19 @@
-import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
+import { useQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
 import { ArrowDown, ChevronLeft, ListTree } from "lucide-react";
 import { useMemo, useState } from "react";
-import { send } from "../../api/client";
 import { conversationQuery, type Exchange, toolsQuery } from "../../api/queries";
 import { useNow } from "../../parts/call_card";
-import { Composer, type When } from "../../parts/composer";
 import { MarkIcon } from "../../parts/marks";
 import { usePageTitle } from "../../parts/page_title";
 import { ConnectionBanner, Failure, Problem, Skeleton } from "../../parts/states";
 import type { Answer, CallPart } from "../../stream/answers";
-import { type MessageFile, sendMessage } from "../../stream/send_message";
 import { useConversation } from "../../stream/use_conversation";
 import { useFollowing } from "../../stream/use_following";
 import { formatDuration, formatNumber } from "../../words/format";
-import { AgentPicker } from "./agent_picker";
 import { Files } from "./files";
 import { Grants } from "./grants";
+import { ThreadComposer } from "./thread_composer";
 import { ThreadMenu } from "./thread_menu";
 import { Turn } from "./turn";
 
@@ -122,6 +119,7 @@ export function Thread({ id }: { id: string }) {
         <ThreadComposer
           id={id}
           agent={conversation.data?.agent ?? ""}
+          model={conversation.data?.model ?? ""}
           isWorking={working !== undefined}
           onSent={scroll.toEnd}
         />
@@ -180,63 +178,5 @@ function Live({ answer }: { answer: Answer | undefined }) {
         {answer && answer.cost > 0 && ` · $${answer.cost.toFixed(3)}`}
       </span>
     </div>
-  );
-}
-
-interface ThreadComposerProps {
-  id: string;
-  agent: string;
-  isWorking: boolean;
-  onSent: () => void;
-}
-
-function ThreadComposer({ id, agent, isWorking, onSent }: ThreadComposerProps) {
-  const client = useQueryClient();
-  const [error, setError] = useState<Error | null>(null);
-  const [isBusy, setBusy] = useState(false);
-  const stop = useMutation({
-    mutationFn: () => send("POST", `/conversations/${id}/stop`),
-    onSettled: () => client.invalidateQueries({ queryKey: ["conversation", id] }),
-  });
-  const pick = useMutation({
-    mutationFn: (name: string) => send("PATCH", `/conversations/${id}`, { agent: name }),
-    onSettled: () => client.invalidateQueries({ queryKey: ["conversation", id] }),
-  });
-  const sendText = async (text: string, when: When, files: MessageFile[]) => {
-    setBusy(true);
-    setError(null);
-    try {
-      await sendMessage({
-        message: text,
-        conversation: id,
-        when,
-        files,
-      });
-      await client.invalidateQueries({ queryKey: ["conversation", id] });
-      onSent();
-      return true;
-    } catch (reason) {
-      setError(reason as Error);
-      return false;
-    } finally {
-      setBusy(false);
-    }
-  };
-  return (
-    <>
-      <Problem error={error ?? stop.error ?? pick.error} />
-      <Composer
-        isSlim
-        label="Message"
-        placeholder={isWorking ? "Add something" : "Ask further"}
-        draftKey={`chat-${id}`}
-        isBusy={isBusy}
-        isWorking={isWorking}
-        autoFocus
-        before={<AgentPicker value={agent} onChange={(name) => pick.mutate(name)} />}
-        onSend={sendText}
-        onStop={() => stop.mutate()}
-      />
-    </>
   );
 }
