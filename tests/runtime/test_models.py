@@ -11,7 +11,7 @@ from tests.models.made import Provider, a_provider, call, text
 
 from pegboard import tool
 from pegboard.core.graph import Graph, Node
-from pegboard.errors import ConfigError, InvalidRequest
+from pegboard.errors import ConfigError, ModelNotConfigured
 from pegboard.runtime import Pegboard
 from pegboard.testing import ScriptedModel
 
@@ -176,7 +176,7 @@ async def test_models_with_a_name_and_those_of_roles_can_be_chosen(
         for name in ("main", "smart", "fast", "openai:tiny-fast", "spare"):
             assert board.models.choices.resolve_name(name) == name
         for name in ("vectors", "openai:tiny-main", "openai:any"):
-            with pytest.raises(InvalidRequest, match="choose one of main, fast, spare"):
+            with pytest.raises(ModelNotConfigured, match="choose one of main, fast, spare"):
                 board.models.choices.resolve_name(name)
 
     assert of_the_file == [

@@ -2,7 +2,7 @@
 
 import pytest
 
-from pegboard.errors import InvalidRequest
+from pegboard.errors import ModelNotConfigured
 from pegboard.features.agents import ModelChoice, ModelChoices
 
 CHOICES = ModelChoices(
@@ -27,10 +27,10 @@ def test_a_name_of_the_board_is_chosen(name: str) -> None:
 
 @pytest.mark.parametrize("name", ["fast", "Main", "openai:gpt-5.2", "main "])
 def test_any_other_name_is_refused_with_those_there_are(name: str) -> None:
-    with pytest.raises(InvalidRequest, match=r"no model .* choose one of main, spare\."):
+    with pytest.raises(ModelNotConfigured, match=r"no model .* choose one of main, spare\."):
         CHOICES.resolve_name(name)
 
 
 def test_without_models_none_can_be_chosen() -> None:
-    with pytest.raises(InvalidRequest, match="none is configured"):
+    with pytest.raises(ModelNotConfigured, match="none is configured"):
         ModelChoices(list).resolve_name("main")

@@ -4,7 +4,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from pegboard.errors import InvalidRequest
+from pegboard.errors import ModelNotConfigured
 
 _MAX_NAMES = 20
 
@@ -54,11 +54,11 @@ class ModelChoices:
         """The name of a chosen model as it is stored; empty for that of the agent.
 
         Raises:
-            InvalidRequest: It cannot be chosen; names those that can.
+            ModelNotConfigured: It cannot be chosen; names those that can.
         """
         choices = self._read()
         if not name or any(name == it.name or name in it.aliases for it in choices):
             return name
         names = ", ".join(choice.name for choice in choices[:_MAX_NAMES])
         there = f"choose one of {names}" if names else "none is configured"
-        raise InvalidRequest(f"There is no model '{name[:100]}' on this board; {there}.")
+        raise ModelNotConfigured(f"There is no model '{name[:100]}' on this board; {there}.")

@@ -93,7 +93,7 @@ class Conversations:
         answers: Starts those runs, and stores how they end.
         now: Unix seconds.
         resolve_agent: The stored name of a chosen agent; raises `AgentNotFound` for others.
-        resolve_model: The stored name of a chosen model; raises `InvalidRequest` for others.
+        resolve_model: The stored name of a chosen model; raises `ModelNotConfigured` for others.
         files: The workspaces of conversations; None where there are none.
 
     Attributes:
@@ -132,8 +132,9 @@ class Conversations:
             ConversationNotFound: The conversation, or the message to replace, does not exist, or
                 the caller may not see it.
             AgentNotFound: There is no such agent.
-            InvalidRequest: There is no text, no such model or engine, or the message to replace is
-                not the last one.
+            ModelNotConfigured: There is no such model.
+            InvalidRequest: There is no text, no such engine, or the message to replace is not the
+                last one.
             GraphInvalid: No agent can answer on this board.
         """
         id_ = _id_for("m", principal, message.key)
@@ -258,7 +259,8 @@ class Conversations:
         Raises:
             ConversationNotFound: It does not exist, or the caller may not see it.
             AgentNotFound: There is no such agent.
-            InvalidRequest: There is no such model or engine, or something else cannot be changed.
+            ModelNotConfigured: There is no such model.
+            InvalidRequest: There is no such engine, or something else cannot be changed.
         """
         if unknown := changes.keys() - _CHANGES:
             raise InvalidRequest(f"Only {', '.join(sorted(_CHANGES))} can be changed: {unknown}.")

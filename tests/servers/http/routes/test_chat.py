@@ -187,7 +187,7 @@ async def test_conversations_are_listed_changed_exported_and_deleted(asked: Aske
     deleted = await client.delete(path)
 
     assert (changed.json()["title"], changed.json()["model"]) == ("Fruit", "fast")
-    assert (refused.status_code, refused.json()["code"]) == (400, "request_invalid")
+    assert (refused.status_code, refused.json()["code"]) == (409, "model_not_configured")
     assert "choose one of smart" in refused.json()["detail"]
     assert whole["model"] == "fast"
     assert [item["title"] for item in found["conversations"]] == ["Fruit"]
@@ -207,7 +207,7 @@ async def test_conversations_are_listed_changed_exported_and_deleted(asked: Aske
         ("POST", "/chat", {"message": " "}, 422, "request_invalid"),
         ("POST", "/chat", {"message": "x", "conversation": "none"}, 404, "conversation_not_found"),
         ("POST", "/chat", {"message": "x", "when": "never"}, 422, "request_invalid"),
-        ("POST", "/chat", {"message": "x", "model": "openai:any"}, 400, "request_invalid"),
+        ("POST", "/chat", {"message": "x", "model": "openai:any"}, 409, "model_not_configured"),
         ("PATCH", "/conversations/none", {"title": "x"}, 404, "conversation_not_found"),
         ("PATCH", "/conversations/none", {"head": "x"}, 422, "request_invalid"),
         ("DELETE", "/conversations/none", None, 404, "conversation_not_found"),
