@@ -163,7 +163,8 @@ await step("withdraw a message, and stop", async () => {
   await page.goto(`${CONSOLE_URL}/ui/chat`);
   await page.getByRole("textbox", { name: "Ask the board" }).fill("Take your time");
   await page.keyboard.press("Enter");
-  await answer.locator("details", { hasText: "shop__count_stock" }).waitFor();
+  await answer.getByText("first shelf, 1 of 3").waitFor();
+  await answer.getByText(/Try 2 of 3, after: did not answer; next in \d/).waitFor();
   const field = page.getByRole("region", { name: "Conversation" }).getByRole("textbox").last();
   await field.fill("And then?");
   await page.keyboard.press("Enter");

@@ -52,11 +52,12 @@ SHOP = '''
 """A small shop."""
 
 import asyncio
-from typing import Annotated
+from typing import Annotated, Any
 
 from pydantic import Field
 
-from pegboard import tool
+from pegboard import Retry, ToolContext, tool
+from pegboard.errors import Unavailable
 
 
 @tool(effect="read", title="Find an invoice")
@@ -66,10 +67,17 @@ def find_invoice(number: Annotated[int, Field(ge=1)]) -> dict[str, object]:
 
 
 @tool(effect="read")
-async def count_stock() -> int:
+async def count_stock(ctx: ToolContext[Any]) -> int:
     """Count what is in stock, which takes a while."""
+    await ctx.progress(1, total=3, message="first shelf")
     await asyncio.sleep(60)
     return 7
+
+
+@tool(effect="read", retry=Retry(max_retries=2, backoff=0))
+def ask_courier() -> str:
+    """Ask the courier, who does not answer."""
+    raise Unavailable("The courier does not answer.", retry_after=100.0)
 
 
 @tool(effect="write")
@@ -104,6 +112,15 @@ _OURS = ("PEGBOARD_", "OPENAI_")
 def needs(path: Path, target: str) -> None:
     if not path.exists():
         raise RuntimeError(f"{path} is missing: run `make {target}`")
+
+
+def both(*names: str) -> list[dict[str, Any]]:
+    """The chunks of several calls without arguments."""
+    starts = [
+        {"index": index, "id": f"call_{index}", "function": {"name": name, "arguments": "{}"}}
+        for index, name in enumerate(names)
+    ]
+    return [{"delta": {"tool_calls": starts}}, {"delta": {}, "finish_reason": "tool_calls"}]
 
 
 class Server:
@@ -186,7 +203,7 @@ async def walk(folder: Path) -> dict[str, Any]:
             text(*ANSWER),
             call("shop__refund", '{"invoice": 99, "amount": 3.96}'),
             text("Less was paid back."),
-            call("shop__count_stock", "{}"),
+            both("shop__count_stock", "shop__ask_courier"),
             call("std__file_write", '{"path": "notes/sum.txt", "content": "3"}'),
             text("Summed up."),
         ]
