@@ -191,7 +191,7 @@ await step("files come with a message, and tools write others", async () => {
   await answer.getByText("Summed up.").waitFor();
   const chip = page.getByRole("list", { name: "Files of this message" }).getByRole("link");
   expect((await chip.innerText()).includes("report.csv"), "the message shows no file");
-  await page.getByRole("button", { name: "Files 2" }).click();
+  await page.getByRole("button", { name: "Files 3" }).click();
   const list = page.getByRole("list", { name: "Files of this conversation" });
   await list.getByText("notes/sum.txt").waitFor();
   await inspect(page, "chat-files");
@@ -203,6 +203,20 @@ await step("files come with a message, and tools write others", async () => {
   expect((await readFile(await download.path(), "utf8")) === CSV, "the file is another one");
   await page.reload();
   await page.locator('select[aria-label="Model"]:has(option[value="large"]:checked)').waitFor();
+});
+
+await step("a page that a tool wrote, apart from the console", async () => {
+  const title = await page.title();
+  await page.getByRole("button", { name: "Files 3" }).click();
+  await page.getByRole("link", { name: "View notes/chart.html" }).click();
+  const frame = page.frameLocator("iframe");
+  await frame.getByText("Drawn by a script that reaches nothing, nothing, nothing").waitFor();
+  expect((await page.title()) === title, `the title is ${await page.title()}`);
+  await inspect(page, "chat-artifact");
+  await page.reload();
+  await frame.getByRole("heading", { name: "Sums" }).waitFor();
+  await page.getByRole("button", { name: "Close" }).click();
+  await page.locator("iframe").waitFor({ state: "detached" });
 });
 
 await step("by keyboard", async () => {

@@ -40,6 +40,7 @@ STEPS = [
     "approve with other arguments",
     "withdraw a message, and stop",
     "files come with a message, and tools write others",
+    "a page that a tool wrote, apart from the console",
     "by keyboard",
     "try a tool",
     "runs",
@@ -104,6 +105,20 @@ ANSWER = (
     "\nSee [the terms](https://shop.example/terms) and [this](javascript:alert(1)).\n\n",
     "<script>document.title = 'taken'</script> ![picture](https://shop.example/pixel.png)\n",
 )
+CHART = """<!doctype html>
+<html lang="en"><title>Chart</title><body style="font: 16px sans-serif">
+<main aria-label="Chart"><h1>Sums</h1><p></p>
+<svg width="220" height="90" role="img" aria-label="1 and 2">
+<rect y="45" width="100" height="45" fill="#2a57c5"/>
+<rect x="110" width="100" height="90" fill="#2a57c5"/>
+</svg></main>
+<script>
+const reach = (what) => { try { return what(); } catch { return "nothing"; } };
+const things = [() => parent.document.title, () => document.cookie, () => localStorage.length];
+document.querySelector("p").textContent =
+  `Drawn by a script that reaches ${things.map(reach).join(", ")}`;
+</script></html>
+"""
 
 
 _OURS = ("PEGBOARD_", "OPENAI_")
@@ -205,6 +220,7 @@ async def walk(folder: Path) -> dict[str, Any]:
             text("Less was paid back."),
             both("shop__count_stock", "shop__ask_courier"),
             call("std__file_write", '{"path": "notes/sum.txt", "content": "3"}'),
+            call("std__file_write", json.dumps({"path": "notes/chart.html", "content": CHART})),
             text("Summed up."),
         ]
         model = {"OPENAI_BASE_URL": provider.url, "PEGBOARD_MODEL": "tiny-1"}
@@ -253,6 +269,6 @@ async def test_a_person_finds_their_way_through_the_console(tmp_path: Path) -> N
 
     assert report["faults"] == [], "\n".join(report["faults"])
     assert report["done"] == STEPS
-    assert report["models"] == ["tiny-1"] * 6 + ["tiny-2"] * 2
+    assert report["models"] == ["tiny-1"] * 6 + ["tiny-2"] * 3
     too_large = {name for name, most in MOST_BYTES.items() if report["bytes"][name] > most}
     assert too_large == set(), report["bytes"]

@@ -58,6 +58,7 @@ PATHS = {
     "/conversations/{id}/events": ["get"],
     "/conversations/{id}/files": ["get"],
     "/conversations/{id}/files/{path}": ["get"],
+    "/conversations/{id}/view/{path}": ["get"],
     "/conversations/{id}/stop": ["post"],
     "/conversations/{id}/queue/{message}": ["delete"],
     "/conversations/{id}/export": ["get"],

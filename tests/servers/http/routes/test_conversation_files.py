@@ -102,3 +102,30 @@ async def test_what_is_no_file_of_the_conversation_is_not_found(
 
     assert (answer.status_code, answer.json()["code"]) == (404, "conversation_not_found")
     assert (other.status_code, listed.status_code) == (404, 404)
+
+
+async def test_a_page_is_shown_apart_from_the_console(client: httpx2.AsyncClient) -> None:
+    id_ = (await converse(client))["conversation"]
+    answer = await client.get(f"/v1/conversations/{id_}/view/page.html")
+
+    assert answer.content == FILES["page.html"]
+    assert answer.headers["content-type"] == "text/html; charset=utf-8"
+    assert "content-disposition" not in answer.headers
+    assert answer.headers["content-security-policy"] == (
+        "sandbox allow-scripts; default-src 'none'; style-src 'unsafe-inline'; "
+        "script-src 'unsafe-inline'; img-src data:; frame-ancestors 'self'"
+    )
+    assert answer.headers["x-frame-options"] == "SAMEORIGIN"
+    assert answer.headers["x-content-type-options"] == "nosniff"
+
+
+@pytest.mark.parametrize(
+    ("path", "code"), [("big.bin", "not_found"), ("none.html", "conversation_not_found")]
+)
+async def test_what_is_no_page_is_not_shown(
+    client: httpx2.AsyncClient, path: str, code: str
+) -> None:
+    id_ = (await converse(client))["conversation"]
+    answer = await client.get(f"/v1/conversations/{id_}/view/{path}")
+
+    assert (answer.status_code, answer.json()["code"]) == (404, code)

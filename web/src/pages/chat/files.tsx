@@ -1,8 +1,9 @@
 import { useQuery } from "@tanstack/react-query";
-import { Download, FileText, Paperclip } from "lucide-react";
-import { API } from "../../api/address";
+import { Link } from "@tanstack/react-router";
+import { Download, Eye, FileText, Paperclip } from "lucide-react";
 import { type Exchange, filesQuery } from "../../api/queries";
 import { formatBytes, formatFull, formatWhen } from "../../words/format";
+import { downloadAddress, isViewable } from "./file_addresses";
 
 /** The files of a conversation, each to download; nothing where there are none. */
 export function Files({ id }: { id: string }) {
@@ -20,13 +21,28 @@ export function Files({ id }: { id: string }) {
         <ul aria-label="Files of this conversation">
           {files.map((file) => (
             <li key={file.path}>
-              <a href={addressOf(id, file.path)} download title={formatFull(file.modified_at)}>
+              <a
+                href={downloadAddress(id, file.path)}
+                download
+                title={formatFull(file.modified_at)}
+              >
                 <span className="cut">{file.path}</span>
                 <span className="faint num">
                   {formatBytes(file.size)} · {formatWhen(file.modified_at)}
                 </span>
                 <Download className="i s" aria-hidden="true" />
               </a>
+              {isViewable(file.path) && (
+                <Link
+                  to="/chat/$id"
+                  params={{ id }}
+                  search={(before) => ({ ...before, view: file.path })}
+                  className="icon-btn"
+                  aria-label={`View ${file.path}`}
+                >
+                  <Eye className="i s" aria-hidden="true" />
+                </Link>
+              )}
             </li>
           ))}
         </ul>
@@ -53,7 +69,7 @@ export function MessageFiles({ exchange }: { exchange: Exchange }) {
               <Chip name={file.name} size={file.size} />
             </span>
           ) : (
-            <a className="tag" href={addressOf(exchange.conversation, file.name)} download>
+            <a className="tag" href={downloadAddress(exchange.conversation, file.name)} download>
               <Chip name={file.name} size={file.size} />
             </a>
           )}
@@ -71,9 +87,4 @@ function Chip({ name, size }: { name: string; size: number }) {
       <span className="faint num">{formatBytes(size)}</span>
     </>
   );
-}
-
-function addressOf(conversation: string, path: string): string {
-  const encoded = path.split("/").map(encodeURIComponent).join("/");
-  return `${API}/conversations/${encodeURIComponent(conversation)}/files/${encoded}`;
 }

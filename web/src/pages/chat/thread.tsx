@@ -1,5 +1,5 @@
 import { useQuery } from "@tanstack/react-query";
-import { Link } from "@tanstack/react-router";
+import { Link, useNavigate, useSearch } from "@tanstack/react-router";
 import { ArrowDown, ChevronLeft, ListTree } from "lucide-react";
 import { useMemo, useState } from "react";
 import { conversationQuery, type Exchange, toolsQuery } from "../../api/queries";
@@ -11,6 +11,7 @@ import type { Answer, CallPart } from "../../stream/answers";
 import { useConversation } from "../../stream/use_conversation";
 import { useFollowing } from "../../stream/use_following";
 import { formatDuration, formatNumber } from "../../words/format";
+import { Artifact } from "./artifact";
 import { Files } from "./files";
 import { Grants } from "./grants";
 import { ThreadComposer } from "./thread_composer";
@@ -39,6 +40,14 @@ export function Thread({ id }: { id: string }) {
   const lastAnswer = answers.get(exchanges.at(-1)?.id ?? "");
   const [most, setMost] = useState(MOST_TURNS);
   const scroll = useFollowing();
+  const { view } = useSearch({ strict: false }) as { view?: string };
+  const navigate = useNavigate();
+  const closeView = () =>
+    void navigate({
+      to: "/chat/$id",
+      params: { id },
+      search: (before) => ({ ...before, view: undefined }),
+    });
 
   if (conversation.error)
     return (
@@ -88,6 +97,7 @@ export function Thread({ id }: { id: string }) {
           <ThreadMenu id={id} title={title} />
         </span>
       </div>
+      {view && <Artifact key={view} conversation={id} path={view} onClose={closeView} />}
       <Grants conversation={id} grants={conversation.data?.grants ?? []} />
       <div className="turns" ref={scroll.turns}>
         {conversation.isPending && <Skeleton rows={3} />}

@@ -1,4 +1,4 @@
-"""`/conversations/{id}/files`: the files that messages brought and tools wrote."""
+"""`/conversations/{id}/files` and `/view`: the files that messages brought and tools wrote."""
 
 from pathlib import PurePosixPath
 from typing import Annotated
@@ -6,6 +6,7 @@ from urllib.parse import quote
 
 from fastapi import APIRouter, Path, Response
 from fastapi.responses import StreamingResponse
+from starlette.exceptions import HTTPException
 
 from pegboard.features.conversations.schemas import ConversationFilesAnswer
 from pegboard.features.conversations.views import view_files
@@ -34,6 +35,13 @@ _INERT = {
     ".zip": "application/zip",
 }
 """Types of files in which a browser runs nothing; all others are only bytes."""
+_SHOWN = {".htm": "text/html", ".html": "text/html", ".svg": "image/svg+xml"}
+_APART = (
+    "sandbox allow-scripts; default-src 'none'; style-src 'unsafe-inline'; "
+    "script-src 'unsafe-inline'; img-src data:; frame-ancestors 'self'"
+)
+"""The policy of a page that a tool wrote: it has no origin, so that it reaches neither the console
+nor its cookie, and no network. What frames it keeps it from leading elsewhere."""
 
 
 @router.get(
@@ -74,5 +82,39 @@ async def download_conversation_file(
             "Content-Length": str(found.file.size),
             "Content-Security-Policy": "sandbox; default-src 'none'; frame-ancestors 'none'",
             "X-Content-Type-Options": "nosniff",
+        },
+    )
+
+
+@router.get(
+    "/conversations/{id}/view/{path:path}",
+    response_class=Response,
+    responses=refusals(404)
+    | {
+        200: {
+            "description": "The page or drawing, with a policy that keeps it apart.",
+            "content": {type_: {"schema": {"type": "string"}} for type_ in _SHOWN.values()},
+        }
+    },
+)
+async def view_conversation_file(
+    board: Board,
+    caller: Caller,
+    id: Id,  # noqa: A002 - as above
+    path: FilePath,
+) -> Response:
+    """View an HTML or SVG file of a conversation, in a sandbox without network."""
+    type_ = _SHOWN.get(PurePosixPath(path).suffix.lower())
+    if type_ is None:
+        raise HTTPException(404, "Only HTML and SVG files are shown; download this one.")
+    found = await board.conversations.workspaces.open(id, path, principal=caller)
+    return StreamingResponse(
+        found.chunks,
+        media_type=f"{type_}; charset=utf-8",
+        headers={
+            "Content-Length": str(found.file.size),
+            "Content-Security-Policy": _APART,
+            "X-Content-Type-Options": "nosniff",
+            "X-Frame-Options": "SAMEORIGIN",
         },
     )
