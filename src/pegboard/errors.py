@@ -335,7 +335,7 @@ class LimitReached(CallerError):
 
 
 class ModelNotConfigured(CallerError):
-    """No language model is configured; the message names the setting."""
+    """No language model, or none of this name, is configured; names the setting, or those known."""
 
     code = "model_not_configured"
 

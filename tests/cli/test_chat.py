@@ -96,7 +96,10 @@ def test_a_destructive_call_is_approved_once_only(provider: Provider, pegboard: 
     ("arguments", "says"),
     [
         (("chat", "hi", "-c", "nothing"), "no conversation"),
-        (("chat", "hi", "--model", "nobody:x"), "no provider 'nobody'"),
+        (
+            ("chat", "hi", "--model", "nobody:x"),
+            "no model 'nobody:x' on this board; choose one of smart",
+        ),
         (("chat", "hi", "--engine", "magic"), "no engine 'magic'; known are auto, dag, react"),
     ],
 )

@@ -2,7 +2,7 @@
 //
 // CONSOLE_URL is a server without a token, SIGNED_URL one with the token CONSOLE_TOKEN behind a path.
 // With CONSOLE_SHOTS, a picture of each page in both themes and widths is written to that folder.
-import { mkdir } from "node:fs/promises";
+import { mkdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { createInterface } from "node:readline/promises";
 import {
@@ -16,6 +16,7 @@ import {
 } from "./browser.mjs";
 
 const { CONSOLE_URL, SIGNED_URL, CONSOLE_TOKEN, CONSOLE_SHOTS } = process.env;
+const CSV = "a,b\n1,2\n";
 const NARROW = { width: 320, height: 640 };
 const faults = [];
 const report = { done: [], faults, bytes: null };
@@ -162,7 +163,8 @@ await step("withdraw a message, and stop", async () => {
   await page.goto(`${CONSOLE_URL}/ui/chat`);
   await page.getByRole("textbox", { name: "Ask the board" }).fill("Take your time");
   await page.keyboard.press("Enter");
-  await answer.locator("details", { hasText: "shop__count_stock" }).waitFor();
+  await answer.getByText("first shelf, 1 of 3").waitFor();
+  await answer.getByText(/Try 2 of 3, after: did not answer; next in \d/).waitFor();
   const field = page.getByRole("region", { name: "Conversation" }).getByRole("textbox").last();
   await field.fill("And then?");
   await page.keyboard.press("Enter");
@@ -174,6 +176,47 @@ await step("withdraw a message, and stop", async () => {
   await page.getByRole("button", { name: "Stop" }).click();
   await answer.getByText("Stopped.").waitFor();
   await page.getByRole("button", { name: "Stop" }).waitFor({ state: "hidden" });
+});
+
+await step("files come with a message, and tools write others", async () => {
+  await page.goto(`${CONSOLE_URL}/ui/chat`);
+  const [chooser] = await Promise.all([
+    page.waitForEvent("filechooser"),
+    page.getByRole("button", { name: "Attach a file" }).click(),
+  ]);
+  await chooser.setFiles([{ name: "report.csv", mimeType: "text/csv", buffer: Buffer.from(CSV) }]);
+  await page.getByRole("combobox", { name: "Model" }).selectOption("Large");
+  await page.getByRole("textbox", { name: "Ask the board" }).fill("Read this report");
+  await page.keyboard.press("Enter");
+  await answer.getByText("Summed up.").waitFor();
+  const chip = page.getByRole("list", { name: "Files of this message" }).getByRole("link");
+  expect((await chip.innerText()).includes("report.csv"), "the message shows no file");
+  await page.getByRole("button", { name: "Files 3" }).click();
+  const list = page.getByRole("list", { name: "Files of this conversation" });
+  await list.getByText("notes/sum.txt").waitFor();
+  await inspect(page, "chat-files");
+  const [download] = await Promise.all([
+    page.waitForEvent("download"),
+    list.getByRole("link", { name: "report.csv" }).click(),
+  ]);
+  expect(download.suggestedFilename() === "report.csv", `it is ${download.suggestedFilename()}`);
+  expect((await readFile(await download.path(), "utf8")) === CSV, "the file is another one");
+  await page.reload();
+  await page.locator('select[aria-label="Model"]:has(option[value="large"]:checked)').waitFor();
+});
+
+await step("a page that a tool wrote, apart from the console", async () => {
+  const title = await page.title();
+  await page.getByRole("button", { name: "Files 3" }).click();
+  await page.getByRole("link", { name: "View notes/chart.html" }).click();
+  const frame = page.frameLocator("iframe");
+  await frame.getByText("Drawn by a script that reaches nothing, nothing, nothing").waitFor();
+  expect((await page.title()) === title, `the title is ${await page.title()}`);
+  await inspect(page, "chat-artifact");
+  await page.reload();
+  await frame.getByRole("heading", { name: "Sums" }).waitFor();
+  await page.getByRole("button", { name: "Close" }).click();
+  await page.locator("iframe").waitFor({ state: "detached" });
 });
 
 await step("by keyboard", async () => {

@@ -39,6 +39,8 @@ STEPS = [
     "a reload draws the same picture",
     "approve with other arguments",
     "withdraw a message, and stop",
+    "files come with a message, and tools write others",
+    "a page that a tool wrote, apart from the console",
     "by keyboard",
     "try a tool",
     "runs",
@@ -51,11 +53,12 @@ SHOP = '''
 """A small shop."""
 
 import asyncio
-from typing import Annotated
+from typing import Annotated, Any
 
 from pydantic import Field
 
-from pegboard import tool
+from pegboard import Retry, ToolContext, tool
+from pegboard.errors import Unavailable
 
 
 @tool(effect="read", title="Find an invoice")
@@ -65,10 +68,17 @@ def find_invoice(number: Annotated[int, Field(ge=1)]) -> dict[str, object]:
 
 
 @tool(effect="read")
-async def count_stock() -> int:
+async def count_stock(ctx: ToolContext[Any]) -> int:
     """Count what is in stock, which takes a while."""
+    await ctx.progress(1, total=3, message="first shelf")
     await asyncio.sleep(60)
     return 7
+
+
+@tool(effect="read", retry=Retry(max_retries=2, backoff=0))
+def ask_courier() -> str:
+    """Ask the courier, who does not answer."""
+    raise Unavailable("The courier does not answer.", retry_after=100.0)
 
 
 @tool(effect="write")
@@ -79,10 +89,15 @@ def refund(invoice: int, amount: float) -> str:
 BOARD = """
 sources:
   - {kind: functions, name: shop, config: {modules: [console_shop]}}
-  - {kind: builtin, name: std, config: {include: [calculator, datetime]}}
+  - {kind: builtin, name: std, config: {include: [calculator, datetime, file_write]}}
   - {kind: openapi, name: courier, config: {document: "http://127.0.0.1:9/openapi.json"}}
 network: {allow_hosts: ["127.0.0.1:9"]}
 policy: {ask: [shop__refund]}
+agents:
+  - {name: clerk, instructions: You keep the books.}
+models:
+  named:
+    large: {model: openai:tiny-2, title: Large}
 """
 ANSWER = (
     "Invoice 98: **3.96 dollars** was refunded.\n\n",
@@ -90,6 +105,20 @@ ANSWER = (
     "\nSee [the terms](https://shop.example/terms) and [this](javascript:alert(1)).\n\n",
     "<script>document.title = 'taken'</script> ![picture](https://shop.example/pixel.png)\n",
 )
+CHART = """<!doctype html>
+<html lang="en"><title>Chart</title><body style="font: 16px sans-serif">
+<main aria-label="Chart"><h1>Sums</h1><p></p>
+<svg width="220" height="90" role="img" aria-label="1 and 2">
+<rect y="45" width="100" height="45" fill="#2a57c5"/>
+<rect x="110" width="100" height="90" fill="#2a57c5"/>
+</svg></main>
+<script>
+const reach = (what) => { try { return what(); } catch { return "nothing"; } };
+const things = [() => parent.document.title, () => document.cookie, () => localStorage.length];
+document.querySelector("p").textContent =
+  `Drawn by a script that reaches ${things.map(reach).join(", ")}`;
+</script></html>
+"""
 
 
 _OURS = ("PEGBOARD_", "OPENAI_")
@@ -98,6 +127,15 @@ _OURS = ("PEGBOARD_", "OPENAI_")
 def needs(path: Path, target: str) -> None:
     if not path.exists():
         raise RuntimeError(f"{path} is missing: run `make {target}`")
+
+
+def both(*names: str) -> list[dict[str, Any]]:
+    """The chunks of several calls without arguments."""
+    starts = [
+        {"index": index, "id": f"call_{index}", "function": {"name": name, "arguments": "{}"}}
+        for index, name in enumerate(names)
+    ]
+    return [{"delta": {"tool_calls": starts}}, {"delta": {}, "finish_reason": "tool_calls"}]
 
 
 class Server:
@@ -180,7 +218,10 @@ async def walk(folder: Path) -> dict[str, Any]:
             text(*ANSWER),
             call("shop__refund", '{"invoice": 99, "amount": 3.96}'),
             text("Less was paid back."),
-            call("shop__count_stock", "{}"),
+            both("shop__count_stock", "shop__ask_courier"),
+            call("std__file_write", '{"path": "notes/sum.txt", "content": "3"}'),
+            call("std__file_write", json.dumps({"path": "notes/chart.html", "content": CHART})),
+            text("Summed up."),
         ]
         model = {"OPENAI_BASE_URL": provider.url, "PEGBOARD_MODEL": "tiny-1"}
         guarded = {"PEGBOARD_TOKEN": TOKEN, "PEGBOARD_PUBLIC_URL": signed}
@@ -212,7 +253,7 @@ async def walk(folder: Path) -> dict[str, Any]:
                     await server.start()
                     process.stdin.write(b"\n")
             await process.wait()
-    return json.loads(line)
+    return {**json.loads(line), "models": [asked["model"] for asked in provider.requests]}
 
 
 @pytest.mark.timeout(180)
@@ -228,5 +269,6 @@ async def test_a_person_finds_their_way_through_the_console(tmp_path: Path) -> N
 
     assert report["faults"] == [], "\n".join(report["faults"])
     assert report["done"] == STEPS
+    assert report["models"] == ["tiny-1"] * 6 + ["tiny-2"] * 3
     too_large = {name for name, most in MOST_BYTES.items() if report["bytes"][name] > most}
     assert too_large == set(), report["bytes"]

@@ -2,6 +2,7 @@
 
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
+from json import dumps
 from pathlib import Path
 
 import pytest
@@ -9,8 +10,10 @@ from tests.features.conversations.made import ask, text_of
 from tests.models.made import Provider, a_provider, call, text
 
 from pegboard import tool
-from pegboard.errors import ConfigError
+from pegboard.core.graph import Graph, Node
+from pegboard.errors import ConfigError, ModelNotConfigured
 from pegboard.runtime import Pegboard
+from pegboard.testing import ScriptedModel
 
 NAMES = (
     "PEGBOARD_MODEL",
@@ -88,6 +91,7 @@ models:
   named:
     main:
       model: openai:tiny-main
+      title: Main one
       base_url: {url}
       api_key: ${{MAIN_KEY}}
       retries: 0
@@ -162,6 +166,100 @@ async def test_roles_of_the_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
         assert embedder is board.models.find_embedder()
         assert (await board.models.get("fast")).name == "openai:tiny-fast"
         assert provider.requests[0]["model"] == "tiny-vectors"
+
+
+async def test_models_with_a_name_and_those_of_roles_can_be_chosen(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with a_board(tmp_path, monkeypatch) as (board, _):
+        of_the_file = board.models.choices.list()
+        for name in ("main", "smart", "fast", "openai:tiny-fast", "spare"):
+            assert board.models.choices.resolve_name(name) == name
+        for name in ("vectors", "openai:tiny-main", "openai:any"):
+            with pytest.raises(ModelNotConfigured, match="choose one of main, fast, spare"):
+                board.models.choices.resolve_name(name)
+
+    assert of_the_file == [
+        {"name": "main", "title": "Main one", "provider": "openai", "role": "smart"},
+        {"name": "fast", "title": "tiny-fast", "provider": "openai", "role": "fast"},
+        {"name": "spare", "title": "spare", "provider": "openai", "role": ""},
+    ]
+
+
+@pytest.mark.parametrize(
+    ("environ", "names", "titles"),
+    [
+        ({}, ["main"], []),
+        ({"PEGBOARD_MODEL": "anthropic:big"}, ["smart", "fast", "anthropic:big"], ["big"]),
+        ({"PEGBOARD_MODEL": "big"}, ["smart", "big", "openai:big"], ["big"]),
+        (
+            {"PEGBOARD_MODEL": "anthropic:big", "PEGBOARD_FAST_MODEL": "small"},
+            ["fast", "small", "anthropic:small"],
+            ["big", "small"],
+        ),
+        ({"OPENAI_BASE_URL": "http://127.0.0.1:9"}, ["smart"], ["The model of the server"]),
+    ],
+    ids=["none", "one", "a name alone", "two", "the only one of a server"],
+)
+async def test_the_models_of_the_environment_can_be_chosen(
+    monkeypatch: pytest.MonkeyPatch, environ: dict[str, str], names: list[str], titles: list[str]
+) -> None:
+    for name, value in environ.items():
+        monkeypatch.setenv(name, value)
+    async with Pegboard() as board:
+        choices = board.models.choices
+        known = [choice["title"] for choice in choices.list()]
+        if titles:
+            assert [choices.resolve_name(name) for name in names] == names
+
+    assert known == titles
+
+
+async def test_the_model_of_a_program_is_the_only_one() -> None:
+    async with Pegboard(model=ScriptedModel(name="test:script")) as board:
+        choices = board.models.choices
+        (shown,) = choices.list()
+
+        assert [choices.resolve_name(name) for name in ("smart", "fast", "test:script")]
+        assert (shown["name"], shown["title"], shown["provider"]) == (
+            "smart",
+            "test:script",
+            "test",
+        )
+
+
+async def test_a_graph_cannot_name_a_model_that_the_board_does_not_have(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with a_board(tmp_path, monkeypatch) as (board, provider):
+        config = {"model": "openai:any"}
+        node = Node(id="agent", kind="agent", input={"message": "hi"}, config=config)
+        view = await board.runs.start_graph(Graph(nodes=(node,)))
+        ended = await board.runs.wait(view.id)
+
+    assert "no model 'openai:any'" in (ended.result.error or {})["message"]
+    assert provider.requests == []
+
+
+async def test_steps_of_a_goal_use_the_fast_model_with_its_own_settings(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with a_board(tmp_path, monkeypatch, PEGBOARD_FAST_MODEL="spare") as (board, provider):
+        step = {"id": "a", "title": "A", "task": "Add.", "dependencies": [], "model_hint": "fast"}
+        other = {**step, "id": "b", "title": "B"}
+        judged = {"achieved": True, "confidence": 1, "reason": "Done.", "missing": ""}
+        provider.answers += [
+            text(dumps({"steps": [step, other]})),
+            text("One."),
+            text("Two."),
+            text(dumps(judged)),
+            text("Three."),
+        ]
+        events, _ = await ask(board, "Add.", engine="dag")
+
+    assert text_of(events) == "Three."
+    asked = [request["model"] for request in provider.requests]
+    assert asked[1:3] == ["tiny-spare", "tiny-spare"]
 
 
 async def test_the_fast_model_is_the_smart_one_by_default(monkeypatch: pytest.MonkeyPatch) -> None:

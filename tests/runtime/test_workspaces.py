@@ -22,9 +22,9 @@ EVE = Principal(id="eve")
 
 async def test_a_folder_belongs_to_a_conversation_and_its_owner(tmp_path: Path) -> None:
     folders = ConversationFolders(tmp_path)
-    await folders.write("c_1", LOCAL, name="a.txt", data=b"1")
-    await folders.write("c_1", LOCAL, name="a.txt", data=b"2")
-    await folders.write("../../c", EVE, name="a.txt", data=b"3")
+    await folders.write("c_1", LOCAL, {"a.txt": b"1"})
+    await folders.write("c_1", LOCAL, {"a.txt": b"2"})
+    await folders.write("../../c", EVE, {"a.txt": b"3"})
     found = set(contents(tmp_path))
     await folders.remove("c_1", EVE)
     await folders.remove("c_1", LOCAL)
@@ -42,9 +42,65 @@ async def test_a_link_in_place_of_a_file_is_not_followed(tmp_path: Path) -> None
     folder.mkdir(parents=True)
     (folder / "a.txt").symlink_to(outside)
     with pytest.raises(InvalidRequest, match=r"a\.txt"):
-        await folders.write("c_1", LOCAL, name="a.txt", data=b"theirs")
+        await folders.write("c_1", LOCAL, {"b.txt": b"theirs", "a.txt": b"theirs"})
 
     assert outside.read_text() == "mine"
+    assert [path.name for path in folder.iterdir()] == ["a.txt"]
+
+
+async def test_files_are_listed_by_their_paths_up_to_a_limit(tmp_path: Path) -> None:
+    folders = ConversationFolders(tmp_path)
+    empty = await folders.list("c_1", LOCAL, limit=2)
+    folder = folders.folder("c_1", LOCAL)
+    was_made = folder.exists()
+    await folders.write("c_1", LOCAL, {"z.txt": b"12"})
+    (folder / "sub").mkdir()
+    (folder / "sub" / "b.txt").write_text("123")
+    (folder / "link").symlink_to("z.txt")
+    os.utime(folder / "z.txt", (5, 5))
+    found = await folders.list("c_1", LOCAL, limit=2)
+    first = await folders.list("c_1", LOCAL, limit=1)
+
+    assert (empty.files, empty.has_more, was_made) == ((), False, False)
+    assert [(file.path, file.size) for file in found.files] == [("sub/b.txt", 3), ("z.txt", 2)]
+    assert found.files[1].modified_at == 5
+    assert (found.has_more, first.has_more, len(first.files)) == (False, True, 1)
+
+
+async def test_a_file_is_read_in_chunks_up_to_the_size_it_had(tmp_path: Path) -> None:
+    folders, data = ConversationFolders(tmp_path), bytes(range(256)) * 2_000
+    await folders.write("c_1", LOCAL, {"big": data})
+    content = await folders.open("c_1", LOCAL, "big")
+    assert content is not None
+    with (folders.folder("c_1", LOCAL) / "big").open("ab") as file:
+        file.write(b"more")
+    chunks = [chunk async for chunk in content.chunks]
+
+    assert content.file.size == len(data)
+    assert len(chunks) > 1
+    assert b"".join(chunks) == data
+
+
+@pytest.mark.parametrize(
+    "path",
+    ["none", "", "sub", "link", "sub/../a.txt", "../a.txt", "/etc/hostname", "out/x", "a\0"],
+)
+async def test_a_path_that_is_no_file_of_the_workspace_finds_nothing(
+    tmp_path: Path, path: str
+) -> None:
+    folders = ConversationFolders(tmp_path / "w")
+    (tmp_path / "elsewhere").mkdir()
+    (tmp_path / "elsewhere" / "x").write_text("secret")
+    before = await folders.open("c_1", LOCAL, "a.txt")
+    await folders.write("c_1", LOCAL, {"a.txt": b"1"})
+    folder = folders.folder("c_1", LOCAL)
+    (folder / "sub").mkdir()
+    (folder / "link").symlink_to("a.txt")
+    (folder / "out").symlink_to(tmp_path / "elsewhere")
+
+    assert before is None
+    assert await folders.open("c_1", LOCAL, path) is None
+    assert await folders.open("c_1", EVE, "a.txt") is None
 
 
 def test_a_run_of_a_conversation_works_in_its_workspace(tmp_path: Path) -> None:

@@ -46,6 +46,22 @@ describe("the answers of a conversation", () => {
     expect((waiting.parts[0] as CallPart).state).toBe("waiting");
   });
 
+  test("tries and progress of a call stand in its row until it has ended", () => {
+    const retried = [
+      sent("tool_started", called),
+      sent("tool_progress", { ...called, done: 1, total: 3, text: "first shelf" }),
+      sent("tool_progress", { ...called, attempt: 2, max_attempts: 3, delay: 4, error_code: "x" }),
+    ];
+    expect(fold(...retried.slice(0, 2)).parts).toMatchObject([
+      { progress: "first shelf, 1 of 3", retry: null },
+    ]);
+    expect(fold(...retried).parts).toMatchObject([
+      { progress: "", retry: { attempt: 2, most: 3, errorCode: "x", at: 104 } },
+    ]);
+    const again = fold(...retried, sent("tool_progress", { ...called, done: 2 }));
+    expect(again.parts).toMatchObject([{ state: "running", progress: "", retry: { attempt: 2 } }]);
+  });
+
   test("what ended is told once, with its error", () => {
     const answer = fold(
       sent("error", { code: "unavailable", detail: "the provider is busy" }),

@@ -9,7 +9,7 @@ import {
   makeScale,
   type Step,
 } from "../src/stream/steps";
-import { formatDuration, formatWhen, titleOf } from "../src/words/format";
+import { formatBytes, formatDuration, formatWhen, titleOf } from "../src/words/format";
 
 test.each([
   [0.2, "under 1 ms"],
@@ -21,6 +21,17 @@ test.each([
   [172_800_000, "2 days"],
 ])("%d milliseconds are %s", (milliseconds, words) => {
   expect(formatDuration(milliseconds)).toBe(words);
+});
+
+test.each([
+  [1, "1 byte"],
+  [999, "999 bytes"],
+  [1400, "1.4 kB"],
+  [999_600, "1.0 MB"],
+  [23_400_000, "23 MB"],
+  [7_000_000_000_000, "7000 GB"],
+])("%d bytes are %s", (bytes, words) => {
+  expect(formatBytes(bytes)).toBe(words);
 });
 
 test("times near now are told as their distance", () => {

@@ -48,6 +48,25 @@ class Progress:
     message: str = ""
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CallRetry:
+    """A try of a call has failed, and another one follows.
+
+    Attributes:
+        attempt: The number of the next try; the second one is 2.
+        max_attempts: How many there are at most.
+        delay: Seconds until it begins.
+        error_code: Why the last one failed.
+    """
+
+    call_id: str
+    tool: str
+    attempt: int
+    max_attempts: int
+    delay: float
+    error_code: str
+
+
 Call = Callable[[str, Arguments, "ToolContext[Any]"], Awaitable[ToolResult]]
 
 
@@ -79,6 +98,7 @@ class ToolContext(Struct, Generic[Deps], frozen=True, kw_only=True):
         max_result_bytes: The result's size budget for this caller; None means that of the tool.
         on_progress: Receives each `progress`; must not block.
         on_log: Receives each `tell`; must not block.
+        on_retry: Receives each failed try that another one follows; must not block.
         elicitor: Answers questions while the call runs; None when the caller cannot be asked.
     """
 
@@ -96,6 +116,7 @@ class ToolContext(Struct, Generic[Deps], frozen=True, kw_only=True):
     max_result_bytes: int | None = None
     on_progress: Callable[[Progress], None] | None = None
     on_log: "Callable[[LogLine], None] | None" = None
+    on_retry: Callable[[CallRetry], None] | None = None
     elicitor: "Elicitor | None" = None
     caller: Call | None = None
 

@@ -73,7 +73,7 @@ class AgentEvent:
     """Something that happened while an agent worked.
 
     Attributes:
-        event: `step`, `thinking`, `text_delta`, `tool_started`, `tool_finished`,
+        event: `step`, `thinking`, `text_delta`, `tool_started`, `tool_progress`, `tool_finished`,
             `approval_required`, `usage`; the last one is `done`.
         data: JSON-compatible data, as in the events of a conversation.
         result: How it ended; of `done` alone.

@@ -433,7 +433,7 @@ async def open_board(
             approvals=approvals,
             agents=agents,
             conversations=await open_conversations(
-                registry, storage, runs, agents, stack, files=folders
+                registry, storage, runs, agents, stack, models=models.choices, files=folders
             ),
             models=models,
             prove=prove,

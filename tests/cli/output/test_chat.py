@@ -22,6 +22,11 @@ def test_text_goes_to_stdout_and_calls_beside_it(capsys: pytest.CaptureFixture[s
         capsys,
         ("text_delta", {"text": "Let me see."}),
         ("tool_started", {"tool": "find", "arguments": {"n": 7}}),
+        (
+            "tool_progress",
+            {"attempt": 2, "max_attempts": 3, "delay": 1.6, "error_code": "unavailable"},
+        ),
+        ("tool_progress", {"done": 1}),
         ("tool_finished", {"state": "failed", "text": "gone\nfor good", "duration_ms": 3.2}),
         ("never_heard_of", {}),
         ("text_delta", {"text": "It is gone."}),
@@ -29,7 +34,9 @@ def test_text_goes_to_stdout_and_calls_beside_it(capsys: pytest.CaptureFixture[s
     )
 
     assert said.out == "Let me see.\nIt is gone.\n"
-    assert said.err == '* find {"n": 7}\n  failed: gone for good\n'
+    assert said.err == (
+        '* find {"n": 7}\n  try 2 of 3 in 2 s, after: unavailable\n  failed: gone for good\n'
+    )
     assert (printer.state, printer.conversation) == ("completed", "c")
 
 

@@ -17,6 +17,7 @@ from tests.execution.made import (
     in_virtual_time,
 )
 
+from pegboard.core.context import CallRetry, ToolContext
 from pegboard.core.result import CallTry, ToolResult
 from pegboard.core.tool import Effect, Retry
 from pegboard.errors import (
@@ -289,3 +290,16 @@ async def test_a_call_that_is_not_repeated_notes_no_tries() -> None:
     await retry(a_target(a_spec(retry=AT_ONCE)), a_kit(), Following(DONE))(call)
 
     assert call.tries is None
+
+
+async def test_each_failed_try_that_another_one_follows_is_reported() -> None:
+    told = list[CallRetry]()
+    call = a_call()
+    call.ctx = ToolContext(on_retry=told.append)
+    await attempts(DOWN, Retry(max_retries=2, backoff=0), call=call)
+
+    assert [(item.attempt, item.max_attempts, item.error_code) for item in told] == [
+        (2, 3, "unavailable"),
+        (3, 3, "unavailable"),
+    ]
+    assert {item.tool for item in told} == {call.name}

@@ -10,9 +10,10 @@ from pegboard import Pegboard, ToolContext, tool
 from pegboard.core.graph import Graph, Node
 from pegboard.core.model_messages import UserMessage
 from pegboard.core.principal import LOCAL, Principal
-from pegboard.errors import InvalidRequest
+from pegboard.errors import ConversationNotFound, InvalidRequest
 from pegboard.features.conversations import MessageFile
 from pegboard.features.conversations.message_files import write_files
+from pegboard.features.conversations.views import render_markdown
 from pegboard.testing import ScriptedModel, Turn
 
 REPORT = MessageFile(name="report.csv", data=b"a,b\n1,2\n")
@@ -85,7 +86,68 @@ async def test_a_name_that_is_none_of_a_file_is_refused(tmp_path: Path, names: l
 async def test_without_workspaces_files_are_refused() -> None:
     with pytest.raises(InvalidRequest):
         await write_files(None, [REPORT], "c", LOCAL)
-    assert await write_files(None, [], "c", LOCAL) == ""
+    assert await write_files(None, [], "c", LOCAL) == ()
+
+
+async def test_a_message_keeps_its_text_and_the_files_of_the_one_it_replaces(
+    tmp_path: Path,
+) -> None:
+    more = MessageFile(name="more.txt", data=b"x")
+    turns = (Turn(text="I see."), Turn(text="Better."))
+    async with a_board(tmp_path, *turns) as (board, model):
+        _, conversation = await ask(board, "Look.", files=[REPORT])
+        known, (first,) = await board.conversations.get(conversation)
+        changes = {"conversation": known.id, "instead_of": first.id, "files": [more]}
+        await ask(board, "Look closer.", **changes)
+        second = (await board.conversations.get(conversation))[1][1]
+        listed = await board.conversations.workspaces.list(conversation, principal=LOCAL)
+        exported = render_markdown(known, [first])
+
+    assert (first.text, [file.name for file in first.files]) == ("Look.", ["report.csv"])
+    assert (second.text, len(second.files)) == ("Look closer.", 2)
+    assert (
+        model.requests[1]
+        .messages[-1]
+        .text.endswith("Files in the workspace: `report.csv` (8 bytes), `more.txt` (1 bytes)")
+    )
+    assert [(file.path, file.size) for file in listed.files] == [
+        ("more.txt", 1),
+        ("report.csv", 8),
+    ]
+    assert "`report.csv` (8 bytes)" in exported
+
+
+async def test_the_same_message_again_leaves_changed_files_alone(tmp_path: Path) -> None:
+    @tool(effect="write")
+    def change(ctx: ToolContext[Any]) -> str:
+        """Change the report."""
+        assert ctx.workspace is not None
+        return str((ctx.workspace / "report.csv").write_text("changed"))
+
+    turns = (Turn(calls=(("change", {}),)), Turn(text="Done."))
+    async with a_board(tmp_path, *turns, tools=[change]) as (board, _):
+        _, conversation = await ask(board, "Change it.", files=[REPORT], key="once")
+        events, again = await ask(board, "Change it.", files=[REPORT], key="once")
+        opened = await board.conversations.workspaces.open(
+            conversation, "report.csv", principal=LOCAL
+        )
+        content = b"".join([chunk async for chunk in opened.chunks])
+
+    assert again == conversation
+    assert text_of(events) == "Done."
+    assert content == b"changed"
+
+
+async def test_files_are_for_the_owner_of_the_conversation_alone(tmp_path: Path) -> None:
+    async with a_board(tmp_path, Turn(text="Thanks.")) as (board, _):
+        _, conversation = await ask(board, "Keep this.", files=[REPORT])
+        workspaces, eve = board.conversations.workspaces, Principal(id="eve")
+        with pytest.raises(ConversationNotFound):
+            await workspaces.list(conversation, principal=eve)
+        with pytest.raises(ConversationNotFound):
+            await workspaces.open(conversation, "report.csv", principal=eve)
+        with pytest.raises(ConversationNotFound, match=r"other\.csv"):
+            await workspaces.open(conversation, "other.csv", principal=LOCAL)
 
 
 async def test_a_graph_that_names_the_conversation_of_another_learns_nothing(

@@ -232,6 +232,23 @@ def test_a_failed_write_leaves_nothing_behind(jail: WorkspaceFiles, root: Path) 
     assert sorted(item.name for item in root.iterdir()) == ["a.txt", "sub"]
 
 
+@pytest.mark.parametrize("name", ["sub", "x/new.txt", "..", "", "n" * 300])
+def test_files_are_written_together_or_not_at_all(
+    jail: WorkspaceFiles, root: Path, name: str
+) -> None:
+    before = sorted(root.rglob("*"))
+    with pytest.raises(InvalidRequest):
+        jail.write_together({"a.txt": b"other", "one.txt": b"1", name: b"2"})
+    after = sorted(root.rglob("*"))
+    kept = jail.read("a.txt", max_bytes=100)
+    jail.write_together({"a.txt": b"other", "one.txt": b"1"})
+
+    assert (after, kept) == (before, b"alpha")
+    assert jail.read("a.txt", max_bytes=100) == b"other"
+    assert jail.read("one.txt", max_bytes=100) == b"1"
+    assert len(list(root.rglob("*"))) == len(before) + 1
+
+
 def test_a_replaced_file_keeps_its_mode(jail: WorkspaceFiles, root: Path) -> None:
     (root / "a.txt").chmod(0o751)
 

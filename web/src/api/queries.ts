@@ -26,6 +26,13 @@ export const agentsQuery = queryOptions({
   staleTime: 60_000,
 });
 
+/** The language models that can be chosen, the default one first. */
+export const modelsQuery = queryOptions({
+  queryKey: ["models"],
+  queryFn: async ({ signal }) => (await unwrap(api.GET("/chat/models", { signal }))).models,
+  staleTime: 60_000,
+});
+
 /** All tools that the caller may see; read page by page. */
 export const toolsQuery = queryOptions({
   queryKey: ["tools"],
@@ -161,6 +168,15 @@ export const conversationQuery = (id: string) =>
     queryKey: ["conversation", id],
     queryFn: ({ signal }) =>
       unwrap(api.GET("/conversations/{id}", { params: { path: { id } }, signal })),
+  });
+
+/** The files of a conversation; read again with it, and whenever a call has ended. */
+export const filesQuery = (id: string) =>
+  queryOptions({
+    queryKey: ["conversation", id, "files"],
+    queryFn: ({ signal }) =>
+      unwrap(api.GET("/conversations/{id}/files", { params: { path: { id } }, signal })),
+    placeholderData: (old) => old,
   });
 
 /** Who is signed in, and whether the board chats. */

@@ -66,7 +66,7 @@ const chat = createRoute({
 const conversation = createRoute({
   getParentRoute: () => root,
   path: "/chat/$id",
-  validateSearch: readSearch("q"),
+  validateSearch: readSearch("q", "view"),
   component: lazyRouteComponent(() => import("../pages/chat/chat_page"), "ChatPage"),
 });
 

@@ -1,6 +1,7 @@
 import { ChevronRight } from "lucide-react";
 import { memo, useEffect, useState } from "react";
 import type { CallPart } from "../stream/answers";
+import { reasonOf } from "../words/errors";
 import { formatDuration, titleOf } from "../words/format";
 import { Json, layOut } from "./json";
 import { classOf, type Mark, MarkIcon, markOf } from "./marks";
@@ -34,6 +35,7 @@ export const CallCard = memo(function CallCard({ call, title }: CallCardProps) {
         <span className="mono cut">{call.tool}</span>
         <CallTime call={call} mark={mark} />
         <ChevronRight className="i s chev" aria-hidden="true" />
+        {mark === "run" && <CallNote call={call} />}
       </summary>
       {(isOpen ?? isOpenAtFirst) && <CallBody call={call} />}
     </details>
@@ -46,7 +48,9 @@ function CallTime({ call, mark }: { call: CallPart; mark: Mark }) {
     mark === "run" && call.startedAt > 0 ? Math.max(0, now - call.startedAt * 1000) : 0;
   const text =
     mark === "run"
-      ? call.progress || (passed > 1000 ? formatDuration(passed) : "")
+      ? passed > 1000
+        ? formatDuration(passed)
+        : ""
       : mark === "wait"
         ? "waits for you"
         : mark === "off"
@@ -55,6 +59,25 @@ function CallTime({ call, mark }: { call: CallPart; mark: Mark }) {
             ? formatDuration(call.durationMs)
             : "";
   return <span className="time num">{text}</span>;
+}
+
+/** What a running call says: which try it is, and its own words about its progress. */
+function CallNote({ call: { retry, progress } }: { call: CallPart }) {
+  const now = useNow(retry !== null);
+  if (!retry && !progress) return null;
+  const left = retry ? retry.at - now / 1000 : 0;
+  return (
+    <span className="call-note num">
+      {retry && (
+        <>
+          Try {retry.attempt} of {retry.most}, after: {reasonOf(retry.errorCode)}
+          {left > 0.5 && `; next in ${formatDuration(Math.ceil(left) * 1000)}`}
+        </>
+      )}
+      {retry && progress && " · "}
+      {progress}
+    </span>
+  );
 }
 
 function CallBody({ call }: { call: CallPart }) {

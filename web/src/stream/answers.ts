@@ -28,8 +28,18 @@ export interface CallPart {
   errorCode: string;
   callId: string;
   progress: string;
+  /** The try that runs or comes next, after one that failed; null at the first. */
+  retry: Retry | null;
   approval: string;
   reason: string;
+}
+
+export interface Retry {
+  attempt: number;
+  most: number;
+  errorCode: string;
+  /** When it begins, in Unix seconds. */
+  at: number;
 }
 
 export interface TextPart {
@@ -160,7 +170,13 @@ function addEvent(answer: Answer, { event, data }: Sent): void {
       });
       break;
     case "tool_progress":
-      changeCall(answer, data, { progress: text(data.text ?? data.progress) });
+      changeCall(
+        answer,
+        data,
+        data.attempt === undefined
+          ? { progress: describeProgress(data) }
+          : { retry: readRetry(data, at), progress: "" },
+      );
       break;
     case "tool_finished":
       changeCall(answer, data, {
@@ -259,6 +275,7 @@ function addCall(answer: Answer, data: Record<string, unknown>, at: number): voi
     errorCode: "",
     callId: "",
     progress: "",
+    retry: null,
     approval: "",
     reason: "",
   };
@@ -267,6 +284,21 @@ function addCall(answer: Answer, data: Record<string, unknown>, at: number): voi
   if (old?.kind === "call")
     answer.parts[index] = { ...call, approval: old.approval, reason: old.reason };
   else answer.parts.push(call);
+}
+
+function readRetry(data: Record<string, unknown>, at: number): Retry {
+  return {
+    attempt: number(data.attempt),
+    most: number(data.max_attempts),
+    errorCode: text(data.error_code),
+    at: at + number(data.delay),
+  };
+}
+
+/** "Second shelf, 2 of 3"; what the tool did not say is left out. */
+function describeProgress(data: Record<string, unknown>): string {
+  const share = data.total === undefined ? "" : `${number(data.done)} of ${number(data.total)}`;
+  return [text(data.text), share].filter(Boolean).join(", ");
 }
 
 function callKey(data: Record<string, unknown>): string {

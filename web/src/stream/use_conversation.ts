@@ -58,7 +58,10 @@ export function useConversation(id: string): Followed {
       }
       if (kinds.has("approval_required"))
         void client.invalidateQueries({ queryKey: ["approvals"] });
-      if (kinds.has("tool_finished")) void client.invalidateQueries({ queryKey: ["approval"] });
+      if (kinds.has("tool_finished")) {
+        void client.invalidateQueries({ queryKey: ["approval"] });
+        void client.invalidateQueries({ queryKey: ["conversation", id, "files"] });
+      }
     };
     followEvents({
       path: `/conversations/${encodeURIComponent(id)}/events`,

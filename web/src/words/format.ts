@@ -38,6 +38,20 @@ export function formatDuration(milliseconds: number): string {
   return formatCount(Math.floor(seconds / 86_400), "day");
 }
 
+/** "1 byte", "812 bytes", "1.4 kB", "23 MB". */
+export function formatBytes(bytes: number): string {
+  if (bytes < 1000) return formatCount(bytes, "byte");
+  let value = bytes / 1000;
+  let unit = 0;
+  while (value >= 999.5 && unit < SIZES.length - 1) {
+    value /= 1000;
+    unit += 1;
+  }
+  return `${value < 9.95 ? value.toFixed(1) : Math.round(value)} ${SIZES[unit]}`;
+}
+
+const SIZES = ["kB", "MB", "GB"];
+
 export function formatNumber(value: number): string {
   return whole.format(value);
 }

@@ -34,7 +34,9 @@ def chat(
         str, typer.Option("--conversation", "-c", help="The conversation to continue.")
     ] = "",
     agent: Annotated[str, typer.Option(help="The agent that answers.")] = "",
-    model: Annotated[str, typer.Option(help="The model that answers, as `provider:name`.")] = "",
+    model: Annotated[
+        str, typer.Option(help="The model that answers: one that the board names.")
+    ] = "",
     engine: Annotated[
         str,
         typer.Option(help="`react`: one agent; `dag`: a goal of several steps; `auto`: either."),

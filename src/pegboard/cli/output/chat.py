@@ -46,6 +46,11 @@ class AnswerPrinter:
                 self._note(f"plan: {'; '.join(str(step['title']) for step in data['steps'])}")
             case "tool_started":
                 self._note(f"* {data['tool']} {_shorten(data.get('arguments'))}")
+            case "tool_progress" if "attempt" in data:
+                self._note(
+                    f"  try {data['attempt']} of {data['max_attempts']} in "
+                    f"{float(data['delay']):.0f} s, after: {data['error_code']}"
+                )
             case "tool_finished":
                 self._note(f"  {_ending(data)}")
             case "message_queued":

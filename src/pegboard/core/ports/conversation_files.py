@@ -1,9 +1,50 @@
 """The port to the files of conversations: each conversation has a workspace of its own."""
 
+from collections.abc import AsyncIterator, Mapping
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Protocol
 
 from pegboard.core.principal import Principal
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ConversationFile:
+    """A file in the workspace of a conversation.
+
+    Attributes:
+        path: From the root of the workspace, with `/`.
+        size: In bytes.
+        modified_at: Unix seconds.
+    """
+
+    path: str
+    size: int
+    modified_at: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ConversationFileList:
+    """The files of a conversation, by their paths.
+
+    Attributes:
+        has_more: Whether there are more than these.
+    """
+
+    files: tuple[ConversationFile, ...] = ()
+    has_more: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ConversationFileContent:
+    """The content of a file, read while it is iterated.
+
+    Attributes:
+        chunks: As many bytes in all as the file has; iterated once.
+    """
+
+    file: ConversationFile
+    chunks: AsyncIterator[bytes] = field(repr=False)
 
 
 class ConversationFiles(Protocol):
@@ -14,12 +55,34 @@ class ConversationFiles(Protocol):
         ...
 
     async def write(
-        self, conversation: str, principal: Principal, *, name: str, data: bytes
+        self, conversation: str, principal: Principal, files: Mapping[str, bytes]
     ) -> None:
-        """Write a file into the workspace, in place of one of the same name.
+        """Write files into the workspace, in place of those of the same names: all, or none.
+
+        Args:
+            conversation: The conversation.
+            principal: Whose it is.
+            files: Their contents by their names, without folders.
 
         Raises:
-            InvalidRequest: The name is none of a file, or something else has it.
+            InvalidRequest: A name is none of a file, or something else has it.
+        """
+        ...
+
+    async def list(
+        self, conversation: str, principal: Principal, *, limit: int
+    ) -> ConversationFileList:
+        """The files of the workspace and its folders; links are left out."""
+        ...
+
+    async def open(
+        self, conversation: str, principal: Principal, path: str
+    ) -> ConversationFileContent | None:
+        """A file of the workspace.
+
+        Returns:
+            None when the path names no regular file of the workspace, leads out of it, or leads
+            through a link.
         """
         ...
 

@@ -55,7 +55,7 @@ class Conversation(Struct, frozen=True, kw_only=True):
         principal: The id of the caller whose it is.
         title: For display; empty until the first message.
         agent: The agent that answers; empty for the generic assistant.
-        model: `provider:name`; empty for the agent's.
+        model: The name of a model of the board; empty for the agent's.
         engine: `auto`, `react` or `dag`; empty for the agent's.
         head: The last exchange of the branch that is shown; empty without one.
         created_at: Unix seconds.
@@ -80,6 +80,18 @@ class Conversation(Struct, frozen=True, kw_only=True):
         return (self.tenant, self.principal) == (principal.tenant, principal.id)
 
 
+class ExchangeFile(Struct, frozen=True, kw_only=True):
+    """A file that came with a message.
+
+    Attributes:
+        name: In the workspace of the conversation, without folders.
+        size: In bytes, as it came.
+    """
+
+    name: str
+    size: int
+
+
 class Exchange(Struct, frozen=True, kw_only=True):
     """A message of a person, and the answer.
 
@@ -87,6 +99,7 @@ class Exchange(Struct, frozen=True, kw_only=True):
         number: Assigned by the store; grows with each exchange.
         parent: The exchange before it; empty for the first.
         text: The message.
+        files: The files that came with it.
         run_id: The run that answers; known before it starts.
         answer: The text of the answer.
         messages: What the answer adds to the conversation: calls, results and texts, each as data.
@@ -101,6 +114,7 @@ class Exchange(Struct, frozen=True, kw_only=True):
     created_at: float
     number: int = 0
     parent: str = ""
+    files: tuple[ExchangeFile, ...] = ()
     state: ExchangeState = "working"
     answer: str = ""
     messages: tuple[Mapping[str, Any], ...] = ()

@@ -166,7 +166,7 @@ class _Goal:
             plan.steps,
             self._known(),
             {name: value for name, value in config.items() if value},
-            fast_model="" if fast is None else fast.name,
+            fast_model="" if fast is None else "fast",
         )
         part = partial(_run_graph, graph, params)
         (run,) = await self._context.run_parts({f"round{number}": part})

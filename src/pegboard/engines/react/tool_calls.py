@@ -4,13 +4,17 @@ from collections.abc import Mapping, Sequence
 from functools import partial
 from typing import Any, cast
 
+from msgspec import structs
+
 from pegboard.assembly import FIND_TOOLS, find_tools, unwrap_call
+from pegboard.core.context import ToolContext
 from pegboard.core.graph import NodeState
 from pegboard.core.model_messages import ToolCall, ToolMessage
 from pegboard.core.result import ToolResult
 from pegboard.core.run import NodeRun
 from pegboard.engines.agent import AgentSetup
 from pegboard.engines.react.bounded_host import BoundedHost
+from pegboard.engines.react.call_progress import CallProgress
 from pegboard.errors import InvalidRequest
 from pegboard.graphs.engine.node_results import as_failed, from_tool_result
 from pegboard.graphs.kinds.tool import call_tool
@@ -121,15 +125,29 @@ async def _run_call(
     if _is_unknown(call.name, toolset):
         work = partial(_call_unknown, context, toolset, call, report)
         return await context.run_once(work, acts=False)
-    return await call_tool(
-        context,
-        call.name,
-        call.arguments,  # read by the pipeline, which records what is malformed too
-        read=_read_for_model,
-        observe=report,
-        max_result_bytes=max_result_bytes,
-        keys_reads=False,
+    place = {"turn": turn, "call": call.id, "tool": call.name}
+    progress = CallProgress(
+        lambda data: context.emit("tool_progress", {**place, **data}), context.monotonic
     )
+
+    def adapt(ctx: ToolContext[Any]) -> ToolContext[Any]:
+        ctx = progress.follow(ctx)
+        if max_result_bytes is not None:
+            ctx = structs.replace(ctx, max_result_bytes=max_result_bytes)
+        return ctx
+
+    try:
+        return await call_tool(
+            context,
+            call.name,
+            call.arguments,  # read by the pipeline, which records what is malformed too
+            read=_read_for_model,
+            observe=report,
+            adapt=adapt,
+            keys_reads=False,
+        )
+    finally:
+        progress.close()
 
 
 async def _find_tools(

@@ -2,7 +2,9 @@
 
 import asyncio
 
+from pegboard.core.context import CallRetry
 from pegboard.core.result import CallTry, ToolResult
+from pegboard.core.tool import Retry
 from pegboard.errors import PegboardError
 from pegboard.execution.authorization import reauthorize
 from pegboard.execution.call_state import CallState, Handler
@@ -34,6 +36,7 @@ def retry(target: CompiledTool, environment: CallEnvironment, following: Handler
                 delay = delay_before(policy, retries, error, environment.random())
                 if not _is_time_left(call, environment, began, delay):
                     raise
+                _report(call, policy, retries, error, delay)
             else:
                 if call.tries is not None:
                     _note(call, environment, began)
@@ -57,6 +60,23 @@ def _is_time_left(
         return True
     now = environment.monotonic()
     return call.deadline - (now + delay) > (now - began) / 2
+
+
+def _report(
+    call: CallState, policy: Retry, retries: int, error: PegboardError, delay: float
+) -> None:
+    """Report to the caller that another try follows."""
+    if call.ctx.on_retry is not None:
+        call.ctx.on_retry(
+            CallRetry(
+                call_id=call.id,
+                tool=call.name,
+                attempt=retries + 2,
+                max_attempts=policy.max_retries + 1,
+                delay=delay,
+                error_code=error.code,
+            )
+        )
 
 
 def _note(

@@ -1,6 +1,6 @@
-"""Responses about agents."""
+"""Responses about agents, and the models that they may use."""
 
-from typing import Annotated
+from typing import Annotated, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
@@ -32,3 +32,25 @@ class AgentListAnswer(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True)
 
     agents: list[AgentAnswer]
+
+
+class ModelChoiceAnswer(BaseModel):
+    """A language model that can be chosen to answer."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    name: Annotated[str, Field(description="By which it is chosen.")]
+    title: str
+    provider: Annotated[str, Field(description="Of its API; empty when it is not known.")]
+    role: Annotated[
+        Literal["", "smart", "fast"],
+        Field(description="What the board uses it for by default; empty for nothing."),
+    ]
+
+
+class ModelListAnswer(BaseModel):
+    """The models that can be chosen, the one that answers by default first."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    models: list[ModelChoiceAnswer]

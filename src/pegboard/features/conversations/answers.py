@@ -21,6 +21,7 @@ from pegboard.core.principal import LOCAL, Principal
 from pegboard.core.result import error_to_dict
 from pegboard.core.run import RunResult
 from pegboard.errors import PegboardError
+from pegboard.features.conversations.message_files import describe_message
 from pegboard.features.runs import Runs
 
 _LOG = logging.getLogger("pegboard.conversations")
@@ -110,7 +111,7 @@ class ConversationAnswers:
         try:
             await self._runs.start_graph(
                 chat_graph(exchange, conversation),
-                {"message": exchange.text},
+                {"message": describe_message(exchange)},
                 principal=principal,
                 key=run_key_of(exchange.id),
             )

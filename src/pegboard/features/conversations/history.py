@@ -6,6 +6,7 @@ from msgspec import Struct
 
 from pegboard.core.model_messages import Message, UserMessage, read_message
 from pegboard.core.ports.conversation_store import ConversationStore, Exchange
+from pegboard.features.conversations.message_files import describe_message
 
 _ANSWERED = frozenset({"completed", "failed", "cancelled"})
 
@@ -50,6 +51,6 @@ async def read_history(
     for item in branch[:-1]:
         if item.state in _ANSWERED:
             run_id = item.run_id
-            messages.append(UserMessage(text=item.text))
+            messages.append(UserMessage(text=describe_message(item)))
             messages += map(read_message, item.messages)
     return ConversationHistory(messages=tuple(messages), run_id=run_id)

@@ -69,8 +69,8 @@ class ChatBody(BaseModel):
         str | None,
         Field(
             max_length=200,
-            description="`provider:name` of the model that answers from now on; empty for the "
-            "agent's own.",
+            description="The model that answers from now on, one of `GET /chat/models`; empty for "
+            "the agent's own.",
         ),
     ] = None
     engine: Annotated[
@@ -142,6 +142,15 @@ class ConversationFilter(BaseModel):
     ] = ""
 
 
+class MessageFileAnswer(BaseModel):
+    """A file that came with a message."""
+
+    model_config = _CLOSED
+
+    name: str
+    size: Annotated[int, Field(description="Bytes, as it came.")]
+
+
 class ExchangeAnswer(BaseModel):
     """A message, and the answer to it."""
 
@@ -152,6 +161,7 @@ class ExchangeAnswer(BaseModel):
     parent: Annotated[str, Field(description="The message before it; empty for the first.")]
     state: Literal["queued", "working", "completed", "failed", "cancelled", "withdrawn", "steered"]
     text: str
+    files: list[MessageFileAnswer]
     answer: str
     messages: Annotated[
         list[dict[str, Any]],
@@ -218,6 +228,25 @@ class ConversationListAnswer(BaseModel):
     next_cursor: Annotated[
         str | None, Field(description="For the next page; null when this was the last.")
     ]
+
+
+class ConversationFileAnswer(BaseModel):
+    """A file in the workspace of a conversation."""
+
+    model_config = _CLOSED
+
+    path: Annotated[str, Field(description="From the root of the workspace, with `/`.")]
+    size: Annotated[int, Field(description="Bytes.")]
+    modified_at: Annotated[float, Field(description="Unix seconds.")]
+
+
+class ConversationFilesAnswer(BaseModel):
+    """The files of a conversation, by their paths."""
+
+    model_config = _CLOSED
+
+    files: list[ConversationFileAnswer]
+    has_more: Annotated[bool, Field(description="Whether there are more than these.")]
 
 
 class StopAnswer(BaseModel):

@@ -23,7 +23,12 @@ from pegboard.engines.agent import Engine
 from pegboard.errors import ConversationNotFound, InvalidRequest, RunNotFound
 from pegboard.features.conversations.answers import ConversationAnswers, run_key_of
 from pegboard.features.conversations.history import find_branch
-from pegboard.features.conversations.message_files import MessageFile, write_files
+from pegboard.features.conversations.message_files import (
+    MessageFile,
+    describe_message,
+    join_files,
+    write_files,
+)
 from pegboard.features.conversations.stream import (
     ChatEvent,
     Position,
@@ -31,6 +36,7 @@ from pegboard.features.conversations.stream import (
     make_queued_event,
     to_chat_events,
 )
+from pegboard.features.conversations.workspaces import Workspaces
 from pegboard.features.permissions import may_see_conversation
 from pegboard.features.runs import Runs
 from pegboard.features.runs.start import run_id_for
@@ -56,7 +62,8 @@ class NewMessage:
         engine: `auto`, `react` or `dag` from now on, empty for that of the agent; None leaves it.
         instead_of: The last message of the branch, which this one replaces.
         when: What happens while another message is being answered.
-        files: Put into the workspace of the conversation, and named behind the text.
+        files: Put into the workspace of the conversation, and named to the agent; a message that
+            replaces another one keeps the files of that one.
         key: An idempotency key: the same key is the same message; empty for none.
     """
 
@@ -86,7 +93,11 @@ class Conversations:
         answers: Starts those runs, and stores how they end.
         now: Unix seconds.
         resolve_agent: The stored name of a chosen agent; raises `AgentNotFound` for others.
+        resolve_model: The stored name of a chosen model; raises `ModelNotConfigured` for others.
         files: The workspaces of conversations; None where there are none.
+
+    Attributes:
+        workspaces: Lists and reads the files of conversations.
     """
 
     def __init__(
@@ -97,12 +108,15 @@ class Conversations:
         answers: ConversationAnswers,
         now: Callable[[], float],
         resolve_agent: Callable[[str], str] = str,
+        resolve_model: Callable[[str], str] = str,
         files: ConversationFiles | None = None,
     ) -> None:
         self._store = store
         self._runs = runs
         self._resolve_agent = resolve_agent
+        self._resolve_model = resolve_model
         self._files = files
+        self.workspaces = Workspaces(store, files)
         self._answers = answers
         self._now = now
         self._news: dict[str, set[asyncio.Event]] = {}
@@ -118,22 +132,27 @@ class Conversations:
             ConversationNotFound: The conversation, or the message to replace, does not exist, or
                 the caller may not see it.
             AgentNotFound: There is no such agent.
-            InvalidRequest: There is no text, or the message to replace is not the last one.
+            ModelNotConfigured: There is no such model.
+            InvalidRequest: There is no text, no such engine, or the message to replace is not the
+                last one.
             GraphInvalid: No agent can answer on this board.
         """
+        id_ = _id_for("m", principal, message.key)
+        if message.key and (known := await self._store.exchange(id_)) is not None:
+            return known  # sent before: its answer may have changed the files since
         conversation = await self._conversation_for(message, principal)
         exchanges = await self._store.exchanges(conversation.id)
         replaced = _find_replaced(message, conversation, exchanges)
         text = message.text or ("" if replaced is None else replaced.text)
         if not text.strip():
             raise InvalidRequest("The message is empty.")
-        text += await write_files(self._files, message.files, conversation.id, principal)
-        id_ = _id_for("m", principal, message.key)
+        files = await write_files(self._files, message.files, conversation.id, principal)
         exchange = await self._store.append(
             Exchange(
                 id=id_,
                 conversation=conversation.id,
                 text=text,
+                files=files if replaced is None else join_files(replaced.files, files),
                 run_id=run_id_for(principal, run_key_of(id_)),
                 parent=conversation.head if replaced is None else replaced.parent,
                 created_at=self._now(),
@@ -186,7 +205,7 @@ class Conversations:
         await self._runs.send(
             working.run_id,
             "steer",
-            {"text": exchange.text},
+            {"text": describe_message(exchange)},
             message_id=exchange.id,
             principal=principal,
         )
@@ -240,7 +259,8 @@ class Conversations:
         Raises:
             ConversationNotFound: It does not exist, or the caller may not see it.
             AgentNotFound: There is no such agent.
-            InvalidRequest: Something else cannot be changed.
+            ModelNotConfigured: There is no such model.
+            InvalidRequest: There is no such engine, or something else cannot be changed.
         """
         if unknown := changes.keys() - _CHANGES:
             raise InvalidRequest(f"Only {', '.join(sorted(_CHANGES))} can be changed: {unknown}.")
@@ -254,9 +274,11 @@ class Conversations:
         if (engine := changes.get("engine", "")) not in _ENGINES:
             known = ", ".join(name for name in _ENGINES if name)
             raise InvalidRequest(f"There is no engine '{engine[:100]}'; known are {known}.")
-        if "agent" not in changes:
-            return dict(changes)
-        return {**changes, "agent": self._resolve_agent(changes["agent"])}
+        resolved = dict(changes)
+        for name, resolve in (("agent", self._resolve_agent), ("model", self._resolve_model)):
+            if name in changes:
+                resolved[name] = resolve(changes[name])
+        return resolved
 
     async def delete(self, conversation: str, *, principal: Principal) -> None:
         """Stop and delete a conversation.

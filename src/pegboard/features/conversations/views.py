@@ -5,8 +5,10 @@ from typing import Any
 
 from msgspec import to_builtins
 
+from pegboard.core.ports.conversation_files import ConversationFileList
 from pegboard.core.ports.conversation_store import Conversation, Exchange
 from pegboard.features.conversations.history import find_branch
+from pegboard.features.conversations.message_files import describe_message
 from pegboard.features.conversations.stream import encode_position
 
 _INTERNAL = ("principal", "tenant")
@@ -44,13 +46,18 @@ def view_exchange(exchange: Exchange) -> dict[str, Any]:
     return data
 
 
+def view_files(found: ConversationFileList) -> dict[str, Any]:
+    """The files of a conversation as data."""
+    return {"files": [to_builtins(file) for file in found.files], "has_more": found.has_more}
+
+
 def render_markdown(conversation: Conversation, exchanges: Sequence[Exchange]) -> str:
     """The branch that is shown, as a document for people."""
     lines = [f"# {conversation.title or 'Conversation'}", ""]
     for item in find_branch(exchanges, conversation.head):
         if item.state in {"withdrawn", "queued"}:
             continue
-        lines += ["## Question", "", item.text, ""]
+        lines += ["## Question", "", describe_message(item), ""]
         for message in item.messages:
             lines += _render_message(message)
         if item.error is not None:

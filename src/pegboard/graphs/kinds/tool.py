@@ -57,6 +57,10 @@ def _ignore(_run: NodeRun) -> None:
     pass
 
 
+def _keep(ctx: ToolContext[Any]) -> ToolContext[Any]:
+    return ctx
+
+
 class ToolNode:
     """Calls go through the board's one pipeline, each under a key of its own."""
 
@@ -232,7 +236,7 @@ async def call_tool(  # noqa: PLR0913 - a call, and what its caller makes of it
     instead_of: str = "",
     read: ReadOutput | None = None,
     observe: Callable[[NodeRun], None] = _ignore,
-    max_result_bytes: int | None = None,
+    adapt: Callable[[ToolContext[Any]], ToolContext[Any]] = _keep,
     keys_reads: bool = True,
 ) -> NodeRun:
     """Call a tool once over all attempts of the run, after any approval that it needs.
@@ -245,7 +249,7 @@ async def call_tool(  # noqa: PLR0913 - a call, and what its caller makes of it
         instead_of: The tool that this one replaces; empty for none.
         read: Makes the recorded output of a result; None records the whole value.
         observe: Called when the call starts and when it has ended, not in a replay.
-        max_result_bytes: The result's size budget; None means that of the tool.
+        adapt: Makes the context of the call from that of the node.
         keys_reads: Whether calls that only read have an idempotency key too. Without one such a
             call costs half, and is made again if the process dies before it is recorded.
     """
@@ -259,9 +263,7 @@ async def call_tool(  # noqa: PLR0913 - a call, and what its caller makes of it
 
     async def work(key: str) -> NodeRun:
         observe(NodeRun(id=context.step, state=NodeState.IN_PROGRESS, tool=tool.spec.name))
-        ctx = context.call_context(key, instead_of=instead_of)
-        if max_result_bytes is not None:
-            ctx = structs.replace(ctx, max_result_bytes=max_result_bytes)
+        ctx = adapt(context.call_context(key, instead_of=instead_of))
         if not keys_reads and tool.spec.effect is Effect.READ:
             ctx = structs.replace(ctx, idempotency_key=None)
         run = await _call_as_node(

@@ -50,6 +50,9 @@ class LanguageModelEntry(BaseModel):
     model_config = _STRICT
 
     model: Annotated[str, Field(description="`provider:name`; providers are openai, anthropic.")]
+    title: Annotated[
+        str, Field(max_length=100, description="For people who choose; by default its name.")
+    ] = ""
     base_url: Annotated[
         str,
         AfterValidator(_base),

@@ -81,7 +81,8 @@ def create_node_kinds(
             ),
             missing=selection.missing,
         )
-        model = await models.get(config.model or profile.model)
+        chosen = models.choices.resolve_name(config.model)  # any graph may name one
+        model = await models.get(chosen or profile.model)
         last = await _read_last_output(storage, history.run_id)
         state = _read_part(last, "context", ContextState)
         await registry.prepare_search()

@@ -7,7 +7,7 @@ from pegboard.core.ports.conversation_files import ConversationFiles
 from pegboard.registry import ToolRegistry
 
 if TYPE_CHECKING:
-    from pegboard.features.agents import Agents
+    from pegboard.features.agents import Agents, ModelChoices
     from pegboard.features.conversations import Conversations
     from pegboard.features.runs import Runs
     from pegboard.storage import Storage
@@ -20,6 +20,7 @@ async def open_conversations(
     agents: "Agents",
     stack: AsyncExitStack,
     *,
+    models: "ModelChoices",
     files: ConversationFiles,
 ) -> "Conversations":
     """The service of conversations; what an earlier process left is continued.
@@ -30,6 +31,7 @@ async def open_conversations(
         runs: Starts and shows the runs that answer.
         agents: The agents that can be chosen.
         stack: Stops what runs in the background.
+        models: The models that can be chosen.
         files: The workspaces of conversations.
     """
     from pegboard.features.conversations import ConversationAnswers, Conversations
@@ -44,6 +46,7 @@ async def open_conversations(
         answers=answers,
         now=environment.now,
         resolve_agent=agents.resolve_name,
+        resolve_model=models.resolve_name,
         files=files,
     )
     environment.emitter.add(answers)

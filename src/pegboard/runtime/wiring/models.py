@@ -1,10 +1,10 @@
 """The language models of a board."""
 
 import asyncio
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import AsyncExitStack
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 from urllib.parse import urlsplit
 
 from msgspec import DecodeError, Struct, json
@@ -21,6 +21,7 @@ from pegboard.runtime.settings import Settings
 from pegboard.runtime.wiring.services import create_http_client
 
 if TYPE_CHECKING:
+    from pegboard.features.agents import ModelChoice, ModelChoices
     from pegboard.models import ModelEndpoint
 
 MISSING = (
@@ -68,6 +69,65 @@ class BoardModels:
     def is_configured(self) -> bool:
         """Whether an agent that names no model has one, as far as the settings tell."""
         return bool(self._own or self._smart or self._environ.get("OPENAI_BASE_URL"))
+
+    @property
+    def choices(self) -> "ModelChoices":
+        """The models that callers may choose: those of roles, and those with a name."""
+        from pegboard.features.agents import ModelChoices
+
+        return ModelChoices(lambda: [*self._list_choices()])
+
+    def _list_choices(self) -> "Iterator[ModelChoice]":
+        from pegboard.features.agents import ModelChoice
+
+        section, own = self._section, self._own
+        smart = fast = ""
+        if own is not None:
+            provider = own.name.partition(":")[0] if ":" in own.name else ""
+            yield ModelChoice(
+                name="smart",
+                title=own.name,
+                provider=provider,
+                role="smart",
+                aliases=("fast", own.name),
+            )
+        elif self.is_configured:
+            smart = self._with_provider(self._smart)
+            fast = self._with_provider(self._settings.fast_model or section.fast or "")
+            fast = fast if fast != smart else ""
+            yield self._choose_role("smart", smart, *(() if fast else ("fast",)))
+            if fast:
+                yield self._choose_role("fast", fast)
+        embed = self._settings.embed_model or section.embed
+        for name in section.named:
+            if name not in {smart, fast, embed}:
+                yield self._choose_named(name)
+
+    def _choose_role(
+        self, role: Literal["smart", "fast"], name: str, *aliases: str
+    ) -> "ModelChoice":
+        from pegboard.features.agents import ModelChoice
+
+        if name in self._section.named:
+            known = self._choose_named(name)
+            return replace(known, role=role, aliases=(role, *aliases))
+        provider, _, own = name.partition(":")
+        setting = self._settings.model if role == "smart" else self._settings.fast_model
+        names = [name, setting or ""]
+        return ModelChoice(
+            name=role,
+            title=own or "The model of the server",
+            provider=provider or "openai",
+            role=role,
+            aliases=(*aliases, *filter(None, names)),
+        )
+
+    def _choose_named(self, name: str) -> "ModelChoice":
+        from pegboard.features.agents import ModelChoice
+
+        entry = self._section.named[name]
+        provider = entry.model.partition(":")[0]
+        return ModelChoice(name=name, title=entry.title or name, provider=provider)
 
     async def close(self) -> None:
         """Close the connections to providers."""

@@ -1,20 +1,29 @@
 """The workspaces of conversations: one folder each, below the workspaces of the board."""
 
 import asyncio
+import os
 import re
 import shutil
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping
+from contextlib import ExitStack
 from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
 from pegboard.core.context import ToolContext
+from pegboard.core.ports.conversation_files import (
+    ConversationFile,
+    ConversationFileContent,
+    ConversationFileList,
+)
 from pegboard.core.ports.conversation_store import ConversationStore
 from pegboard.core.ports.durability import RunStart
 from pegboard.core.principal import Principal
+from pegboard.errors import InvalidRequest
 from pegboard.sources.builtin.workspace_files import WorkspaceFiles
 
 _FOLDER = "conversations"
+_CHUNK = 256 * 1024
 _ID = re.compile(r"[A-Za-z0-9_]{1,100}")
 
 
@@ -39,11 +48,28 @@ class ConversationFolders:
         return self._root / f"{owner}-{name}"
 
     async def write(
-        self, conversation: str, principal: Principal, *, name: str, data: bytes
+        self, conversation: str, principal: Principal, files: Mapping[str, bytes]
     ) -> None:
-        """Write a file into the workspace, in place of one of the same name."""
-        files = WorkspaceFiles(self.folder(conversation, principal))
-        await asyncio.to_thread(files.write, name, data, replace=True)
+        """Write files into the workspace, in place of those of the same names: all, or none."""
+        workspace = WorkspaceFiles(self.folder(conversation, principal))
+        await asyncio.to_thread(workspace.write_together, files)
+
+    async def list(
+        self, conversation: str, principal: Principal, *, limit: int
+    ) -> ConversationFileList:
+        """The files of the workspace and its folders, of a large one the first that are found."""
+        folder = self.folder(conversation, principal)
+        return await asyncio.to_thread(_list_files, folder, limit)
+
+    async def open(
+        self, conversation: str, principal: Principal, path: str
+    ) -> ConversationFileContent | None:
+        """A file of the workspace; None when there is none at this path."""
+        folder = self.folder(conversation, principal)
+        file = await asyncio.to_thread(_find_file, folder, path)
+        if file is None:
+            return None
+        return ConversationFileContent(file=file, chunks=_read(WorkspaceFiles(folder), file))
 
     async def remove(self, conversation: str, principal: Principal) -> None:
         """Delete the workspace, if there is one."""
@@ -75,6 +101,44 @@ class ConversationFolders:
         return ToolContext(
             principal=start.principal, workspace=workspace, workspace_yields=workspace is not None
         )
+
+
+def _list_files(folder: Path, limit: int) -> ConversationFileList:
+    if not folder.is_dir():
+        return ConversationFileList()
+    found: list[ConversationFile] = []
+    for entry in WorkspaceFiles(folder).entries("", deep=True):
+        if entry.kind != "file":
+            continue
+        if len(found) == limit:
+            return ConversationFileList(files=_sort(found), has_more=True)
+        found.append(ConversationFile(path=entry.path, size=entry.size, modified_at=entry.modified))
+    return ConversationFileList(files=_sort(found))
+
+
+def _sort(files: list[ConversationFile]) -> tuple[ConversationFile, ...]:
+    return tuple(sorted(files, key=lambda file: file.path))
+
+
+def _find_file(folder: Path, path: str) -> ConversationFile | None:
+    if not folder.is_dir():
+        return None
+    try:
+        with WorkspaceFiles(folder).open(path) as file:
+            status = os.fstat(file.fileno())
+    except InvalidRequest:  # there is none, or the path leads out or through a link
+        return None
+    return ConversationFile(path=path, size=status.st_size, modified_at=status.st_mtime)
+
+
+async def _read(workspace: WorkspaceFiles, known: ConversationFile) -> AsyncGenerator[bytes]:
+    """Read a file up to the size that was announced, since it may grow meanwhile."""
+    with ExitStack() as stack:
+        file = await asyncio.to_thread(stack.enter_context, workspace.open(known.path))
+        left = known.size
+        while left > 0 and (chunk := await asyncio.to_thread(file.read, min(_CHUNK, left))):
+            left -= len(chunk)
+            yield chunk
 
 
 def _list_folders(root: Path, before: float) -> list[Path]:

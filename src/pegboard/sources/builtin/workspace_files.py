@@ -9,11 +9,11 @@ import errno
 import os
 import secrets
 import stat
-from collections.abc import Generator, Iterator
-from contextlib import contextmanager, suppress
+from collections.abc import Generator, Iterator, Mapping
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Literal
+from typing import BinaryIO, Literal
 
 from pegboard.errors import InvalidRequest, ToolFailed
 
@@ -62,14 +62,25 @@ class WorkspaceFiles:
             InvalidRequest: The path leads out or through a link, does not exist, is not a regular
                 file, or is larger than `max_bytes`.
         """
-        names = _names(path)
-        with self._folder(names[:-1]) as folder, _translate_errors(path):
-            descriptor = _open(folder, _last(names), path)
-            with os.fdopen(descriptor, "rb") as file:
-                data = file.read(max_bytes + 1)
+        with self.open(path) as file, _translate_errors(path):
+            data = file.read(max_bytes + 1)
         if len(data) > max_bytes:
             raise InvalidRequest(f"'{path}' is larger than {max_bytes} bytes.")
         return data
+
+    @contextmanager
+    def open(self, path: str) -> Generator[BinaryIO]:
+        """Open a file for reading.
+
+        Raises:
+            InvalidRequest: The path leads out or through a link, does not exist, or is not a
+                regular file.
+        """
+        names = _names(path)
+        with self._folder(names[:-1]) as folder, _translate_errors(path):
+            descriptor = _open(folder, _last(names), path)
+        with os.fdopen(descriptor, "rb") as file:
+            yield file
 
     def write(self, path: str, data: bytes, *, replace: bool) -> bool:
         """Write a file atomically, creating missing folders; return whether it is new.
@@ -83,23 +94,30 @@ class WorkspaceFiles:
         names = _names(path)
         name = _last(names)
         with self._folder(names[:-1], create=True) as folder, _translate_errors(path):
-            before = _status(folder, name)
-            if before is not None and not stat.S_ISREG(before.st_mode):
-                raise InvalidRequest(f"'{path}' is not a regular file.")
-            if before is not None and not replace:
-                raise InvalidRequest(
-                    f"'{path}' exists already; use mode 'overwrite' to replace it."
-                )
-            mode = 0o666 if before is None else stat.S_IMODE(before.st_mode) & 0o777
-            temporary = f".{secrets.token_hex(8)}.tmp"
-            try:
-                _write_all(folder, temporary, data, mode=mode, keep_mode=before is not None)
+            is_new = _status(folder, name) is None
+            with _stage(folder, name, data, path=path, replace=replace) as temporary:
                 _put(folder, temporary, name, replace=replace)
-            except BaseException:
-                with suppress(FileNotFoundError):
-                    os.unlink(temporary, dir_fd=folder)
-                raise
-        return before is None
+        return is_new
+
+    def write_together(self, files: Mapping[str, bytes]) -> None:
+        """Write files into the root folder, in place of those of the same names.
+
+        All are complete before the first one gets its name: where a name cannot be used, or the
+        disk is full, the folder stays as it was.
+
+        Raises:
+            InvalidRequest: A name has folders, or is that of something other than a regular file.
+        """
+        with self._folder([]) as folder, ExitStack() as stack:
+            staged: dict[str, str] = {}
+            for name, data in files.items():
+                if _names(name) != [name]:
+                    raise InvalidRequest(f"'{name}' is not a name without folders.")
+                stage = _stage(folder, name, data, path=name, replace=True)
+                staged[name] = stack.enter_context(stage)
+            for name, temporary in staged.items():
+                with _translate_errors(name):
+                    _put(folder, temporary, name, replace=True)
 
     def entries(self, path: str, *, deep: bool = False) -> Iterator[WorkspaceEntry]:
         """Yield the entries of a folder by name; with `deep`, also those of its folders.
@@ -185,6 +203,25 @@ def _status(folder: int, name: str) -> os.stat_result | None:
         return os.stat(name, dir_fd=folder, follow_symlinks=False)
     except FileNotFoundError:
         return None
+
+
+@contextmanager
+def _stage(folder: int, name: str, data: bytes, *, path: str, replace: bool) -> Generator[str]:
+    """Write a complete temporary file that can take this name; it is removed if it does not."""
+    with _translate_errors(path):
+        before = _status(folder, name)
+        if before is not None and not stat.S_ISREG(before.st_mode):
+            raise InvalidRequest(f"'{path}' is not a regular file.")
+        if before is not None and not replace:
+            raise InvalidRequest(f"'{path}' exists already; use mode 'overwrite' to replace it.")
+        mode = 0o666 if before is None else stat.S_IMODE(before.st_mode) & 0o777
+        temporary = f".{secrets.token_hex(8)}.tmp"
+        try:
+            _write_all(folder, temporary, data, mode=mode, keep_mode=before is not None)
+            yield temporary
+        finally:
+            with suppress(FileNotFoundError):
+                os.unlink(temporary, dir_fd=folder)
 
 
 def _write_all(folder: int, name: str, data: bytes, *, mode: int, keep_mode: bool) -> None:

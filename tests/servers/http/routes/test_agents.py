@@ -43,3 +43,9 @@ async def test_a_message_chooses_its_agent(client: httpx2.AsyncClient) -> None:
     assert answered.json()["answer"] == "Hello."
     assert (unknown.status_code, unknown.json()["code"]) == (404, "agent_not_found")
     assert "auto, shop, lost" in unknown.json()["detail"]
+
+
+async def test_the_models_are_listed(client: httpx2.AsyncClient) -> None:
+    (model,) = (await client.get("/v1/chat/models")).json()["models"]
+
+    assert (model["name"], model["role"]) == ("smart", "smart")

@@ -117,7 +117,7 @@ async def test_a_file_comes_with_a_message_and_a_message_is_answered_again(asked
     shown = (await asked.client.get(path)).json()
     bad = await asked.client.post("/chat", json={"message": "x", "files": [{**file, "data": "*"}]})
 
-    assert first["text"].endswith("Files in the workspace: `a.txt` (5 bytes)")
+    assert (first["text"], first["files"]) == ("Look.", [{"name": "a.txt", "size": 5}])
     assert (second["text"], second["answer"]) == (first["text"], "Better.")
     assert (third["text"], third["answer"]) == ("Look closer.", "Best.")
     assert [item["answer"] for item in shown["exchanges"]] == ["I see.", "Better.", "Best."]
@@ -178,14 +178,18 @@ async def test_conversations_are_listed_changed_exported_and_deleted(asked: Aske
     events = await asked.ask("a fruit", Turn(text="A pear."))
     path = f"/conversations/{events[0][2]['conversation']}"
     client = asked.client
-    changed = await client.patch(path, json={"title": "Fruit"})
+    changed = await client.patch(path, json={"title": "Fruit", "model": "fast"})
+    refused = await client.patch(path, json={"model": "openai:any"})
     found = (await client.get("/conversations", params={"text": "PEAR"})).json()
     markdown = await client.get(f"{path}/export", params={"format": "markdown"})
     whole = (await client.get(f"{path}/export")).json()
     stopped = (await client.post(f"{path}/stop")).json()
     deleted = await client.delete(path)
 
-    assert changed.json()["title"] == "Fruit"
+    assert (changed.json()["title"], changed.json()["model"]) == ("Fruit", "fast")
+    assert (refused.status_code, refused.json()["code"]) == (409, "model_not_configured")
+    assert "choose one of smart" in refused.json()["detail"]
+    assert whole["model"] == "fast"
     assert [item["title"] for item in found["conversations"]] == ["Fruit"]
     assert "# Fruit" in markdown.text
     assert "A pear." in markdown.text
@@ -203,6 +207,7 @@ async def test_conversations_are_listed_changed_exported_and_deleted(asked: Aske
         ("POST", "/chat", {"message": " "}, 422, "request_invalid"),
         ("POST", "/chat", {"message": "x", "conversation": "none"}, 404, "conversation_not_found"),
         ("POST", "/chat", {"message": "x", "when": "never"}, 422, "request_invalid"),
+        ("POST", "/chat", {"message": "x", "model": "openai:any"}, 409, "model_not_configured"),
         ("PATCH", "/conversations/none", {"title": "x"}, 404, "conversation_not_found"),
         ("PATCH", "/conversations/none", {"head": "x"}, 422, "request_invalid"),
         ("DELETE", "/conversations/none", None, 404, "conversation_not_found"),

@@ -6,6 +6,7 @@ import { Composer, type When } from "../../parts/composer";
 import { Problem } from "../../parts/states";
 import { type MessageFile, sendMessage } from "../../stream/send_message";
 import { AgentPicker } from "./agent_picker";
+import { ModelPicker } from "./model_picker";
 
 interface StartComposerProps {
   draftKey: string;
@@ -19,6 +20,7 @@ export function StartComposer({ draftKey, autoFocus, initial, examples = [] }: S
   const navigate = useNavigate();
   const { data: session } = useQuery(sessionQuery);
   const [agent, setAgent] = useState("");
+  const [model, setModel] = useState("");
   const [error, setError] = useState<Error | null>(null);
   const [isBusy, setBusy] = useState(false);
   if (session && !session.model_configured)
@@ -34,7 +36,12 @@ export function StartComposer({ draftKey, autoFocus, initial, examples = [] }: S
     setBusy(true);
     setError(null);
     try {
-      const id = await sendMessage({ message: text, files, ...(agent ? { agent } : {}) });
+      const id = await sendMessage({
+        message: text,
+        files,
+        ...(agent ? { agent } : {}),
+        ...(model ? { model } : {}),
+      });
       await navigate({ to: "/chat/$id", params: { id } });
       return true;
     } catch (reason) {
@@ -54,7 +61,12 @@ export function StartComposer({ draftKey, autoFocus, initial, examples = [] }: S
         initial={initial}
         examples={examples}
         isBusy={isBusy}
-        before={<AgentPicker value={agent} onChange={setAgent} />}
+        before={
+          <>
+            <AgentPicker value={agent} onChange={setAgent} />
+            <ModelPicker value={model} onChange={setModel} />
+          </>
+        }
         onSend={start}
       />
       <Problem error={error} />

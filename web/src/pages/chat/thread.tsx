@@ -1,21 +1,20 @@
-import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
-import { Link } from "@tanstack/react-router";
+import { useQuery } from "@tanstack/react-query";
+import { Link, useNavigate, useSearch } from "@tanstack/react-router";
 import { ArrowDown, ChevronLeft, ListTree } from "lucide-react";
 import { useMemo, useState } from "react";
-import { send } from "../../api/client";
 import { conversationQuery, type Exchange, toolsQuery } from "../../api/queries";
 import { useNow } from "../../parts/call_card";
-import { Composer, type When } from "../../parts/composer";
 import { MarkIcon } from "../../parts/marks";
 import { usePageTitle } from "../../parts/page_title";
 import { ConnectionBanner, Failure, Problem, Skeleton } from "../../parts/states";
 import type { Answer, CallPart } from "../../stream/answers";
-import { type MessageFile, sendMessage } from "../../stream/send_message";
 import { useConversation } from "../../stream/use_conversation";
 import { useFollowing } from "../../stream/use_following";
 import { formatDuration, formatNumber } from "../../words/format";
-import { AgentPicker } from "./agent_picker";
+import { Artifact } from "./artifact";
+import { Files } from "./files";
 import { Grants } from "./grants";
+import { ThreadComposer } from "./thread_composer";
 import { ThreadMenu } from "./thread_menu";
 import { Turn } from "./turn";
 
@@ -41,6 +40,14 @@ export function Thread({ id }: { id: string }) {
   const lastAnswer = answers.get(exchanges.at(-1)?.id ?? "");
   const [most, setMost] = useState(MOST_TURNS);
   const scroll = useFollowing();
+  const { view } = useSearch({ strict: false }) as { view?: string };
+  const navigate = useNavigate();
+  const closeView = () =>
+    void navigate({
+      to: "/chat/$id",
+      params: { id },
+      search: (before) => ({ ...before, view: undefined }),
+    });
 
   if (conversation.error)
     return (
@@ -76,6 +83,7 @@ export function Thread({ id }: { id: string }) {
           </button>
         )}
         <span className="push">
+          <Files id={id} />
           {lastAnswer?.runId && (
             <Link
               to="/runs/$id"
@@ -89,6 +97,7 @@ export function Thread({ id }: { id: string }) {
           <ThreadMenu id={id} title={title} />
         </span>
       </div>
+      {view && <Artifact key={view} conversation={id} path={view} onClose={closeView} />}
       <Grants conversation={id} grants={conversation.data?.grants ?? []} />
       <div className="turns" ref={scroll.turns}>
         {conversation.isPending && <Skeleton rows={3} />}
@@ -120,6 +129,7 @@ export function Thread({ id }: { id: string }) {
         <ThreadComposer
           id={id}
           agent={conversation.data?.agent ?? ""}
+          model={conversation.data?.model ?? ""}
           isWorking={working !== undefined}
           onSent={scroll.toEnd}
         />
@@ -178,63 +188,5 @@ function Live({ answer }: { answer: Answer | undefined }) {
         {answer && answer.cost > 0 && ` · $${answer.cost.toFixed(3)}`}
       </span>
     </div>
-  );
-}
-
-interface ThreadComposerProps {
-  id: string;
-  agent: string;
-  isWorking: boolean;
-  onSent: () => void;
-}
-
-function ThreadComposer({ id, agent, isWorking, onSent }: ThreadComposerProps) {
-  const client = useQueryClient();
-  const [error, setError] = useState<Error | null>(null);
-  const [isBusy, setBusy] = useState(false);
-  const stop = useMutation({
-    mutationFn: () => send("POST", `/conversations/${id}/stop`),
-    onSettled: () => client.invalidateQueries({ queryKey: ["conversation", id] }),
-  });
-  const pick = useMutation({
-    mutationFn: (name: string) => send("PATCH", `/conversations/${id}`, { agent: name }),
-    onSettled: () => client.invalidateQueries({ queryKey: ["conversation", id] }),
-  });
-  const sendText = async (text: string, when: When, files: MessageFile[]) => {
-    setBusy(true);
-    setError(null);
-    try {
-      await sendMessage({
-        message: text,
-        conversation: id,
-        when,
-        files,
-      });
-      await client.invalidateQueries({ queryKey: ["conversation", id] });
-      onSent();
-      return true;
-    } catch (reason) {
-      setError(reason as Error);
-      return false;
-    } finally {
-      setBusy(false);
-    }
-  };
-  return (
-    <>
-      <Problem error={error ?? stop.error ?? pick.error} />
-      <Composer
-        isSlim
-        label="Message"
-        placeholder={isWorking ? "Add something" : "Ask further"}
-        draftKey={`chat-${id}`}
-        isBusy={isBusy}
-        isWorking={isWorking}
-        autoFocus
-        before={<AgentPicker value={agent} onChange={(name) => pick.mutate(name)} />}
-        onSend={sendText}
-        onStop={() => stop.mutate()}
-      />
-    </>
   );
 }

@@ -13,6 +13,7 @@ import { Problem } from "../../parts/states";
 import type { Answer, CallPart, Part } from "../../stream/answers";
 import { sendMessage } from "../../stream/send_message";
 import { formatFull } from "../../words/format";
+import { MessageFiles } from "./files";
 
 interface TurnProps {
   exchange: Exchange;
@@ -31,6 +32,7 @@ export const Turn = memo(function Turn({ exchange, answer, titles, isLast, agent
     <>
       <div className="asked">
         <Said exchange={exchange} isLast={isLast} />
+        <MessageFiles exchange={exchange} />
         {isQueued && <Queued exchange={exchange} />}
         {isSteered && <p className="faint sent-note">Reached the agent while it worked</p>}
       </div>

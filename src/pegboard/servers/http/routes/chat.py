@@ -40,9 +40,9 @@ _STREAM: dict[int | str, dict[str, Any]] = {
     200: {
         "description": "Server-sent events: `run_started`, `step`, `thinking`, `text_delta`, "
         "`phase`, `plan`, `step_text`, `judgement`, `compacted`, `tool_started`, "
-        "`tool_finished`, `approval_required`, `message_queued`, `message_received`, "
-        "`message_withdrawn`, `usage`, `error`, `done`; clients ignore what they do not know. A "
-        "`step` of a `turn` whose text has begun already replaces that text.",
+        "`tool_progress`, `tool_finished`, `approval_required`, `message_queued`, "
+        "`message_received`, `message_withdrawn`, `usage`, `error`, `done`. Clients ignore what "
+        "they do not know. A `step` of a `turn` whose text has begun already replaces that text.",
         "content": {EVENT_STREAM: {"schema": EVENT_SCHEMA}},
     }
 }
@@ -108,7 +108,7 @@ async def show_conversation(board: Board, caller: Caller, id: Id) -> Response:  
 @router.patch(
     "/conversations/{id}",
     response_model=ConversationSummary,
-    responses=refusals(400, 404, 413, 415),
+    responses=refusals(400, 404, 409, 413, 415),
 )
 async def change_conversation(
     board: Board,
