@@ -23,6 +23,7 @@ from pegboard.core.graph import NodeState
 from pegboard.core.model_messages import (
     AssistantMessage,
     ModelRequest,
+    ModelSettings,
     ToolMessage,
     UserMessage,
 )
@@ -266,3 +267,23 @@ def test_the_agent_says_which_engine_where_the_node_leaves_it_open(
     at_the_bench(work)
 
     assert team.roles()[:2] == roles
+
+
+def test_the_form_of_an_answer_is_that_of_the_goal_not_of_its_steps() -> None:
+    final = [Turn(text="Both."), Turn(text='{"n": 2}')]
+    team = Team([[a_step("a"), a_step("b")]], final=final)
+    schema = {"type": "object", "properties": {"n": {"type": "integer"}}, "required": ["n"]}
+    settings = {"temperature": 0.5, "stop": ["END"], "max_output": 9}
+    config = {"output_schema": schema, "settings": settings}
+    output = output_of(at_the_bench(lambda bench: reach(bench, team, config=config)))
+
+    assert output["text"] == '{"n":2}'
+    asked = {
+        role: request for (role, _), request in zip(team.asked, team.model.requests, strict=True)
+    }
+    assert asked["work"].settings == ModelSettings(temperature=0.5)
+    assert asked["work"].output_schema is None
+    assert "JSON Schema" not in asked["work"].messages[0].text
+    assert asked["answer"].settings == ModelSettings(temperature=0.5, stop=("END",), max_output=9)
+    assert asked["answer"].output_schema == schema
+    assert "no JSON object" in asked["answer"].messages[-1].text

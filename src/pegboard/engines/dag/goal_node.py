@@ -7,25 +7,33 @@ from typing import Any
 from msgspec import convert, structs, to_builtins
 
 from pegboard.core.graph import Graph, Node, NodeState
-from pegboard.core.model_messages import Message, ModelUsage, UserMessage, to_dict
+from pegboard.core.model_messages import (
+    Finish,
+    Message,
+    ModelSettings,
+    ModelUsage,
+    UserMessage,
+    to_dict,
+)
 from pegboard.core.result import error_to_dict
 from pegboard.core.run import NodeRun
 from pegboard.core.tool import JsonSchema
-from pegboard.engines.agent import AgentConfig, AgentSetup, Prepare, read_config
+from pegboard.engines.agent import AgentConfig, AgentSetup, Prepare, configure, read_config
 from pegboard.engines.dag.analyzer import GoalJudgement, PlanAnalyzer
 from pegboard.engines.dag.plan import StepOutcome, plan_graph, shorten_outcomes
 from pegboard.engines.dag.planner import GoalPlan, GoalPlanner
 from pegboard.engines.engine_choice import EngineChoice, choose_engine
 from pegboard.engines.react.agent_node import (
     AgentNode,
+    check_answer,
     check_limits,
     read_question,
     record_start,
     select_tools,
 )
-from pegboard.engines.react.model_turn import ModelTurn, read_turn
+from pegboard.engines.react.model_turn import ModelTurn, TurnRecord, read_turn
 from pegboard.engines.react.tool_calls import refuse_call
-from pegboard.errors import LimitReached
+from pegboard.errors import LimitReached, Unavailable
 from pegboard.graphs.engine.stop_signal import Stopped
 from pegboard.graphs.node_kind import NodeContext, SchemaOf
 
@@ -59,7 +67,8 @@ class GoalNode:
 
     async def run(self, context: NodeContext) -> NodeRun:
         config = read_config(context.node.config)
-        setup = await select_tools(context, await self._prepare(config, context.principal))
+        setup = configure(await self._prepare(config, context.principal), config)
+        setup = await select_tools(context, setup)
         work = _Goal(context, config, setup, self._agent)
         return await work.run()
 
@@ -84,7 +93,8 @@ class _Goal:
         note = setup.shown.note
         self._new: list[Message] = [UserMessage(text=note, is_note=True)] if note else []
         self._guard = setup.guard(context.principal, question=len(self._before) - 1)
-        self._received: tuple[str, ...] = ()
+        self._said: list[Message] = []
+        self._received: frozenset[str] = frozenset()
         self._usage = ModelUsage()
         self._calls = 0
         self._rounds: list[NodeRun] = []
@@ -106,7 +116,7 @@ class _Goal:
             return await self._reach()
         except Stopped as stop:
             return self._end(NodeState.CANCELLED, reason=str(stop))
-        except LimitReached as error:
+        except (LimitReached, Unavailable) as error:
             return self._end(NodeState.FAILED, error=error_to_dict(error))
 
     async def _answer_alone(self) -> NodeRun:
@@ -159,7 +169,11 @@ class _Goal:
 
     async def _run_steps(self, number: int, plan: GoalPlan) -> NodeRun:
         """Run the steps of a plan, each as an agent; what one has cost counts also if it failed."""
-        config = {"agent": self._config.agent, "model": self._config.model}
+        config = {
+            "agent": self._config.agent,
+            "model": self._config.model,
+            "settings": to_builtins(_leave_out_ends(self._config.settings)),
+        }
         fast = self._setup.fast_model
         graph, params = plan_graph(
             self._goal,
@@ -189,29 +203,41 @@ class _Goal:
         return judgement
 
     async def _answer(self) -> NodeRun:
-        """A turn of the agent's model, which has what the steps have found out."""
-        setup, context = self._setup, self._context
-        turn = ModelTurn(
-            context,
-            setup,
-            number=1,
-            guard=self._guard,
-            topic=f"event:{self._config.steering}",
-            known=frozenset(),
-        )
+        """Turns of the agent's model, which has what the steps have found out, until it answers."""
         results = UserMessage(text=self._describe_results())
-        run = await turn.run([*self._before, *self._new, results], final=True)
-        if run.state is not NodeState.COMPLETED:
-            return self._end_as(run)
-        record = read_turn(run)
+        number = 0
+        while True:
+            number += 1
+            turn = ModelTurn(
+                self._context,
+                self._setup,
+                number=number,
+                guard=self._guard,
+                topic=f"event:{self._config.steering}",
+                known=self._received,
+            )
+            run = await turn.run([*self._before, *self._new, results, *self._said], final=True)
+            if run.state is not NodeState.COMPLETED:
+                return self._end_as(run)
+            record = read_turn(run)
+            place = len(self._said) + len(record.messages)
+            self._add_turn(record)
+            checked = check_answer(self._setup, record.response, number - 1)
+            if isinstance(checked, UserMessage):
+                self._said.append(checked)
+                continue
+            if not checked.text:
+                raise LimitReached("The model gives no answer.")
+            self._said[place] = checked
+            finish: Finish = "stop" if checked.calls else record.response.finish
+            return self._end(NodeState.COMPLETED, text=checked.text, finish=finish)
+
+    def _add_turn(self, record: TurnRecord) -> None:
+        self._received |= frozenset(record.signals)
         self._usage += record.response.usage + record.usage
-        self._received = record.signals
         self._guard.restore(record.context, units=0, counted=0)
         message = record.response.message
-        self._new += [*record.messages, message, *map(refuse_call, message.calls)]
-        if not message.text:
-            raise LimitReached("The model gives no answer.")
-        return self._end(NodeState.COMPLETED, text=message.text)
+        self._said += [*record.messages, message, *map(refuse_call, message.calls)]
 
     def _describe_results(self) -> str:
         lines = [f"{item.title} ({item.state}):\n{item.text}" for item in self._known().values()]
@@ -247,14 +273,16 @@ class _Goal:
     def _end_as(self, run: NodeRun) -> NodeRun:
         return self._end(run.state, error=run.error, reason=run.reason)
 
-    def _end(self, state: NodeState, *, text: str = "", **known: Any) -> NodeRun:
+    def _end(
+        self, state: NodeState, *, text: str = "", finish: Finish = "stop", **known: Any
+    ) -> NodeRun:
         return NodeRun(
             id=self._context.step,
             state=state,
             usage=self._usage if self._usage.requests else None,
             output={
                 "text": text,
-                "messages": [to_dict(message) for message in self._new],
+                "messages": [to_dict(message) for message in (*self._new, *self._said)],
                 "usage": to_builtins(self._usage),
                 "calls": self._calls,
                 "received": sorted(self._received),
@@ -264,10 +292,16 @@ class _Goal:
                     "steps": to_builtins(list(self._outcomes.values())),
                     "judgement": to_builtins(self._judgement),
                 },
+                **({} if finish == "stop" else {"finish": finish}),
             },
             parts=tuple(self._rounds),
             **known,
         )
+
+
+def _leave_out_ends(settings: ModelSettings) -> ModelSettings:
+    """The settings of the agents of steps: what ends an answer is meant for that of the goal."""
+    return structs.replace(settings, max_output=None, stop=())
 
 
 async def _run_graph(graph: Graph, params: Mapping[str, Any], context: NodeContext) -> NodeRun:

@@ -4,13 +4,15 @@ from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from typing import Any
 
-from msgspec import convert, structs, to_builtins
+from msgspec import convert, json, structs, to_builtins
 
 from pegboard.assembly import ModelToolList
 from pegboard.core.graph import Node, NodeState
 from pegboard.core.model_messages import (
     AssistantMessage,
+    Finish,
     Message,
+    ModelResponse,
     ModelUsage,
     SystemMessage,
     UserMessage,
@@ -20,10 +22,18 @@ from pegboard.core.model_messages import (
 from pegboard.core.result import error_to_dict
 from pegboard.core.run import NodeRun
 from pegboard.core.tool import JsonSchema
-from pegboard.engines.agent import AgentConfig, AgentLimits, AgentSetup, Prepare, read_config
+from pegboard.engines.agent import (
+    AgentConfig,
+    AgentLimits,
+    AgentSetup,
+    Prepare,
+    configure,
+    read_config,
+)
+from pegboard.engines.answer_schema import MAX_REPAIRS, AnswerSchema, format_problems
 from pegboard.engines.react.model_turn import ModelTurn, TurnRecord, read_turn
 from pegboard.engines.react.tool_calls import Repetition, as_message, refuse_call, run_calls
-from pegboard.errors import InvalidRequest, LimitReached
+from pegboard.errors import InvalidRequest, LimitReached, ToolArgumentError, Unavailable
 from pegboard.graphs.engine.stop_signal import Stopped
 from pegboard.graphs.node_kind import NodeContext, SchemaOf
 
@@ -37,6 +47,7 @@ OUTPUT_SCHEMA: Mapping[str, Any] = {
         "received": {"type": "array", "items": {"type": "string"}},
         "context": {"type": "object"},
         "tools": {"type": "object"},
+        "finish": {"type": "string"},
     },
     "required": ["text", "messages"],
 }
@@ -48,8 +59,9 @@ class AgentNode:
     Its input is `message` (text), and `messages` (an earlier conversation, as from `to_dict`). Its
     output is `text`, the answer; `messages`, what this run adds to the conversation behind the
     message; `usage` and `calls`; `received`, the ids of messages that reached it while it worked;
-    `context` and `tools`, the `ContextState` and the `ModelToolList` with which the conversation
-    goes on. A run that failed or was cancelled has what there was so far.
+    `finish`, why the answer ended where the model did not end it (as `length`); `context` and
+    `tools`, the `ContextState` and the `ModelToolList` with which the conversation goes on. A run
+    that failed or was cancelled has what there was so far.
 
     Args:
         prepare: Makes the setup of an agent, at each attempt.
@@ -63,7 +75,9 @@ class AgentNode:
 
     def faults(self, node: Node) -> Iterator[tuple[str, str, str]]:
         try:
-            read_config(node.config)
+            config = read_config(node.config)
+            if config.output_schema is not None:
+                AnswerSchema(config.output_schema)
         except InvalidRequest as error:
             yield "config", "config_invalid", str(error)
         if "message" not in node.input:
@@ -74,9 +88,7 @@ class AgentNode:
 
     async def run(self, context: NodeContext) -> NodeRun:
         config = read_config(context.node.config)
-        setup = await self._prepare(config, context.principal)
-        if config.is_step:
-            setup = replace(setup, history=(), context_state=None)
+        setup = configure(await self._prepare(config, context.principal), config)
         return await self.answer(context, config, setup)
 
     async def answer(self, context: NodeContext, config: AgentConfig, setup: AgentSetup) -> NodeRun:
@@ -99,7 +111,8 @@ def read_question(context: NodeContext, setup: AgentSetup) -> list[Message]:
     """The instructions, what came before, and last the message to answer."""
     given = context.arguments()
     earlier = map(read_message, given.get("messages") or ())
-    system = [SystemMessage(text=setup.instructions)] if setup.instructions else []
+    form = "" if setup.answer is None else setup.answer.describe()
+    system = [SystemMessage(text=text) for text in (setup.instructions, form) if text]
     return [*system, *setup.history, *earlier, UserMessage(text=str(given["message"]))]
 
 
@@ -136,6 +149,7 @@ class _Loop:
         self._taken: frozenset[str] = frozenset()
         self._usage = ModelUsage()
         self._calls = 0
+        self._repairs = 0
         self._repetition = Repetition()
         self._guard = setup.guard(context.principal, question=len(messages) - 1)
 
@@ -145,7 +159,7 @@ class _Loop:
             return await self._take_turns()
         except Stopped as stop:
             return self._end(NodeState.CANCELLED, reason=str(stop))
-        except LimitReached as error:
+        except (LimitReached, Unavailable) as error:
             return self._end(NodeState.FAILED, error=error_to_dict(error))
 
     async def _take_turns(self) -> NodeRun:
@@ -169,7 +183,9 @@ class _Loop:
             self._add_turn(record)
             message = record.response.message
             if not message.calls:
-                return self._end(NodeState.COMPLETED, text=message.text)
+                if (ended := self._accept(record.response)) is not None:
+                    return ended
+                continue
             if is_stuck or is_last:
                 self._new += map(refuse_call, message.calls)
             if is_stuck:
@@ -178,6 +194,16 @@ class _Loop:
                 break
             await self._make_calls(message, number)
         raise _limit_reached(self._setup.limits.turns, "turns")
+
+    def _accept(self, response: ModelResponse) -> NodeRun | None:
+        """The end of the run; None where the model has to answer again, since its form is wrong."""
+        checked = check_answer(self._setup, response, self._repairs)
+        if isinstance(checked, UserMessage):
+            self._repairs += 1
+            self._new.append(checked)
+            return None
+        self._new[-1] = checked
+        return self._end(NodeState.COMPLETED, text=checked.text, finish=response.finish)
 
     def _add_turn(self, record: TurnRecord) -> None:
         self._taken |= frozenset(record.signals)
@@ -200,7 +226,9 @@ class _Loop:
         last = next((m for m in reversed(self._new) if isinstance(m, AssistantMessage)), None)
         return last is not None and self._repetition.is_stuck(last.calls)
 
-    def _end(self, state: NodeState, *, text: str = "", **known: Any) -> NodeRun:
+    def _end(
+        self, state: NodeState, *, text: str = "", finish: Finish = "stop", **known: Any
+    ) -> NodeRun:
         return NodeRun(
             id=self._context.step,
             state=state,
@@ -213,9 +241,37 @@ class _Loop:
                 "received": sorted(self._taken),
                 "context": to_builtins(self._guard.state),
                 "tools": to_builtins(structs.replace(self._setup.shown, note="")),
+                **({} if finish == "stop" else {"finish": finish}),
             },
             **known,
         )
+
+
+def check_answer(
+    setup: AgentSetup, response: ModelResponse, repairs: int
+) -> AssistantMessage | UserMessage:
+    """The answer in its form, or what the model is told to answer again.
+
+    Args:
+        setup: Says in which form.
+        response: The answer as the model gave it.
+        repairs: How often it has answered again already.
+
+    Raises:
+        Unavailable: It has answered again too often.
+    """
+    if setup.answer is None:
+        return response.message
+    try:
+        value = setup.answer.read(response)
+    except ToolArgumentError as error:
+        if repairs < MAX_REPAIRS:
+            return UserMessage(text=setup.answer.describe_faults(error), is_note=True)
+        raise Unavailable(
+            f"The model '{setup.model.name}' gave no answer in the requested form, "
+            f"{MAX_REPAIRS + 1} times; last:\n{format_problems(error)}"
+        ) from error
+    return structs.replace(response.message, text=json.encode(value).decode())
 
 
 def check_limits(limits: AgentLimits, usage: ModelUsage, calls: int, *, elapsed: float) -> None:

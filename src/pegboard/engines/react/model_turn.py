@@ -17,9 +17,10 @@ from pegboard.core.model_messages import (
     UserMessage,
 )
 from pegboard.core.run import NodeRun
+from pegboard.core.tool import JsonSchema
 from pegboard.engines.agent import AgentSetup
 from pegboard.engines.context import ContextGuard, ContextState, FittedContext
-from pegboard.errors import ContextTooLong, Unavailable
+from pegboard.errors import ContextTooLong, InvalidRequest, Unavailable
 from pegboard.graphs.node_kind import NodeContext
 
 _PAUSE = 0.04
@@ -132,12 +133,30 @@ class ModelTurn:
         return ModelRequest(
             messages=fitted.messages,
             tools=setup.toolset.model_tools if setup.model.supports_tools else (),
-            temperature=setup.temperature,
+            output_schema=self._find_schema(),
+            settings=setup.settings,
             tool_choice="none" if final else "auto",
             is_continued=True,
         )
 
+    def _find_schema(self) -> JsonSchema | None:
+        """The schema to which the provider holds the answer; the model is told it in any case."""
+        answer = self._setup.answer
+        can_hold = self._setup.model.supports_schema and answer is not None and answer.is_specific
+        return answer.schema if answer is not None and can_hold else None
+
     async def _stream(self, request: ModelRequest) -> ModelResponse:
+        """Ask the model; without the schema of the answer where its provider refuses that."""
+        try:
+            return await self._stream_whole(request)
+        except ContextTooLong:
+            raise
+        except InvalidRequest:
+            if request.output_schema is None:
+                raise
+        return await self._stream_whole(structs.replace(request, output_schema=None))
+
+    async def _stream_whole(self, request: ModelRequest) -> ModelResponse:
         """Ask the model; once more where its answer was cut off after it had begun."""
         text = _TextEvents(self)
         try:
