@@ -10,8 +10,10 @@ from pegboard.assembly import ModelToolList, ToolSelector
 from pegboard.core.model_messages import Message, ModelSettings
 from pegboard.core.ports.chat_model import ChatModel
 from pegboard.core.principal import Principal
+from pegboard.engines.agent_limits import AgentLimits
 from pegboard.engines.answer_schema import AnswerSchema
 from pegboard.engines.context import ContextGuard, ContextLimits, ContextState
+from pegboard.engines.shared_goal import SharedGoal
 from pegboard.errors import InvalidRequest
 from pegboard.execution.results.handles import store_result
 from pegboard.registry.toolset import Toolset
@@ -83,25 +85,6 @@ def configure(setup: "AgentSetup", config: AgentConfig) -> "AgentSetup":
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class AgentLimits:
-    """Limits of one run of an agent; None for no limit.
-
-    Attributes:
-        turns: Turns of the model.
-        calls: Calls of tools.
-        tokens: Of input and output together.
-        cost: In US dollars; counted where prices are known.
-        seconds: From the start of the run on, waits included; looked at before each turn.
-    """
-
-    turns: int = 50
-    calls: int | None = None
-    tokens: int | None = None
-    cost: float | None = None
-    seconds: float | None = None
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class AgentSetup:
     """What an agent works with.
 
@@ -121,6 +104,7 @@ class AgentSetup:
         context_state: What of the history it was not shown before; None for nothing.
         fast_model: Writes summaries, and chooses the engine; None for the model itself.
         engine: Who decides the next call, where the configuration leaves it to the agent.
+        goal: What it shares with the other agents of its goal; None where it has none.
     """
 
     model: ChatModel
@@ -137,6 +121,7 @@ class AgentSetup:
     context_state: ContextState | None = None
     fast_model: ChatModel | None = None
     engine: Engine = "react"
+    goal: SharedGoal | None = None
 
     def guard(self, principal: Principal, *, question: int) -> ContextGuard:
         """What fits the requests of one attempt into the window of the model.

@@ -36,6 +36,7 @@ class Team:
 
     Attributes:
         asked: The role and the last text of each request, in order.
+        used: By each plan, judgement and choice.
     """
 
     def __init__(
@@ -49,6 +50,7 @@ class Team:
     ) -> None:
         self.asked: list[tuple[str, str]] = []
         self.model = ScriptedModel(*[self.answer] * 60, supports_schema=True)
+        self.used = USED
         self._plans = list(plans)
         self._judgements = list(judgements)
         self._work = work
@@ -82,7 +84,7 @@ class Team:
 
     def _say(self, role: str, text: str, data: Any) -> Turn:
         self.asked.append((role, text))
-        return Turn(text=json.dumps(data), usage=USED)
+        return Turn(text=json.dumps(data), usage=self.used)
 
 
 def task_of(text: str) -> str:
