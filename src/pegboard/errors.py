@@ -345,13 +345,15 @@ class InvalidRequest(CallerError):
 
     Attributes:
         is_guarded: Whether the board refuses the address; the message says what allows it.
+        parameter: Which value of the request is wrong; empty where it is none, or not known.
     """
 
     code = "request_invalid"
 
-    def __init__(self, message: str, *, is_guarded: bool = False) -> None:
+    def __init__(self, message: str, *, is_guarded: bool = False, parameter: str = "") -> None:
         super().__init__(message)
         self.is_guarded = is_guarded
+        self.parameter = parameter
 
 
 class ContextTooLong(InvalidRequest):

@@ -3,6 +3,7 @@ import pytest
 from pegboard.core.model_messages import (
     AssistantMessage,
     Message,
+    ModelSettings,
     ModelUsage,
     SystemMessage,
     ToolCall,
@@ -35,6 +36,15 @@ def test_a_message_comes_back_from_its_data(message: Message) -> None:
 def test_what_is_no_message_is_refused(data: object) -> None:
     with pytest.raises(InvalidRequest, match="no message"):
         read_message(data)
+
+
+def test_settings_are_merged_where_others_give_them() -> None:
+    own = ModelSettings(temperature=0.2, stop=("END",))
+
+    assert own.merge(ModelSettings()) == own
+    assert own.merge(ModelSettings(temperature=0.0, seed=7)) == ModelSettings(
+        temperature=0.0, stop=("END",), seed=7
+    )
 
 
 def test_usage_adds_up_and_an_unknown_price_stays_unknown() -> None:

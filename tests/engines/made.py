@@ -1,5 +1,6 @@
 """Agents on a bench: a scripted model over the tools of a board."""
 
+import dataclasses
 from collections.abc import Mapping
 from typing import Any
 
@@ -50,9 +51,17 @@ def agent_runner(bench: Bench, model: ScriptedModel, **known: Any) -> GraphRunne
     return bench.runner
 
 
-async def ask(bench: Bench, model: ScriptedModel, message: str = "hi", **known: Any) -> RunResult:
+async def ask(
+    bench: Bench,
+    model: ScriptedModel,
+    message: str = "hi",
+    *,
+    config: Mapping[str, Any] | None = None,
+    **known: Any,
+) -> RunResult:
     """Ask an agent, and wait until it has answered or waits for something."""
-    return await agent_runner(bench, model, **known).run(ASK, {"message": message})
+    graph = ASK.replace(nodes=(dataclasses.replace(ASK.nodes[0], config=config or {}),))
+    return await agent_runner(bench, model, **known).run(graph, {"message": message})
 
 
 def output_of(result: RunResult) -> Mapping[str, Any]:

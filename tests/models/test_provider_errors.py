@@ -2,7 +2,7 @@
 
 from pydantic_ai import exceptions
 
-from pegboard.errors import ConfigError, ContextTooLong, Unavailable
+from pegboard.errors import ConfigError, ContextTooLong, InvalidRequest, Unavailable
 from pegboard.models.provider_errors import translate_error
 
 
@@ -30,3 +30,21 @@ def test_a_conversation_that_is_too_long_can_be_told_from_other_refusals() -> No
 
 def test_another_error_is_none_of_the_providers() -> None:
     assert translate_error(ValueError("x"), "openai:m") is None
+
+
+def test_an_address_that_is_refused_is_not_called_unreachable() -> None:
+    error = exceptions.ModelConnectionError("m", "Connection error.")
+    error.__cause__ = InvalidRequest("Refused to connect to '169.254.169.254' port 80.")
+    ours = translate_error(error, "openai:m")
+
+    assert isinstance(ours, ConfigError)
+    assert "is not allowed: Refused to connect to '169.254.169.254'" in str(ours)
+
+
+def test_the_status_of_a_redirect_is_found_below_the_error() -> None:
+    error = exceptions.ModelAPIError("m", "Error code: 307")
+    error.__cause__ = exceptions.ModelHTTPError(307, "m")
+    ours = translate_error(error, "openai:m")
+
+    assert isinstance(ours, ConfigError)
+    assert "redirects requests (307)" in str(ours)

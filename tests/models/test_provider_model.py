@@ -4,12 +4,14 @@ import json
 from collections.abc import AsyncGenerator
 
 import pytest
+from msgspec import structs
 from tests.models.made import Provider, a_provider, call, text
 
 from pegboard.core.model_messages import (
     AssistantMessage,
     ModelRequest,
     ModelResponse,
+    ModelSettings,
     ModelTool,
     SystemMessage,
     TextDelta,
@@ -111,6 +113,45 @@ async def test_a_schema_of_the_answer_goes_to_the_provider(
     assert wanted["type"] == "json_schema"
     assert wanted["json_schema"]["schema"]["required"] == ["n"]
     assert answer.message.text == '{"n": 3}'
+
+
+async def test_a_schema_leaves_the_model_free_to_call_a_tool_first(
+    provider: Provider, model: ProviderModel
+) -> None:
+    provider.answers.append(call("add", "{}"))
+    await complete(model, structs.replace(ASKED, output_schema=SHAPE))
+
+    assert provider.requests[0]["response_format"]["type"] == "json_schema"
+    assert provider.requests[0].get("tool_choice", "auto") == "auto"
+
+
+async def test_settings_go_to_the_provider(provider: Provider, model: ProviderModel) -> None:
+    provider.answers.append(text("x"))
+    settings = ModelSettings(max_output=9, temperature=0.5, top_p=0.9, stop=("END",), seed=7)
+    await complete(model, structs.replace(ASKED, settings=settings))
+    (sent,) = provider.requests
+
+    assert (sent["temperature"], sent["top_p"], sent["seed"]) == (0.5, 0.9, 7)
+    assert (sent["stop"], sent["max_completion_tokens"]) == (["END"], 9)
+
+
+@pytest.mark.parametrize(
+    ("name", "settings", "setting"),
+    [
+        ("anthropic:claude-opus-4-8", ModelSettings(seed=7), "seed"),
+        ("anthropic:claude-opus-4-8", ModelSettings(top_p=0.5), "top_p"),
+    ],
+)
+async def test_a_setting_that_a_model_does_not_take_is_refused(
+    provider: Provider, name: str, settings: ModelSettings, setting: str
+) -> None:
+    client = GuardedClient(policy=SsrfPolicy(allow_hosts=("127.0.0.1",)))
+    model = ProviderModel(ModelEndpoint(name=name, base_url=provider.url), client)
+    with pytest.raises(InvalidRequest, match=f"takes no '{setting}'"):
+        await complete(model, structs.replace(ASKED, settings=settings))
+    await client.close()
+
+    assert provider.requests == []
 
 
 @pytest.mark.parametrize("is_continued", [True, False], ids=["a conversation", "a lone request"])

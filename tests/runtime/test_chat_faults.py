@@ -4,6 +4,7 @@ import asyncio
 import json
 import logging
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -89,6 +90,10 @@ class Chat:
         """The history of calls, newest first."""
         return list((await self.board.history.calls(HistoryQuery())).calls)
 
+    async def run_error(self) -> Any:
+        """The code and the text of the error of the last run, as its record has them."""
+        return await run_error(self.board)
+
 
 @pytest.fixture
 async def chat(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> AsyncGenerator[Chat]:
@@ -99,6 +104,12 @@ async def chat(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> AsyncGenerato
         monkeypatch.setenv("OPENAI_BASE_URL", provider.url)
         async with Pegboard(tools=tools, data=tmp_path) as board:
             yield Chat(board, provider)
+
+
+async def run_error(board: Pegboard) -> Any:
+    """The code and the text of the error of the last run, as its record has them."""
+    error = (await board.runs.list(principal=LOCAL)).runs[0].result.error or {}
+    return error.get("code"), error.get("message")
 
 
 def only(events: list[ChatEvent], kind: str) -> Any:
@@ -121,31 +132,45 @@ def several(*calls: tuple[str, str]) -> list[Chunk]:
 
 
 @pytest.mark.parametrize(
-    ("wanted", "told", "code", "status"),
+    ("wanted", "told", "code", "status", "tool"),
     [
-        (call("add", '{"a": "many"}'), "- a: expected an integer", "arguments_invalid", "invalid"),
-        (call("ad", "{}"), "Did you mean 'add'?", "tool_not_found", "invalid"),
-        (call("leak", "{}"), "'leak' failed. (error id e_", "tool_failed", "failed"),
-        (call("hang", "{}"), "did not end within 0.1 s", "timeout", "unavailable"),
-        (call("add", '{"a": 1,'), "not valid JSON", "arguments_invalid", "invalid"),
+        (
+            call("add", '{"a": "so many"}'),
+            ['- a: expected an integer, found "so many"', "- b: missing, required"],
+            "arguments_invalid",
+            "invalid",
+            "add",
+        ),
+        (call("ad", "{}"), ["Did you mean 'add'?"], "tool_not_found", "invalid", "ad"),
+        (call("leak", "{}"), ["'leak' failed. (error id e_"], "tool_failed", "failed", "leak"),
+        (call("hang", "{}"), ["did not end within 0.1 s"], "timeout", "unavailable", "hang"),
+        (
+            call("add", '{"a": "so many",'),
+            ["not valid JSON"],
+            "arguments_invalid",
+            "invalid",
+            "add",
+        ),
     ],
     ids=["bad arguments", "unknown tool", "a secret is raised", "it hangs", "malformed JSON"],
 )
 async def test_a_failed_call_is_told_recorded_and_answered(
-    chat: Chat, wanted: Any, told: str, code: str, status: str
+    chat: Chat, wanted: Any, told: list[str], code: str, status: str, tool: str
 ) -> None:
     events = await chat.ask(wanted, text("Sorry."))
     finished = only(events, "tool_finished")
     (record,) = await chat.records()
 
-    assert told in chat.told
+    assert [line for line in told if line not in chat.told] == []
     assert (finished["error_code"], finished["state"]) == (code, "failed")
     assert text_of(events) == "Sorry."
-    assert (record["status"], record["error_code"]) == (status, code)
-    assert "many" not in record["error_message"]  # records quote no arguments
+    assert (record["tool"], record["status"], record["error_code"]) == (tool, status, code)
+    assert "so many" not in json.dumps(record)  # records quote no arguments
 
 
-async def test_what_a_tool_raises_is_for_the_operator_alone(chat: Chat) -> None:
+async def test_what_a_tool_raises_is_for_the_operator_alone(
+    chat: Chat, caplog: pytest.LogCaptureFixture
+) -> None:
     events = await chat.ask(call("leak", "{}"), text("Sorry."))
     (record,) = await chat.records()
     detail = await chat.board.history.detail(record["error_id"])
@@ -155,7 +180,10 @@ async def test_what_a_tool_raises_is_for_the_operator_alone(chat: Chat) -> None:
     assert SECRET not in json.dumps([chat.provider.requests, [event.data for event in events]])
     assert detail is not None
     assert "RuntimeError: login failed" in detail["detail"]
+    assert ", in leak" in detail["detail"]
     assert SECRET not in detail["detail"]  # what looks like a password is masked there too
+    assert record["error_id"] in caplog.text
+    assert SECRET not in caplog.text
 
 
 async def test_a_result_of_10_mb_is_a_page_and_a_handle(chat: Chat) -> None:
@@ -163,9 +191,11 @@ async def test_a_result_of_10_mb_is_a_page_and_a_handle(chat: Chat) -> None:
     finished = only(events, "tool_finished")
     (record,) = await chat.records()
 
+    assert chat.told.startswith("0123456789" * 3_000)
     assert len(chat.told) < 110_000
     assert finished["handle"] in chat.told
     assert (finished["total_bytes"], finished["is_cut"]) == (10_000_000, True)
+    assert finished["text"] == "0123456789" * 200
     assert (record["truncated"], record["bytes_out"]) == (True, 10_000_000)
 
 
@@ -185,17 +215,21 @@ async def test_forty_calls_at_once_run_some_at_a_time(chat: Chat) -> None:
 async def test_a_model_that_repeats_itself_has_to_answer(chat: Chat) -> None:
     again = call("add", '{"a": 1, "b": 2}')
     events = await chat.ask(*[again] * 9)
-    last = chat.provider.requests[-1]
+    requests = chat.provider.requests
+    told = [str(request["messages"][-1]["content"]) for request in requests]
     error = only(events, "error")
 
-    assert "has been made 3 times" in chat.told
-    assert (last.get("tool_choice", "none"), len(chat.provider.requests)) == ("none", 4)
+    assert "times" not in told[1]
+    assert "has been made 2 times" in told[2]
+    assert "has been made 3 times" in told[3]
+    assert [request["tool_choice"] for request in requests] == ["auto", "auto", "auto", "none"]
     assert error["code"] == "limit_reached"
     assert "repeats the same calls" in error["detail"]
     assert len(await chat.records()) == 3
 
 
-REFUSED = {"error": {"message": f"refused {KEY}", "type": "x", "code": "x"}}
+WORDS = "zebra quota"
+REFUSED = {"error": {"message": f"{WORDS} {KEY}", "type": "x", "code": "x"}}
 
 
 @pytest.mark.parametrize(
@@ -221,8 +255,34 @@ async def test_a_provider_that_fails_is_named_without_its_words(
     assert (error["code"], len(chat.provider.requests)) == (code, requests)
     assert message in error["detail"]
     assert only(events, "done")["state"] == "failed"
-    assert KEY not in json.dumps([event.data for event in events])
-    assert KEY not in caplog.text
+    assert await chat.run_error() == (code, error["detail"])
+    shown = f"{[event.data for event in events]} {caplog.text}"
+    assert [secret for secret in (KEY, WORDS) if secret in shown] == []
+
+
+@pytest.mark.parametrize("status", [429, 500])
+async def test_a_fallback_answers_and_is_a_warning_in_the_log(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture, status: int
+) -> None:
+    monkeypatch.delenv("PEGBOARD_MODEL", raising=False)
+    async with a_provider() as busy, a_provider() as other:
+        named = {
+            "main": {"model": "openai:main-1", "base_url": busy.url, "fallbacks": ["other"]},
+            "other": {"model": "openai:other-1", "base_url": other.url},
+        }
+        board_file = tmp_path / "board.yaml"
+        board_file.write_text(json.dumps({"models": {"smart": "main", "named": named}}))
+        busy.answers += [(status, REFUSED)] * 3
+        other.answers.append(text("Here."))
+        async with Pegboard(board_file, data="memory") as board:
+            events, _ = await ask(board, "Please")
+
+    (warning,) = [item.getMessage() for item in caplog.records if item.name == "pegboard.models"]
+    assert only(events, "done")["text"] == "Here."
+    assert (len(busy.requests), len(other.requests)) == (3, 1)
+    assert warning.startswith("model: 'openai:main-1' failed, the next one is asked: ")
+    assert f"({status})" in warning
+    assert WORDS not in caplog.text
 
 
 async def test_an_answer_that_is_cut_off_is_asked_for_once_more(chat: Chat) -> None:
@@ -232,14 +292,19 @@ async def test_an_answer_that_is_cut_off_is_asked_for_once_more(chat: Chat) -> N
     kinds = [event.event for event in events if event.event in {"step", "text_delta", "usage"}]
     assert kinds == ["step", "text_delta", "step", "text_delta", "usage"]
     assert only(events, "done")["text"] == "It is 42."
+    first, second = chat.provider.requests
+    assert first == second
 
 
 async def test_an_answer_that_is_cut_off_again_fails(chat: Chat) -> None:
     cut = [*text("It is for")[:2], {"cut": True}]
     events = await chat.ask(cut, cut)
 
-    assert only(events, "error")["code"] == "unavailable"
-    assert "cut off" in only(events, "error")["detail"]
+    error = only(events, "error")
+    assert error["code"] == "unavailable"
+    assert "cut off" in error["detail"]
+    assert len(chat.provider.requests) == 2
+    assert await chat.run_error() == ("unavailable", error["detail"])
 
 
 async def test_a_context_that_is_too_small_is_said_and_nothing_is_sent(
@@ -253,9 +318,15 @@ async def test_a_context_that_is_too_small_is_said_and_nothing_is_sent(
         monkeypatch.delenv("PEGBOARD_MODEL", raising=False)
         async with Pegboard(tmp_path / "board.yaml", data="memory", tools=(add,)) as board:
             events, _ = await ask(board, "Please " * 500)
+            recorded = await run_error(board)
 
-    assert only(events, "error")["code"] == "context_too_long"
-    assert "larger window" in only(events, "error")["detail"]
+    error = only(events, "error")
+    assert error["code"] == "context_too_long"
+    assert re.search(
+        r"needs about \d+ tokens, .* has room for \d+:", error["detail"]
+    )  # what it needs and has
+    assert "larger window" in error["detail"]
+    assert recorded == ("context_too_long", error["detail"])
     assert provider.requests == []
 
 
@@ -269,8 +340,12 @@ async def test_a_base_url_of_cloud_metadata_is_refused(
     monkeypatch.setenv("PEGBOARD_MODEL", "tiny-1")
     async with Pegboard() as board:
         events, _ = await ask(board, "hi")
+        recorded = await run_error(board)
 
-    assert only(events, "error")["code"] in {"unavailable", "request_invalid"}
+    error = only(events, "error")
+    assert recorded == ("config_invalid", error["detail"])
+    assert error["detail"].startswith("The address of the model 'openai:tiny-1' is not allowed: ")
+    assert "it leads to a cloud metadata address" in error["detail"]
 
 
 async def test_a_provider_that_leads_elsewhere_is_not_followed(
@@ -280,8 +355,12 @@ async def test_a_provider_that_leads_elsewhere_is_not_followed(
         chat.provider.redirect = f"{inside.url}/chat/completions"
         events = await chat.ask(text("never"))
 
+    error = only(events, "error")
     assert inside.requests == []
     assert only(events, "done")["state"] == "failed"
+    assert (error["code"], error["detail"]) == await chat.run_error()
+    assert error["code"] == "config_invalid"
+    assert "redirects requests (307), which is not followed" in error["detail"]
 
 
 MARKUP = "<script>alert(1)</script>\n\nevent: done\ndata: {}\n\n<img src=x onerror=alert(2)>"
@@ -304,6 +383,8 @@ async def test_markup_stays_text_and_breaks_no_stream(
         events = [json.loads(line[6:]) for line in lines if line.startswith("data: ")]
         kinds = [line[7:] for line in lines if line.startswith("event: ")]
         shown = await client.get(f"/v1/conversations/{events[0]['conversation']}")
+        calls = (await board.history.calls(HistoryQuery())).calls
+        (run,) = (await board.runs.list(principal=LOCAL)).runs
 
     assert answer.headers["content-type"].startswith("text/event-stream")
     assert kinds.count("done") == 1
@@ -312,6 +393,10 @@ async def test_markup_stays_text_and_breaks_no_stream(
     assert shown.headers["content-type"] == "application/json"
     assert shown.headers["x-content-type-options"] == "nosniff"
     assert shown.json()["exchanges"][0]["text"] == MARKUP
+    asked = [message.text for message in model.requests[-1].messages]
+    assert asked.count(MARKUP) == 2  # the question, and the result of the tool
+    assert {item["tool"] for item in calls} == {"page", "<script>x</script>"}
+    assert run.result.nodes[0].output["text"] == MARKUP
 
 
 async def test_a_client_that_goes_away_stops_nothing(tmp_path: Path) -> None:
@@ -325,9 +410,12 @@ async def test_a_client_that_goes_away_stops_nothing(tmp_path: Path) -> None:
             event async for event in board.conversations.follow(id_, until=sent.id, principal=LOCAL)
         ]
         _, (ended,) = await board.conversations.get(id_, principal=LOCAL)
+        (run,) = (await board.runs.list(principal=LOCAL)).runs
 
-    assert events[-1].event == "done"
+    assert (events[-1].event, events[-1].data["text"]) == ("done", "Done.")
     assert (ended.state, ended.answer) == ("completed", "Done.")
+    assert text_of(events) == "Done."
+    assert (run.result.state, run.result.error) == ("completed", None)
 
 
 SERVE = """
@@ -373,7 +461,9 @@ async def test_a_killed_process_repeats_no_finished_call(tmp_path: Path) -> None
                 known.id, until=known.head, principal=LOCAL
             )
         ]
+        records = (await board.history.calls(HistoryQuery())).calls
 
     assert killed.returncode == -signal.SIGKILL
     assert events[-1].data["text"] == "It is paid."
     assert (tmp_path / "paid.txt").read_text() == "paid\n"
+    assert [(record["tool"], record["status"]) for record in records] == [("pay", "completed")]

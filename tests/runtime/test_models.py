@@ -11,6 +11,7 @@ from tests.models.made import Provider, a_provider, call, text
 
 from pegboard import tool
 from pegboard.core.graph import Graph, Node
+from pegboard.core.principal import LOCAL
 from pegboard.errors import ConfigError, ModelNotConfigured
 from pegboard.runtime import Pegboard
 from pegboard.testing import ScriptedModel
@@ -234,8 +235,8 @@ async def test_a_graph_cannot_name_a_model_that_the_board_does_not_have(
     async with a_board(tmp_path, monkeypatch) as (board, provider):
         config = {"model": "openai:any"}
         node = Node(id="agent", kind="agent", input={"message": "hi"}, config=config)
-        view = await board.runs.start_graph(Graph(nodes=(node,)))
-        ended = await board.runs.wait(view.id)
+        view = await board.runs.start_graph(Graph(nodes=(node,)), principal=LOCAL)
+        ended = await board.runs.wait(view.id, principal=LOCAL)
 
     assert "no model 'openai:any'" in (ended.result.error or {})["message"]
     assert provider.requests == []

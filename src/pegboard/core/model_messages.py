@@ -7,7 +7,7 @@ and recorded steps of runs can keep it.
 from collections.abc import Mapping
 from typing import Any, Literal
 
-from msgspec import Struct, ValidationError, convert, to_builtins
+from msgspec import Struct, ValidationError, convert, structs, to_builtins
 
 from pegboard.core.tool import JsonSchema
 from pegboard.errors import InvalidRequest
@@ -104,13 +104,38 @@ class ModelTool(Struct, frozen=True, kw_only=True):
     parameters: JsonSchema
 
 
+class ModelSettings(
+    Struct, frozen=True, kw_only=True, omit_defaults=True, forbid_unknown_fields=True
+):
+    """How a model writes an answer; None, or no text, for the provider's default.
+
+    A model that does not take one of them refuses the request (`InvalidRequest`).
+
+    Attributes:
+        max_output: Tokens of the answer, reasoning included, at most.
+        temperature: From 0 on; more is more varied.
+        top_p: The share of the likeliest tokens from which each next one is taken.
+        stop: Texts at which the answer ends; they are not part of it.
+        seed: The same seed makes equal answers likelier.
+    """
+
+    max_output: int | None = None
+    temperature: float | None = None
+    top_p: float | None = None
+    stop: tuple[str, ...] = ()
+    seed: int | None = None
+
+    def merge(self, other: "ModelSettings") -> "ModelSettings":
+        """These settings, except those that others give."""
+        return structs.replace(self, **to_builtins(other))
+
+
 class ModelRequest(Struct, frozen=True, kw_only=True):
     """What a model is asked.
 
     Attributes:
         output_schema: JSON Schema of the answer, where it must be JSON; None for text.
-        max_output: Tokens of the answer, at most; None for the provider's limit.
-        temperature: None for the provider's default.
+        settings: How it writes the answer.
         tool_choice: `auto`, `none`, `required`, or the name of the tool to call.
         is_continued: Whether a request with the same beginning is likely to follow, so that it pays
             to keep it in the provider's cache.
@@ -119,8 +144,7 @@ class ModelRequest(Struct, frozen=True, kw_only=True):
     messages: tuple[Message, ...]
     tools: tuple[ModelTool, ...] = ()
     output_schema: JsonSchema | None = None
-    max_output: int | None = None
-    temperature: float | None = None
+    settings: ModelSettings = ModelSettings()
     tool_choice: str = "auto"
     is_continued: bool = False
 

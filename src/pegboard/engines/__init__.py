@@ -1,6 +1,8 @@
 """Engines: who decides the next call. Every engine is a kind of graph node."""
 
-from pegboard.engines.agent import AgentConfig, AgentLimits, AgentSetup, Engine
+from pegboard.engines.agent import AgentConfig, AgentSetup, Engine
+from pegboard.engines.agent_limits import AgentLimits
+from pegboard.engines.answer_schema import AnswerSchema
 from pegboard.engines.context import ContextLimits, ContextState
 from pegboard.engines.dag import GoalNode, place_event
 from pegboard.engines.react import AgentNode
@@ -11,6 +13,7 @@ __all__ = [
     "AgentLimits",
     "AgentNode",
     "AgentSetup",
+    "AnswerSchema",
     "ContextLimits",
     "ContextState",
     "Engine",

@@ -1,16 +1,19 @@
 """What an agent works with in one attempt at a run, and the configuration of an agent node."""
 
 from collections.abc import Awaitable, Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
 from msgspec import Struct, ValidationError, convert, structs
 
 from pegboard.assembly import ModelToolList, ToolSelector
-from pegboard.core.model_messages import Message
+from pegboard.core.model_messages import Message, ModelSettings
 from pegboard.core.ports.chat_model import ChatModel
 from pegboard.core.principal import Principal
+from pegboard.engines.agent_limits import AgentLimits
+from pegboard.engines.answer_schema import AnswerSchema
 from pegboard.engines.context import ContextGuard, ContextLimits, ContextState
+from pegboard.engines.shared_goal import SharedGoal
 from pegboard.errors import InvalidRequest
 from pegboard.execution.results.handles import store_result
 from pegboard.registry.toolset import Toolset
@@ -38,6 +41,8 @@ class AgentConfig(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True)
             the message) or `own` (that of the agent).
         steering: The event by which messages reach the agent while it works.
         is_step: Whether it does one step of a goal, without the conversation before.
+        settings: How the model writes answers, where the agent's own settings do not fit.
+        output_schema: JSON Schema of the answer, which is then a JSON object; None for text.
     """
 
     agent: str = ""
@@ -47,6 +52,8 @@ class AgentConfig(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True)
     engine: Literal["", "auto", "dag", "own", "react"] = ""
     steering: str = "steer"
     is_step: bool = False
+    settings: ModelSettings = ModelSettings()
+    output_schema: dict[str, Any] | None = None
 
 
 def read_config(data: Mapping[str, Any]) -> AgentConfig:
@@ -61,23 +68,20 @@ def read_config(data: Mapping[str, Any]) -> AgentConfig:
         raise InvalidRequest(f"config: {error}") from error
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class AgentLimits:
-    """Limits of one run of an agent; None for no limit.
+def configure(setup: "AgentSetup", config: AgentConfig) -> "AgentSetup":
+    """A setup with what the configuration of a node changes.
 
-    Attributes:
-        turns: Turns of the model.
-        calls: Calls of tools.
-        tokens: Of input and output together.
-        cost: In US dollars; counted where prices are known.
-        seconds: From the start of the run on, waits included; looked at before each turn.
+    Raises:
+        InvalidRequest: The schema of the answer cannot be used.
     """
-
-    turns: int = 50
-    calls: int | None = None
-    tokens: int | None = None
-    cost: float | None = None
-    seconds: float | None = None
+    schema = config.output_schema
+    if config.is_step:
+        setup = replace(setup, history=(), context_state=None)
+    return replace(
+        setup,
+        settings=setup.settings.merge(config.settings),
+        answer=None if schema is None else AnswerSchema(schema),
+    )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -94,11 +98,13 @@ class AgentSetup:
         history: The messages before the one that it answers.
         limits: When it stops.
         concurrent_tool_calls: Whether the calls of a turn are made at once.
-        temperature: None for the provider's default.
+        settings: How the model writes its answers.
+        answer: The form of the answer; None for text.
         context: How much of the conversation the model is shown.
         context_state: What of the history it was not shown before; None for nothing.
         fast_model: Writes summaries, and chooses the engine; None for the model itself.
         engine: Who decides the next call, where the configuration leaves it to the agent.
+        goal: What it shares with the other agents of its goal; None where it has none.
     """
 
     model: ChatModel
@@ -109,11 +115,13 @@ class AgentSetup:
     history: Sequence[Message] = ()
     limits: AgentLimits = field(default_factory=AgentLimits)
     concurrent_tool_calls: bool = True
-    temperature: float | None = None
+    settings: ModelSettings = field(default_factory=ModelSettings)
+    answer: AnswerSchema | None = None
     context: ContextLimits = field(default_factory=ContextLimits)
     context_state: ContextState | None = None
     fast_model: ChatModel | None = None
     engine: Engine = "react"
+    goal: SharedGoal | None = None
 
     def guard(self, principal: Principal, *, question: int) -> ContextGuard:
         """What fits the requests of one attempt into the window of the model.

@@ -178,8 +178,19 @@ class NodeContext(Protocol):
         """
         ...
 
-    async def run_graph(self, graph: Graph, params: Mapping[str, Any]) -> NodeRun:
+    async def run_graph(
+        self,
+        graph: Graph,
+        params: Mapping[str, Any],
+        *,
+        kinds: "Mapping[str, NodeKind] | None" = None,
+    ) -> NodeRun:
         """Run a graph within the node.
+
+        Args:
+            graph: What to run.
+            params: What its `params` schema asks for.
+            kinds: Node kinds by name; None for those of the graph around it.
 
         Raises:
             InvalidRequest: The params do not match the graph's schema.

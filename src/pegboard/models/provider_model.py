@@ -5,6 +5,8 @@ from collections.abc import AsyncIterator, Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from msgspec import to_builtins
+
 from pegboard.core.model_messages import ModelPart, ModelRequest, TextDelta, ThinkingDelta
 from pegboard.core.ports.http import HttpClient
 from pegboard.errors import ConfigError, InvalidRequest
@@ -12,6 +14,14 @@ from pegboard.models.message_conversion import from_theirs, to_theirs
 from pegboard.models.provider_errors import translate_error
 
 _SECONDS = 600.0
+_SETTINGS: Mapping[str, str] = {
+    "max_output": "max_tokens",
+    "temperature": "temperature",
+    "top_p": "top_p",
+    "stop": "stop_sequences",
+    "seed": "seed",
+}
+"""Our settings, and what Pydantic AI calls them."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -72,6 +82,7 @@ class ProviderModel:
         """Ask the model; errors as of `ChatModel`."""
         if self._model is None:
             self._model = await load_provider(lambda: self._make(self._settings, self._http))
+        self._check_settings(request)
         if request.output_schema and not self._model.profile.get("supports_json_schema_output"):
             raise InvalidRequest(f"The model '{self.name}' takes no schema of its answer.")
         try:
@@ -81,6 +92,21 @@ class ProviderModel:
             if (ours := translate_error(error, self.name)) is not None:
                 raise ours from error
             raise
+
+    def _check_settings(self, request: ModelRequest) -> None:
+        """Refuse settings that the provider's library would leave out.
+
+        Raises:
+            InvalidRequest: Names one.
+        """
+        profile = self._model.profile
+        ignored = {*self._model.unsupported_settings}
+        ignored |= {*profile.get("openai_unsupported_model_settings", ())}
+        if profile.get("anthropic_disallows_sampling_settings"):
+            ignored |= {"temperature", "top_p"}
+        for name in to_builtins(request.settings):
+            if _SETTINGS[name] in ignored:
+                raise InvalidRequest(f"The model '{self.name}' takes no '{name}': leave it out.")
 
     async def _stream(self, request: ModelRequest) -> AsyncIterator[ModelPart]:
         from pydantic_ai import messages as theirs
@@ -144,10 +170,7 @@ def _to_settings(request: ModelRequest, *, caches: bool) -> Any:
     settings: dict[str, Any] = {"timeout": _SECONDS}
     if caches and request.is_continued:
         settings["cache"] = True
-    if request.max_output is not None:
-        settings["max_tokens"] = request.max_output
-    if request.temperature is not None:
-        settings["temperature"] = request.temperature
+    settings |= {_SETTINGS[name]: value for name, value in to_builtins(request.settings).items()}
     if request.tools and request.tool_choice != "auto":
         choice = request.tool_choice
         settings["tool_choice"] = choice if choice in {"none", "required"} else [choice]
@@ -174,7 +197,7 @@ def _to_parameters(request: ModelRequest) -> Any:
         output_object=None
         if schema is None
         else OutputObjectDefinition(json_schema=dict(schema), name="answer"),
-        allow_text_output=schema is None,
+        allow_text_output=schema is None or bool(request.tools),  # else a tool has to be called
     )
 
 

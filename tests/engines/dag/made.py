@@ -36,6 +36,7 @@ class Team:
 
     Attributes:
         asked: The role and the last text of each request, in order.
+        used: By each plan, judgement and choice.
     """
 
     def __init__(
@@ -45,15 +46,17 @@ class Team:
         *,
         work: Callable[[str, ModelRequest], Turn] | None = None,
         engine: str = "dag",
-        final: Turn | None = None,
+        final: Turn | Sequence[Turn] | None = None,
     ) -> None:
         self.asked: list[tuple[str, str]] = []
         self.model = ScriptedModel(*[self.answer] * 60, supports_schema=True)
+        self.used = USED
         self._plans = list(plans)
         self._judgements = list(judgements)
         self._work = work
         self._engine = engine
-        self._final = final or Turn(text="All done.", usage=USED)
+        final = final or Turn(text="All done.", usage=USED)
+        self._final = [final] if isinstance(final, Turn) else list(final)
 
     def roles(self) -> list[str]:
         """The roles in which it was asked."""
@@ -73,7 +76,7 @@ class Team:
         results = [m.text for m in request.messages if "What was done for this" in m.text]
         if results:
             self.asked.append(("answer", results[-1]))
-            return self._final
+            return self._final.pop(0) if len(self._final) > 1 else self._final[0]
         self.asked.append(("work", text))
         if self._work is not None:
             return self._work(text, request)
@@ -81,7 +84,7 @@ class Team:
 
     def _say(self, role: str, text: str, data: Any) -> Turn:
         self.asked.append((role, text))
-        return Turn(text=json.dumps(data), usage=USED)
+        return Turn(text=json.dumps(data), usage=self.used)
 
 
 def task_of(text: str) -> str:
@@ -104,17 +107,23 @@ def goal_runner(bench: Bench, model: ScriptedModel, **known: Any) -> GraphRunner
     return bench.runner
 
 
-def a_goal(engine: str = "") -> Graph:
+def a_goal(engine: str = "", **config: Any) -> Graph:
     """A graph of one goal."""
-    config = {"engine": engine} if engine else {}
+    config |= {"engine": engine} if engine else {}
     node = Node(id="goal", kind="goal", input={"message": "$.params.message"}, config=config)
     params = {"type": "object", "properties": {"message": {"type": "string"}}}
     return Graph(nodes=(node,), params=params, output="$.steps.goal.output")
 
 
 async def reach(
-    bench: Bench, team: Team, message: str = "Compare a and b.", *, engine: str = "", **known: Any
+    bench: Bench,
+    team: Team,
+    message: str = "Compare a and b.",
+    *,
+    engine: str = "",
+    config: Mapping[str, Any] | None = None,
+    **known: Any,
 ) -> RunResult:
     """Work on a goal, and wait until it is reached or waits for something."""
     runner = goal_runner(bench, team.model, **known)
-    return await runner.run(a_goal(engine), {"message": message})
+    return await runner.run(a_goal(engine, **(config or {})), {"message": message})

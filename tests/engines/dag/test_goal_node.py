@@ -23,6 +23,8 @@ from pegboard.core.graph import NodeState
 from pegboard.core.model_messages import (
     AssistantMessage,
     ModelRequest,
+    ModelSettings,
+    ModelUsage,
     ToolMessage,
     UserMessage,
 )
@@ -54,7 +56,7 @@ def test_steps_run_at_the_same_time_with_the_results_that_they_need() -> None:
     assert (result.state, output["text"], most) == (NodeState.COMPLETED, "All done.", 2)
     assert output["calls"] == 3
     assert output["usage"]["requests"] == result.count_usage().requests == 9
-    assert [item["role"] for item in output["messages"]] == ["assistant"]
+    assert [item["role"] for item in output["messages"]] == ["user", "assistant"]
     last = next(text for role, text in team.asked if role == "work" and task_of(text) == "c")
     assert "Result of the step 'Step a':\nfound {" in last
     assert "Result of the step 'Step b':\nfound {" in last
@@ -195,25 +197,91 @@ def test_cancelling_a_goal_cancels_its_steps() -> None:
     assert team.roles() == ["plan", "work", "work"]
 
 
-def test_a_message_to_a_goal_is_answered_with_it() -> None:
+def slow(text: str, request: ModelRequest) -> Turn:
+    """An agent that calls a tool for two seconds."""
+    if any(isinstance(message, ToolMessage) for message in request.messages):
+        return Turn(text=f"result of {task_of(text)}", usage=USED)
+    return Turn(calls=(("read", {"seconds": 2, "n": task_of(text)}),), usage=USED)
+
+
+async def steer(bench: Bench, team: Team) -> RunResult:
+    """Work on a goal, and send it a message while its steps run."""
+    runner = goal_runner(bench, team.model)
+    run_id = await runner.start(a_goal(), {"message": "Compare a and b."})
+    await asyncio.sleep(1)
+    await runner.send(run_id, "steer", {"text": "in French"}, id="m2")
+    return await runner.result(run_id)
+
+
+def test_a_message_to_a_goal_reaches_the_steps_that_run_the_judge_and_the_answer() -> None:
+    team = Team([[a_step("a"), a_step("b")]], work=slow)
+
+    async def run(bench: Bench) -> tuple[RunResult, list[Any]]:
+        return await steer(bench, team), reported(bench, "message_received")
+
+    result, received = at_the_bench(run)
+    output = output_of(result)
+
+    works = [text for role, text in team.asked if role == "work"]
+    assert ["in French" in text for text in works] == [False, False, True, True]
+    assert "The person has sent this message about the larger goal" in works[-1]
+    judged = next(text for role, text in team.asked if role == "judge")
+    assert "The goal:\nCompare a and b.\n\nThe person has sent since:\n\nin French" in judged
+    assert [data["message"] for _, data in received] == ["m2"]
+    assert output["received"] == ["m2"]
+    texts = [item["text"] for item in output["messages"]]
+    assert (texts[0], texts[-1], len(texts)) == ("in French", "All done.", 3)
+
+
+def test_a_message_to_a_goal_is_part_of_the_next_plan_and_told_its_steps_once() -> None:
     def work(text: str, request: ModelRequest) -> Turn:
-        if isinstance(request.messages[-1], ToolMessage):
-            return Turn(text="done")
-        return Turn(calls=(("read", {"seconds": 2}),))
+        return slow(text, request) if task_of(text) != "c" else Turn(text="fait")
 
-    team = Team([[a_step("a"), a_step("b")]], work=work)
+    plans = [[a_step("a"), a_step("b")], [a_step("c")]]
+    judgements = [a_judgement(achieved=False, missing="the language"), a_judgement()]
+    team = Team(plans, judgements, work=work)
+    output = output_of(at_the_bench(lambda bench: steer(bench, team)))
 
-    async def run(bench: Bench) -> RunResult:
-        runner = goal_runner(bench, team.model)
-        run_id = await runner.start(a_goal(), {"message": "Compare a and b."})
-        await asyncio.sleep(1)
-        await runner.send(run_id, "steer", {"text": "in French"}, id="m2")
-        return await runner.result(run_id)
+    plan = [text for role, text in team.asked if role == "plan"][1]
+    assert "The person has sent since:\n\nin French" in plan
+    asked = [
+        request
+        for (role, _), request in zip(team.asked, team.model.requests, strict=True)
+        if role == "work"
+    ]
+    last = [message.text for message in asked[-1].messages]
+    assert "".join(last).count("in French") == 1
+    assert output["received"] == ["m2"]
 
-    output = output_of(at_the_bench(run))
+
+def test_a_message_is_not_lost_and_not_doubled_by_a_crash() -> None:
+    teams = [Team([[a_step("a"), a_step("b")]], work=slow), Team([], work=slow)]
+
+    async def again(bench: Bench) -> RunResult:
+        goal_runner(bench, teams[1].model)
+        return await recovered(bench)
+
+    result = after_a_crash(lambda bench: steer(bench, teams[0]), again, at=1.5)
+    output = output_of(result)
 
     assert output["received"] == ["m2"]
-    assert [item["text"] for item in output["messages"]] == ["in French", "All done."]
+    assert [item["text"] for item in output["messages"]].count("in French") == 1
+    works = [text for role, text in teams[1].asked if role == "work"]
+    assert ["in French" in text for text in works] == [True, True]
+
+
+def test_a_conversation_keeps_the_results_of_the_steps_for_what_follows() -> None:
+    team = Team([[a_step("a"), a_step("b")]])
+    note, answer = output_of(at_the_bench(lambda bench: reach(bench, team)))["messages"]
+
+    assert note["is_note"] is True
+    assert "Step a (completed):\nresult of a" in note["text"]
+    assert answer["text"] == "All done."
+
+    history = [UserMessage(text="Hi"), UserMessage(text=note["text"], is_note=True)]
+    following = Team([[a_step("c"), a_step("d")]])
+    at_the_bench(lambda bench: reach(bench, following, history=history))
+    assert "Step a (completed):\nresult of a" in following.asked[0][1]
 
 
 def test_a_model_that_calls_instead_of_answering_fails_the_goal() -> None:
@@ -223,20 +291,67 @@ def test_a_model_that_calls_instead_of_answering_fails_the_goal() -> None:
 
     assert result.state is NodeState.FAILED
     assert "no answer" in (result.error or {})["message"]
-    assert [item["role"] for item in output_of(result)["messages"]] == ["assistant", "tool"]
+    roles = [item["role"] for item in output_of(result)["messages"]]
+    assert roles == ["user", "assistant", "tool"]
 
 
-def test_a_goal_stops_at_its_limits_and_when_nobody_can_plan() -> None:
+def test_a_goal_fails_when_nobody_can_plan() -> None:
     broken = Team([])
     broken.model = type(broken.model)(*[Turn(text="no")] * 9)
     result = at_the_bench(lambda bench: reach(bench, broken))
+
     assert (result.error or {})["code"] == "unavailable"
 
-    judgements = [a_judgement(achieved=False, missing="x")]
-    team = Team([[a_step("a"), a_step("b")]], judgements)
-    limits = AgentLimits(tokens=30)
+
+def without_end(text: str, request: ModelRequest) -> Turn:
+    """An agent that goes on calling a tool, with other arguments each time."""
+    arguments = {"seconds": 1, "n": f"{task_of(text)}{len(request.messages)}"}
+    used = ModelUsage(requests=1, input_tokens=10, cost=0.25)
+    return Turn(calls=(("read", arguments),), usage=used)
+
+
+@pytest.mark.parametrize(
+    ("limits", "message", "turns"),
+    [
+        (AgentLimits(turns=5), "5 turns", 5),
+        (AgentLimits(calls=4), "4 calls", 4),
+        (AgentLimits(tokens=50), "50 tokens", 4),
+        (AgentLimits(cost=1.0), "1.0 cost", 4),
+        (AgentLimits(seconds=2.5), "2.5 seconds", 6),
+    ],
+    ids=["turns", "calls", "tokens", "cost", "seconds"],
+)
+def test_the_limits_of_a_goal_hold_for_its_steps_together_while_they_run(
+    limits: AgentLimits, message: str, turns: int
+) -> None:
+    team = Team([[a_step("a"), a_step("b")]], work=without_end)
+    team.used = ModelUsage(requests=1, input_tokens=10, cost=0.0)
     result = at_the_bench(lambda bench: reach(bench, team, limits=limits))
+
+    assert result.state is NodeState.FAILED
     assert (result.error or {})["code"] == "limit_reached"
+    assert (result.error or {})["message"] == f"The goal has reached its limit of {message}."
+    assert team.roles() == ["plan", *["work"] * turns]
+    output = output_of(result)
+    assert {item["state"] for item in output["plan"]["steps"]} == {"failed"}
+    assert output["usage"]["requests"] == turns + 1
+
+
+def test_what_was_used_before_a_crash_counts() -> None:
+    def work(text: str, request: ModelRequest) -> Turn:
+        return Turn(text="done") if task_of(text) == "a" else without_end(text, request)
+
+    teams = [Team([[a_step("a"), a_step("b")]], work=work), Team([], work=work)]
+    limits = AgentLimits(turns=5)
+
+    async def again(bench: Bench) -> RunResult:
+        goal_runner(bench, teams[1].model, limits=limits)
+        return await recovered(bench)
+
+    result = after_a_crash(lambda bench: reach(bench, teams[0], limits=limits), again, at=1.5)
+
+    assert (result.error or {})["message"] == "The goal has reached its limit of 5 turns."
+    assert [team.roles().count("work") for team in teams] == [3, 2]
 
 
 def test_auto_answers_a_question_without_a_plan() -> None:
@@ -266,3 +381,23 @@ def test_the_agent_says_which_engine_where_the_node_leaves_it_open(
     at_the_bench(work)
 
     assert team.roles()[:2] == roles
+
+
+def test_the_form_of_an_answer_is_that_of_the_goal_not_of_its_steps() -> None:
+    final = [Turn(text="Both."), Turn(text='{"n": 2}')]
+    team = Team([[a_step("a"), a_step("b")]], final=final)
+    schema = {"type": "object", "properties": {"n": {"type": "integer"}}, "required": ["n"]}
+    settings = {"temperature": 0.5, "stop": ["END"], "max_output": 9}
+    config = {"output_schema": schema, "settings": settings}
+    output = output_of(at_the_bench(lambda bench: reach(bench, team, config=config)))
+
+    assert output["text"] == '{"n":2}'
+    asked = {
+        role: request for (role, _), request in zip(team.asked, team.model.requests, strict=True)
+    }
+    assert asked["work"].settings == ModelSettings(temperature=0.5)
+    assert asked["work"].output_schema is None
+    assert "JSON Schema" not in asked["work"].messages[0].text
+    assert asked["answer"].settings == ModelSettings(temperature=0.5, stop=("END",), max_output=9)
+    assert asked["answer"].output_schema == schema
+    assert "no JSON object" in asked["answer"].messages[-1].text

@@ -11,13 +11,14 @@ from tests.graphs.test_runner import after_a_crash, recovered
 from pegboard.core.graph import Graph, Node, NodeState
 from pegboard.core.model_messages import (
     AssistantMessage,
+    ModelSettings,
     ModelUsage,
     SystemMessage,
     UserMessage,
 )
 from pegboard.core.run import RunResult
 from pegboard.engines import AgentLimits, ContextState
-from pegboard.errors import GraphInvalid, Unavailable
+from pegboard.errors import GraphInvalid, InvalidRequest, Unavailable
 from pegboard.testing import ScriptedModel, Turn
 
 
@@ -123,8 +124,14 @@ def test_a_run_that_reaches_a_limit_fails_with_its_name(limits: AgentLimits, mes
     [
         Node(id="a", kind="agent", input={"message": "hi"}, config={"modle": "x"}),
         Node(id="a", kind="agent"),
+        Node(
+            id="a",
+            kind="agent",
+            input={"message": "hi"},
+            config={"output_schema": {"type": "array"}},
+        ),
     ],
-    ids=["an unknown setting", "no message"],
+    ids=["an unknown setting", "no message", "a schema of no object"],
 )
 def test_a_node_that_cannot_work_is_refused_before_it_runs(node: Node) -> None:
     async def work(bench: Bench) -> None:
@@ -161,3 +168,82 @@ def test_a_conversation_goes_on_with_what_was_left_out_before() -> None:
 
     assert [message.text for message in model.requests[0].messages[2:]] == ["Who?", "hi"]
     assert output_of(result)["context"] == {"omitted": 3, "summary": "They greeted."}
+
+
+SHAPE: dict[str, Any] = {
+    "type": "object",
+    "properties": {"n": {"type": "integer"}},
+    "required": ["n"],
+    "additionalProperties": False,
+}
+FORM: dict[str, Any] = {"output_schema": SHAPE, "settings": {"temperature": 0.5, "seed": 7}}
+
+
+def test_an_answer_has_the_form_that_its_node_asks_for() -> None:
+    model = ScriptedModel(
+        Turn(calls=(("read", {"n": 1}),)),
+        Turn(text="It is one."),
+        Turn(text='Sorry: {"n": "1"}'),
+    )
+    result = at_the_bench(lambda bench: ask(bench, model, config=FORM))
+
+    assert result.output["text"] == '{"n":1}'
+    assert told(result)[-1] == 'assistant: {"n":1}'
+    assert "there is no JSON object in the answer" in model.requests[2].messages[-1].text
+    order = model.requests[0].messages[1]
+    assert isinstance(order, SystemMessage)
+    assert "It must fit this JSON Schema" in order.text
+    assert {request.output_schema is None for request in model.requests} == {True}
+    assert model.requests[0].settings == ModelSettings(temperature=0.5, seed=7)
+
+
+def test_a_provider_that_can_holds_an_agent_to_the_form_and_its_tools_stay() -> None:
+    model = ScriptedModel(
+        Turn(calls=(("read", {"n": 1}),)), Turn(text='{"n": 1}'), supports_schema=True
+    )
+    at_the_bench(lambda bench: ask(bench, model, config=FORM))
+
+    assert [request.output_schema for request in model.requests] == [SHAPE, SHAPE]
+    assert {bool(request.tools) for request in model.requests} == {True}
+
+
+def test_a_provider_that_refuses_the_form_is_asked_without_it() -> None:
+    model = ScriptedModel(
+        Turn(error=InvalidRequest("no schemas")), Turn(text='{"n": 1}'), supports_schema=True
+    )
+    result = at_the_bench(lambda bench: ask(bench, model, config=FORM))
+
+    assert result.output["text"] == '{"n":1}'
+    assert [request.output_schema for request in model.requests] == [SHAPE, None]
+
+
+def test_any_object_is_not_enforced_by_a_provider() -> None:
+    model = ScriptedModel(Turn(text='{"a": 1}'), supports_schema=True)
+    form = {"output_schema": {"type": "object"}}
+    result = at_the_bench(lambda bench: ask(bench, model, config=form))
+
+    assert result.output["text"] == '{"a":1}'
+    assert model.requests[0].output_schema is None
+
+
+def test_an_answer_that_never_has_its_form_fails_the_run_and_counts() -> None:
+    used = ModelUsage(requests=1, output_tokens=5)
+    model = ScriptedModel(
+        Turn(text="No.", usage=used),
+        Turn(text='{"n": 1', is_cut=True, usage=used),
+        Turn(text='{"m": 1}', usage=used),
+    )
+    result = at_the_bench(lambda bench: ask(bench, model, config=FORM))
+
+    assert result.state is NodeState.FAILED
+    assert (result.error or {})["code"] == "unavailable"
+    assert "gave no answer in the requested form, 3 times" in (result.error or {})["message"]
+    assert "be brief" in model.requests[2].messages[-1].text
+    assert output_of(result)["usage"]["output_tokens"] == 15
+
+
+def test_an_answer_that_was_cut_says_why_it_ended() -> None:
+    model = ScriptedModel(Turn(text="It is", is_cut=True))
+    result = at_the_bench(lambda bench: ask(bench, model))
+
+    assert (result.output["text"], result.output["finish"]) == ("It is", "length")

@@ -104,7 +104,7 @@ async def test_a_chosen_agent_answers_with_its_instructions_and_tools(tmp_path: 
     first, second = model.requests
     assert first.messages[0] == SystemMessage(text="You work for a shop.")
     assert [item.name for item in first.tools][:2] == ["find_order", "refund"]
-    assert (first.temperature, first.tool_choice) == (0.5, "none")  # its only turn
+    assert (first.settings.temperature, first.tool_choice) == (0.5, "none")  # its only turn
     assert second.messages[0] == SystemMessage(text=INSTRUCTIONS)
     assert "weather" in [item.name for item in second.tools]
 

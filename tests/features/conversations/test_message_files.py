@@ -96,10 +96,10 @@ async def test_a_message_keeps_its_text_and_the_files_of_the_one_it_replaces(
     turns = (Turn(text="I see."), Turn(text="Better."))
     async with a_board(tmp_path, *turns) as (board, model):
         _, conversation = await ask(board, "Look.", files=[REPORT])
-        known, (first,) = await board.conversations.get(conversation)
+        known, (first,) = await board.conversations.get(conversation, principal=LOCAL)
         changes = {"conversation": known.id, "instead_of": first.id, "files": [more]}
         await ask(board, "Look closer.", **changes)
-        second = (await board.conversations.get(conversation))[1][1]
+        second = (await board.conversations.get(conversation, principal=LOCAL))[1][1]
         listed = await board.conversations.workspaces.list(conversation, principal=LOCAL)
         exported = render_markdown(known, [first])
 

@@ -9,6 +9,7 @@ from pegboard.core.model_messages import (
     Message,
     ModelRequest,
     ModelResponse,
+    ModelSettings,
     SystemMessage,
     ToolMessage,
     UserMessage,
@@ -72,7 +73,7 @@ async def summarize_history(
             SystemMessage(text=_INSTRUCTIONS.format(words=max(50, min(600, most // 2)))),
             UserMessage(text=text),
         ),
-        max_output=_TOKENS,
+        settings=ModelSettings(max_output=_TOKENS),
     )
     response = await complete(model, request)
     summary = _cut(response.message.text.strip(), most * BYTES_PER_UNIT)

@@ -1,6 +1,6 @@
 """`PlanAnalyzer`: a model judges whether a goal is reached."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 
 from msgspec import Struct, convert
 
@@ -35,6 +35,7 @@ class GoalJudgement(Struct, frozen=True, kw_only=True):
         confidence: From 0 to 1.
         missing: What further steps would have to do; empty for nothing.
         usage: Of the model that judged.
+        received: As of `GoalPlan`.
     """
 
     achieved: bool
@@ -42,6 +43,7 @@ class GoalJudgement(Struct, frozen=True, kw_only=True):
     reason: str = ""
     missing: str = ""
     usage: ModelUsage = ModelUsage()
+    received: Mapping[str, str] = {}
 
 
 class PlanAnalyzer:

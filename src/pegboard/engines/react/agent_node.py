@@ -4,26 +4,32 @@ from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from typing import Any
 
-from msgspec import convert, structs, to_builtins
+from msgspec import convert, json, structs, to_builtins
 
 from pegboard.assembly import ModelToolList
 from pegboard.core.graph import Node, NodeState
 from pegboard.core.model_messages import (
     AssistantMessage,
+    Finish,
     Message,
+    ModelResponse,
     ModelUsage,
     SystemMessage,
     UserMessage,
     read_message,
     to_dict,
 )
+from pegboard.core.principal import Principal
 from pegboard.core.result import error_to_dict
 from pegboard.core.run import NodeRun
 from pegboard.core.tool import JsonSchema
-from pegboard.engines.agent import AgentConfig, AgentLimits, AgentSetup, Prepare, read_config
+from pegboard.engines.agent import AgentConfig, AgentSetup, Prepare, configure, read_config
+from pegboard.engines.agent_limits import AgentLimits, check_limits, limit_reached
+from pegboard.engines.answer_schema import MAX_REPAIRS, AnswerSchema, format_problems
 from pegboard.engines.react.model_turn import ModelTurn, TurnRecord, read_turn
 from pegboard.engines.react.tool_calls import Repetition, as_message, refuse_call, run_calls
-from pegboard.errors import InvalidRequest, LimitReached
+from pegboard.engines.shared_goal import AgentUsage, SharedGoal
+from pegboard.errors import InvalidRequest, LimitReached, ToolArgumentError, Unavailable
 from pegboard.graphs.engine.stop_signal import Stopped
 from pegboard.graphs.node_kind import NodeContext, SchemaOf
 
@@ -34,9 +40,11 @@ OUTPUT_SCHEMA: Mapping[str, Any] = {
         "messages": {"type": "array", "items": {"type": "object"}},
         "usage": {"type": "object"},
         "calls": {"type": "integer"},
+        "turns": {"type": "integer"},
         "received": {"type": "array", "items": {"type": "string"}},
         "context": {"type": "object"},
         "tools": {"type": "object"},
+        "finish": {"type": "string"},
     },
     "required": ["text", "messages"],
 }
@@ -47,9 +55,10 @@ class AgentNode:
 
     Its input is `message` (text), and `messages` (an earlier conversation, as from `to_dict`). Its
     output is `text`, the answer; `messages`, what this run adds to the conversation behind the
-    message; `usage` and `calls`; `received`, the ids of messages that reached it while it worked;
-    `context` and `tools`, the `ContextState` and the `ModelToolList` with which the conversation
-    goes on. A run that failed or was cancelled has what there was so far.
+    message; `usage`, `calls` and `turns`; `received`, the ids of messages that reached it while it
+    worked; `finish`, why the answer ended where the model did not end it (as `length`); `context`
+    and `tools`, the `ContextState` and the `ModelToolList` with which the conversation goes on. A
+    run that failed or was cancelled has what there was so far.
 
     Args:
         prepare: Makes the setup of an agent, at each attempt.
@@ -61,9 +70,19 @@ class AgentNode:
     def __init__(self, prepare: Prepare) -> None:
         self._prepare = prepare
 
+    def share(self, goal: SharedGoal) -> "AgentNode":
+        """The kind for the steps of a goal."""
+
+        async def prepare(config: AgentConfig, principal: Principal) -> AgentSetup:
+            return replace(await self._prepare(config, principal), goal=goal)
+
+        return AgentNode(prepare)
+
     def faults(self, node: Node) -> Iterator[tuple[str, str, str]]:
         try:
-            read_config(node.config)
+            config = read_config(node.config)
+            if config.output_schema is not None:
+                AnswerSchema(config.output_schema)
         except InvalidRequest as error:
             yield "config", "config_invalid", str(error)
         if "message" not in node.input:
@@ -74,9 +93,7 @@ class AgentNode:
 
     async def run(self, context: NodeContext) -> NodeRun:
         config = read_config(context.node.config)
-        setup = await self._prepare(config, context.principal)
-        if config.is_step:
-            setup = replace(setup, history=(), context_state=None)
+        setup = configure(await self._prepare(config, context.principal), config)
         return await self.answer(context, config, setup)
 
     async def answer(self, context: NodeContext, config: AgentConfig, setup: AgentSetup) -> NodeRun:
@@ -99,7 +116,8 @@ def read_question(context: NodeContext, setup: AgentSetup) -> list[Message]:
     """The instructions, what came before, and last the message to answer."""
     given = context.arguments()
     earlier = map(read_message, given.get("messages") or ())
-    system = [SystemMessage(text=setup.instructions)] if setup.instructions else []
+    form = "" if setup.answer is None else setup.answer.describe()
+    system = [SystemMessage(text=text) for text in (setup.instructions, form) if text]
     return [*system, *setup.history, *earlier, UserMessage(text=str(given["message"]))]
 
 
@@ -136,6 +154,8 @@ class _Loop:
         self._taken: frozenset[str] = frozenset()
         self._usage = ModelUsage()
         self._calls = 0
+        self._turns = 0
+        self._repairs = 0
         self._repetition = Repetition()
         self._guard = setup.guard(context.principal, question=len(messages) - 1)
 
@@ -145,7 +165,7 @@ class _Loop:
             return await self._take_turns()
         except Stopped as stop:
             return self._end(NodeState.CANCELLED, reason=str(stop))
-        except LimitReached as error:
+        except (LimitReached, Unavailable) as error:
             return self._end(NodeState.FAILED, error=error_to_dict(error))
 
     async def _take_turns(self) -> NodeRun:
@@ -160,6 +180,7 @@ class _Loop:
                 guard=self._guard,
                 topic=self._topic,
                 known=self._taken,
+                place=self._begin_turn(number),
             )
             is_stuck = self._is_stuck()
             run = await turn.run([*self._before, *self._new], final=is_last or is_stuck)
@@ -169,7 +190,9 @@ class _Loop:
             self._add_turn(record)
             message = record.response.message
             if not message.calls:
-                return self._end(NodeState.COMPLETED, text=message.text)
+                if (ended := self._accept(record.response)) is not None:
+                    return ended
+                continue
             if is_stuck or is_last:
                 self._new += map(refuse_call, message.calls)
             if is_stuck:
@@ -177,7 +200,17 @@ class _Loop:
             if is_last:
                 break
             await self._make_calls(message, number)
-        raise _limit_reached(self._setup.limits.turns, "turns")
+        raise limit_reached(self._setup.limits.turns, "turns")
+
+    def _accept(self, response: ModelResponse) -> NodeRun | None:
+        """The end of the run; None where the model has to answer again, since its form is wrong."""
+        checked = check_answer(self._setup, response, self._repairs)
+        if isinstance(checked, UserMessage):
+            self._repairs += 1
+            self._new.append(checked)
+            return None
+        self._new[-1] = checked
+        return self._end(NodeState.COMPLETED, text=checked.text, finish=response.finish)
 
     def _add_turn(self, record: TurnRecord) -> None:
         self._taken |= frozenset(record.signals)
@@ -185,10 +218,24 @@ class _Loop:
         self._usage += record.response.usage + record.usage
         counted = record.response.usage.input_tokens
         self._guard.restore(record.context, units=record.units, counted=counted)
+        if (goal := self._setup.goal) is not None:
+            goal.note(self._context.step, self._measure_usage())
+            goal.note_messages(record.signals)
+
+    def _begin_turn(self, number: int) -> int:
+        """The number of a turn among those of all agents of the goal."""
+        self._turns = number
+        goal = self._setup.goal
+        return 0 if goal is None else goal.begin_turn(self._context.step, self._measure_usage())
+
+    def _measure_usage(self) -> AgentUsage:
+        return AgentUsage(turns=self._turns, calls=self._calls, usage=self._usage)
 
     async def _make_calls(self, message: AssistantMessage, turn: int) -> None:
         calls = message.calls
         self._calls += len(calls)
+        if (goal := self._setup.goal) is not None:
+            goal.note(self._context.step, self._measure_usage())
         most = self._guard.limit_results([*self._before, *self._new], len(calls))
         runs = await run_calls(self._context, self._setup, calls, turn=turn, max_result_bytes=most)
         for call, run in zip(calls, runs, strict=True):
@@ -200,7 +247,9 @@ class _Loop:
         last = next((m for m in reversed(self._new) if isinstance(m, AssistantMessage)), None)
         return last is not None and self._repetition.is_stuck(last.calls)
 
-    def _end(self, state: NodeState, *, text: str = "", **known: Any) -> NodeRun:
+    def _end(
+        self, state: NodeState, *, text: str = "", finish: Finish = "stop", **known: Any
+    ) -> NodeRun:
         return NodeRun(
             id=self._context.step,
             state=state,
@@ -210,30 +259,38 @@ class _Loop:
                 "messages": [to_dict(message) for message in self._new],
                 "usage": to_builtins(self._usage),
                 "calls": self._calls,
+                "turns": self._turns,
                 "received": sorted(self._taken),
                 "context": to_builtins(self._guard.state),
                 "tools": to_builtins(structs.replace(self._setup.shown, note="")),
+                **({} if finish == "stop" else {"finish": finish}),
             },
             **known,
         )
 
 
-def check_limits(limits: AgentLimits, usage: ModelUsage, calls: int, *, elapsed: float) -> None:
-    """Check that a run may go on.
+def check_answer(
+    setup: AgentSetup, response: ModelResponse, repairs: int
+) -> AssistantMessage | UserMessage:
+    """The answer in its form, or what the model is told to answer again.
+
+    Args:
+        setup: Says in which form.
+        response: The answer as the model gave it.
+        repairs: How often it has answered again already.
 
     Raises:
-        LimitReached: It has used what it may use.
+        Unavailable: It has answered again too often.
     """
-    used = {
-        "calls": (calls, limits.calls),
-        "tokens": (usage.input_tokens + usage.output_tokens, limits.tokens),
-        "cost": (usage.cost or 0.0, limits.cost),
-        "seconds": (elapsed, limits.seconds),
-    }
-    for name, (count, most) in used.items():
-        if most is not None and count >= most:
-            raise _limit_reached(most, name)
-
-
-def _limit_reached(most: float, what: str) -> LimitReached:
-    return LimitReached(f"The agent has reached its limit of {most} {what}.")
+    if setup.answer is None:
+        return response.message
+    try:
+        value = setup.answer.read(response)
+    except ToolArgumentError as error:
+        if repairs < MAX_REPAIRS:
+            return UserMessage(text=setup.answer.describe_faults(error), is_note=True)
+        raise Unavailable(
+            f"The model '{setup.model.name}' gave no answer in the requested form, "
+            f"{MAX_REPAIRS + 1} times; last:\n{format_problems(error)}"
+        ) from error
+    return structs.replace(response.message, text=json.encode(value).decode())

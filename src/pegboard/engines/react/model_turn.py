@@ -16,12 +16,19 @@ from pegboard.core.model_messages import (
     ThinkingDelta,
     UserMessage,
 )
+from pegboard.core.ports.durability import Signal
 from pegboard.core.run import NodeRun
+from pegboard.core.tool import JsonSchema
 from pegboard.engines.agent import AgentSetup
 from pegboard.engines.context import ContextGuard, ContextState, FittedContext
-from pegboard.errors import ContextTooLong, Unavailable
+from pegboard.engines.shared_goal import read_text
+from pegboard.errors import ContextTooLong, InvalidRequest, Unavailable
 from pegboard.graphs.node_kind import NodeContext
 
+_TO_THE_GOAL = (
+    "(The person has sent this message about the larger goal. Take it into account where it "
+    "concerns your step.)\n\n{text}"
+)
 _PAUSE = 0.04
 """Seconds between two events of text: faster than anybody reads."""
 
@@ -56,6 +63,7 @@ class ModelTurn:
         guard: Fits the request into the window of the model.
         topic: The topic of messages to the agent.
         known: Ids of signals that earlier turns have taken.
+        place: Of the agent of a step, the number of the turn among those of its goal.
     """
 
     def __init__(
@@ -67,6 +75,7 @@ class ModelTurn:
         guard: ContextGuard,
         topic: str,
         known: frozenset[str],
+        place: int = 0,
     ) -> None:
         self._context = context
         self._setup = setup
@@ -74,6 +83,7 @@ class ModelTurn:
         self._guard = guard
         self._topic = topic
         self._known = known
+        self._place = place
 
     async def run(self, messages: Sequence[Message], *, final: bool = False) -> NodeRun:
         """Ask the model, once over all attempts; the output is a `TurnRecord`.
@@ -92,15 +102,13 @@ class ModelTurn:
         return await self._context.run_once(work, label=f"turn{self._number}", acts=False)
 
     async def _ask(self, messages: Sequence[Message], *, final: bool) -> TurnRecord:
-        signals = [
-            signal
-            for signal in self._context.take_signals(self._topic)
-            if signal.id not in self._known
-        ]
-        new = tuple(UserMessage(text=_text_of(signal.message)) for signal in signals)
+        if (goal := self._setup.goal) is not None:
+            goal.check(self._context.now(), turn=self._place)
+        signals, new = self._take_messages()
         self._emit("step", {})
-        for signal, message in zip(signals, new, strict=True):
-            self._emit("message_received", {"message": signal.id, "text": message.text})
+        for signal in self._find_unreported(signals):
+            data = {"message": signal.id, "text": read_text(signal)}
+            self._emit("message_received", data)
         before = self._guard.state
         fitted, response = await self._ask_model((*messages, *new), final=final)
         self._emit("usage", {"model": response.model, **to_builtins(response.usage)})
@@ -112,6 +120,25 @@ class ModelTurn:
             units=fitted.units,
             usage=fitted.usage,
         )
+
+    def _take_messages(self) -> tuple[list[Signal], tuple[UserMessage, ...]]:
+        """What has arrived for this agent, and for the goal for which it does a step."""
+        goal, known = self._setup.goal, self._known
+        is_step = goal is not None and goal.topic != self._topic
+        own: list[Signal] = []
+        if goal is None or is_step:
+            own = [item for item in self._context.take_signals(self._topic) if item.id not in known]
+        shared = [] if goal is None else goal.take_messages(self._context, known)
+        form = _TO_THE_GOAL if is_step else "{text}"
+        texts = [*map(read_text, own), *(form.format(text=read_text(item)) for item in shared)]
+        return [*own, *shared], tuple(UserMessage(text=text) for text in texts)
+
+    def _find_unreported(self, signals: Sequence[Signal]) -> list[Signal]:
+        """Those of which no other agent of the goal has reported that they were received."""
+        if (goal := self._setup.goal) is None:
+            return list(signals)
+        new = goal.note_messages([item.id for item in signals])
+        return [item for item in signals if item.id in new]
 
     async def _ask_model(
         self, messages: Sequence[Message], *, final: bool
@@ -132,12 +159,30 @@ class ModelTurn:
         return ModelRequest(
             messages=fitted.messages,
             tools=setup.toolset.model_tools if setup.model.supports_tools else (),
-            temperature=setup.temperature,
+            output_schema=self._find_schema(),
+            settings=setup.settings,
             tool_choice="none" if final else "auto",
             is_continued=True,
         )
 
+    def _find_schema(self) -> JsonSchema | None:
+        """The schema to which the provider holds the answer; the model is told it in any case."""
+        answer = self._setup.answer
+        can_hold = self._setup.model.supports_schema and answer is not None and answer.is_specific
+        return answer.schema if answer is not None and can_hold else None
+
     async def _stream(self, request: ModelRequest) -> ModelResponse:
+        """Ask the model; without the schema of the answer where its provider refuses that."""
+        try:
+            return await self._stream_whole(request)
+        except ContextTooLong:
+            raise
+        except InvalidRequest:
+            if request.output_schema is None:
+                raise
+        return await self._stream_whole(structs.replace(request, output_schema=None))
+
+    async def _stream_whole(self, request: ModelRequest) -> ModelResponse:
         """Ask the model; once more where its answer was cut off after it had begun."""
         text = _TextEvents(self)
         try:
@@ -206,7 +251,3 @@ class _TextEvents:
             self._turn.emit_text(self._kind, text)
             self._last = self._turn.monotonic()
         self._pieces.clear()
-
-
-def _text_of(message: Any) -> str:
-    return message if isinstance(message, str) else str(message.get("text", ""))

@@ -8,17 +8,20 @@ from collections.abc import AsyncGenerator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from msgspec import convert
+from msgspec import convert, to_builtins
 
 from pegboard.core.graph import Graph, Node, NodeState
 from pegboard.core.model_messages import (
+    Finish,
     Message,
+    ModelSettings,
     ModelUsage,
     UserMessage,
     read_message,
     to_dict,
 )
 from pegboard.core.principal import Principal
+from pegboard.core.tool import JsonSchema
 from pegboard.engines import place_event
 from pegboard.errors import InvalidRequest, RunNotFound
 from pegboard.features.runs import Runs, RunView
@@ -39,10 +42,14 @@ class CompletionRequest:
     Attributes:
         messages: The conversation; the last one is of a person.
         agent: The name of the agent; empty for the generic assistant.
+        settings: How its model writes answers, where those of the agent do not fit.
+        output_schema: JSON Schema of the answer, which is then a JSON object; None for text.
     """
 
     messages: Sequence[Message]
     agent: str = ""
+    settings: ModelSettings = field(default_factory=ModelSettings)
+    output_schema: JsonSchema | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -80,6 +87,7 @@ class CompletionEnd:
     Attributes:
         text: The answer.
         messages: What it adds to the conversation.
+        finish: Why the answer ended; `length` where it was cut at its limit of tokens.
         error: The safe part of the error that made it fail; None otherwise.
     """
 
@@ -87,6 +95,7 @@ class CompletionEnd:
     text: str = ""
     messages: Sequence[Message] = ()
     usage: ModelUsage = field(default_factory=ModelUsage)
+    finish: Finish = "stop"
     error: Mapping[str, Any] | None = None
 
 
@@ -114,14 +123,14 @@ class Completions:
             key: An idempotency key: the same key is the same answer; empty for none.
 
         Raises:
-            InvalidRequest: The last message is not of a person.
+            InvalidRequest: The last message is not of a person, or the schema cannot be used.
             IdempotencyConflict: The key was used for something else.
         """
         if not request.messages or not isinstance(request.messages[-1], UserMessage):
             raise InvalidRequest("The last message is the one to answer: its role is 'user'.")
         *earlier, question = request.messages
         view = await self._runs.start_graph(
-            _graph_for(request.agent),
+            _make_graph(request),
             {"message": question.text, "messages": [to_dict(item) for item in earlier]},
             principal=principal,
             key=key,
@@ -177,12 +186,19 @@ class Completions:
         return [*earlier, UserMessage(text=params["message"]), *_read_end(view).messages]
 
 
-def _graph_for(agent: str) -> Graph:
+def _make_graph(request: CompletionRequest) -> Graph:
+    config: dict[str, Any] = {}
+    if request.agent:
+        config |= {"agent": request.agent, "engine": "own"}
+    if settings := to_builtins(request.settings):
+        config["settings"] = settings
+    if request.output_schema is not None:
+        config["output_schema"] = dict(request.output_schema)
     node = Node(
         id="agent",
-        kind="goal" if agent else "agent",
+        kind="goal" if request.agent else "agent",
         input={"message": "$.params.message", "messages": "$.params.messages"},
-        config={"agent": agent, "engine": "own"} if agent else {},
+        config=config,
     )
     return Graph(nodes=(node,), name=COMPLETION, params=_PARAMS, output="$.steps.agent.output")
 
@@ -195,5 +211,6 @@ def _read_end(view: RunView) -> CompletionEnd:
         text=str(output.get("text", "")),
         messages=[read_message(item) for item in output.get("messages") or ()],
         usage=convert(output.get("usage") or {}, ModelUsage),
+        finish=output.get("finish", "stop"),
         error=result.error,
     )

@@ -29,6 +29,7 @@ from pegboard.graphs.engine.run_context import RunContext, RunTaskGroup
 from pegboard.graphs.engine.stop_signal import Stopped, StopSignal, StoreFailed
 from pegboard.graphs.expressions.conditions import holds
 from pegboard.graphs.expressions.references import ABSENT, resolve
+from pegboard.graphs.node_kind import NodeKind
 
 MAX_ITEMS = 100_000
 _ENDED = (NodeState.CANCELLED, NodeState.UNKNOWN)
@@ -74,6 +75,7 @@ class GraphExecution:
 
     Attributes:
         ids: Of the nodes, by position.
+        kinds: Node kinds by name; by default those of the graph around it.
         stop_signal: Whether nodes may start.
         node_runs: How each node ended, of those that have.
         failure: The error that ended the graph.
@@ -95,6 +97,7 @@ class GraphExecution:
         outer: "GraphExecution | None" = None,
     ) -> None:
         self.run = run
+        self.kinds = (run if outer is None else outer).kinds
         self.graph = graph
         self.path = path
         self.ids: Sequence[str] = tuple(node.id for node in graph)
@@ -212,6 +215,7 @@ class GraphExecution:
         steps: RunSteps,
         deadline: float | None,
         ready_at: float | None,
+        kinds: Mapping[str, NodeKind] | None,
     ) -> NodeRun:
         """Run a graph as one of this graph's nodes.
 
@@ -230,6 +234,8 @@ class GraphExecution:
             outer=self,
         )
         inner = await in_thread(make, is_large=is_large(graph))
+        if kinds is not None:
+            inner.kinds = kinds
         await inner.execute()
         return inner.as_node_run(step)
 
@@ -455,7 +461,7 @@ async def _run_rounds(node: NodeExecution, repeat: Repeat) -> NodeRun:
 
 
 async def _run_kind(node: NodeExecution) -> NodeRun:
-    kind = node.run.kinds.get(node.node.kind)
+    kind = node.graph.kinds.get(node.node.kind)
     if kind is None:
         raise InvalidRequest(f"There is no node kind '{node.node.kind}'.")
     try:

@@ -29,7 +29,7 @@ from pegboard.graphs.engine.stop_signal import Stopped, StopSignal, StoreFailed
 from pegboard.graphs.expressions.references import resolve, resolve_input
 from pegboard.graphs.expressions.templates import as_text
 from pegboard.graphs.failover import SubstituteFinder
-from pegboard.graphs.node_kind import Part, Work
+from pegboard.graphs.node_kind import NodeKind, Part, Work
 from pegboard.graphs.tool_host import ToolHost
 
 _INTERRUPTED = "It was interrupted while it ran, and may or may not have taken effect."
@@ -45,9 +45,11 @@ class EnclosingGraph(Protocol):
         run: The run.
         ids: Of the nodes, by position.
         stop_signal: Whether nodes may start.
+        kinds: The kinds of its nodes, by name.
     """
 
     run: RunContext
+    kinds: Mapping[str, NodeKind]
     ids: Sequence[str]
     stop_signal: StopSignal
 
@@ -64,6 +66,7 @@ class EnclosingGraph(Protocol):
         steps: RunSteps,
         deadline: float | None,
         ready_at: float | None,
+        kinds: Mapping[str, NodeKind] | None,
     ) -> NodeRun:
         """Run a graph as one of this graph's nodes."""
         ...
@@ -231,7 +234,13 @@ class NodeExecution:
             board=self._board if board is None else board,
         )
 
-    async def run_graph(self, graph: Graph, params: Mapping[str, Any]) -> NodeRun:
+    async def run_graph(
+        self,
+        graph: Graph,
+        params: Mapping[str, Any],
+        *,
+        kinds: Mapping[str, NodeKind] | None = None,
+    ) -> NodeRun:
         return await self.graph.run_within(
             graph,
             params,
@@ -239,6 +248,7 @@ class NodeExecution:
             steps=self.inner,
             deadline=self.deadline,
             ready_at=self.ready_at,
+            kinds=kinds,
         )
 
     async def record(self, run: NodeRun, *, takes: str = "") -> NodeRun:

@@ -57,6 +57,7 @@ def create_node_kinds(
         subagents: Runs agents that are tools.
     """
     from pegboard.assembly import ModelToolList, SelectionLimits, ToolSelector
+    from pegboard.core.model_messages import ModelSettings
     from pegboard.engines import AgentNode, AgentSetup, ContextState, GoalNode
     from pegboard.engines.agent import INSTRUCTIONS
     from pegboard.features.conversations import ConversationHistory, read_history
@@ -107,7 +108,7 @@ def create_node_kinds(
             context_state=state,
             limits=profile.limits,
             concurrent_tool_calls=profile.concurrent_tool_calls,
-            temperature=profile.temperature,
+            settings=ModelSettings(temperature=profile.temperature),
             engine=profile.engine,
             fast_model=await models.find_fast(),
         )

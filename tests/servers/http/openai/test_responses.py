@@ -2,8 +2,10 @@
 
 import json
 from collections.abc import AsyncGenerator
+from dataclasses import replace
 from typing import Any
 
+import pytest
 from openai.types.responses import Response
 
 from pegboard.core.graph import NodeState
@@ -14,7 +16,7 @@ from pegboard.features.completions import (
     CompletionEvent,
     CompletionText,
 )
-from pegboard.servers.http.openai.responses import make_response, stream_response
+from pegboard.servers.http.openai.responses import ResponseHead, make_response, stream_response
 
 END = CompletionEnd(
     state=NodeState.COMPLETED,
@@ -29,7 +31,7 @@ END = CompletionEnd(
     ],
     usage=ModelUsage(requests=2, input_tokens=20, output_tokens=5),
 )
-HEAD: dict[str, Any] = {"id": "resp_1", "model": "auto", "created": 7, "previous": None}
+HEAD = ResponseHead(id="resp_1", model="auto", created=7)
 EVENTS: list[CompletionEvent] = [
     CompletionText(text="Wait.", turn=1),
     CompletionCall(id="1", tool="add", arguments={}),
@@ -42,17 +44,17 @@ EVENTS: list[CompletionEvent] = [
 ]
 
 
-async def stream(*events: CompletionEvent) -> list[dict[str, Any]]:
+async def stream(*events: CompletionEvent, head: ResponseHead = HEAD) -> list[dict[str, Any]]:
     async def happen() -> AsyncGenerator[CompletionEvent]:
         for event in events:
             yield event
 
-    chunks = [chunk.decode() async for chunk in stream_response(happen(), **HEAD)]
+    chunks = [chunk.decode() async for chunk in stream_response(happen(), head)]
     return [json.loads(chunk.partition("data: ")[2]) for chunk in chunks]
 
 
 def test_an_answer_is_a_response_with_texts_and_calls_in_order() -> None:
-    made = Response.model_validate(make_response(END, **HEAD))
+    made = Response.model_validate(make_response(END, HEAD))
 
     assert [item.type for item in made.output] == ["message", "mcp_call", "mcp_call", "message"]
     assert made.output_text == "Wait.It is 3."
@@ -96,3 +98,35 @@ async def test_a_failure_is_a_failed_response() -> None:
     assert events[-1]["type"] == "response.failed"
     assert made.error is not None
     assert made.error.code == "rate_limit_exceeded"
+
+
+JSON_HEAD = replace(HEAD, is_json=True, echoed={"temperature": 0.5, "metadata": {"a": "b"}})
+
+
+async def test_json_is_the_only_text_of_its_response_also_in_a_stream() -> None:
+    end = replace(END, text='{"sum": 3}')
+    messages = [*end.messages[:-1], AssistantMessage(text='{"sum": 3}')]
+    end = replace(end, messages=messages)
+    made = Response.model_validate(make_response(end, JSON_HEAD))
+    events = await stream(*EVENTS[:-1], end, head=JSON_HEAD)
+
+    assert made.output_text == '{"sum": 3}'
+    assert [item.type for item in made.output] == ["mcp_call", "mcp_call", "message"]
+    assert (made.temperature, made.metadata) == (0.5, {"a": "b"})
+    deltas = [event["delta"] for event in events if event["type"] == "response.output_text.delta"]
+    assert deltas == ['{"sum": 3}']
+
+
+@pytest.mark.parametrize(
+    ("finish", "reason"),
+    [("length", "max_output_tokens"), ("content_filter", "content_filter")],
+)
+async def test_an_answer_that_was_cut_is_incomplete(finish: Any, reason: str) -> None:
+    end = replace(END, finish=finish)
+    made = Response.model_validate(make_response(end, HEAD))
+    events = await stream(end)
+
+    assert made.status == "incomplete"
+    assert made.incomplete_details is not None
+    assert made.incomplete_details.reason == reason
+    assert events[-1]["type"] == "response.incomplete"

@@ -1,16 +1,18 @@
 """OpenAI's own client, against a server of ours."""
 
 import asyncio
+import json
 from collections.abc import AsyncGenerator
 from pathlib import Path
 from typing import Any
 
 import openai
 import pytest
+from pydantic import BaseModel
 from tests.features.conversations.made import ORDER, TOTAL, find_order, refund
 from tests.servers.http.live import a_server
 
-from pegboard.core.model_messages import ModelUsage
+from pegboard.core.model_messages import ModelSettings, ModelUsage
 from pegboard.core.principal import LOCAL
 from pegboard.runtime import Pegboard
 from pegboard.testing import ScriptedModel, Turn
@@ -18,7 +20,7 @@ from pegboard.testing import ScriptedModel, Turn
 BOARD = """
 policy: {ask: [refund]}
 agents:
-  - {name: shop, instructions: You work for a shop., tools: [find_order, refund]}
+  - {name: shop, instructions: You work for a shop., tools: [find_order, refund], temperature: 0.2}
   - {name: lost, tools: [no_such_tool]}
 """
 SYSTEM = {"role": "system", "content": "x"}
@@ -105,6 +107,133 @@ async def test_a_response_is_streamed(door: Door) -> None:
     assert kinds[0] == "response.created"
     assert kinds[-1] == "response.completed"
     assert final.output_text == "It is 12.50 euros."
+
+
+class Total(BaseModel):
+    """What is asked for."""
+
+    order: int
+    total: float
+
+
+FITS = '{"order": 7, "total": 12.5}'
+
+
+@pytest.mark.parametrize("model", ["auto", "shop"])
+async def test_settings_of_a_request_reach_the_model(door: Door, model: str) -> None:
+    door.model.add([ORDER, TOTAL, Turn(text="Hm.")])
+    await door.client.chat.completions.create(
+        model=model,
+        messages=ASKED,
+        temperature=0.5,
+        top_p=0.9,
+        max_completion_tokens=100,
+        stop=["END"],
+        seed=7,
+    )
+    await door.client.responses.create(model=model, input="?", top_p=0.5, max_output_tokens=50)
+
+    asked = [request.settings for request in door.model.requests]
+    wanted = ModelSettings(temperature=0.5, top_p=0.9, max_output=100, stop=("END",), seed=7)
+    kept = 0.2 if model == "shop" else None
+    assert asked == [wanted, wanted, ModelSettings(temperature=kept, top_p=0.5, max_output=50)]
+
+
+async def test_an_answer_that_was_cut_says_so(door: Door) -> None:
+    door.model.add([Turn(text="It is", is_cut=True)] * 2)
+    answer = await door.client.chat.completions.create(
+        model="auto", messages=ASKED, max_completion_tokens=2
+    )
+    response = await door.client.responses.create(model="auto", input="?", max_output_tokens=2)
+
+    assert answer.choices[0].finish_reason == "length"
+    assert response.incomplete_details is not None
+    assert (response.status, response.incomplete_details.reason) == (
+        "incomplete",
+        "max_output_tokens",
+    )
+
+
+async def test_an_answer_is_parsed_by_the_schema_of_the_client(door: Door) -> None:
+    door.model.add([ORDER, Turn(text="It is 12.50 euros."), Turn(text=f"Here: {FITS}")])
+    answer = await door.client.chat.completions.parse(
+        model="auto", messages=ASKED, response_format=Total
+    )
+
+    assert answer.choices[0].message.parsed == Total(order=7, total=12.5)
+    faults = door.model.requests[-1].messages[-1].text
+    assert "there is no JSON object in the answer" in faults
+    assert '"total"' in faults
+
+
+async def test_a_schema_is_no_template(door: Door) -> None:
+    text = "{{ params.message }} $.params.message {% raw"
+    schema = {"type": "object", "properties": {"a": {"const": text}}, "required": ["a"]}
+    door.model.add([Turn(text=json.dumps({"a": text}))])
+    named: Any = {"type": "json_schema", "json_schema": {"name": "x", "schema": schema}}
+    answer = await door.client.chat.completions.create(
+        model="auto", messages=ASKED, response_format=named
+    )
+
+    assert json.loads(answer.choices[0].message.content or "") == {"a": text}
+
+
+async def test_a_response_is_parsed_by_the_schema_of_the_client(door: Door) -> None:
+    door.model.add([ORDER, Turn(text=FITS)])
+    response = await door.client.responses.parse(model="shop", input="?", text_format=Total)
+
+    assert response.output_parsed == Total(order=7, total=12.5)
+    assert response.text is not None
+    assert response.text.format is not None
+    assert response.text.format.type == "json_schema"
+
+
+async def test_json_is_streamed_when_it_is_checked(door: Door) -> None:
+    door.model.add([ORDER, Turn(text="It is 12.50 euros."), Turn(text=FITS)])
+    stream = await door.client.chat.completions.create(
+        model="auto", messages=ASKED, stream=True, response_format={"type": "json_object"}
+    )
+    texts = [chunk.choices[0].delta.content async for chunk in stream]
+
+    assert [json.loads(text) for text in texts if text] == [{"order": 7, "total": 12.5}]
+
+
+async def test_an_answer_that_never_fits_its_schema_is_an_error(door: Door) -> None:
+    door.model.add([Turn(text="No."), Turn(text='{"order": "x"}'), Turn(text="Never.")])
+    with pytest.raises(openai.InternalServerError, match="in the requested form, 3 times"):
+        await door.client.chat.completions.parse(
+            model="auto", messages=ASKED, response_format=Total
+        )
+
+
+@pytest.mark.parametrize(
+    ("given", "param"),
+    [
+        ({"logprobs": True}, "logprobs"),
+        ({"n": 2}, "n"),
+        ({"temperature": 3}, "temperature"),
+        ({"extra_body": {"no_such": 1}}, "no_such"),
+        ({"reasoning_effort": "low"}, "reasoning_effort"),
+        (
+            {
+                "response_format": {
+                    "type": "json_schema",
+                    "json_schema": {"name": "x", "schema": {"type": "array"}},
+                }
+            },
+            "response_format.json_schema.schema",
+        ),
+    ],
+    ids=["logprobs", "n", "a range", "unknown", "reasoning", "a schema"],
+)
+async def test_a_parameter_that_is_not_supported_is_named(
+    door: Door, given: Any, param: str
+) -> None:
+    with pytest.raises(openai.BadRequestError) as caught:
+        await door.client.chat.completions.create(model="auto", messages=ASKED, **given)
+
+    assert (caught.value.param, caught.value.code) == (param, "request_invalid")
+    assert door.model.requests == []
 
 
 async def test_the_models_are_auto_and_the_agents(door: Door) -> None:

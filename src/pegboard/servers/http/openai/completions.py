@@ -21,10 +21,20 @@ def make_completion(
     id: str,  # noqa: A002 - its name in the format
     model: str,
     created: int,
+    is_json: bool = False,
 ) -> dict[str, Any]:
-    """An answer as one object."""
-    message = {"role": "assistant", "content": join_texts(end.messages), "refusal": None}
-    choice = {"index": 0, "message": message, "finish_reason": "stop", "logprobs": None}
+    """An answer as one object.
+
+    Args:
+        end: The answer.
+        id: Of the completion.
+        model: The name that was asked for.
+        created: Unix seconds.
+        is_json: Whether the answer is JSON, so that nothing else is shown.
+    """
+    content = end.text if is_json else join_texts(end.messages)
+    message = {"role": "assistant", "content": content, "refusal": None}
+    choice = {"index": 0, "message": message, "finish_reason": end.finish, "logprobs": None}
     return {
         "id": id,
         "object": "chat.completion",
@@ -42,8 +52,18 @@ async def stream_completion(
     model: str,
     created: int,
     with_usage: bool,
+    is_json: bool = False,
 ) -> AsyncGenerator[bytes]:
-    """An answer as server-sent chunks."""
+    """An answer as server-sent chunks; JSON comes in one, when it is checked.
+
+    Args:
+        events: What happens.
+        id: Of the completion.
+        model: The name that was asked for.
+        created: Unix seconds.
+        with_usage: Whether a last chunk has the usage.
+        is_json: As for `make_completion`.
+    """
     head = {"id": id, "object": "chat.completion.chunk", "created": created, "model": model}
 
     def chunk(delta: dict[str, Any], finish: str | None = None) -> bytes:
@@ -53,7 +73,7 @@ async def stream_completion(
     yield chunk({"role": "assistant", "content": ""})
     turn = 0
     async for event in events:
-        if isinstance(event, CompletionText):
+        if isinstance(event, CompletionText) and not is_json:
             between = _BETWEEN if turn and event.turn != turn else ""
             turn = event.turn
             yield chunk({"content": f"{between}{event.text}"})
@@ -62,7 +82,9 @@ async def stream_completion(
                 body = error_body(error["message"], error["code"], status_of(error))
                 yield encode_data(body)
                 return
-            yield chunk({}, "stop")
+            if is_json:
+                yield chunk({"content": event.text})
+            yield chunk({}, event.finish)
             if with_usage:
                 yield encode_data({**head, "choices": [], "usage": make_usage(event.usage)})
     yield b"data: [DONE]\n\n"

@@ -8,7 +8,7 @@ from fastapi.exceptions import RequestValidationError
 from pydantic import BaseModel
 from starlette.exceptions import HTTPException
 
-from pegboard.errors import Overloaded, PegboardError, RateLimited
+from pegboard.errors import InvalidRequest, Overloaded, PegboardError, RateLimited
 from pegboard.servers.http.json_body import JsonResponse, JsonRoute
 from pegboard.servers.http.openapi import refusals
 from pegboard.servers.http.problem_details import STATUSES, error_answer, validation_answer
@@ -45,7 +45,9 @@ class OpenAIRoute(JsonRoute):
                 return await handle(request)
             except PegboardError as error:
                 problem = error_answer(error)
-                body = error_body(str(problem.body["detail"]), error.code, problem.status)
+                param = error.parameter if isinstance(error, InvalidRequest) else ""
+                detail = str(problem.body["detail"])
+                body = error_body(detail, error.code, problem.status, param=param or None)
                 return JsonResponse(body, problem.status, headers=dict(problem.headers))
             except RequestValidationError as error:
                 return _answer_invalid(error)

@@ -1,9 +1,9 @@
-"""Requests in OpenAI's formats; what an agent decides itself is accepted and not used.
+"""Requests in OpenAI's formats.
 
 Formats: https://platform.openai.com/docs/api-reference/chat and .../responses.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping
 from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
@@ -11,17 +11,45 @@ from pydantic import BaseModel, ConfigDict, Field
 from pegboard.core.model_messages import (
     AssistantMessage,
     Message,
+    ModelSettings,
     SystemMessage,
     ToolCall,
     ToolMessage,
     UserMessage,
 )
+from pegboard.core.tool import JsonSchema
 from pegboard.errors import InvalidRequest
+from pegboard.servers.http.openai.parameters import (
+    CHAT,
+    CHAT_STREAM,
+    RESPONSES,
+    Limit,
+    OutputFormat,
+    Seed,
+    Stop,
+    Temperature,
+    TextOptions,
+    TopP,
+    make_settings,
+    read_schema,
+    refuse_others,
+)
 
 _OPEN = ConfigDict(extra="ignore", frozen=True)
-_OWN_TOOLS = (
-    "The agents of this server call its own tools: leave 'tools' out, or choose an agent with them."
-)
+_BODY = ConfigDict(extra="allow", frozen=True)
+_CHAT_SETTINGS: Mapping[str, str] = {
+    "temperature": "temperature",
+    "top_p": "top_p",
+    "max_completion_tokens": "max_output",
+    "max_tokens": "max_output",
+    "stop": "stop",
+    "seed": "seed",
+}
+_RESPONSE_SETTINGS: Mapping[str, str] = {
+    "temperature": "temperature",
+    "top_p": "top_p",
+    "max_output_tokens": "max_output",
+}
 _PARTS = frozenset({"text", "input_text", "output_text"})
 
 
@@ -70,31 +98,45 @@ class ChatMessage(BaseModel):
 class StreamOptions(BaseModel):
     """What a stream contains beside the answer."""
 
-    model_config = _OPEN
+    model_config = _BODY
 
     include_usage: bool = False
 
 
-class OutputFormat(BaseModel):
-    """The format of the answer; only text is answered."""
-
-    model_config = _OPEN
-
-    type: str = "text"
-
-
 class CompletionBody(BaseModel):
-    """A request for a chat completion."""
+    """A request for a chat completion; parameters that are not named here are refused."""
 
-    model_config = _OPEN
+    model_config = _BODY
 
     model: Annotated[str, Field(max_length=200, description="`auto`, or the name of an agent.")]
     messages: Annotated[tuple[ChatMessage, ...], Field(min_length=1)]
     stream: bool = False
     stream_options: StreamOptions | None = None
-    n: Literal[1] | None = None
-    tools: tuple[dict[str, Any], ...] | None = None
+    temperature: Temperature = None
+    top_p: TopP = None
+    max_tokens: Limit = None
+    max_completion_tokens: Limit = None
+    stop: Stop = None
+    seed: Seed = None
     response_format: OutputFormat | None = None
+
+    def read_settings(self) -> ModelSettings:
+        """How the model writes the answer.
+
+        Raises:
+            InvalidRequest: Two parameters contradict each other, or one is not supported.
+        """
+        refuse_others(self.model_extra, CHAT)
+        if self.stream_options is not None:
+            refuse_others(self.stream_options.model_extra, CHAT_STREAM, within="stream_options.")
+        return make_settings(self, _CHAT_SETTINGS)
+
+    def read_schema(self) -> JsonSchema | None:
+        """The schema of the answer; None for text. Raises `InvalidRequest` where it is none."""
+        if (wanted := self.response_format) is None:
+            return None
+        parameter = "response_format.json_schema.schema"
+        return read_schema(wanted.type, wanted.json_schema, parameter=parameter)
 
 
 class InputItem(BaseModel):
@@ -112,18 +154,10 @@ class InputItem(BaseModel):
     error: Any = None
 
 
-class TextOptions(BaseModel):
-    """How the text of a response is formatted."""
-
-    model_config = _OPEN
-
-    format: OutputFormat | None = None
-
-
 class RespondBody(BaseModel):
-    """A request for a response."""
+    """A request for a response; parameters that are not named here are refused."""
 
-    model_config = _OPEN
+    model_config = _BODY
 
     model: Annotated[str, Field(max_length=200, description="`auto`, or the name of an agent.")]
     input: str | Annotated[tuple[InputItem, ...], Field(min_length=1)]
@@ -134,9 +168,30 @@ class RespondBody(BaseModel):
         str | None, Field(max_length=200, description="The response to go on with.")
     ] = None
     stream: bool = False
-    background: Literal[False] | None = None
-    tools: tuple[dict[str, Any], ...] | None = None
+    temperature: Temperature = None
+    top_p: TopP = None
+    max_output_tokens: Limit = None
     text: TextOptions | None = None
+    metadata: Annotated[dict[str, str] | None, Field(description="Returned with the response.")] = (
+        None
+    )
+
+    def read_settings(self) -> ModelSettings:
+        """How the model writes the answer.
+
+        Raises:
+            InvalidRequest: A parameter is not supported.
+        """
+        refuse_others(self.model_extra, RESPONSES)
+        if self.text is not None:
+            refuse_others(self.text.model_extra, RESPONSES, within="text.")
+        return make_settings(self, _RESPONSE_SETTINGS)
+
+    def read_schema(self) -> JsonSchema | None:
+        """The schema of the answer; None for text. Raises `InvalidRequest` where it is none."""
+        if self.text is None or (wanted := self.text.format) is None:
+            return None
+        return read_schema(wanted.type, wanted, parameter="text.format.schema")
 
 
 def read_messages(body: CompletionBody) -> list[Message]:
@@ -145,7 +200,6 @@ def read_messages(body: CompletionBody) -> list[Message]:
     Raises:
         InvalidRequest: It asks for something that agents do not do.
     """
-    _check(body.tools, body.response_format)
     names = {call.id: call.function.name for item in body.messages for call in item.tool_calls}
     return [_read_message(item, names) for item in body.messages]
 
@@ -156,18 +210,10 @@ def read_input(body: RespondBody) -> list[Message]:
     Raises:
         InvalidRequest: It asks for something that agents do not do.
     """
-    _check(body.tools, body.text.format if body.text else None)
     system = [SystemMessage(text=body.instructions)] if body.instructions else []
     if isinstance(body.input, str):
         return [*system, UserMessage(text=body.input)]
     return [*system, *(message for item in body.input for message in _read_item(item))]
-
-
-def _check(tools: Sequence[Any] | None, output: OutputFormat | None) -> None:
-    if tools:
-        raise InvalidRequest(_OWN_TOOLS)
-    if output is not None and output.type != "text":
-        raise InvalidRequest(f"Agents answer with text; found the format '{output.type[:50]}'.")
 
 
 def _read_message(item: ChatMessage, names: dict[str, str]) -> Message:

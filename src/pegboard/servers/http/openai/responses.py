@@ -1,11 +1,12 @@
 """Responses: an answer as one object with its items, and as events."""
 
-from collections.abc import AsyncGenerator, AsyncIterator, Sequence
+from collections.abc import AsyncGenerator, AsyncIterator, Mapping
+from dataclasses import dataclass, field
 from typing import Any
 
 from msgspec import json
 
-from pegboard.core.model_messages import AssistantMessage, Message, ModelUsage, ToolMessage
+from pegboard.core.model_messages import AssistantMessage, ModelUsage, ToolMessage
 from pegboard.features.completions import (
     CompletionCall,
     CompletionEnd,
@@ -16,73 +17,96 @@ from pegboard.servers.http.openai.completions import find_error
 
 _SERVER = "pegboard"
 """The label under which calls of this server's tools are shown."""
+_REASONS: Mapping[str, str] = {
+    "length": "max_output_tokens",
+    "content_filter": "content_filter",
+}
+"""Why an answer is incomplete, by how its model ended it."""
 Item = dict[str, Any]
 
 
-def make_response(
-    end: CompletionEnd | None,
-    *,
-    id: str,  # noqa: A002 - its name in the format
-    model: str,
-    created: int,
-    previous: str | None,
-) -> dict[str, Any]:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ResponseHead:
+    """What a response repeats of its request.
+
+    Attributes:
+        id: Of the response.
+        model: The name that was asked for.
+        created: Unix seconds.
+        previous: The response with which it goes on; None for none.
+        is_json: Whether the answer is JSON, so that no other text is shown.
+        echoed: Other parameters, as they were given.
+    """
+
+    id: str
+    model: str
+    created: int
+    previous: str | None = None
+    is_json: bool = False
+    echoed: Mapping[str, Any] = field(default_factory=dict[str, Any])
+
+
+def make_response(end: CompletionEnd | None, head: ResponseHead) -> dict[str, Any]:
     """An answer as one object; without an end it is in progress."""
     error = None if end is None else find_error(end)
-    status = "in_progress" if end is None else "completed" if error is None else "failed"
+    reason = None if end is None else _REASONS.get(end.finish)
     return {
-        "id": id,
-        "object": "response",
-        "created_at": created,
-        "status": status,
-        "model": model,
-        "output": [] if end is None else make_items(end.messages, id),
-        "usage": None if end is None else _make_usage(end.usage),
-        "error": None if error is None else _make_error(error),
-        "incomplete_details": None,
         "instructions": None,
+        "max_output_tokens": None,
         "metadata": {},
         "parallel_tool_calls": True,
-        "previous_response_id": previous,
         "temperature": None,
         "tool_choice": "auto",
         "tools": [],
         "top_p": None,
+        **head.echoed,
+        "id": head.id,
+        "object": "response",
+        "created_at": head.created,
+        "status": _find_status(end),
+        "model": head.model,
+        "output": [] if end is None else make_items(end, head),
+        "usage": None if end is None else _make_usage(end.usage),
+        "error": None if error is None else _make_error(error),
+        "incomplete_details": None if reason is None or error else {"reason": reason},
+        "previous_response_id": head.previous,
     }
 
 
 async def stream_response(
-    events: AsyncIterator[CompletionEvent], **head: Any
+    events: AsyncIterator[CompletionEvent], head: ResponseHead
 ) -> AsyncGenerator[bytes]:
-    """An answer as server-sent events; `head` is as for `make_response`."""
-    stream = _EventStream(head["id"])
-    start = make_response(None, **head)
+    """An answer as server-sent events; JSON comes in one, when it is checked."""
+    stream = _EventStream(head.id)
+    start = make_response(None, head)
     yield stream.encode("response.created", response=start)
     yield stream.encode("response.in_progress", response=start)
     async for event in events:
         match event:
             case CompletionText():
-                for chunk in stream.add_text(event):
+                for chunk in () if head.is_json else stream.add_text(event):
                     yield chunk
             case CompletionCall():
                 for chunk in stream.add_call(event):
                     yield chunk
             case CompletionEnd():
+                if head.is_json and event.text:
+                    for chunk in stream.add_text(CompletionText(text=event.text, turn=1)):
+                        yield chunk
                 for chunk in stream.end_message():
                     yield chunk
-                done = make_response(event, **head)
+                done = make_response(event, head)
                 yield stream.encode(f"response.{done['status']}", response=done)
 
 
-def make_items(messages: Sequence[Message], id: str) -> list[Item]:  # noqa: A002 - as above
-    """The texts and calls of an answer, in their order."""
-    results = {item.call_id: item for item in messages if isinstance(item, ToolMessage)}
+def make_items(end: CompletionEnd, head: ResponseHead) -> list[Item]:
+    """The texts and calls of an answer, in their order; of one in JSON, its last text alone."""
+    results = {item.call_id: item for item in end.messages if isinstance(item, ToolMessage)}
+    said = [item for item in end.messages if isinstance(item, AssistantMessage)]
     items: list[Item] = []
-    for message in messages:
-        if not isinstance(message, AssistantMessage):
-            continue
-        if message.text:
-            items.append(_make_message(f"{id}_{len(items)}", message.text))
+    for number, message in enumerate(said, start=1):
+        if message.text and (not head.is_json or (end.text and number == len(said))):
+            items.append(_make_message(f"{head.id}_{len(items)}", message.text))
         for call in message.calls:
             result = results.get(call.id)
             text = None if result is None else result.text
@@ -94,7 +118,7 @@ def make_items(messages: Sequence[Message], id: str) -> list[Item]:  # noqa: A00
 class _EventStream:
     """Numbers events and items, and knows which message is open."""
 
-    def __init__(self, id: str) -> None:  # noqa: A002 - as above
+    def __init__(self, id: str) -> None:  # noqa: A002 - its name in the format
         self._id = id
         self._sequence = 0
         self._count = 0
@@ -166,6 +190,14 @@ class _EventStream:
     @property
     def _place(self) -> dict[str, Any]:
         return {"item_id": self._message_id, "output_index": self._count, "content_index": 0}
+
+
+def _find_status(end: CompletionEnd | None) -> str:
+    if end is None:
+        return "in_progress"
+    if find_error(end) is not None:
+        return "failed"
+    return "incomplete" if end.finish in _REASONS else "completed"
 
 
 def _make_message(id: str, text: str, *, status: str = "completed") -> Item:  # noqa: A002 - as above

@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import AsyncGenerator, Coroutine
+from dataclasses import replace
 from typing import Annotated, Any
 
 from fastapi import APIRouter, Body, Path, Request, Response
@@ -34,7 +35,7 @@ from pegboard.servers.http.openai.requests import (
     read_input,
     read_messages,
 )
-from pegboard.servers.http.openai.responses import make_response, stream_response
+from pegboard.servers.http.openai.responses import ResponseHead, make_response, stream_response
 from pegboard.servers.http.routes.execute import Key
 
 router = APIRouter(route_class=OpenAIRoute, tags=["openai"])
@@ -42,6 +43,7 @@ router = APIRouter(route_class=OpenAIRoute, tags=["openai"])
 _RESPONSE = "resp_"
 _COMPLETION = "chatcmpl-"
 _NOT_FOUND = 404
+_ECHOED = {"temperature", "top_p", "max_output_tokens", "text", "metadata"}
 _OBJECT: dict[str, Any] = {"type": "object", "additionalProperties": True}
 
 
@@ -64,13 +66,19 @@ async def complete_chat(
     key: Key = "",
 ) -> Response:
     """Let an agent answer a conversation; its tools run in the server."""
-    run_id = await _start(board, caller, wanted.model, read_messages(wanted), key)
+    asked = CompletionRequest(
+        settings=wanted.read_settings(),
+        output_schema=wanted.read_schema(),
+        messages=read_messages(wanted),
+    )
+    run_id = await _start(board, caller, wanted.model, asked, key)
     if isinstance(run_id, Response):
         return run_id
     head: dict[str, Any] = {
         "id": f"{_COMPLETION}{run_id}",
         "model": wanted.model,
         "created": int(board.registry.environment.now()),
+        "is_json": asked.output_schema is not None,
     }
     if wanted.stream:
         events = board.completions.follow(run_id, principal=caller)
@@ -99,29 +107,33 @@ async def respond(
     key: Key = "",
 ) -> Response:
     """Let an agent answer; its tools run in the server and are shown as `mcp_call`."""
+    settings, schema = wanted.read_settings(), wanted.read_schema()
     earlier: list[Message] = []
     if wanted.previous_response_id:
         previous = wanted.previous_response_id.removeprefix(_RESPONSE)
         earlier = await board.completions.read_messages(previous, principal=caller)
     messages = [*earlier, *read_input(wanted)]
-    run_id = await _start(board, caller, wanted.model, messages, key)
+    asked = CompletionRequest(messages=messages, settings=settings, output_schema=schema)
+    run_id = await _start(board, caller, wanted.model, asked, key)
     if isinstance(run_id, Response):
         return run_id
-    head: dict[str, Any] = {
-        "id": f"{_RESPONSE}{run_id}",
-        "model": wanted.model,
-        "created": int(board.registry.environment.now()),
-        "previous": wanted.previous_response_id,
-    }
+    head = ResponseHead(
+        id=f"{_RESPONSE}{run_id}",
+        model=wanted.model,
+        created=int(board.registry.environment.now()),
+        previous=wanted.previous_response_id,
+        is_json=schema is not None,
+        echoed=wanted.model_dump(include=_ECHOED, exclude_none=True, by_alias=True),
+    )
     if wanted.stream:
         events = board.completions.follow(run_id, principal=caller)
-        return _stream(board, caller, run_id, stream_response(events, **head))
+        return _stream(board, caller, run_id, stream_response(events, head))
     end = await cancel_on_disconnect(request.receive, _finish(board, caller, run_id))
     if end is None:
         return Response(status_code=CLIENT_CLOSED)
     if (error := find_error(end)) is not None:
         return _refuse(error)
-    return JsonResponse(make_response(end, **head))
+    return JsonResponse(make_response(end, head))
 
 
 @router.get(
@@ -156,15 +168,14 @@ def _list_models(board: Pegboard, caller: Principal) -> list[dict[str, Any]]:
 
 
 async def _start(
-    board: Pegboard, caller: Principal, model: str, messages: list[Message], key: str
+    board: Pegboard, caller: Principal, model: str, asked: CompletionRequest, key: str
 ) -> str | Response:
     """The id of the run that answers, or the answer that there is no such agent."""
     try:
         agent = board.agents.resolve_name(model)
     except AgentNotFound as error:
         return _no_model(error.message)
-    wanted = CompletionRequest(messages=messages, agent=agent)
-    return await board.completions.start(wanted, principal=caller, key=key)
+    return await board.completions.start(replace(asked, agent=agent), principal=caller, key=key)
 
 
 def _finish(board: Pegboard, caller: Principal, run_id: str) -> Coroutine[Any, Any, CompletionEnd]:
