@@ -8,13 +8,13 @@ from urllib.parse import urlsplit
 from starlette.datastructures import Headers
 from starlette.types import ASGIApp, Receive, Scope, Send
 
+from pegboard.core.ports.authenticator import BrowserSession
 from pegboard.core.principal import LOCAL, Principal
 from pegboard.errors import ConfigError
 from pegboard.runtime import Settings
 from pegboard.servers.http.browser_sessions import (
     COOKIE,
     CSRF_HEADER,
-    BrowserSession,
     BrowserSessions,
 )
 from pegboard.servers.http.problem_details import problem_response

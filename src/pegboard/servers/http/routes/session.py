@@ -6,9 +6,10 @@ from urllib.parse import urlsplit
 
 from fastapi import APIRouter, Body, Request, Response
 
+from pegboard.core.ports.authenticator import BrowserSession
 from pegboard.core.principal import Principal
 from pegboard.runtime import Pegboard
-from pegboard.servers.http.browser_sessions import COOKIE, BrowserSession, BrowserSessions
+from pegboard.servers.http.browser_sessions import COOKIE, BrowserSessions
 from pegboard.servers.http.dependencies import Board
 from pegboard.servers.http.json_body import JsonResponse, JsonRoute
 from pegboard.servers.http.middleware.authentication import TOKEN_HOLDER
