@@ -1,6 +1,6 @@
 import pytest
 
-from pegboard.core.principal import LOCAL, Principal, expand_id
+from pegboard.core.principal import LOCAL, Principal, expand_id, expand_owner
 
 
 @pytest.mark.parametrize(
@@ -56,6 +56,8 @@ def test_local_owns_what_the_holder_of_the_token_did() -> None:
     assert LOCAL.owns("", "token")
     assert expand_id("local") == ("local", "token")
     assert expand_id("ann") == ("ann",)
+    assert expand_owner("/local") == ("/local", "/token")
+    assert expand_owner("acme/local") == ("acme/local",)
     assert not Principal(id="token").owns("", "local")
 
 

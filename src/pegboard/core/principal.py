@@ -75,3 +75,9 @@ def expand_id(id: str) -> tuple[str, ...]:  # noqa: A002 - as above
     A caller with the server's token was stored as `token` once, and is `local`.
     """
     return _EXPANDED.get(id) or (id,)
+
+
+def expand_owner(owner: str) -> tuple[str, ...]:
+    """The same for an owner, `tenant/id`."""
+    tenant, _, name = owner.rpartition("/")
+    return (owner,) if tenant else tuple(f"/{item}" for item in expand_id(name))

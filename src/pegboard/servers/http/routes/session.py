@@ -7,12 +7,11 @@ from urllib.parse import urlsplit
 from fastapi import APIRouter, Body, Request, Response
 
 from pegboard.core.ports.authenticator import BrowserSession
-from pegboard.core.principal import Principal
+from pegboard.core.principal import LOCAL, Principal
 from pegboard.runtime import Pegboard
 from pegboard.servers.http.browser_sessions import COOKIE, BrowserSessions
 from pegboard.servers.http.dependencies import Board
 from pegboard.servers.http.json_body import JsonResponse, JsonRoute
-from pegboard.servers.http.middleware.authentication import TOKEN_HOLDER
 from pegboard.servers.http.models.requests import SignIn
 from pegboard.servers.http.models.responses import SessionAnswer
 from pegboard.servers.http.openapi import refusals
@@ -43,7 +42,7 @@ async def sign_in(request: Request, board: Board, wanted: Annotated[SignIn, Body
     if not hmac.compare_digest(wanted.token.get_secret_value().encode(), known.encode()):
         return problem_response(401, "The token is not valid.")
     session = sessions.begin()
-    response = _answer(request, board, TOKEN_HOLDER, session)
+    response = _answer(request, board, LOCAL, session)
     _set_cookie(request, response, board, session.cookie, seconds=int(sessions.lifetime))
     return response
 
