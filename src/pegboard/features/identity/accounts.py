@@ -107,7 +107,7 @@ class Accounts:
         Raises:
             AccessDenied: The caller may not make it.
             AccountNotFound: There is no such person or organisation.
-            InvalidRequest: There is no account to invite others yet, or a role does not exist.
+            InvalidRequest: A role does not exist.
         """
         purpose = self._purpose_of(wanted)
         user = await self._find_person(wanted.person, principal) if wanted.person else None
@@ -186,6 +186,10 @@ class Accounts:
         self._callers.forget()
         return changed or user
 
+    async def find(self, principal: Principal) -> User | None:
+        """The account of a caller; None for a caller without one."""
+        return await self._parts.store.user(principal.user) if principal.user else None
+
     async def list(self, *, principal: Principal) -> Sequence[User]:
         """The accounts that the caller may see, by handle.
 
@@ -237,9 +241,7 @@ class Accounts:
         if self._parts.has_begun:
             return "invitation"
         if wanted.organisation:
-            raise InvalidRequest(
-                "There is no account yet: the first one founds an organisation, and invites others."
-            )
+            raise AccountNotFound(f"There is no organisation '{wanted.organisation[:40]}'.")
         return "first"
 
     async def _check_invitation(self, wanted: LinkRequest, principal: Principal) -> tuple[str, ...]:

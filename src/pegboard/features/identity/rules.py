@@ -18,7 +18,9 @@ ROLES = (ADMINISTRATOR, "approver", EDITOR, "member")
 """The roles that an organisation has."""
 
 _ROLE_SCOPES = {ADMINISTRATOR: (PEOPLE_SCOPE,), "approver": (APPROVALS_SCOPE,)}
-_RESERVED = frozenset({"board", "global", "local", "operator", "pegboard", "system", "token"})
+_RESERVED = frozenset(
+    {"board", "global", "join", "link", "links", "local", "operator", "pegboard", "system", "token"}
+)
 _EMAIL = re.compile(r"[^@\s/\x00-\x1f]{1,64}@[^@\s/\x00-\x1f]{1,190}")
 
 

@@ -37,10 +37,13 @@ from pegboard.servers.http.routes import (
     chat,
     dependencies,
     execute,
+    keys,
     kill_switches,
     marketplace,
     openai,
+    organisations,
     overview,
+    people,
     pins,
     plans,
     probes,
@@ -147,6 +150,9 @@ def build_app(
         records,
         probes,
         session,
+        people,
+        organisations,
+        keys,
         tickets,
     )
     # calls first: each route before the right one costs a call some microseconds

@@ -37,6 +37,10 @@ async def test_without_a_token_nobody_has_to_sign_in(client: httpx2.AsyncClient)
     assert seen == {
         "signed_in": True,
         "sign_in_required": False,
+        "accounts": False,
+        "handle": "",
+        "name": "",
+        "organisations": [],
         "caller": "local",
         "kind": "local",
         "tenant": "",
@@ -53,6 +57,10 @@ async def test_a_stranger_learns_only_that_a_sign_in_is_needed(browser: httpx2.A
     assert (await browser.get("/v1/session")).json() == {
         "signed_in": False,
         "sign_in_required": True,
+        "accounts": False,
+        "handle": "",
+        "name": "",
+        "organisations": [],
         "caller": "",
         "kind": "",
         "tenant": "",

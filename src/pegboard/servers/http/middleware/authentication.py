@@ -27,12 +27,9 @@ from pegboard.servers.http.websocket.tickets import SOCKET_PATHS, Tickets, take_
 OPEN_PATHS = frozenset({"/", "/docs", "/healthz", "/readyz", "/v1/healthz", "/v1/readyz"})
 """Static pages and probes need no token; without one the probes report less."""
 
-_SIGN_IN = frozenset(
-    f"{prefix}/{path}"
-    for prefix in ("", "/v1")
-    for path in ("session", "people/join", "people/link")
-)
-"""Paths of people who are nobody yet."""
+_SIGN_IN = frozenset({"/session", "/v1/session"})
+_JOIN = frozenset({"/people/join", "/v1/people/join", "/people/link", "/v1/people/link"})
+"""Where a person who has no account yet opens a link, with POST."""
 _MAKES_LINK = frozenset({"/people/links", "/v1/people/links"})
 _SESSION_ROOT = "/v1/"
 """Below this path the cookie is accepted, and browsers send it nowhere else: not to `/mcp`."""
@@ -115,7 +112,7 @@ class AuthenticationMiddleware:
         principal, session, refusal = await self._identify(scope, headers)
         if session is not None and is_change and not _is_meant(headers, session):
             principal, refusal = None, _NO_CSRF
-        is_open = not is_socket and _is_open(scope["path"])
+        is_open = not is_socket and _is_open(scope["method"], scope["path"])
         if is_change and "authorization" not in headers and self._is_foreign(headers):
             refusal = _NOT_OUR_PAGE if principal is not None or is_open else refusal
             principal, is_open = None, False
@@ -210,7 +207,9 @@ def _is_elsewhere(headers: Headers) -> bool:
     return origin is not None and origin.rpartition("://")[2].lower() != host
 
 
-def _is_open(path: str) -> bool:
+def _is_open(method: str, path: str) -> bool:
+    if path in _JOIN:
+        return method == "POST"
     return path in OPEN_PATHS or path in _SIGN_IN or path == "/ui" or path.startswith("/ui/")
 
 
