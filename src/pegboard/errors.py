@@ -29,6 +29,8 @@ PegboardError
 │   ├── DefinitionNotHeld       no definition of this tool is held
 │   ├── DefinitionChanged       the upstream has changed it since it was shown
 │   ├── SwitchNotFound          nothing is turned off under this name; names what is
+│   ├── AccountNotFound         no such person, organisation, key or link for this caller
+│   ├── SignInRefused           the name or the password is wrong
 │   ├── CannotPlan              no tools can fulfil the requested plan
 │   ├── ConversationNotFound    no conversation with this id for this caller
 │   ├── AgentNotFound           the board has no agent of this name
@@ -179,11 +181,7 @@ class AccessDenied(CallerError):
 
 
 class ApprovalRequired(CallerError):
-    """The decision was *ask*: a person has to approve this call first.
-
-    Attributes:
-        approval_id: The approval to decide; empty when none was requested.
-    """
+    """A person has to approve this call first; without `approval_id` no approval is requested."""
 
     code = "approval_required"
 
@@ -310,6 +308,18 @@ class SwitchNotFound(CallerError):
     code = "switch_not_found"
 
 
+class AccountNotFound(CallerError):
+    """No such person, organisation, member, key or unused link, or not for this caller."""
+
+    code = "account_not_found"
+
+
+class SignInRefused(CallerError):
+    """The name or the password is wrong; the same for a person who does not exist."""
+
+    code = "sign_in_refused"
+
+
 class CannotPlan(CallerError):
     """No tools can fulfil the requested plan; names the missing part and the nearest tools."""
 
@@ -341,12 +351,7 @@ class ModelNotConfigured(CallerError):
 
 
 class InvalidRequest(CallerError):
-    """A malformed request, whatever the tool.
-
-    Attributes:
-        is_guarded: Whether the board refuses the address; the message says what allows it.
-        parameter: Which value of the request is wrong; empty where it is none, or not known.
-    """
+    """A malformed request; `is_guarded`: an address that the board refuses; `parameter`: which value."""
 
     code = "request_invalid"
 
@@ -469,11 +474,7 @@ class IdempotencyInProgress(Unavailable):
 
 
 class SourceUnavailable(Unavailable):
-    """A source or tool cannot be used now; the message says why and what to do.
-
-    Attributes:
-        is_logged: Whether why is in the log alone, because foreign text may hold anything.
-    """
+    """A source or tool cannot be used now; says why, or with `is_logged` where the log says it."""
 
     code = "source_unavailable"
 

@@ -15,6 +15,7 @@ from tests.storage.test_approvals import an_approval
 from tests.storage.test_audit import an_entry
 from tests.storage.test_catalogue import a_version
 from tests.storage.test_conversations import a_conversation, an_exchange
+from tests.storage.test_identity import a_founding, a_key, a_link, a_session
 from tests.storage.test_pins import a_held, a_pin
 from tests.storage.test_runs import WAITING
 from tests.storage.test_runs import a_result as a_run_result
@@ -84,6 +85,16 @@ def operations(storage: Storage) -> list[Callable[[], Awaitable[Any]]]:
         lambda: storage.conversations.finish(an_exchange("x1", state="completed")),
         lambda: storage.conversations.update("c1", {"title": "Pears"}),
         lambda: storage.conversations.delete("c1"),
+        lambda: storage.identity.put_link(a_link()),
+        lambda: storage.identity.put_link(a_link("old", expires_at=NOON - 1)),
+        lambda: storage.identity.add(a_founding(link="first")),
+        lambda: storage.identity.update_user("local", {"disabled_at": NOON}),
+        lambda: storage.identity.put_session(a_session()),
+        lambda: storage.identity.end_sessions(user="local"),
+        lambda: storage.identity.add_key(a_key()),
+        lambda: storage.identity.update_key("k1", {"revoked_at": NOON}),
+        lambda: storage.identity.remove_membership("acme", "local"),
+        lambda: storage.identity.forget(before=NOON),
         lambda: storage.audit.append([an_entry(number) for number in range(5)]),
         lambda: storage.audit.retain(since=NOON + 3, by="ada"),
         lambda: _written(storage),

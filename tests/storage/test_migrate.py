@@ -42,6 +42,8 @@ from pegboard.storage.migrations.versions.m0008_conversations import (
     down_revision as BEFORE_EIGHTH,
 )
 from pegboard.storage.migrations.versions.m0008_conversations import revision as EIGHTH
+from pegboard.storage.migrations.versions.m0009_identity import down_revision as BEFORE_NINTH
+from pegboard.storage.migrations.versions.m0009_identity import revision as NINTH
 from pegboard.storage.tables import METADATA
 from pegboard.testing import FakeClock
 
@@ -155,9 +157,10 @@ def test_each_revision_follows_the_one_before() -> None:
         BEFORE_SIXTH,
         BEFORE_SEVENTH,
         BEFORE_EIGHTH,
+        BEFORE_NINTH,
     )
 
-    assert (FIRST, SECOND, THIRD, FOURTH, FIFTH, SIXTH, SEVENTH, EIGHTH) == REVISIONS
+    assert (FIRST, SECOND, THIRD, FOURTH, FIFTH, SIXTH, SEVENTH, EIGHTH, NINTH) == REVISIONS
     assert before == (None, *REVISIONS[:-1])
 
 

@@ -12,6 +12,7 @@ from pegboard.storage.memory.calls import MemoryCalls
 from pegboard.storage.memory.catalogue import MemoryCatalogue
 from pegboard.storage.memory.conversations import MemoryConversations
 from pegboard.storage.memory.dependencies import MemoryDependencies
+from pegboard.storage.memory.identity import MemoryIdentity
 from pegboard.storage.memory.kill_switches import MemorySwitches
 from pegboard.storage.memory.last_known_tools import MemorySeenTools
 from pegboard.storage.memory.maintenance import MemoryUpkeep
@@ -25,6 +26,7 @@ from pegboard.storage.sql.catalogue import SqlCatalogue
 from pegboard.storage.sql.conversations import SqlConversations
 from pegboard.storage.sql.dependencies import SqlDependencies
 from pegboard.storage.sql.history import SqlHistory
+from pegboard.storage.sql.identity import SqlIdentity
 from pegboard.storage.sql.kill_switches import SqlSwitches
 from pegboard.storage.sql.last_known_tools import SqlSeenTools
 from pegboard.storage.sql.maintenance import SqlUpkeep
@@ -49,6 +51,7 @@ PARTS: dict[str, tuple[type[Any], type[Any]]] = {
     "approvals": (MemoryApprovals, SqlApprovals),
     "runs": (MemoryRuns, SqlRuns),
     "conversations": (MemoryConversations, SqlConversations),
+    "identity": (MemoryIdentity, SqlIdentity),
     "audit": (MemoryAudit, SqlAudit),
     "auditor": (MemoryAudit, SqlAuditor),
     "upkeep": (MemoryUpkeep, SqlUpkeep),

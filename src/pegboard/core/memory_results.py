@@ -8,6 +8,7 @@ from msgspec import structs
 
 from pegboard.concurrency.closable_lock import ClosableLock
 from pegboard.core.ports.call_stores import Outcome, StoredResult
+from pegboard.core.principal import expand_owner
 from pegboard.core.result import ToolResult
 from pegboard.core.result_copy import detach
 from pegboard.errors import Overloaded, Unavailable
@@ -67,7 +68,7 @@ class MemoryResults:
         """The result; None when it is unknown, expired or owned by another caller."""
         with self._gate:
             item = self._items.get(handle)
-            if item is None or item.owner != owner:
+            if item is None or item.owner not in expand_owner(owner):
                 return None
             if item.expires_at <= self._now():
                 self._forget(handle)

@@ -19,6 +19,9 @@ CATALOGUE_SCOPE = MAINTAINER_SCOPE
 GRAPH_SCOPE = "graph:write"
 """Change the dependency graph."""
 
+PEOPLE_SCOPE = "people:write"
+"""Invite people to an organisation, approve them, and change their roles."""
+
 PLANS_SCOPE = "plans:all"
 """See every plan of the tenant."""
 

@@ -48,6 +48,7 @@ from pegboard.runtime.wiring.board_events import (
 from pegboard.runtime.wiring.call_environment import build_call_environment
 from pegboard.runtime.wiring.catalogue import CatalogueParts
 from pegboard.runtime.wiring.conversations import open_conversations
+from pegboard.runtime.wiring.identity import open_identity
 from pegboard.runtime.wiring.kill_switches import KillSwitches, open_kill_switches
 from pegboard.runtime.wiring.listeners import ClosingListener, create_listeners
 from pegboard.runtime.wiring.metrics import create_metrics
@@ -65,6 +66,7 @@ if TYPE_CHECKING:
     from pegboard.features.agents import Agents
     from pegboard.features.approvals import Approvals
     from pegboard.features.conversations import Conversations
+    from pegboard.features.identity import Identity
     from pegboard.features.plans import Plans
     from pegboard.features.runs import Runs
     from pegboard.observability import Metrics
@@ -89,6 +91,7 @@ class OpenBoard:
     metrics: "Metrics | None"
     registry: ToolRegistry
     switches: KillSwitches
+    identity: "Identity"
     sandbox: "ProbedSandbox"
     pins: PinParts
     sources: SourceSupervisor
@@ -423,6 +426,7 @@ async def open_board(
             metrics=counters,
             registry=registry,
             switches=switches,
+            identity=await open_identity(registry, storage, settings, stack, prove=prove),
             sandbox=sandbox,
             pins=pins,
             sources=sources,

@@ -41,6 +41,7 @@ if TYPE_CHECKING:
     from pegboard.features.conversations import Conversations
     from pegboard.features.dependencies import DependencyService
     from pegboard.features.health import BoardHealth
+    from pegboard.features.identity import Identity
     from pegboard.features.kill_switches import KillSwitches
     from pegboard.features.marketplace import Marketplace
     from pegboard.features.pins import Pins
@@ -210,6 +211,11 @@ class Pegboard:
     def switches(self) -> "KillSwitches":
         """Kill switches: tools and sources turned off for every caller."""
         return self._open.switches
+
+    @property
+    def identity(self) -> "Identity":
+        """Accounts, organisations and keys, and who the caller of a request is."""
+        return self._open.identity
 
     @property
     def dependencies(self) -> "DependencyService":

@@ -14,6 +14,7 @@ from pegboard.core.ports.catalogue_stores import (
     PinStore,
 )
 from pegboard.core.ports.conversation_store import ConversationStore
+from pegboard.core.ports.identity_store import IdentityStore
 from pegboard.core.ports.kill_switch_store import SwitchStore
 from pegboard.core.ports.listener import Listener
 from pegboard.core.ports.maintenance import StorageMaintenance
@@ -103,6 +104,11 @@ class Storage(Protocol):
     @property
     def conversations(self) -> ConversationStore:
         """Stores conversations."""
+        ...
+
+    @property
+    def identity(self) -> IdentityStore:
+        """Stores accounts and organisations."""
         ...
 
     @property

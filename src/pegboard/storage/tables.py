@@ -306,6 +306,51 @@ Index("exchanges_in_order", EXCHANGES.c.conversation, EXCHANGES.c.number)
 Index("exchanges_by_run", EXCHANGES.c.run_id)
 Index("exchanges_working", EXCHANGES.c.number, **_where(text("state = 'working'")))
 
+CLAIMED_NAMES = Table("claimed_names", METADATA, _key("name"), sqlite_with_rowid=False)
+"""Handles and e-mail addresses; none is given again, so rows are never deleted."""
+
+USERS = Table(
+    "users",
+    METADATA,
+    _key("id"),
+    Column("handle", Text, nullable=False, unique=True),
+    _text("email"),
+    _text("body"),
+)
+Index("users_by_email", USERS.c.email)
+
+ORGANISATIONS = Table("organisations", METADATA, _key("handle"), _text("body"))
+
+MEMBERSHIPS = Table("memberships", METADATA, _key("organisation"), _key("user_id"), _text("body"))
+Index("memberships_by_user", MEMBERSHIPS.c.user_id)
+
+API_KEYS = Table(
+    "api_keys",
+    METADATA,
+    _number("number"),
+    Column("id", Text, nullable=False, unique=True),
+    Column("digest", Text, nullable=False, unique=True),
+    _text("user_id"),
+    _text("body"),
+)
+Index("api_keys_by_user", API_KEYS.c.user_id, API_KEYS.c.number)
+
+USER_SESSIONS = Table(
+    "user_sessions",
+    METADATA,
+    _key("digest"),
+    _text("user_id"),
+    _seconds("expires_at"),
+    _text("body"),
+)
+Index("user_sessions_by_user", USER_SESSIONS.c.user_id)
+Index("user_sessions_by_expiry", USER_SESSIONS.c.expires_at)
+
+LINKS = Table(
+    "links", METADATA, _key("digest"), _seconds("expires_at"), _maybe("used_at"), _text("body")
+)
+Index("links_by_expiry", LINKS.c.expires_at)
+
 AUDIT = Table(
     "audit",
     METADATA,

@@ -9,11 +9,44 @@ from mcp.shared.exceptions import MCPError
 from mcp_types import INTERNAL_ERROR, INVALID_PARAMS
 from tests.servers.mcp.made import RUNS, Records, a_client, a_server, until
 
+from pegboard.core.principal import LOCAL, Principal
+from pegboard.features.identity.accounts import LinkRequest, NewAccount
 from pegboard.runtime import Pegboard
 from pegboard.servers.mcp.multi_round import KEY
 from pegboard.servers.mcp.protocol_errors import RESOURCE_NOT_FOUND
 from pegboard.servers.mcp.selection import BoardSelection
 from pegboard.servers.mcp.server import BoardServer
+
+
+async def test_over_stdio_a_board_with_accounts_asks_for_a_key(
+    board: Pegboard, records: Records
+) -> None:
+    new = await board.identity.accounts.make_link(LinkRequest(), principal=LOCAL)
+    account = NewAccount(
+        link=new.token, handle="ada", password="correct horse", organisation="acme"
+    )
+    server = BoardServer(board)
+    async with a_client(server, "legacy") as client:
+        before = await client.call_tool("add", {"a": 1, "b": 2})
+        user = await board.identity.accounts.join(account)
+        with pytest.raises(MCPError, match="PEGBOARD_TOKEN"):
+            await client.call_tool("add", {"a": 1, "b": 2})
+    await server.close()
+    ada = Principal(id=user.id, user=user.id)
+    made = await board.identity.keys.make("ci", principal=ada)
+    keyed = BoardServer(board, key=made.key)
+    async with a_client(keyed, "legacy") as client:
+        after = await client.call_tool("add", {"a": 3, "b": 4})
+        await board.identity.keys.revoke(made.stored.id, principal=ada)
+        with pytest.raises(MCPError, match="PEGBOARD_TOKEN"):
+            await client.call_tool("add", {"a": 1, "b": 2})
+    await keyed.close()
+
+    assert (words(before), words(after)) == ("3", "7")
+    assert [(call.principal.id, call.principal.kind) for call in records.calls] == [
+        ("local", "local"),
+        ("local", "key"),
+    ]
 
 
 def words(result: Any) -> str:

@@ -77,7 +77,7 @@ class Conversation(Struct, frozen=True, kw_only=True):
 
     def belongs_to(self, principal: Principal) -> bool:
         """Whether it is the conversation of this caller."""
-        return (self.tenant, self.principal) == (principal.tenant, principal.id)
+        return principal.owns(self.tenant, self.principal)
 
 
 class ExchangeFile(Struct, frozen=True, kw_only=True):

@@ -15,6 +15,7 @@ from pegboard.errors import PegboardError
 from pegboard.runtime import Pegboard
 from pegboard.servers.http.browser_pages import add_pages
 from pegboard.servers.http.browser_sessions import BrowserSessions
+from pegboard.servers.http.callers import BoardCallers, TokenCallers
 from pegboard.servers.http.console_files import FOLDERS, ConsoleFiles
 from pegboard.servers.http.json_body import JsonResponse
 from pegboard.servers.http.mcp_endpoint import McpEndpoint
@@ -37,10 +38,13 @@ from pegboard.servers.http.routes import (
     conversation_files,
     dependencies,
     execute,
+    keys,
     kill_switches,
     marketplace,
     openai,
+    organisations,
     overview,
+    people,
     pins,
     plans,
     probes,
@@ -82,6 +86,7 @@ def build_app(
     ticket_store = Tickets()
     has_sessions = authentication.token is not None and not is_private
     sessions = BrowserSessions(authentication.token or "") if has_sessions else None
+    by_token = TokenCallers(authentication.token, start_token=start_token, sessions=sessions)
     mcp = McpEndpoint(board)
     socket = WebSocketEndpoint(board)
 
@@ -112,8 +117,8 @@ def build_app(
             Middleware(
                 AuthenticationMiddleware,
                 settings=authentication,
+                callers=BoardCallers(board, by_token),
                 tickets=ticket_store,
-                sessions=sessions,
             ),
             Middleware(RequestLimit, most=board.settings.max_requests),
             Middleware(BodyLimit, max_bytes=board.settings.max_request_bytes),
@@ -147,6 +152,9 @@ def build_app(
         records,
         probes,
         session,
+        people,
+        organisations,
+        keys,
         tickets,
     )
     # calls first: each route before the right one costs a call some microseconds

@@ -5,7 +5,8 @@ import secrets
 import time
 from base64 import urlsafe_b64encode
 from collections.abc import Callable
-from dataclasses import dataclass
+
+from pegboard.core.ports.authenticator import BrowserSession
 
 COOKIE = "pegboard_session"
 CSRF_HEADER = "x-pegboard-csrf"
@@ -13,21 +14,6 @@ LIFETIME = 7 * 24 * 3600.0
 """Seconds from sign-in until a session expires."""
 
 _MAX_LENGTH = 200
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class BrowserSession:
-    """A valid session.
-
-    Attributes:
-        cookie: The value of the cookie.
-        csrf: What each change must repeat in the header `X-Pegboard-CSRF`.
-        expires: When it expires, in seconds since the epoch.
-    """
-
-    cookie: str
-    csrf: str
-    expires: float
 
 
 class BrowserSessions:

@@ -10,7 +10,7 @@ from pegboard.servers.http.problem_details import PROBLEM
 
 _PROBLEM = "Problem"
 _REF = "#/components/schemas/{model}"
-_SCHEME = {"type": "http", "scheme": "bearer", "description": "The value of PEGBOARD_TOKEN."}
+_SCHEME = {"type": "http", "scheme": "bearer", "description": "An API key, or PEGBOARD_TOKEN."}
 _REASONS = {
     400: "The body is not JSON, or the request is contradictory.",
     401: "The token is missing or wrong.",
@@ -73,7 +73,8 @@ def _finish(made: dict[str, Any], *, needs_token: bool) -> None:
         for operation in operations.values():
             is_open = "401" not in operation["responses"]
             if not needs_token:
-                operation["responses"].pop("401", None)
+                if operation.get("security") != []:  # a wrong password needs no token either
+                    operation["responses"].pop("401", None)
             elif not is_open:
                 operation.setdefault("security", [{"token": []}])
     _drop_empty_defaults(made)

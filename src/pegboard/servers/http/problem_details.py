@@ -60,6 +60,8 @@ STATUSES: Mapping[type[errors.PegboardError], int] = MappingProxyType(
         errors.DefinitionNotHeld: 404,
         errors.DefinitionChanged: 409,
         errors.SwitchNotFound: 404,
+        errors.AccountNotFound: 404,
+        errors.SignInRefused: 401,
         errors.InvalidRequest: 400,
         errors.ContextTooLong: 422,
         errors.ToolFailed: 502,

@@ -1,6 +1,6 @@
 """The caller of a request, and the state of its session."""
 
-from collections.abc import Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from contextvars import ContextVar
 from dataclasses import dataclass, field
 from typing import Any, get_args
@@ -31,6 +31,10 @@ CURRENT: ContextVar["Caller | None"] = ContextVar("pegboard_mcp_caller", default
 """The caller of an HTTP request, for callbacks of the SDK that are given no request."""
 
 
+NameLocal = Callable[[], Awaitable[Principal]]
+"""Names the caller over stdio."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Caller:
     """A caller, the selection that is served to it, and what its client can be asked."""
@@ -47,6 +51,7 @@ class Callers:
         watching: Notifies sessions of changes.
         selection: What is served if the address selects nothing, as over stdio.
         max_followed: Resources that one session may subscribe to.
+        name_local: Names the caller over stdio.
     """
 
     def __init__(
@@ -55,16 +60,29 @@ class Callers:
         *,
         selection: BoardSelection = WHOLE_BOARD,
         max_followed: int = MAX_FOLLOWED,
+        name_local: NameLocal,
     ) -> None:
+        self._name_local = name_local
+        self._local = LOCAL
         self._most_followed = max_followed
         self._watching = watching
         self._selection = selection
 
+    async def identify(self, request: Request) -> Caller:
+        """The caller of a request: authenticated over HTTP, the local user over stdio.
+
+        Raises:
+            AccessDenied: The board has accounts, and the process was started without a key.
+        """
+        if request.request is None:
+            self._local = await self._name_local()
+        return self.caller(request)
+
     def caller(self, request: Request) -> Caller:
-        """The caller of a request: authenticated over HTTP, the local user over stdio."""
+        """The caller of a request that was identified."""
         abilities = ClientAbilities(request.session.client_capabilities)
         if request.request is None:
-            return Caller(principal=LOCAL, selection=self._selection, abilities=abilities)
+            return Caller(principal=self._local, selection=self._selection, abilities=abilities)
         state: Mapping[str, Any] = request.request.scope["state"]
         return Caller(principal=state["principal"], selection=state[SELECTION], abilities=abilities)
 

@@ -259,7 +259,7 @@ class Handlers:
 
         async def guarded(request: Request, params: Any) -> Any:
             try:
-                return await handle(self, request, self._callers.caller(request), params)
+                return await handle(self, request, await self._callers.identify(request), params)
             except MCPError:
                 raise
             except PegboardError as error:

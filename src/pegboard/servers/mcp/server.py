@@ -9,6 +9,9 @@ from mcp.server.lowlevel.server import NotificationOptions, Server
 from mcp.server.models import InitializationOptions
 
 from pegboard import __version__
+from pegboard.core.ports.authenticator import AuthenticatedCaller, SentCredentials
+from pegboard.core.principal import LOCAL, Principal
+from pegboard.errors import AccessDenied
 from pegboard.runtime import Pegboard
 from pegboard.servers.mcp.callers import CURRENT, Callers
 from pegboard.servers.mcp.change_notifications import DEBOUNCE, MAX_FOLLOWED, ChangeNotifications
@@ -43,6 +46,7 @@ class BoardServer:
         debounce: Seconds between a change and its notification.
         max_followed: Resources that one session may subscribe to.
         suspended: Holds calls that wait for answers; closed with the server.
+        key: The key that the process of a client over stdio was started with; empty for none.
     """
 
     def __init__(
@@ -54,12 +58,18 @@ class BoardServer:
         debounce: float = DEBOUNCE,
         max_followed: int = MAX_FOLLOWED,
         suspended: SuspendedCalls | None = None,
+        key: str = "",
     ) -> None:
         self._catalogue = Catalogue(
             board.registry, page=page, by_alias=board.settings.board is None
         )
         self._watching = ChangeNotifications(board.registry, self._catalogue, debounce=debounce)
-        self._callers = Callers(self._watching, selection=selection, max_followed=max_followed)
+        self._callers = Callers(
+            self._watching,
+            selection=selection,
+            max_followed=max_followed,
+            name_local=lambda: name_local(board, key),
+        )
         self._suspended = suspended or SuspendedCalls()
         self._board = board
         rounds = MultiRoundRequests(self._callers, self._suspended)
@@ -110,9 +120,25 @@ class BoardServer:
     async def _listen(
         self, request: Request, params: types.SubscriptionsListenRequestParams
     ) -> types.SubscriptionsListenResult:
-        caller = self._callers.caller(request)
+        caller = await self._callers.identify(request)
         async with self._watching.stream(caller.principal, caller.selection) as listen:
             return await listen(request, params)
+
+
+async def name_local(board: Pegboard, key: str) -> Principal:
+    """The caller over stdio: `local`, and once there are accounts the person of the key.
+
+    Raises:
+        AccessDenied: There are accounts, and the key is not valid.
+    """
+    if not board.identity.has_accounts:
+        return LOCAL
+    found = await board.identity.callers.identify(SentCredentials(bearer=key))
+    if isinstance(found, AuthenticatedCaller):
+        return found.principal
+    raise AccessDenied(
+        "the board", "it has accounts: start 'pegboard mcp' with PEGBOARD_TOKEN set to a valid key"
+    )
 
 
 _LISTS_CHANGE = NotificationOptions(

@@ -16,6 +16,7 @@ from pegboard.storage.memory.calls import MemoryCalls
 from pegboard.storage.memory.catalogue import MemoryCatalogue
 from pegboard.storage.memory.conversations import MemoryConversations
 from pegboard.storage.memory.dependencies import MemoryDependencies
+from pegboard.storage.memory.identity import MemoryIdentity
 from pegboard.storage.memory.kill_switches import MemorySwitches
 from pegboard.storage.memory.last_known_tools import MemorySeenTools
 from pegboard.storage.memory.maintenance import MemoryUpkeep
@@ -63,6 +64,7 @@ class MemoryStorage:
             trail=audit,
         )
         self._gate = gate
+        self._clock = clock
         self._calls = calls
         self.listener = calls
         self.journal = calls
@@ -83,6 +85,7 @@ class MemoryStorage:
         self.approvals = MemoryApprovals(now=clock.time, gate=gate)
         self.runs = MemoryRuns(gate, clock=clock)
         self.conversations = MemoryConversations(gate)
+        self.identity = MemoryIdentity(gate)
         self.audit = audit
         self.auditor = self.audit
         self.upkeep = MemoryUpkeep(calls=calls, runs=self.runs, approvals=self.approvals)
@@ -104,6 +107,7 @@ class MemoryStorage:
 
     async def sweep(self) -> None:
         """Forget what has expired."""
+        await self.identity.forget(before=self._clock.time())
         self.results.sweep()
         self.outcomes.sweep()
 

@@ -6,6 +6,7 @@ from sqlalchemy import delete, func, select
 
 from pegboard.core.ports.call_stores import StoredResult
 from pegboard.core.ports.clock import Clock
+from pegboard.core.principal import expand_owner
 from pegboard.core.record_snapshot import clean_text
 from pegboard.errors import Unavailable
 from pegboard.storage.databases.database import StorageDatabase
@@ -60,7 +61,7 @@ class SqlResults:
         """Return a result; None if it is unknown, expired or of another caller."""
         wanted = select(TABLE).where(
             TABLE.c.handle == clean_text(handle),
-            TABLE.c.owner == clean_text(owner),
+            TABLE.c.owner.in_(map(clean_text, expand_owner(owner))),
             TABLE.c.expires_at > self._clock.time(),
         )
         row = await self._database.read(lambda transaction: transaction.first(wanted))

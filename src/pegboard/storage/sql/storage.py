@@ -18,6 +18,7 @@ from pegboard.storage.sql.catalogue import SqlCatalogue
 from pegboard.storage.sql.conversations import SqlConversations
 from pegboard.storage.sql.dependencies import SqlDependencies
 from pegboard.storage.sql.history import SqlHistory
+from pegboard.storage.sql.identity import SqlIdentity, sweep_identity
 from pegboard.storage.sql.kill_switches import SqlSwitches
 from pegboard.storage.sql.last_known_tools import SqlSeenTools
 from pegboard.storage.sql.maintenance import SqlUpkeep
@@ -70,6 +71,7 @@ class SqlStorage:
         self.approvals = SqlApprovals(database, clock=clock)
         self.runs = SqlRuns(database, clock=clock)
         self.conversations = SqlConversations(database)
+        self.identity = SqlIdentity(database)
         self.audit = SqlAudit(database, clock=clock)
         self.auditor = SqlAuditor(database, redact=redact, reads=audit_reads)
         self.upkeep = SqlUpkeep(database, clock=clock)
@@ -111,6 +113,7 @@ class SqlStorage:
         now = self._clock.time()
         sweep_results(transaction, now)
         sweep_outcomes(transaction, now - self._outcome_ttl)
+        sweep_identity(transaction, now)
         if transaction.database == "sqlite":
             _shrink_file(transaction)
 

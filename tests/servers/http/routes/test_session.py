@@ -37,6 +37,10 @@ async def test_without_a_token_nobody_has_to_sign_in(client: httpx2.AsyncClient)
     assert seen == {
         "signed_in": True,
         "sign_in_required": False,
+        "accounts": False,
+        "handle": "",
+        "name": "",
+        "organisations": [],
         "caller": "local",
         "kind": "local",
         "tenant": "",
@@ -53,6 +57,10 @@ async def test_a_stranger_learns_only_that_a_sign_in_is_needed(browser: httpx2.A
     assert (await browser.get("/v1/session")).json() == {
         "signed_in": False,
         "sign_in_required": True,
+        "accounts": False,
+        "handle": "",
+        "name": "",
+        "organisations": [],
         "caller": "",
         "kind": "",
         "tenant": "",
@@ -69,7 +77,7 @@ async def test_the_token_is_exchanged_for_a_cookie(browser: httpx2.AsyncClient) 
     seen = (await browser.get("/v1/session")).json()
 
     assert seen == answer.json()
-    assert (seen["signed_in"], seen["caller"], bool(seen["csrf"])) == (True, "token", True)
+    assert (seen["signed_in"], seen["caller"], bool(seen["csrf"])) == (True, "local", True)
     assert (cookie["path"], cookie["httponly"], cookie["secure"]) == ("/v1", True, True)
     assert (cookie["samesite"], cookie["domain"]) == ("lax", "")
     assert TOKEN not in answer.headers["set-cookie"]
@@ -121,7 +129,7 @@ async def test_a_cookie_reads_and_with_the_header_changes(browser: httpx2.AsyncC
     assert read.status_code == 200
     assert (bare.status_code, bare.json()["code"]) == (403, "csrf_token_missing")
     assert done.json()["output"] == 3
-    assert [call["principal"] for call in history] == ["token"]
+    assert [call["principal"] for call in history] == ["local"]
 
 
 @pytest.mark.parametrize(

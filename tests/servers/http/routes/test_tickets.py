@@ -57,7 +57,7 @@ async def test_calls_with_a_ticket_are_those_of_who_asked_for_it(tmp_path: Path)
         async with patient(base_url=url, headers=HEADERS) as client:
             calls = (await client.get("/history")).json()["calls"]
 
-    assert [call["principal"] for call in calls] == ["token"]
+    assert [call["principal"] for call in calls] == ["local"]
 
 
 async def test_a_ticket_is_good_once(guarded: str) -> None:

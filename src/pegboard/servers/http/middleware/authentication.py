@@ -1,6 +1,7 @@
 """ASGI middleware: authenticates callers by token or session, or accepts only local callers."""
 
 import hmac
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from ipaddress import ip_address
 from urllib.parse import urlsplit
@@ -8,23 +9,28 @@ from urllib.parse import urlsplit
 from starlette.datastructures import Headers
 from starlette.types import ASGIApp, Receive, Scope, Send
 
-from pegboard.core.principal import LOCAL, Principal
-from pegboard.errors import ConfigError
-from pegboard.runtime import Settings
-from pegboard.servers.http.browser_sessions import (
-    COOKIE,
-    CSRF_HEADER,
+from pegboard.core.ports.authenticator import (
+    AuthenticatedCaller,
+    Authenticator,
     BrowserSession,
-    BrowserSessions,
+    Refusal,
+    SentCredentials,
 )
-from pegboard.servers.http.problem_details import problem_response
+from pegboard.core.principal import Principal
+from pegboard.errors import ConfigError, PegboardError
+from pegboard.runtime import Settings
+from pegboard.servers.http.browser_sessions import COOKIE, CSRF_HEADER
+from pegboard.servers.http.callers import TokenCallers
+from pegboard.servers.http.problem_details import error_answer, problem_response
 from pegboard.servers.http.websocket.tickets import SOCKET_PATHS, Tickets, take_ticket
 
-TOKEN_HOLDER = Principal(id="token", kind="service", scopes=frozenset({"*"}))
 OPEN_PATHS = frozenset({"/", "/docs", "/healthz", "/readyz", "/v1/healthz", "/v1/readyz"})
 """Static pages and probes need no token; without one the probes report less."""
 
 _SIGN_IN = frozenset({"/session", "/v1/session"})
+_JOIN = frozenset({"/people/join", "/v1/people/join", "/people/link", "/v1/people/link"})
+"""Where a person who has no account yet opens a link, with POST."""
+_MAKES_LINK = frozenset({"/people/links", "/v1/people/links"})
 _SESSION_ROOT = "/v1/"
 """Below this path the cookie is accepted, and browsers send it nowhere else: not to `/mcp`."""
 _SAFE = frozenset({"GET", "HEAD", "OPTIONS"})
@@ -77,8 +83,8 @@ class AuthenticationMiddleware:
     Args:
         app: The application behind it.
         settings: How callers are authenticated.
+        callers: Names the caller; None takes those of the settings, without accounts.
         tickets: Tickets that a WebSocket may send instead of the token; None for none.
-        sessions: Sessions that a browser may send instead of the token; None for none.
     """
 
     def __init__(
@@ -86,15 +92,13 @@ class AuthenticationMiddleware:
         app: ASGIApp,
         settings: AuthenticationSettings,
         *,
+        callers: Authenticator | None = None,
         tickets: Tickets | None = None,
-        sessions: BrowserSessions | None = None,
     ) -> None:
         self._app = app
         self._tickets = tickets or Tickets()
-        self._sessions = sessions
+        self._callers = callers or TokenCallers(settings.token, start_token=settings.start_token)
         self._public_origin = settings.public_origin
-        self._token = None if settings.token is None else settings.token.encode()
-        self._start_token = (settings.start_token or "").encode()
         self._hosts = settings.hosts
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -105,17 +109,15 @@ class AuthenticationMiddleware:
         is_socket = scope["type"] == "websocket"
         headers = Headers(scope=scope)
         is_change = not is_socket and scope["method"] not in _SAFE
-        principal, refusal = self._judge(headers, is_socket=is_socket)
-        session = None if is_socket or principal is not None else self._session_of(scope, headers)
-        if session is not None:
-            is_meant = not is_change or _is_meant(headers, session)
-            principal, refusal = (TOKEN_HOLDER, _NO_TOKEN) if is_meant else (None, _NO_CSRF)
-        is_open = not is_socket and _is_open(scope["path"])
+        principal, session, refusal = await self._identify(scope, headers)
+        if session is not None and is_change and not _is_meant(headers, session):
+            principal, refusal = None, _NO_CSRF
+        is_open = not is_socket and _is_open(scope["method"], scope["path"])
         if is_change and "authorization" not in headers and self._is_foreign(headers):
             refusal = _NOT_OUR_PAGE if principal is not None or is_open else refusal
             principal, is_open = None, False
         ticket = take_ticket(scope) if scope["path"] in SOCKET_PATHS else None
-        may_bring = is_socket and (principal is not None or self._token is not None)
+        may_bring = is_socket and (principal is not None or refusal in _WITHOUT_TOKEN)
         if ticket is not None and may_bring:
             principal = self._tickets.redeem(ticket, origin=headers.get("origin"))
             refusal = _WRONG_TICKET
@@ -128,33 +130,25 @@ class AuthenticationMiddleware:
         scope.setdefault("state", {}).update(principal=principal, session=session)
         await self._app(scope, receive, send)
 
-    def _judge(self, headers: Headers, *, is_socket: bool) -> tuple[Principal | None, ASGIApp]:
-        scheme, _, given = headers.get("authorization", "").partition(" ")
-        sent = given.strip().encode("latin-1") if scheme.lower() == "bearer" else b""
-        if self._start_token and hmac.compare_digest(sent, self._start_token):
-            return LOCAL, _NO_TOKEN
-        if self._token is None:
-            if not self._is_local(headers):
-                return None, _NOT_LOCAL
-            return (
-                (None, _NOT_OURS) if is_socket and _is_elsewhere(headers) else (LOCAL, _NOT_LOCAL)
-            )
-        if sent and hmac.compare_digest(sent, self._token):
-            return TOKEN_HOLDER, _NO_TOKEN
-        return None, _WRONG_TOKEN if given else _NO_TOKEN
-
-    def _session_of(self, scope: Scope, headers: Headers) -> BrowserSession | None:
-        """The session of a request without the token.
-
-        Cookies of other programs on this host come too, whatever port they listen on: an odd one,
-        or one of the same name, hides no session.
-        """
-        is_there = scope["path"].startswith(_SESSION_ROOT) and "authorization" not in headers
-        if self._sessions is None or not is_there or COOKIE not in headers.get("cookie", ""):
-            return None
-        pairs = (part.strip().partition("=") for part in headers["cookie"].split(";"))
-        found = (self._sessions.read(value) for name, _, value in pairs if name == COOKIE)
-        return next((session for session in found if session is not None), None)
+    async def _identify(
+        self, scope: Scope, headers: Headers
+    ) -> tuple[Principal | None, BrowserSession | None, ASGIApp]:
+        """The caller with the browser's session, or the answer to a request without one."""
+        is_socket = scope["type"] == "websocket"
+        sent = SentCredentials(
+            bearer=_read_bearer(headers),
+            cookies=() if is_socket else _read_cookies(scope, headers),
+            is_local=self._is_local(headers),
+            is_foreign_page=is_socket and _is_elsewhere(headers),
+            makes_link=scope["path"] in _MAKES_LINK,
+        )
+        try:
+            found = await self._callers.identify(sent)
+        except PegboardError as error:  # the accounts cannot be read: nobody is let in
+            return None, None, error_answer(error).response()
+        if isinstance(found, AuthenticatedCaller):
+            return found.principal, found.session, _NO_TOKEN
+        return None, None, _REFUSALS[found]
 
     def _is_foreign(self, headers: Headers) -> bool:
         """Whether a page of another origin asks, other ports of this machine included."""
@@ -182,6 +176,27 @@ class AuthenticationMiddleware:
             return False
 
 
+def _read_bearer(headers: Headers) -> str | None:
+    """What a bearer token was sent; empty for another scheme, None without the header."""
+    header = headers.get("authorization")
+    if header is None:
+        return None
+    scheme, _, given = header.partition(" ")
+    return given.strip() if scheme.lower() == "bearer" else ""
+
+
+def _read_cookies(scope: Scope, headers: Headers) -> tuple[str, ...]:
+    """The session cookies of a request without a token.
+
+    Cookies of other programs on this host come too, whatever port they listen on.
+    """
+    is_there = scope["path"].startswith(_SESSION_ROOT) and "authorization" not in headers
+    if not is_there or COOKIE not in headers.get("cookie", ""):
+        return ()
+    pairs = (part.strip().partition("=") for part in headers["cookie"].split(";"))
+    return tuple(value for name, _, value in pairs if name == COOKIE)
+
+
 def _is_elsewhere(headers: Headers) -> bool:
     """Whether the request comes from a page of another origin, including other local ports.
 
@@ -192,7 +207,9 @@ def _is_elsewhere(headers: Headers) -> bool:
     return origin is not None and origin.rpartition("://")[2].lower() != host
 
 
-def _is_open(path: str) -> bool:
+def _is_open(method: str, path: str) -> bool:
+    if path in _JOIN:
+        return method == "POST"
     return path in OPEN_PATHS or path in _SIGN_IN or path == "/ui" or path.startswith("/ui/")
 
 
@@ -251,3 +268,19 @@ _NOT_OURS = problem_response(
     "A server without PEGBOARD_TOKEN accepts no WebSocket from a page of another origin.",
     code="origin_not_allowed",
 )
+_ACCOUNTS = problem_response(
+    401,
+    "This server has accounts now, and its token names nobody: sign in, or send the key of an "
+    "account. 'pegboard login' makes one, and 'pegboard people link' lets you in if you cannot.",
+    code="accounts_needed",
+    headers={"WWW-Authenticate": 'Bearer realm="pegboard", error="invalid_token"'},
+)
+_REFUSALS: Mapping[Refusal, ASGIApp] = {
+    "no_token": _NO_TOKEN,
+    "wrong_token": _WRONG_TOKEN,
+    "not_local": _NOT_LOCAL,
+    "foreign_page": _NOT_OURS,
+    "accounts": _ACCOUNTS,
+}
+_WITHOUT_TOKEN = (_NO_TOKEN, _WRONG_TOKEN, _ACCOUNTS)
+"""Refusals of a WebSocket that may bring a ticket instead."""

@@ -12,6 +12,8 @@ from pydantic import (
     model_validator,
 )
 
+from pegboard.features.identity.schemas import LinkToken, Login, NewPassword, Password
+
 MAX_TOOLS = 500
 MAX_CALLS = 1_000
 MAX_TIMEOUT_MS = 24 * 3600 * 1000
@@ -198,9 +200,27 @@ class PageFilter(BaseModel):
     ] = False
 
 
-class SignIn(BaseModel):
-    """What signs you in."""
+class SignInWithToken(BaseModel):
+    """The token of a server without accounts."""
 
     model_config = _CLOSED
 
     token: Annotated[SecretStr, Field(max_length=1000, description="The server's token.")]
+
+
+class SignInWithPassword(BaseModel):
+    """The name and password of an account."""
+
+    model_config = _CLOSED
+
+    name: Login
+    password: Password
+
+
+class SignInWithLink(BaseModel):
+    """A one-time link of an account, and the password that it gives the account."""
+
+    model_config = _CLOSED
+
+    link: LinkToken
+    password: NewPassword

@@ -32,10 +32,14 @@ class SessionAnswer(BaseModel):
     model_config = _CLOSED
 
     signed_in: Annotated[bool, Field(description="Whether requests are answered.")]
-    sign_in_required: Annotated[bool, Field(description="Whether the server has a token.")]
+    sign_in_required: Annotated[bool, Field(description="Whether nobody is `local` without it.")]
+    accounts: Annotated[bool, Field(description="Whether people have accounts.")]
     caller: Annotated[str, Field(description="Your id, as records show it.")]
-    kind: Annotated[str, Field(description="`local`, `service` or `user`.")]
-    tenant: str
+    kind: Annotated[str, Field(description="`local`, `user` or, with a key, `key`.")]
+    handle: Annotated[str, Field(description="Of your account; empty without one.")]
+    name: Annotated[str, Field(description="Of your account, for display.")]
+    tenant: Annotated[str, Field(description="The organisation that you act for.")]
+    organisations: Annotated[list[str], Field(description="Your organisations, by handle.")]
     scopes: Annotated[list[str], Field(description="What you may do; `*` is everything.")]
     csrf: Annotated[
         str,

@@ -44,6 +44,7 @@ class JoinRequest(Struct, frozen=True, kw_only=True):
     Attributes:
         make_way_for: The board file of a server that starts and needs the data directory, or `none`
             without one; empty for a process that joins.
+        key: The key of the process's own caller, for a board with accounts; empty for none.
     """
 
     token: str
@@ -53,6 +54,7 @@ class JoinRequest(Struct, frozen=True, kw_only=True):
     categories: tuple[str, ...] = ()
     exclude: tuple[str, ...] = ()
     own: str = ""
+    key: str = ""
 
 
 class JoinAnswer(Struct, frozen=True, kw_only=True):
@@ -72,8 +74,8 @@ class JoinAnswer(Struct, frozen=True, kw_only=True):
 MakeWay = Callable[[str], str]
 """Gives up the data directory to a server with this board; or returns why it does not."""
 
-Converse = Callable[[Pegboard, BoardSelection, "StdioStreams"], Awaitable[None]]
-"""Serves one client until it ends."""
+Converse = Callable[[Pegboard, BoardSelection, str, "StdioStreams"], Awaitable[None]]
+"""Serves one client until it ends: the board, what it gets, its key, and its streams."""
 
 
 @asynccontextmanager
@@ -99,14 +101,14 @@ async def listen_for_joined(
     async def serve(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         lines, out = SocketLines(reader), SocketWriter(writer)
         try:
-            selection = await _welcome(board, token, lines, out, make_way)
-            if selection is not None:
+            welcomed = await _welcome(board, token, lines, out, make_way)
+            if welcomed is not None:
                 # importing the SDK takes a second, during which other requests would wait
                 await asyncio.to_thread(import_module, "pegboard.servers.mcp.server")
                 from pegboard.servers.mcp.stdio.transport import open_message_streams
 
                 async with open_message_streams(lines, out, grace=grace) as streams:
-                    await converse(board, selection, streams)
+                    await converse(board, *welcomed, streams)
         finally:
             out.close()
 
@@ -134,8 +136,11 @@ async def listen_for_joined(
 
 async def _welcome(
     board: Pegboard, token: str, lines: SocketLines, out: SocketWriter, make_way: MakeWay | None
-) -> BoardSelection | None:
-    """Answer the greeting; None refuses the process, and says nothing without the token."""
+) -> tuple[BoardSelection, str] | None:
+    """Answer the greeting; returns what is served to which key.
+
+    None refuses the process, and says nothing without the token.
+    """
     line: bytes | None = None
     with suppress(TimeoutError):
         async with asyncio.timeout(_GREETING_SECONDS):
@@ -166,7 +171,7 @@ async def _welcome(
     except InvalidRequest as error:
         welcome = JoinAnswer(refusal=error.message)
     await out.write_line(json.encode(welcome) + b"\n")
-    return None if welcome.refusal else selection
+    return None if welcome.refusal else (selection, given.key)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -178,12 +183,15 @@ class HolderConnection:
     warnings: tuple[str, ...] = ()
 
 
-async def join_holder(holder: Holder, selection: BoardSelection) -> HolderConnection | None:
+async def join_holder(
+    holder: Holder, selection: BoardSelection, *, key: str = ""
+) -> HolderConnection | None:
     """Connect to the process that holds the data directory; None if it does not answer.
 
     Args:
         holder: The process.
         selection: What it is to serve.
+        key: The key of this process's caller, for a board with accounts; empty for none.
 
     Raises:
         ConfigError: It refuses the selection.
@@ -195,6 +203,7 @@ async def join_holder(holder: Holder, selection: BoardSelection) -> HolderConnec
         categories=selection.categories,
         exclude=selection.exclude,
         own=selection.own,
+        key=key,
     )
     greeted = await _greet(holder, greeting)
     if greeted is None:

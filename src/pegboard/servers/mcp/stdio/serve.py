@@ -212,7 +212,7 @@ class _Process:
         if holder is None or not holder.mcp:
             return None
         check_same_board(self._settings, holder, error)
-        connection = await join_holder(holder, self._selection)
+        connection = await join_holder(holder, self._selection, key=key_of(self._settings))
         if connection is None:
             return None
         self._was_joined_to, self._was_joined_to_process = holder, process
@@ -251,7 +251,9 @@ class _Process:
         async with (
             _closing(board),
             answer_others(board, self._http, make_way=partial(self._make_way, leaving)),
-            open_board_peer(partial(converse, board, self._selection)) as peer,
+            open_board_peer(
+                partial(converse, board, self._selection, key_of(self._settings))
+            ) as peer,
         ):
             has_ended = await relay.run(peer, leaving=leaving)
         return has_ended or not leaving.is_set()
@@ -312,15 +314,29 @@ async def answer_others(
         yield
 
 
-async def converse(board: Pegboard, selection: BoardSelection, streams: "StdioStreams") -> None:
-    """Serve a board to one client until the client ends."""
+async def converse(
+    board: Pegboard, selection: BoardSelection, key: str, streams: "StdioStreams"
+) -> None:
+    """Serve a board to one client until the client ends.
+
+    Args:
+        board: An open board.
+        selection: What is served.
+        key: The key of the client's caller, for a board with accounts; empty for none.
+        streams: The messages of the client.
+    """
     from pegboard.servers.mcp.server import BoardServer
 
-    server = BoardServer(board, selection=selection)
+    server = BoardServer(board, selection=selection, key=key)
     try:
         await _run_session(server, streams)
     finally:
         await server.close()
+
+
+def key_of(settings: Settings) -> str:
+    """The key that this process was started with; empty for none."""
+    return "" if settings.token is None else settings.token.get_secret_value()
 
 
 async def _run_session(server: "BoardServer", streams: "StdioStreams") -> None:

@@ -1,0 +1,58 @@
+"""The authenticator port: who the caller of a request is."""
+
+from typing import Literal, Protocol
+
+from msgspec import Struct
+
+from pegboard.core.principal import Principal
+
+Refusal = Literal["no_token", "wrong_token", "not_local", "foreign_page", "accounts"]
+"""Why a request has no caller: nothing was sent; it is not valid; a server without a token was
+reached under a foreign name, or by a page of another origin; it was valid until accounts began."""
+
+
+class SentCredentials(Struct, frozen=True, kw_only=True):
+    """What a request says of its caller.
+
+    Attributes:
+        bearer: The token of its `Authorization` header; None without the header.
+        cookies: The values of its session cookies; empty where none is accepted.
+        is_local: Whether it was sent to a name of this machine.
+        is_foreign_page: Whether a page of another origin opens a WebSocket with it.
+        makes_link: Whether it asks for a one-time link, and nothing else.
+    """
+
+    bearer: str | None = None
+    cookies: tuple[str, ...] = ()
+    is_local: bool = False
+    is_foreign_page: bool = False
+    makes_link: bool = False
+
+
+class BrowserSession(Struct, frozen=True, kw_only=True):
+    """A valid session of a browser.
+
+    Attributes:
+        cookie: The value of the cookie.
+        csrf: What each change must repeat in the header `X-Pegboard-CSRF`.
+        expires: When it expires, in seconds since the epoch.
+    """
+
+    cookie: str
+    csrf: str
+    expires: float
+
+
+class AuthenticatedCaller(Struct, frozen=True, kw_only=True):
+    """The caller of a request, and the session of the browser that sent it."""
+
+    principal: Principal
+    session: BrowserSession | None = None
+
+
+class Authenticator(Protocol):
+    """Names the caller of a request, for every door."""
+
+    async def identify(self, sent: SentCredentials) -> AuthenticatedCaller | Refusal:
+        """The caller, or why there is none."""
+        ...

@@ -1,0 +1,268 @@
+"""The identity store port: accounts, organisations, and what people sign in with.
+
+A secret (a key, a session, a link) is stored as its digest alone. Handles and e-mail addresses are
+claimed once and never given again, also when their account or organisation is gone.
+"""
+
+from collections.abc import Mapping, Sequence
+from typing import Any, Literal, Protocol
+
+from msgspec import Struct
+
+FIRST_USER = "local"
+"""The id of the first account: it owns what the principal `local`
+owned, without a changed row."""
+
+MembershipState = Literal["waiting", "approved"]
+LinkPurpose = Literal["first", "sign_in", "invitation"]
+
+
+class User(Struct, frozen=True, kw_only=True):
+    """An account of a person.
+
+    Attributes:
+        id: Unique on the server, and never given again.
+        handle: Stands in the names of what it owns; also a name to sign in with.
+        name: For display.
+        email: To sign in with, in lower case; empty for none.
+        password: The argon2 hash; empty for none.
+        is_operator: Whether the person operates this server.
+        organisation: The organisation that the person acts for; empty for none.
+        created_at: Unix seconds.
+        disabled_at: Unix seconds; None while the person may sign in.
+    """
+
+    id: str
+    handle: str
+    name: str
+    created_at: float
+    email: str = ""
+    password: str = ""
+    is_operator: bool = False
+    organisation: str = ""
+    disabled_at: float | None = None
+
+
+class Organisation(Struct, frozen=True, kw_only=True):
+    """An organisation.
+
+    Attributes:
+        handle: Its name in the names of what it owns; its id.
+        title: For display.
+        created_at: Unix seconds.
+        created_by: The id of a user.
+    """
+
+    handle: str
+    title: str
+    created_at: float
+    created_by: str
+
+
+class Membership(Struct, frozen=True, kw_only=True):
+    """A person in an organisation.
+
+    Attributes:
+        organisation: Its handle.
+        user: The id of the user.
+        roles: Roles there, sorted.
+        state: `waiting` until an administrator approves; without any role until then.
+        created_at: Unix seconds.
+        decided_by: The id of the user who approved; empty while it waits.
+    """
+
+    organisation: str
+    user: str
+    created_at: float
+    roles: tuple[str, ...] = ()
+    state: MembershipState = "waiting"
+    decided_by: str = ""
+
+
+class ApiKey(Struct, frozen=True, kw_only=True):
+    """A key of a person's program.
+
+    Attributes:
+        digest: Of the key.
+        hint: Its first characters, for display.
+        scopes: What it may do, at most; `*` means all that its person may.
+        created_at: Unix seconds.
+        expires_at: Unix seconds; None for never.
+        used_at: Unix seconds of its last use, exact to a minute; None for never.
+        revoked_at: Unix seconds; None while it is valid.
+    """
+
+    id: str
+    digest: str
+    user: str
+    name: str
+    hint: str
+    created_at: float
+    scopes: tuple[str, ...] = ("*",)
+    expires_at: float | None = None
+    used_at: float | None = None
+    revoked_at: float | None = None
+
+
+class UserSession(Struct, frozen=True, kw_only=True):
+    """A browser in which a person has signed in.
+
+    Attributes:
+        digest: Of the cookie.
+        created_at: Unix seconds.
+        expires_at: Unix seconds.
+    """
+
+    digest: str
+    user: str
+    created_at: float
+    expires_at: float
+
+
+class OneTimeLink(Struct, frozen=True, kw_only=True):
+    """A one-time link.
+
+    Attributes:
+        digest: Of its token.
+        purpose: `first` makes the first account, `invitation` one more, `sign_in` gives an account
+            a new password.
+        user: The account of a `sign_in`; empty else.
+        organisation: The organisation that an invited person joins; empty for none.
+        roles: Roles there.
+        created_at: Unix seconds.
+        created_by: The caller who made it, as `tenant/principal`.
+        expires_at: Unix seconds.
+        used_at: Unix seconds; None while it can be used.
+    """
+
+    digest: str
+    purpose: LinkPurpose
+    created_at: float
+    created_by: str
+    expires_at: float
+    user: str = ""
+    organisation: str = ""
+    roles: tuple[str, ...] = ()
+    used_at: float | None = None
+
+
+class NewIdentity(Struct, frozen=True, kw_only=True):
+    """What is stored together, or not at all.
+
+    Attributes:
+        at: Unix seconds: now.
+        link: The digest of a link that is used up with it; empty for none.
+        user: A new account.
+        organisation: A new organisation.
+        memberships: Added, or put in place of those of the same person and organisation.
+    """
+
+    at: float
+    link: str = ""
+    user: User | None = None
+    organisation: Organisation | None = None
+    memberships: tuple[Membership, ...] = ()
+
+    @property
+    def claims(self) -> tuple[str, ...]:
+        """The names that it claims: handles, and the e-mail address, which has an `@`."""
+        user, organisation = self.user, self.organisation
+        names = () if user is None else (user.handle, user.email)
+        return tuple(filter(None, (*names, organisation.handle if organisation else "")))
+
+
+class IdentityStore(Protocol):
+    """Stores accounts and organisations. Each method raises `Unavailable` when it cannot."""
+
+    async def has_users(self) -> bool:
+        """Whether there is an account."""
+        ...
+
+    async def add(self, new: NewIdentity) -> None:
+        """Store an account, an organisation and memberships in one transaction.
+
+        Raises:
+            InvalidRequest: A handle, the e-mail address or the user's id is taken.
+            AccountNotFound: The link was used before, has expired, or is none.
+        """
+        ...
+
+    async def user(self, id: str) -> User | None:  # noqa: A002 - it is known by its id
+        """One account."""
+        ...
+
+    async def find_user(self, login: str) -> User | None:
+        """The account of a handle or an e-mail address, in any case."""
+        ...
+
+    async def users(self) -> Sequence[User]:
+        """All accounts, by handle."""
+        ...
+
+    async def update_user(self, id: str, changes: Mapping[str, Any]) -> User | None:  # noqa: A002 - as above
+        """Change fields of an account, but not its handle or e-mail; None when there is none."""
+        ...
+
+    async def organisation(self, handle: str) -> Organisation | None:
+        """One organisation."""
+        ...
+
+    async def organisations(self) -> Sequence[Organisation]:
+        """All organisations, by handle."""
+        ...
+
+    async def memberships(self, *, user: str = "", organisation: str = "") -> Sequence[Membership]:
+        """Those of a person, of an organisation, or of both, by organisation and user."""
+        ...
+
+    async def remove_membership(self, organisation: str, user: str) -> bool:
+        """Remove a person from an organisation; whether there was a membership."""
+        ...
+
+    async def add_key(self, key: ApiKey) -> None:
+        """Store a new key."""
+        ...
+
+    async def update_key(self, id: str, changes: Mapping[str, Any]) -> ApiKey | None:  # noqa: A002 - as above
+        """Change fields of a key, but not its digest or user; None when there is none."""
+        ...
+
+    async def key(self, digest: str) -> ApiKey | None:
+        """The key of a digest."""
+        ...
+
+    async def keys(self, user: str) -> Sequence[ApiKey]:
+        """The keys of a person, in the order in which they were made."""
+        ...
+
+    async def put_session(self, session: UserSession) -> None:
+        """Store a new session."""
+        ...
+
+    async def session(self, digest: str) -> UserSession | None:
+        """The session of a digest."""
+        ...
+
+    async def end_sessions(self, *, user: str = "", digest: str = "") -> None:
+        """Forget one session, or all of a person."""
+        ...
+
+    async def put_link(self, link: OneTimeLink) -> None:
+        """Store a new link."""
+        ...
+
+    async def link(self, digest: str) -> OneTimeLink | None:
+        """The link of a digest."""
+        ...
+
+    async def use_link(self, digest: str, at: float) -> None:
+        """Use a link up.
+
+        Raises:
+            AccountNotFound: The link was used before, has expired, or is none.
+        """
+        ...
+
+    async def forget(self, *, before: float) -> None:
+        """Forget sessions and links that have expired before a time."""
+        ...

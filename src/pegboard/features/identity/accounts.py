@@ -1,0 +1,320 @@
+"""Accounts: one-time links that make them, who has one, and who may sign in."""
+
+import secrets
+from collections.abc import Sequence
+
+from msgspec import Struct
+
+from pegboard.core.ports.identity_store import (
+    FIRST_USER,
+    LinkPurpose,
+    Membership,
+    NewIdentity,
+    OneTimeLink,
+    Organisation,
+    User,
+)
+from pegboard.core.principal import Principal
+from pegboard.errors import AccessDenied, AccountNotFound, InvalidRequest
+from pegboard.features.identity.callers import AccountCallers
+from pegboard.features.identity.parts import IdentityParts
+from pegboard.features.identity.passwords import Passwords
+from pegboard.features.identity.rules import (
+    ADMINISTRATOR,
+    EDITOR,
+    check_email,
+    check_handle,
+    check_password,
+    check_roles,
+)
+from pegboard.features.identity.secrets import create_secret, digest_of
+from pegboard.features.permissions import PEOPLE_SCOPE
+
+LINK_LIFETIME = 24 * 3600.0
+"""Seconds from the making of a link until it expires."""
+
+
+class NewLink(Struct, frozen=True, kw_only=True):
+    """A link that was made: its token is told once, and stored as a digest."""
+
+    token: str
+    link: OneTimeLink
+
+
+class LinkRequest(Struct, frozen=True, kw_only=True):
+    """A link to make.
+
+    Attributes:
+        person: The handle or e-mail address of the account that gets a new password; empty for a
+            new account.
+        organisation: That a new person joins; empty for none.
+        roles: Roles there.
+    """
+
+    person: str = ""
+    organisation: str = ""
+    roles: Sequence[str] = ()
+
+
+class NewAccount(Struct, frozen=True, kw_only=True):
+    """What a person chooses who opens a link.
+
+    Attributes:
+        link: The token of the link.
+        organisation: The handle of the organisation that the first account founds.
+        organisation_title: For display; empty for the handle.
+    """
+
+    link: str
+    handle: str
+    password: str
+    name: str = ""
+    email: str = ""
+    organisation: str = ""
+    organisation_title: str = ""
+
+
+class Accounts:
+    """Makes accounts by one-time links, and disables them.
+
+    Args:
+        parts: The store, the clock and the audit trail.
+        callers: Forgets what it knows with each change.
+        passwords: Hashes passwords.
+    """
+
+    def __init__(self, parts: IdentityParts, callers: AccountCallers, passwords: Passwords) -> None:
+        self._parts = parts
+        self._callers = callers
+        self._passwords = passwords
+
+    async def load(self) -> None:
+        """Look whether there are accounts; once there are, the store is not asked again.
+
+        Raises:
+            Unavailable: The store cannot be read.
+        """
+        self._parts.has_begun = self._parts.has_begun or await self._parts.store.has_users()
+
+    async def make_link(self, wanted: LinkRequest, *, principal: Principal) -> NewLink:
+        """Make a one-time link: the first one, a new password for a person, or an invitation.
+
+        Args:
+            wanted: For whom.
+            principal: An operator, or an administrator of the organisation. `local` makes the
+                first link, and later a new password for a person who is locked out.
+
+        Raises:
+            AccessDenied: The caller may not make it.
+            AccountNotFound: There is no such person or organisation.
+            InvalidRequest: A role does not exist.
+        """
+        purpose = self._purpose_of(wanted)
+        user = await self._find_person(wanted.person, principal) if wanted.person else None
+        roles = () if purpose != "invitation" else await self._check_invitation(wanted, principal)
+        if purpose != "invitation" and not principal.is_operator:
+            raise AccessDenied("the accounts", "the caller is no operator")
+        token, now = create_secret(), self._parts.now()
+        link = OneTimeLink(
+            digest=digest_of(token),
+            purpose=purpose,
+            created_at=now,
+            created_by=principal.owner,
+            expires_at=now + LINK_LIFETIME,
+            user=user.id if user else "",
+            organisation=wanted.organisation,
+            roles=roles,
+        )
+        action = "invite" if purpose == "invitation" else "link"
+        subject = user.handle if user else wanted.organisation
+        async with self._parts.record(action, subject, principal, purpose=purpose):
+            await self._parts.store.put_link(link)
+        return NewLink(token=token, link=link)
+
+    async def read_link(self, token: str) -> tuple[OneTimeLink, User | None]:
+        """A link that can be used, and the account of a new password.
+
+        Raises:
+            AccountNotFound: It was used, has expired, or is none.
+        """
+        link = await self._parts.store.link(digest_of(token))
+        is_late = link is None or link.used_at is not None or link.expires_at <= self._parts.now()
+        if link is None or is_late or (link.purpose == "first" and self._parts.has_begun):
+            raise AccountNotFound("The link was used before or has expired: ask for a new one.")
+        return link, await self._parts.store.user(link.user) if link.user else None
+
+    async def join(self, new: NewAccount) -> User:
+        """Make the account of a link.
+
+        Raises:
+            AccountNotFound: The link was used, has expired, or is for an account that exists.
+            InvalidRequest: The handle or the e-mail address is taken.
+            InvalidRequest: A field breaks a rule.
+        """
+        link, known = await self.read_link(new.link)
+        if known is not None:
+            raise AccountNotFound(
+                "This link gives an account a new password, and makes no new one."
+            )
+        identity = await self._create(new, link)
+        user = identity.user
+        assert user is not None  # noqa: S101 - made in the line above
+        by = Principal(id=user.id, tenant=user.organisation, user=user.id)
+        async with self._parts.record("join", user.handle, by, purpose=link.purpose):
+            await self._parts.store.add(identity)
+        self._parts.has_begun = True
+        self._callers.forget()
+        return user
+
+    async def set_password(self, token: str, password: str) -> User:
+        """Give the account of a link a new password; its sessions end.
+
+        Raises:
+            AccountNotFound: The link was used, has expired, or is for no account.
+            InvalidRequest: The password breaks the rule.
+        """
+        check_password(password)
+        link, user = await self.read_link(token)
+        if user is None or user.disabled_at is not None:
+            raise AccountNotFound("The link is for no account that may sign in.")
+        hashed = await self._passwords.create_hash(password)
+        by = Principal(id=user.id, tenant=user.organisation, user=user.id)
+        async with self._parts.record("link", user.handle, by, purpose="password"):
+            await self._parts.store.use_link(link.digest, self._parts.now())
+            changed = await self._parts.store.update_user(user.id, {"password": hashed})
+            await self._parts.store.end_sessions(user=user.id)
+        self._callers.forget()
+        return changed or user
+
+    async def find(self, principal: Principal) -> User | None:
+        """The account of a caller; None for a caller without one."""
+        return await self._parts.store.user(principal.user) if principal.user else None
+
+    async def list(self, *, principal: Principal) -> Sequence[User]:
+        """The accounts that the caller may see, by handle.
+
+        Operators see all, others those of their organisations.
+        """
+        users = await self._parts.store.users()
+        if principal.is_operator:
+            return users
+        known = {principal.user}
+        for organisation in principal.organisations:
+            members = await self._parts.store.memberships(organisation=organisation)
+            known |= {member.user for member in members if member.state == "approved"}
+        return [user for user in users if user.id in known]
+
+    async def disable(self, person: str, *, principal: Principal) -> User:
+        """Keep a person out: sessions and keys end with the next request, on every server.
+
+        Raises:
+            AccountNotFound: There is no such person for this caller.
+            AccessDenied: The caller is no operator.
+            InvalidRequest: It is the last operator.
+        """
+        user = await self._find_for_operator(person, principal)
+        operators = [
+            item.id
+            for item in await self._parts.store.users()
+            if item.is_operator and item.disabled_at is None
+        ]
+        if operators == [user.id]:
+            raise InvalidRequest(f"'{user.handle}' is the last operator: name another one first.")
+        async with self._parts.record("disable", user.handle, principal):
+            disabled_at = user.disabled_at or self._parts.now()
+            changed = await self._parts.store.update_user(user.id, {"disabled_at": disabled_at})
+            await self._parts.store.end_sessions(user=user.id)
+        self._callers.forget()
+        return changed or user
+
+    async def enable(self, person: str, *, principal: Principal) -> User:
+        """Let a person sign in again; raises the same errors as `disable`."""
+        user = await self._find_for_operator(person, principal)
+        async with self._parts.record("enable", user.handle, principal):
+            changed = await self._parts.store.update_user(user.id, {"disabled_at": None})
+        self._callers.forget()
+        return changed or user
+
+    def _purpose_of(self, wanted: LinkRequest) -> LinkPurpose:
+        if wanted.person:
+            return "sign_in"
+        if self._parts.has_begun:
+            return "invitation"
+        if wanted.organisation:
+            raise AccountNotFound(f"There is no organisation '{wanted.organisation[:40]}'.")
+        return "first"
+
+    async def _check_invitation(self, wanted: LinkRequest, principal: Principal) -> tuple[str, ...]:
+        if not principal.user:
+            raise AccessDenied("the accounts", "this token may only make links to sign in again")
+        organisation = wanted.organisation
+        if not organisation and not principal.is_operator:
+            raise AccessDenied("the accounts", "an organisation must be named")
+        if organisation and not await self._may_see(organisation, principal):
+            raise AccountNotFound(f"There is no organisation '{organisation[:40]}'.")
+        if organisation and not principal.has_scope_in(organisation, PEOPLE_SCOPE):
+            raise AccessDenied(organisation, "the caller is no administrator")
+        return check_roles(wanted.roles or ("member",)) if organisation else ()
+
+    async def _may_see(self, organisation: str, principal: Principal) -> bool:
+        if organisation in principal.organisations:
+            return True
+        is_there = await self._parts.store.organisation(organisation) is not None
+        return is_there and principal.is_operator
+
+    async def _find_for_operator(self, person: str, principal: Principal) -> User:
+        user = await self._find_person(person, principal)
+        if not principal.is_operator or not principal.user:
+            raise AccessDenied("the accounts", "the caller is no operator")
+        return user
+
+    async def _find_person(self, person: str, principal: Principal) -> User:
+        user = await self._parts.store.find_user(person)
+        seen = user is not None and (
+            principal.is_operator or user in await self.list(principal=principal)
+        )
+        if user is None or not seen:
+            raise AccountNotFound(f"There is no person '{person[:80]}'.")
+        return user
+
+    async def _create(self, new: NewAccount, link: OneTimeLink) -> NewIdentity:
+        is_first, now = link.purpose == "first", self._parts.now()
+        handle, email = check_handle(new.handle), check_email(new.email)
+        check_password(new.password)
+        if is_first:
+            check_handle(new.organisation)
+        elif new.organisation:
+            raise InvalidRequest("An invited person founds no organisation with the account.")
+        id_ = FIRST_USER if is_first else f"u_{secrets.token_hex(8)}"
+        organisation = new.organisation if is_first else link.organisation
+        founded = Organisation(
+            handle=organisation,
+            title=new.organisation_title.strip() or organisation,
+            created_at=now,
+            created_by=id_,
+        )
+        member = Membership(
+            organisation=organisation,
+            user=id_,
+            created_at=now,
+            roles=(ADMINISTRATOR, EDITOR) if is_first else link.roles,
+            state="approved",
+            decided_by=id_ if is_first else link.created_by.rpartition("/")[2],
+        )
+        user = User(
+            id=id_,
+            handle=handle,
+            name=new.name.strip() or handle,
+            email=email,
+            password=await self._passwords.create_hash(new.password),
+            is_operator=is_first,
+            organisation=organisation,
+            created_at=now,
+        )
+        return NewIdentity(
+            at=now,
+            link=link.digest,
+            user=user,
+            organisation=founded if is_first else None,
+            memberships=(member,) if organisation else (),
+        )

@@ -1,0 +1,95 @@
+"""API keys: made, listed and revoked by their person."""
+
+import secrets
+from collections.abc import Sequence
+
+from msgspec import Struct
+
+from pegboard.core.ports.identity_store import ApiKey
+from pegboard.core.principal import Principal
+from pegboard.errors import AccessDenied, AccountNotFound, InvalidRequest
+from pegboard.features.identity.callers import AccountCallers
+from pegboard.features.identity.parts import IdentityParts
+from pegboard.features.identity.secrets import KEY_PREFIX, create_key, digest_of
+
+MAX_KEYS = 100
+"""Valid keys of one person."""
+
+
+class NewKey(Struct, frozen=True, kw_only=True):
+    """A key that was made: its text is told once, and stored as a digest."""
+
+    key: str
+    stored: ApiKey
+
+
+class ApiKeys:
+    """The keys of the caller.
+
+    Args:
+        parts: The store, the clock and the audit trail.
+        callers: Forgets what it knows when a key is revoked.
+    """
+
+    def __init__(self, parts: IdentityParts, callers: AccountCallers) -> None:
+        self._parts = parts
+        self._callers = callers
+
+    async def list(self, *, principal: Principal) -> Sequence[ApiKey]:
+        """The keys of the caller, in the order in which they were made."""
+        return await self._parts.store.keys(principal.user) if principal.user else ()
+
+    async def make(
+        self,
+        name: str,
+        *,
+        scopes: Sequence[str] = ("*",),
+        lifetime: float | None = None,
+        principal: Principal,
+    ) -> NewKey:
+        """Make a key.
+
+        Args:
+            name: For display.
+            scopes: What it may do, at most; `*` means all that the person may.
+            lifetime: Seconds until it expires; None for never.
+            principal: Its person, who has signed in: a key makes no keys.
+
+        Raises:
+            AccessDenied: The caller has no account, or has sent a key.
+            InvalidRequest: The person has too many keys.
+        """
+        if not principal.user or principal.kind != "user":
+            raise AccessDenied("keys", "only a person who has signed in makes keys")
+        mine = await self._parts.store.keys(principal.user)
+        if sum(key.revoked_at is None for key in mine) >= MAX_KEYS:
+            raise InvalidRequest(f"{MAX_KEYS} keys are the maximum: revoke one that is not used.")
+        key, now = create_key(), self._parts.now()
+        stored = ApiKey(
+            id=f"key_{secrets.token_hex(6)}",
+            digest=digest_of(key),
+            user=principal.user,
+            name=name,
+            hint=key[: len(KEY_PREFIX) + 4],
+            created_at=now,
+            scopes=tuple(sorted(set(scopes))),
+            expires_at=None if lifetime is None else now + lifetime,
+        )
+        async with self._parts.record("make_key", stored.id, principal, scopes=stored.scopes):
+            await self._parts.store.add_key(stored)
+        return NewKey(key=key, stored=stored)
+
+    async def revoke(self, id: str, *, principal: Principal) -> ApiKey:  # noqa: A002 - it is known by its id
+        """Revoke a key: it is refused with the next request, on every server within a second.
+
+        Raises:
+            AccountNotFound: The caller has no such key.
+        """
+        mine = {key.id: key for key in await self.list(principal=principal)}
+        if id not in mine:
+            raise AccountNotFound(f"There is no key '{id[:40]}'.")
+        revoked_at = mine[id].revoked_at or self._parts.now()
+        async with self._parts.record("revoke_key", id, principal):
+            revoked = await self._parts.store.update_key(id, {"revoked_at": revoked_at})
+        self._callers.forget()
+        return revoked or mine[id]

@@ -1,0 +1,175 @@
+"""Organisations and their members."""
+
+from collections.abc import Sequence
+
+from msgspec import Struct, structs
+
+from pegboard.core.ports.identity_store import Membership, NewIdentity, Organisation, User
+from pegboard.core.principal import Principal
+from pegboard.errors import AccessDenied, AccountNotFound, InvalidRequest
+from pegboard.features.identity.callers import AccountCallers
+from pegboard.features.identity.parts import IdentityParts
+from pegboard.features.identity.rules import ADMINISTRATOR, EDITOR, check_handle, check_roles
+from pegboard.features.permissions import PEOPLE_SCOPE
+
+
+class Member(Struct, frozen=True, kw_only=True):
+    """A membership with its person."""
+
+    membership: Membership
+    user: User
+
+
+class Organisations:
+    """Founds organisations, and lets people in.
+
+    Args:
+        parts: The store, the clock and the audit trail.
+        callers: Forgets what it knows when rights change.
+    """
+
+    def __init__(self, parts: IdentityParts, callers: AccountCallers) -> None:
+        self._parts = parts
+        self._callers = callers
+
+    async def list(self, *, principal: Principal) -> Sequence[Organisation]:
+        """The organisations of the caller; for operators, all."""
+        found = await self._parts.store.organisations()
+        if principal.is_operator:
+            return found
+        return [item for item in found if item.handle in principal.organisations]
+
+    async def create(self, handle: str, *, title: str = "", principal: Principal) -> Organisation:
+        """Found an organisation, as its administrator and editor.
+
+        Raises:
+            AccessDenied: The caller has no account.
+            InvalidRequest: The handle is taken.
+            InvalidRequest: The handle breaks the rule.
+        """
+        if not principal.user:
+            raise AccessDenied("organisations", "the caller has no account")
+        now = self._parts.now()
+        organisation = Organisation(
+            handle=check_handle(handle),
+            title=title.strip() or handle,
+            created_at=now,
+            created_by=principal.user,
+        )
+        member = Membership(
+            organisation=handle,
+            user=principal.user,
+            created_at=now,
+            roles=(ADMINISTRATOR, EDITOR),
+            state="approved",
+            decided_by=principal.user,
+        )
+        async with self._parts.record("found", handle, principal):
+            await self._parts.store.add(
+                NewIdentity(at=now, organisation=organisation, memberships=(member,))
+            )
+        self._callers.forget()
+        return organisation
+
+    async def list_members(self, organisation: str, *, principal: Principal) -> Sequence[Member]:
+        """The members, by handle; who waits is shown to administrators.
+
+        Raises:
+            AccountNotFound: There is no such organisation for this caller.
+        """
+        await self._check_may_see(organisation, principal)
+        users = {user.id: user for user in await self._parts.store.users()}
+        found = await self._parts.store.memberships(organisation=organisation)
+        decides = principal.has_scope_in(organisation, PEOPLE_SCOPE)
+        members = [
+            Member(membership=item, user=users[item.user])
+            for item in found
+            if item.user in users and (decides or item.state == "approved")
+        ]
+        return sorted(members, key=lambda member: member.user.handle)
+
+    async def ask_to_join(self, organisation: str, *, principal: Principal) -> None:
+        """Ask to be let in; an organisation that does not exist is asked in vain.
+
+        Raises:
+            AccessDenied: The caller has no account.
+        """
+        if not principal.user:
+            raise AccessDenied("organisations", "the caller has no account")
+        is_there = await self._parts.store.organisation(organisation) is not None
+        known = await self._parts.store.memberships(user=principal.user, organisation=organisation)
+        if not is_there or known:
+            return
+        waiting = Membership(
+            organisation=organisation, user=principal.user, created_at=self._parts.now()
+        )
+        async with self._parts.record("ask_to_join", organisation, principal):
+            await self._parts.store.add(NewIdentity(at=waiting.created_at, memberships=(waiting,)))
+
+    async def approve(
+        self, organisation: str, person: str, roles: Sequence[str], *, principal: Principal
+    ) -> Member:
+        """Let a person in who waits, or give a member other roles.
+
+        Raises:
+            AccountNotFound: There is no such organisation or member for this caller.
+            AccessDenied: The caller is no administrator of it.
+            InvalidRequest: A role does not exist, or it would have no administrator left.
+        """
+        given = check_roles(roles)
+        member = await self._find(organisation, person, principal)
+        if ADMINISTRATOR not in given:
+            await self._check_not_last(organisation, member)
+        changed = structs.replace(
+            member.membership, roles=given, state="approved", decided_by=principal.id
+        )
+        async with self._parts.record(
+            "approve", member.user.handle, principal, organisation=organisation, roles=given
+        ):
+            await self._parts.store.add(NewIdentity(at=self._parts.now(), memberships=(changed,)))
+        self._callers.forget()
+        return Member(membership=changed, user=member.user)
+
+    async def remove(self, organisation: str, person: str, *, principal: Principal) -> None:
+        """Remove a member, or turn down a person who waits. Everybody may leave.
+
+        Raises:
+            AccountNotFound: There is no such organisation or member for this caller.
+            AccessDenied: The caller is no administrator of it, and not the member.
+            InvalidRequest: It would have no administrator left.
+        """
+        member = await self._find(organisation, person, principal, may_leave=True)
+        await self._check_not_last(organisation, member)
+        async with self._parts.record(
+            "remove", member.user.handle, principal, organisation=organisation
+        ):
+            await self._parts.store.remove_membership(organisation, member.user.id)
+        self._callers.forget()
+
+    async def _find(
+        self, organisation: str, person: str, principal: Principal, *, may_leave: bool = False
+    ) -> Member:
+        """A member of an organisation that the caller administers."""
+        members = await self.list_members(organisation, principal=principal)
+        found = [it for it in members if person.lower() in {it.user.handle, it.user.email} - {""}]
+        is_own = bool(found) and may_leave and found[0].user.id == principal.user
+        if not is_own and not principal.has_scope_in(organisation, PEOPLE_SCOPE):
+            raise AccessDenied(organisation, "the caller is no administrator")
+        if not found:
+            raise AccountNotFound(f"There is no member '{person[:80]}'.")
+        return found[0]
+
+    async def _check_may_see(self, organisation: str, principal: Principal) -> None:
+        is_there = await self._parts.store.organisation(organisation) is not None
+        if not is_there or not (principal.is_operator or organisation in principal.organisations):
+            raise AccountNotFound(f"There is no organisation '{organisation[:40]}'.")
+
+    async def _check_not_last(self, organisation: str, member: Member) -> None:
+        found = await self._parts.store.memberships(organisation=organisation)
+        administrators = [
+            item.user for item in found if item.state == "approved" and ADMINISTRATOR in item.roles
+        ]
+        if administrators == [member.user.id]:
+            raise InvalidRequest(
+                f"'{member.user.handle}' is the last administrator of '{organisation}'."
+            )

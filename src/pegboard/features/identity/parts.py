@@ -1,0 +1,86 @@
+"""What the services of accounts share: the store, the clock, and the audit trail."""
+
+from collections.abc import AsyncGenerator, Callable
+from contextlib import asynccontextmanager
+from typing import Any
+
+from pegboard.core.event import BoardChanged
+from pegboard.core.ports.audit_store import Prove
+from pegboard.core.ports.identity_store import IdentityStore
+from pegboard.core.principal import Principal
+from pegboard.execution.audit_first import record_in_audit
+from pegboard.execution.environment import CallEnvironment
+
+_DONE = {
+    "invite": "invited",
+    "link": "linked",
+    "join": "joined",
+    "sign_in": "signed_in",
+    "disable": "disabled",
+    "enable": "enabled",
+    "make_key": "made_key",
+    "revoke_key": "revoked_key",
+    "found": "founded",
+    "ask_to_join": "asked_to_join",
+    "approve": "approved",
+    "remove": "removed",
+}
+
+
+class IdentityParts:
+    """Shared by the services of accounts.
+
+    Args:
+        store: Stores accounts.
+        environment: The clock and the listeners of the board.
+        prove: Writes each change to the audit trail before it takes effect, where required.
+    """
+
+    def __init__(
+        self, store: IdentityStore, environment: Callable[[], CallEnvironment], *, prove: Prove
+    ) -> None:
+        self.store = store
+        self._environment = environment
+        self._prove = prove
+        self.has_begun = False
+        """Whether there is an account: nobody is `local` at a door then."""
+
+    def now(self) -> float:
+        """Unix seconds."""
+        return self._environment().now()
+
+    def monotonic(self) -> float:
+        """Seconds that only grow."""
+        return self._environment().monotonic()
+
+    @asynccontextmanager
+    async def record(
+        self, action: str, subject: str, principal: Principal, **detail: Any
+    ) -> AsyncGenerator[None]:
+        """Make a change in the body, and report it; first to an audit trail that is required.
+
+        Args:
+            action: One of the verbs above.
+            subject: A handle, or the id of a key.
+            principal: The caller.
+            detail: Never a secret.
+
+        Raises:
+            AuditUnavailable: The trail cannot be written: the body does not run.
+        """
+        environment = self._environment()
+
+        def change(action: str = action) -> BoardChanged:
+            return BoardChanged(
+                kind="identity",
+                action=action,
+                at=environment.now(),
+                subject=subject,
+                by=principal.id,
+                tenant=principal.tenant,
+                detail=detail,
+            )
+
+        async with record_in_audit(self._prove, change, environment=environment):
+            yield
+        environment.emitter.emit(change(_DONE[action]))

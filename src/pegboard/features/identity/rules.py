@@ -1,0 +1,112 @@
+"""The rules of accounts: handles, e-mail addresses, passwords, and what roles may do."""
+
+import re
+from collections.abc import Iterable
+
+from pegboard.core.ports.identity_store import ApiKey, Membership, User
+from pegboard.core.principal import Principal
+from pegboard.errors import InvalidRequest
+from pegboard.features.permissions import APPROVALS_SCOPE, PEOPLE_SCOPE
+
+HANDLE = re.compile(r"[a-z][a-z0-9]{1,11}")
+MIN_PASSWORD = 10
+MAX_PASSWORD = 200
+
+ADMINISTRATOR = "administrator"
+EDITOR = "editor"
+ROLES = (ADMINISTRATOR, "approver", EDITOR, "member")
+"""The roles that an organisation has."""
+
+_ROLE_SCOPES = {ADMINISTRATOR: (PEOPLE_SCOPE,), "approver": (APPROVALS_SCOPE,)}
+_RESERVED = frozenset(
+    {"board", "global", "join", "link", "links", "local", "operator", "pegboard", "system", "token"}
+)
+_EMAIL = re.compile(r"[^@\s/\x00-\x1f]{1,64}@[^@\s/\x00-\x1f]{1,190}")
+
+
+def check_handle(handle: str) -> str:
+    """Check a new handle.
+
+    Raises:
+        InvalidRequest: It breaks the rule, or is reserved.
+    """
+    if HANDLE.fullmatch(handle) is None:
+        raise InvalidRequest(
+            f"'{handle[:40]}' cannot be a handle: it has 2 to 12 characters of a-z and 0-9, and "
+            "starts with a letter."
+        )
+    if handle in _RESERVED:
+        raise InvalidRequest(f"'{handle}' is reserved: choose another handle.")
+    return handle
+
+
+def check_email(email: str) -> str:
+    """Check an e-mail address and return it in lower case.
+
+    Raises:
+        InvalidRequest: It is none.
+    """
+    if email and _EMAIL.fullmatch(email) is None:
+        raise InvalidRequest("The e-mail address is not valid.")
+    return email.lower()
+
+
+def check_password(password: str) -> str:
+    """Check a new password.
+
+    Raises:
+        InvalidRequest: It is too short or too long.
+    """
+    if not MIN_PASSWORD <= len(password) <= MAX_PASSWORD:
+        raise InvalidRequest(f"A password has {MIN_PASSWORD} to {MAX_PASSWORD} characters.")
+    return password
+
+
+def check_roles(roles: Iterable[str]) -> tuple[str, ...]:
+    """Check the roles of a member and return them sorted.
+
+    Raises:
+        InvalidRequest: One of them does not exist, or there is none.
+    """
+    given = tuple(sorted(set(roles)))
+    unknown = [role for role in given if role not in ROLES]
+    if unknown or not given:
+        what = f"There is no role '{unknown[0][:40]}'" if unknown else "A member has a role"
+        raise InvalidRequest(f"{what}: choose from {', '.join(ROLES)}.")
+    return given
+
+
+def principal_of(
+    user: User, memberships: Iterable[Membership], *, key: ApiKey | None = None
+) -> Principal:
+    """The principal of an account, with the rights that its roles have now.
+
+    Args:
+        user: The account.
+        memberships: Its memberships.
+        key: The key that was sent, which narrows the scopes; None for a session.
+    """
+    approved = [item for item in memberships if item.state == "approved"]
+    scopes = {"*"} if user.is_operator else set[str]()
+    for item in approved:
+        for role in item.roles:
+            scopes |= {f"{item.organisation}/{scope}" for scope in _ROLE_SCOPES.get(role, ())}
+    organisations = frozenset(item.organisation for item in approved)
+    return Principal(
+        id=user.id,
+        kind="user" if key is None else "key",
+        tenant=user.organisation if user.organisation in organisations else "",
+        scopes=frozenset(scopes if key is None else _narrow(scopes, key.scopes)),
+        roles=frozenset(f"{item.organisation}/{role}" for item in approved for role in item.roles),
+        user=user.id,
+        organisations=organisations,
+    )
+
+
+def _narrow(scopes: set[str], allowed: tuple[str, ...]) -> set[str]:
+    """The scopes of a key: never more than those of its person."""
+    if "*" in allowed:
+        return scopes
+    if "*" in scopes:
+        return set(allowed)
+    return {scope for scope in scopes if scope in allowed or scope.partition("/")[2] in allowed}

@@ -1,0 +1,312 @@
+"""Requests and responses about accounts, organisations and keys."""
+
+from collections.abc import Sequence
+from typing import Annotated, Any, Literal
+
+from pydantic import BaseModel, ConfigDict, Field, SecretStr
+
+from pegboard.core.ports.identity_store import ApiKey, OneTimeLink, Organisation, User
+from pegboard.core.principal import Principal
+from pegboard.features.identity.accounts import NewLink
+from pegboard.features.identity.organisations import Member
+from pegboard.features.identity.rules import HANDLE, MAX_PASSWORD, MIN_PASSWORD
+
+_CLOSED = ConfigDict(extra="forbid", frozen=True)
+_ANSWER = ConfigDict(extra="forbid")
+
+Handle = Annotated[
+    str,
+    Field(
+        pattern=f"^{HANDLE.pattern}$",
+        description="Stands in names, and is never given again: 2 to 12 characters of a-z and 0-9.",
+    ),
+]
+Text = Annotated[str, Field(max_length=200, description="For display.")]
+Login = Annotated[
+    str, Field(min_length=1, max_length=254, description="A handle, or an e-mail address.")
+]
+Password = Annotated[SecretStr, Field(max_length=MAX_PASSWORD, description="The password.")]
+LinkToken = Annotated[
+    SecretStr, Field(max_length=100, description="The text after `#link=` of a one-time link.")
+]
+NewPassword = Annotated[
+    SecretStr, Field(min_length=MIN_PASSWORD, max_length=MAX_PASSWORD, description="A password.")
+]
+Role = Literal["administrator", "approver", "editor", "member"]
+
+
+class MakeLink(BaseModel):
+    """A one-time link to make; empty before the first account, for which it then is."""
+
+    model_config = _CLOSED
+
+    person: Annotated[
+        str,
+        Field(max_length=254, description="Who gets a new password: a handle or e-mail address."),
+    ] = ""
+    organisation: Annotated[
+        str, Field(max_length=12, description="The organisation that a new person joins.")
+    ] = ""
+    roles: Annotated[
+        list[Role], Field(max_length=10, description="Roles there; none means `member`.")
+    ] = Field(default_factory=list[Role])
+
+
+class OpenLink(BaseModel):
+    """A one-time link that a person has opened."""
+
+    model_config = _CLOSED
+
+    link: LinkToken
+
+
+class Join(BaseModel):
+    """What a person chooses who makes an account with a link."""
+
+    model_config = _CLOSED
+
+    link: LinkToken
+    handle: Handle
+    password: NewPassword
+    name: Text = ""
+    email: Annotated[str, Field(max_length=254, description="To sign in with.")] = ""
+    organisation: Annotated[
+        str,
+        Field(
+            max_length=12, description="Handle of the organisation that the first account founds."
+        ),
+    ] = ""
+    organisation_title: Text = ""
+
+
+class ChangePerson(BaseModel):
+    """Keep a person out, or let the person in again."""
+
+    model_config = _CLOSED
+
+    disabled: Annotated[bool, Field(description="Whether the person is kept out.")]
+
+
+class MakeKey(BaseModel):
+    """A key to make."""
+
+    model_config = _CLOSED
+
+    name: Annotated[str, Field(min_length=1, max_length=100, description="For display.")]
+    scopes: Annotated[
+        list[Annotated[str, Field(min_length=1, max_length=100)]],
+        Field(max_length=50, description="At most these; `*` means all that the person may."),
+    ] = Field(default_factory=lambda: ["*"])
+    days: Annotated[
+        int | None, Field(ge=1, le=3650, description="Days until it expires; null for never.")
+    ] = None
+
+
+class FoundOrganisation(BaseModel):
+    """An organisation to found."""
+
+    model_config = _CLOSED
+
+    handle: Handle
+    title: Text = ""
+
+
+class ApproveMember(BaseModel):
+    """The roles of a member; a person who waits is let in with them."""
+
+    model_config = _CLOSED
+
+    roles: Annotated[list[Role], Field(min_length=1, max_length=10)]
+
+
+class PersonAnswer(BaseModel):
+    """A person with an account."""
+
+    model_config = _ANSWER
+
+    handle: str
+    name: str
+    email: str
+    operator: bool
+    disabled: bool
+    created_at: Annotated[float, Field(description="Unix seconds.")]
+
+
+class PersonList(BaseModel):
+    """The people that the caller may see, by handle."""
+
+    model_config = _ANSWER
+
+    people: list[PersonAnswer]
+
+
+class LinkAnswer(BaseModel):
+    """A new link; its token is shown once."""
+
+    model_config = _ANSWER
+
+    path: Annotated[str, Field(description="The link, without the address of the server.")]
+    url: Annotated[str, Field(description="The link; empty without PEGBOARD_PUBLIC_URL.")]
+    purpose: Literal["first", "sign_in", "invitation"]
+    expires_at: Annotated[float, Field(description="Unix seconds.")]
+
+
+class OpenedLink(BaseModel):
+    """What a link is for."""
+
+    model_config = _ANSWER
+
+    purpose: Literal["first", "sign_in", "invitation"]
+    organisation: Annotated[str, Field(description="That the person joins; empty for none.")]
+    handle: Annotated[str, Field(description="Of the account of a new password; else empty.")]
+    expires_at: Annotated[float, Field(description="Unix seconds.")]
+
+
+class KeyAnswer(BaseModel):
+    """A key of the caller."""
+
+    model_config = _ANSWER
+
+    id: str
+    name: str
+    hint: Annotated[str, Field(description="Its first characters.")]
+    scopes: list[str]
+    created_at: Annotated[float, Field(description="Unix seconds.")]
+    expires_at: Annotated[float | None, Field(description="Unix seconds; null for never.")]
+    used_at: Annotated[float | None, Field(description="Unix seconds; null if it was not used.")]
+    revoked_at: Annotated[float | None, Field(description="Unix seconds; null if it is valid.")]
+
+
+class NewKeyAnswer(KeyAnswer):
+    """A new key; it is shown once."""
+
+    key: str
+
+
+class KeyList(BaseModel):
+    """The keys of the caller, in the order in which they were made."""
+
+    model_config = _ANSWER
+
+    keys: list[KeyAnswer]
+
+
+class OrganisationAnswer(BaseModel):
+    """An organisation of the caller."""
+
+    model_config = _ANSWER
+
+    handle: str
+    title: str
+    roles: Annotated[list[str], Field(description="The caller's roles in it.")]
+    created_at: Annotated[float, Field(description="Unix seconds.")]
+
+
+class OrganisationList(BaseModel):
+    """The organisations of the caller, by handle."""
+
+    model_config = _ANSWER
+
+    organisations: list[OrganisationAnswer]
+
+
+class MemberAnswer(BaseModel):
+    """A member of an organisation, or a person who waits."""
+
+    model_config = _ANSWER
+
+    handle: str
+    name: str
+    email: str
+    roles: list[str]
+    state: Literal["waiting", "approved"]
+    disabled: bool
+    created_at: Annotated[float, Field(description="Unix seconds.")]
+
+
+class MemberList(BaseModel):
+    """The members of an organisation, by handle."""
+
+    model_config = _ANSWER
+
+    members: list[MemberAnswer]
+
+
+def person_to_dict(user: User) -> dict[str, Any]:
+    """Return a `PersonAnswer`."""
+    return {
+        "handle": user.handle,
+        "name": user.name,
+        "email": user.email,
+        "operator": user.is_operator,
+        "disabled": user.disabled_at is not None,
+        "created_at": user.created_at,
+    }
+
+
+def link_to_dict(new: NewLink, *, public_url: str) -> dict[str, Any]:
+    """Return a `LinkAnswer`. The token stands after `#`, which browsers send to no server."""
+    path = f"/ui/join#link={new.token}"
+    return {
+        "path": path,
+        "url": f"{public_url.rstrip('/')}{path}" if public_url else "",
+        "purpose": new.link.purpose,
+        "expires_at": new.link.expires_at,
+    }
+
+
+def describe_link(link: OneTimeLink, user: User | None) -> dict[str, Any]:
+    """Return an `OpenedLink`."""
+    return {
+        "purpose": link.purpose,
+        "organisation": link.organisation,
+        "handle": user.handle if user else "",
+        "expires_at": link.expires_at,
+    }
+
+
+def key_to_dict(key: ApiKey) -> dict[str, Any]:
+    """Return a `KeyAnswer`."""
+    return {
+        "id": key.id,
+        "name": key.name,
+        "hint": key.hint,
+        "scopes": list(key.scopes),
+        "created_at": key.created_at,
+        "expires_at": key.expires_at,
+        "used_at": key.used_at,
+        "revoked_at": key.revoked_at,
+    }
+
+
+def organisations_to_dict(
+    organisations: Sequence[Organisation], principal: Principal
+) -> dict[str, Any]:
+    """Return an `OrganisationList`."""
+    return {"organisations": [organisation_to_dict(item, principal) for item in organisations]}
+
+
+def organisation_to_dict(organisation: Organisation, principal: Principal) -> dict[str, Any]:
+    """Return an `OrganisationAnswer`."""
+    start = f"{organisation.handle}/"
+    return {
+        "handle": organisation.handle,
+        "title": organisation.title,
+        "roles": sorted(
+            role.removeprefix(start) for role in principal.roles if role.startswith(start)
+        ),
+        "created_at": organisation.created_at,
+    }
+
+
+def member_to_dict(member: Member) -> dict[str, Any]:
+    """Return a `MemberAnswer`."""
+    return {
+        "handle": member.user.handle,
+        "name": member.user.name,
+        "email": member.user.email,
+        "roles": list(member.membership.roles),
+        "state": member.membership.state,
+        "disabled": member.user.disabled_at is not None,
+        "created_at": member.membership.created_at,
+    }

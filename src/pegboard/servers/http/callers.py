@@ -1,0 +1,91 @@
+"""Who the caller of a request is: `local` by the server's token, until accounts begin."""
+
+import hmac
+
+from pegboard.core.ports.authenticator import (
+    AuthenticatedCaller,
+    Refusal,
+    SentCredentials,
+)
+from pegboard.core.principal import LOCAL
+from pegboard.runtime import Pegboard
+from pegboard.servers.http.browser_sessions import BrowserSessions
+
+_LOCAL = AuthenticatedCaller(principal=LOCAL)
+
+
+class TokenCallers:
+    """The `Authenticator` of a server with one person: each valid caller is `local`.
+
+    Args:
+        token: The token that callers must send; None accepts local callers without one.
+        start_token: A token of this start of the server; None for none.
+        sessions: Sessions that a browser may send instead of the token; None for none.
+    """
+
+    def __init__(
+        self,
+        token: str | None,
+        *,
+        start_token: str | None = None,
+        sessions: BrowserSessions | None = None,
+    ) -> None:
+        self._token = None if token is None else token.encode()
+        self._start_token = (start_token or "").encode()
+        self._sessions = sessions
+
+    async def identify(self, sent: SentCredentials) -> AuthenticatedCaller | Refusal:
+        """`local`, or why the request is nobody's."""
+        given = (sent.bearer or "").encode("latin-1")
+        if self.is_start_token(sent.bearer):
+            return _LOCAL
+        if self._token is None:
+            if not sent.is_local:
+                return "not_local"
+            return "foreign_page" if sent.is_foreign_page else _LOCAL
+        if given and hmac.compare_digest(given, self._token):
+            return _LOCAL
+        return self._by_session(sent.cookies) or ("wrong_token" if given else "no_token")
+
+    def is_start_token(self, bearer: str | None) -> bool:
+        """Whether this is the token of this start of the server."""
+        given = (bearer or "").encode("latin-1")
+        return bool(self._start_token) and hmac.compare_digest(given, self._start_token)
+
+    def _by_session(self, cookies: tuple[str, ...]) -> AuthenticatedCaller | None:
+        """The caller of a session; an odd cookie, or one of the same name, hides none."""
+        sessions = self._sessions
+        found = (sessions.read(cookie) for cookie in cookies if sessions is not None)
+        session = next((session for session in found if session is not None), None)
+        return None if session is None else AuthenticatedCaller(principal=LOCAL, session=session)
+
+
+class BoardCallers:
+    """The `Authenticator` of a board: by the server's token until accounts begin, then by these.
+
+    From then on the token of a start makes one-time links, and nothing else.
+
+    Args:
+        board: The board, which may not be open yet.
+        by_token: Names `local`.
+    """
+
+    def __init__(self, board: Pegboard, by_token: TokenCallers) -> None:
+        self._board = board
+        self._by_token = by_token
+
+    async def identify(self, sent: SentCredentials) -> AuthenticatedCaller | Refusal:
+        """The caller, or why there is none.
+
+        Raises:
+            Unavailable: The accounts cannot be read.
+        """
+        if not self._board.is_open or not self._board.identity.has_accounts:
+            return await self._by_token.identify(sent)
+        if sent.makes_link and self._by_token.is_start_token(sent.bearer):
+            return _LOCAL
+        found = await self._board.identity.callers.identify(sent)
+        if isinstance(found, AuthenticatedCaller):
+            return found
+        was = await self._by_token.identify(sent)
+        return "accounts" if isinstance(was, AuthenticatedCaller) else found

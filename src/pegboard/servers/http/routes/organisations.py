@@ -1,0 +1,98 @@
+"""`/organisations`: organisations and their members."""
+
+from typing import Annotated
+
+from fastapi import APIRouter, Body, Path, Response
+
+from pegboard.features.identity.schemas import (
+    ApproveMember,
+    FoundOrganisation,
+    MemberAnswer,
+    MemberList,
+    OrganisationAnswer,
+    OrganisationList,
+    member_to_dict,
+    organisation_to_dict,
+    organisations_to_dict,
+)
+from pegboard.servers.http.dependencies import Board, Caller
+from pegboard.servers.http.json_body import JsonResponse, JsonRoute
+from pegboard.servers.http.openapi import refusals
+from pegboard.servers.http.routes.people import Person
+
+router = APIRouter(route_class=JsonRoute, tags=["people"])
+
+Organisation = Annotated[
+    str, Path(min_length=1, max_length=64, description="Handle of an organisation.")
+]
+
+
+@router.get("/organisations", response_model=OrganisationList, responses=refusals())
+async def list_organisations(board: Board, caller: Caller) -> Response:
+    """List your organisations; operators see all."""
+    found = await board.identity.organisations.list(principal=caller)
+    return JsonResponse(organisations_to_dict(found, caller))
+
+
+@router.post(
+    "/organisations",
+    status_code=201,
+    response_model=OrganisationAnswer,
+    responses=refusals(400, 413, 415),
+)
+async def create_organisation(
+    board: Board, caller: Caller, wanted: Annotated[FoundOrganisation, Body()]
+) -> Response:
+    """Found an organisation, as its administrator and editor."""
+    made = await board.identity.organisations.create(
+        wanted.handle, title=wanted.title, principal=caller
+    )
+    return JsonResponse(organisation_to_dict(made, caller), 201)
+
+
+@router.get(
+    "/organisations/{organisation}/members", response_model=MemberList, responses=refusals(404)
+)
+async def list_members(board: Board, caller: Caller, organisation: Organisation) -> Response:
+    """List the members; administrators see who waits as well."""
+    members = await board.identity.organisations.list_members(organisation, principal=caller)
+    return JsonResponse({"members": [member_to_dict(member) for member in members]})
+
+
+@router.post("/organisations/{organisation}/members", status_code=204, responses=refusals())
+async def ask_to_join(board: Board, caller: Caller, organisation: Organisation) -> Response:
+    """Ask to be let in; the answer is the same whether or not there is such an organisation."""
+    await board.identity.organisations.ask_to_join(organisation, principal=caller)
+    return Response(status_code=204)
+
+
+@router.put(
+    "/organisations/{organisation}/members/{person}",
+    response_model=MemberAnswer,
+    responses=refusals(400, 404, 413, 415),
+)
+async def approve_member(
+    board: Board,
+    caller: Caller,
+    organisation: Organisation,
+    person: Person,
+    wanted: Annotated[ApproveMember, Body()],
+) -> Response:
+    """Let in a person who waits, or give a member other roles."""
+    member = await board.identity.organisations.approve(
+        organisation, person, wanted.roles, principal=caller
+    )
+    return JsonResponse(member_to_dict(member))
+
+
+@router.delete(
+    "/organisations/{organisation}/members/{person}",
+    status_code=204,
+    responses=refusals(400, 404),
+)
+async def remove_member(
+    board: Board, caller: Caller, organisation: Organisation, person: Person
+) -> Response:
+    """Remove a member, or turn down a person who waits; everybody may leave."""
+    await board.identity.organisations.remove(organisation, person, principal=caller)
+    return Response(status_code=204)

@@ -1,0 +1,136 @@
+"""API keys: what they may do, and when they end."""
+
+import pytest
+from tests.features.identity.made import Server
+
+from pegboard.core.principal import LOCAL
+from pegboard.errors import AccessDenied, AccountNotFound, InvalidRequest
+from pegboard.features.identity.api_keys import MAX_KEYS
+from pegboard.features.identity.callers import KNOWN_FOR
+from pegboard.storage import MemoryStorage
+from pegboard.testing import FakeClock
+
+
+async def test_a_key_acts_for_its_person_and_is_stored_as_a_digest(
+    server: Server, storage: MemoryStorage
+) -> None:
+    await server.found()
+    bob = await server.invite("bob", roles=("approver",))
+
+    made = await server.identity.keys.make("nightly", principal=bob)
+
+    caller = (await server.caller_of(key=made.key)).principal
+    assert (caller.user, caller.kind, caller.scopes) == (bob.user, "key", bob.scopes)
+    assert made.key not in repr(await storage.identity.keys(bob.user))
+    assert made.key.startswith(made.stored.hint)
+
+
+@pytest.mark.parametrize(
+    ("person", "scopes", "found"),
+    [
+        pytest.param("ada", ("runs:all",), {"runs:all"}, id="of an operator"),
+        pytest.param("amy", ("people:write",), {"acme/people:write"}, id="of an administrator"),
+        pytest.param("amy", ("runs:all", "*"), {"acme/people:write"}, id="all"),
+        pytest.param("amy", ("runs:all", "operator"), set[str](), id="more than the person's"),
+        pytest.param("amy", (), set[str](), id="none"),
+    ],
+)
+async def test_a_key_narrows_the_rights_of_its_person(
+    server: Server, person: str, scopes: tuple[str, ...], found: set[str]
+) -> None:
+    await server.found()
+    await server.invite("amy", roles=("administrator",))
+
+    made = await server.identity.keys.make(
+        "ci", scopes=scopes, principal=await server.caller(person)
+    )
+
+    assert (await server.caller_of(key=made.key)).principal.scopes == found
+
+
+async def test_a_revoked_key_ends_here_at_once_and_elsewhere_within_a_second(
+    server: Server, other: Server, clock: FakeClock
+) -> None:
+    await server.found()
+    ada = await server.caller("ada")
+    made = await server.identity.keys.make("ci", principal=ada)
+    await server.caller_of(key=made.key)
+    await other.caller_of(key=made.key)
+
+    await server.identity.keys.revoke(made.stored.id, principal=ada)
+
+    assert await server.identify(key=made.key) == "wrong_token"
+    clock.advance(KNOWN_FOR)
+    assert await other.identify(key=made.key) == "wrong_token"
+
+
+async def test_a_key_expires(server: Server, clock: FakeClock) -> None:
+    await server.found()
+    made = await server.identity.keys.make("ci", lifetime=60, principal=await server.caller("ada"))
+    assert (await server.caller_of(key=made.key)).principal.user == "local"
+
+    clock.advance(60)
+
+    assert await server.identify(key=made.key) == "wrong_token"
+
+
+async def test_the_last_use_of_a_key_is_shown_and_survives_its_revocation(
+    server: Server, clock: FakeClock
+) -> None:
+    await server.found()
+    ada = await server.caller("ada")
+    made = await server.identity.keys.make("ci", principal=ada)
+    clock.advance(5)
+    used_at = clock.time()
+    await server.caller_of(key=made.key)
+    clock.advance(5)
+    await server.identity.keys.revoke(made.stored.id, principal=ada)
+
+    (key,) = await server.identity.keys.list(principal=ada)
+    assert (key.used_at, key.revoked_at) == (used_at, clock.time())
+
+
+async def test_a_caller_is_not_read_again_for_each_request(
+    server: Server, storage: MemoryStorage, clock: FakeClock
+) -> None:
+    await server.found()
+    made = await server.identity.keys.make("ci", principal=await server.caller("ada"))
+    await server.caller_of(key=made.key)
+    await storage.identity.update_key(made.stored.id, {"revoked_at": clock.time()})
+
+    assert (await server.caller_of(key=made.key)).principal.user == "local"
+
+
+async def test_a_key_makes_no_keys(server: Server) -> None:
+    await server.found()
+    made = await server.identity.keys.make("ci", scopes=(), principal=await server.caller("ada"))
+    caller = (await server.caller_of(key=made.key)).principal
+
+    with pytest.raises(AccessDenied):
+        await server.identity.keys.make("more", principal=caller)
+
+
+async def test_local_has_no_keys(server: Server) -> None:
+    assert await server.identity.keys.list(principal=LOCAL) == ()
+    with pytest.raises(AccessDenied):
+        await server.identity.keys.make("ci", principal=LOCAL)
+
+
+async def test_a_key_of_somebody_else_is_like_none(server: Server) -> None:
+    await server.found()
+    made = await server.identity.keys.make("ci", principal=await server.caller("ada"))
+    bob = await server.invite("bob")
+
+    for id_ in (made.stored.id, "key_none"):
+        with pytest.raises(AccountNotFound, match=f"There is no key '{id_}'"):
+            await server.identity.keys.revoke(id_, principal=bob)
+
+
+async def test_the_number_of_keys_is_limited(server: Server) -> None:
+    await server.found()
+    ada = await server.caller("ada")
+    for number in range(MAX_KEYS):
+        await server.identity.keys.make(f"key {number}", principal=ada)
+
+    with pytest.raises(InvalidRequest):
+        await server.identity.keys.make("one more", principal=ada)
