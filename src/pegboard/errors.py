@@ -351,7 +351,7 @@ class ModelNotConfigured(CallerError):
 
 
 class InvalidRequest(CallerError):
-    """A malformed request; `is_guarded`: an address that the board refuses; `parameter`: which value."""
+    """A malformed request; `is_guarded`: its address is refused; `parameter`: what is wrong."""
 
     code = "request_invalid"
 
