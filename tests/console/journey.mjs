@@ -172,6 +172,7 @@ await step("withdraw a message, and stop", async () => {
   await inspect(page, "chat-working");
   await page.getByRole("button", { name: "Withdraw" }).click();
   await page.getByText("Waits for the answer in progress").waitFor({ state: "hidden" });
+  await restartServer();
   await page.reload();
   await page.getByRole("button", { name: "Stop" }).click();
   await answer.getByText("Stopped.").waitFor();
@@ -255,6 +256,14 @@ await step("runs", async () => {
   await page.waitForURL("**/ui/runs/*");
   await page.getByRole("region", { name: "Timeline" }).waitFor();
   await inspect(page, "run");
+});
+
+await step("a run that another process took over", async () => {
+  await page.goto(`${CONSOLE_URL}/ui/runs`);
+  await page.getByRole("link", { name: /Take your time/ }).first().click();
+  const restarts = page.getByRole("list", { name: "Restarts" });
+  await restarts.getByText("The server process was lost").waitFor();
+  await inspect(page, "run-taken-over");
 });
 
 await step("sources", async () => {

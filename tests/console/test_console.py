@@ -44,6 +44,7 @@ STEPS = [
     "by keyboard",
     "try a tool",
     "runs",
+    "a run that another process took over",
     "sources",
     "an unknown page",
     "sign in, behind a path",

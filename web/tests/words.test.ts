@@ -39,6 +39,21 @@ test("times near now are told as their distance", () => {
   expect(formatWhen(1000, 1130)).toBe("2 min ago");
 });
 
+test("a run says when another process took it over", () => {
+  const first = addRunEvents(EMPTY_RUN, [
+    { id: "", event: "node_changed", data: { node: "a", state: "in_progress", at: 1 } },
+    { id: "", event: "run_taken_over", data: { at: 2, cause: "lost" } },
+  ]);
+  const second = addRunEvents(first, [
+    { id: "", event: "run_taken_over", data: { at: 3, cause: "stopped" } },
+  ]);
+  expect(second.takeovers).toEqual([
+    { at: 2, cause: "lost" },
+    { at: 3, cause: "stopped" },
+  ]);
+  expect([...second.steps.keys()]).toEqual(["a"]);
+});
+
 test("a wire name becomes words where there is no title", () => {
   expect(titleOf("shop__price_with_tax")).toBe("Price with tax");
   expect(titleOf("shop__refund", "shop__refund")).toBe("Refund");

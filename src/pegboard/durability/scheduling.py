@@ -162,6 +162,10 @@ class CrashCounter:
         """This process executes a run: until `leave`, an unreleased lease is no crash."""
         self._here.add(run_id)
 
+    def is_entered(self, run_id: str) -> bool:
+        """Whether this process executes the run, or waits to try again."""
+        return run_id in self._here
+
     def leave(self, run_id: str) -> None:
         """This process no longer executes a run."""
         self._here.discard(run_id)

@@ -10,7 +10,7 @@ from typing import Self
 from pegboard.concurrency.log_and_continue import log_and_continue
 from pegboard.core.graph import NodeState
 from pegboard.core.ports.durability import Attempt, RunStart, Signal
-from pegboard.core.ports.run_store import LEASE, RunStore, StoredRun
+from pegboard.core.ports.run_store import LEASE, RUN_TAKEN_OVER, RunEvent, RunStore, StoredRun
 from pegboard.core.run import RunResult
 from pegboard.durability.scheduling import (
     CrashCounter,
@@ -185,7 +185,10 @@ class StoredDurability:
     async def _worker_of(self, run: StoredRun) -> StoredRunWorker | None:
         """The worker of a run that is leased here, started if there is none."""
         if run.start.run_id not in self._workers:
+            is_taken_over = run.was_in_progress and not self._crashes.is_entered(run.start.run_id)
             await self._crashes.check(run)
+            if is_taken_over:
+                await self._report_takeover(run)
             if self._closed:
                 await self._release(run.start.run_id)
                 return None
@@ -194,6 +197,13 @@ class StoredDurability:
             return self._begin(run.start)
         worker.notify()  # it may be about to finish: then it is started again
         return worker
+
+    async def _report_takeover(self, run: StoredRun) -> None:
+        """Store among the events of a run that this process continues what another had begun."""
+        self._crashes.enter(run.start.run_id)  # of two that take it up at once, one reports
+        data = {"cause": "lost" if run.was_left else "stopped"}
+        event = RunEvent(kind=RUN_TAKEN_OVER, at=self._now(), data=data)
+        await self._store.emit(run.start.run_id, [event])
 
     def _begin(self, start: RunStart) -> StoredRunWorker:
         if self._attempt is None:

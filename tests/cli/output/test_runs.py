@@ -140,3 +140,14 @@ def test_the_cause_of_a_failed_run_is_one_command_away(capsys: pytest.CaptureFix
     assert capsys.readouterr().err.endswith(
         "pegboard: 't' failed.\n  pegboard history --error e_1 --data data\n"
     )
+
+
+def test_a_run_that_another_process_took_over_says_when(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    takeovers = [{"at": 0.0, "cause": "lost"}, {"at": 0.0, "cause": "stopped"}]
+    print_run({**a_run(NodeState.COMPLETED), "takeovers": takeovers})
+    lost, stopped = capsys.readouterr().err.splitlines()
+
+    assert lost.endswith("the server process was lost, and another one took over")
+    assert stopped.endswith("the server process was stopped, and another one took over")

@@ -14,7 +14,7 @@ from pegboard.core.principal import LOCAL
 from pegboard.core.run import RunResult
 from pegboard.core.tool import Effect
 from pegboard.features.runs import RunView
-from pegboard.features.runs.views import find_waits, result_from_events
+from pegboard.features.runs.views import find_takeovers, find_waits, result_from_events
 from pegboard.storage import MemoryStorage
 
 START = RunStart(run_id="r", graph={}, params={}, principal=LOCAL, created_at=10.0)
@@ -183,3 +183,18 @@ def test_a_run_has_a_title_for_people() -> None:
     assert title(Graph(nodes=two)) == "shop__find, b"
     assert title(Graph(nodes=())) == "r"
     assert title(Graph(nodes=(), name="chat"), chat, message="Where is\n it?") == "Where is it?"
+
+
+def test_who_continued_a_run_is_shown_in_order() -> None:
+    events = [
+        RunEvent(kind="run_started", at=1.0),
+        RunEvent(kind="run_taken_over", at=2.0, data={"cause": "lost"}),
+        changed("a", "in_progress", 3.0),
+        RunEvent(kind="run_taken_over", at=4.0, data={"cause": "stopped"}),
+    ]
+    takeovers = find_takeovers(events)
+
+    assert [(item.at, item.cause) for item in takeovers] == [(2.0, "lost"), (4.0, "stopped")]
+    result = result_from_events(RUN, Graph(nodes=()), events, now=5.0)
+    view = RunView(run=RUN, graph=Graph(nodes=()), result=result, takeovers=takeovers)
+    assert view.to_dict()["takeovers"][0] == {"at": 2.0, "cause": "lost"}

@@ -1,10 +1,12 @@
+import { RefreshCw } from "lucide-react";
 import { useMemo, useState } from "react";
-import { depthOf, makeScale, type Step } from "../stream/steps";
-import { formatDuration, titleOf } from "../words/format";
+import { depthOf, makeScale, type Step, type Takeover } from "../stream/steps";
+import { formatDuration, formatFull, formatSeconds, titleOf } from "../words/format";
 import { classOf, MarkIcon, markOf } from "./marks";
 
 interface WaterfallProps {
   steps: readonly Step[];
+  takeovers: readonly Takeover[];
   titles: ReadonlyMap<string, string>;
   /** Unix seconds. */
   start: number;
@@ -22,9 +24,18 @@ const CLASSES: Record<string, string> = {
   cancelled: "cutoff",
 };
 const MOST_ROWS = 120;
+const MOST_TAKEOVERS = 10;
 
 /** The steps of a run over time: a bar a try, waits hatched, long waits folded. */
-export function Waterfall({ steps, titles, start, end, chosen, onChoose }: WaterfallProps) {
+export function Waterfall({
+  steps,
+  takeovers,
+  titles,
+  start,
+  end,
+  chosen,
+  onChoose,
+}: WaterfallProps) {
   const [isFolding, setFolding] = useState(true);
   const [most, setMost] = useState(MOST_ROWS);
   const scale = useMemo(
@@ -77,6 +88,22 @@ export function Waterfall({ steps, titles, start, end, chosen, onChoose }: Water
         <button type="button" className="btn quiet" onClick={() => setMost(most + MOST_ROWS)}>
           Show more of {steps.length}
         </button>
+      )}
+      {takeovers.length > 0 && (
+        <ul className="takeovers" aria-label="Restarts">
+          {takeovers.slice(-MOST_TAKEOVERS).map(({ at, cause }) => (
+            <li key={at} title={formatFull(at)}>
+              <RefreshCw className="i s" aria-hidden="true" />
+              <span className="num">{formatSeconds(at)}</span>
+              <span>
+                {cause === "stopped"
+                  ? "The server process was stopped, and another one took over."
+                  : "The server process was lost, and another one took over."}{" "}
+                Finished calls were not made again.
+              </span>
+            </li>
+          ))}
+        </ul>
       )}
     </section>
   );

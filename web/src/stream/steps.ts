@@ -25,18 +25,29 @@ export interface Step {
   callId: string;
 }
 
+/** Another server process continued the run. */
+export interface Takeover {
+  /** Unix seconds. */
+  at: number;
+  cause: string;
+}
+
 export interface RunPicture {
   steps: ReadonlyMap<string, Step>;
+  takeovers: readonly Takeover[];
   events: Sent[];
 }
 
-export const EMPTY_RUN: RunPicture = { steps: new Map(), events: [] };
+export const EMPTY_RUN: RunPicture = { steps: new Map(), takeovers: [], events: [] };
 
 /** The picture of a run after some more events. */
 export function addRunEvents(before: RunPicture, events: readonly Sent[]): RunPicture {
   const steps = new Map(before.steps);
+  let takeovers = before.takeovers;
   for (const { event, data } of events) {
     const at = Number(data.at ?? 0);
+    if (event === "run_taken_over")
+      takeovers = [...takeovers, { at, cause: String(data.cause ?? "") }];
     const id = String(data.node ?? "");
     if (!id) continue;
     if (event === "plan" && Array.isArray(data.steps)) {
@@ -62,7 +73,7 @@ export function addRunEvents(before: RunPicture, events: readonly Sent[]): RunPi
     else if (event === "approval_required")
       steps.set(id, { ...old, approval: String(data.approval ?? "") });
   }
-  return { steps, events: [...before.events, ...events] };
+  return { steps, takeovers, events: [...before.events, ...events] };
 }
 
 /** Steps as rows: each below the one that it is a part of, in the order in which they began. */

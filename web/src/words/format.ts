@@ -1,6 +1,7 @@
 /** Times, durations and amounts as people read them. All times are Unix seconds. */
 
 const clock = new Intl.DateTimeFormat("en-GB", { hour: "2-digit", minute: "2-digit" });
+const seconds = new Intl.DateTimeFormat("en-GB", { timeStyle: "medium" });
 const day = new Intl.DateTimeFormat("en-GB", { day: "numeric", month: "short" });
 const full = new Intl.DateTimeFormat("en-GB", { dateStyle: "medium", timeStyle: "medium" });
 const whole = new Intl.NumberFormat("en");
@@ -15,6 +16,11 @@ export function formatWhen(at: number, now = Date.now() / 1000): string {
 
 export function formatClock(at: number): string {
   return clock.format(at * 1000);
+}
+
+/** "09:41:19". */
+export function formatSeconds(at: number): string {
+  return seconds.format(at * 1000);
 }
 
 export function formatFull(at: number): string {

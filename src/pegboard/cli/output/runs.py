@@ -27,6 +27,10 @@ _LOOK_AGAIN = 0.02
 _PAUSED_YET = 0.1
 """Seconds between two checks whether a run is paused."""
 
+_TAKEOVERS = {
+    "lost": "the server process was lost, and another one took over",
+    "stopped": "the server process was stopped, and another one took over",
+}
 _CODES = {NodeState.COMPLETED: Exit.DONE, NodeState.WAITING: Exit.UNAVAILABLE}
 
 
@@ -114,6 +118,8 @@ def print_run(run: Answer, *, options: str = "", is_kept: bool = True) -> None:
     result = convert(run, RunResult)
     say(f"{result.run_id}  {result.state.value}  {run['graph']}".rstrip())
     say(waterfall(result).rstrip("\n"))
+    for item in run.get("takeovers", ()):
+        note(f"{format_time(item['at'])}  {_TAKEOVERS.get(item['cause'], _TAKEOVERS['lost'])}")
     if result.error is not None:
         note(f"pegboard: {result.error.get('message') or result.error['code']}")
         error_id = result.error.get("error_id")

@@ -46,6 +46,8 @@ class StoredRun(Struct, frozen=True, kw_only=True):
         lease_owner: The worker that executes it; empty for none.
         lease_until: When the lease expires unless it is renewed.
         was_left: Set by `take` and `lease`: an earlier lease expired without being released.
+        was_in_progress: Set by them too: a worker had begun it, and it was neither suspended nor
+            finished.
     """
 
     start: RunStart
@@ -57,6 +59,7 @@ class StoredRun(Struct, frozen=True, kw_only=True):
     lease_owner: str = ""
     lease_until: float | None = None
     was_left: bool = False
+    was_in_progress: bool = False
 
 
 class RunQuery(Struct, frozen=True, kw_only=True):
@@ -102,6 +105,13 @@ class StoredSignal(Struct, frozen=True, kw_only=True):
     number: int
     signal: Signal
     taken_by: str = ""
+
+
+RUN_TAKEN_OVER = "run_taken_over"
+"""The kind of event by which another process says that it continues a run.
+
+Its `cause` is `stopped` when the process before released the run, and `lost` when it ended, or lost
+the store, before it could."""
 
 
 class RunEvent(Struct, frozen=True, kw_only=True):

@@ -186,6 +186,21 @@ class NodeAnswer(BaseModel):
     parts: "list[NodeAnswer]" = []
 
 
+class TakeoverAnswer(BaseModel):
+    """A time at which another server process continued a run."""
+
+    model_config = _CLOSED
+
+    at: Annotated[float, Field(description="Unix seconds.")]
+    cause: Annotated[
+        str,
+        Field(
+            description="`stopped`: the process before gave the run back; `lost`: it ended, or "
+            "lost the database, before it could."
+        ),
+    ]
+
+
 class RunAnswer(BaseModel):
     """A run."""
 
@@ -209,6 +224,10 @@ class RunAnswer(BaseModel):
     pending: list[PendingAnswer]
     waits: Annotated[
         list[WaitAnswer], Field(description="Past and present waits; in lists of runs empty.")
+    ]
+    takeovers: Annotated[
+        list[TakeoverAnswer],
+        Field(description="When other server processes continued it; in lists of runs empty."),
     ]
     usage: Annotated[
         UsageAnswer | None, Field(description="Of all steps; null where no model was asked.")

@@ -10,7 +10,7 @@ from msgspec import structs, to_builtins
 
 from pegboard.concurrency.cooperative import in_thread
 from pegboard.core.graph import LARGE, Graph, NodeState, is_large
-from pegboard.core.ports.run_store import RunEvent, RunStore, StoredRun
+from pegboard.core.ports.run_store import RUN_TAKEN_OVER, RunEvent, RunStore, StoredRun
 from pegboard.core.run import NodeRun, RunResult
 from pegboard.core.truncate import truncate
 from pegboard.errors import GraphInvalid
@@ -41,6 +41,19 @@ class RunWaitTime:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class RunTakeover:
+    """A time at which another server process continued the run.
+
+    Attributes:
+        at: Unix seconds.
+        cause: `stopped` when the process before gave the run back, `lost` when it could not.
+    """
+
+    at: float
+    cause: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class RunView:
     """A run for display.
 
@@ -48,12 +61,14 @@ class RunView:
         graph: The graph that it runs.
         result: Its state, nodes and output.
         waits: The times in which its steps waited; none in a list of runs.
+        takeovers: When other processes continued it; none in a list of runs.
     """
 
     run: StoredRun
     graph: Graph
     result: RunResult
     waits: tuple[RunWaitTime, ...] = ()
+    takeovers: tuple[RunTakeover, ...] = ()
 
     @property
     def id(self) -> str:
@@ -97,6 +112,7 @@ class RunView:
             "nodes": result["nodes"],
             "pending": result["pending"],
             "waits": [asdict(item) for item in self.waits],
+            "takeovers": [asdict(item) for item in self.takeovers],
             "usage": to_builtins(usage) if usage.requests else None,
             "principal": start.principal.id,
             "created_at": start.created_at,
@@ -117,12 +133,26 @@ async def view_run(store: RunStore, run: StoredRun, *, now: float) -> RunView:
     """Read a run for display: its last stored result, or its events while it is running."""
     graph = await read_graph_of(run)
     events = await read_events(store, run.start.run_id)
-    waits = find_waits(events, until=run.finished_at)
-    if run.result is not None and run.state not in RUNNING_STATES:
-        return RunView(run=run, graph=graph, result=run.result, waits=waits)
-    read = partial(result_from_events, run, graph, events, now=now)
-    result = await in_thread(read, is_large=is_large(graph))
-    return RunView(run=run, graph=graph, result=result, waits=waits)
+    result = run.result
+    if result is None or run.state in RUNNING_STATES:
+        read = partial(result_from_events, run, graph, events, now=now)
+        result = await in_thread(read, is_large=is_large(graph))
+    return RunView(
+        run=run,
+        graph=graph,
+        result=result,
+        waits=find_waits(events, until=run.finished_at),
+        takeovers=find_takeovers(events),
+    )
+
+
+def find_takeovers(events: Iterable[RunEvent]) -> tuple[RunTakeover, ...]:
+    """When other processes continued a run, in order."""
+    return tuple(
+        RunTakeover(at=event.at, cause=str(event.data.get("cause", "")))
+        for event in events
+        if event.kind == RUN_TAKEN_OVER
+    )
 
 
 def find_waits(

@@ -154,7 +154,7 @@ def _is_free(run: StoredRun, owner: str, now: float) -> bool:
 
 
 def _lease(entry: StoredJournal, owner: str, until: float) -> StoredRun:
-    was_left = bool(entry.run.lease_owner)
+    was_left, before = bool(entry.run.lease_owner), entry.run.state
     entry.run = structs.replace(
         entry.run,
         state=NodeState.IN_PROGRESS,
@@ -162,7 +162,11 @@ def _lease(entry: StoredJournal, owner: str, until: float) -> StoredRun:
         lease_owner=owner,
         lease_until=until,
     )
-    return structs.replace(copy_json(entry.run), was_left=was_left)
+    return structs.replace(
+        copy_json(entry.run),
+        was_left=was_left,
+        was_in_progress=before is NodeState.IN_PROGRESS,
+    )
 
 
 def _matches(query: RunQuery, run: StoredRun) -> bool:

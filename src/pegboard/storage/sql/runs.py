@@ -178,7 +178,11 @@ def _lease(
         )
     )
     leased = _run(transaction.all(select(RUNS).where(RUNS.c.id == row.id))[0])
-    return structs.replace(leased, was_left=bool(row.lease_owner))
+    return structs.replace(
+        leased,
+        was_left=bool(row.lease_owner),
+        was_in_progress=row.state == NodeState.IN_PROGRESS,
+    )
 
 
 def _select(query: RunQuery) -> Select[*tuple[Any, ...]]:

@@ -118,6 +118,7 @@ function RunView({ run }: { run: Run }) {
         ) : (
           <Waterfall
             steps={steps}
+            takeovers={picture.takeovers}
             titles={titles}
             start={run.created_at}
             end={end}

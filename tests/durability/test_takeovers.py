@@ -1,0 +1,96 @@
+"""Which process goes on with a run that another one had begun, and what the run says of it."""
+
+import asyncio
+from collections.abc import AsyncIterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from tests.durability.made import Process, graph, node, waiting
+from tests.storage.made import a_storage
+
+from pegboard.core.ports.run_store import RUN_TAKEN_OVER, RunStore
+from pegboard.testing import FakeClock
+
+OWNER: dict[str, Any] = {"owner": "us"}
+HELD = graph(
+    node("a", "read", input={"step": "a"}),
+    node("b", "read", "a", input={"step": "b", "held": True}),
+)
+
+
+@pytest.fixture(params=["memory", "sqlite"])
+async def store(
+    request: pytest.FixtureRequest, tmp_path: Path, clock: FakeClock
+) -> AsyncIterator[RunStore]:
+    async with a_storage(request.param, tmp_path, clock) as storage:
+        yield storage.runs
+
+
+async def list_causes(store: RunStore) -> list[str]:
+    events = await store.events("r")
+    return [event.data["cause"] for event in events if event.kind == RUN_TAKEN_OVER]
+
+
+@pytest.mark.parametrize(("crashes", "cause"), [(True, "lost"), (False, "stopped")])
+async def test_a_process_that_continues_a_run_of_another_says_so_once(
+    store: RunStore, clock: FakeClock, crashes: bool, cause: str
+) -> None:
+    first = Process(store, now=clock.time, **OWNER)
+    await first.runner.start(HELD, run_id="r")
+    await first.held.wait()
+    await (first.crash() if crashes else first.durability.close())
+    before = await list_causes(store)
+
+    second = Process(store, did=first.did, now=clock.time, **OWNER)
+    second.gate.set()
+    taken = await asyncio.gather(second.durability.follow(), second.durability.recover())
+    await second.runner.result("r")
+    await second.durability.close()
+
+    assert ("r",) in taken
+    assert (before, await list_causes(store)) == ([], [cause])
+    (event,) = [it for it in await store.events("r") if it.kind == RUN_TAKEN_OVER]
+    assert event.at == clock.time()
+
+
+async def test_a_run_that_waited_is_not_taken_over(store: RunStore, clock: FakeClock) -> None:
+    waits = graph(waiting("w", event="go"), node("a", "read", "w", input={"step": "a"}))
+    first = Process(store, now=clock.time, **OWNER)
+    await first.runner.start(waits, run_id="r")
+    await first.runner.result("r")
+    await first.durability.close()
+
+    second = Process(store, now=clock.time, **OWNER)
+    await second.durability.follow()
+    await second.runner.send("r", "go", {})
+    await second.runner.result("r")
+    await second.durability.close()
+
+    assert second.did == ["a"]
+    assert await list_causes(store) == []
+
+
+async def test_a_process_that_tries_its_own_run_again_takes_nothing_over(
+    store: RunStore, clock: FakeClock
+) -> None:
+    process = Process(store, first_retry=0.0, now=clock.time, **OWNER)
+    attempt, failures = process.durability._attempt, ["odd"]
+    assert attempt is not None
+
+    async def fail_once(steps: Any) -> Any:
+        if failures:
+            raise RuntimeError(failures.pop())
+        return await attempt(steps)
+
+    process.durability.attach(fail_once)
+    process.gate.set()
+    await process.runner.start(HELD, run_id="r")
+    with pytest.raises(RuntimeError, match="odd"):
+        await process.runner.result("r")
+    while process.did != ["a", "b"]:  # noqa: ASYNC110 - it looks at what no event tells of
+        await asyncio.sleep(0.01)
+    await process.runner.result("r")
+    await process.durability.close()
+
+    assert await list_causes(store) == []
