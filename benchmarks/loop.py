@@ -17,8 +17,8 @@ SIZES = (3, 100, 1_000)
 EFFORT = {3: (8, 8), 100: (6, 8), 1_000: (5, 10)}
 """Rounds, and runs in each, by the number of tools."""
 FLAT_EFFORT = (20, 5)
-"""The same for our own, with all numbers of tools in each round: a difference is one of tools, not of
-what else the machine did between the rows of the table."""
+"""The same for our own, with all numbers of tools in each round: a difference is one of tools, not
+of what else the machine did meanwhile."""
 FEW_ROUNDS = (3, 1)
 """The same for what takes long: a turn of it is far above what disturbs it."""
 LONG_MS = 20
