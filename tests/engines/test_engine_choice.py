@@ -51,5 +51,11 @@ def test_a_short_message_and_an_agent_without_tools_need_no_choice(
     assert chosen(message, listed=listed) == EngineChoice(engine="react")
 
 
+def test_a_choice_that_fails_has_cost_something() -> None:
+    choice = chosen(LONG, *[Turn(text="perhaps", usage=USED)] * 3)
+
+    assert choice == EngineChoice(engine="react", usage=ModelUsage(requests=3))
+
+
 def test_one_agent_works_where_no_model_can_choose() -> None:
     assert chosen(LONG, Turn(error=Unavailable("busy"))).engine == "react"

@@ -122,6 +122,17 @@ def test_repairs_are_bounded() -> None:
     assert "people" in str(raised.value)
 
 
+def test_what_a_call_has_used_is_reported_also_where_it_fails() -> None:
+    used: list[ModelUsage] = []
+    model = a_model(
+        Turn(calls=(("answer", {"city": 1}),), usage=USED), Turn(error=Unavailable("down"))
+    )
+    with pytest.raises(Unavailable, match="down"):
+        asyncio.run(structured_llm_call(model, ASKED, SCHEMA, report=used.append))
+
+    assert used == [USED]
+
+
 def test_a_refused_way_gives_place_to_the_next() -> None:
     refused = Turn(error=InvalidRequest("no response_format here"))
     model = a_model(refused, refused, Turn(text=json.dumps(PARIS)), native=True)

@@ -142,7 +142,7 @@ async def test_a_goal_goes_on_with_the_list_of_its_conversation(tmp_path: Path) 
         _, exchanges = await board.conversations.get(id_)
     first, last = model.requests[0], model.requests[-1]
 
-    assert [item["role"] for item in exchanges[1].messages] == ["user", "assistant"]
-    assert exchanges[1].messages[0]["is_note"] is True
+    assert [item["role"] for item in exchanges[1].messages] == ["user", "user", "assistant"]
+    assert [item["is_note"] for item in exchanges[1].messages[:2]] == [True, True]
     assert prefix(first) == prefix(last)
     assert any('"parcel__delete"' in message.text for message in last.messages)

@@ -48,8 +48,10 @@ async def choose_engine(setup: AgentSetup, message: str) -> EngineChoice:
     if len(message) <= _SHORT or not setup.toolset.listed:
         return EngineChoice(engine="react")
     messages = [SystemMessage(text=_INSTRUCTIONS), UserMessage(text=message[:_MESSAGE])]
+    used: list[ModelUsage] = []
+    model = setup.fast_model or setup.model
     try:
-        answer = await structured_llm_call(setup.fast_model or setup.model, messages, _SCHEMA)
+        answer = await structured_llm_call(model, messages, _SCHEMA, report=used.append)
     except PegboardError:
-        return EngineChoice(engine="react")
+        return EngineChoice(engine="react", usage=sum(used, ModelUsage()))
     return EngineChoice(engine=answer.value["engine"], usage=answer.usage)

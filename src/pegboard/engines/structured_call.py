@@ -1,6 +1,6 @@
 """`structured_llm_call`: an answer of a model as a JSON object that fits a schema."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any, Literal
 
 from msgspec import Struct, structs
@@ -20,6 +20,7 @@ from pegboard.core.tool import JsonSchema
 from pegboard.engines.answer_schema import MAX_REPAIRS, AnswerSchema, format_problems
 from pegboard.errors import ContextTooLong, InvalidRequest, ToolArgumentError, Unavailable
 
+UsageReport = Callable[[ModelUsage], None]
 SchemaMode = Literal["native", "tool", "prompted"]
 """How a model is held to a schema: by its provider, by a call of one tool, or by the prompt."""
 
@@ -48,6 +49,7 @@ async def structured_llm_call(
     schema: JsonSchema,
     *,
     settings: ModelSettings | None = None,
+    report: UsageReport | None = None,
 ) -> SchemaAnswer:
     """Ask a model for a JSON object that fits a schema.
 
@@ -61,13 +63,15 @@ async def structured_llm_call(
         messages: What it is asked, as for any request.
         schema: JSON Schema of an object.
         settings: How it writes an answer; None for the provider's defaults.
+        report: Called with the usage of each request when it is answered, so that what a call has
+            cost that fails in the end is known too.
 
     Raises:
         InvalidRequest: The schema is of no object; or as `ChatModel` says.
         Unavailable: No answer fits; or as `ChatModel` says.
     """
     request = ModelRequest(messages=tuple(messages), settings=settings or ModelSettings())
-    talk = _Talk(model, AnswerSchema(schema), request)
+    talk = _Talk(model, AnswerSchema(schema), request, report)
     modes = _list_modes(model)
     for mode in modes:
         try:
@@ -83,7 +87,14 @@ async def structured_llm_call(
 class _Talk:
     """One structured call: requests until an answer fits."""
 
-    def __init__(self, model: ChatModel, schema: AnswerSchema, request: ModelRequest) -> None:
+    def __init__(
+        self,
+        model: ChatModel,
+        schema: AnswerSchema,
+        request: ModelRequest,
+        report: UsageReport | None,
+    ) -> None:
+        self._report = report
         self._model = model
         self._schema = schema
         self._request = request
@@ -96,6 +107,8 @@ class _Talk:
         for number in range(MAX_REPAIRS + 1):
             response = await complete(self._model, request)
             self.usage += response.usage
+            if self._report is not None:
+                self._report(response.usage)
             try:
                 value = self._schema.read(response)
             except ToolArgumentError as error:

@@ -30,11 +30,13 @@ class ApprovalSubject(Struct, frozen=True, kw_only=True):
     Attributes:
         digest: Of the call, as of `digest_call`.
         arguments_digest: Of its arguments alone.
+        definition_digest: Of the definition of its tool.
         reason: Why the policy asks.
     """
 
     digest: str
     arguments_digest: str
+    definition_digest: str
     reason: str
 
 
@@ -75,7 +77,7 @@ async def find_grant(
             for grant in conversation.grants
             if grant.covers(
                 tool=spec.name,
-                version=spec.version,
+                definition_digest=subject.definition_digest,
                 reason=subject.reason,
                 arguments_digest=subject.arguments_digest,
             )
@@ -179,6 +181,7 @@ def _question(
         id=f"ap_{_hash([subject.digest, after])[:24]}",
         digest=subject.digest,
         arguments_digest=subject.arguments_digest,
+        definition_digest=subject.definition_digest,
         tool=spec.name,
         version=spec.version,
         principal=principal.id,

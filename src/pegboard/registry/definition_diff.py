@@ -1,21 +1,13 @@
 """Differences between two definitions of a tool, and what they mean for its callers."""
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from pegboard.core.tool import Limits, Retry, ToolSpec
+from pegboard.core.tool import ToolSpec
 from pegboard.schemas.diff import Change, SchemaChangeKind, schema_changes
-from pegboard.schemas.document import canonical, plain
+from pegboard.schemas.tool_definition import CLAIMS, OPERATORS, WORDS, definition_of
 
-_WORDS = ("title", "description", "category", "tags")
-_OPERATORS = ("timeout", "retry", "limits", "max_result_bytes", "credential")
-_CLAIMS = (
-    *("name", "effect", "destructive", "idempotent", "cacheable", "cache_ttl"),
-    *("cache_per_principal", "exclusive", "handler", "source"),
-)
-"""Fields that callers and policy rely on: every change is breaking. Even an improvement is: an
-upstream that now claims to only read would need fewer approvals."""
 _LISTS: Mapping[str, tuple[SchemaChangeKind, SchemaChangeKind]] = {
     "capabilities": (SchemaChangeKind.ADDITIVE, SchemaChangeKind.BREAKING),
     "dependencies": (SchemaChangeKind.BREAKING, SchemaChangeKind.ADDITIVE),
@@ -60,49 +52,11 @@ def definition_diff(old: ToolSpec, new: ToolSpec) -> DefinitionDiff:
     return DefinitionDiff(changes=tuple(_changes(old, new)))
 
 
-def definition_digest(spec: ToolSpec) -> str:
-    """SHA-256 of the compared fields, as hex; equal for definitions without a difference."""
-    try:
-        return digest_of({field: _value(spec, field) for field in DEFINING})
-    except TypeError:  # keys that are no text, which JSON makes text of
-        return digest_of(definition_of(spec))
-
-
-def digest_of(definition: Mapping[str, Any]) -> str:
-    """The same of what `definition_of` makes, or would make, of a spec."""
-    import hashlib
-
-    return hashlib.sha256(canonical(definition)).hexdigest()
-
-
-def definition_of(spec: ToolSpec, *, fields: Iterable[str] = ()) -> dict[str, Any]:
-    """All that a diff looks at, or these fields of it, as JSON-compatible data."""
-    return plain({field: _value(spec, field) for field in (fields or DEFINING)})
-
-
-def spec_of(definition: Mapping[str, Any]) -> ToolSpec:
-    """The spec of which `definition_of` made this; what it does not name is as by default."""
-    fields: dict[str, Any] = {name: definition[name] for name in DEFINING if name in definition}
-    for field in (*_LISTS, "tags"):
-        fields[field] = tuple(fields.get(field, ()))
-    if fields.get("retry"):
-        retry: dict[str, Any] = dict(fields["retry"])
-        retry["on"] = tuple(retry.get("on", ()))
-        fields["retry"] = Retry(**retry)
-    if fields.get("limits"):
-        fields["limits"] = Limits(**fields["limits"])
-    return ToolSpec(**fields)
-
-
-DEFINING = (*_WORDS, *_OPERATORS, *_CLAIMS, *_LISTS, "input_schema", "output_schema")
-"""The fields of a spec that are its definition."""
-
-
 def _changes(old: ToolSpec, new: ToolSpec) -> Iterator[Change]:
     for fields, kind in (
-        (_CLAIMS, SchemaChangeKind.BREAKING),
-        (_WORDS, SchemaChangeKind.WORDING),
-        (_OPERATORS, SchemaChangeKind.ADDITIVE),
+        (CLAIMS, SchemaChangeKind.BREAKING),
+        (WORDS, SchemaChangeKind.WORDING),
+        (OPERATORS, SchemaChangeKind.ADDITIVE),
     ):
         before_of, after_of = (definition_of(spec, fields=fields) for spec in (old, new))
         for field in fields:
@@ -126,12 +80,3 @@ def _output(old: Any, new: Any) -> Iterator[Change]:
             yield Change(place="output_schema", kind=kind, before=old, after=new)
         return
     yield from schema_changes("output_schema", old, new, direction="output")
-
-
-def _value(spec: ToolSpec, field: str) -> Any:
-    """A field as it is; lists that are sets are sorted."""
-    value = getattr(spec, field)
-    return sorted(value) if field in _SETS else value
-
-
-_SETS = frozenset({*_LISTS, "tags"})

@@ -86,7 +86,8 @@ class Versions:
             digest: Its `definition_digest`, where known.
             kind: How it differs from the newest version, where known.
         """
-        from pegboard.registry.definition_diff import definition_diff, definition_digest
+        from pegboard.registry.definition_diff import definition_diff
+        from pegboard.schemas.tool_definition import definition_digest
 
         spec = tool.spec
         digest, known = digest or definition_digest(spec), self._known.get(spec.name)

@@ -13,7 +13,7 @@ from pegboard.core.ports.conversation_store import (
 from pegboard.core.principal import Principal
 from pegboard.storage import MemoryStorage
 
-CALL = {"tool": "post", "version": "1.0.0", "reason": "asked", "arguments_digest": "d"}
+CALL = {"tool": "post", "definition_digest": "x", "reason": "asked", "arguments_digest": "d"}
 
 
 @pytest.mark.parametrize(
@@ -23,16 +23,17 @@ CALL = {"tool": "post", "version": "1.0.0", "reason": "asked", "arguments_digest
         ("d", {}, True),
         ("other", {}, False),
         ("", {"tool": "erase"}, False),
-        ("", {"version": "1.0.1"}, False),
+        ("", {"definition_digest": "y"}, False),
         ("", {"reason": "another rule"}, False),
     ],
-    ids=["any arguments", "these", "others", "tool", "version", "reason"],
+    ids=["any arguments", "these", "others", "tool", "definition", "reason"],
 )
 def test_a_grant_covers_calls_like_the_approved_one(
     digest: str, call: dict[str, Any], covers: bool
 ) -> None:
     grant = ConversationGrant(
         id="gr",
+        version="1.0.0",
         approval="ap",
         granted_by="ada",
         granted_at=0,
@@ -40,6 +41,16 @@ def test_a_grant_covers_calls_like_the_approved_one(
     )
 
     assert grant.covers(**{**CALL, **call}) is covers
+
+
+def test_a_grant_of_an_older_version_covers_nothing() -> None:
+    known = {**CALL, "definition_digest": ""}
+    grant = ConversationGrant(
+        id="gr", version="1", approval="ap", granted_by="ada", granted_at=0, **known
+    )
+
+    assert not grant.covers(**CALL)
+    assert not grant.covers(**known)
 
 
 def test_a_conversation_belongs_to_one_caller_of_one_tenant() -> None:

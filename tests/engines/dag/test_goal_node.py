@@ -295,12 +295,22 @@ def test_a_model_that_calls_instead_of_answering_fails_the_goal() -> None:
     assert roles == ["user", "assistant", "tool"]
 
 
-def test_a_goal_fails_when_nobody_can_plan() -> None:
+def test_a_goal_fails_when_nobody_can_plan_and_what_that_cost_counts() -> None:
     broken = Team([])
-    broken.model = type(broken.model)(*[Turn(text="no")] * 9)
+    broken.model = type(broken.model)(*[Turn(text="no", usage=USED)] * 9)
     result = at_the_bench(lambda bench: reach(bench, broken))
 
     assert (result.error or {})["code"] == "unavailable"
+    assert output_of(result)["usage"]["input_tokens"] == 10 * len(broken.model.requests) > 0
+
+
+def test_a_judgement_that_fails_counts_and_the_answer_is_written() -> None:
+    team = Team([[a_step("a"), a_step("b")]], [{"achieved": "perhaps"}] * 3)
+    output = output_of(at_the_bench(lambda bench: reach(bench, team)))
+
+    assert output["text"] == "All done."
+    assert team.roles().count("judge") == 3
+    assert output["usage"]["requests"] == 7
 
 
 def without_end(text: str, request: ModelRequest) -> Turn:

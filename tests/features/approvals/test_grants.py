@@ -19,7 +19,9 @@ from pegboard.features.approvals import Approvals
 from pegboard.features.approvals.grants import Grants, Scope
 from pegboard.features.conversations import ChatEvent, NewMessage
 from pegboard.runtime import Pegboard
+from pegboard.schemas.tool_definition import definition_digest
 from pegboard.testing import Turn
+from pegboard.tools import as_tool
 
 SENT: list[str] = []
 
@@ -229,6 +231,44 @@ async def test_it_survives_a_restart_and_ends_with_the_conversation(tmp_path: Pa
     assert SENT == ["a", "b"]
 
 
+def another_post(**options: Any) -> Any:
+    """The tool `post` as another process defines it."""
+
+    @tool(name="post", effect="admin", destructive=False, **options)
+    def define(text: str) -> str:
+        """Post a note."""
+        SENT.append(text)
+        return f"posted {text}"
+
+    return define
+
+
+@pytest.mark.parametrize(
+    ("options", "asked"),
+    [
+        ({}, []),
+        ({"description": "Post a note to everybody."}, ["b"]),
+        ({"scopes": ["post"]}, ["b"]),
+    ],
+    ids=["the same", "another description", "another scope"],
+)
+async def test_a_tool_with_another_definition_asks_again_under_the_same_version(
+    tmp_path: Path, options: dict[str, Any], asked: list[str]
+) -> None:
+    data = tmp_path / "data"
+    async with a_board(tmp_path, calls("a"), END, data=data, tools=TOOLS) as (board, _):
+        first = Talk(board)
+        await first.say("tool")
+    changed = another_post(**options)
+    async with a_board(tmp_path, calls("b"), END, data=data, tools=(changed,)) as (board, _):
+        second = Talk(board)
+        second.id = first.id
+        await second.say()
+
+    assert as_tool(changed).spec.version == as_tool(post).spec.version
+    assert (second.asked, SENT) == (asked, ["a", "b"])
+
+
 async def test_a_changed_rule_asks_again(tmp_path: Path) -> None:
     turns = (calls("a"), END, calls("b"), END)
     async with a_board(tmp_path, *turns, tools=TOOLS) as (board, _):
@@ -252,6 +292,7 @@ PENDING = Approval(
     version="1.0.0",
     run_id="r",
     arguments_digest="x",
+    definition_digest=definition_digest(as_tool(post).spec),
 )
 MINE = Conversation(id="c", principal="eve")
 
@@ -263,15 +304,17 @@ MINE = Conversation(id="c", principal="eve")
         ({}, None, EVE, ["once"]),
         ({}, Conversation(id="c", principal="ada"), EVE, ["once"]),
         ({"principal": "ada"}, MINE, EVE, ["once"]),
-        ({"version": "0.9"}, MINE, EVE, ["once"]),
+        ({"definition_digest": "other"}, MINE, EVE, ["once"]),
         ({"tool": "gone"}, MINE, EVE, ["once"]),
         ({"arguments_digest": ""}, MINE, EVE, ["once"]),
+        ({"definition_digest": ""}, MINE, EVE, ["once"]),
         ({"principal": "ada"}, MINE, ADA, []),
         ({"state": "used"}, MINE, EVE, []),
     ],
     ids=[
         "own call", "no conversation", "conversation of another", "call of another",
-        "another version", "no such tool", "older request", "may not decide", "decided",
+        "another definition", "no such tool", "older request", "request without a definition",
+        "may not decide", "decided",
     ],
 )  # fmt: skip
 def test_more_than_once_is_offered_to_the_caller_alone(

@@ -10,7 +10,7 @@ from tests.sources.openapi.bench import document, one, operation
 from pegboard.core.ports.services import Services
 from pegboard.core.tool import Effect, ToolSpec
 from pegboard.network import GuardedClient
-from pegboard.registry.definition_diff import definition_of
+from pegboard.schemas.tool_definition import definition_of
 from pegboard.sources.openapi import KIND
 from pegboard.sources.openapi.config import OpenApiConfig
 

@@ -25,6 +25,7 @@ class Approval(Struct, frozen=True, kw_only=True):
         expires_at: When it can no longer be decided or used; None for never.
         call_id: The call that used it.
         arguments_digest: Of the arguments alone; empty where an older version asked.
+        definition_digest: Of the definition of the tool; empty where an older version asked.
         grant: The standing approval that has approved it; empty for a person.
     """
 
@@ -50,6 +51,7 @@ class Approval(Struct, frozen=True, kw_only=True):
     used_at: float | None = None
     call_id: str = ""
     arguments_digest: str = ""
+    definition_digest: str = ""
     grant: str = ""
 
 

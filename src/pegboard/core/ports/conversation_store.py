@@ -23,6 +23,9 @@ class ConversationGrant(Struct, frozen=True, kw_only=True, omit_defaults=True):
     """A standing approval: calls of one tool that need no further approval in a conversation.
 
     Attributes:
+        version: For display: a tool is recognised by its definition.
+        definition_digest: Of the definition of the tool; one that has changed is not covered. Empty
+            where an older version of Pegboard has stored it, and then nothing is covered.
         reason: Why the policy asks; a call that needs an approval for another reason is not
             covered.
         arguments_digest: Of the only arguments that it covers; empty for any.
@@ -40,10 +43,15 @@ class ConversationGrant(Struct, frozen=True, kw_only=True, omit_defaults=True):
     granted_at: float
     arguments_digest: str = ""
     shown: Any = None
+    definition_digest: str = ""
 
-    def covers(self, *, tool: str, version: str, reason: str, arguments_digest: str) -> bool:
+    def covers(
+        self, *, tool: str, definition_digest: str, reason: str, arguments_digest: str
+    ) -> bool:
         """Whether a call needs no further approval."""
-        if (self.tool, self.version, self.reason) != (tool, version, reason):
+        if (self.tool, self.reason) != (tool, reason):
+            return False
+        if not self.definition_digest or self.definition_digest != definition_digest:
             return False
         return self.arguments_digest in {"", arguments_digest}
 

@@ -7,7 +7,7 @@ from msgspec import Struct, convert
 from pegboard.core.model_messages import ModelUsage, SystemMessage, UserMessage
 from pegboard.core.ports.chat_model import ChatModel
 from pegboard.engines.dag.plan import StepOutcome
-from pegboard.engines.structured_call import structured_llm_call
+from pegboard.engines.structured_call import UsageReport, structured_llm_call
 
 _INSTRUCTIONS = (
     "You judge whether a goal is reached by the results of the steps that were done for it. It is "
@@ -56,8 +56,15 @@ class PlanAnalyzer:
     def __init__(self, model: ChatModel) -> None:
         self._model = model
 
-    async def judge(self, goal: str, outcomes: Iterable[StepOutcome]) -> GoalJudgement:
+    async def judge(
+        self, goal: str, outcomes: Iterable[StepOutcome], *, report: UsageReport | None = None
+    ) -> GoalJudgement:
         """Judge whether the goal is reached.
+
+        Args:
+            goal: What the person wants.
+            outcomes: How the steps have ended.
+            report: As for `structured_llm_call`.
 
         Raises:
             PegboardError: The model cannot be asked, or gives no judgement.
@@ -67,5 +74,5 @@ class PlanAnalyzer:
             SystemMessage(text=_INSTRUCTIONS),
             UserMessage(text=f"The goal:\n{goal}\n\nWhat was done:\n\n{results}"),
         ]
-        answer = await structured_llm_call(self._model, messages, _SCHEMA)
+        answer = await structured_llm_call(self._model, messages, _SCHEMA, report=report)
         return convert({**answer.value, "usage": answer.usage}, GoalJudgement)

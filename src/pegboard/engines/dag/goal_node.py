@@ -34,7 +34,9 @@ from pegboard.engines.react.agent_node import (
 from pegboard.engines.react.model_turn import ModelTurn, TurnRecord, read_turn
 from pegboard.engines.react.tool_calls import refuse_call
 from pegboard.engines.shared_goal import AgentUsage, SharedGoal, read_text
-from pegboard.errors import LimitReached, Unavailable
+from pegboard.engines.structured_call import UsageReport
+from pegboard.errors import LimitReached, PegboardError, Unavailable
+from pegboard.graphs.engine.node_results import as_failed
 from pegboard.graphs.engine.stop_signal import Stopped
 from pegboard.graphs.node_kind import NodeContext, NodeKind, SchemaOf
 
@@ -156,19 +158,19 @@ class _Goal:
                 break
         return await self._answer()
 
-    async def _choose(self) -> EngineChoice:
+    async def _choose(self, _report: UsageReport) -> EngineChoice:
         choice = await choose_engine(self._setup, self._before[-1].text)
         self._report_usage(choice.usage)
         self._emit("phase", phase="route", engine=choice.engine)
         return choice
 
-    async def _plan(self, number: int) -> GoalPlan:
+    async def _plan(self, number: int, report: UsageReport) -> GoalPlan:
         self._shared.check(self._context.now())
         self._emit("phase", phase="plan", round=number)
         missing = "" if self._judgement is None else self._judgement.missing
         received = self._take_messages()
         goal = self._describe_goal(received)
-        plan = await self._planner.plan(goal, self._known(), missing=missing)
+        plan = await self._planner.plan(goal, self._known(), missing=missing, report=report)
         plan = structs.replace(plan, received=received)
         self._report_usage(plan.usage)
         self._emit("plan", round=number, steps=to_builtins(plan.steps))
@@ -200,12 +202,12 @@ class _Goal:
             self._shared.note(item.id, _read_usage(item.output or {}))
         return run
 
-    async def _judge(self, number: int) -> GoalJudgement:
+    async def _judge(self, number: int, report: UsageReport) -> GoalJudgement:
         self._shared.check(self._context.now())
         self._emit("phase", phase="judge", round=number)
         received = self._take_messages()
         goal = self._describe_goal(received)
-        judgement = await self._analyzer.judge(goal, self._known().values())
+        judgement = await self._analyzer.judge(goal, self._known().values(), report=report)
         self._report_usage(judgement.usage)
         self._emit("judgement", round=number, **_show_judgement(judgement))
         return structs.replace(judgement, received=received)
@@ -295,14 +297,27 @@ class _Goal:
         """The outcomes so far, as models are shown them."""
         return {item.id: item for item in shorten_outcomes(self._outcomes.values(), self._room)}
 
-    async def _once(self, label: str, make: Callable[[], Awaitable[Any]]) -> NodeRun:
-        """Do something once over all attempts; what it gives is the output."""
+    async def _once(self, label: str, make: Callable[[UsageReport], Awaitable[Any]]) -> NodeRun:
+        """Do something once over all attempts; what it gives is the output.
+
+        What it has used counts also where it fails.
+        """
 
         async def work(_key: str) -> NodeRun:
-            output = to_builtins(await make())
+            used: list[ModelUsage] = []
+            try:
+                output = to_builtins(await make(used.append))
+            except PegboardError as error:
+                usage = sum(used, ModelUsage())
+                self._report_usage(usage)
+                failed = as_failed(self._context.step, error)
+                return structs.replace(failed, output={"usage": to_builtins(usage)})
             return NodeRun(id=self._context.step, state=NodeState.COMPLETED, output=output)
 
-        return await self._context.run_once(work, label=label, acts=False)
+        run = await self._context.run_once(work, label=label, acts=False)
+        if run.state is NodeState.FAILED:
+            self._add_usage(_read_usage(run.output or {}).usage)
+        return run
 
     def _report_usage(self, usage: ModelUsage) -> None:
         if usage.requests:

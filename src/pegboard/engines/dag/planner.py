@@ -21,7 +21,7 @@ from pegboard.engines.dag.plan import (
     leave_out_done,
     plan_graph,
 )
-from pegboard.engines.structured_call import structured_llm_call
+from pegboard.engines.structured_call import UsageReport, structured_llm_call
 from pegboard.errors import Unavailable
 from pegboard.graphs.checks.check import check
 from pegboard.graphs.node_kind import NodeKind
@@ -74,7 +74,12 @@ class GoalPlanner:
         self._principal = principal
 
     async def plan(
-        self, goal: str, outcomes: Mapping[str, StepOutcome], *, missing: str = ""
+        self,
+        goal: str,
+        outcomes: Mapping[str, StepOutcome],
+        *,
+        missing: str = "",
+        report: UsageReport | None = None,
     ) -> GoalPlan:
         """Plan steps; what is done is left out, whatever the model says.
 
@@ -82,6 +87,7 @@ class GoalPlanner:
             goal: What the person wants.
             outcomes: How earlier steps have ended, by id.
             missing: What the last judgement found missing.
+            report: As for `structured_llm_call`.
 
         Raises:
             PegboardError: The model cannot be asked, or makes no plan that can run.
@@ -91,7 +97,8 @@ class GoalPlanner:
         messages = self._ask(goal, outcomes, missing)
         usage, faults = ModelUsage(), ""
         for _ in range(_MAX_FAULTS + 1):
-            answer = await structured_llm_call(self._setup.model, messages, schema)
+            model = self._setup.model
+            answer = await structured_llm_call(model, messages, schema, report=report)
             usage += answer.usage
             steps = leave_out_done(convert(answer.value["steps"], list[GoalStep]), done)
             faults = self._find_faults(goal, steps, outcomes)

@@ -6,6 +6,7 @@ tool runs, below every step that may still refuse the call.
 """
 
 from collections.abc import Coroutine
+from functools import cache, partial
 from typing import Any
 
 from pegboard.core.decision import Decision, Verdict
@@ -25,6 +26,7 @@ from pegboard.execution.call_state import CallState, Handler
 from pegboard.execution.compiled_tool import CompiledTool
 from pegboard.execution.environment import CallEnvironment
 from pegboard.execution.idempotency.fingerprint import fingerprint_of
+from pegboard.schemas.tool_definition import definition_digest
 
 
 def approve(target: CompiledTool, environment: CallEnvironment, following: Handler) -> Handler:
@@ -34,12 +36,14 @@ def approve(target: CompiledTool, environment: CallEnvironment, following: Handl
         return following
     standing = policy.decide(spec)
     fingerprint = fingerprint_of(spec)
+    find_definition = cache(partial(definition_digest, spec))  # with the first call that asks
 
     async def ask(call: CallState, decision: Decision) -> ToolResult:
         arguments = fingerprint(call)
         subject = ApprovalSubject(
             digest=digest_call(call, spec, arguments),
             arguments_digest=arguments,
+            definition_digest=find_definition(),
             reason=decision.reason,
         )
         grant = await find_grant(call, spec, environment, subject=subject)
@@ -85,6 +89,7 @@ def spend(target: CompiledTool, environment: CallEnvironment, following: Handler
             subject = ApprovalSubject(
                 digest=approval.digest,
                 arguments_digest=approval.arguments_digest,
+                definition_digest=approval.definition_digest,
                 reason=approval.reason,
             )
             new = await request_approval(call, spec, environment, subject=subject)

@@ -18,6 +18,7 @@ from pegboard.execution.approval_requests import decide_by_grant
 from pegboard.execution.audit_first import record_in_audit
 from pegboard.features.permissions import may_decide_approvals, may_see_conversation
 from pegboard.registry import ToolRegistry
+from pegboard.schemas.tool_definition import definition_digest
 
 Scope = Literal["once", "arguments", "tool"]
 """What an approval holds for: this call; or, for the rest of the conversation, calls with these
@@ -84,12 +85,14 @@ class Grants:
             return "it is not part of a conversation"
         if not conversation.belongs_to(principal) or approval.principal != principal.id:
             return "the conversation is that of another caller"
+        if not (approval.arguments_digest and approval.definition_digest):
+            return "an older version has asked for it"
         tool = self._registry.find(approval.tool)
-        if tool is None or tool.spec.version != approval.version:
+        if tool is None or definition_digest(tool.spec) != approval.definition_digest:
             return "the tool has changed"
         if tool.spec.may_destroy:
             return f"'{approval.tool}' may destroy or overwrite something"
-        return "" if approval.arguments_digest else "an older version has asked for it"
+        return ""
 
     async def give(
         self, approval: Approval, scope: Scope, conversation: Conversation
@@ -108,6 +111,7 @@ class Grants:
             id=f"gr_{approval.id.partition('_')[2]}",
             tool=approval.tool,
             version=approval.version,
+            definition_digest=approval.definition_digest,
             reason=approval.reason,
             approval=approval.id,
             granted_by=approval.decided_by,
@@ -123,7 +127,7 @@ class Grants:
             for item in await self._list_pending(approval)
             if grant.covers(
                 tool=item.tool,
-                version=item.version,
+                definition_digest=item.definition_digest,
                 reason=item.reason,
                 arguments_digest=item.arguments_digest,
             )

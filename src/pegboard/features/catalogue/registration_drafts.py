@@ -6,9 +6,10 @@ from typing import Any
 
 from pegboard.core.ports.catalogue_stores import ToolVersion
 from pegboard.core.tool import Tool, ToolSpec
-from pegboard.registry.definition_diff import definition_diff, definition_digest
+from pegboard.registry.definition_diff import definition_diff
 from pegboard.registry.versions import VersionedTool, Versions, following
 from pegboard.schemas.diff import SchemaChangeKind
+from pegboard.schemas.tool_definition import definition_digest
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -14,7 +14,7 @@ from pegboard.core.ports.catalogue_stores import (
 from pegboard.core.tool import Status, ToolSpec
 from pegboard.errors import PegboardError
 from pegboard.registry import ToolRegistry
-from pegboard.registry.definition_diff import definition_of, digest_of, spec_of
+from pegboard.schemas.tool_definition import definition_of, digest_of, spec_of
 
 _LOG = logging.getLogger("pegboard.catalogue")
 _DAY = 86_400.0

@@ -12,8 +12,8 @@ from pegboard.core.tool import Effect, Tool, ToolSpec
 from pegboard.core.wire_names import wire_name
 from pegboard.features.marketplace.entries import InstallOption, MarketEntry
 from pegboard.features.pins.definitions import upstream_of
-from pegboard.registry.definition_diff import definition_digest
 from pegboard.schemas.document import plain
+from pegboard.schemas.tool_definition import definition_digest
 
 MAX_BYTES = 256 * 1024
 _MAX_SLUG = 60

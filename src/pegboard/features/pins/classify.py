@@ -17,8 +17,8 @@ from pegboard.features.pins.definitions import (
     withhold_new,
 )
 from pegboard.features.pins.held_definitions import diff_of, is_new, new_of, outcome_of, state_of
-from pegboard.registry.definition_diff import digest_of, spec_of
 from pegboard.registry.pin_policy import NewPolicy, PinningPolicy, PinVerdict, judge
+from pegboard.schemas.tool_definition import digest_of, spec_of
 
 _LOG = logging.getLogger("pegboard.pins")
 

@@ -8,9 +8,9 @@ from pegboard.core.ports.catalogue_stores import Definition
 from pegboard.core.tool import Tool, ToolSpec, UpstreamTool
 from pegboard.core.wire_names import split_wire_name
 from pegboard.errors import SourceUnavailable
-from pegboard.registry.definition_diff import DEFINING, definition_of, digest_of, spec_of
 from pegboard.registry.pin_policy import PinVerdict
 from pegboard.schemas.diff import SchemaChangeKind
+from pegboard.schemas.tool_definition import DEFINING, definition_of, digest_of, spec_of
 from pegboard.tools import SchemaTool
 
 State = Literal["waiting", "rejected", "blocked"]

@@ -6,8 +6,9 @@ from pegboard.core.ports.catalogue_stores import Definition, HeldDefinition
 from pegboard.core.tool import Effect, ToolSpec
 from pegboard.features.catalogue.views import diff_dict
 from pegboard.features.pins.definitions import State
-from pegboard.registry.definition_diff import definition_diff, spec_of
+from pegboard.registry.definition_diff import definition_diff
 from pegboard.registry.pin_policy import PinVerdict
+from pegboard.schemas.tool_definition import spec_of
 
 
 def diff_of(verdict: PinVerdict, tool: str) -> dict[str, Any]:
