@@ -8,6 +8,7 @@ import {
 import { UI } from "../api/address";
 import { HomePage } from "../pages/overview/home_page";
 import { Empty, Failure } from "../parts/states";
+import { messages } from "../words/messages";
 import { Shell } from "./shell";
 
 /** A search parameter that is text; anything else is left out. */
@@ -23,10 +24,10 @@ const root = createRootRoute({
   notFoundComponent: () => (
     <div className="page">
       <Empty
-        title="There is no such page"
+        title={messages.noPage}
         actions={
           <Link to="/" className="btn">
-            Home
+            {messages.home}
           </Link>
         }
       />
@@ -35,7 +36,7 @@ const root = createRootRoute({
   errorComponent: ({ error }) => (
     <div className="page">
       <Failure
-        what="The page could not be shown"
+        what={messages.pageFailed}
         error={error as Error}
         retry={() => window.location.reload()}
       />

@@ -15,6 +15,7 @@ import {
 import { useEffect, useRef, useState } from "react";
 import { approvalsQuery, sessionQuery } from "../api/queries";
 import { Logo } from "../parts/logo";
+import { messages } from "../words/messages";
 import { KeyHelp, Palette } from "./palette";
 import { useShortcuts } from "./shortcuts";
 import { SignIn } from "./sign_in";
@@ -27,16 +28,16 @@ interface Entry {
 }
 
 const PAGES: Entry[] = [
-  { to: "/", name: "Home", icon: House },
-  { to: "/chat", name: "Chat", icon: MessageSquare },
+  { to: "/", name: messages.home, icon: House },
+  { to: "/chat", name: messages.chat, icon: MessageSquare },
 ];
 const BOARD: Entry[] = [
-  { to: "/tools", name: "Tools", icon: LayoutGrid },
-  { to: "/sources", name: "Sources", icon: Plug },
+  { to: "/tools", name: messages.tools, icon: LayoutGrid },
+  { to: "/sources", name: messages.sources, icon: Plug },
 ];
 const WORK: Entry[] = [
-  { to: "/runs", name: "Runs", icon: ListTree },
-  { to: "/approvals", name: "Approvals", icon: Inbox },
+  { to: "/runs", name: messages.runs, icon: ListTree },
+  { to: "/approvals", name: messages.approvals, icon: Inbox },
 ];
 const PHONE: Entry[] = [...PAGES, BOARD[0] as Entry, ...WORK];
 
@@ -54,7 +55,7 @@ export function Shell() {
   return (
     <>
       <a className="skip" href="#main">
-        Skip to content
+        {messages.skip}
       </a>
       <header className="bar">
         <Logo />
@@ -63,7 +64,7 @@ export function Shell() {
           <button
             type="button"
             className="icon-btn"
-            aria-label="Search"
+            aria-label={messages.search}
             onClick={() => setPaletteOpen(true)}
           >
             <Search className="i" aria-hidden="true" />
@@ -72,19 +73,19 @@ export function Shell() {
         </span>
       </header>
       <div className="app">
-        <aside className="side" aria-label="Board">
+        <aside className="side" aria-label={messages.board}>
           <div className="brand">
             <Logo />
             <div>Pegboard</div>
           </div>
           <button type="button" className="jump" onClick={() => setPaletteOpen(true)}>
             <Search className="i s" aria-hidden="true" />
-            <span>Search or go to</span>
+            <span>{messages.searchOrGo}</span>
             <kbd>Ctrl K</kbd>
           </button>
-          <Nav label="Pages" entries={PAGES} path={path} />
-          <Nav label="Board" entries={BOARD} path={path} />
-          <Nav label="Work" entries={WORK} path={path} />
+          <Nav label={messages.pages} entries={PAGES} path={path} />
+          <Nav label={messages.board} entries={BOARD} path={path} />
+          <Nav label={messages.work} entries={WORK} path={path} />
           <div className="me">
             <span className="face" aria-hidden="true">
               {(session?.caller || "?").charAt(0).toUpperCase()}
@@ -97,7 +98,7 @@ export function Shell() {
           <Outlet />
         </main>
       </div>
-      <nav className="tabs-phone" aria-label="Pages on a phone">
+      <nav className="tabs-phone" aria-label={messages.pagesOnPhone}>
         {PHONE.map((entry) => (
           <Item key={entry.to} entry={entry} path={path} />
         ))}
@@ -136,7 +137,7 @@ function WaitingCount() {
   return (
     <span className="count">
       {data.length >= 100 ? "99+" : data.length}
-      <span className="sr"> waiting</span>
+      <span className="sr"> {messages.waiting.toLowerCase()}</span>
     </span>
   );
 }
@@ -146,7 +147,7 @@ function ThemeButton() {
     <button
       type="button"
       className="icon-btn theme"
-      aria-label="Switch between light and dark"
+      aria-label={messages.switchTheme}
       onClick={switchTheme}
     >
       <span className="sun">

@@ -4,6 +4,7 @@ import { send } from "../api/client";
 import { sessionQuery } from "../api/queries";
 import { Dialog } from "../parts/dialog";
 import { Problem } from "../parts/states";
+import { messages } from "../words/messages";
 
 /** Asks for a token where the server wants one; what was being written stays. */
 export function SignIn() {
@@ -28,7 +29,7 @@ export function SignIn() {
   const isNeeded = isOut || (session?.sign_in_required === true && !session.signed_in);
   if (!isNeeded) return null;
   return (
-    <Dialog label="Sign in" onClose={() => undefined} className="sign-in">
+    <Dialog label={messages.signIn} onClose={() => undefined} className="sign-in">
       <form
         className="stack"
         onSubmit={(event) => {
@@ -36,10 +37,10 @@ export function SignIn() {
           signIn.mutate();
         }}
       >
-        <h2>Sign in</h2>
-        <p className="dim">This board wants a token. Whoever runs it can give you one.</p>
+        <h2>{messages.signIn}</h2>
+        <p className="dim">{messages.signInWhy}</p>
         <div className="field">
-          <label htmlFor="token">Token</label>
+          <label htmlFor="token">{messages.token}</label>
           <input
             id="token"
             className="in mono"
@@ -56,7 +57,7 @@ export function SignIn() {
             className="btn primary"
             disabled={signIn.isPending || token.trim() === ""}
           >
-            Sign in
+            {messages.signIn}
           </button>
         </div>
       </form>

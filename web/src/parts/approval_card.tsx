@@ -5,6 +5,7 @@ import { send } from "../api/client";
 import { ApiError } from "../api/errors";
 import { type Approval, approvalQuery, toolQuery } from "../api/queries";
 import { formatClock, formatDuration, titleOf } from "../words/format";
+import { messages } from "../words/messages";
 import { Json } from "./json";
 import { MarkIcon } from "./marks";
 import { SchemaForm } from "./schema_form";
@@ -14,14 +15,14 @@ type Decision = "approve" | "deny" | "edit";
 type Scope = "once" | "arguments" | "tool";
 
 const SCOPES: Record<Scope, string> = {
-  once: "This once",
-  arguments: "These arguments, in this chat",
-  tool: "This tool, in this chat",
+  once: messages.thisOnce,
+  arguments: messages.theseArguments,
+  tool: messages.thisTool,
 };
 const ALLOWS: Record<Scope, string> = {
-  once: "Approving allows this one call, with these arguments, once.",
-  arguments: "Approving allows calls with exactly these arguments until this chat ends.",
-  tool: "Approving allows any call of this tool until this chat ends.",
+  once: messages.allowsOnce,
+  arguments: messages.allowsArguments,
+  tool: messages.allowsTool,
 };
 
 /** The question of an approval as a title: "Refund: invoice 98, amount 3.96?" */
@@ -48,7 +49,8 @@ export function ApprovalCard({
 }) {
   const { data: approval, error } = useQuery(approvalQuery(id));
   if (error) return <Problem error={error} />;
-  if (!approval) return <section className="approve" aria-label="Approval" aria-busy="true" />;
+  if (!approval)
+    return <section className="approve" aria-label={messages.approval} aria-busy="true" />;
   return approval.state === "pending" ? (
     <OpenQuestion approval={approval} heading={Heading} />
   ) : (
@@ -100,16 +102,16 @@ function OpenQuestion({
   return (
     <section
       className="approve"
-      aria-label="Approval"
+      aria-label={messages.approval}
       onKeyDown={onKey}
       data-approval={approval.id}
     >
       <header>
         <MarkIcon mark="wait" />
-        {isEdited ? "Approve with other arguments" : "Needs your approval"}
+        {isEdited ? messages.approveWithOthers : messages.needsApproval}
         {approval.expires_at > 0 && (
           <span className="time">
-            Expires in {formatDuration(approval.expires_at * 1000 - Date.now())}
+            {messages.expiresIn(formatDuration(approval.expires_at * 1000 - Date.now()))}
           </span>
         )}
       </header>
@@ -127,7 +129,7 @@ function OpenQuestion({
         )}
         <div className="field">
           <label htmlFor={noteId}>
-            Note <span className="faint">optional, the caller reads it</span>
+            {messages.note} <span className="faint">{messages.noteHint}</span>
           </label>
           <input
             id={noteId}
@@ -153,11 +155,11 @@ function OpenQuestion({
                 onClick={() => answer("edit")}
               >
                 {changed.length === 1 && isShort(draft[changed[0] as string])
-                  ? `Approve with ${String(draft[changed[0] as string])}`
-                  : "Approve with these"}
+                  ? messages.approveWith(String(draft[changed[0] as string]))
+                  : messages.approveWithThese}
               </button>
               <button type="button" className="btn quiet" onClick={() => setEdited(false)}>
-                Back
+                {messages.back}
               </button>
             </>
           ) : (
@@ -169,7 +171,7 @@ function OpenQuestion({
                 disabled={decide.isPending}
                 onClick={() => answer("approve")}
               >
-                <Check className="i s" aria-hidden="true" /> Approve
+                <Check className="i s" aria-hidden="true" /> {messages.approve}
               </button>
               <button
                 type="button"
@@ -177,7 +179,7 @@ function OpenQuestion({
                 disabled={decide.isPending || !tool}
                 onClick={startEdit}
               >
-                <Pencil className="i s" aria-hidden="true" /> Edit
+                <Pencil className="i s" aria-hidden="true" /> {messages.edit}
               </button>
               <button
                 type="button"
@@ -185,12 +187,12 @@ function OpenQuestion({
                 disabled={decide.isPending}
                 onClick={() => answer("deny")}
               >
-                Deny
+                {messages.deny}
               </button>
               {(approval.scopes ?? []).length > 1 && (
                 <select
                   className="pick scope"
-                  aria-label="What approving allows"
+                  aria-label={messages.whatApprovingAllows}
                   value={scope}
                   onChange={(event) => setScope(event.target.value as Scope)}
                 >
@@ -233,7 +235,7 @@ export function ApprovalCards({ ids }: ApprovalsProps) {
       {waiting.length > 1 && (
         <div className="banner several">
           <MarkIcon mark="wait" />
-          {waiting.length} calls wait for you
+          {messages.callsWait(waiting.length)}
           <span className="acts">
             <button
               type="button"
@@ -241,7 +243,7 @@ export function ApprovalCards({ ids }: ApprovalsProps) {
               disabled={decide.isPending}
               onClick={() => decide.mutate("approve")}
             >
-              Approve all {waiting.length}
+              {messages.approveAll(waiting.length)}
             </button>
             <button
               type="button"
@@ -249,7 +251,7 @@ export function ApprovalCards({ ids }: ApprovalsProps) {
               disabled={decide.isPending}
               onClick={() => decide.mutate("deny")}
             >
-              Deny all
+              {messages.denyAll}
             </button>
           </span>
         </div>
@@ -266,7 +268,7 @@ export function ApprovalCards({ ids }: ApprovalsProps) {
 export function Arguments({ value }: { value: unknown }) {
   if (!value || typeof value !== "object" || Array.isArray(value)) return <Json value={value} />;
   const entries = Object.entries(value);
-  if (entries.length === 0) return <p className="faint">No arguments.</p>;
+  if (entries.length === 0) return <p className="faint">{messages.noArguments}</p>;
   return (
     <dl className="args">
       {entries.map(([key, item]) => (
@@ -288,12 +290,12 @@ export function Arguments({ value }: { value: unknown }) {
 }
 
 const DECIDED: Record<string, string> = {
-  approved: "Approved",
-  used: "Approved",
-  edited: "Approved with changes",
-  denied: "Denied",
-  expired: "Expired",
-  withdrawn: "Withdrawn",
+  approved: messages.approved,
+  used: messages.approved,
+  edited: messages.approvedChanged,
+  denied: messages.denied,
+  expired: messages.expired,
+  withdrawn: messages.withdrawn,
 };
 
 /** One line about a decision that was made: "Approved by local, 09:41". */
@@ -306,9 +308,9 @@ export function DecidedLine({ approval }: { approval: Approval }) {
       </span>
       <span>
         {approval.state === "expired"
-          ? "This question has expired. The call asks anew when it is made again."
-          : `${DECIDED[approval.state] ?? approval.state}${approval.decided_by ? ` by ${approval.decided_by}` : ""}${approval.decided_at ? `, ${formatClock(approval.decided_at)}` : ""}`}
-        {approval.grant && ", by an approval that stands in this chat"}
+          ? messages.questionExpired
+          : `${DECIDED[approval.state] ?? approval.state}${approval.decided_by ? messages.by(approval.decided_by) : ""}${approval.decided_at ? `, ${formatClock(approval.decided_at)}` : ""}`}
+        {approval.grant && messages.standing}
         {approval.note && ` · “${approval.note}”`}
       </span>
     </p>

@@ -3,6 +3,7 @@ import { memo, useEffect, useState } from "react";
 import type { CallPart } from "../stream/answers";
 import { reasonOf } from "../words/errors";
 import { formatDuration, titleOf } from "../words/format";
+import { messages } from "../words/messages";
 import { Json, layOut } from "./json";
 import { classOf, type Mark, MarkIcon, markOf } from "./marks";
 
@@ -52,7 +53,7 @@ function CallTime({ call, mark }: { call: CallPart; mark: Mark }) {
         ? formatDuration(passed)
         : ""
       : mark === "wait"
-        ? "waits for you"
+        ? messages.waitsForYou.toLowerCase()
         : mark === "off"
           ? call.state
           : call.durationMs > 0
@@ -70,8 +71,8 @@ function CallNote({ call: { retry, progress } }: { call: CallPart }) {
     <span className="call-note num">
       {retry && (
         <>
-          Try {retry.attempt} of {retry.most}, after: {reasonOf(retry.errorCode)}
-          {left > 0.5 && `; next in ${formatDuration(Math.ceil(left) * 1000)}`}
+          {messages.tryOf(retry.attempt, retry.most, reasonOf(retry.errorCode))}
+          {left > 0.5 && messages.nextIn(formatDuration(Math.ceil(left) * 1000))}
         </>
       )}
       {retry && progress && " · "}
@@ -86,18 +87,18 @@ function CallBody({ call }: { call: CallPart }) {
     <div className="body">
       {failed && (
         <p>
-          {call.state === "unknown" ? "The call went out, and no answer came back. " : ""}
-          {call.result || "No reason was given."}
+          {call.state === "unknown" ? `${messages.outcomeUnknown} ` : ""}
+          {call.result || messages.noReason}
         </p>
       )}
       <div className="io">
         <figure>
-          <figcaption>Arguments</figcaption>
+          <figcaption>{messages.arguments}</figcaption>
           <Json value={call.arguments ?? {}} />
         </figure>
         {!failed && (
           <figure>
-            <figcaption>Result</figcaption>
+            <figcaption>{messages.result}</figcaption>
             <Json value={call.result ? layOut(call.result) : "…"} />
           </figure>
         )}
@@ -135,17 +136,15 @@ export function CallGroup({ calls, titles, step, id }: CallGroupProps) {
     !isOpen && calls.length >= FOLDED_FROM && calls.every((call) => call.state === "completed");
   const spent = calls.reduce((sum, call) => sum + call.durationMs, 0);
   return (
-    <section className="calls" aria-label={step ? `Calls of ${step}` : "Calls"} id={id}>
+    <section className="calls" aria-label={step ? messages.callsOf(step) : messages.calls} id={id}>
       {step && <h3 className="of-step">{step}</h3>}
       {isFolded ? (
         <button type="button" className="call-row fold" onClick={() => setOpen(true)}>
           <span className="ok">
             <MarkIcon mark="ok" plain />
           </span>
-          <span className="what">
-            {calls.length} calls, {formatDuration(spent)}
-          </span>
-          <span className="time">Show them</span>
+          <span className="what">{messages.foldedCalls(calls.length, formatDuration(spent))}</span>
+          <span className="time">{messages.showThem}</span>
         </button>
       ) : (
         calls.map((call) => (

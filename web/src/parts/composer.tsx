@@ -1,6 +1,7 @@
 import { ArrowUp, Paperclip, Square, X } from "lucide-react";
 import { type KeyboardEvent, type ReactNode, useEffect, useRef, useState } from "react";
 import { type MessageFile, readFile } from "../stream/send_message";
+import { messages } from "../words/messages";
 
 /** When a message reaches an agent that works: after its answer, at its next step, or instead. */
 export type When = "queue" | "steer" | "stop";
@@ -71,7 +72,7 @@ export function Composer(props: ComposerProps) {
         type="file"
         multiple
         hidden
-        aria-label="Files"
+        aria-label={messages.files}
         onChange={(event) => {
           void attach(event.target.files ?? []);
           event.target.value = "";
@@ -80,7 +81,7 @@ export function Composer(props: ComposerProps) {
       <button
         type="button"
         className="icon-btn"
-        aria-label="Attach a file"
+        aria-label={messages.attach}
         onClick={() => picker.current?.click()}
       >
         <Paperclip className="i" aria-hidden="true" />
@@ -88,13 +89,13 @@ export function Composer(props: ComposerProps) {
     </>
   );
   const chips = files.length > 0 && (
-    <ul className="attached" aria-label="Files of this message">
+    <ul className="attached" aria-label={messages.filesOfMessage}>
       {files.map((file) => (
         <li key={file.name} className="tag">
           <span className="cut">{file.name}</span>
           <button
             type="button"
-            aria-label={`Remove ${file.name}`}
+            aria-label={messages.remove(file.name)}
             onClick={() => setFiles(files.filter((item) => item !== file))}
           >
             <X className="i s" aria-hidden="true" />
@@ -105,14 +106,14 @@ export function Composer(props: ComposerProps) {
   );
   const isStop = isWorking && text.trim() === "";
   const button = isStop ? (
-    <button className="send" type="button" aria-label="Stop" onClick={props.onStop}>
+    <button className="send" type="button" aria-label={messages.stop} onClick={props.onStop}>
       <Square className="i s fill" aria-hidden="true" />
     </button>
   ) : (
     <button
       className="send"
       type="submit"
-      aria-label="Send"
+      aria-label={messages.send}
       disabled={isBusy || text.trim() === ""}
     >
       <ArrowUp className="i" aria-hidden="true" />
@@ -152,13 +153,13 @@ export function Composer(props: ComposerProps) {
           {isWorking && !isStop && (
             <select
               className="pick when"
-              aria-label="When the agent reads it"
+              aria-label={messages.whenRead}
               value={when}
               onChange={(event) => setWhen(event.target.value as When)}
             >
-              <option value="queue">After this answer</option>
-              <option value="steer">At the next step</option>
-              <option value="stop">Stop, then send</option>
+              <option value="queue">{messages.afterAnswer}</option>
+              <option value="steer">{messages.atNextStep}</option>
+              <option value="stop">{messages.stopThenSend}</option>
             </select>
           )}
           {button}

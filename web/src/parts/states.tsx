@@ -3,6 +3,7 @@ import { type ReactNode, useEffect, useState } from "react";
 import { ApiError, Unreachable } from "../api/errors";
 import type { Connection } from "../stream/follow";
 import { formatClock } from "../words/format";
+import { messages } from "../words/messages";
 
 /** A grey picture of rows to come; nothing for the first 150 ms. */
 export function Skeleton({ rows = 4 }: { rows?: number }) {
@@ -13,7 +14,7 @@ export function Skeleton({ rows = 4 }: { rows?: number }) {
   }, []);
   if (!isShown) return null;
   return (
-    <div className="card sk" role="status" aria-label="Loading">
+    <div className="card sk" role="status" aria-label={messages.loading}>
       {Array.from({ length: rows * 2 }, (_, index) => (
         <i key={index} />
       ))}
@@ -61,14 +62,14 @@ interface FailureProps {
 export function Failure({ what, error, retry, missing }: FailureProps) {
   const seconds = useCountdown(error instanceof ApiError ? error.retryAfter : 0);
   if (error instanceof ApiError && error.status === 404 && missing)
-    return <Empty title={missing}>It does not exist, or it is not shared with you.</Empty>;
+    return <Empty title={missing}>{messages.notForYou}</Empty>;
   if (error instanceof ApiError && error.status === 403)
     return (
-      <Empty title="You may not do this">
+      <Empty title={messages.mayNot}>
         {error.missingScopes.length > 0 ? (
           <>
-            Your key lacks the scope <code>{error.missingScopes.join(", ")}</code>. Whoever runs
-            this board can give it to you.
+            {messages.lacksScope} <code>{error.missingScopes.join(", ")}</code>.{" "}
+            {messages.whoGivesIt}
           </>
         ) : (
           error.message
@@ -81,18 +82,17 @@ export function Failure({ what, error, retry, missing }: FailureProps) {
       actions={
         retry && (
           <button type="button" className="btn" onClick={retry} disabled={seconds > 0}>
-            <RotateCw className="i s" /> {seconds > 0 ? `Try again in ${seconds} s` : "Try again"}
+            <RotateCw className="i s" />{" "}
+            {seconds > 0 ? messages.tryAgainIn(seconds) : messages.tryAgain}
           </button>
         )
       }
     >
-      {error instanceof Unreachable
-        ? "The server does not answer. What is running goes on."
-        : error.message}
+      {error instanceof Unreachable ? messages.unreachable : error.message}
       {error instanceof ApiError && error.errorId && (
         <>
           <br />
-          <span className="mono faint">error {error.errorId}</span>
+          <span className="mono faint">{messages.errorId(error.errorId)}</span>
         </>
       )}
     </Empty>
@@ -117,7 +117,7 @@ export function Problem({ error }: { error: Error | null }) {
       <CircleX className="i s" aria-hidden="true" />
       <span>
         {error.message}
-        {error instanceof ApiError && error.errorId && ` (error ${error.errorId})`}
+        {error instanceof ApiError && error.errorId && ` (${messages.errorId(error.errorId)})`}
       </span>
     </p>
   );
@@ -131,17 +131,16 @@ export function ConnectionBanner({ connection }: { connection: Connection }) {
   return isAway ? (
     <div className="banner bad" role="alert">
       <CircleX className="i" aria-hidden="true" />
-      The server has not answered for 30 s. What you see is from{" "}
-      {formatClock(connection.since / 1000)}.
+      {messages.away(formatClock(connection.since / 1000))}
       <button type="button" className="btn sm" onClick={reconnect}>
-        Try again
+        {messages.tryAgain}
       </button>
     </div>
   ) : (
     <div className="banner" role="status">
-      Connection lost. Trying again in {connection.seconds} s. The work goes on.
+      {messages.lost(connection.seconds)}
       <button type="button" className="btn sm" onClick={reconnect}>
-        Now
+        {messages.reconnectNow}
       </button>
     </div>
   );

@@ -14,12 +14,13 @@ import { type Mark, MarkIcon } from "../../parts/marks";
 import { usePageTitle } from "../../parts/page_title";
 import { Failure, Skeleton } from "../../parts/states";
 import { formatWhen } from "../../words/format";
+import { messages } from "../../words/messages";
 
 /** What waits for a decision, what was decided, and one of them. */
 export function ApprovalsPage() {
   const { id = "" } = useParams({ strict: false });
   const { show = "" } = useSearch({ strict: false }) as { show?: string };
-  usePageTitle("Approvals");
+  usePageTitle(messages.approvals);
   const all = useQuery(approvalsQuery(""));
   const waiting = (all.data ?? []).filter((item) => item.state === "pending");
   const decided = (all.data ?? []).filter((item) => item.state !== "pending");
@@ -27,41 +28,39 @@ export function ApprovalsPage() {
   const chosen = id || shown[0]?.id || "";
   return (
     <div className="split" data-open={id !== "" || undefined}>
-      <section className="list" aria-label="Approvals">
+      <section className="list" aria-label={messages.approvals}>
         <div className="top">
           <div className="line">
-            <h1>Approvals</h1>
+            <h1>{messages.approvals}</h1>
           </div>
-          <nav className="seg" aria-label="Which approvals">
+          <nav className="seg" aria-label={messages.whichApprovals}>
             <Link
               to="/approvals"
               search={{}}
               aria-current={show !== "decided" ? "page" : undefined}
             >
-              Waiting {waiting.length > 0 ? waiting.length : ""}
+              {messages.waiting} {waiting.length > 0 ? waiting.length : ""}
             </Link>
             <Link
               to="/approvals"
               search={{ show: "decided" }}
               aria-current={show === "decided" ? "page" : undefined}
             >
-              Decided
+              {messages.decided}
             </Link>
           </nav>
         </div>
         {all.isPending && <Skeleton />}
         {all.error && (
           <Failure
-            what="The approvals could not be loaded"
+            what={messages.approvalsFailed}
             error={all.error}
             retry={() => void all.refetch()}
           />
         )}
         {all.isSuccess && shown.length === 0 && (
           <p className="dim quiet-row">
-            {show === "decided"
-              ? "Nothing was decided yet."
-              : "Nothing waits. A call that the policy asks about appears here."}
+            {show === "decided" ? messages.nothingDecided : messages.nothingWaits}
           </p>
         )}
         <div className="items">
@@ -73,7 +72,7 @@ export function ApprovalsPage() {
       {chosen ? (
         <Detail id={chosen} show={show} />
       ) : (
-        <section className="detail" aria-label="Question" />
+        <section className="detail" aria-label={messages.question} />
       )}
     </div>
   );
@@ -100,7 +99,7 @@ function Item({ item, show, isChosen }: { item: Approval; show: string; isChosen
       <span className="faint cut">
         {item.state === "pending"
           ? item.principal
-          : `${item.state}${item.decided_by ? ` by ${item.decided_by}` : ""}`}
+          : `${item.state}${item.decided_by ? messages.by(item.decided_by) : ""}`}
       </span>
       <span className="side-tag faint num">{formatWhen(item.decided_at || item.created_at)}</span>
     </Link>
@@ -113,34 +112,34 @@ function Detail({ id, show }: { id: string; show: string }) {
   const explain = useQuery({ ...explainQuery(item?.tool ?? ""), enabled: item !== undefined });
   const conversation = item?.conversation;
   return (
-    <section className="detail" aria-label="Question">
+    <section className="detail" aria-label={messages.question}>
       <div className="in-col narrow">
         <Link className="back" to="/approvals" search={{ show: show || undefined }}>
-          <ChevronLeft className="i" aria-hidden="true" /> Approvals
+          <ChevronLeft className="i" aria-hidden="true" /> {messages.approvals}
         </Link>
         {approval.error && (
           <Failure
-            what="The approval could not be loaded"
-            missing="There is no such approval"
+            what={messages.approvalFailed}
+            missing={messages.noApproval}
             error={approval.error}
           />
         )}
         {item && (
           <>
             <p className="desc">
-              <b>{item.principal}</b> wants to call <code>{item.tool}</code>.
+              <b>{item.principal}</b> {messages.wantsToCall} <code>{item.tool}</code>.
             </p>
             <ApprovalCard key={id} id={id} heading="h1" />
             {item.state !== "pending" && (
               <section className="card padded">
-                <h2>What it sends</h2>
+                <h2>{messages.whatItSends}</h2>
                 <Arguments value={item.edited ?? item.arguments} />
               </section>
             )}
             {explain.data && (
               <section className="card">
                 <header>
-                  <h2>Why you are asked</h2>
+                  <h2>{messages.whyAsked}</h2>
                 </header>
                 <Checks checks={explain.data.checks} />
               </section>
@@ -148,15 +147,15 @@ function Detail({ id, show }: { id: string; show: string }) {
             {item.run_id && (
               <section className="card">
                 <header>
-                  <h2>Where it comes from</h2>
+                  <h2>{messages.whereFrom}</h2>
                 </header>
                 <ul className="rows">
                   {conversation && (
                     <li className="go">
                       <Link to="/chat/$id" params={{ id: conversation }}>
                         <div className="t">
-                          <b>{item.conversation_title || "Open the chat"}</b>
-                          <span>The chat that asks</span>
+                          <b>{item.conversation_title || messages.openChat}</b>
+                          <span>{messages.chatThatAsks}</span>
                         </div>
                       </Link>
                     </li>
@@ -168,7 +167,7 @@ function Detail({ id, show }: { id: string; show: string }) {
                       search={{ step: item.node_id }}
                     >
                       <div className="t">
-                        <b>Open the run</b>
+                        <b>{messages.openRun}</b>
                         <span className="cut mono">{item.run_id}</span>
                       </div>
                     </Link>

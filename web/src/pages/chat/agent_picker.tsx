@@ -1,5 +1,6 @@
 import { useQuery } from "@tanstack/react-query";
 import { agentsQuery } from "../../api/queries";
+import { messages } from "../../words/messages";
 
 /** Which agent answers: Auto first; nothing where the board has no agents of its own. */
 export function AgentPicker({
@@ -14,15 +15,15 @@ export function AgentPicker({
   return (
     <select
       className="pick"
-      aria-label="Agent"
+      aria-label={messages.agent}
       value={value}
       onChange={(event) => onChange(event.target.value)}
     >
-      <option value="">Auto</option>
+      <option value="">{messages.auto}</option>
       {agents.map((agent) => (
         <option key={agent.name} value={agent.name} disabled={Boolean(agent.unavailable)}>
           {agent.name}
-          {agent.unavailable ? " (unavailable)" : ""}
+          {agent.unavailable ? messages.unavailable : ""}
         </option>
       ))}
     </select>

@@ -3,6 +3,7 @@ import { Download, X } from "lucide-react";
 import { filesQuery } from "../../api/queries";
 import { Dialog } from "../../parts/dialog";
 import { Empty } from "../../parts/states";
+import { messages } from "../../words/messages";
 import { downloadAddress, viewAddress } from "./file_addresses";
 
 interface ArtifactProps {
@@ -28,17 +29,17 @@ export function Artifact({ conversation, path, onClose }: ArtifactProps) {
             className="icon-btn"
             href={downloadAddress(conversation, path)}
             download
-            aria-label="Download"
+            aria-label={messages.download}
           >
             <Download className="i" aria-hidden="true" />
           </a>
-          <button type="button" className="icon-btn" aria-label="Close" onClick={onClose}>
+          <button type="button" className="icon-btn" aria-label={messages.close} onClick={onClose}>
             <X className="i" aria-hidden="true" />
           </button>
         </span>
       </header>
       {isMissing ? (
-        <Empty title="There is no such file">It may have been deleted since.</Empty>
+        <Empty title={messages.noFile}>{messages.fileDeleted}</Empty>
       ) : (
         <iframe
           title={path}

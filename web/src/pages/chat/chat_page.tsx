@@ -4,6 +4,7 @@ import { Plus } from "lucide-react";
 import { conversationsQuery } from "../../api/queries";
 import { usePageTitle } from "../../parts/page_title";
 import { isToday } from "../../words/format";
+import { messages } from "../../words/messages";
 import { StartComposer } from "./start_composer";
 import { Thread } from "./thread";
 
@@ -24,19 +25,19 @@ function Conversations({ chosen, text }: { chosen: string; text: string }) {
   const list = useInfiniteQuery(conversationsQuery(text));
   const all = list.data?.pages.flatMap((page) => page.conversations) ?? [];
   const groups = [
-    { name: "Today", items: all.filter((item) => isToday(item.updated_at)) },
-    { name: "Earlier", items: all.filter((item) => !isToday(item.updated_at)) },
+    { name: messages.today, items: all.filter((item) => isToday(item.updated_at)) },
+    { name: messages.earlier, items: all.filter((item) => !isToday(item.updated_at)) },
   ].filter((group) => group.items.length > 0);
   return (
-    <aside className="talks" aria-label="Conversations">
+    <aside className="talks" aria-label={messages.conversations}>
       <Link to="/chat" className="btn">
-        <Plus className="i s" aria-hidden="true" /> New chat
+        <Plus className="i s" aria-hidden="true" /> {messages.newChat}
       </Link>
       <input
         className="in"
         type="search"
-        aria-label="Find a conversation"
-        placeholder="Find a conversation"
+        aria-label={messages.findConversation}
+        placeholder={messages.findConversation}
         defaultValue={text}
         onChange={(event) => {
           const search = { q: event.target.value || undefined };
@@ -55,19 +56,17 @@ function Conversations({ chosen, text }: { chosen: string; text: string }) {
               params={{ id: item.id }}
               aria-current={item.id === chosen ? "page" : undefined}
             >
-              <span className="cut">{item.title || "Conversation"}</span>
+              <span className="cut">{item.title || messages.conversation}</span>
             </Link>
           ))}
         </section>
       ))}
       {list.isSuccess && all.length === 0 && (
-        <p className="faint nothing">
-          {text ? "No conversation says this." : "Nobody has asked yet."}
-        </p>
+        <p className="faint nothing">{text ? messages.noneSays : messages.nobodyAsked}</p>
       )}
       {list.hasNextPage && (
         <button type="button" className="btn quiet" onClick={() => void list.fetchNextPage()}>
-          Show older
+          {messages.showOlder}
         </button>
       )}
     </aside>
@@ -75,13 +74,13 @@ function Conversations({ chosen, text }: { chosen: string; text: string }) {
 }
 
 function NewChat() {
-  usePageTitle("New chat");
+  usePageTitle(messages.newChat);
   const { tool } = useSearch({ strict: false }) as { tool?: string };
   return (
-    <section className="thread new" aria-label="New chat">
+    <section className="thread new" aria-label={messages.newChat}>
       <div className="hero">
-        <h1>What should the board do?</h1>
-        <StartComposer draftKey="chat" autoFocus initial={tool ? `Use ${tool} to ` : ""} />
+        <h1>{messages.ask}</h1>
+        <StartComposer draftKey="chat" autoFocus initial={tool ? messages.useTool(tool) : ""} />
       </div>
     </section>
   );

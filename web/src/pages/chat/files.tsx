@@ -3,6 +3,7 @@ import { Link } from "@tanstack/react-router";
 import { Download, Eye, FileText, Paperclip } from "lucide-react";
 import { type Exchange, filesQuery } from "../../api/queries";
 import { formatBytes, formatFull, formatWhen } from "../../words/format";
+import { messages } from "../../words/messages";
 import { downloadAddress, isViewable } from "./file_addresses";
 
 /** The files of a conversation, each to download; nothing where there are none. */
@@ -13,12 +14,12 @@ export function Files({ id }: { id: string }) {
   return (
     <>
       <button type="button" className="btn quiet sm" popoverTarget="chat-files">
-        <FileText className="i s" aria-hidden="true" /> Files
+        <FileText className="i s" aria-hidden="true" /> {messages.files}
         <span className="num faint">{files.length}</span>
       </button>
       <div id="chat-files" popover="auto" className="menu files">
-        <h2>Files</h2>
-        <ul aria-label="Files of this conversation">
+        <h2>{messages.files}</h2>
+        <ul aria-label={messages.filesOfConversation}>
           {files.map((file) => (
             <li key={file.path}>
               <a
@@ -38,7 +39,7 @@ export function Files({ id }: { id: string }) {
                   params={{ id }}
                   search={(before) => ({ ...before, view: file.path })}
                   className="icon-btn"
-                  aria-label={`View ${file.path}`}
+                  aria-label={messages.view(file.path)}
                 >
                   <Eye className="i s" aria-hidden="true" />
                 </Link>
@@ -46,7 +47,7 @@ export function Files({ id }: { id: string }) {
             </li>
           ))}
         </ul>
-        {data?.has_more && <p className="faint nothing">More files are not listed.</p>}
+        {data?.has_more && <p className="faint nothing">{messages.moreFiles}</p>}
       </div>
     </>
   );
@@ -61,11 +62,11 @@ export function MessageFiles({ exchange }: { exchange: Exchange }) {
   if (exchange.files.length === 0) return null;
   const paths = new Set(data?.files.map((file) => file.path));
   return (
-    <ul className="attached came" aria-label="Files of this message">
+    <ul className="attached came" aria-label={messages.filesOfMessage}>
       {exchange.files.map((file) => (
         <li key={file.name}>
           {data && !data.has_more && !paths.has(file.name) ? (
-            <span className="tag" title="It is no longer there.">
+            <span className="tag" title={messages.fileGone}>
               <Chip name={file.name} size={file.size} />
             </span>
           ) : (

@@ -4,6 +4,7 @@ import type { Schema } from "../../api/client";
 import { send } from "../../api/client";
 import { Problem } from "../../parts/states";
 import { formatFull } from "../../words/format";
+import { messages } from "../../words/messages";
 
 interface GrantsProps {
   conversation: string;
@@ -19,25 +20,27 @@ export function Grants({ conversation, grants }: GrantsProps) {
   });
   if (grants.length === 0) return null;
   return (
-    <section className="grants" aria-label="Approved for this chat">
+    <section className="grants" aria-label={messages.approvedForChat}>
       {grants.map((grant) => (
         <span
           key={grant.id}
           className="tag wait"
-          title={`By ${grant.granted_by}, ${formatFull(grant.granted_at)}`}
+          title={messages.grantedBy(grant.granted_by, formatFull(grant.granted_at))}
         >
           <ShieldCheck className="i s" aria-hidden="true" />
           <span className="cut">
             {grant.tool}
-            {grant.scope === "arguments" ? `: ${shorten(grant.arguments)}` : ": any call"}
+            {grant.scope === "arguments"
+              ? `: ${shorten(grant.arguments)}`
+              : `: ${messages.anyCall}`}
           </span>
           <button
             type="button"
-            aria-label={`Revoke ${grant.tool}`}
+            aria-label={messages.revokeTool(grant.tool)}
             disabled={revoke.isPending}
             onClick={() => revoke.mutate(grant.id)}
           >
-            Revoke <X className="i s" aria-hidden="true" />
+            {messages.revoke} <X className="i s" aria-hidden="true" />
           </button>
         </span>
       ))}

@@ -1,5 +1,6 @@
 import { useQuery } from "@tanstack/react-query";
 import { modelsQuery } from "../../api/queries";
+import { messages } from "../../words/messages";
 
 interface ModelPickerProps {
   value: string;
@@ -14,15 +15,15 @@ export function ModelPicker({ value, onChange }: ModelPickerProps) {
   return (
     <select
       className="pick"
-      aria-label="Model"
+      aria-label={messages.model}
       value={value}
       onChange={(event) => onChange(event.target.value)}
     >
-      <option value="">Default model</option>
+      <option value="">{messages.defaultModel}</option>
       {models.map((model) => (
         <option key={model.name} value={model.name}>
           {model.title}
-          {model.role === "fast" ? " (fast)" : ""}
+          {model.role === "fast" ? messages.fast : ""}
         </option>
       ))}
       {!isListed && <option value={value}>{value}</option>}

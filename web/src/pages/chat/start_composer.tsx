@@ -5,6 +5,7 @@ import { sessionQuery } from "../../api/queries";
 import { Composer, type When } from "../../parts/composer";
 import { Problem } from "../../parts/states";
 import { type MessageFile, sendMessage } from "../../stream/send_message";
+import { messages } from "../../words/messages";
 import { AgentPicker } from "./agent_picker";
 import { ModelPicker } from "./model_picker";
 
@@ -26,9 +27,9 @@ export function StartComposer({ draftKey, autoFocus, initial, examples = [] }: S
   if (session && !session.model_configured)
     return (
       <div className="card empty">
-        <h2>No model is set</h2>
+        <h2>{messages.noModel}</h2>
         <p>
-          Set <code>PEGBOARD_MODEL</code> to chat. Tools, plans and runs work without it.
+          {messages.set} <code>PEGBOARD_MODEL</code> {messages.noModelWhy}
         </p>
       </div>
     );
@@ -54,8 +55,8 @@ export function StartComposer({ draftKey, autoFocus, initial, examples = [] }: S
   return (
     <>
       <Composer
-        label="Ask the board"
-        placeholder="Ask, or describe a job"
+        label={messages.askTheBoard}
+        placeholder={messages.askOrDescribe}
         draftKey={draftKey}
         autoFocus={autoFocus}
         initial={initial}

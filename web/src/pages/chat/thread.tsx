@@ -11,6 +11,7 @@ import type { Answer, CallPart } from "../../stream/answers";
 import { useConversation } from "../../stream/use_conversation";
 import { useFollowing } from "../../stream/use_following";
 import { formatDuration, formatNumber } from "../../words/format";
+import { messages } from "../../words/messages";
 import { Artifact } from "./artifact";
 import { Files } from "./files";
 import { Grants } from "./grants";
@@ -26,7 +27,7 @@ export function Thread({ id }: { id: string }) {
   const { answers, connection, error } = useConversation(id);
   const { data: tools = [] } = useQuery(toolsQuery);
   const titles = useMemo(() => new Map(tools.map((tool) => [tool.name, tool.title])), [tools]);
-  const title = conversation.data?.title || "Conversation";
+  const title = conversation.data?.title || messages.conversation;
   usePageTitle(title);
 
   const exchanges = useMemo(
@@ -51,11 +52,11 @@ export function Thread({ id }: { id: string }) {
 
   if (conversation.error)
     return (
-      <section className="thread" aria-label="Conversation">
+      <section className="thread" aria-label={messages.conversation}>
         <div className="page">
           <Failure
-            what="The conversation could not be loaded"
-            missing="There is no such conversation"
+            what={messages.conversationFailed}
+            missing={messages.noConversation}
             error={conversation.error}
             retry={() => void conversation.refetch()}
           />
@@ -63,9 +64,9 @@ export function Thread({ id }: { id: string }) {
       </section>
     );
   return (
-    <section className="thread" aria-label="Conversation">
+    <section className="thread" aria-label={messages.conversation}>
       <div className="thread-top">
-        <Link to="/chat" className="icon-btn back-btn" aria-label="All conversations">
+        <Link to="/chat" className="icon-btn back-btn" aria-label={messages.allConversations}>
           <ChevronLeft className="i" aria-hidden="true" />
         </Link>
         <h1 className="cut">{title}</h1>
@@ -79,7 +80,7 @@ export function Thread({ id }: { id: string }) {
                 ?.scrollIntoView({ block: "center", behavior: "smooth" })
             }
           >
-            <MarkIcon mark="wait" small /> Waits for you
+            <MarkIcon mark="wait" small /> {messages.waitsForYou}
           </button>
         )}
         <span className="push">
@@ -89,7 +90,7 @@ export function Thread({ id }: { id: string }) {
               to="/runs/$id"
               params={{ id: lastAnswer.runId }}
               className="icon-btn"
-              aria-label="Open the run"
+              aria-label={messages.openRun}
             >
               <ListTree className="i" aria-hidden="true" />
             </Link>
@@ -103,7 +104,7 @@ export function Thread({ id }: { id: string }) {
         {conversation.isPending && <Skeleton rows={3} />}
         {exchanges.length > most && (
           <button type="button" className="btn quiet" onClick={() => setMost(most + MOST_TURNS)}>
-            Show earlier messages
+            {messages.showEarlier}
           </button>
         )}
         {exchanges.slice(-most).map((exchange) => (
@@ -113,7 +114,7 @@ export function Thread({ id }: { id: string }) {
             answer={answers.get(exchange.id)}
             titles={titles}
             isLast={exchange === exchanges.at(-1)}
-            agent={conversation.data?.agent || "Auto"}
+            agent={conversation.data?.agent || messages.auto}
           />
         ))}
         {error && <Problem error={error} />}
@@ -121,7 +122,7 @@ export function Thread({ id }: { id: string }) {
       <div className="dock">
         {scroll.isAway && (
           <button type="button" className="btn sm newest" onClick={scroll.toEnd}>
-            Newest <ArrowDown className="i s" aria-hidden="true" />
+            {messages.newest} <ArrowDown className="i s" aria-hidden="true" />
           </button>
         )}
         <ConnectionBanner connection={connection} />
@@ -149,9 +150,9 @@ export function findBranch(exchanges: readonly Exchange[], head: string): Exchan
 }
 
 const PHASES: Record<string, string> = {
-  route: "Thinking",
-  plan: "Making a plan",
-  judge: "Checking what was found",
+  route: messages.thinking,
+  plan: messages.makingPlan,
+  judge: messages.checking,
 };
 
 /** The line that says what happens now; a screen reader reads it, not the text that streams. */
@@ -162,14 +163,14 @@ function Live({ answer }: { answer: Answer | undefined }) {
   const isWriting = answer?.parts.at(-1)?.kind === "text";
   const phase = PHASES[answer?.phase ?? ""];
   const word = isWaiting
-    ? "Waits for you"
+    ? messages.waitsForYou
     : phase
       ? phase
       : isCalling
-        ? "Working"
+        ? messages.working
         : isWriting
-          ? "Writing"
-          : "Thinking";
+          ? messages.writing
+          : messages.thinking;
   const tokens = (answer?.inputTokens ?? 0) + (answer?.outputTokens ?? 0);
   return (
     <div className="live">
@@ -178,13 +179,13 @@ function Live({ answer }: { answer: Answer | undefined }) {
       </span>
       <span role="status">
         {word}
-        <span className="far">. You can leave: the work goes on.</span>
+        <span className="far">{messages.youCanLeave}</span>
       </span>
       <span className="cost num">
         {answer &&
           answer.startedAt > 0 &&
           formatDuration(Math.max(0, now - answer.startedAt * 1000))}
-        {tokens > 0 && <span className="far"> · {formatNumber(tokens)} tokens</span>}
+        {tokens > 0 && <span className="far"> · {messages.tokens(formatNumber(tokens))}</span>}
         {answer && answer.cost > 0 && ` · $${answer.cost.toFixed(3)}`}
       </span>
     </div>

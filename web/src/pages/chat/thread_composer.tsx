@@ -4,6 +4,7 @@ import { send } from "../../api/client";
 import { Composer, type When } from "../../parts/composer";
 import { Problem } from "../../parts/states";
 import { type MessageFile, sendMessage } from "../../stream/send_message";
+import { messages } from "../../words/messages";
 import { AgentPicker } from "./agent_picker";
 import { ModelPicker } from "./model_picker";
 
@@ -54,8 +55,8 @@ export function ThreadComposer({ id, agent, model, isWorking, onSent }: ThreadCo
       <Problem error={error ?? stop.error ?? pick.error} />
       <Composer
         isSlim
-        label="Message"
-        placeholder={isWorking ? "Add something" : "Ask further"}
+        label={messages.message}
+        placeholder={isWorking ? messages.addSomething : messages.askFurther}
         draftKey={`chat-${id}`}
         isBusy={isBusy}
         isWorking={isWorking}

@@ -6,6 +6,7 @@ import { API } from "../../api/address";
 import { send } from "../../api/client";
 import { Dialog } from "../../parts/dialog";
 import { Problem } from "../../parts/states";
+import { messages } from "../../words/messages";
 
 /** Rename, download or delete a conversation. */
 export function ThreadMenu({ id, title }: { id: string; title: string }) {
@@ -30,7 +31,12 @@ export function ThreadMenu({ id, title }: { id: string; title: string }) {
   });
   return (
     <>
-      <button type="button" className="icon-btn" aria-label="More" popoverTarget="chat-more">
+      <button
+        type="button"
+        className="icon-btn"
+        aria-label={messages.more}
+        popoverTarget="chat-more"
+      >
         <Ellipsis className="i" aria-hidden="true" />
       </button>
       <div id="chat-more" popover="auto" className="menu">
@@ -42,13 +48,13 @@ export function ThreadMenu({ id, title }: { id: string; title: string }) {
             setOpen("rename");
           }}
         >
-          Rename
+          {messages.rename}
         </button>
         <a href={`${API}/conversations/${id}/export?format=markdown`} download>
-          Download as Markdown
+          {messages.asMarkdown}
         </a>
         <a href={`${API}/conversations/${id}/export`} download>
-          Download as JSON
+          {messages.asJson}
         </a>
         <button
           type="button"
@@ -56,11 +62,11 @@ export function ThreadMenu({ id, title }: { id: string; title: string }) {
           popoverTarget="chat-more"
           onClick={() => setOpen("delete")}
         >
-          Delete
+          {messages.delete}
         </button>
       </div>
       {open === "rename" && (
-        <Dialog label="Rename the conversation" onClose={() => setOpen("")}>
+        <Dialog label={messages.renameConversation} onClose={() => setOpen("")}>
           <form
             className="stack"
             onSubmit={(event) => {
@@ -68,10 +74,10 @@ export function ThreadMenu({ id, title }: { id: string; title: string }) {
               rename.mutate();
             }}
           >
-            <h2>Rename the conversation</h2>
+            <h2>{messages.renameConversation}</h2>
             <input
               className="in"
-              aria-label="Title"
+              aria-label={messages.title}
               value={name}
               onChange={(event) => setName(event.target.value)}
             />
@@ -82,22 +88,20 @@ export function ThreadMenu({ id, title }: { id: string; title: string }) {
                 className="btn primary"
                 disabled={name.trim() === "" || rename.isPending}
               >
-                Rename
+                {messages.rename}
               </button>
               <button type="button" className="btn quiet" onClick={() => setOpen("")}>
-                Cancel
+                {messages.cancel}
               </button>
             </div>
           </form>
         </Dialog>
       )}
       {open === "delete" && (
-        <Dialog label="Delete the conversation" onClose={() => setOpen("")}>
+        <Dialog label={messages.deleteConversation} onClose={() => setOpen("")}>
           <div className="stack">
-            <h2>Delete “{title}”?</h2>
-            <p className="dim">
-              Its messages and answers are removed. Calls that were made stay in the record.
-            </p>
+            <h2>{messages.deleteQuestion(title)}</h2>
+            <p className="dim">{messages.deleteWhat}</p>
             <Problem error={remove.error} />
             <div className="acts">
               <button
@@ -106,10 +110,10 @@ export function ThreadMenu({ id, title }: { id: string; title: string }) {
                 disabled={remove.isPending}
                 onClick={() => remove.mutate()}
               >
-                Delete
+                {messages.delete}
               </button>
               <button type="button" className="btn quiet" onClick={() => setOpen("")}>
-                Keep it
+                {messages.keepIt}
               </button>
             </div>
           </div>

@@ -13,6 +13,7 @@ import { Problem } from "../../parts/states";
 import type { Answer, CallPart, Part } from "../../stream/answers";
 import { sendMessage } from "../../stream/send_message";
 import { formatFull } from "../../words/format";
+import { messages } from "../../words/messages";
 import { MessageFiles } from "./files";
 
 interface TurnProps {
@@ -34,7 +35,7 @@ export const Turn = memo(function Turn({ exchange, answer, titles, isLast, agent
         <Said exchange={exchange} isLast={isLast} />
         <MessageFiles exchange={exchange} />
         {isQueued && <Queued exchange={exchange} />}
-        {isSteered && <p className="faint sent-note">Reached the agent while it worked</p>}
+        {isSteered && <p className="faint sent-note">{messages.reachedAgent}</p>}
       </div>
       {!isQueued && !isSteered && (
         <AnswerView
@@ -72,7 +73,7 @@ function Said({ exchange, isLast }: { exchange: Exchange; isLast: boolean }) {
       >
         <textarea
           className="in"
-          aria-label="Change the message"
+          aria-label={messages.changeMessage}
           rows={Math.min(8, Math.max(2, draft.split("\n").length))}
           value={draft}
           onChange={(event) => setDraft(event.target.value)}
@@ -80,10 +81,10 @@ function Said({ exchange, isLast }: { exchange: Exchange; isLast: boolean }) {
         <Problem error={change.error} />
         <div className="acts">
           <button type="submit" className="btn primary sm" disabled={change.isPending}>
-            Send
+            {messages.send}
           </button>
           <button type="button" className="btn quiet sm" onClick={() => setDraft(null)}>
-            Cancel
+            {messages.cancel}
           </button>
         </div>
       </form>
@@ -97,7 +98,7 @@ function Said({ exchange, isLast }: { exchange: Exchange; isLast: boolean }) {
         <button
           type="button"
           className="icon-btn small"
-          aria-label="Change the message"
+          aria-label={messages.changeMessage}
           onClick={() => setDraft(exchange.text)}
         >
           <Pencil className="i s" aria-hidden="true" />
@@ -117,9 +118,9 @@ function Queued({ exchange }: { exchange: Exchange }) {
   });
   return (
     <p className="faint sent-note">
-      Waits for the answer in progress
+      {messages.waitsForAnswer}
       <button type="button" className="btn quiet sm" onClick={() => withdraw.mutate()}>
-        Withdraw
+        {messages.withdraw}
       </button>
     </p>
   );
@@ -131,11 +132,11 @@ function AnswerView({ exchange, answer, titles, isLast, agent }: TurnProps) {
   const error = answer?.error ?? readError(exchange);
   const last = answer?.parts.at(-1);
   return (
-    <article className="answer" aria-label="Answer" aria-busy={isWorking}>
+    <article className="answer" aria-label={messages.answer} aria-busy={isWorking}>
       <div className="by">
         <Logo />
         <b>{agent}</b>
-        {answer && answer.plan.length > 0 && <span>made a plan of {answer.plan.length} steps</span>}
+        {answer && answer.plan.length > 0 && <span>{messages.madePlan(answer.plan.length)}</span>}
       </div>
       {answer && answer.plan.length > 0 && <Plan steps={answer.plan} message={exchange.id} />}
       {groups.map((group) =>
@@ -166,13 +167,15 @@ function AnswerView({ exchange, answer, titles, isLast, agent }: TurnProps) {
         <div className="banner bad" role="alert">
           <MarkIcon mark="bad" />
           <span>
-            {error?.message || "The answer failed."}
-            {error?.errorId && <span className="mono faint"> error {error.errorId}</span>}
+            {error?.message || messages.answerFailed}
+            {error?.errorId && (
+              <span className="mono faint"> {messages.errorId(error.errorId)}</span>
+            )}
           </span>
           {isLast && <Again exchange={exchange} />}
         </div>
       )}
-      {exchange.state === "cancelled" && <p className="faint">Stopped.</p>}
+      {exchange.state === "cancelled" && <p className="faint">{messages.stopped}</p>}
     </article>
   );
 }
@@ -191,7 +194,7 @@ function Again({ exchange }: { exchange: Exchange }) {
       disabled={again.isPending}
       onClick={() => again.mutate()}
     >
-      Try again
+      {messages.tryAgain}
     </button>
   );
 }
