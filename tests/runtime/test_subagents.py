@@ -14,6 +14,7 @@ from tests.features.conversations.made import ask, text_of
 from pegboard import Pegboard, ToolContext, exports, tool
 from pegboard.core.graph import Graph, Node
 from pegboard.core.model_messages import ModelUsage, SystemMessage, ToolMessage, UserMessage
+from pegboard.core.ports.call_stores import HistoryQuery
 from pegboard.core.principal import LOCAL, Principal
 from pegboard.errors import ApprovalRequired, ToolFailed, Unavailable
 from pegboard.runtime.agent import Agent
@@ -58,6 +59,9 @@ def web_search(query: str, ctx: ToolContext[Any]) -> dict[str, Any]:
 def document_reader(url: str) -> str:
     """Read a document."""
     return "text"
+
+
+COSTLY = ModelUsage(requests=1, input_tokens=8, output_tokens=2)
 
 
 @asynccontextmanager
@@ -263,6 +267,26 @@ async def test_a_failure_of_its_run_is_a_failure_of_the_call(error: Any, kind: A
 
     assert isinstance(result.error, kind)
     assert "research_agent" in result.text
+
+
+@pytest.mark.parametrize(
+    ("turns", "config", "tokens"),
+    [
+        ([Turn(text="x", usage=COSTLY)] * 4, {}, 40),
+        ([Turn(text="", calls=SEARCH.calls, usage=COSTLY)] * 2, {"max_iterations": 2}, 20),
+    ],
+    ids=["no object", "a limit"],
+)
+async def test_what_a_failed_answer_has_used_is_recorded(
+    turns: Any, config: dict[str, Any], tokens: int
+) -> None:
+    async with a_board(*turns, **config) as (board, _):
+        result = await board.call("research_agent", GIVEN)
+        records = (await board.history.calls(HistoryQuery(tool="research_agent"))).calls
+
+    assert isinstance(result.error, ToolFailed)
+    assert (result.meta.tokens, result.meta.model) == (tokens, "gpt-4")
+    assert [(item["status"], item["tokens"]) for item in records] == [("failed", tokens)]
 
 
 async def test_it_remembers_its_answers_within_a_conversation() -> None:

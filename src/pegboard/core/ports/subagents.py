@@ -41,6 +41,7 @@ class SubagentAnswer:
 
     Attributes:
         value: The object that fits the schema; None without one.
+        failure: Why there is no answer; empty when there is one.
         tokens: Input and output of its model.
         cached_tokens: Of these, the ones that the provider read from its cache.
         cost: US dollars; None where it is not known.
@@ -48,6 +49,7 @@ class SubagentAnswer:
 
     text: str
     value: Mapping[str, Any] | None = None
+    failure: str = ""
     model: str = ""
     tokens: int = 0
     cached_tokens: int = 0

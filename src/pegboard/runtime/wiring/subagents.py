@@ -36,7 +36,6 @@ from pegboard.errors import (
     ApprovalRequired,
     PegboardError,
     ToolArgumentError,
-    ToolFailed,
     Unavailable,
 )
 from pegboard.execution.emitter import Emitter
@@ -162,19 +161,21 @@ class BoardSubagents:
         key = (task.agent, ctx.principal.owner, task.conversation)
         earlier = self._known.get(key, ()) if task.conversation else ()
         result = await self._execute(task, ctx, model, earlier)
-        output = _read_output(task.agent, result)
+        failure = _find_failure(task.agent, result)
+        output: Mapping[str, Any] = (result.nodes[0].output if result.nodes else None) or {}
         usage = convert(output.get("usage") or {}, ModelUsage)
         text = str(output.get("text", ""))
         value: Mapping[str, Any] | None = None
-        if task.output_schema is not None:
-            value, more = await _as_object(task, text, model)
+        if task.output_schema is not None and not failure:
+            value, more, failure = await _as_object(task, text, model)
             usage += more
-        if task.conversation:
+        if task.conversation and not failure:
             new = [read_message(item) for item in output.get("messages") or ()]
             self._remember(key, (*earlier, UserMessage(text=task.message), *new))
         return SubagentAnswer(
             text=text,
             value=value,
+            failure=failure,
             model=model.name,
             tokens=usage.input_tokens + usage.output_tokens,
             cached_tokens=usage.cached_tokens,
@@ -259,15 +260,15 @@ def _run_id_for(ctx: ToolContext[Any]) -> str:
     return f"r_{sha256(basis.encode()).hexdigest()[:24]}"
 
 
-def _read_output(agent: str, result: RunResult) -> Mapping[str, Any]:
-    """The output of an agent that has answered.
+def _find_failure(agent: str, result: RunResult) -> str:
+    """Why an agent has not answered; empty when it has.
 
     Raises:
         ApprovalRequired: It waits for an approval.
-        ToolFailed: It failed; says why.
+        Unavailable: A later try may help.
     """
     if result.state is NodeState.COMPLETED:
-        return result.output
+        return ""
     if result.pending:
         pending = result.pending[0]
         raise ApprovalRequired(agent, pending.message, approval_id=pending.approval_id)
@@ -275,18 +276,21 @@ def _read_output(agent: str, result: RunResult) -> Mapping[str, Any]:
     message = f"The agent '{agent}' failed: {error['message']}"
     if error.get("retryable"):
         raise Unavailable(message, retry_after=error.get("retry_after"))
-    raise ToolFailed(message)
+    return message
 
 
 async def _as_object(
     task: SubagentTask, text: str, model: ChatModel
-) -> tuple[Mapping[str, Any], ModelUsage]:
-    """The answer as an object; the model is asked once more where it is none yet."""
+) -> tuple[Mapping[str, Any] | None, ModelUsage, str]:
+    """The answer as an object, what that has used, and why there is none.
+
+    The model is asked once more where it is none yet.
+    """
     from pegboard.engines import structured_llm_call
 
     schema = task.output_schema or {}
     try:
-        return SchemaArguments(task.agent, schema)(text), ModelUsage()
+        return SchemaArguments(task.agent, schema)(text), ModelUsage(), ""
     except ToolArgumentError:
         messages = [
             SystemMessage(text=task.instructions),
@@ -294,8 +298,10 @@ async def _as_object(
             AssistantMessage(text=text),
             UserMessage(text=_AS_OBJECT),
         ]
+    used: list[ModelUsage] = []
     try:
-        answer = await structured_llm_call(model, messages, schema)
+        answer = await structured_llm_call(model, messages, schema, report=used.append)
     except PegboardError as error:
-        raise ToolFailed(f"The agent '{task.agent}' gave no result: {error.message}") from error
-    return answer.value, answer.usage
+        failure = f"The agent '{task.agent}' gave no result: {error.message}"
+        return None, sum(used, ModelUsage()), failure
+    return answer.value, answer.usage, ""

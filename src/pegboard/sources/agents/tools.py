@@ -9,7 +9,7 @@ from pegboard.core.ports.subagents import SubagentAnswer, SubagentRunner, Subage
 from pegboard.core.result import ResultMeta, ToolResult
 from pegboard.core.tool import AGENT, ToolSpec
 from pegboard.core.wire_names import wire_name
-from pegboard.errors import SourceUnavailable
+from pegboard.errors import SourceUnavailable, ToolFailed
 from pegboard.sources.agents.config import NamedSubagent, SubagentConfig
 
 _SECONDS = 600.0
@@ -117,6 +117,9 @@ def _to_result(answer: SubagentAnswer) -> ToolResult:
         cost=answer.cost,
         model=answer.model,
     )
+    if answer.failure:
+        error = ToolFailed(answer.failure)
+        return ToolResult(content=answer.failure, is_error=True, error=error, meta=meta)
     if answer.value is None:
         return ToolResult(content=answer.text, meta=meta)
     text = json.dumps(answer.value, ensure_ascii=False)

@@ -198,6 +198,19 @@ async def test_json_is_streamed_when_it_is_checked(door: Door) -> None:
     assert [json.loads(text) for text in texts if text] == [{"order": 7, "total": 12.5}]
 
 
+async def test_the_client_parses_what_is_streamed(door: Door) -> None:
+    door.model.add([ORDER, Turn(text="One moment."), Turn(text=FITS), ORDER, Turn(text=FITS)])
+    async with door.client.chat.completions.stream(
+        model="auto", messages=ASKED, response_format=Total
+    ) as chunks:
+        answer = await chunks.get_final_completion()
+    async with door.client.responses.stream(model="shop", input="?", text_format=Total) as stream:
+        response = await stream.get_final_response()
+
+    assert answer.choices[0].message.parsed == Total(order=7, total=12.5)
+    assert response.output_parsed == Total(order=7, total=12.5)
+
+
 async def test_an_answer_that_never_fits_its_schema_is_an_error(door: Door) -> None:
     door.model.add([Turn(text="No."), Turn(text='{"order": "x"}'), Turn(text="Never.")])
     with pytest.raises(openai.InternalServerError, match="in the requested form, 3 times"):
