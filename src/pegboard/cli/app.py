@@ -36,6 +36,8 @@ class Commands(LazyGroup):
         "pins": "Review and approve changed and new definitions of upstream tools.",
         "market": "Browse external catalogues, review entries and add them to the board.",
         "switches": "Turn tools off and on again, on every server, from the next call on.",
+        "people": "List people, make one-time links for them, and keep them out.",
+        "login": "Sign in to a server, and store a key for its address.",
         "audit": "Show, export and check the audit trail.",
         "mcp": "Serve the board to an MCP client.",
     }

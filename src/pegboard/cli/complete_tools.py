@@ -56,7 +56,7 @@ def _list_tools(url: str, token: str, incomplete: str) -> list[str]:
     from urllib.parse import urlencode
     from urllib.request import ProxyHandler, Request, build_opener
 
-    from pegboard.cli.client.remote import is_loopback
+    from pegboard.cli.client.addresses import is_loopback
 
     # a page begins after its cursor, in the order of names
     query = urlencode({"limit": _MOST, **({"cursor": incomplete} if incomplete else {})})

@@ -43,11 +43,11 @@ class Principal(Struct, frozen=True, kw_only=True):
         """Whether it sees and changes what belongs to every tenant."""
         return self.has_scope(OPERATOR_SCOPE)
 
-    def owns(self, tenant: str, id: str) -> bool:  # noqa: A002 - an owner is stored as tenant and id
-        """Whether something of this owner is its own."""
+    def owns(self, tenant: str, name: str) -> bool:
+        """Whether something of this owner, stored as tenant and id, is its own."""
         if self.user:
-            return id in expand_id(self.user)
-        return tenant == self.tenant and id in expand_id(self.id)
+            return name in expand_id(self.user)
+        return tenant == self.tenant and name in expand_id(self.id)
 
     @property
     def owner(self) -> str:
@@ -69,12 +69,12 @@ LOCAL = Principal(id="local", kind="local", scopes=frozenset({"*"}))
 _EXPANDED = {"local": ("local", "token")}
 
 
-def expand_id(id: str) -> tuple[str, ...]:  # noqa: A002 - as above
+def expand_id(name: str) -> tuple[str, ...]:
     """The ids under which rows of a principal are stored.
 
     A caller with the server's token was stored as `token` once, and is `local`.
     """
-    return _EXPANDED.get(id) or (id,)
+    return _EXPANDED.get(name) or (name,)
 
 
 def expand_owner(owner: str) -> tuple[str, ...]:

@@ -21,8 +21,8 @@ PLAN = {"steps": [{"step_id": 1, "tool_id": "my__greet", "input_mapping": {"name
         (("tools", "--search", "greeting", "--tag", "nice"), "Greet somebody."),
         (("tools", "--unavailable"), "why it is unavailable"),
         (("show", "my__greet"), "input schema:"),
-        (("explain", "my__wipe"), "my__wipe for token: ask"),
-        (("explain", "my__greet", "--arg", "name=Ada"), "my__greet for token: allow"),
+        (("explain", "my__wipe"), "my__wipe for local: ask"),
+        (("explain", "my__greet", "--arg", "name=Ada"), "my__greet for local: allow"),
         (("call", "my__greet", "--arg", "name=Ada", "--arg", "times=2"), "Hello Ada! Hello Ada!"),
         (("sources",), "functions"),
         (("doctor",), "6 tools"),
@@ -202,7 +202,7 @@ def test_every_record_of_the_trail_is_exported(remote: Command) -> None:
     remote("switches", "on", "--writes")
     lines = remote("audit", "export", "--kind", "switch").stdout.splitlines()
 
-    assert [json.loads(json.loads(line)["body"])["by"] for line in lines[-2:]] == ["token"] * 2
+    assert [json.loads(json.loads(line)["body"])["by"] for line in lines[-2:]] == ["local"] * 2
 
 
 def test_the_option_names_the_server_too(remote: Command, server: Server) -> None:

@@ -6,7 +6,10 @@ import time
 from collections.abc import Awaitable, Callable
 from typing import TYPE_CHECKING, TypeVar
 
-from pegboard.cli.client.remote import is_reachable, open_remote_board
+from pegboard.cli.client.addresses import is_reachable
+from pegboard.cli.client.remote import open_remote_board
+from pegboard.cli.stored_keys import read_key
+from pegboard.core.ports.identity_store import KEY_PREFIX
 from pegboard.errors import ConfigError
 from pegboard.runtime.holder import Holder, check_same_board, explain_held, find_holder, is_held
 
@@ -29,13 +32,18 @@ def use_server(chosen: "Settings", use: Use[T]) -> T:
     Raises:
         Unavailable: It cannot be reached.
     """
-    token = None if chosen.token is None else chosen.token.get_secret_value()
-    return _ask(chosen.url, token, use)
+    return _ask(chosen.url, _token_of(chosen) or read_key(chosen.url) or None, use)
 
 
-def use_holder(holder: Holder, use: Use[T]) -> T:
-    """Use the board of the process that has the data directory, as the principal `local`."""
-    return _ask(holder.url, holder.token, use, is_direct=True)
+def use_holder(holder: Holder, use: Use[T], *, key: str = "") -> T:
+    """Use the board of the process that has the data directory.
+
+    Args:
+        holder: The process.
+        use: What to do with it.
+        key: The key of an account; without one the caller is `local`.
+    """
+    return _ask(holder.url, key or holder.token, use, is_direct=True)
 
 
 def open_or_join(chosen: "Settings", open_own: Callable[[], T], use: Use[T]) -> T:
@@ -57,10 +65,20 @@ def open_or_join(chosen: "Settings", open_own: Callable[[], T], use: Use[T]) -> 
             process, holder = find_holder(chosen)
             if holder is not None and holder.url and asyncio.run(is_reachable(holder.url)):
                 check_same_board(chosen, holder, error)
-                return use_holder(holder, use)
+                return use_holder(holder, use, key=_key_of(chosen))
             if process == os.getpid() or time.monotonic() > end:
                 raise explain_held(chosen, error) from error
         time.sleep(_LOOK_AGAIN)
+
+
+def _token_of(chosen: "Settings") -> str:
+    return "" if chosen.token is None else chosen.token.get_secret_value()
+
+
+def _key_of(chosen: "Settings") -> str:
+    """The key of an account in the settings; a token of another form is the server's own."""
+    token = _token_of(chosen)
+    return token if token.startswith(KEY_PREFIX) else ""
 
 
 def _ask(url: str, token: str | None, use: Use[T], *, is_direct: bool = False) -> T:

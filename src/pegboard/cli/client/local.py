@@ -7,6 +7,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, cast
 
+from pegboard.cli.client.people import LocalPeople
 from pegboard.cli.client.port import Answer, Drawing, FoundTools
 from pegboard.core.principal import LOCAL
 from pegboard.errors import GraphInvalid, PegboardError, ToolNotFound
@@ -60,6 +61,11 @@ class LocalBoard:
     @property
     def _history(self) -> "History":
         return self._own_history or self._board.history
+
+    @property
+    def people(self) -> LocalPeople:
+        """The accounts of the board."""
+        return LocalPeople(self._stored.identity)
 
     async def find_tools(self, query: "ToolQuery") -> FoundTools:
         """Find tools; the limit applies to the usable ones."""

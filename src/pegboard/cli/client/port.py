@@ -32,6 +32,22 @@ class FoundTools:
     unavailable: list[Answer]
 
 
+class PeopleClient(Protocol):
+    """The accounts of a board as commands use them."""
+
+    async def list(self) -> Answer:
+        """The people that the caller may see."""
+        ...
+
+    async def make_link(self, person: str, organisation: str, roles: Sequence[str]) -> Answer:
+        """Make a one-time link."""
+        ...
+
+    async def change(self, person: str, *, disabled: bool) -> Answer:
+        """Disable a person, or enable one again."""
+        ...
+
+
 class BoardClient(Protocol):
     """A board as commands use it.
 
@@ -42,6 +58,11 @@ class BoardClient(Protocol):
     @property
     def is_logged(self) -> bool:
         """Whether the log of this process says more about a source than its reason."""
+        ...
+
+    @property
+    def people(self) -> "PeopleClient":
+        """The accounts of the board."""
         ...
 
     async def find_tools(self, query: "ToolQuery") -> FoundTools:

@@ -4,14 +4,14 @@ import json
 from base64 import b64encode
 from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
 from contextlib import aclosing, asynccontextmanager
-from http import HTTPStatus
-from ipaddress import ip_address
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
-from urllib.parse import quote, urlsplit
+from urllib.parse import quote
 
+from pegboard.cli.client.addresses import is_loopback
 from pegboard.cli.client.board_requests import BoardRequests
 from pegboard.cli.client.call_results import read_object, to_failure, to_object, to_result
+from pegboard.cli.client.people import RemotePeople
 from pegboard.cli.client.port import Answer, Drawing, FoundTools
 from pegboard.cli.client.problems import to_error
 from pegboard.errors import ConfigError, DefinitionNotHeld
@@ -37,6 +37,19 @@ _RUNNING = frozenset({"pending", "ready", "in_progress"})
 _OK = 300
 
 
+def open_client(url: str, token: str | None, *, is_direct: bool = False) -> "httpx2.AsyncClient":
+    """A client of the HTTP API of a server; errors and arguments as in `open_remote_board`."""
+    import httpx2
+
+    headers = {} if token is None else {"Authorization": f"Bearer {token}"}
+    return httpx2.AsyncClient(
+        base_url=f"{url.rstrip('/')}/v1",
+        headers=headers,
+        timeout=httpx2.Timeout(None, connect=_CONNECT_SECONDS),
+        trust_env=not (is_direct or is_loopback(url)),
+    )
+
+
 @asynccontextmanager
 async def open_remote_board(
     url: str, token: str | None, *, is_direct: bool = False
@@ -49,36 +62,8 @@ async def open_remote_board(
         is_direct: Whether to ignore the proxies of the environment, as for loopback addresses: a
             proxy would see the token, and may be another machine.
     """
-    import httpx2
-
-    headers = {} if token is None else {"Authorization": f"Bearer {token}"}
-    async with httpx2.AsyncClient(
-        base_url=f"{url.rstrip('/')}/v1",
-        headers=headers,
-        timeout=httpx2.Timeout(None, connect=_CONNECT_SECONDS),
-        trust_env=not (is_direct or is_loopback(url)),
-    ) as client:
+    async with open_client(url, token, is_direct=is_direct) as client:
         yield RemoteBoard(client, url)
-
-
-async def is_reachable(url: str) -> bool:
-    """Whether a Pegboard on this machine answers at this address."""
-    import httpx2
-
-    try:
-        async with httpx2.AsyncClient(trust_env=False, timeout=_CONNECT_SECONDS) as client:
-            return (await client.get(f"{url}/healthz")).status_code == HTTPStatus.OK
-    except httpx2.HTTPError:
-        return False
-
-
-def is_loopback(url: str) -> bool:
-    """Whether an address is one of this machine alone."""
-    host = urlsplit(url).hostname or ""
-    try:
-        return ip_address(host).is_loopback
-    except ValueError:
-        return host == "localhost"
 
 
 class RemoteBoard(BoardRequests):
@@ -93,6 +78,11 @@ class RemoteBoard(BoardRequests):
     def is_logged(self) -> bool:
         """The log of a server is not that of this process."""
         return False
+
+    @property
+    def people(self) -> RemotePeople:
+        """The accounts of the server."""
+        return RemotePeople(self._ask, self._check)
 
     async def find_tools(self, query: "ToolQuery") -> FoundTools:
         """Find tools; the limit applies to the usable ones."""

@@ -13,6 +13,9 @@ FIRST_USER = "local"
 """The id of the first account: it owns what the principal `local`
 owned, without a changed row."""
 
+KEY_PREFIX = "pegboard_"
+"""What each key starts with, so that secret scanners find one that was published by mistake."""
+
 MembershipState = Literal["waiting", "approved"]
 LinkPurpose = Literal["first", "sign_in", "invitation"]
 

@@ -5,12 +5,12 @@ from collections.abc import Sequence
 
 from msgspec import Struct
 
-from pegboard.core.ports.identity_store import ApiKey
+from pegboard.core.ports.identity_store import KEY_PREFIX, ApiKey
 from pegboard.core.principal import Principal
 from pegboard.errors import AccessDenied, AccountNotFound, InvalidRequest
 from pegboard.features.identity.callers import AccountCallers
 from pegboard.features.identity.parts import IdentityParts
-from pegboard.features.identity.secrets import KEY_PREFIX, create_key, digest_of
+from pegboard.features.identity.secrets import create_key, digest_of
 
 MAX_KEYS = 100
 """Valid keys of one person."""

@@ -6,8 +6,7 @@ import secrets
 from hashlib import sha256
 from zlib import crc32
 
-KEY_PREFIX = "pegboard_"
-"""What each key starts with, so that secret scanners find one that was published by mistake."""
+from pegboard.core.ports.identity_store import KEY_PREFIX
 
 _DIGITS = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
 _LENGTH = 32

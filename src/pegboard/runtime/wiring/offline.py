@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from pegboard.core.event import Event
     from pegboard.features.approvals import Approvals
     from pegboard.features.audit import Audit
+    from pegboard.features.identity import Identity
     from pegboard.features.kill_switches import KillSwitches
     from pegboard.features.pins import Pins
 
@@ -26,6 +27,7 @@ class OfflineBoard:
 
     approvals: "Approvals"
     audit: "Audit"
+    identity: "Identity"
     pins: "Pins"
     switches: "KillSwitches"
     tell: "Callable[[Event], None]"
@@ -42,6 +44,7 @@ async def open_offline(settings: Settings) -> AsyncGenerator[OfflineBoard]:
     from pegboard.execution.emitter import Emitter
     from pegboard.features.approvals import Approvals
     from pegboard.features.audit import Audit
+    from pegboard.features.identity import Identity
     from pegboard.features.kill_switches import KillSwitches
     from pegboard.features.pins import Pins
     from pegboard.registry import ToolRegistry
@@ -52,9 +55,12 @@ async def open_offline(settings: Settings) -> AsyncGenerator[OfflineBoard]:
             environment=CallEnvironment(approvals=opened.approvals, emitter=emitter)
         )
         prove = require_audit(settings, opened)
+        identity = Identity(opened.identity, lambda: registry.environment, prove=prove)
+        await identity.accounts.load()
         yield OfflineBoard(
             approvals=Approvals(registry, prove=prove),
             audit=Audit(opened.audit, flush=opened.flush),
+            identity=identity,
             pins=Pins(registry, opened.pins, prove=prove),
             tell=emitter.emit,
             switches=KillSwitches(registry, opened.switches, prove=prove),
