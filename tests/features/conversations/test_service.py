@@ -9,9 +9,10 @@ from tests.features.conversations.made import ORDER, TOTAL, a_board, ask, kinds,
 from pegboard import tool
 from pegboard.core.model_messages import UserMessage
 from pegboard.core.ports.conversation_store import ConversationQuery
-from pegboard.core.principal import Principal
+from pegboard.core.principal import LOCAL, Principal
 from pegboard.errors import ConversationNotFound, InvalidRequest
 from pegboard.features.conversations import NewMessage
+from pegboard.features.conversations.stream import read_position
 from pegboard.testing import Turn
 
 
@@ -220,6 +221,26 @@ async def test_conversations_are_listed_renamed_searched_and_deleted(tmp_path: P
     assert [item.id for item in page.conversations] == [two, one]
     assert [item.title for item in found.conversations] == ["Fruit"]
     assert [item.id for item in left.conversations] == [one]
+
+
+async def test_who_follows_never_reads_the_whole_conversation(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with a_board(tmp_path, Turn(text="1"), Turn(text="2")) as (board, _):
+        first, id_ = await ask(board, "one")
+        await ask(board, "two", conversation=id_)
+        _, (_, second) = await board.conversations.get(id_, principal=LOCAL)
+        monkeypatch.delattr(type(board._open.storage.conversations), "exchanges")
+        follow, position = board.conversations.follow, read_position(first[0].id)
+        whole = [
+            event async for event in follow(id_, after=position, until=second.id, principal=LOCAL)
+        ]
+        last = [event async for event in follow(id_, until=second.id, principal=LOCAL)]
+        gone = [event async for event in follow(id_, until="m_gone", principal=LOCAL)]
+
+    assert [event.data["text"] for event in whole if event.event == "done"] == ["1", "2"]
+    assert [event.data["text"] for event in last if event.event == "done"] == ["2"]
+    assert gone == []
 
 
 async def test_nobody_sees_the_conversations_of_another(tmp_path: Path) -> None:

@@ -17,6 +17,7 @@ from pegboard.core.ports.conversation_store import (
     ConversationQuery,
     ConversationStore,
     Exchange,
+    ExchangeState,
 )
 from pegboard.core.principal import LOCAL, Principal
 from pegboard.engines.agent import Engine
@@ -38,6 +39,7 @@ from pegboard.features.runs.start import run_id_for
 _LOOK_AGAIN = 1.0
 _MAX_TITLE = 60
 _CHANGES = frozenset({"title", "agent", "model", "engine"})
+_OPEN: frozenset[ExchangeState] = frozenset({"working", "queued"})
 _ENGINES = ("", *get_args(Engine))
 When = Literal["queue", "steer", "stop"]
 """What a message does while another one is being answered: wait for the answer, reach the agent at
@@ -211,13 +213,12 @@ class Conversations:
         self, runs: Iterable[str], *, principal: Principal = LOCAL
     ) -> dict[str, Conversation]:
         """The conversations whose messages these runs answer, of those that the caller may see."""
-        found: dict[str, Conversation] = {}
-        for run_id in dict.fromkeys(runs):
-            exchange = await self._store.of_run(run_id)
-            known = None if exchange is None else await self._store.get(exchange.conversation)
-            if known is not None and may_see_conversation(principal, known):
-                found[run_id] = known
-        return found
+        found = await self._store.conversations_of_runs(frozenset(runs))
+        return {
+            run_id: conversation
+            for run_id, conversation in found.items()
+            if may_see_conversation(principal, conversation)
+        }
 
     async def list(
         self, query: ConversationQuery | None = None, *, principal: Principal = LOCAL
@@ -336,7 +337,7 @@ class Conversations:
         while not self._closed:
             news = self._watch(conversation)
             try:
-                exchange = await self._next_exchange(conversation, number)
+                exchange = await self._store.next_exchange(conversation, number=number)
                 if exchange is None:
                     if until or await self._store.get(conversation) is None:
                         return
@@ -376,16 +377,13 @@ class Conversations:
                 yield shown
 
     async def _first_position(self, conversation: str, until: str) -> Position:
-        exchanges = await self._store.exchanges(conversation)
-        for exchange in exchanges:
-            is_wanted = exchange.id == until if until else exchange.state in {"working", "queued"}
-            if is_wanted:
-                return exchange.number, 0
-        return (exchanges[-1].number + 1, 0) if exchanges else (0, 0)
-
-    async def _next_exchange(self, conversation: str, number: int) -> Exchange | None:
-        exchanges = await self._store.exchanges(conversation)
-        return next((item for item in exchanges if item.number >= number), None)
+        if until:
+            first = await self._store.exchange(until)
+        else:
+            first = await self._store.next_exchange(conversation, states=_OPEN)
+        if first is not None and first.conversation == conversation:
+            return first.number, 0
+        return await self._store.last_number(conversation) + 1, 0
 
     async def recover(self) -> None:
         """Continue what an earlier process left: answers that ended, and runs that never began."""
