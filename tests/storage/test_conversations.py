@@ -12,6 +12,7 @@ from pegboard.core.ports.conversation_store import (
     ConversationQuery,
     Exchange,
 )
+from pegboard.core.principal import Principal
 from pegboard.errors import ConversationNotFound, InvalidRequest
 from pegboard.storage import Storage
 
@@ -185,6 +186,16 @@ async def test_the_end_of_one_begins_the_next_once(kept: Storage, other: Storage
     conversation = await kept.conversations.get("c1")
     assert conversation is not None
     assert conversation.updated_at == NOON + 5
+
+
+async def test_who_sent_a_message_and_its_request_are_stored(kept: Storage, other: Storage) -> None:
+    ada = Principal(id="ada", scopes=frozenset({"a", "b"}), roles=frozenset({"clerk"}))
+    sent = await kept.conversations.append(an_exchange(principal=ada, request="digest"))
+    await other.conversations.finish(structs.replace(sent, state="completed"))
+    known = await other.conversations.exchange("x1")
+
+    assert known == structs.replace(sent, state="completed")
+    assert (sent.principal, sent.request) == (ada, "digest")
 
 
 async def test_only_what_waits_can_be_withdrawn(kept: Storage) -> None:

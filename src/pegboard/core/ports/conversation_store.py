@@ -88,6 +88,9 @@ class Exchange(Struct, frozen=True, kw_only=True):
         parent: The exchange before it; empty for the first.
         text: The message.
         run_id: The run that answers; known before it starts.
+        principal: Who sent it, with the rights that the answer has; None for one that was stored
+            without them.
+        request: The digest of what was sent under an idempotency key; empty without a key.
         answer: The text of the answer.
         messages: What the answer adds to the conversation: calls, results and texts, each as data.
         usage: What the models used.
@@ -101,6 +104,8 @@ class Exchange(Struct, frozen=True, kw_only=True):
     created_at: float
     number: int = 0
     parent: str = ""
+    principal: Principal | None = None
+    request: str = ""
     state: ExchangeState = "working"
     answer: str = ""
     messages: tuple[Mapping[str, Any], ...] = ()
