@@ -7,9 +7,14 @@ from collections.abc import Generator
 from concurrent.futures import Future
 from pathlib import Path
 
+import httpx2
 import pytest
 from tests.cli.conftest import Command
 from tests.models.made import Provider, a_provider, call, text
+
+from pegboard.cli.client.remote import RemoteBoard
+from pegboard.cli.commands.chat import _Session
+from pegboard.errors import Unavailable
 
 
 @pytest.fixture
@@ -122,3 +127,17 @@ def test_a_file_comes_with_the_question(
     assert done.stdout == "Two columns.\n"
     question = provider.requests[0]["messages"][-1]["content"]
     assert question == "What is this?\n\nFiles in the workspace: `report.csv` (3 bytes)"
+
+
+@pytest.mark.parametrize("as_json", [False, True], ids=["text", "json"])
+async def test_an_answer_that_a_stopped_server_does_not_finish_is_an_error(
+    as_json: bool, capsys: pytest.CaptureFixture[str]
+) -> None:
+    sent = b'event: text_delta\ndata: {"conversation": "c", "text": "Half"}\n\n'
+    transport = httpx2.MockTransport(lambda _: httpx2.Response(200, content=sent))
+    session = _Session("", agent="", model="", engine="", files=[], json=as_json)
+    async with httpx2.AsyncClient(transport=transport, base_url="http://server/v1") as client:
+        with pytest.raises(Unavailable, match="server stopped"):
+            await session.ask(RemoteBoard(client, "http://server"), "hi")
+
+    assert "Half" in capsys.readouterr().out

@@ -12,7 +12,8 @@ from pegboard.core.ports.conversation_store import (
     ConversationQuery,
     Exchange,
 )
-from pegboard.errors import InvalidRequest
+from pegboard.core.principal import Principal
+from pegboard.errors import ConversationNotFound, InvalidRequest
 from pegboard.storage import Storage
 
 
@@ -70,6 +71,95 @@ async def test_one_exchange_works_and_the_others_queue(kept: Storage, other: Sto
     assert conversation.head == "x2"
 
 
+async def test_one_exchange_is_found_by_its_number_and_state(kept: Storage, other: Storage) -> None:
+    assert await kept.conversations.last_number("c1") == 0
+    first = await kept.conversations.append(an_exchange("x1"))
+    await kept.conversations.create(a_conversation("c2"))
+    await kept.conversations.append(an_exchange("y1", conversation="c2"))
+    second = await kept.conversations.append(an_exchange("x2"))
+    third = await kept.conversations.append(an_exchange("x3"))
+    find = other.conversations.next_exchange
+
+    assert await find("c1") == first
+    assert await find("c1", number=first.number) == first
+    assert await find("c1", number=first.number + 1) == second
+    assert await find("c1", number=third.number + 1) is None
+    assert await find("c1", states={"queued", "completed"}) == second
+    assert await find("c1", number=third.number, states={"queued"}) == third
+    assert await find("c1", states={"steered"}) is None
+    assert await find("c9") is None
+    assert await other.conversations.last_number("c1") == third.number
+
+
+async def test_the_conversations_of_runs_are_found_at_once(kept: Storage, other: Storage) -> None:
+    await kept.conversations.create(a_conversation("c2", principal="bob"))
+    for number in range(250):  # more than one statement takes
+        await kept.conversations.append(an_exchange(f"x{number}"))
+    await kept.conversations.append(an_exchange("y1", conversation="c2"))
+    runs = [f"r_x{number}" for number in range(250)]
+    found = await other.conversations.conversations_of_runs([*runs, "r_y1", "r_none", "r_y1"])
+
+    assert {run_id: item.id for run_id, item in found.items()} == {
+        **dict.fromkeys(runs, "c1"),
+        "r_y1": "c2",
+    }
+    assert found["r_y1"] == await kept.conversations.get("c2")
+    assert await other.conversations.conversations_of_runs([]) == {}
+
+
+async def test_a_message_comes_after_the_head_unless_it_names_another(
+    kept: Storage, other: Storage
+) -> None:
+    first = await kept.conversations.append(an_exchange("x1"))
+    second = await other.conversations.append(an_exchange("x2"))
+    third = await kept.conversations.append(an_exchange("x3", parent="x1"), changes={"agent": "a"})
+    conversation = await other.conversations.get("c1")
+
+    assert [item.parent for item in (first, second, third)] == ["", "x1", "x1"]
+    assert conversation is not None
+    assert (conversation.head, conversation.agent) == ("x3", "a")
+
+
+async def test_only_the_last_message_is_replaced_and_only_once(
+    kept: Storage, other: Storage
+) -> None:
+    async def answer(id: str, **wanted: Any) -> Exchange:
+        sent = await other.conversations.append(an_exchange(id), **wanted)
+        await kept.conversations.finish(structs.replace(sent, state="completed"))
+        return sent
+
+    await answer("x1")
+    await kept.conversations.append(an_exchange("x2"))
+    await kept.conversations.append(an_exchange("x3"))
+    with pytest.raises(InvalidRequest, match="in progress"):
+        await answer("x4", instead_of="x2")
+    await kept.conversations.withdraw("x3")
+    with pytest.raises(InvalidRequest, match="in progress"):
+        await answer("x4", instead_of="x2")
+    second = await kept.conversations.exchange("x2")
+    assert second is not None
+    await kept.conversations.finish(structs.replace(second, state="completed"))
+    edited = await answer("x4", instead_of="x2")
+    with pytest.raises(InvalidRequest, match="last message"):
+        await answer("x5", instead_of="x2", changes={"agent": "shop"})
+    for foreign in ("x9", "y1"):
+        with pytest.raises(ConversationNotFound):
+            await answer("x5", instead_of=foreign)
+
+    conversation = await kept.conversations.get("c1")
+    assert edited.parent == "x1"
+    assert conversation is not None
+    assert (conversation.head, conversation.agent) == ("x4", "")
+
+
+async def test_a_deleted_conversation_takes_no_message(kept: Storage, other: Storage) -> None:
+    await other.conversations.delete("c1")
+
+    with pytest.raises(ConversationNotFound):
+        await kept.conversations.append(an_exchange("x1"))
+    assert await other.conversations.exchange("x1") is None
+
+
 async def test_the_end_of_one_begins_the_next_once(kept: Storage, other: Storage) -> None:
     first = await kept.conversations.append(an_exchange("x1"))
     for name in ("x2", "x3", "x4", "x5"):
@@ -96,6 +186,16 @@ async def test_the_end_of_one_begins_the_next_once(kept: Storage, other: Storage
     conversation = await kept.conversations.get("c1")
     assert conversation is not None
     assert conversation.updated_at == NOON + 5
+
+
+async def test_who_sent_a_message_and_its_request_are_stored(kept: Storage, other: Storage) -> None:
+    ada = Principal(id="ada", scopes=frozenset({"a", "b"}), roles=frozenset({"clerk"}))
+    sent = await kept.conversations.append(an_exchange(principal=ada, request="digest"))
+    await other.conversations.finish(structs.replace(sent, state="completed"))
+    known = await other.conversations.exchange("x1")
+
+    assert known == structs.replace(sent, state="completed")
+    assert (sent.principal, sent.request) == (ada, "digest")
 
 
 async def test_only_what_waits_can_be_withdrawn(kept: Storage) -> None:

@@ -1,6 +1,8 @@
 """The runs that answer messages."""
 
+import asyncio
 from pathlib import Path
+from typing import Any
 
 import pytest
 from msgspec import structs
@@ -9,10 +11,12 @@ from tests.features.conversations.test_history import an_exchange
 
 from pegboard.core.graph import NodeState
 from pegboard.core.ports.conversation_store import Conversation
-from pegboard.core.principal import LOCAL
+from pegboard.core.principal import LOCAL, Principal
 from pegboard.core.run import NodeRun, RunResult
+from pegboard.features.conversations import NewMessage
 from pegboard.features.conversations.answers import chat_graph, read_end, run_key_of
 from pegboard.features.runs.start import run_id_for
+from pegboard.runtime import Pegboard
 from pegboard.testing import Turn
 
 
@@ -62,6 +66,84 @@ async def test_what_a_crash_left_between_two_steps_is_continued(tmp_path: Path) 
         ]
 
     assert events[-1].data["text"] == "It is 12.50 euros."
+
+
+ADA = Principal(id="ada", scopes=frozenset({"orders"}), roles=frozenset({"clerk"}))
+WRITER = Principal(id="ada", scopes=frozenset({"orders", "write"}))
+
+
+async def test_a_run_that_never_began_has_the_rights_of_who_sent_the_message(
+    tmp_path: Path,
+) -> None:
+    async with a_board(tmp_path, Turn(text="Hi.")) as (board, _):
+        await leave(board, ADA)
+        await board.conversations.get("c", principal=Principal(id="ada"))
+        run = await board._open.storage.runs.get(run_id_for(ADA, run_key_of("m1")))
+
+    assert run is not None
+    assert run.start.principal == ADA
+
+
+async def test_a_message_that_waited_has_the_rights_of_who_sent_it(tmp_path: Path) -> None:
+    gate = asyncio.Event()
+
+    async def wait() -> str:
+        """Wait."""
+        await gate.wait()
+        return "waited"
+
+    turns = (Turn(calls=(("wait", {}),)), Turn(text="One."), Turn(text="Two."))
+    async with a_board(tmp_path, *turns, tools=(wait,)) as (board, _):
+        service = board.conversations
+        first = await service.send(NewMessage(text="one"), principal=WRITER)
+        second = await service.send(
+            NewMessage(text="two", conversation=first.conversation), principal=ADA
+        )
+        gate.set()
+        following = service.follow(first.conversation, until=second.id, principal=ADA)
+        assert [event async for event in following]
+        runs = [await board._open.storage.runs.get(item.run_id) for item in (first, second)]
+
+    assert [run and run.start.principal for run in runs] == [WRITER, ADA]
+
+
+async def test_a_start_in_progress_is_waited_for(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    begun, gate, starts = asyncio.Event(), asyncio.Event(), list[str]()
+    async with a_board(tmp_path, Turn(text="Hi.")) as (board, _):
+        start_graph = board.runs.start_graph
+
+        async def start_late(*given: Any, **wanted: Any) -> Any:
+            starts.append(wanted["key"])
+            begun.set()
+            await gate.wait()
+            return await start_graph(*given, **wanted)
+
+        monkeypatch.setattr(board.runs, "start_graph", start_late)
+        await leave(board, ADA)
+        async with asyncio.TaskGroup() as group:
+            group.create_task(board.conversations.get("c", principal=ADA))
+            await begun.wait()
+            second = group.create_task(board.conversations.get("c", principal=ADA))
+            following = board.conversations.follow("c", until="m1", principal=ADA)
+            first_event = group.create_task(anext(following))
+            gate.set()
+        rest = [event async for event in following]
+
+    assert starts == [run_key_of("m1")]
+    assert [item.id for item in second.result()[1]] == ["m1"]
+    assert (first_event.result().event, rest[-1].event) == ("run_started", "done")
+
+
+async def leave(board: Pegboard, principal: Principal) -> None:
+    """Store a message without its run, as a process that dies in between does."""
+    store = board._open.storage.conversations
+    await store.create(Conversation(id="c", principal=principal.id))
+    left = structs.replace(
+        an_exchange("m1"), principal=principal, run_id=run_id_for(principal, run_key_of("m1"))
+    )
+    await store.append(left)
 
 
 def test_no_key_of_a_caller_takes_the_run_of_a_message() -> None:

@@ -1,7 +1,9 @@
 """Conversations on a board: asked, followed, stopped, edited, continued after a restart."""
 
 import asyncio
+from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 from tests.features.conversations.made import ORDER, TOTAL, a_board, ask, kinds, text_of
@@ -10,8 +12,16 @@ from pegboard import tool
 from pegboard.core.model_messages import UserMessage
 from pegboard.core.ports.conversation_store import ConversationQuery
 from pegboard.core.principal import LOCAL, Principal
-from pegboard.errors import ConversationNotFound, InvalidRequest
-from pegboard.features.conversations import NewMessage
+from pegboard.errors import (
+    ConversationNotFound,
+    IdempotencyConflict,
+    InvalidRequest,
+    Unavailable,
+)
+from pegboard.features.conversations import MessageFile, NewMessage
+from pegboard.features.conversations.history import find_branch
+from pegboard.features.conversations.stream import read_position
+from pegboard.runtime import Pegboard
 from pegboard.testing import Turn
 
 
@@ -183,8 +193,6 @@ async def test_the_last_message_is_edited_on_a_branch_of_its_own(tmp_path: Path)
 
 
 async def test_a_failed_answer_is_tried_again(tmp_path: Path) -> None:
-    from pegboard.errors import Unavailable
-
     turns = (Turn(error=Unavailable("the provider is busy")), Turn(text="Here I am."))
     async with a_board(tmp_path, *turns) as (board, _):
         events, id_ = await ask(board, "hello")
@@ -242,6 +250,26 @@ async def test_conversations_are_listed_renamed_searched_and_deleted(tmp_path: P
     assert [item.id for item in left.conversations] == [one]
 
 
+async def test_who_follows_never_reads_the_whole_conversation(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with a_board(tmp_path, Turn(text="1"), Turn(text="2")) as (board, _):
+        first, id_ = await ask(board, "one")
+        await ask(board, "two", conversation=id_)
+        _, (_, second) = await board.conversations.get(id_, principal=LOCAL)
+        monkeypatch.delattr(type(board._open.storage.conversations), "exchanges")
+        follow, position = board.conversations.follow, read_position(first[0].id)
+        whole = [
+            event async for event in follow(id_, after=position, until=second.id, principal=LOCAL)
+        ]
+        last = [event async for event in follow(id_, until=second.id, principal=LOCAL)]
+        gone = [event async for event in follow(id_, until="m_gone", principal=LOCAL)]
+
+    assert [event.data["text"] for event in whole if event.event == "done"] == ["1", "2"]
+    assert [event.data["text"] for event in last if event.event == "done"] == ["2"]
+    assert gone == []
+
+
 async def test_nobody_sees_the_conversations_of_another(tmp_path: Path) -> None:
     bob = Principal(id="bob", scopes=frozenset({"*"}))
     async with a_board(tmp_path, Turn(text="Hello.")) as (board, _):
@@ -273,9 +301,147 @@ async def test_the_same_key_is_the_same_message(tmp_path: Path) -> None:
     assert sent[0].conversation == sent[1].conversation
 
 
-async def test_without_a_model_the_message_fails_and_says_what_to_set(tmp_path: Path) -> None:
-    from pegboard.runtime import Pegboard
+async def test_a_repeated_edit_is_the_same_message_and_its_files_stay(tmp_path: Path) -> None:
+    file = MessageFile(name="a.txt", data=b"first")
+    async with a_board(tmp_path, Turn(text="A pear."), Turn(text="A plum.")) as (board, model):
+        _, id_ = await ask(board, "a fruit")
+        _, (first,) = await board.conversations.get(id_, principal=LOCAL)
+        edit = NewMessage(
+            text="a red one", conversation=id_, instead_of=first.id, files=[file], key="k"
+        )
+        edited = await board.conversations.send(edit, principal=LOCAL)
+        await board.runs.wait(edited.run_id, principal=LOCAL)
+        files = board.conversations._files
+        assert files is not None
+        path = files.folder(id_, LOCAL) / "a.txt"
+        path.write_text("changed by the answer")
+        again = await board.conversations.send(edit, principal=LOCAL)
+        _, exchanges = await board.conversations.get(id_, principal=LOCAL)
+        model.assert_exhausted()
 
+        assert again.id == edited.id
+        assert [item.answer for item in exchanges] == ["A pear.", "A plum."]
+        assert path.read_text() == "changed by the answer"
+
+
+@pytest.mark.parametrize(
+    "changed",
+    [
+        {"text": "another"},
+        {"text": "hi", "conversation": "c_other"},
+        {"text": "hi", "model": "smart"},
+        {"text": "hi", "files": [MessageFile(name="a.txt", data=b"x")]},
+    ],
+    ids=["text", "conversation", "model", "files"],
+)
+async def test_a_key_is_not_used_for_another_message(
+    tmp_path: Path, changed: dict[str, Any]
+) -> None:
+    async with a_board(tmp_path, Turn(text="Hello.")) as (board, model):
+        _, id_ = await ask(board, "hi", key="k")
+        with pytest.raises(IdempotencyConflict):
+            await board.conversations.send(NewMessage(**changed, key="k"), principal=LOCAL)
+        _, exchanges = await board.conversations.get(id_, principal=LOCAL)
+        model.assert_exhausted()
+
+    assert [item.text for item in exchanges] == ["hi"]
+
+
+async def test_two_messages_sent_at_once_are_both_on_the_branch(tmp_path: Path) -> None:
+    turns = (Turn(text="Hello."), Turn(text="One."), Turn(text="Two."))
+    async with a_board(tmp_path, *turns, data=tmp_path / "data") as (board, _):
+        _, id_ = await ask(board, "hi")
+        async with asyncio.TaskGroup() as group:
+            for text in ("one", "two"):
+                message = NewMessage(text=text, conversation=id_)
+                group.create_task(board.conversations.send(message, principal=LOCAL))
+        conversation, exchanges = await board.conversations.get(id_, principal=LOCAL)
+
+    assert len(find_branch(exchanges, conversation.head)) == 3
+
+
+@pytest.mark.parametrize(
+    "refused",
+    [
+        {"text": " "},
+        {"text": "x", "instead_of": "m_none"},
+        {"text": "x", "files": [MessageFile(name="../a.txt", data=b"x")]},
+    ],
+    ids=["empty", "nothing to replace", "a bad file"],
+)
+async def test_a_refused_message_leaves_nothing_behind(
+    tmp_path: Path, refused: dict[str, Any]
+) -> None:
+    async with a_board(tmp_path, Turn(text="Hello.")) as (board, _):
+        _, id_ = await ask(board, "hi")
+        before = await board.conversations.get(id_, principal=LOCAL)
+        message = NewMessage(**refused, model="smart")
+        for wanted in (message, replace(message, conversation=id_)):
+            with pytest.raises((InvalidRequest, ConversationNotFound)):
+                await board.conversations.send(wanted, principal=LOCAL)
+        listed = await board.conversations.list(principal=LOCAL)
+
+        assert [item.id for item in listed.conversations] == [id_]
+        assert await board.conversations.get(id_, principal=LOCAL) == before
+
+
+async def test_a_message_goes_on_although_the_end_before_it_was_not_stored(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with a_board(tmp_path, Turn(text="One."), Turn(text="Two.")) as (board, _):
+        lost = lose_an_end(board, monkeypatch)
+        first = await board.conversations.send(NewMessage(text="one"), principal=LOCAL)
+        await lost.wait()
+        events, _ = await ask(board, "two", conversation=first.conversation)
+        _, exchanges = await board.conversations.get(first.conversation, principal=LOCAL)
+
+    assert text_of(events) == "Two."
+    assert [item.state for item in exchanges] == ["completed", "completed"]
+
+
+async def test_a_queued_message_goes_on_although_the_end_before_it_was_not_stored(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    gate = asyncio.Event()
+
+    async def wait() -> str:
+        """Wait."""
+        await gate.wait()
+        return "waited"
+
+    turns = (Turn(calls=(("wait", {}),)), Turn(text="One."), Turn(text="Two."))
+    async with a_board(tmp_path, *turns, tools=(wait,)) as (board, _):
+        service, lost = board.conversations, lose_an_end(board, monkeypatch)
+        first = await service.send(NewMessage(text="one"), principal=LOCAL)
+        wanted = NewMessage(text="two", conversation=first.conversation)
+        second = await service.send(wanted, principal=LOCAL)
+        gate.set()
+        await lost.wait()
+        position = (second.number, 0)
+        following = service.follow(
+            first.conversation, after=position, until=second.id, principal=LOCAL
+        )
+        events = [event async for event in following]
+
+    assert text_of(events) == "Two."
+
+
+def lose_an_end(board: Pegboard, monkeypatch: pytest.MonkeyPatch) -> asyncio.Event:
+    """Let the store fail to store the next end of an exchange; the event is set when it did."""
+    store, lost = board._open.storage.conversations, asyncio.Event()
+    finish = store.finish
+
+    async def fail_once(*given: Any, **wanted: Any) -> Any:
+        if lost.is_set():
+            return await finish(*given, **wanted)
+        lost.set()
+        raise Unavailable("the database is busy")
+
+    monkeypatch.setattr(store, "finish", fail_once)
+    return lost
+
+
+async def test_without_a_model_the_message_fails_and_says_what_to_set(tmp_path: Path) -> None:
     async with Pegboard() as board:
         events, _ = await ask(board, "hi")
 

@@ -1,5 +1,6 @@
 """Events as a browser reads them."""
 
+import asyncio
 from collections.abc import AsyncIterator
 
 from pegboard.servers.http.event_stream import SentEvent, stream_events
@@ -11,9 +12,30 @@ async def two() -> AsyncIterator[SentEvent]:
 
 
 async def test_each_event_is_one_block_and_an_empty_id_is_left_out() -> None:
-    sent = b"".join([block async for block in stream_events(two())]).decode()
+    blocks = stream_events(two(), ending=asyncio.Event())
+    sent = b"".join([block async for block in blocks]).decode()
 
     assert sent == (
         'id: 1-2\nevent: text_delta\ndata: {"text":"line one\\nline two"}\n\n'
         'event: error\ndata: {"code":"x"}\n\n'
     )
+
+
+async def test_the_end_of_the_server_ends_a_stream_that_goes_on() -> None:
+    ending, is_closed = asyncio.Event(), asyncio.Event()
+
+    async def two_and_wait() -> AsyncIterator[SentEvent]:
+        try:
+            async for event in two():
+                yield event
+            await asyncio.Event().wait()
+        finally:
+            is_closed.set()
+
+    blocks = stream_events(two_and_wait(), ending=ending)
+    first = [await anext(blocks) for _ in range(2)]
+    ending.set()
+    rest = [block async for block in blocks]
+
+    assert (len(first), rest) == (2, [])
+    assert is_closed.is_set()

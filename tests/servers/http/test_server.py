@@ -116,6 +116,34 @@ async def test_a_call_that_ends_in_time_is_answered_before_the_server_ends(tmp_p
     assert answer.json()["output"] == "done"
 
 
+@pytest.mark.parametrize("kind", ["conversation", "run"])
+async def test_who_follows_does_not_keep_the_server(tmp_path: Path, kind: str) -> None:
+    lines = list[str]()
+    async with patient() as client:
+        async with live(live_settings(tmp_path), grace=60) as url:
+            if kind == "run":
+                body = {"name": "my__linger", "async": True}
+                started = await client.post(f"{url}/execute", json=body)
+                path = f"{url}/runs/{started.json()['run_id']}/events"
+            else:
+                body = {"message": "hi", "stream": False}
+                answer = await client.post(f"{url}/chat", json=body)
+                path = f"{url}/conversations/{answer.json()['conversation']}/events?after=1-0"
+            following, first = client.stream("GET", path), asyncio.Event()
+
+            async def read() -> None:
+                async with following as stream:
+                    async for line in stream.aiter_lines():
+                        lines.append(line)
+                        first.set()
+
+            reading = asyncio.create_task(read())
+            await first.wait()
+        await reading  # without an error: the stream was not cut off
+
+    assert lines[0].startswith("id: ")
+
+
 @pytest.mark.timeout(60)
 async def test_a_tool_that_will_not_end_does_not_keep_the_server(tmp_path: Path) -> None:
     async with patient() as client:

@@ -17,6 +17,8 @@ from pegboard.cli.client.problems import to_error
 from pegboard.errors import ConfigError, DefinitionNotHeld
 
 if TYPE_CHECKING:
+    import httpx2
+
     from pegboard.core.context import Arguments, Progress
     from pegboard.core.ports.call_stores import HistoryQuery
     from pegboard.core.ports.kill_switch_store import SwitchKind

@@ -17,6 +17,7 @@ from pegboard.cli.options import (
     settings,
     with_client,
 )
+from pegboard.errors import Unavailable
 
 if TYPE_CHECKING:
     from pegboard.cli.client.port import BoardClient
@@ -128,6 +129,8 @@ class _Session:
                     break
         if self._json:
             say_json({"conversation": self._conversation, "events": events})
+        if not printer.state:
+            raise Unavailable("The server stopped; the answer goes on when it is started again.")
         return printer.state
 
     async def _decide(self, client: "BoardClient", event: "ChatEvent") -> bool:

@@ -5,7 +5,7 @@ one before it, and editing a message adds a sibling. The conversation's `head` i
 the end of the branch that is shown.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any, Literal, Protocol
 
 from msgspec import Struct
@@ -109,6 +109,9 @@ class Exchange(Struct, frozen=True, kw_only=True):
         text: The message.
         files: The files that came with it.
         run_id: The run that answers; known before it starts.
+        principal: Who sent it, with the rights that the answer has; None for one that was stored
+            without them.
+        request: The digest of what was sent under an idempotency key; empty without a key.
         answer: The text of the answer.
         messages: What the answer adds to the conversation: calls, results and texts, each as data.
         usage: What the models used.
@@ -123,6 +126,8 @@ class Exchange(Struct, frozen=True, kw_only=True):
     number: int = 0
     parent: str = ""
     files: tuple[ExchangeFile, ...] = ()
+    principal: Principal | None = None
+    request: str = ""
     state: ExchangeState = "working"
     answer: str = ""
     messages: tuple[Mapping[str, Any], ...] = ()
@@ -213,11 +218,27 @@ class ConversationStore(Protocol):
         """
         ...
 
-    async def append(self, exchange: Exchange) -> Exchange:
+    async def append(
+        self,
+        exchange: Exchange,
+        *,
+        instead_of: str = "",
+        changes: Mapping[str, Any] | None = None,
+    ) -> Exchange:
         """Add an exchange and make it the head; as it was stored.
 
-        It is `working` if none is, and `queued` otherwise. The same id again changes nothing and
-        returns what is stored.
+        It is `working` if none is, and `queued` otherwise. Without a parent it comes after the
+        head. The same id again changes nothing and returns what is stored.
+
+        Args:
+            exchange: The new exchange.
+            instead_of: The exchange that it replaces, whose parent becomes its own; empty for none.
+            changes: Fields of the conversation that change with it, as in `update`.
+
+        Raises:
+            ConversationNotFound: There is no such conversation, or nothing to replace.
+            InvalidRequest: The exchange to replace is not the last one, or another one is working
+                or queued.
         """
         ...
 
@@ -229,8 +250,32 @@ class ConversationStore(Protocol):
         """All exchanges of a conversation, in the order of their numbers."""
         ...
 
+    async def next_exchange(
+        self,
+        conversation: str,
+        *,
+        number: int = 0,
+        states: Collection[ExchangeState] = (),
+    ) -> Exchange | None:
+        """The first exchange of a conversation from a number on; None when there is none.
+
+        Args:
+            conversation: The conversation.
+            number: The smallest number.
+            states: One of them must be its state; empty for any.
+        """
+        ...
+
+    async def last_number(self, conversation: str) -> int:
+        """The number of the last exchange of a conversation; 0 when there is none."""
+        ...
+
     async def of_run(self, run_id: str) -> Exchange | None:
         """The exchange that a run answers; None when there is none."""
+        ...
+
+    async def conversations_of_runs(self, run_ids: Collection[str]) -> Mapping[str, Conversation]:
+        """The conversations whose messages these runs answer, by run; no exchange is read."""
         ...
 
     async def working(self) -> Sequence[Exchange]:
@@ -265,5 +310,4 @@ class ConversationStore(Protocol):
 
 async def find_conversation_of_run(store: ConversationStore, run_id: str) -> Conversation | None:
     """The conversation whose message a run answers; None when there is none."""
-    exchange = await store.of_run(run_id)
-    return None if exchange is None else await store.get(exchange.conversation)
+    return (await store.conversations_of_runs((run_id,))).get(run_id)

@@ -3,7 +3,8 @@
 from pegboard.features.conversations.answers import ConversationAnswers
 from pegboard.features.conversations.history import ConversationHistory, read_history
 from pegboard.features.conversations.message_files import MessageFile
-from pegboard.features.conversations.service import Conversations, NewMessage
+from pegboard.features.conversations.new_message import NewMessage
+from pegboard.features.conversations.service import Conversations
 from pegboard.features.conversations.stream import ChatEvent
 
 __all__ = [

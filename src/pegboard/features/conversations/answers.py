@@ -97,30 +97,19 @@ class ConversationAnswers:
         self._runs = runs
         self._run_store = run_store
         self._now = now
+        self._starts: dict[str, asyncio.Event] = {}
         self._tasks: set[asyncio.Task[None]] = set()
         self._closed = False
 
-    async def start(
-        self, exchange: Exchange, conversation: Conversation, principal: Principal
-    ) -> None:
+    async def start(self, exchange: Exchange) -> None:
         """Start the run that answers an exchange; starting it again has no effect.
 
         Raises:
             PegboardError: It cannot be answered; the exchange has failed with this error.
         """
-        try:
-            await self._runs.start_graph(
-                chat_graph(exchange, conversation),
-                {"message": describe_message(exchange)},
-                principal=principal,
-                key=run_key_of(exchange.id),
-            )
-        except PegboardError as error:
-            failed = structs.replace(
-                exchange, state="failed", error=error_to_dict(error), finished_at=self._now()
-            )
-            await self._finish(failed, principal=principal)
-            raise
+        error = await self._start(exchange)
+        if error is not None:
+            raise error
 
     async def catch_up(self, exchange: Exchange, *, wait: bool = False) -> None:
         """Store the end of an exchange if its run has ended; start the run if it never began.
@@ -129,21 +118,21 @@ class ConversationAnswers:
             exchange: One that is being answered.
             wait: Whether to wait until the run has ended, or waits for a person.
         """
-        conversation = await self._store.get(exchange.conversation)
-        if conversation is None:
-            return
+        while (starting := self._starts.get(exchange.id)) is not None:
+            await starting.wait()
         run = await self._run_store.get(exchange.run_id)
         if run is None:
-            await self.start(exchange, conversation, _principal_of(conversation))
+            known = await self._store.exchange(exchange.id)
+            if known is not None and known.state == "working":
+                await self._start(known)  # an error is that of the exchange, not of the caller
             return
-        principal = run.start.principal
         if wait and run.finished_at is None:
-            await self._runs.wait(exchange.run_id, principal=principal)
+            await self._runs.wait(exchange.run_id, principal=run.start.principal)
             run = await self._run_store.get(exchange.run_id)
         if run is None or run.finished_at is None or run.result is None:
             return
         ended, steered = read_end(exchange, run.result, run.finished_at)
-        await self._finish(ended, steered=steered, principal=principal)
+        await self._finish(ended, steered=steered)
 
     async def recover(self) -> None:
         """Continue what an earlier process left: answers that ended, and runs that never began."""
@@ -171,17 +160,41 @@ class ConversationAnswers:
             if exchange is not None and exchange.state == "working":
                 await self.catch_up(exchange, wait=True)
 
-    async def _finish(
-        self, ended: Exchange, *, steered: tuple[str, ...] = (), principal: Principal
-    ) -> None:
+    async def _start(self, exchange: Exchange) -> PegboardError | None:
+        """Start the run of an exchange; the error with which the exchange has failed instead."""
+        if (starting := self._starts.get(exchange.id)) is not None:
+            await starting.wait()
+            return None
+        started = self._starts[exchange.id] = asyncio.Event()
+        try:
+            conversation = await self._store.get(exchange.conversation)
+            if conversation is None:
+                return None
+            await self._runs.start_graph(
+                chat_graph(exchange, conversation),
+                {"message": describe_message(exchange)},
+                principal=_principal_of(exchange, conversation),
+                key=run_key_of(exchange.id),
+            )
+        except PegboardError as error:
+            failed = structs.replace(
+                exchange, state="failed", error=error_to_dict(error), finished_at=self._now()
+            )
+            await self._finish(failed)
+            return error
+        finally:
+            del self._starts[exchange.id]
+            started.set()
+        return None
+
+    async def _finish(self, ended: Exchange, *, steered: tuple[str, ...] = ()) -> None:
         end = await self._store.finish(ended, steered=steered)
         if end is None:
             return
         self.changed(ended.conversation)
-        conversation = await self._store.get(ended.conversation)
-        if end.next is not None and conversation is not None:
+        if end.next is not None:
             with log_and_continue(_LOG, f"conversations: message {end.next.id} is not answered"):
-                await self.start(end.next, conversation, principal)
+                await self.start(end.next)
             self.changed(ended.conversation)
 
 
@@ -202,8 +215,10 @@ def read_end(
     return ended, tuple(output.get("received") or ())
 
 
-def _principal_of(conversation: Conversation) -> Principal:
-    """For whom a message is answered whose run never began."""
+def _principal_of(exchange: Exchange, conversation: Conversation) -> Principal:
+    """The caller for whom a message is answered: who sent it."""
+    if exchange.principal is not None:
+        return exchange.principal
     if conversation.principal == LOCAL.id and conversation.tenant == LOCAL.tenant:
         return LOCAL
     return Principal(id=conversation.principal, tenant=conversation.tenant)

@@ -1,15 +1,13 @@
 """The `Conversations` service: send messages, follow the answers, stop, edit and delete."""
 
 import asyncio
-import secrets
-from collections.abc import AsyncGenerator, Callable, Iterable, Mapping, Sequence
+from collections.abc import AsyncGenerator, Callable, Iterable, Mapping
 from contextlib import suppress
-from dataclasses import dataclass
-from hashlib import sha256
-from typing import Any, Literal, get_args
+from typing import Any, get_args
 
 from msgspec import structs
 
+from pegboard.core.conversation_branch import find_replaced
 from pegboard.core.ports.conversation_files import ConversationFiles
 from pegboard.core.ports.conversation_store import (
     Conversation,
@@ -17,17 +15,27 @@ from pegboard.core.ports.conversation_store import (
     ConversationQuery,
     ConversationStore,
     Exchange,
+    ExchangeState,
 )
 from pegboard.core.principal import Principal
 from pegboard.engines.agent import Engine
-from pegboard.errors import ConversationNotFound, InvalidRequest, RunNotFound
+from pegboard.errors import (
+    ConversationNotFound,
+    IdempotencyConflict,
+    InvalidRequest,
+    RunNotFound,
+)
 from pegboard.features.conversations.answers import ConversationAnswers, run_key_of
-from pegboard.features.conversations.history import find_branch
 from pegboard.features.conversations.message_files import (
-    MessageFile,
     describe_message,
     join_files,
     write_files,
+)
+from pegboard.features.conversations.new_message import (
+    NewMessage,
+    When,
+    digest_message,
+    identify,
 )
 from pegboard.features.conversations.stream import (
     ChatEvent,
@@ -44,38 +52,8 @@ from pegboard.features.runs.start import run_id_for
 _LOOK_AGAIN = 1.0
 _MAX_TITLE = 60
 _CHANGES = frozenset({"title", "agent", "model", "engine"})
+_OPEN: frozenset[ExchangeState] = frozenset({"working", "queued"})
 _ENGINES = ("", *get_args(Engine))
-When = Literal["queue", "steer", "stop"]
-"""What a message does while another one is being answered: wait for the answer, reach the agent at
-its next step, or stop it."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class NewMessage:
-    """A message of a person.
-
-    Attributes:
-        text: The message; empty to answer `instead_of` again.
-        conversation: Which it continues; empty for a new one.
-        agent: The agent that answers from now on; None leaves it as it is.
-        model: The model that answers from now on; None leaves it as it is.
-        engine: `auto`, `react` or `dag` from now on, empty for that of the agent; None leaves it.
-        instead_of: The last message of the branch, which this one replaces.
-        when: What happens while another message is being answered.
-        files: Put into the workspace of the conversation, and named to the agent; a message that
-            replaces another one keeps the files of that one.
-        key: An idempotency key: the same key is the same message; empty for none.
-    """
-
-    text: str
-    conversation: str = ""
-    agent: str | None = None
-    model: str | None = None
-    engine: str | None = None
-    instead_of: str = ""
-    when: When = "queue"
-    files: Sequence[MessageFile] = ()
-    key: str = ""
 
 
 class Conversations:
@@ -135,18 +113,21 @@ class Conversations:
             ModelNotConfigured: There is no such model.
             InvalidRequest: There is no text, no such engine, or the message to replace is not the
                 last one.
+            IdempotencyConflict: The key was used for another message.
             GraphInvalid: No agent can answer on this board.
         """
-        id_ = _id_for("m", principal, message.key)
+        id_, request = identify("m", principal, message.key), digest_message(message)
         if message.key and (known := await self._store.exchange(id_)) is not None:
-            return known  # sent before: its answer may have changed the files since
-        conversation = await self._conversation_for(message, principal)
-        exchanges = await self._store.exchanges(conversation.id)
-        replaced = _find_replaced(message, conversation, exchanges)
+            return await self._repeat(known, request)
+        conversation, changes = await self._prepare(message, principal)
+        await self._catch_up(conversation.id)  # the end of its last answer may be missing
+        replaced = await self._find_replaced(message, conversation)
         text = message.text or ("" if replaced is None else replaced.text)
         if not text.strip():
             raise InvalidRequest("The message is empty.")
         files = await write_files(self._files, message.files, conversation.id, principal)
+        if not message.conversation:
+            await self._create(conversation, is_keyed=bool(message.key))
         exchange = await self._store.append(
             Exchange(
                 id=id_,
@@ -154,33 +135,42 @@ class Conversations:
                 text=text,
                 files=files if replaced is None else join_files(replaced.files, files),
                 run_id=run_id_for(principal, run_key_of(id_)),
-                parent=conversation.head if replaced is None else replaced.parent,
+                principal=principal,
+                request=request,
                 created_at=self._now(),
-            )
+            ),
+            instead_of=message.instead_of,
+            changes=changes,
         )
+        if exchange.request != request:
+            raise _key_conflict()
         if exchange.state == "working":
-            await self._answers.start(exchange, conversation, principal)
+            await self._answers.start(exchange)
         elif exchange.state == "queued":
-            await self._tell_worker(message.when, exchange, exchanges, principal)
+            await self._tell_worker(message.when, exchange, principal)
         self.notify(conversation.id)
         return exchange
 
-    async def _conversation_for(self, message: NewMessage, principal: Principal) -> Conversation:
-        changes = {"agent": message.agent, "model": message.model, "engine": message.engine}
-        changes = self._resolve(
-            {name: value for name, value in changes.items() if value is not None}
-        )
+    async def _repeat(self, known: Exchange, request: str) -> Exchange:
+        """The exchange that was stored under the key of a message."""
+        if known.request not in {"", request}:
+            raise _key_conflict()
+        if known.state == "working":
+            await self._answers.catch_up(known)  # its run may not have begun
+        return known
+
+    async def _prepare(
+        self, message: NewMessage, principal: Principal
+    ) -> tuple[Conversation, dict[str, Any]]:
+        """The conversation of a message, and its changes; nothing is stored yet."""
+        chosen = {"agent": message.agent, "model": message.model, "engine": message.engine}
+        changes = self._resolve({name: it for name, it in chosen.items() if it is not None})
         if message.conversation:
             known = await self._visible(message.conversation, principal)
-            if not known.title:
-                changes["title"] = _title_of(message.text)
-            changed = await self._store.update(known.id, changes) if changes else known
-            if changed is None:
-                raise _not_found(message.conversation)
-            return changed
+            return known, changes if known.title else {**changes, "title": _title_of(message.text)}
         now = self._now()
         new = Conversation(
-            id=_id_for("c", principal, message.key),
+            id=identify("c", principal, message.key),
             principal=principal.id,
             tenant=principal.tenant,
             title=_title_of(message.text),
@@ -188,15 +178,26 @@ class Conversations:
             updated_at=now,
             **changes,
         )
-        if message.key and (known := await self._store.get(new.id)) is not None:
-            return known
-        await self._store.create(new)
-        return new
+        return new, {}
 
-    async def _tell_worker(
-        self, when: When, exchange: Exchange, exchanges: Sequence[Exchange], principal: Principal
-    ) -> None:
-        working = next((item for item in exchanges if item.state == "working"), None)
+    async def _create(self, conversation: Conversation, *, is_keyed: bool) -> None:
+        try:
+            await self._store.create(conversation)
+        except InvalidRequest:
+            if not is_keyed:  # else the same message has created it
+                raise
+
+    async def _find_replaced(
+        self, message: NewMessage, conversation: Conversation
+    ) -> Exchange | None:
+        if not message.instead_of:
+            return None
+        known = {item.id: item for item in await self._store.exchanges(conversation.id)}
+        is_busy = any(item.state in _OPEN for item in known.values())
+        return find_replaced(message.instead_of, conversation, find=known.get, is_busy=is_busy)
+
+    async def _tell_worker(self, when: When, exchange: Exchange, principal: Principal) -> None:
+        working = await self._store.next_exchange(exchange.conversation, states={"working"})
         if working is None or when == "queue":
             return
         if when == "stop":
@@ -210,6 +211,12 @@ class Conversations:
             principal=principal,
         )
 
+    async def _catch_up(self, conversation: str) -> None:
+        """Store the end of the answer in progress, if it has ended."""
+        working = await self._store.next_exchange(conversation, states={"working"})
+        if working is not None:
+            await self._answers.catch_up(working)
+
     # reading and changing
 
     async def get(
@@ -221,22 +228,19 @@ class Conversations:
             ConversationNotFound: It does not exist, or the caller may not see it.
         """
         known = await self._visible(conversation, principal)
-        for exchange in await self._store.exchanges(conversation):
-            if exchange.state == "working":
-                await self._answers.catch_up(exchange)
+        await self._catch_up(conversation)
         return known, list(await self._store.exchanges(conversation))
 
     async def find_of_runs(
         self, runs: Iterable[str], *, principal: Principal
     ) -> dict[str, Conversation]:
         """The conversations whose messages these runs answer, of those that the caller may see."""
-        found: dict[str, Conversation] = {}
-        for run_id in dict.fromkeys(runs):
-            exchange = await self._store.of_run(run_id)
-            known = None if exchange is None else await self._store.get(exchange.conversation)
-            if known is not None and may_see_conversation(principal, known):
-                found[run_id] = known
-        return found
+        found = await self._store.conversations_of_runs(frozenset(runs))
+        return {
+            run_id: conversation
+            for run_id, conversation in found.items()
+            if may_see_conversation(principal, conversation)
+        }
 
     async def list(
         self, query: ConversationQuery | None = None, *, principal: Principal
@@ -356,7 +360,7 @@ class Conversations:
         while not self._closed:
             news = self._watch(conversation)
             try:
-                exchange = await self._next_exchange(conversation, number)
+                exchange = await self._store.next_exchange(conversation, number=number)
                 if exchange is None:
                     if until or await self._store.get(conversation) is None:
                         return
@@ -368,9 +372,11 @@ class Conversations:
                         return
                     number, sequence, has_told = exchange.number + 1, 0, False
                     continue
-                elif not has_told:
-                    has_told = True
-                    yield make_queued_event(exchange)
+                else:
+                    if not has_told:
+                        has_told = True
+                        yield make_queued_event(exchange)
+                    await self._catch_up(conversation)  # the end of the one before may be missing
                 await _wait(news)
             finally:
                 self._unwatch(conversation, news)
@@ -396,16 +402,13 @@ class Conversations:
                 yield shown
 
     async def _first_position(self, conversation: str, until: str) -> Position:
-        exchanges = await self._store.exchanges(conversation)
-        for exchange in exchanges:
-            is_wanted = exchange.id == until if until else exchange.state in {"working", "queued"}
-            if is_wanted:
-                return exchange.number, 0
-        return (exchanges[-1].number + 1, 0) if exchanges else (0, 0)
-
-    async def _next_exchange(self, conversation: str, number: int) -> Exchange | None:
-        exchanges = await self._store.exchanges(conversation)
-        return next((item for item in exchanges if item.number >= number), None)
+        if until:
+            first = await self._store.exchange(until)
+        else:
+            first = await self._store.next_exchange(conversation, states=_OPEN)
+        if first is not None and first.conversation == conversation:
+            return first.number, 0
+        return await self._store.last_number(conversation) + 1, 0
 
     async def recover(self) -> None:
         """Continue what an earlier process left: answers that ended, and runs that never began."""
@@ -442,32 +445,6 @@ class Conversations:
         return known
 
 
-def _find_replaced(
-    message: NewMessage, conversation: Conversation, exchanges: Sequence[Exchange]
-) -> Exchange | None:
-    """The exchange that a message replaces: the last one that was answered on the branch.
-
-    Raises:
-        ConversationNotFound: There is no such message.
-        InvalidRequest: It is not the last one, or is being answered.
-    """
-    if not message.instead_of:
-        return None
-    known = next((item for item in exchanges if item.id == message.instead_of), None)
-    if known is None:
-        raise _not_found(message.instead_of)
-    if any(item.state in {"working", "queued"} for item in exchanges):
-        raise InvalidRequest("Stop the answer in progress before you change a message.")
-    branch = [
-        item
-        for item in find_branch(exchanges, conversation.head)
-        if item.state not in {"withdrawn", "steered"}
-    ]
-    if not branch or branch[-1].id != known.id:
-        raise InvalidRequest("Only the last message of a conversation can be changed.")
-    return known
-
-
 async def _wait(news: asyncio.Event) -> None:
     """Wait for news of this process, or a moment for those of another."""
     with suppress(TimeoutError):
@@ -475,10 +452,8 @@ async def _wait(news: asyncio.Event) -> None:
             await news.wait()
 
 
-def _id_for(prefix: str, principal: Principal, key: str) -> str:
-    if not key:
-        return f"{prefix}_{secrets.token_hex(12)}"
-    return f"{prefix}_{sha256(f'{principal.owner} {prefix} {key}'.encode()).hexdigest()[:24]}"
+def _key_conflict() -> IdempotencyConflict:
+    return IdempotencyConflict("This idempotency key was used for another message.")
 
 
 def _title_of(text: str) -> str:

@@ -12,6 +12,7 @@ from pegboard.features.conversations.message_files import describe_message
 from pegboard.features.conversations.stream import encode_position
 
 _INTERNAL = ("principal", "tenant")
+_INTERNAL_OF_EXCHANGE = ("principal", "request")
 
 
 def view_conversation(
@@ -42,6 +43,8 @@ def _view_grant(grant: Mapping[str, Any]) -> dict[str, Any]:
 def view_exchange(exchange: Exchange) -> dict[str, Any]:
     """A message with its answer as data."""
     data: dict[str, Any] = to_builtins(exchange)
+    for name in _INTERNAL_OF_EXCHANGE:
+        data.pop(name)
     data["position"] = encode_position(data.pop("number"), 0)
     return data
 

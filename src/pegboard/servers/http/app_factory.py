@@ -1,5 +1,6 @@
 """Builds the FastAPI application; imported only where the `server` extra is installed."""
 
+import asyncio
 from collections.abc import AsyncGenerator, Sequence
 from contextlib import asynccontextmanager
 from importlib.metadata import version
@@ -131,6 +132,7 @@ def build_app(
     )
     app.state.board = board
     app.state.mcp = mcp
+    app.state.ending = asyncio.Event()
     app.state.tickets = ticket_store
     app.state.sessions = sessions
 

@@ -1,5 +1,6 @@
-"""FastAPI dependencies: the open board, and the caller."""
+"""FastAPI dependencies: the open board, the caller, and the end of the server."""
 
+import asyncio
 from typing import Annotated
 
 from fastapi import Depends, Request
@@ -35,8 +36,16 @@ async def _caller(request: Request) -> Principal:
     return get_caller(request)
 
 
+async def _ending(request: Request) -> asyncio.Event:
+    ending: asyncio.Event = request.app.state.ending
+    return ending
+
+
 Board = Annotated[Pegboard, Depends(_board)]
 """The board; a 503 while it is not open."""
 
 Caller = Annotated[Principal, Depends(_caller)]
 """The authenticated caller."""
+
+Ending = Annotated[asyncio.Event, Depends(_ending)]
+"""Set when the server begins to end."""

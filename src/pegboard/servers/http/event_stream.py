@@ -25,19 +25,38 @@ SentEvent = tuple[str, str, Any]
 """Id, kind and data of an event; an empty id is left out."""
 
 
-async def stream_events(events: AsyncIterator[SentEvent]) -> AsyncGenerator[bytes]:
-    """Events in the format of EventSource, with a comment as keep-alive."""
-    async with aclosing(keep_alive(_encode_all(events))) as chunks:
+async def stream_events(
+    events: AsyncIterator[SentEvent], *, ending: asyncio.Event
+) -> AsyncGenerator[bytes]:
+    """Events in the format of EventSource, with a comment as keep-alive.
+
+    Args:
+        events: The events; a client that reconnects goes on after the last one.
+        ending: Set when the server begins to end, which ends the stream.
+    """
+    async with aclosing(keep_alive(_encode_all(events), ending=ending)) as chunks:
         async for chunk in chunks:
             yield chunk
 
 
-async def keep_alive(chunks: AsyncIterator[bytes]) -> AsyncGenerator[bytes]:
-    """The chunks of an event stream, with a comment whenever nothing has come for a while."""
+async def keep_alive(
+    chunks: AsyncIterator[bytes], *, ending: asyncio.Event | None = None
+) -> AsyncGenerator[bytes]:
+    """The chunks of an event stream, with a comment whenever nothing has come for a while.
+
+    Args:
+        chunks: The chunks.
+        ending: When it is set, the stream ends; None to go on to the last chunk.
+    """
     coming = asyncio.ensure_future(anext(chunks, None))
+    end = asyncio.ensure_future((ending or asyncio.Event()).wait())
     try:
         while True:
-            done, _ = await asyncio.wait([coming], timeout=_BEAT)
+            done, _ = await asyncio.wait(
+                [coming, end], timeout=_BEAT, return_when=asyncio.FIRST_COMPLETED
+            )
+            if end.done() and not coming.done():
+                return
             if not done:
                 yield b": nothing new\n\n"
                 continue
@@ -48,7 +67,8 @@ async def keep_alive(chunks: AsyncIterator[bytes]) -> AsyncGenerator[bytes]:
             coming = asyncio.ensure_future(anext(chunks, None))
     finally:
         coming.cancel()
-        await asyncio.wait([coming])
+        end.cancel()
+        await asyncio.wait([coming, end])
 
 
 async def _encode_all(events: AsyncIterator[SentEvent]) -> AsyncGenerator[bytes]:

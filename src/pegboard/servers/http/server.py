@@ -280,11 +280,16 @@ async def _run(
 
     board: Pegboard = app.state.board
     mcp: McpEndpoint = app.state.mcp
+
+    async def end_streams() -> None:
+        app.state.ending.set()  # those who follow go on at the next server
+        await mcp.close(grace=grace * 0.8)
+
     server = quiet_server(
         app,
         grace=grace,
         started=started,
-        ending=lambda: mcp.close(grace=grace * 0.8),
+        ending=end_streams,
         settings=board.settings,
     )
     ending.server = server

@@ -1,11 +1,14 @@
 """Conversations in memory."""
 
-from collections.abc import Mapping, Sequence
+from bisect import bisect_left
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from itertools import islice
 from typing import Any
 
 from msgspec import structs
 
 from pegboard.concurrency.closable_lock import ClosableLock
+from pegboard.core.conversation_branch import find_replaced
 from pegboard.core.pagination import check_page_size, decode_position, encode_cursor
 from pegboard.core.ports.conversation_store import (
     Conversation,
@@ -14,8 +17,9 @@ from pegboard.core.ports.conversation_store import (
     ConversationQuery,
     Exchange,
     ExchangeEnd,
+    ExchangeState,
 )
-from pegboard.errors import InvalidRequest
+from pegboard.errors import ConversationNotFound, InvalidRequest
 from pegboard.storage.json_text import copy_json
 
 _BOUND = 10_000
@@ -30,6 +34,8 @@ class MemoryConversations:
         self._gate = gate
         self._conversations: dict[str, tuple[int, Conversation]] = {}
         self._exchanges: dict[str, Exchange] = {}
+        self._ids: dict[str, list[str]] = {}  # of the exchanges of a conversation, in order
+        self._id_of_run: dict[str, str] = {}
         self._number = 0
 
     async def create(self, conversation: Conversation) -> None:
@@ -85,17 +91,36 @@ class MemoryConversations:
                 next_cursor=encode_cursor(*wanted[limit - 1][0]) if len(wanted) > limit else "",
             )
 
-    async def append(self, exchange: Exchange) -> Exchange:
+    async def append(
+        self,
+        exchange: Exchange,
+        *,
+        instead_of: str = "",
+        changes: Mapping[str, Any] | None = None,
+    ) -> Exchange:
         with self._gate:
             if (known := self._exchanges.get(exchange.id)) is not None:
                 return known
-            mine = self._of(exchange.conversation)
-            is_busy = any(item.state == "working" for item in mine)
+            if exchange.conversation not in self._conversations:
+                raise ConversationNotFound("The conversation does not exist any more.")
+            _, conversation = self._conversations[exchange.conversation]
+            states = {item.state for item in self._of(conversation.id)}
+            parent = exchange.parent or conversation.head
+            if instead_of:
+                is_busy = not states.isdisjoint({"working", "queued"})
+                find = self._exchanges.get
+                parent = find_replaced(instead_of, conversation, find=find, is_busy=is_busy).parent
             new = structs.replace(
-                copy_json(exchange), number=self._next(), state="queued" if is_busy else "working"
+                copy_json(exchange),
+                number=self._next(),
+                parent=parent,
+                state="queued" if "working" in states else "working",
             )
             self._exchanges[new.id] = new
-            self._update(new.conversation, {"head": new.id, "updated_at": new.created_at})
+            self._ids.setdefault(conversation.id, []).append(new.id)
+            self._id_of_run[new.run_id] = new.id
+            moved = {"head": new.id, "updated_at": new.created_at}
+            self._update(conversation.id, {**(changes or {}), **moved})
             return new
 
     async def exchange(self, id: str) -> Exchange | None:  # noqa: A002 - as above
@@ -104,12 +129,35 @@ class MemoryConversations:
 
     async def exchanges(self, conversation: str) -> Sequence[Exchange]:
         with self._gate:
-            return self._of(conversation)
+            return list(self._of(conversation))
+
+    async def next_exchange(
+        self,
+        conversation: str,
+        *,
+        number: int = 0,
+        states: Collection[ExchangeState] = (),
+    ) -> Exchange | None:
+        with self._gate:
+            ids = self._ids.get(conversation, [])
+            first = bisect_left(ids, number, key=lambda id_: self._exchanges[id_].number)
+            coming = (self._exchanges[id_] for id_ in islice(ids, first, None))
+            return next((item for item in coming if not states or item.state in states), None)
+
+    async def last_number(self, conversation: str) -> int:
+        with self._gate:
+            ids = self._ids.get(conversation)
+            return self._exchanges[ids[-1]].number if ids else 0
 
     async def of_run(self, run_id: str) -> Exchange | None:
         with self._gate:
-            found = (item for item in self._exchanges.values() if item.run_id == run_id)
-            return next(found, None)
+            return self._exchanges.get(self._id_of_run.get(run_id, ""))
+
+    async def conversations_of_runs(self, run_ids: Collection[str]) -> Mapping[str, Conversation]:
+        with self._gate:
+            known = [item for item in run_ids if item in self._id_of_run]
+            exchanges = [self._exchanges[self._id_of_run[run_id]] for run_id in known]
+            return {item.run_id: self._conversations[item.conversation][1] for item in exchanges}
 
     async def working(self) -> Sequence[Exchange]:
         with self._gate:
@@ -156,8 +204,8 @@ class MemoryConversations:
         number, known = self._conversations[id_]
         return known.updated_at, number
 
-    def _of(self, conversation: str) -> list[Exchange]:
-        return [item for item in self._exchanges.values() if item.conversation == conversation]
+    def _of(self, conversation: str) -> Iterator[Exchange]:
+        return (self._exchanges[id_] for id_ in self._ids.get(conversation, ()))
 
     def _update(self, id_: str, changes: Mapping[str, Any]) -> Conversation | None:
         if id_ not in self._conversations:
@@ -168,8 +216,9 @@ class MemoryConversations:
         return changed
 
     def _delete(self, id_: str) -> bool:
-        for item in self._of(id_):
-            del self._exchanges[item.id]
+        for exchange in self._ids.pop(id_, ()):
+            gone = self._exchanges.pop(exchange)
+            self._id_of_run.pop(gone.run_id, None)
         return self._conversations.pop(id_, None) is not None
 
     def _matches(self, query: ConversationQuery, known: Conversation) -> bool:
@@ -177,6 +226,8 @@ class MemoryConversations:
             return False
         if query.tenant is not None and query.tenant != known.tenant:
             return False
+        if not query.text:
+            return True
         text = query.text.lower()
         texts = [known.title, *(t for item in self._of(known.id) for t in (item.text, item.answer))]
-        return not text or any(text in each.lower() for each in texts)
+        return any(text in each.lower() for each in texts)

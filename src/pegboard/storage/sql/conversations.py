@@ -1,11 +1,12 @@
 """Conversations in a database."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
 from msgspec import structs
 from sqlalchemy import Row, delete, exists, func, or_, select, tuple_, update
 
+from pegboard.core.conversation_branch import find_replaced
 from pegboard.core.pagination import check_page_size, decode_position, encode_cursor
 from pegboard.core.ports.conversation_store import (
     Conversation,
@@ -14,9 +15,10 @@ from pegboard.core.ports.conversation_store import (
     ConversationQuery,
     Exchange,
     ExchangeEnd,
+    ExchangeState,
 )
 from pegboard.core.record_snapshot import clean_text
-from pegboard.errors import InvalidRequest
+from pegboard.errors import ConversationNotFound, InvalidRequest
 from pegboard.storage.databases.database import StorageDatabase
 from pegboard.storage.databases.transaction import Transaction
 from pegboard.storage.json_text import dump, load
@@ -88,21 +90,34 @@ class SqlConversations:
             next_cursor=encode_cursor(page[-1].updated_at, page[-1].number) if has_more else "",
         )
 
-    async def append(self, exchange: Exchange) -> Exchange:
+    async def append(
+        self,
+        exchange: Exchange,
+        *,
+        instead_of: str = "",
+        changes: Mapping[str, Any] | None = None,
+    ) -> Exchange:
         def append(transaction: Transaction) -> Exchange:
             _lock(transaction, exchange.conversation)
             known = _exchange(transaction, EXCHANGES.c.id == clean_text(exchange.id))
             if known is not None:
                 return known
-            busy = select(EXCHANGES.c.number).where(
-                EXCHANGES.c.conversation == clean_text(exchange.conversation),
-                EXCHANGES.c.state == "working",
-            )
-            is_busy = transaction.first(busy) is not None
-            new = structs.replace(exchange, state="queued" if is_busy else "working")
+            conversation = _get(transaction, exchange.conversation)
+            if conversation is None:
+                raise ConversationNotFound("The conversation does not exist any more.")
+            is_busy = _is_any(transaction, conversation.id, ("working",))
+            parent = exchange.parent or conversation.head
+            if instead_of:
+                parent = find_replaced(
+                    instead_of,
+                    conversation,
+                    find=lambda id_: _exchange(transaction, EXCHANGES.c.id == clean_text(id_)),
+                    is_busy=is_busy or _is_any(transaction, conversation.id, ("queued",)),
+                ).parent
+            new = structs.replace(exchange, parent=parent, state="queued" if is_busy else "working")
             transaction.execute(transaction.insert(EXCHANGES).values(_values(new)))
-            changes = {"head": new.id, "updated_at": new.created_at}
-            _update(transaction, new.conversation, changes)
+            moved = {"head": new.id, "updated_at": new.created_at}
+            _update(transaction, new.conversation, {**(changes or {}), **moved})
             stored = _exchange(transaction, EXCHANGES.c.id == clean_text(exchange.id))
             return new if stored is None else stored
 
@@ -121,9 +136,42 @@ class SqlConversations:
         rows = await self._database.read(lambda transaction: transaction.all(wanted))
         return [_read(row) for row in rows]
 
+    async def next_exchange(
+        self,
+        conversation: str,
+        *,
+        number: int = 0,
+        states: Collection[ExchangeState] = (),
+    ) -> Exchange | None:
+        wanted = (
+            _select_exchanges(conversation, states)
+            .where(EXCHANGES.c.number >= number)
+            .order_by(EXCHANGES.c.number)
+            .limit(1)
+        )
+        row = await self._database.read(lambda transaction: transaction.first(wanted))
+        return None if row is None else _read(row)
+
+    async def last_number(self, conversation: str) -> int:
+        wanted = select(func.max(EXCHANGES.c.number).label("number")).where(
+            EXCHANGES.c.conversation == clean_text(conversation)
+        )
+        row = await self._database.read(lambda transaction: transaction.first(wanted))
+        return 0 if row is None else row.number or 0
+
     async def of_run(self, run_id: str) -> Exchange | None:
         wanted = EXCHANGES.c.run_id == clean_text(run_id)
         return await self._database.read(lambda transaction: _exchange(transaction, wanted))
+
+    async def conversations_of_runs(self, run_ids: Collection[str]) -> Mapping[str, Conversation]:
+        names = [clean_text(run_id) for run_id in dict.fromkeys(run_ids)]
+        pages = [names[first : first + _CHUNK] for first in range(0, len(names), _CHUNK)]
+        rows = await self._database.read(
+            lambda transaction: [
+                row for page in pages for row in transaction.all(_select_of_runs(page))
+            ]
+        )
+        return {row.run_id: load(row.body, Conversation) for row in rows}
 
     async def working(self) -> Sequence[Exchange]:
         wanted = select(EXCHANGES).where(EXCHANGES.c.state == "working")
@@ -251,6 +299,25 @@ def _delete(transaction: Transaction, ids: Sequence[str]) -> int:
 def _exchange(transaction: Transaction, condition: Any) -> Exchange | None:
     row = transaction.first(select(EXCHANGES).where(condition))
     return None if row is None else _read(row)
+
+
+def _select_exchanges(conversation: str, states: Collection[ExchangeState]) -> Any:
+    wanted = select(EXCHANGES).where(EXCHANGES.c.conversation == clean_text(conversation))
+    return wanted.where(EXCHANGES.c.state.in_(sorted(states))) if states else wanted
+
+
+def _select_of_runs(run_ids: Sequence[str]) -> Any:
+    return (
+        select(EXCHANGES.c.run_id, CONVERSATIONS.c.body)
+        .join(CONVERSATIONS, CONVERSATIONS.c.id == EXCHANGES.c.conversation)
+        .where(EXCHANGES.c.run_id.in_(run_ids))
+    )
+
+
+def _is_any(transaction: Transaction, conversation: str, states: Collection[ExchangeState]) -> bool:
+    """Whether an exchange of a conversation is in one of these states."""
+    wanted = _select_exchanges(conversation, states).with_only_columns(EXCHANGES.c.number)
+    return transaction.first(wanted.limit(1)) is not None
 
 
 def _store(transaction: Transaction, exchange: Exchange) -> None:

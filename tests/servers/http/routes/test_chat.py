@@ -1,5 +1,6 @@
 """Asking over HTTP: streams, resumes, approvals, queues, changes."""
 
+import asyncio
 import base64
 import json
 from collections.abc import AsyncGenerator
@@ -10,11 +11,12 @@ import httpx2
 import pytest
 from tests.engines.dag.made import USED, Team, a_step, task_of
 from tests.features.conversations.made import BOARD, ORDER, TOTAL, find_order, refund
-from tests.servers.http.live import a_server, patient
+from tests.servers.http.live import a_server, patient, until
 
 from pegboard import tool
 from pegboard.core.model_messages import ModelRequest, ToolMessage
-from pegboard.runtime import Pegboard
+from pegboard.core.principal import LOCAL
+from pegboard.runtime import Pegboard, Settings
 from pegboard.testing import ScriptedModel, Turn
 
 
@@ -102,6 +104,52 @@ async def test_an_answer_can_come_whole(asked: Asked) -> None:
     answer = await asked.client.post("/chat", json={"message": "hi", "stream": False})
 
     assert (answer.json()["state"], answer.json()["answer"]) == ("completed", "Hello.")
+
+
+async def test_a_client_that_leaves_gives_its_place_back_and_the_answer_goes_on(
+    tmp_path: Path,
+) -> None:
+    (tmp_path / "board.yaml").write_text(BOARD)
+    model = ScriptedModel(Turn(calls=(("refund", {"number": 7}),)), Turn(text="Done."))
+    settings = Settings(board=tmp_path / "board.yaml", max_requests=1)
+    board = Pegboard(settings=settings, model=model, tools=(find_order, refund))
+    async with a_server(board) as url, patient(base_url=url) as client:
+        body = {"message": "Refund order 7", "stream": False}
+        asking = asyncio.create_task(client.post("/chat", json=body))
+        approvals: list[str] = []
+
+        async def has_asked() -> bool:
+            page = await board.approvals.list(principal=LOCAL)
+            approvals[:] = [item.id for item in page.approvals]
+            return bool(approvals)
+
+        async def has_left() -> bool:
+            return (await client.get("/conversations")).status_code == 200
+
+        await until(has_asked)
+        is_full = not await has_left()
+        asking.cancel()
+        await until(has_left)
+        await board.approvals.decide(approvals[0], "approve", principal=LOCAL)
+        (known,) = (await client.get("/conversations")).json()["conversations"]
+        path = f"/conversations/{known['id']}/events"
+        async with client.stream("GET", path, params={"after": "1-0"}) as answer:
+            events = await read_events(answer)
+
+    assert is_full
+    assert events[-1][2]["text"] == "Done."
+
+
+async def test_a_key_is_one_message(asked: Asked) -> None:
+    asked.model.add([Turn(text="Hello.")])
+    headers = {"Idempotency-Key": "k"}
+    answers = [
+        await asked.client.post("/chat", json={"message": text, "stream": False}, headers=headers)
+        for text in ("hi", "hi", "ho")
+    ]
+
+    assert answers[0].json() == answers[1].json()
+    assert (answers[2].status_code, answers[2].json()["code"]) == (409, "idempotency_conflict")
 
 
 async def test_a_file_comes_with_a_message_and_a_message_is_answered_again(asked: Asked) -> None:

@@ -2,7 +2,7 @@
 
 import asyncio
 import json
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -315,8 +315,37 @@ async def test_a_client_that_goes_away_cancels_its_answer(door: Door, *, streams
             await asyncio.sleep(0.01)
 
 
-async def read_stream(door: Door) -> None:
-    stream = await door.client.chat.completions.create(model="auto", messages=ASKED, stream=True)
+@pytest.mark.parametrize("streams", [False, True], ids=["whole", "streamed"])
+async def test_a_client_that_goes_away_leaves_the_answer_to_others_with_its_key(
+    door: Door, *, streams: bool
+) -> None:
+    door.model.add([Turn(calls=(("refund", {"number": 7}),)), Turn(text="Done.")])
+
+    async def ask() -> str | None:
+        answer = await door.client.chat.completions.create(
+            model="auto", messages=ASKED, extra_headers=KEY
+        )
+        return answer.choices[0].message.content
+
+    leaving = asyncio.create_task(read_stream(door, KEY) if streams else ask())
+    approval = await an_approval(door)
+    staying = asyncio.create_task(ask())
+    leaving.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await leaving
+    await door.client.models.list()  # after the server has seen that the connection is closed
+    await door.board.approvals.decide(approval, "approve", principal=LOCAL)
+
+    assert await staying == "Done."
+
+
+KEY = {"Idempotency-Key": "k"}
+
+
+async def read_stream(door: Door, headers: Mapping[str, str] | None = None) -> None:
+    stream = await door.client.chat.completions.create(
+        model="auto", messages=ASKED, stream=True, extra_headers=headers
+    )
     async for _ in stream:
         pass
 

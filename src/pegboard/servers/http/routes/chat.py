@@ -3,11 +3,11 @@
 from collections.abc import AsyncGenerator, AsyncIterator
 from typing import Annotated, Any, Literal
 
-from fastapi import APIRouter, Body, Header, Path, Query, Response
+from fastapi import APIRouter, Body, Header, Path, Query, Request, Response
 from fastapi.responses import PlainTextResponse, StreamingResponse
 from starlette.exceptions import HTTPException
 
-from pegboard.core.ports.conversation_store import ConversationQuery
+from pegboard.core.ports.conversation_store import ConversationQuery, Exchange
 from pegboard.errors import InvalidRequest
 from pegboard.features.conversations import ChatEvent, MessageFile, NewMessage
 from pegboard.features.conversations.schemas import (
@@ -26,9 +26,10 @@ from pegboard.features.conversations.views import (
     view_conversation,
     view_exchange,
 )
-from pegboard.servers.http.dependencies import Board, Caller
+from pegboard.servers.http.dependencies import Board, Caller, Ending
 from pegboard.servers.http.event_stream import EVENT_SCHEMA, EVENT_STREAM, SentEvent, stream_events
-from pegboard.servers.http.json_body import JsonResponse, JsonRoute
+from pegboard.servers.http.execute_call import cancel_on_disconnect
+from pegboard.servers.http.json_body import CLIENT_CLOSED, JsonResponse, JsonRoute
 from pegboard.servers.http.openapi import refusals
 from pegboard.servers.http.routes.execute import Key
 
@@ -54,7 +55,12 @@ _STREAM: dict[int | str, dict[str, Any]] = {
     responses=refusals(400, 404, 409, 413, 415) | _STREAM,
 )
 async def chat(
-    board: Board, caller: Caller, wanted: Annotated[ChatBody, Body()], key: Key = ""
+    request: Request,
+    board: Board,
+    caller: Caller,
+    ending: Ending,
+    wanted: Annotated[ChatBody, Body()],
+    key: Key = "",
 ) -> Response:
     """Send a message and follow the answer; it goes on if you stop following."""
     service = board.conversations
@@ -76,12 +82,20 @@ async def chat(
     if wanted.stream:
         headers = {"X-Conversation-Id": exchange.conversation, "Cache-Control": "no-store"}
         return StreamingResponse(
-            stream_events(_to_sent(events)), media_type=EVENT_STREAM, headers=headers
+            stream_events(_to_sent(events), ending=ending),
+            media_type=EVENT_STREAM,
+            headers=headers,
         )
-    async for _ in events:
-        pass
-    _, exchanges = await service.get(exchange.conversation, principal=caller)
-    ended = next(item for item in exchanges if item.id == exchange.id)
+
+    async def finish() -> Exchange:
+        async for _ in events:
+            pass
+        _, exchanges = await service.get(exchange.conversation, principal=caller)
+        return next(item for item in exchanges if item.id == exchange.id)
+
+    ended = await cancel_on_disconnect(request.receive, finish())  # the answer itself goes on
+    if ended is None:
+        return Response(status_code=CLIENT_CLOSED)
     return JsonResponse(view_exchange(ended))
 
 
@@ -135,6 +149,7 @@ async def delete_conversation(board: Board, caller: Caller, id: Id) -> Response:
 async def follow_conversation(
     board: Board,
     caller: Caller,
+    ending: Ending,
     id: Id,  # noqa: A002 - as above
     last_event_id: Annotated[
         str,
@@ -152,7 +167,7 @@ async def follow_conversation(
     position = read_position(last_event_id or after)
     events = board.conversations.follow(id, after=position, principal=caller)
     return StreamingResponse(
-        stream_events(_to_sent(events)),
+        stream_events(_to_sent(events), ending=ending),
         media_type=EVENT_STREAM,
         headers={"Cache-Control": "no-store"},
     )

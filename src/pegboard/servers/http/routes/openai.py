@@ -84,8 +84,8 @@ async def complete_chat(
         events = board.completions.follow(run_id, principal=caller)
         with_usage = wanted.stream_options is not None and wanted.stream_options.include_usage
         chunks = stream_completion(events, **head, with_usage=with_usage)
-        return _stream(board, caller, run_id, chunks)
-    end = await cancel_on_disconnect(request.receive, _finish(board, caller, run_id))
+        return _stream(board, caller, run_id, chunks, key=key)
+    end = await cancel_on_disconnect(request.receive, _finish(board, caller, run_id, key=key))
     if end is None:
         return Response(status_code=CLIENT_CLOSED)
     if (error := find_error(end)) is not None:
@@ -127,8 +127,8 @@ async def respond(
     )
     if wanted.stream:
         events = board.completions.follow(run_id, principal=caller)
-        return _stream(board, caller, run_id, stream_response(events, head))
-    end = await cancel_on_disconnect(request.receive, _finish(board, caller, run_id))
+        return _stream(board, caller, run_id, stream_response(events, head), key=key)
+    end = await cancel_on_disconnect(request.receive, _finish(board, caller, run_id, key=key))
     if end is None:
         return Response(status_code=CLIENT_CLOSED)
     if (error := find_error(end)) is not None:
@@ -178,21 +178,24 @@ async def _start(
     return await board.completions.start(replace(asked, agent=agent), principal=caller, key=key)
 
 
-def _finish(board: Pegboard, caller: Principal, run_id: str) -> Coroutine[Any, Any, CompletionEnd]:
-    """Wait for the end; nobody else waits for it, so that it is cancelled with the request."""
+def _finish(
+    board: Pegboard, caller: Principal, run_id: str, *, key: str
+) -> Coroutine[Any, Any, CompletionEnd]:
+    """Wait for the end; without a key nobody else does, and the request cancels it with itself."""
 
     async def wait() -> CompletionEnd:
         try:
             return await board.completions.finish(run_id, principal=caller)
         except asyncio.CancelledError:
-            await board.completions.cancel(run_id, principal=caller)
+            if not key:
+                await board.completions.cancel(run_id, principal=caller)
             raise
 
     return wait()
 
 
 def _stream(
-    board: Pegboard, caller: Principal, run_id: str, chunks: AsyncGenerator[bytes]
+    board: Pegboard, caller: Principal, run_id: str, chunks: AsyncGenerator[bytes], *, key: str
 ) -> Response:
     async def watch() -> AsyncGenerator[bytes]:
         has_ended = False
@@ -201,7 +204,7 @@ def _stream(
                 yield chunk
             has_ended = True
         finally:
-            if not has_ended:  # the client is gone, and nobody else reads the answer
+            if not has_ended and not key:  # the client is gone, and nobody else can read it
                 await board.completions.cancel(run_id, principal=caller)
 
     return StreamingResponse(

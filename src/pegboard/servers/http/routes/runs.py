@@ -25,7 +25,7 @@ from pegboard.graphs.documents.read import is_plan, read_in_thread
 from pegboard.rendering.svg import chart, timeline
 from pegboard.rendering.text import mermaid
 from pegboard.runtime import Pegboard
-from pegboard.servers.http.dependencies import Board, Caller
+from pegboard.servers.http.dependencies import Board, Caller, Ending
 from pegboard.servers.http.event_stream import EVENT_SCHEMA, EVENT_STREAM, SentEvent, stream_events
 from pegboard.servers.http.execute_call import to_accepted_answer
 from pegboard.servers.http.json_body import JsonResponse, JsonRoute
@@ -123,6 +123,7 @@ async def _wait_until_suspended(
 async def follow_run(
     board: Board,
     caller: Caller,
+    ending: Ending,
     run_id: RunId,
     after: Annotated[
         int, Query(ge=0, le=2**53, description="Only events with a greater number.")
@@ -140,7 +141,9 @@ async def follow_run(
     await board.runs.get(run_id, principal=caller)
     first = max(after, int(last_event_id or 0))
     events = board.runs.events(run_id, after=first, principal=caller)
-    return StreamingResponse(stream_events(_to_sent(events)), media_type=EVENT_STREAM)
+    return StreamingResponse(
+        stream_events(_to_sent(events), ending=ending), media_type=EVENT_STREAM
+    )
 
 
 @router.post("/runs/{run_id}/cancel", response_model=RunAnswer, responses=refusals(404))

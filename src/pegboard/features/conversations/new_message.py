@@ -1,0 +1,59 @@
+"""A message that a person sends, and what identifies it."""
+
+import secrets
+from collections.abc import Sequence
+from dataclasses import dataclass
+from hashlib import sha256
+from typing import Literal
+
+from pegboard.core.event import digest_of
+from pegboard.core.principal import Principal
+from pegboard.features.conversations.message_files import MessageFile
+
+When = Literal["queue", "steer", "stop"]
+"""What a message does while another one is being answered: wait for the answer, reach the agent at
+its next step, or stop it."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NewMessage:
+    """A message of a person.
+
+    Attributes:
+        text: The message; empty to answer `instead_of` again.
+        conversation: Which it continues; empty for a new one.
+        agent: The agent that answers from now on; None leaves it as it is.
+        model: The model that answers from now on; None leaves it as it is.
+        engine: `auto`, `react` or `dag` from now on, empty for that of the agent; None leaves it.
+        instead_of: The last message of the branch, which this one replaces.
+        when: What happens while another message is being answered.
+        files: Put into the workspace of the conversation, and named to the agent; a message that
+            replaces another one keeps the files of that one.
+        key: An idempotency key: the same key is the same message; empty for none.
+    """
+
+    text: str
+    conversation: str = ""
+    agent: str | None = None
+    model: str | None = None
+    engine: str | None = None
+    instead_of: str = ""
+    when: When = "queue"
+    files: Sequence[MessageFile] = ()
+    key: str = ""
+
+
+def identify(prefix: str, principal: Principal, key: str) -> str:
+    """The id of what a caller sends under a key; a new one without a key."""
+    if not key:
+        return f"{prefix}_{secrets.token_hex(12)}"
+    return f"{prefix}_{sha256(f'{principal.owner} {prefix} {key}'.encode()).hexdigest()[:24]}"
+
+
+def digest_message(message: NewMessage) -> str:
+    """The digest of what a message with a key asks for; empty without a key."""
+    if not message.key:
+        return ""
+    names = ("text", "conversation", "agent", "model", "engine", "instead_of", "when")
+    files = [(file.name, sha256(file.data).hexdigest()) for file in message.files]
+    return digest_of({**{name: getattr(message, name) for name in names}, "files": files})
