@@ -14,6 +14,7 @@ from tests.servers.http.live import a_server
 
 from pegboard.core.model_messages import ModelSettings, ModelUsage
 from pegboard.core.principal import LOCAL
+from pegboard.errors import InvalidRequest
 from pegboard.runtime import Pegboard
 from pegboard.testing import ScriptedModel, Turn
 
@@ -247,6 +248,12 @@ async def test_a_parameter_that_is_not_supported_is_named(
 
     assert (caught.value.param, caught.value.code) == (param, "request_invalid")
     assert door.model.requests == []
+
+
+async def test_a_setting_that_the_model_does_not_take_is_a_refusal(door: Door) -> None:
+    door.model.add([Turn(error=InvalidRequest("The model 'x' takes no 'seed': leave it out."))])
+    with pytest.raises(openai.BadRequestError, match="takes no 'seed'"):
+        await door.client.chat.completions.create(model="auto", messages=ASKED, seed=7)
 
 
 async def test_the_models_are_auto_and_the_agents(door: Door) -> None:
