@@ -5,7 +5,7 @@ const SOURCES = import.meta.glob<string>(
   [
     "../src/app/{shell,sign_in}.tsx",
     "../src/pages/{approvals,chat}/*.tsx",
-    "../src/parts/{approval_card,call_card,composer,states}.tsx",
+    "../src/parts/{approval_card,approval_cards,call_card,composer,decision,states}.tsx",
   ],
   { query: "?raw", import: "default", eager: true },
 );

@@ -1,12 +1,12 @@
-import { useMutation, useQueries, useQuery, useQueryClient } from "@tanstack/react-query";
+import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
 import { Check, Pencil, ShieldCheck } from "lucide-react";
 import { type KeyboardEvent, useId, useRef, useState } from "react";
 import { send } from "../api/client";
 import { ApiError } from "../api/errors";
 import { type Approval, approvalQuery, toolQuery } from "../api/queries";
-import { formatClock, formatDuration, titleOf } from "../words/format";
+import { formatDuration, titleOf } from "../words/format";
 import { messages } from "../words/messages";
-import { Json } from "./json";
+import { Arguments, DecidedLine } from "./decision";
 import { MarkIcon } from "./marks";
 import { SchemaForm } from "./schema_form";
 import { Problem } from "./states";
@@ -208,112 +208,6 @@ function OpenQuestion({
         </div>
       </div>
     </section>
-  );
-}
-
-interface ApprovalsProps {
-  ids: readonly string[];
-}
-
-/** The questions of one turn: each with its arguments and its own answer, or all at once. */
-export function ApprovalCards({ ids }: ApprovalsProps) {
-  const client = useQueryClient();
-  const found = useQueries({ queries: ids.map((id) => approvalQuery(id)) });
-  const waiting = found.flatMap(({ data }) => (data?.state === "pending" ? [data.id] : []));
-  const decide = useMutation({
-    mutationFn: (decision: "approve" | "deny") =>
-      send("POST", "/approvals", {
-        decisions: waiting.map((approval) => ({ approval, decision })),
-      }),
-    onSettled: () => {
-      void client.invalidateQueries({ queryKey: ["approval"] });
-      void client.invalidateQueries({ queryKey: ["approvals"] });
-    },
-  });
-  return (
-    <>
-      {waiting.length > 1 && (
-        <div className="banner several">
-          <MarkIcon mark="wait" />
-          {messages.callsWait(waiting.length)}
-          <span className="acts">
-            <button
-              type="button"
-              className="btn sm primary"
-              disabled={decide.isPending}
-              onClick={() => decide.mutate("approve")}
-            >
-              {messages.approveAll(waiting.length)}
-            </button>
-            <button
-              type="button"
-              className="btn sm quiet"
-              disabled={decide.isPending}
-              onClick={() => decide.mutate("deny")}
-            >
-              {messages.denyAll}
-            </button>
-          </span>
-        </div>
-      )}
-      <Problem error={decide.error} />
-      {ids.map((id) => (
-        <ApprovalCard key={id} id={id} />
-      ))}
-    </>
-  );
-}
-
-/** Arguments as a table of names and values. */
-export function Arguments({ value }: { value: unknown }) {
-  if (!value || typeof value !== "object" || Array.isArray(value)) return <Json value={value} />;
-  const entries = Object.entries(value);
-  if (entries.length === 0) return <p className="faint">{messages.noArguments}</p>;
-  return (
-    <dl className="args">
-      {entries.map(([key, item]) => (
-        <div key={key}>
-          <dt>{key}</dt>
-          <dd>
-            {typeof item === "string" ? (
-              item
-            ) : typeof item === "object" ? (
-              <Json value={item} />
-            ) : (
-              String(item)
-            )}
-          </dd>
-        </div>
-      ))}
-    </dl>
-  );
-}
-
-const DECIDED: Record<string, string> = {
-  approved: messages.approved,
-  used: messages.approved,
-  edited: messages.approvedChanged,
-  denied: messages.denied,
-  expired: messages.expired,
-  withdrawn: messages.withdrawn,
-};
-
-/** One line about a decision that was made: "Approved by local, 09:41". */
-export function DecidedLine({ approval }: { approval: Approval }) {
-  const isGood = ["approved", "used", "edited"].includes(approval.state);
-  return (
-    <p className={`note decided ${isGood ? "" : "faint"}`}>
-      <span className={isGood ? "ok" : "off"}>
-        <MarkIcon mark={isGood ? "ok" : "off"} small />
-      </span>
-      <span>
-        {approval.state === "expired"
-          ? messages.questionExpired
-          : `${DECIDED[approval.state] ?? approval.state}${approval.decided_by ? messages.by(approval.decided_by) : ""}${approval.decided_at ? `, ${formatClock(approval.decided_at)}` : ""}`}
-        {approval.grant && messages.standing}
-        {approval.note && ` · “${approval.note}”`}
-      </span>
-    </p>
   );
 }
 

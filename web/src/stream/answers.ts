@@ -1,89 +1,10 @@
 // Answers as a fold over the events of a conversation: the same events draw the same picture,
 // while they arrive and after a reload.
 
+import type { Answer, Answers, CallPart, CallState, PlanStep, Retry } from "./answer_parts";
 import type { Sent } from "./follow";
 
-export type CallState =
-  | "running"
-  | "waiting"
-  | "completed"
-  | "failed"
-  | "denied"
-  | "cancelled"
-  | "unknown";
-
-export interface CallPart {
-  kind: "call";
-  key: string;
-  turn: number;
-  /** The step of the plan that made it; empty for a call of the answer itself. */
-  step: string;
-  tool: string;
-  arguments: unknown;
-  state: CallState;
-  /** Unix seconds. */
-  startedAt: number;
-  durationMs: number;
-  result: string;
-  errorCode: string;
-  callId: string;
-  progress: string;
-  /** The try that runs or comes next, after one that failed; null at the first. */
-  retry: Retry | null;
-  approval: string;
-  reason: string;
-}
-
-export interface Retry {
-  attempt: number;
-  most: number;
-  errorCode: string;
-  /** When it begins, in Unix seconds. */
-  at: number;
-}
-
-export interface TextPart {
-  kind: "text";
-  key: string;
-  turn: number;
-  text: string;
-}
-
-export interface NotePart {
-  kind: "note";
-  key: string;
-  text: string;
-}
-
-export type Part = CallPart | TextPart | NotePart;
-
-export interface Answer {
-  message: string;
-  runId: string;
-  parts: Part[];
-  state: "working" | "completed" | "failed" | "cancelled" | "withdrawn" | "steered";
-  startedAt: number;
-  finishedAt: number;
-  inputTokens: number;
-  outputTokens: number;
-  cost: number;
-  error: { message: string; code: string; errorId: string } | null;
-  plan: PlanStep[];
-  /** What the engine does between calls: `route`, `plan` or `judge`; empty for none of these. */
-  phase: string;
-}
-
-export interface PlanStep {
-  id: string;
-  title: string;
-  needs: string[];
-  state: string;
-  reason: string;
-  /** What the agent of the step has said. */
-  text: string;
-}
-
-export type Answers = ReadonlyMap<string, Answer>;
+export type * from "./answer_parts";
 
 /** The answers after some more events; what did not change stays the same object. */
 export function addEvents(answers: Answers, events: readonly Sent[]): Answers {
@@ -318,11 +239,8 @@ function changeCall(
 }
 
 function text(value: unknown): string {
-  return typeof value === "string"
-    ? value
-    : value === undefined || value === null
-      ? ""
-      : JSON.stringify(value);
+  if (typeof value === "string") return value;
+  return value === undefined || value === null ? "" : JSON.stringify(value);
 }
 
 function number(value: unknown): number {

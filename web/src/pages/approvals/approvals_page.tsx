@@ -8,8 +8,9 @@ import {
   explainQuery,
   toolsQuery,
 } from "../../api/queries";
-import { ApprovalCard, Arguments, questionOf } from "../../parts/approval_card";
+import { ApprovalCard, questionOf } from "../../parts/approval_card";
 import { Checks } from "../../parts/checks";
+import { Arguments } from "../../parts/decision";
 import { type Mark, MarkIcon } from "../../parts/marks";
 import { usePageTitle } from "../../parts/page_title";
 import { Failure, Skeleton } from "../../parts/states";

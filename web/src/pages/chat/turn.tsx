@@ -3,7 +3,7 @@ import { Pencil } from "lucide-react";
 import { memo, useMemo, useState } from "react";
 import { send } from "../../api/client";
 import type { Exchange } from "../../api/queries";
-import { ApprovalCards } from "../../parts/approval_card";
+import { ApprovalCards } from "../../parts/approval_cards";
 import { CallGroup } from "../../parts/call_card";
 import { Logo } from "../../parts/logo";
 import { Markdown } from "../../parts/markdown";
