@@ -1,10 +1,12 @@
 """Permission checks of the services: which scope or ownership each use case requires."""
 
+from msgspec import Struct
+
 from pegboard.access import MAINTAINER_SCOPE
 from pegboard.core.ports.approval_store import Approval
 from pegboard.core.ports.conversation_store import Conversation
 from pegboard.core.ports.run_store import StoredRun
-from pegboard.core.principal import Principal
+from pegboard.core.principal import Principal, expand_owner
 from pegboard.errors import AccessDenied
 
 APPROVALS_SCOPE = "approvals:decide"
@@ -32,43 +34,77 @@ SWITCHES_SCOPE = "switches:write"
 """See and throw the kill switches, which apply to every caller of the board."""
 
 
-def may_decide_approvals(principal: Principal) -> bool:
-    """Whether this caller may decide approvals; without the scope not even its own calls'."""
-    return principal.has_scope(APPROVALS_SCOPE)
+class VisibleOwners(Struct, frozen=True, kw_only=True):
+    """Whose rows a caller may list, as filters of a store.
+
+    Attributes:
+        tenant: The only tenant; None for all.
+        principal: The id of the only owner; empty for all.
+    """
+
+    tenant: str | None
+    principal: str
+
+
+def find_visible_owners(
+    principal: Principal, scope: str, *, asked: str = ""
+) -> VisibleOwners | None:
+    """Whose rows a caller may list: operators all, with a scope those of the tenant, else its own.
+
+    Args:
+        principal: The caller.
+        scope: What lets it list those of its tenant.
+        asked: The id of the owner that it asks for; empty for any.
+
+    Returns:
+        None if it may list nothing of what it asks for.
+    """
+    if principal.is_operator:
+        return VisibleOwners(tenant=None, principal=asked)
+    if principal.has_scope_in(principal.tenant, scope):
+        return VisibleOwners(tenant=principal.tenant, principal=asked)
+    if asked not in {"", principal.id}:
+        return None
+    # an account owns what it did for any organisation
+    tenant = None if principal.user else principal.tenant
+    return VisibleOwners(tenant=tenant, principal=principal.id)
+
+
+def sees_whole_board(principal: Principal) -> bool:
+    """Whether a caller may see the state of every source: all do where there are no accounts."""
+    return principal.is_operator or not principal.user
+
+
+def may_decide_approval(principal: Principal, approval: Approval) -> bool:
+    """Whether this caller may decide an approval; without the scope not even its own call's."""
+    return principal.has_scope_in(approval.tenant, APPROVALS_SCOPE)
 
 
 def may_see_approval(principal: Principal, approval: Approval) -> bool:
     """Whether this caller may see an approval: the caller of the tool, or an approver."""
-    if approval.tenant != principal.tenant and "*" not in principal.scopes:
-        return False
-    return approval.principal == principal.id or may_decide_approvals(principal)
+    owns = principal.owns(approval.tenant, approval.principal)
+    return owns or may_decide_approval(principal, approval)
 
 
 def may_see_conversation(principal: Principal, conversation: Conversation) -> bool:
     """Whether this caller may see and continue a conversation: only whose it is."""
-    owner = (conversation.tenant, conversation.principal)
-    return owner == (principal.tenant, principal.id)
+    return conversation.belongs_to(principal)
 
 
 def may_see_plan(principal: Principal, created_by: str) -> bool:
     """Whether this caller may see a plan of this owner (`tenant/id`)."""
-    if principal.owner == created_by:
+    if created_by in expand_owner(principal.owner) or principal.is_operator:
         return True
     tenant = Principal(id="", tenant=principal.tenant).owner
     return principal.has_scope(PLANS_SCOPE) and created_by.startswith(tenant)
 
 
-def may_see_all_runs(principal: Principal) -> bool:
-    """Whether this caller may see every run of its tenant."""
-    return principal.has_scope(RUNS_SCOPE)
-
-
 def may_see_run(principal: Principal, run: StoredRun) -> bool:
     """Whether this caller may see and control a run."""
     owner = run.start.principal
-    if owner.tenant != principal.tenant:
-        return False
-    return owner.id == principal.id or may_see_all_runs(principal)
+    return principal.owns(owner.tenant, owner.id) or principal.has_scope_in(
+        owner.tenant, RUNS_SCOPE
+    )
 
 
 def check_may_read_audit(principal: Principal) -> None:
@@ -77,7 +113,8 @@ def check_may_read_audit(principal: Principal) -> None:
     Raises:
         AccessDenied: The caller lacks the scope.
     """
-    _check_scope(principal, AUDIT_SCOPE, "the audit trail")
+    if not principal.has_scope_in(principal.tenant, AUDIT_SCOPE):
+        raise AccessDenied("the audit trail", f"the caller lacks the scope {AUDIT_SCOPE}")
 
 
 def check_may_change_catalogue(principal: Principal, subject: str) -> None:

@@ -191,15 +191,15 @@ async def test_all_that_waits_is_approved_at_once() -> None:
 @pytest.mark.parametrize(
     ("do", "error", "message"),
     [
-        (lambda pins: pins.approve_all("web"), DefinitionNotHeld, "No definition of the source"),
+        (lambda pins: pins.approve_all("web", principal=LOCAL), DefinitionNotHeld, "No definition of the source"),
         (
-            lambda pins: pins.get("web", "find"),
+            lambda pins: pins.get("web", "find", principal=LOCAL),
             DefinitionNotHeld,
             "No definition of 'find'",
         ),
-        (lambda pins: pins.list_pins(cursor="?"), InvalidRequest, "cursor"),
-        (lambda pins: pins.list_held(cursor="YQ=="), InvalidRequest, "cursor"),
-        (lambda pins: pins.list_held(cursor="\u00e4"), InvalidRequest, "cursor"),
+        (lambda pins: pins.list_pins(cursor="?", principal=LOCAL), InvalidRequest, "cursor"),
+        (lambda pins: pins.list_held(cursor="YQ==", principal=LOCAL), InvalidRequest, "cursor"),
+        (lambda pins: pins.list_held(cursor="\u00e4", principal=LOCAL), InvalidRequest, "cursor"),
         (lambda pins: pins.list_pins(principal=NOBODY), AccessDenied, "catalogue:write"),
         (lambda pins: pins.list_held(principal=NOBODY), AccessDenied, "catalogue:write"),
         (lambda pins: pins.get("a", "b", principal=NOBODY), AccessDenied, "catalogue:write"),

@@ -71,11 +71,12 @@ async def test_a_check_keeps_nothing_and_tells_all(plans: Plans) -> None:
 
 
 def test_a_tenant_with_a_name_like_anothers_sees_nothing_of_it() -> None:
-    boss = Principal(id="boss", tenant="acme", scopes=frozenset({"*"}))
+    boss = Principal(id="boss", tenant="acme", scopes=frozenset({"plans:all"}))
 
     assert may_see_plan(boss, "acme/ada")
     assert not may_see_plan(boss, "acme2/ada")
     assert not may_see_plan(Principal(id="bob", tenant="acme"), "acme/ada")
+    assert may_see_plan(Principal(id="op", scopes=frozenset({"operator"})), "acme2/ada")
 
 
 def test_a_whole_number_is_one_however_json_writes_it() -> None:

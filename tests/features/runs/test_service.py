@@ -34,7 +34,8 @@ BOB = Principal(id="bob", tenant="acme")
 BOSS = Principal(
     id="boss", tenant="acme", scopes=frozenset({"runs:all", "plans:all", "approvals:decide"})
 )
-OTHER = Principal(id="boss", tenant="other", scopes=frozenset({"*"}))
+OTHER = Principal(id="boss", tenant="other", scopes=BOSS.scopes)
+OPERATOR = Principal(id="op", tenant="other", scopes=frozenset({"operator"}))
 WAITING = Graph(nodes=(Node(id="ask", kind="wait", wait=Wait(question="?")),))
 
 
@@ -113,11 +114,12 @@ async def test_a_run_is_seen_by_who_started_it_and_by_who_sees_all_of_the_tenant
     await service.runs.wait(view.id, principal=ADA)
     lists = {
         who.id + who.tenant: len((await service.runs.list(RunQuery(), principal=who)).runs)
-        for who in (ADA, BOB, BOSS, OTHER)
+        for who in (ADA, BOB, BOSS, OTHER, OPERATOR)
     }
 
-    assert lists == {"adaacme": 1, "bobacme": 0, "bossacme": 1, "bossother": 0}
+    assert lists == {"adaacme": 1, "bobacme": 0, "bossacme": 1, "bossother": 0, "opother": 1}
     assert (await service.runs.get(view.id, principal=BOSS)).id == view.id
+    assert (await service.runs.get(view.id, principal=OPERATOR)).id == view.id
     assert may_see_run(ADA, view.run)
     assert (await service.runs.list(RunQuery(principal="ada"), principal=BOB)).runs == ()
     for who in (BOB, OTHER):

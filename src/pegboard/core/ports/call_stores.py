@@ -111,6 +111,7 @@ class HistoryQuery(Struct, frozen=True, kw_only=True):
     """A filter for calls; None and empty fields match all.
 
     Attributes:
+        tenant: Of which tenant; None for all.
         cursor: The `next_cursor` of the previous page.
         unfinished: Only writes whose outcome is unknown.
         instead_of: The tool that they substituted.
@@ -120,6 +121,7 @@ class HistoryQuery(Struct, frozen=True, kw_only=True):
     source: str = ""
     status: str = ""
     principal: str = ""
+    tenant: str | None = None
     run_id: str = ""
     instead_of: str = ""
     since: float | None = None

@@ -16,7 +16,7 @@ from pegboard.core.principal import Principal
 from pegboard.errors import ConversationNotFound, InvalidRequest
 from pegboard.execution.approval_requests import decide_by_grant
 from pegboard.execution.audit_first import record_in_audit
-from pegboard.features.permissions import may_decide_approvals, may_see_conversation
+from pegboard.features.permissions import may_decide_approval, may_see_conversation
 from pegboard.registry import ToolRegistry
 from pegboard.schemas.tool_definition import definition_digest
 
@@ -57,7 +57,7 @@ class Grants:
             conversation: The conversation of its run; None for none.
             principal: The approver.
         """
-        if approval.state != "pending" or not may_decide_approvals(principal):
+        if approval.state != "pending" or not may_decide_approval(principal, approval):
             return []
         if self._find_obstacle(approval, conversation, principal):
             return ["once"]

@@ -33,7 +33,8 @@ from pegboard.execution.results.redaction import MASK
 from pegboard.features.approvals.grants import Grants, Scope
 from pegboard.features.permissions import (
     APPROVALS_SCOPE,
-    may_decide_approvals,
+    find_visible_owners,
+    may_decide_approval,
     may_see_approval,
 )
 from pegboard.registry import ToolRegistry
@@ -123,13 +124,11 @@ class Approvals:
             InvalidRequest: The cursor is unknown, or the limit is out of range.
         """
         query = query or ApprovalQuery()
-        if "*" not in principal.scopes:
-            mine = "" if may_decide_approvals(principal) else principal.id
-            if mine and query.principal not in {"", mine}:
-                return ApprovalPage(approvals=())
-            query = structs.replace(
-                query, tenant=principal.tenant, principal=mine or query.principal
-            )
+        owners = find_visible_owners(principal, APPROVALS_SCOPE, asked=query.principal)
+        if owners is None:
+            return ApprovalPage(approvals=())
+        if not principal.is_operator:
+            query = structs.replace(query, tenant=owners.tenant, principal=owners.principal)
         return await self._registry.environment.approvals.approvals(query)
 
     async def get(
@@ -180,7 +179,7 @@ class Approvals:
             AuditUnavailable: The audit trail is required and unavailable; nothing is decided.
         """
         found = await self.get(approval_id, principal=principal)
-        if not may_decide_approvals(principal):
+        if not may_decide_approval(principal, found):
             raise AccessDenied(found.tool, f"the caller lacks the scope {APPROVALS_SCOPE}")
         edited = self._check_edit(found, decision, arguments)
         conversation = await self._find_conversation(found, decision, scope, principal)

@@ -36,7 +36,7 @@ class Audit:
         """
         check_may_read_audit(principal)
         await self._flush()
-        tenant = None if "*" in principal.scopes else principal.tenant
+        tenant = None if principal.is_operator else principal.tenant
         return list(await self._store.records(after=after, limit=limit, kind=kind, tenant=tenant))
 
     async def verify(

@@ -251,7 +251,9 @@ class Conversations:
             InvalidRequest: The cursor is invalid, or the limit is out of range.
         """
         wanted = structs.replace(
-            query or ConversationQuery(), principal=principal.id, tenant=principal.tenant
+            query or ConversationQuery(),
+            principal=principal.id,
+            tenant=None if principal.user else principal.tenant,
         )
         return await self._store.conversations(wanted)
 

@@ -8,7 +8,7 @@ from pegboard.core.ports.run_store import RunEvent, RunQuery, RunStore, StoredRu
 from pegboard.core.principal import Principal
 from pegboard.errors import RunNotFound
 from pegboard.features.approvals import Approvals
-from pegboard.features.permissions import may_see_all_runs, may_see_run
+from pegboard.features.permissions import RUNS_SCOPE, find_visible_owners, may_see_run
 from pegboard.features.plans import Plans
 from pegboard.features.runs.answers import CANCELLED, RunAnswers
 from pegboard.features.runs.control import RunControl
@@ -174,14 +174,14 @@ class Runs:
             InvalidRequest: The cursor is unknown, or the limit is out of range.
         """
         query = query or RunQuery()
-        mine = "" if may_see_all_runs(principal) else principal.id
-        if mine and query.principal not in {"", mine}:
+        owners = find_visible_owners(principal, RUNS_SCOPE, asked=query.principal)
+        if owners is None:
             return RunList(runs=())
         wanted = RunQuery(
             state=query.state,
             plan_id=query.plan_id,
-            principal=mine or query.principal,
-            tenant=principal.tenant,
+            principal=owners.principal,
+            tenant=owners.tenant,
             limit=query.limit,
             cursor=query.cursor,
         )

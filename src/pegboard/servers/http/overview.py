@@ -13,7 +13,7 @@ from pegboard.core.ports.call_stores import TotalsQuery
 from pegboard.core.ports.run_store import RunQuery
 from pegboard.core.principal import Principal
 from pegboard.core.tool import Effect, Status, ToolSpec
-from pegboard.features.permissions import AUDIT_SCOPE, CATALOGUE_SCOPE
+from pegboard.features.permissions import AUDIT_SCOPE, CATALOGUE_SCOPE, find_visible_owners
 from pegboard.features.runs import RunView
 from pegboard.registry.health import with_switches
 from pegboard.runtime import Pegboard
@@ -163,13 +163,14 @@ async def _find_tools(board: Pegboard, principal: Principal) -> list[_KnownTool]
 async def _sum_day(board: Pegboard, principal: Principal) -> dict[str, Any]:
     """The calls of the last 24 hours: of the tenant for who may read them, else the caller's."""
     until = board.registry.environment.now()
-    may_read_all = principal.has_scope(AUDIT_SCOPE)
+    owners = find_visible_owners(principal, AUDIT_SCOPE)
+    assert owners is not None  # noqa: S101 - nobody in particular is asked for
     totals = await board.history.totals(
         TotalsQuery(
             since=until - _DAY,
             until=until,
-            principal="" if may_read_all else principal.id,
-            tenant=principal.tenant,
+            principal=owners.principal,
+            tenant=owners.tenant,
         )
     )
     return {

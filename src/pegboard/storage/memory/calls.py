@@ -158,6 +158,7 @@ def _matches(query: HistoryQuery, row: dict[str, Any]) -> bool:
     started_at = row["started_at"]
     return (
         all(row[name] == value for name, value in equal.items() if value)
+        and query.tenant in {None, row["tenant"]}
         and (not query.unfinished or row["status"] == UNKNOWN)
         and (query.since is None or started_at >= query.since)
         and (query.until is None or started_at < query.until)

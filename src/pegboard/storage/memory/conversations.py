@@ -19,6 +19,7 @@ from pegboard.core.ports.conversation_store import (
     ExchangeEnd,
     ExchangeState,
 )
+from pegboard.core.principal import expand_id
 from pegboard.errors import ConversationNotFound, InvalidRequest
 from pegboard.storage.json_text import copy_json
 
@@ -222,7 +223,7 @@ class MemoryConversations:
         return self._conversations.pop(id_, None) is not None
 
     def _matches(self, query: ConversationQuery, known: Conversation) -> bool:
-        if query.principal not in {"", known.principal}:
+        if query.principal and known.principal not in expand_id(query.principal):
             return False
         if query.tenant is not None and query.tenant != known.tenant:
             return False

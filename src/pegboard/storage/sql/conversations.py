@@ -17,6 +17,7 @@ from pegboard.core.ports.conversation_store import (
     ExchangeEnd,
     ExchangeState,
 )
+from pegboard.core.principal import expand_id
 from pegboard.core.record_snapshot import clean_text
 from pegboard.errors import ConversationNotFound, InvalidRequest
 from pegboard.storage.databases.database import StorageDatabase
@@ -330,7 +331,8 @@ def _select(query: ConversationQuery) -> Any:
         CONVERSATIONS.c.updated_at.desc(), CONVERSATIONS.c.number.desc()
     )
     if query.principal:
-        wanted = wanted.where(CONVERSATIONS.c.principal == clean_text(query.principal))
+        names = map(clean_text, expand_id(query.principal))
+        wanted = wanted.where(CONVERSATIONS.c.principal.in_(names))
     if query.tenant is not None:
         wanted = wanted.where(CONVERSATIONS.c.tenant == clean_text(query.tenant))
     if query.text:

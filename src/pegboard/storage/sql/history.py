@@ -140,6 +140,8 @@ def select_calls(query: HistoryQuery) -> Select[*tuple[Any, ...]]:
             if value != absent:
                 # A literal, so that the planner sees that the partial index applies.
                 wanted = wanted.where(CALLS.c[name] != literal_column(f"'{absent}'"))
+    if query.tenant is not None:
+        wanted = wanted.where(CALLS.c.tenant == clean_text(query.tenant))
     if query.unfinished:
         wanted = wanted.where(CALLS.c.status == literal_column(f"'{UNKNOWN}'"))
     if query.since is not None:

@@ -4,6 +4,8 @@ from typing import Any
 
 from fastapi import APIRouter, Request, Response
 
+from pegboard.core.principal import Principal
+from pegboard.features.permissions import sees_whole_board
 from pegboard.runtime import Pegboard
 from pegboard.servers.http.dependencies import Board
 from pegboard.servers.http.json_body import JsonResponse
@@ -25,9 +27,12 @@ async def readyz(request: Request, board: Board) -> Response:
 
     The server stays ready when a source fails, which affects only that source's tools. It stays
     ready when its database is unavailable too: else all servers that share the database would be
-    out, although many calls need none. Only authenticated callers see names and reasons.
+    out, although many calls need none. Only callers who see the whole board are told names and
+    reasons.
     """
-    return JsonResponse(_readiness(board, tells_why=request.state.principal is not None))
+    principal: Principal | None = request.state.principal
+    tells_why = principal is not None and sees_whole_board(principal)
+    return JsonResponse(_readiness(board, tells_why=tells_why))
 
 
 def _readiness(board: Pegboard, *, tells_why: bool) -> dict[str, Any]:

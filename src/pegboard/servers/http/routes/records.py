@@ -3,13 +3,19 @@
 from typing import Annotated, Any
 
 from fastapi import APIRouter, Path, Query, Response
+from msgspec import structs
 from starlette.exceptions import HTTPException
 
 from pegboard.core.context import ToolContext
 from pegboard.core.ports.call_stores import HistoryQuery
-from pegboard.errors import InvalidRequest
+from pegboard.errors import AccessDenied, InvalidRequest
 from pegboard.execution.results.paging import read_whole
-from pegboard.features.permissions import check_may_read_audit
+from pegboard.features.permissions import (
+    AUDIT_SCOPE,
+    check_may_read_audit,
+    find_visible_owners,
+    sees_whole_board,
+)
 from pegboard.servers.http.dependencies import Board, Caller
 from pegboard.servers.http.json_body import JsonResponse
 from pegboard.servers.http.models.record_responses import CallList, ResultPageAnswer, SourceList
@@ -23,16 +29,32 @@ _METRICS_CONTENT = {"text/plain": {"schema": {"type": "string"}}}
 
 
 @router.get("/sources", response_model=SourceList, responses=refusals())
-async def list_sources(board: Board, wanted: Annotated[HealthFilter, Query()]) -> Response:
-    """List the sources with their state, and the reason if one fails."""
+async def list_sources(
+    board: Board, caller: Caller, wanted: Annotated[HealthFilter, Query()]
+) -> Response:
+    """List the sources with their state, and the reason if one fails.
+
+    A person with an account sees those of which a tool is visible; operators see all.
+    """
     sources = await board.health() if wanted.health else board.observe_sources()
-    return JsonResponse({"sources": sources, "problem": board.problem})
+    if sees_whole_board(caller):
+        return JsonResponse({"sources": sources, "problem": board.problem})
+    known = {tool.spec.source for tool in board.registry.visible(caller)}
+    return JsonResponse(
+        {"sources": [source for source in sources if source["name"] in known], "problem": ""}
+    )
 
 
 @router.get("/history", response_model=CallList, responses=refusals(404))
-async def list_calls(board: Board, wanted: Annotated[HistoryFilter, Query()]) -> Response:
-    """List calls, newest first."""
-    query = HistoryQuery(**wanted.model_dump())
+async def list_calls(
+    board: Board, caller: Caller, wanted: Annotated[HistoryFilter, Query()]
+) -> Response:
+    """List calls, newest first: your own, with `audit:read` those of your tenant."""
+    owners = find_visible_owners(caller, AUDIT_SCOPE, asked=wanted.principal)
+    if owners is None:
+        return JsonResponse({"calls": [], "next_cursor": None})
+    asked = HistoryQuery(**wanted.model_dump())
+    query = structs.replace(asked, principal=owners.principal, tenant=owners.tenant)
     try:
         page = await board.history.calls(query)
     except InvalidRequest as error:  # the rest of the query is valid
@@ -80,8 +102,10 @@ async def read_result(
     response_class=Response,
     responses=refusals(404) | {200: {"description": "Metrics.", "content": _METRICS_CONTENT}},
 )
-async def metrics(board: Board) -> Response:
-    """Get the metrics in the Prometheus text format."""
+async def metrics(board: Board, caller: Caller) -> Response:
+    """Get the metrics in the Prometheus text format; where there are accounts, as an operator."""
+    if not sees_whole_board(caller):
+        raise AccessDenied("the metrics", "the caller is no operator")
     try:
         text = await board.render_metrics()
     except RuntimeError as error:
