@@ -137,7 +137,7 @@ async def test_an_answer_that_a_stopped_server_does_not_finish_is_an_error(
     transport = httpx2.MockTransport(lambda _: httpx2.Response(200, content=sent))
     session = _Session("", agent="", model="", engine="", files=[], json=as_json)
     async with httpx2.AsyncClient(transport=transport, base_url="http://server/v1") as client:
-        with pytest.raises(Unavailable, match="server stopped"):
+        with pytest.raises(Unavailable, match="the server stopped"):
             await session.ask(RemoteBoard(client, "http://server"), "hi")
 
     assert "Half" in capsys.readouterr().out

@@ -130,7 +130,10 @@ class _Session:
         if self._json:
             say_json({"conversation": self._conversation, "events": events})
         if not printer.state:
-            raise Unavailable("The server stopped; the answer goes on when it is started again.")
+            raise Unavailable(
+                "The stream ended before the answer: the server stopped, or the conversation was "
+                "deleted."
+            )
         return printer.state
 
     async def _decide(self, client: "BoardClient", event: "ChatEvent") -> bool:
