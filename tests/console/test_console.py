@@ -257,7 +257,7 @@ async def walk(folder: Path) -> dict[str, Any]:
     return {**json.loads(line), "models": [asked["model"] for asked in provider.requests]}
 
 
-@pytest.mark.timeout(180)
+@pytest.mark.timeout(480)
 async def test_a_person_finds_their_way_through_the_console(tmp_path: Path) -> None:
     needs(BUILT, "web")
     needs(BROWSER / "chromium", "peers")

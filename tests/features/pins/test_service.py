@@ -191,7 +191,11 @@ async def test_all_that_waits_is_approved_at_once() -> None:
 @pytest.mark.parametrize(
     ("do", "error", "message"),
     [
-        (lambda pins: pins.approve_all("web", principal=LOCAL), DefinitionNotHeld, "No definition of the source"),
+        (
+            lambda pins: pins.approve_all("web", principal=LOCAL),
+            DefinitionNotHeld,
+            "No definition of the source",
+        ),
         (
             lambda pins: pins.get("web", "find", principal=LOCAL),
             DefinitionNotHeld,
