@@ -39,7 +39,8 @@ async function step(name, work) {
   } catch (error) {
     faults.push(`${name}: ${error}`);
   }
-  for (let at = before; at < faults.length; at++) faults[at] = `[${name}] ${faults[at]}`;
+  for (let at = before; at < faults.length; at++)
+    faults[at] = `[${name}] ${faults[at]}`;
   report.done.push(name);
 }
 
@@ -52,15 +53,21 @@ async function inspect(page, name) {
     for (const theme of ["light", "dark"]) {
       await page.setViewportSize(viewport);
       await page.emulateMedia({ colorScheme: theme, reducedMotion: "reduce" });
-      await page.waitForFunction((want) => document.documentElement.dataset.theme === want, theme);
+      await page.waitForFunction(
+        (want) => document.documentElement.dataset.theme === want,
+        theme,
+      );
       const here = `${name}, ${size}, ${theme}`;
       // What colours are is the same on both widths, and where things are in both themes.
       if (CONSOLE_SHOTS) {
         await mkdir(CONSOLE_SHOTS, { recursive: true });
-        await page.screenshot({ path: join(CONSOLE_SHOTS, `${name}-${size}-${theme}.png`) });
+        await page.screenshot({
+          path: join(CONSOLE_SHOTS, `${name}-${size}-${theme}.png`),
+        });
       }
       if (!CONSOLE_SHOTS && (size === "wide") !== (theme === "light")) continue;
-      for (const barrier of await findBarriers(page)) faults.push(`${here}: ${barrier}`);
+      for (const barrier of await findBarriers(page))
+        faults.push(`${here}: ${barrier}`);
       expect(!(await isTooWide(page)), `${here}: it scrolls sideways`);
     }
   await page.setViewportSize(NARROW);
@@ -79,16 +86,22 @@ await step("home", async () => {
   await page.goto(`${CONSOLE_URL}/`, { waitUntil: "networkidle" });
   expect(page.url() === `${CONSOLE_URL}/ui/`, `it is at ${page.url()}`);
   report.bytes = { ...bytes };
-  await page.getByRole("heading", { name: "What should the board do?", level: 1 }).waitFor();
+  await page
+    .getByRole("heading", { name: "What should the board do?", level: 1 })
+    .waitFor();
   await page.getByText("courier").first().waitFor();
   await inspect(page, "home");
 });
 
 await step("ask", async () => {
-  await page.getByRole("textbox", { name: "Ask the board" }).fill("Refund invoice 98");
+  await page
+    .getByRole("textbox", { name: "Ask the board" })
+    .fill("Refund invoice 98");
   await page.keyboard.press("Enter");
   await page.waitForURL("**/ui/chat/*");
-  await page.getByRole("heading", { name: "Refund invoice 98", level: 1 }).waitFor();
+  await page
+    .getByRole("heading", { name: "Refund invoice 98", level: 1 })
+    .waitFor();
   const call = answer.locator("details", { hasText: "shop__find_invoice" });
   await call.waitFor();
   await approval.waitFor();
@@ -114,7 +127,10 @@ await step("a killed server", async () => {
 await step("the approval on its own page", async () => {
   const other = await page.context().newPage();
   await other.goto(`${CONSOLE_URL}/ui/approvals`);
-  await other.getByRole("link", { name: /refund/i }).first().click();
+  await other
+    .getByRole("link", { name: /refund/i })
+    .first()
+    .click();
   await other.getByRole("button", { name: "Approve" }).waitFor();
   await inspect(other, "approvals");
   await other.close();
@@ -130,10 +146,19 @@ await step("approve", async () => {
 
 await step("text from outside is text", async () => {
   await answer.getByText("<script>document.title = 'taken'</script>").waitFor();
-  expect((await answer.locator("script, iframe, img").count()) === 0, "markup became elements");
-  expect((await page.title()).includes("Refund"), `the title is ${await page.title()}`);
+  expect(
+    (await answer.locator("script, iframe, img").count()) === 0,
+    "markup became elements",
+  );
+  expect(
+    (await page.title()).includes("Refund"),
+    `the title is ${await page.title()}`,
+  );
   const link = answer.getByRole("link", { name: /terms/ });
-  expect(/noopener/.test((await link.getAttribute("rel")) ?? ""), "a link has no rel=noopener");
+  expect(
+    /noopener/.test((await link.getAttribute("rel")) ?? ""),
+    "a link has no rel=noopener",
+  );
   const bad = answer.locator('a[href^="javascript:"]');
   expect((await bad.count()) === 0, "a link runs a script");
 });
@@ -149,7 +174,9 @@ await step("a reload draws the same picture", async () => {
 
 await step("approve with other arguments", async () => {
   await page.goto(`${CONSOLE_URL}/ui/chat`);
-  await page.getByRole("textbox", { name: "Ask the board" }).fill("Refund invoice 99");
+  await page
+    .getByRole("textbox", { name: "Ask the board" })
+    .fill("Refund invoice 99");
   await page.getByRole("button", { name: "Send" }).click();
   await approval.getByRole("button", { name: "Edit" }).click();
   await approval.getByLabel("amount").fill("1.99");
@@ -160,16 +187,23 @@ await step("approve with other arguments", async () => {
 
 await step("withdraw a message, and stop", async () => {
   await page.goto(`${CONSOLE_URL}/ui/chat`);
-  await page.getByRole("textbox", { name: "Ask the board" }).fill("Take your time");
+  await page
+    .getByRole("textbox", { name: "Ask the board" })
+    .fill("Take your time");
   await page.keyboard.press("Enter");
   await answer.locator("details", { hasText: "shop__count_stock" }).waitFor();
-  const field = page.getByRole("region", { name: "Conversation" }).getByRole("textbox").last();
+  const field = page
+    .getByRole("region", { name: "Conversation" })
+    .getByRole("textbox")
+    .last();
   await field.fill("And then?");
   await page.keyboard.press("Enter");
   await page.getByText("Waits for the answer in progress").waitFor();
   await inspect(page, "chat-working");
   await page.getByRole("button", { name: "Withdraw" }).click();
-  await page.getByText("Waits for the answer in progress").waitFor({ state: "hidden" });
+  await page
+    .getByText("Waits for the answer in progress")
+    .waitFor({ state: "hidden" });
   await page.reload();
   await page.getByRole("button", { name: "Stop" }).click();
   await answer.getByText("Stopped.").waitFor();
@@ -184,7 +218,10 @@ await step("by keyboard", async () => {
   await page.waitForURL("**/ui/tools");
   const heading = page.locator("h1:focus");
   await heading.waitFor();
-  expect((await heading.innerText()) === "Tools", `the focus is on ${await heading.innerText()}`);
+  expect(
+    (await heading.innerText()) === "Tools",
+    `the focus is on ${await heading.innerText()}`,
+  );
   await page.keyboard.press("Control+k");
   await page.keyboard.type("sources");
   await page.keyboard.press("Enter");
@@ -194,21 +231,36 @@ await step("by keyboard", async () => {
 await step("try a tool", async () => {
   await page.goto(`${CONSOLE_URL}/ui/tools`);
   await page.getByRole("searchbox", { name: "Find a tool" }).fill("invoice");
-  await page.getByRole("link", { name: /find_invoice|Find an invoice/i }).first().click();
+  await page
+    .getByRole("link", { name: /find_invoice|Find an invoice/i })
+    .first()
+    .click();
   const form = page.getByRole("form", { name: "Arguments" });
   await form.getByRole("button", { name: /Run/ }).click();
-  await form.getByText(/required|missing/i).first().waitFor();
+  await form
+    .getByText(/required|missing/i)
+    .first()
+    .waitFor();
   await form.getByLabel("number").fill("98");
   await form.getByRole("button", { name: /Run/ }).click();
-  await page.getByRole("region", { name: "Result" }).getByText("Ada Lovelace").waitFor();
+  await page
+    .getByRole("region", { name: "Result" })
+    .getByText("Ada Lovelace")
+    .waitFor();
   await inspect(page, "tools");
 });
 
 await step("runs", async () => {
   await page.goto(`${CONSOLE_URL}/ui/runs`);
-  await page.getByRole("link", { name: /Refund invoice 98/ }).first().waitFor();
+  await page
+    .getByRole("link", { name: /Refund invoice 98/ })
+    .first()
+    .waitFor();
   await inspect(page, "runs");
-  await page.getByRole("link", { name: /Refund invoice 98/ }).first().click();
+  await page
+    .getByRole("link", { name: /Refund invoice 98/ })
+    .first()
+    .click();
   await page.waitForURL("**/ui/runs/*");
   await page.getByRole("region", { name: "Timeline" }).waitFor();
   await inspect(page, "run");
@@ -235,16 +287,70 @@ await step("sign in, behind a path", async () => {
   await inspect(guest, "sign-in");
   await dialog.getByLabel("Token").fill(CONSOLE_TOKEN);
   await dialog.getByRole("button", { name: "Sign in" }).click();
-  await guest.getByRole("link", { name: /find_invoice|Find an invoice/i }).first().click();
+  await guest
+    .getByRole("link", { name: /find_invoice|Find an invoice/i })
+    .first()
+    .click();
   const form = guest.getByRole("form", { name: "Arguments" });
   await form.getByLabel("number").fill("98");
   await form.getByRole("button", { name: /Run/ }).click();
-  await guest.getByRole("region", { name: "Result" }).getByText("Ada Lovelace").waitFor();
+  await guest
+    .getByRole("region", { name: "Result" })
+    .getByText("Ada Lovelace")
+    .waitFor();
   await guest.reload();
   await guest.getByRole("form", { name: "Arguments" }).waitFor();
-  const stored = await guest.evaluate(() => JSON.stringify([localStorage, sessionStorage]));
-  expect(!stored.includes(CONSOLE_TOKEN), "the token is in the browser's storage");
-  expect((await guest.evaluate(() => document.cookie)) === "", "a script can read the cookie");
+  const stored = await guest.evaluate(() =>
+    JSON.stringify([localStorage, sessionStorage]),
+  );
+  expect(
+    !stored.includes(CONSOLE_TOKEN),
+    "the token is in the browser's storage",
+  );
+  expect(
+    (await guest.evaluate(() => document.cookie)) === "",
+    "a script can read the cookie",
+  );
+});
+
+await step("the first account, and signing in with it", async () => {
+  const made = await fetch(`${SIGNED_URL}/v1/people/links`, {
+    method: "POST",
+    headers: {
+      Authorization: `Bearer ${CONSOLE_TOKEN}`,
+      "Content-Type": "application/json",
+    },
+    body: "{}",
+  });
+  const link = (await made.json()).url;
+  const guest = await openPage(browser, SIGNED_URL, faults);
+  await guest.goto(link);
+  const form = guest.getByRole("form", { name: "Make your account" });
+  await form.getByLabel("Handle").fill("ada");
+  expect(!guest.url().includes("link="), "the link stays in the address");
+  await inspect(guest, "join");
+  await form.getByLabel("Your name").fill("Ada Lovelace");
+  await form.getByLabel("Organisation").fill("acme");
+  await form.getByLabel("Password").fill("short");
+  await form.getByRole("button", { name: "Make the account" }).click();
+  await form.getByText(/10/).last().waitFor();
+  await form.getByLabel("Password").fill("correct horse");
+  await form.getByRole("button", { name: "Make the account" }).click();
+  await guest.getByText("Ada Lovelace").first().waitFor();
+  await guest.context().clearCookies();
+  await guest.goto(`${SIGNED_URL}/ui/tools`);
+  const dialog = guest.getByRole("dialog", { name: "Sign in" });
+  await dialog.getByLabel("Name or e-mail").fill("ada");
+  await dialog.getByLabel("Password").fill("wrong horse");
+  await dialog.getByRole("button", { name: "Sign in" }).click();
+  await dialog.getByText("The name or the password is wrong.").waitFor();
+  await inspect(guest, "sign-in-account");
+  await dialog.getByLabel("Password").fill("correct horse");
+  await dialog.getByRole("button", { name: "Sign in" }).click();
+  await guest
+    .getByRole("link", { name: /find_invoice|Find an invoice/i })
+    .first()
+    .waitFor();
 });
 
 await browser.close();

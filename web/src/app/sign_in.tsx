@@ -1,31 +1,42 @@
 import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
+import { useRouterState } from "@tanstack/react-router";
 import { useEffect, useState } from "react";
 import { send } from "../api/client";
 import { sessionQuery } from "../api/queries";
 import { Dialog } from "../parts/dialog";
+import { Field } from "../parts/field";
 import { Problem } from "../parts/states";
 
-/** Asks for a token where the server wants one; what was being written stays. */
+/** Asks for a sign-in where the server wants one; what was being written stays. */
 export function SignIn() {
   const client = useQueryClient();
+  const path = useRouterState({ select: (state) => state.location.pathname });
   const { data: session } = useQuery(sessionQuery);
   const [isOut, setOut] = useState(false);
-  const [token, setToken] = useState("");
+  const [name, setName] = useState("");
+  const [secret, setSecret] = useState("");
   useEffect(() => {
     const onOut = () => setOut(true);
     window.addEventListener("signed-out", onOut);
     return () => window.removeEventListener("signed-out", onOut);
   }, []);
+  const hasAccounts = session?.accounts === true;
   const signIn = useMutation({
-    mutationFn: () => send("POST", "/session", { token: token.trim() }),
+    mutationFn: () =>
+      send(
+        "POST",
+        "/session",
+        hasAccounts ? { name: name.trim(), password: secret } : { token: secret.trim() },
+      ),
     onSuccess: async () => {
-      setToken("");
+      setSecret("");
       setOut(false);
       await client.resetQueries();
     },
   });
   const isNeeded = isOut || (session?.sign_in_required === true && !session.signed_in);
-  if (!isNeeded) return null;
+  if (!isNeeded || path.endsWith("/join")) return null;
+  const isEmpty = secret.trim() === "" || (hasAccounts && name.trim() === "");
   return (
     <Dialog label="Sign in" onClose={() => undefined} className="sign-in">
       <form
@@ -36,25 +47,33 @@ export function SignIn() {
         }}
       >
         <h2>Sign in</h2>
-        <p className="dim">This board wants a token. Whoever runs it can give you one.</p>
-        <div className="field">
-          <label htmlFor="token">Token</label>
-          <input
-            id="token"
-            className="in mono"
-            type="password"
-            autoComplete="off"
-            value={token}
-            onChange={(event) => setToken(event.target.value)}
-          />
-        </div>
+        {hasAccounts ? (
+          <>
+            <Field
+              id="name"
+              label="Name or e-mail"
+              value={name}
+              onChange={setName}
+              autoComplete="username"
+            />
+            <Field
+              id="password"
+              label="Password"
+              type="password"
+              value={secret}
+              onChange={setSecret}
+              autoComplete="current-password"
+            />
+          </>
+        ) : (
+          <>
+            <p className="dim">This board wants a token. Whoever runs it can give you one.</p>
+            <Field id="token" label="Token" type="password" value={secret} onChange={setSecret} />
+          </>
+        )}
         <Problem error={signIn.error} />
         <div>
-          <button
-            type="submit"
-            className="btn primary"
-            disabled={signIn.isPending || token.trim() === ""}
-          >
+          <button type="submit" className="btn primary" disabled={signIn.isPending || isEmpty}>
             Sign in
           </button>
         </div>
