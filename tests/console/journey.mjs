@@ -58,7 +58,9 @@ async function inspect(page, name) {
       // What colours are is the same on both widths, and where things are in both themes.
       if (CONSOLE_SHOTS) {
         await mkdir(CONSOLE_SHOTS, { recursive: true });
-        await page.screenshot({ path: join(CONSOLE_SHOTS, `${name}-${size}-${theme}.png`) });
+        await page.screenshot({
+          path: join(CONSOLE_SHOTS, `${name}-${size}-${theme}.png`),
+        });
       }
       if (!CONSOLE_SHOTS && (size === "wide") !== (theme === "light")) continue;
       for (const barrier of await findBarriers(page)) faults.push(`${here}: ${barrier}`);
@@ -115,7 +117,10 @@ await step("a killed server", async () => {
 await step("the approval on its own page", async () => {
   const other = await page.context().newPage();
   await other.goto(`${CONSOLE_URL}/ui/approvals`);
-  await other.getByRole("link", { name: /refund/i }).first().click();
+  await other
+    .getByRole("link", { name: /refund/i })
+    .first()
+    .click();
   await other.getByRole("button", { name: "Approve" }).waitFor();
   await inspect(other, "approvals");
   await other.close();
@@ -238,10 +243,16 @@ await step("by keyboard", async () => {
 await step("try a tool", async () => {
   await page.goto(`${CONSOLE_URL}/ui/tools`);
   await page.getByRole("searchbox", { name: "Find a tool" }).fill("invoice");
-  await page.getByRole("link", { name: /find_invoice|Find an invoice/i }).first().click();
+  await page
+    .getByRole("link", { name: /find_invoice|Find an invoice/i })
+    .first()
+    .click();
   const form = page.getByRole("form", { name: "Arguments" });
   await form.getByRole("button", { name: /Run/ }).click();
-  await form.getByText(/required|missing/i).first().waitFor();
+  await form
+    .getByText(/required|missing/i)
+    .first()
+    .waitFor();
   await form.getByLabel("number").fill("98");
   await form.getByRole("button", { name: /Run/ }).click();
   await page.getByRole("region", { name: "Result" }).getByText("Ada Lovelace").waitFor();
@@ -250,9 +261,15 @@ await step("try a tool", async () => {
 
 await step("runs", async () => {
   await page.goto(`${CONSOLE_URL}/ui/runs`);
-  await page.getByRole("link", { name: /Refund invoice 98/ }).first().waitFor();
+  await page
+    .getByRole("link", { name: /Refund invoice 98/ })
+    .first()
+    .waitFor();
   await inspect(page, "runs");
-  await page.getByRole("link", { name: /Refund invoice 98/ }).first().click();
+  await page
+    .getByRole("link", { name: /Refund invoice 98/ })
+    .first()
+    .click();
   await page.waitForURL("**/ui/runs/*");
   await page.getByRole("region", { name: "Timeline" }).waitFor();
   await inspect(page, "run");
@@ -260,7 +277,10 @@ await step("runs", async () => {
 
 await step("a run that another process took over", async () => {
   await page.goto(`${CONSOLE_URL}/ui/runs`);
-  await page.getByRole("link", { name: /Take your time/ }).first().click();
+  await page
+    .getByRole("link", { name: /Take your time/ })
+    .first()
+    .click();
   const restarts = page.getByRole("list", { name: "Restarts" });
   await restarts.getByText("The server process was lost").waitFor();
   await inspect(page, "run-taken-over");
@@ -287,7 +307,10 @@ await step("sign in, behind a path", async () => {
   await inspect(guest, "sign-in");
   await dialog.getByLabel("Token").fill(CONSOLE_TOKEN);
   await dialog.getByRole("button", { name: "Sign in" }).click();
-  await guest.getByRole("link", { name: /find_invoice|Find an invoice/i }).first().click();
+  await guest
+    .getByRole("link", { name: /find_invoice|Find an invoice/i })
+    .first()
+    .click();
   const form = guest.getByRole("form", { name: "Arguments" });
   await form.getByLabel("number").fill("98");
   await form.getByRole("button", { name: /Run/ }).click();
@@ -297,6 +320,46 @@ await step("sign in, behind a path", async () => {
   const stored = await guest.evaluate(() => JSON.stringify([localStorage, sessionStorage]));
   expect(!stored.includes(CONSOLE_TOKEN), "the token is in the browser's storage");
   expect((await guest.evaluate(() => document.cookie)) === "", "a script can read the cookie");
+});
+
+await step("the first account, and signing in with it", async () => {
+  const made = await fetch(`${SIGNED_URL}/v1/people/links`, {
+    method: "POST",
+    headers: {
+      Authorization: `Bearer ${CONSOLE_TOKEN}`,
+      "Content-Type": "application/json",
+    },
+    body: "{}",
+  });
+  const link = (await made.json()).url;
+  const guest = await openPage(browser, SIGNED_URL, faults);
+  await guest.goto(link);
+  const form = guest.getByRole("form", { name: "Make your account" });
+  await form.getByLabel("Handle").fill("ada");
+  expect(!guest.url().includes("link="), "the link stays in the address");
+  await inspect(guest, "join");
+  await form.getByLabel("Your name").fill("Ada Lovelace");
+  await form.getByLabel("Organisation").fill("acme");
+  await form.getByLabel("Password").fill("short");
+  await form.getByRole("button", { name: "Make the account" }).click();
+  await form.getByText(/10/).last().waitFor();
+  await form.getByLabel("Password").fill("correct horse");
+  await form.getByRole("button", { name: "Make the account" }).click();
+  await guest.getByText("Ada Lovelace").first().waitFor();
+  await guest.context().clearCookies();
+  await guest.goto(`${SIGNED_URL}/ui/tools`);
+  const dialog = guest.getByRole("dialog", { name: "Sign in" });
+  await dialog.getByLabel("Name or e-mail").fill("ada");
+  await dialog.getByLabel("Password").fill("wrong horse");
+  await dialog.getByRole("button", { name: "Sign in" }).click();
+  await dialog.getByText("The name or the password is wrong.").waitFor();
+  await inspect(guest, "sign-in-account");
+  await dialog.getByLabel("Password").fill("correct horse");
+  await dialog.getByRole("button", { name: "Sign in" }).click();
+  await guest
+    .getByRole("link", { name: /find_invoice|Find an invoice/i })
+    .first()
+    .waitFor();
 });
 
 await browser.close();

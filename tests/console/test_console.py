@@ -48,6 +48,7 @@ STEPS = [
     "sources",
     "an unknown page",
     "sign in, behind a path",
+    "the first account, and signing in with it",
 ]
 MOST_BYTES = {"all": 250_000, "script": 190_000}
 SHOP = '''

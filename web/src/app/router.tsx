@@ -58,6 +58,12 @@ const readSearch =
 
 const home = createRoute({ getParentRoute: () => root, path: "/", component: HomePage });
 
+const join = createRoute({
+  getParentRoute: () => root,
+  path: "/join",
+  component: lazyRouteComponent(() => import("../pages/join/join_page"), "JoinPage"),
+});
+
 const chat = createRoute({
   getParentRoute: () => root,
   path: "/chat",
@@ -119,6 +125,7 @@ const approval = createRoute({
 
 const routeTree = root.addChildren([
   home,
+  join,
   chat,
   conversation,
   tools,

@@ -88,9 +88,9 @@ export function Shell() {
           <Nav label={messages.work} entries={WORK} path={path} />
           <div className="me">
             <span className="face" aria-hidden="true">
-              {(session?.caller || "?").charAt(0).toUpperCase()}
+              {(session?.name || session?.caller || "?").charAt(0).toUpperCase()}
             </span>
-            <div className="who">{session?.caller ?? ""}</div>
+            <div className="who">{session?.name || session?.caller || ""}</div>
             <ThemeButton />
           </div>
         </aside>

@@ -1,33 +1,44 @@
 import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
+import { useRouterState } from "@tanstack/react-router";
 import { useEffect, useState } from "react";
 import { send } from "../api/client";
 import { sessionQuery } from "../api/queries";
 import { Dialog } from "../parts/dialog";
+import { Field } from "../parts/field";
 import { Problem } from "../parts/states";
 import { messages } from "../words/messages";
 
-/** Asks for a token where the server wants one; what was being written stays. */
+/** Asks for a sign-in where the server wants one; what was being written stays. */
 export function SignIn() {
   const client = useQueryClient();
+  const path = useRouterState({ select: (state) => state.location.pathname });
   const { data: session } = useQuery(sessionQuery);
   const [isOut, setOut] = useState(false);
-  const [token, setToken] = useState("");
+  const [name, setName] = useState("");
+  const [secret, setSecret] = useState("");
   useEffect(() => {
     const onOut = () => setOut(true);
     window.addEventListener("signed-out", onOut);
     return () => window.removeEventListener("signed-out", onOut);
   }, []);
+  const hasAccounts = session?.accounts === true;
   const signIn = useMutation({
-    mutationFn: () => send("POST", "/session", { token: token.trim() }),
+    mutationFn: () =>
+      send(
+        "POST",
+        "/session",
+        hasAccounts ? { name: name.trim(), password: secret } : { token: secret.trim() },
+      ),
     onSuccess: async () => {
-      setToken("");
+      setSecret("");
       setOut(false);
       window.dispatchEvent(new Event("reconnect-now"));
       await client.resetQueries();
     },
   });
   const isNeeded = isOut || (session?.sign_in_required === true && !session.signed_in);
-  if (!isNeeded) return null;
+  if (!isNeeded || path.endsWith("/join")) return null;
+  const isEmpty = secret.trim() === "" || (hasAccounts && name.trim() === "");
   return (
     <Dialog label={messages.signIn} onClose={() => undefined} className="sign-in">
       <form
@@ -38,25 +49,39 @@ export function SignIn() {
         }}
       >
         <h2>{messages.signIn}</h2>
-        <p className="dim">{messages.signInWhy}</p>
-        <div className="field">
-          <label htmlFor="token">{messages.token}</label>
-          <input
-            id="token"
-            className="in mono"
-            type="password"
-            autoComplete="off"
-            value={token}
-            onChange={(event) => setToken(event.target.value)}
-          />
-        </div>
+        {hasAccounts ? (
+          <>
+            <Field
+              id="name"
+              label={messages.personName}
+              value={name}
+              onChange={setName}
+              autoComplete="username"
+            />
+            <Field
+              id="password"
+              label={messages.password}
+              type="password"
+              value={secret}
+              onChange={setSecret}
+              autoComplete="current-password"
+            />
+          </>
+        ) : (
+          <>
+            <p className="dim">{messages.signInWhy}</p>
+            <Field
+              id="token"
+              label={messages.token}
+              type="password"
+              value={secret}
+              onChange={setSecret}
+            />
+          </>
+        )}
         <Problem error={signIn.error} />
         <div>
-          <button
-            type="submit"
-            className="btn primary"
-            disabled={signIn.isPending || token.trim() === ""}
-          >
+          <button type="submit" className="btn primary" disabled={signIn.isPending || isEmpty}>
             {messages.signIn}
           </button>
         </div>

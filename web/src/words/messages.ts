@@ -52,6 +52,8 @@ export const messages = {
   skip: "Skip to content",
   switchTheme: "Switch between light and dark",
   signIn: "Sign in",
+  personName: "Name or e-mail",
+  password: "Password",
   token: "Token",
   signInWhy: "This board wants a token. Whoever runs it can give you one.",
   noPage: "There is no such page",
