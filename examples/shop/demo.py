@@ -249,6 +249,7 @@ def show_summary(
         f"  1 plan of {len(done)} steps, killed and resumed: {twice or 'none'} of them ran twice."
     )
     print(f"  1 chat of 3 questions: {'all answered' if is_answered else 'NOT answered'}.")
+    odd += [] if is_answered else ["the chat"]
     print(f"  Not as expected: {', '.join(odd) or 'nothing'}. It took {seconds:.0f} s.")
 
 

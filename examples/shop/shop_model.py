@@ -66,7 +66,8 @@ def answer_wish(request: ModelRequest) -> Turn:
     asked = max(
         number
         for number, message in enumerate(messages)
-        if isinstance(message, UserMessage) and not message.is_note  # of the board, about tools
+        if isinstance(message, UserMessage)
+        and (not message.is_note or message.text.startswith(RESULTS))  # else of the board
     )
     wish = str(getattr(messages[asked], "text", ""))
     wish = next((step["task"] for step in PLAN["steps"] if step["task"] in wish), wish)

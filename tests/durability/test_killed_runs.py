@@ -59,6 +59,7 @@ from pathlib import Path
 from pegboard.core.graph import Edge, Graph, Node, Wait
 from pegboard.core.ports.approval_store import ApprovalQuery
 from pegboard.core.ports.run_store import RunQuery
+from pegboard.core.principal import LOCAL
 from pegboard.runtime import Pegboard, Settings
 
 import pegboard.durability, pegboard.features.approvals, pegboard.features.runs
@@ -93,30 +94,31 @@ async def answered(board, run, pending):
             has = f"{name}/{pending.step}" in effects()
             say("unknown", f"{name}/{pending.step}")
             verdict = {"answer": "happened" if has else "did_not_happen", "output": None}
-            await board.runs.answer(run.start.run_id, pending.id, verdict)
+            await board.runs.answer(run.start.run_id, pending.id, verdict, principal=LOCAL)
         case "person":
-            await board.runs.answer(run.start.run_id, pending.id, "yes")
+            await board.runs.answer(run.start.run_id, pending.id, "yes", principal=LOCAL)
         case _:
             pass  # an approval, which is decided where approvals are
 
 async def gone_on(board, run_id):
-    view = await board.runs.wait(run_id)
+    view = await board.runs.wait(run_id, principal=LOCAL)
     while not view.result.state.is_final:
         for pending in view.result.pending:
             await answered(board, view.run, pending)
-        for approval in (await board.approvals.list(ApprovalQuery(run_id=run_id))).approvals:
+        query = ApprovalQuery(run_id=run_id)
+        for approval in (await board.approvals.list(query, principal=LOCAL)).approvals:
             if approval.state == "pending":
                 say("asked", f"{approval.id} {run_id}")
-                await board.approvals.decide(approval.id, "approve")
+                await board.approvals.decide(approval.id, "approve", principal=LOCAL)
                 say("approved", f"{approval.id} {run_id}")
         await asyncio.sleep(0.001)
-        view = await board.runs.wait(run_id)
+        view = await board.runs.wait(run_id, principal=LOCAL)
     say("ended", f"{view.result.state.value} {run_id}")
 
 async def plays(board, life, number):
     for turn in range(100_000):
         name = f"{life}.{number}.{turn}"
-        run = await board.runs.start_graph(a_graph(name), key=name)
+        run = await board.runs.start_graph(a_graph(name), key=name, principal=LOCAL)
         say("started", f"{run.id} {name}")
         await gone_on(board, run.id)
 
@@ -125,7 +127,7 @@ async def main(life):
     async with Pegboard(settings=settings) as board, asyncio.TaskGroup() as group:
         say("open", "board")
         await board.runs.follow()
-        for view in (await board.runs.list(RunQuery(limit=500))).runs:
+        for view in (await board.runs.list(RunQuery(limit=500), principal=LOCAL)).runs:
             if not view.run.state.is_final:
                 group.create_task(gone_on(board, view.run.start.run_id))
         for number in range(0 if life == "last" else 3):

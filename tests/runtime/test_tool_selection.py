@@ -12,6 +12,7 @@ from tests.features.conversations.made import ask
 
 from pegboard.core.model_messages import ModelRequest, UserMessage
 from pegboard.core.ports.call_stores import HistoryQuery
+from pegboard.core.principal import LOCAL
 from pegboard.features.conversations import NewMessage
 from pegboard.runtime import Pegboard
 from pegboard.testing import ScriptedModel, Turn
@@ -46,7 +47,7 @@ async def test_a_conversation_keeps_its_list_and_its_messages_to_the_byte(tmp_pa
         _, id_ = await ask(board, "Create an invoice.")
         await ask(board, "Delete the parcel.", conversation=id_)
         await ask(board, "Thanks!", conversation=id_)
-        _, exchanges = await board.conversations.get(id_)
+        _, exchanges = await board.conversations.get(id_, principal=LOCAL)
     first, second, third = model.requests
 
     listed = names_of(first.tools)
@@ -84,14 +85,20 @@ async def test_an_approval_of_call_tool_is_that_of_the_inner_call(tmp_path: Path
     async with a_board(
         tmp_path, Turn(calls=(call,)), Turn(text="Gone.", expects=("photo__delete",))
     ) as (board, _):
-        exchange = await board.conversations.send(NewMessage(text="Create an invoice."))
-        async for event in board.conversations.follow(exchange.conversation, until=exchange.id):
+        exchange = await board.conversations.send(
+            NewMessage(text="Create an invoice."), principal=LOCAL
+        )
+        async for event in board.conversations.follow(
+            exchange.conversation, until=exchange.id, principal=LOCAL
+        ):
             seen.append((event.event, event.data.get("tool"), event.data.get("arguments")))
             if event.event == "approval_required":
-                await board.approvals.decide(str(event.data["approval"]), "approve")
-        _, exchanges = await board.conversations.get(exchange.conversation)
+                await board.approvals.decide(
+                    str(event.data["approval"]), "approve", principal=LOCAL
+                )
+        _, exchanges = await board.conversations.get(exchange.conversation, principal=LOCAL)
 
-        [approval] = (await board.approvals.list()).approvals
+        [approval] = (await board.approvals.list(principal=LOCAL)).approvals
 
     assert ("approval_required", "photo__delete", {"id": 7}) in seen
     assert ("tool_started", "photo__delete", {"id": 7}) in seen
@@ -123,7 +130,7 @@ async def test_a_list_survives_a_restart(tmp_path: Path) -> None:
 async def test_a_withdrawn_tool_makes_the_list_anew(tmp_path: Path) -> None:
     async with a_board(tmp_path, ANSWER, ANSWER) as (board, model):
         _, id_ = await ask(board, "Create an invoice.")
-        await board.switches.off("tool", "invoice__create")
+        await board.switches.off("tool", "invoice__create", principal=LOCAL)
         await ask(board, "Create an invoice.", conversation=id_)
 
     assert "invoice__create" in names_of(model.requests[0].tools)
@@ -139,7 +146,7 @@ async def test_a_goal_goes_on_with_the_list_of_its_conversation(tmp_path: Path) 
         _, id_ = await ask(board, "Create an invoice.")
         await ask(board, "Delete the parcel.", conversation=id_, engine="dag")
         await ask(board, "Thanks!", conversation=id_, engine="react")
-        _, exchanges = await board.conversations.get(id_)
+        _, exchanges = await board.conversations.get(id_, principal=LOCAL)
     first, last = model.requests[0], model.requests[-1]
 
     assert [item["role"] for item in exchanges[1].messages] == ["user", "user", "assistant"]

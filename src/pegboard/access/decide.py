@@ -5,6 +5,7 @@ from typing import Any
 
 from pegboard.access.kill_switches import Switches
 from pegboard.access.policy import Policy
+from pegboard.access.roles import explain_missing_role
 from pegboard.core.decision import Action, Decision, Verdict
 from pegboard.core.principal import Principal
 from pegboard.core.tool import Status, ToolSpec
@@ -38,7 +39,13 @@ def decide(
         policy: The rules of the board.
         switches: The active kill switches.
     """
-    if tool.unavailable or tool.status not in _CALLABLE or tool.scopes or switches.any_off:
+    if (
+        tool.unavailable
+        or tool.status not in _CALLABLE
+        or tool.scopes
+        or switches.any_off
+        or principal.user
+    ):
         for _, refusal in refusals(principal, tool, switches):
             if refusal is not None:
                 return refusal
@@ -72,6 +79,8 @@ def refusals(
     yield "status", _by_status(tool)
     yield "availability", _by_availability(tool)
     yield "scopes", _by_scopes(principal, tool)
+    if principal.user:
+        yield "roles", _by_roles(principal, tool)
 
 
 def _by_status(tool: ToolSpec) -> Decision | None:
@@ -89,6 +98,11 @@ def _by_scopes(principal: Principal, tool: ToolSpec) -> Decision | None:
     if not missing:
         return None
     return _deny(f"the caller lacks the scope {', '.join(missing)}", "scopes")
+
+
+def _by_roles(principal: Principal, tool: ToolSpec) -> Decision | None:
+    reason = explain_missing_role(principal, tool)
+    return _deny(reason, "roles") if reason else None
 
 
 def _deny(reason: str, rule: str) -> Decision:

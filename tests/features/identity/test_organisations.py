@@ -3,10 +3,10 @@
 import pytest
 from tests.features.identity.made import Server
 
+from pegboard.access.roles import ROLES
 from pegboard.core.principal import LOCAL, Principal
 from pegboard.errors import AccessDenied, AccountNotFound, InvalidRequest
 from pegboard.features.identity.organisations import Organisations
-from pegboard.features.identity.rules import ROLES
 from pegboard.testing import FakeClock
 
 

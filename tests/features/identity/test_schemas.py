@@ -2,9 +2,10 @@ from typing import get_args
 
 from tests.features.identity.made import PASSWORD
 
+from pegboard.access.roles import ROLES
 from pegboard.core.ports.identity_store import OneTimeLink
 from pegboard.features.identity.accounts import NewLink
-from pegboard.features.identity.rules import ROLES, check_handle
+from pegboard.features.identity.rules import check_handle
 from pegboard.features.identity.schemas import Join, Role, link_to_dict
 
 

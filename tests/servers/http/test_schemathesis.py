@@ -93,13 +93,18 @@ def url() -> Generator[str]:
 def check(case: Case, url: str) -> None:
     """What a graph means no schema says: one that no board can run is refused, and rightly.
 
-    Requests of OpenAI's API are open, and say more than an agent does.
+    Requests of OpenAI's API are open, and say more than an agent does. The arguments that `explain`
+    takes are those of a tool.
     """
-    means = case.method == "POST" and case.operation.path in {
-        "/runs",
-        "/chat/completions",
-        "/responses",
-    }
+    means = case.operation.path == "/tools/{tool}/explain" or (
+        case.method == "POST"
+        and case.operation.path
+        in {
+            "/runs",
+            "/chat/completions",
+            "/responses",
+        }
+    )
     case.call_and_validate(
         base_url=url, excluded_checks=[positive_data_acceptance] if means else []
     )

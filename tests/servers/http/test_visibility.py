@@ -15,7 +15,7 @@ PLAN = {"nodes": [{"id": "sum", "tool": "add", "input": {"a": 1, "b": 2}}]}
 
 
 class People:
-    """Ada, the operator; Bob, a member of her organisation; Eve, a member of another one."""
+    """Ada, the operator; Bob, an editor of her organisation; Eve, an editor of another one."""
 
     def __init__(self, house: House, ada: Any, bob: Any, eve: Any) -> None:
         self.house, self.ada, self.bob, self.eve = house, ada, bob, eve
@@ -32,6 +32,8 @@ async def people(tmp_path: Path) -> AsyncGenerator[People]:
         await ada.post("/v1/organisations", json={"handle": "zoo"})
         link = await house.make_link(ada, organisation="zoo")
         eve = await house.join(link, {"handle": "eve", "password": "correct horse"})
+        for path in ("acme/members/bob", "zoo/members/eve"):
+            await ada.put(f"/v1/organisations/{path}", json={"roles": ["editor"]})
         yield People(house, ada, bob, eve)
 
 
@@ -87,9 +89,23 @@ async def test_an_approval_is_seen_by_its_caller_and_decided_by_approvers_of_its
     assert await listed(people.eve) == []
 
     await people.ada.put(
-        "/v1/organisations/acme/members/bob", json={"roles": ["approver", "member"]}
+        "/v1/organisations/acme/members/bob", json={"roles": ["approver", "editor"]}
     )
     assert (await people.bob.post(path, json={"decision": "approve"})).status_code == 200
+
+
+async def test_a_member_reads_and_does_not_write(people: People) -> None:
+    await people.ada.put("/v1/organisations/acme/members/bob", json={"roles": ["member"]})
+    read = await people.bob.post("/v1/execute", json=CALL)
+    write = await people.bob.post("/v1/execute", json={"name": "note", "input": {"text": "x"}})
+    tools = (await people.bob.get("/v1/tools", params={"limit": 500})).json()["tools"]
+    all_tools = (await people.ada.get("/v1/tools", params={"limit": 500})).json()["tools"]
+
+    assert read.status_code == 200
+    assert (write.status_code, write.json()["code"]) == (403, "access_denied")
+    assert "needs the role editor" in write.text
+    assert {tool["effect"] for tool in tools} == {"read"}
+    assert "write" in {tool["effect"] for tool in all_tools}
 
 
 async def test_a_stored_result_is_its_owners_alone(people: People) -> None:

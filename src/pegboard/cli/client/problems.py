@@ -10,6 +10,7 @@ from pegboard.errors import (
     InvalidRequest,
     PegboardError,
     Problem,
+    SignInRefused,
     ToolFailed,
     Unavailable,
 )
@@ -36,7 +37,7 @@ def to_error(status: int, problem: Mapping[str, Any], *, url: str) -> PegboardEr
         url: The address of the server, for messages.
     """
     code, detail = str(problem.get("code", "")), str(problem.get("detail", ""))
-    if status == _UNAUTHENTICATED:
+    if status == _UNAUTHENTICATED and code != SignInRefused.code:
         return ConfigError(
             f"The server at {url} refuses the token, or got none. {detail} Set PEGBOARD_TOKEN to "
             'its token, for example PEGBOARD_TOKEN="$(cat FILE)"; it is no option, since other '

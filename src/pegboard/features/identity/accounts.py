@@ -5,6 +5,7 @@ from collections.abc import Sequence
 
 from msgspec import Struct
 
+from pegboard.access.roles import ADMINISTRATOR, EDITOR
 from pegboard.core.ports.identity_store import (
     FIRST_USER,
     LinkPurpose,
@@ -20,8 +21,6 @@ from pegboard.features.identity.callers import AccountCallers
 from pegboard.features.identity.parts import IdentityParts
 from pegboard.features.identity.passwords import Passwords
 from pegboard.features.identity.rules import (
-    ADMINISTRATOR,
-    EDITOR,
     check_email,
     check_handle,
     check_password,

@@ -4,12 +4,13 @@ from collections.abc import Sequence
 
 from msgspec import Struct, structs
 
+from pegboard.access.roles import ADMINISTRATOR, EDITOR
 from pegboard.core.ports.identity_store import Membership, NewIdentity, Organisation, User
 from pegboard.core.principal import Principal
 from pegboard.errors import AccessDenied, AccountNotFound, InvalidRequest
 from pegboard.features.identity.callers import AccountCallers
 from pegboard.features.identity.parts import IdentityParts
-from pegboard.features.identity.rules import ADMINISTRATOR, EDITOR, check_handle, check_roles
+from pegboard.features.identity.rules import check_handle, check_roles
 from pegboard.features.permissions import PEOPLE_SCOPE
 
 

@@ -3,6 +3,7 @@
 import re
 from collections.abc import Iterable
 
+from pegboard.access.roles import ADMINISTRATOR, APPROVER, ROLES
 from pegboard.core.ports.identity_store import ApiKey, Membership, User
 from pegboard.core.principal import Principal
 from pegboard.errors import InvalidRequest
@@ -12,12 +13,7 @@ HANDLE = re.compile(r"[a-z][a-z0-9]{1,11}")
 MIN_PASSWORD = 10
 MAX_PASSWORD = 200
 
-ADMINISTRATOR = "administrator"
-EDITOR = "editor"
-ROLES = (ADMINISTRATOR, "approver", EDITOR, "member")
-"""The roles that an organisation has."""
-
-_ROLE_SCOPES = {ADMINISTRATOR: (PEOPLE_SCOPE,), "approver": (APPROVALS_SCOPE,)}
+_ROLE_SCOPES = {ADMINISTRATOR: (PEOPLE_SCOPE,), APPROVER: (APPROVALS_SCOPE,)}
 _RESERVED = frozenset(
     {"board", "global", "join", "link", "links", "local", "operator", "pegboard", "system", "token"}
 )

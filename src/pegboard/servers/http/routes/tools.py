@@ -31,7 +31,7 @@ ToolName = Annotated[
 CallArguments = Annotated[
     str | None,
     Query(
-        max_length=100_000,
+        max_length=8_000,
         description="The arguments of a call as a JSON object, for rules that look at them.",
     ),
 ]
