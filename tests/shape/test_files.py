@@ -16,7 +16,9 @@ VAGUE_NAMES = re.compile(r"_?(utils?|helpers?|managers?|common|base|misc)")
 
 
 def test_a_module_has_at_most_500_lines() -> None:
-    long = [tree.name(path) for path in tree.modules() if tree.length(path) > 500]
+    # `errors.py` is the tree of all errors, in one file on purpose
+    modules = [path for path in tree.modules() if tree.name(path) != "errors.py"]
+    long = [tree.name(path) for path in modules if tree.length(path) > 500]
 
     assert tree.ratchet(long, LONG_MODULES) == []
 

@@ -16,6 +16,7 @@ TESTED_ELSEWHERE: dict[str, str] = {
     "cli/commands/*.py": "tests/cli/test_commands.py",
     "exports/langchain_tool.py": "tests/exports/test_frameworks.py",
     "runtime/board_tools.py": "tests/runtime/test_pegboard.py",
+    "runtime/board_parts.py": "tests/runtime/test_reload.py",
     "runtime/open_board.py": "tests/runtime/test_pegboard.py",
     "runtime/wiring/*.py": "tests/runtime/test_pegboard.py",
     "servers/http/dependencies.py": "tests/servers/http/test_app_factory.py",

@@ -24,7 +24,8 @@ from pegboard.runtime.argument_checks import (
 )
 from pegboard.runtime.board_file.load import LoadedBoard
 from pegboard.runtime.board_file.policy import with_policy
-from pegboard.runtime.open_board import OpenBoard, open_board
+from pegboard.runtime.board_parts import OpenBoard
+from pegboard.runtime.open_board import open_board
 from pegboard.runtime.reload import BoardReloader
 from pegboard.runtime.settings import Settings
 from pegboard.runtime.sources.state import SourceState
