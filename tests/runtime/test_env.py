@@ -7,11 +7,12 @@ import pytest
 
 from pegboard import tool
 from pegboard.core.graph import Graph, Node
-from pegboard.core.principal import LOCAL
+from pegboard.core.principal import LOCAL, Principal
 from pegboard.errors import ConfigError, GraphInvalid
 from pegboard.graphs import read_graph
 from pegboard.runtime import Pegboard, Settings
-from pegboard.runtime.board_file.load import graph_env, parse_board
+from pegboard.runtime.board_file.load import check_env, parse_board
+from pegboard.runtime.current_board import CurrentBoard
 
 BOARD = "env: {region: eu, retries: 3, share: 0.5, strict: true}\n"
 
@@ -47,7 +48,9 @@ GRAPH: dict[str, Any] = {
 
 
 def board_of(text: str, **environment: str) -> dict[str, Any]:
-    return graph_env(parse_board(text, environment, path=Path("board.yaml")))
+    loaded = parse_board(text, environment, path=Path("board.yaml"))
+    check_env(loaded)
+    return dict(CurrentBoard(loaded, Settings(), []).env_of(LOCAL))
 
 
 def opened(folder: Path, text: str = BOARD, **settings: Any) -> Pegboard:
@@ -91,6 +94,32 @@ def test_a_secret_is_refused_with_its_line(text: str) -> None:
 def test_what_is_no_plain_value_is_refused(text: str) -> None:
     with pytest.raises(ConfigError, match=r"^board.yaml:1: env"):
         board_of(text)
+
+
+def test_an_organisation_reads_its_own_before_those_of_the_board() -> None:
+    text = "env: {region: eu, retries: 3}\norganisations: {acme: {env: {region: us}}}\n"
+    current = CurrentBoard(parse_board(text, {}, path=Path("board.yaml")), Settings(), [])
+
+    assert current.env_of(Principal(id="ada", tenant="acme")) == {"region": "us", "retries": 3}
+    assert current.env_of(Principal(id="bob", tenant="bolt")) == {"region": "eu", "retries": 3}
+
+
+def test_a_secret_of_an_organisation_is_refused_with_its_line() -> None:
+    with pytest.raises(ConfigError, match=r"^board.yaml:2: 'organisations.acme.env.token' looks"):
+        board_of("organisations:\n  acme: {env: {token: abc}}")
+
+
+async def test_runs_of_an_organisation_read_its_own(tmp_path: Path) -> None:
+    graph = Graph(nodes=(Node(id="a", tool="place", input={"region": "$.env.region"}),))
+    text = "env: {region: eu}\norganisations: {acme: {env: {region: us}}}\n"
+    async with opened(tmp_path, text) as board:
+        outputs: list[Any] = []
+        for principal in (Principal(id="ada", tenant="acme"), LOCAL):
+            view = await board.runs.start_graph(graph, principal=principal)
+            ended = await board.runs.wait(view.id, principal=principal)
+            outputs.append(ended.result.nodes[0].output)
+
+    assert outputs == ["us 0", "eu 0"]
 
 
 async def test_inputs_and_conditions_read_it(tmp_path: Path) -> None:

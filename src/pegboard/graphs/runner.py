@@ -11,6 +11,7 @@ from pegboard.concurrency.cooperative import in_thread
 from pegboard.core.context import ToolContext
 from pegboard.core.graph import Graph, NodeState, is_large
 from pegboard.core.ports.durability import CONTROL, Durability, RunStart, RunSteps, Signal
+from pegboard.core.principal import Principal
 from pegboard.core.run import PendingStep, RunResult
 from pegboard.errors import AlreadyAnswered, InvalidRequest, Unavailable
 from pegboard.execution.wait_for_source import wait_for_graph_sources
@@ -28,6 +29,8 @@ from pegboard.graphs.tool_host import ToolHost
 
 ContextOf = Callable[[RunStart], ToolContext[Any]]
 HostOf = Callable[[RunStart], ToolHost]
+EnvOf = Callable[[Principal], Mapping[str, Any]]
+"""What graphs of a principal read as `$.env`."""
 
 
 def new_run_id() -> str:
@@ -104,7 +107,7 @@ class GraphRunner:
         board: The tools that there are.
         durability: Where runs are stored; the caller closes it.
         kinds: Node kinds by name.
-        env: What `$.env` may read; a run reads the values of its start.
+        env: What `$.env` may read in runs of a principal; a run reads the values of its start.
         host: The tools of a run, asked at each attempt; None for `board`.
         context: Whose principal and workspace the calls of a run have, asked at each attempt; None
             for the principal that started it. What only the process that started it knows
@@ -119,7 +122,7 @@ class GraphRunner:
         *,
         durability: Durability,
         kinds: Mapping[str, NodeKind] = KINDS,
-        env: Mapping[str, Any] | None = None,
+        env: EnvOf | None = None,
         host: HostOf | None = None,
         context: ContextOf | None = None,
         heal: SubstituteFinder | None = None,
@@ -128,7 +131,7 @@ class GraphRunner:
         self.durability = durability
         self._board = board
         self._kinds = kinds
-        self._env: Mapping[str, Any] = {} if env is None else env
+        self._env: EnvOf = env or _no_env
         self._host = host
         self._context = context or _plain_context
         self._heal = heal
@@ -163,7 +166,7 @@ class GraphRunner:
             board=self._board,
             principal=ctx.principal,
             kinds=self._kinds,
-            env=self._env,
+            env=(env := self._env(ctx.principal)),
             heal=for_caller(self._heal, ctx.principal),
             was_there=self._was_there,
         )
@@ -176,7 +179,7 @@ class GraphRunner:
             principal=ctx.principal,
             created_at=self._board.environment.now(),
             parent_id=ctx.call_id or ctx.parent_id or ctx.run_id,
-            env=dict(self._env),
+            env=dict(env),
         )
         if await self.durability.start(start):
             # not before: of two starts of the same run at once, one succeeds
@@ -294,6 +297,10 @@ class GraphRunner:
         if result.state.is_final:
             self._begun.pop(start.run_id, None)
         return result
+
+
+def _no_env(_principal: Principal) -> Mapping[str, Any]:
+    return {}
 
 
 def _plain_context(start: RunStart) -> ToolContext[Any]:

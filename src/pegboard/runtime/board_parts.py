@@ -14,9 +14,8 @@ from pegboard.core.tool import Tool, ToolSpec
 from pegboard.errors import ConfigError
 from pegboard.execution.audit_first import record_in_audit
 from pegboard.registry import ToolRegistry
-from pegboard.runtime.board_file.load import LoadedBoard, graph_env
+from pegboard.runtime.board_file.load import LoadedBoard, check_env
 from pegboard.runtime.board_file.model_names import check_models
-from pegboard.runtime.board_file.models import EnvValue
 from pegboard.runtime.board_file.policy import policy_of
 from pegboard.runtime.board_file.sources import check_sources
 from pegboard.runtime.board_tools import SOURCE as BOARD
@@ -105,14 +104,15 @@ class OpenBoard:
             return reload_event(known, (loaded, states), at=kit.now())
 
         async with record_in_audit(self.prove, about, environment=kit, done="reloaded"):
-            policy, env = policy_of(loaded), graph_env(loaded)
+            policy = policy_of(loaded)
+            check_env(loaded)
             check_models(loaded)
             tools = await self._build_static(loaded, states)
             if cause:
                 self._refuse_broken(tools, loaded)
             await self._check_rules(loaded, policy, tools, states)
             # nothing below is refused: from here on the new board holds
-            self._use(loaded, states, policy=policy, env=env)
+            self._use(loaded, states, policy=policy)
             for tool_id in self.static.replace(tools):
                 self.parts.health.forget(tool_id)
         await self._follow(states)
@@ -264,10 +264,9 @@ class OpenBoard:
         states: Mapping[str, SourceState],
         *,
         policy: Policy,
-        env: Mapping[str, EnvValue],
     ) -> None:
         before, known = self.registry.environment.policy, self.current.loaded
-        self.current.replace(loaded, env, states.values())
+        self.current.replace(loaded, states.values())
         masking = self.current.masking
         kit = replace(self.registry.environment, policy=policy, redact=masking.for_calls)
         self.registry.apply(kit)

@@ -2,7 +2,8 @@
 
 from collections.abc import Iterable, Mapping
 
-from pegboard.runtime.board_file.load import LoadedBoard, graph_env
+from pegboard.core.principal import Principal
+from pegboard.runtime.board_file.load import LoadedBoard, check_env
 from pegboard.runtime.board_file.model_names import check_models
 from pegboard.runtime.board_file.models import EnvValue
 from pegboard.runtime.secret_mask import SecretMask
@@ -26,7 +27,6 @@ class CurrentBoard:
 
     Attributes:
         loaded: The board file in force.
-        env: What graphs may read as `$.env`; the same mapping for as long as the board is open.
         masking: Masks the secrets of this board file and of those before it.
     """
 
@@ -36,23 +36,24 @@ class CurrentBoard:
         check_models(loaded)
         self._settings = settings
         self.loaded = loaded
-        self.env: dict[str, EnvValue] = graph_env(loaded)
+        check_env(loaded)
         self.masking = SecretMask(self._secrets(loaded, states))
 
-    def replace(
-        self, loaded: LoadedBoard, env: Mapping[str, EnvValue], states: Iterable[SourceState]
-    ) -> None:
+    def env_of(self, principal: Principal) -> Mapping[str, EnvValue]:
+        """What graphs of a principal read as `$.env`: the board's, and the organisation's."""
+        board = self.loaded.board
+        own = board.organisations.get(principal.tenant)
+        return board.env if own is None else {**board.env, **own.env}
+
+    def replace(self, loaded: LoadedBoard, states: Iterable[SourceState]) -> None:
         """Put another board file in force.
 
         Args:
-            loaded: The board file as read.
-            env: Its checked `env:` section.
+            loaded: The board file as read; its `env` is checked.
             states: Its sources.
         """
         self.masking.use(self._secrets(loaded, states))
         self.loaded = loaded
-        self.env.clear()
-        self.env.update(env)
 
     def _secrets(self, loaded: LoadedBoard, states: Iterable[SourceState]) -> tuple[str, ...]:
         configs = [state.opener.config for state in states if state.opener is not None]

@@ -137,7 +137,7 @@ async def open_board(
             stack,
             folders=(folders := ConversationFolders(services.workspaces or Path())),
             parts=parts,
-            env=current.env,
+            env=current.env_of,
             prove=prove,
             kinds=create_node_kinds(
                 registry,

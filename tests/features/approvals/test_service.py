@@ -26,7 +26,7 @@ from pegboard.errors import (
 )
 from pegboard.execution import CallEnvironment
 from pegboard.execution.emitter import Emitter
-from pegboard.features.approvals import Approvals
+from pegboard.features.approvals import Approvals, service
 from pegboard.storage import open_storage
 from pegboard.testing import FakeClock
 
@@ -267,9 +267,12 @@ async def test_a_run_is_woken_by_each_decision_and_once_more_if_it_did_not_wait_
 
 
 @pytest.mark.timeout(60)
-async def test_catching_up_looks_through_every_page_of_what_is_undecided() -> None:
+async def test_catching_up_looks_through_every_page_of_what_is_undecided(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(service, "_PAGE", 2)
     registry, woken = a_registry(), list[str]()
-    ids = [await asked_in_a_run(registry, f"r{number}") for number in range(1_100)]
+    ids = [await asked_in_a_run(registry, f"r{number}") for number in range(5)]
 
     async def wake(_run_id: str, approval_id: str) -> None:
         woken.append(approval_id)

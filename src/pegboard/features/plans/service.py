@@ -22,6 +22,7 @@ from pegboard.graphs.dry_run import DurationOf, preview_in_slices
 from pegboard.graphs.engine.graph_execution import validate_params
 from pegboard.graphs.failover import SubstituteFinder, for_caller
 from pegboard.graphs.node_kind import NodeKind
+from pegboard.graphs.runner import EnvOf
 from pegboard.planning import Choice, Planner, PlanRequest
 from pegboard.registry import ToolRegistry
 
@@ -83,7 +84,7 @@ class Plans:
         store: Stores plans.
         planner: Makes the graphs.
         duration: Returns how many seconds a tool usually takes; None if unknown.
-        env: Values of `$.env`.
+        env: Values of `$.env` for a principal.
         health: Returns the health of a tool by name; None if unknown.
         stand_in: Returns the best replacement of a tool for a caller; None if unknown.
         heal: Returns the substitute that a run calls for unavailable tools; None for none.
@@ -98,7 +99,7 @@ class Plans:
         *,
         planner: Planner,
         duration: DurationOf | None = None,
-        env: Mapping[str, Any] | None = None,
+        env: EnvOf | None = None,
         health: HealthOf | None = None,
         stand_in: Callable[[str, Principal], str] | None = None,
         heal: SubstituteFinder | None = None,
@@ -110,7 +111,7 @@ class Plans:
         self._store = store
         self._planner = planner
         self._duration = duration
-        self._env: Mapping[str, Any] = {} if env is None else env
+        self._env = env
         self._health = health
         self._stand_in = stand_in
         self._heal = heal
@@ -212,7 +213,7 @@ class Plans:
             board=self._registry,
             principal=principal,
             kinds=self._kinds,
-            env=self._env,
+            env={} if self._env is None else self._env(principal),
             health=self._health,
             stand_in=None if known is None else lambda name: known(name, principal),
             heal=for_caller(self._heal, principal),

@@ -13,7 +13,7 @@ from pegboard.access import Policy
 from pegboard.core.suggestions import did_you_mean
 from pegboard.errors import ConfigError
 from pegboard.execution.results.redaction import make_redactor
-from pegboard.runtime.board_file.models import Board, EnvValue
+from pegboard.runtime.board_file.models import Board
 from pegboard.runtime.secret_values import is_secretive, secret_values
 from pegboard.tools.safe_files import read_file
 from pegboard.tools.yaml_positions import YamlDocument, read_yaml
@@ -131,23 +131,27 @@ def parse_board(text: str, environment: Mapping[str, str], *, path: Path) -> Loa
     )
 
 
-def graph_env(loaded: LoadedBoard) -> dict[str, EnvValue]:
-    """The values of the `env:` section.
+def check_env(loaded: LoadedBoard) -> None:
+    """Check the values that graphs read as `$.env`.
 
     A run stores and shows the values it reads, so that no secret may be among them.
 
     Raises:
         ConfigError: A value is a secret, or its name marks it as one.
     """
-    for name, value in loaded.board.env.items():
-        text = str(value)
-        is_secret = any(secret in text for secret in loaded.secrets) or secret_values([text])
-        if is_secretive(name) or is_secret:
-            raise ConfigError(
-                f"{loaded.where(('env', name))}: 'env.{name}' looks like a secret, and runs "
-                "show the values they read: configure the secret on the source that needs it"
-            )
-    return dict(loaded.board.env)
+    board = loaded.board
+    sections = [(("env",), board.env)]
+    sections += [(("organisations", it, "env"), own.env) for it, own in board.organisations.items()]
+    for path, section in sections:
+        for name, value in section.items():
+            text = str(value)
+            is_secret = any(secret in text for secret in loaded.secrets) or secret_values([text])
+            if is_secretive(name) or is_secret:
+                raise ConfigError(
+                    f"{loaded.where((*path, name))}: '{'.'.join((*path, name))}' looks like a "
+                    "secret, and runs show the values they read: configure the secret on the "
+                    "source that needs it"
+                )
 
 
 def faults_of(

@@ -281,6 +281,21 @@ EnvName = Annotated[str, Field(pattern=r"^[A-Za-z_][A-Za-z0-9_]{0,63}$")]
 EnvValue = Annotated[str, Strict(), Field(max_length=2000)] | StrictBool | StrictInt | StrictFloat
 
 
+class OrganisationEntry(BaseModel):
+    """What the board keeps for one organisation."""
+
+    model_config = _STRICT
+
+    env: Annotated[
+        dict[EnvName, EnvValue],
+        Field(
+            max_length=100,
+            description="Values that plans and graphs of its people read as `$.env`, beside those "
+            "of the board and before them; no secrets.",
+        ),
+    ] = Field(default_factory=dict[str, EnvValue])
+
+
 class Board(BaseModel):
     """The whole file."""
 
@@ -313,6 +328,9 @@ class Board(BaseModel):
             description="Values that plans and graphs may read as `$.env`; no secrets.",
         ),
     ] = Field(default_factory=dict[str, EnvValue])
+    organisations: Annotated[
+        dict[str, OrganisationEntry], Field(description="By the handle of the organisation.")
+    ] = Field(default_factory=dict[str, OrganisationEntry])
     catalogue: Annotated[
         CatalogueEntry, Field(description="What tools that are registered over the API may run.")
     ] = CatalogueEntry()

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from contextlib import AsyncExitStack
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from pegboard.core.ports.audit_store import Prove
 from pegboard.registry import ToolRegistry
@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from pegboard.features.plans import Plans
     from pegboard.features.runs import Runs
     from pegboard.graphs import NodeKind
+    from pegboard.graphs.runner import EnvOf
     from pegboard.runtime.wiring.catalogue import CatalogueParts
     from pegboard.storage import Storage
 
@@ -33,7 +34,7 @@ def open_runs(  # noqa: PLR0913 - all that runs are made of
     stack: AsyncExitStack,
     *,
     parts: "CatalogueParts",
-    env: Mapping[str, Any],
+    env: "EnvOf",
     prove: Prove,
     kinds: "Mapping[str, NodeKind]",
     folders: ConversationFolders,
@@ -46,7 +47,7 @@ def open_runs(  # noqa: PLR0913 - all that runs are made of
         storage: Stores plans, runs and approvals.
         stack: Stops what runs in the background.
         parts: What plans and runs know of the tools.
-        env: What plans and runs may read as `$.env`.
+        env: What plans and runs of a principal may read as `$.env`.
         prove: Writes each decision into the audit trail before it is taken.
         kinds: Node kinds by name.
         folders: The workspaces of conversations.
