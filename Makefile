@@ -98,7 +98,7 @@ demo: $(VENV)/.demo $(if $(SERVE),web)  ## Run a real shop's board, offline; SER
 
 # Many tests wait for processes and deadlines, so that four workers keep two cores busy; of the slow ones more wait.
 test: install peers  ## Run the tests; SLOW=1 adds the slow ones and coverage; ARGS=... goes to pytest
-	$(BIN)/python -m pytest --dist worksteal $(if $(SLOW),-n 6 --cov --cov-report=term -o timeout=60,-n 4 -m "not slow") $(ARGS)
+	$(BIN)/python -m pytest -n 4 --dist worksteal $(if $(SLOW),--cov --cov-report=term -o timeout=60,-m "not slow") $(ARGS)
 
 check: lint types imports reference shape $(if $(shell command -v npm),web-check)  ## Format, lint, types, import rules, reference, shape
 

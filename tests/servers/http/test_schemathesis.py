@@ -68,7 +68,7 @@ def with_real_names(made: dict[str, Any]) -> dict[str, Any]:
 load_all_checks()
 narrowed = from_dict(with_real_names(AS_PUBLISHED))
 few = settings(
-    max_examples=25,
+    max_examples=10,
     deadline=None,
     suppress_health_check=[HealthCheck.too_slow, HealthCheck.filter_too_much],
     phases=[Phase.explicit, Phase.generate],
