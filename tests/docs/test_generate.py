@@ -1,11 +1,23 @@
 """The generated reference is what the code says now."""
 
+from collections.abc import Generator
+from functools import cache
 from pathlib import Path
 
 import pytest
 from docs.generate import main, pages
 
+from docs import generate
+
 pytestmark = pytest.mark.timeout(180)  # the whole reference is written, by whatever has time
+
+
+@pytest.fixture(autouse=True, scope="module")
+def written_once() -> Generator[None]:
+    """The pages are made from the code once for all that compares them."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(generate, "pages", cache(pages))
+        yield
 
 
 @pytest.fixture
@@ -45,10 +57,10 @@ def test_a_page_that_nobody_writes_any_more_is_removed(folder: Path) -> None:
 
 
 def test_the_index_names_every_page() -> None:
-    written = pages()
+    written = generate.pages()
 
     assert all(f"({name})" in written["README.md"] for name in written.keys() - {"README.md"})
 
 
 def test_writing_twice_gives_the_same() -> None:
-    assert pages() == pages()
+    assert pages() == generate.pages()
