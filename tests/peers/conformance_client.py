@@ -4,13 +4,19 @@ The suite gives the server's url as the last argument and the scenario in the en
 """
 
 import asyncio
+import json
 import os
 import sys
 from collections.abc import Awaitable, Callable
+from urllib.parse import parse_qs, urlsplit
+
+import httpx2
 
 from pegboard import MCPClient, ToolContext
 from pegboard.core.elicitation import Answer, Question, Sample, SampleRequest
+from pegboard.core.ports.oauth_login import ConsentAnswer, OAuthLogin
 from pegboard.core.result import TextPart
+from pegboard.runtime.loopback_login import LoopbackLogin
 
 
 class WillingPerson:
@@ -28,6 +34,50 @@ class WillingPerson:
     async def sample(self, request: SampleRequest) -> Sample:
         """Answer as a model would."""
         return Sample(content=(TextPart(f"{len(request.messages)} read"),), model="none")
+
+
+class WillingLogin(LoopbackLogin):
+    """Consents to everything, as the suite's page of consent does by itself."""
+
+    client_url = "https://conformance-test.local/client-metadata.json"
+
+    async def ask(self, url: str) -> ConsentAnswer:
+        """Follow the redirect of the page to the answer."""
+        async with httpx2.AsyncClient(trust_env=False) as browser:
+            answer = await browser.get(url)
+        fields = parse_qs(urlsplit(answer.headers["location"]).query)
+        return ConsentAnswer(
+            code=fields["code"][0],
+            state=fields.get("state", [None])[0],
+            issuer=fields.get("iss", [None])[0],
+        )
+
+
+class WillingLogins:
+    """The login of whoever runs the suite."""
+
+    def __init__(self) -> None:
+        self._login = WillingLogin(print, timeout=30)
+
+    def find(self, source: str, owner: str) -> OAuthLogin:
+        """The only one."""
+        del source, owner
+        return self._login
+
+
+async def log_in(url: str) -> None:
+    """Log in, list the tools, and call one."""
+    given = json.loads(os.environ.get("MCP_CONFORMANCE_CONTEXT") or "{}")
+    known = {key: given[key] for key in ("client_id", "client_secret") if key in given}
+    async with MCPClient(
+        url,
+        name="suite",
+        logins=WillingLogins(),
+        allow_hosts=["localhost"],  # where the suite starts its authorization servers
+        auth={"kind": "oauth", **known},
+    ) as client:
+        await client.refresh()
+        await client.call_tool("test-tool", {})
 
 
 async def initialize(url: str) -> None:
@@ -68,7 +118,7 @@ SCENARIOS: dict[str, Callable[[str], Awaitable[None]]] = {
 def main() -> None:
     """Run the scenario that the suite names."""
     scenario = os.environ["MCP_CONFORMANCE_SCENARIO"]
-    run = SCENARIOS.get(scenario, initialize)
+    run = log_in if scenario.startswith("auth/") else SCENARIOS.get(scenario, initialize)
     asyncio.run(run(sys.argv[-1]))  # type: ignore[arg-type]  # each is a coroutine function
 
 

@@ -3,7 +3,6 @@
 import re
 import subprocess
 import sys
-import tomllib
 from pathlib import Path
 
 import pytest
@@ -39,25 +38,12 @@ def judged(folder: Path, *which: str) -> dict[str, tuple[int, int]]:
 
 @pytest.mark.slow
 @pytest.mark.timeout(600)
-def test_the_client_passes_every_core_scenario_but_those_that_are_listed(tmp_path: Path) -> None:
-    listed = tomllib.loads((HERE / "conformance_client.toml").read_text(encoding="utf-8"))
+def test_the_client_passes_every_core_scenario(tmp_path: Path) -> None:
     found = judged(tmp_path, "--suite", "core")
-    assert set(found) > set(listed["scenarios"])
     for _ in range(3):
         # It measures a pause: on a machine that stood still meanwhile it is measured anew.
         if found[_TIMED] != (3, 0):
             found |= judged(tmp_path, "--scenario", _TIMED)
-    assert {name for name, (_, bad) in found.items() if bad} == set(listed["scenarios"])
-    passing = {name: counts for name, counts in found.items() if name not in listed["scenarios"]}
-    assert passing == {
-        "initialize": (1, 0),
-        "tools_call": (1, 0),
-        "elicitation-sep1034-client-defaults": (5, 0),
-        "sse-retry": (3, 0),
-    }
-
-
-def test_every_listed_scenario_has_a_reason() -> None:
-    listed = tomllib.loads((HERE / "conformance_client.toml").read_text(encoding="utf-8"))
-
-    assert set(listed["scenarios"].values()) == set(listed["reasons"])
+    assert [name for name, (_, bad) in found.items() if bad] == []
+    assert len(found) == 18
+    assert sum(good for good, _ in found.values()) >= 232, "as many checks as the SDK's own client"

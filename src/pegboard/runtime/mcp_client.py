@@ -11,6 +11,7 @@ from typing import Any, Self, cast
 from urllib.parse import urlsplit
 
 from pegboard.core.context import Arguments, ToolContext
+from pegboard.core.ports.oauth_login import OAuthLogins
 from pegboard.core.ports.services import Services
 from pegboard.core.result import ToolResult
 from pegboard.errors import InvalidRequest, SourceUnavailable
@@ -18,6 +19,7 @@ from pegboard.registry import ToolRegistry
 from pegboard.registry.callable_tool import CallableTool
 from pegboard.registry.sync_bridge import LOOP_THREAD
 from pegboard.runtime.board_file.models import NetworkEntry
+from pegboard.runtime.loopback_login import LoopbackLogins
 from pegboard.runtime.mcp_client_config import Server, configs_of
 from pegboard.runtime.wiring.services import create_http_client
 from pegboard.sources.mcp import KIND
@@ -36,9 +38,16 @@ class AsyncMCPClient:
     ```
     """
 
-    def __init__(self, configs: Sequence[tuple[str, McpConfig]]) -> None:
-        hosts = tuple({_host(config.url) for _, config in configs if config.url})
+    def __init__(
+        self,
+        configs: Sequence[tuple[str, McpConfig]],
+        *,
+        logins: OAuthLogins | None = None,
+        allow_hosts: Sequence[str] = (),
+    ) -> None:
+        hosts = (*{_host(config.url) for _, config in configs if config.url}, *allow_hosts)
         self._configs = configs
+        self._logins = logins or LoopbackLogins()
         # whoever writes an address into a program means it, also one of this machine
         self._http = create_http_client(NetworkEntry(allow_hosts=hosts))
         self._sources: list[McpSource] = []
@@ -58,7 +67,7 @@ class AsyncMCPClient:
         if self._home is not None:
             return self
         self._home = asyncio.get_running_loop()
-        services = Services(http=self._http, base_dir=Path.cwd())
+        services = Services(http=self._http, base_dir=Path.cwd(), logins=self._logins)
         try:
             for name, config in self._configs:
                 source = cast("McpSource", await KIND.open(name, config, services))
@@ -184,6 +193,9 @@ class MCPClient:
         server: A url, a command, its words, one server's settings, a mapping with `mcpServers`, or
             a JSON file with one.
         name: The first part of its tools' names, where `server` names one.
+        logins: Where you log in to servers with `auth: {kind: oauth}`; None opens your browser.
+        allow_hosts: Further hosts (`host` or `host:port`) that may have private addresses, as an
+            authorization server of your own network.
         options: Further settings of a `kind: mcp` source.
 
     Raises:
@@ -191,8 +203,18 @@ class MCPClient:
         MCPConnectionError: A server cannot be reached; says what to check.
     """
 
-    def __init__(self, server: Server, *, name: str = "", **options: Any) -> None:
-        self._inner = AsyncMCPClient(configs_of(server, name, options))
+    def __init__(
+        self,
+        server: Server,
+        *,
+        name: str = "",
+        logins: OAuthLogins | None = None,
+        allow_hosts: Sequence[str] = (),
+        **options: Any,
+    ) -> None:
+        self._inner = AsyncMCPClient(
+            configs_of(server, name, options), logins=logins, allow_hosts=allow_hosts
+        )
         _CLIENTS.add(self)
         try:
             asyncio.get_running_loop()

@@ -65,6 +65,36 @@ class BearerToken(BaseModel):
     token: SecretStr
 
 
+class OAuthAccess(BaseModel):
+    """A login by OAuth 2.1: each caller consents in a browser, once.
+
+    The authorization server, its metadata and the scopes are found as MCP authorization says.
+    """
+
+    model_config = ConfigDict(extra="forbid", frozen=True, hide_input_in_errors=True)
+
+    kind: Literal["oauth"]
+    client_id: Annotated[
+        str,
+        Field(
+            description="Of a client registered beforehand; empty to use the client document or "
+            "to register"
+        ),
+    ] = ""
+    client_secret: Annotated[SecretStr | None, Field(description="Of that client")] = None
+    client_url: Annotated[
+        str,
+        Field(
+            pattern=r"^(https://[^/]+/.+)?$",
+            description="The address of a client document "
+            "(CIMD) of ours, which is then the client id",
+        ),
+    ] = ""
+    scopes: Annotated[
+        tuple[str, ...], Field(description="Scopes to begin with; empty: those the server names")
+    ] = ()
+
+
 class McpConfig(BaseModel):
     """The `config:` section of a `kind: mcp` source.
 
@@ -91,7 +121,9 @@ class McpConfig(BaseModel):
             "own, and a header that has nothing to say is left out"
         ),
     ] = {}
-    auth: Annotated[BearerToken | None, Field(description="How to log in at the url")] = None
+    auth: Annotated[
+        BearerToken | OAuthAccess | None, Field(description="How to log in at the url")
+    ] = None
     transport: Annotated[
         Literal["auto", "http", "sse"],
         Field(description="auto: streamable HTTP, or SSE where the url ends in /sse"),
@@ -212,7 +244,7 @@ class McpConfig(BaseModel):
     def credential(self) -> str:
         """The name of the variable or header with the credential; never its value."""
         if self.auth is not None:
-            return "auth.token"
+            return "auth.token" if isinstance(self.auth, BearerToken) else "auth"
         given = self.env if self.command else self.headers
         return ", ".join(name for name, value in given.items() if not isinstance(value, str))
 

@@ -23,6 +23,7 @@ class RequestContext:
     Attributes:
         ctx: The call; None for a request of the board itself, such as a list.
         fault: The error of the HTTP client or of the status; None when there was none.
+        limit: The time limit of opening the connection; None for no such request.
         is_opening: Whether the connection is being made: then a fault ends it at once.
     """
 
@@ -32,6 +33,7 @@ class RequestContext:
         self.ctx = ctx
         self.is_opening = opening
         self.fault: PegboardError | None = None
+        self.limit: asyncio.Timeout | None = None
         self._loop = asyncio.get_running_loop()
         self._deadline = None if timeout is None else time.monotonic() + timeout
 

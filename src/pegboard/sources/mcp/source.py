@@ -52,6 +52,7 @@ def _make_source(name: str, config: McpConfig, services: Services) -> "McpSource
             config=config,
             http=services.http,
             base_dir=services.base_dir,
+            logins=services.logins,
             roots=tuple(item.resolve() for item in folders),
         )
     )

@@ -175,6 +175,7 @@ class Session:
         for number, transport in enumerate(transports):
             try:
                 async with asyncio.timeout(self._link.connect_timeout) as limit:
+                    context.limit = limit
                     async with self._connect(transport) as client:
                         limit.reschedule(None)
                         await self._use(client, context)
@@ -186,7 +187,7 @@ class Session:
                 context.fault = None
 
     async def _use(self, client: Client, context: RequestContext) -> None:
-        context.is_opening, context.fault = False, None
+        context.is_opening, context.fault, context.limit = False, None, None
         known = self._known().tools
         if known is not None:
             # so that a call needs no list before it: there is no public way to hand over a list

@@ -20,6 +20,7 @@ _LEFT_OUT = frozenset({"host", "connection", "content-length", "accept-encoding"
 _MAX_ERROR_BYTES = 64 * 1024
 _DELETE_SECONDS = 3.0
 _MAX_SECONDS = 3600.0
+_REFUSALS = frozenset({401, 403})
 _SLACK_SECONDS = 1.0
 _NONE = CallHeaders({})
 
@@ -65,8 +66,11 @@ class GuardedTransport(httpx2.AsyncBaseTransport):
     async def handle_async_request(self, request: httpx2.Request) -> httpx2.Response:
         """Send one request; the answer is streamed."""
         context = CURRENT.get()
-        if context is not None and context.is_opening and context.fault is not None:
-            return self._error_response(request, context, context.fault)
+        logs_in = self._endpoint.logs_in
+        if logs_in and not _is_same_url(str(request.url), self._endpoint.url):
+            return await self._send_plain(request)
+        if not logs_in and (fault := _opening_fault(context)) is not None:
+            return self.respond(request, fault)
         stack = AsyncExitStack()
         try:
             stream = await stack.enter_async_context(
@@ -88,20 +92,22 @@ class GuardedTransport(httpx2.AsyncBaseTransport):
                 fault = self._body_error(request, body)
         except MCPConnectionError as fault:
             await stack.aclose()
-            return self._error_response(request, context, fault)
+            return self.respond(request, fault)
         except PegboardError as error:
             await stack.aclose()
             fault = (
                 error if isinstance(error, ToolFailed) else self._endpoint.unreachable_error(error)
             )
-            return self._error_response(request, context, fault)
+            return self.respond(request, fault)
         except BaseException:
             await stack.aclose()
             raise
         if fault is not None or body is not None:
             await stack.aclose()
         if fault is not None:
-            return self._error_response(request, context, fault)
+            return self._respond_to(request, stream, fault)
+        if logs_in and context is not None:
+            context.fault = None  # a refusal before the login
         content = (
             {"content": body}
             if body is not None
@@ -110,6 +116,32 @@ class GuardedTransport(httpx2.AsyncBaseTransport):
         return httpx2.Response(
             stream.status, headers=_response_headers(stream.headers), **cast("Any", content)
         )
+
+    async def _send_plain(self, request: httpx2.Request) -> httpx2.Response:
+        """Send a request of the login to whatever server it is for.
+
+        Raises:
+            MCPConnectionError: That server cannot be reached.
+        """
+        try:
+            async with self._http.stream(
+                HttpRequest(
+                    method=request.method,
+                    url=str(request.url),
+                    headers=_request_headers(request),
+                    content=await request.aread() or None,
+                    timeout=self._timeout,
+                    follow_redirects=False,
+                    upstream=f"{self._upstream} login",
+                )
+            ) as stream:
+                body = await _read_start(stream)
+                headers = _response_headers(stream.headers)
+                return httpx2.Response(stream.status, headers=headers, content=body)
+        except PegboardError as error:
+            raise MCPConnectionError(
+                f"{self._endpoint.name}: the OAuth login failed: {error.message}", nothing_done=True
+            ) from error
 
     def _call_headers(self, context: RequestContext | None) -> dict[str, str]:
         return {} if context is None else self._headers.varying(context.ctx)
@@ -173,9 +205,20 @@ class GuardedTransport(httpx2.AsyncBaseTransport):
             on_flood=self._on_flood,
         )
 
-    def _error_response(
-        self, request: httpx2.Request, context: RequestContext | None, fault: PegboardError
+    def _respond_to(
+        self, request: httpx2.Request, stream: HttpStream, fault: PegboardError
     ) -> httpx2.Response:
+        found = self.respond(request, fault)
+        if not (self._endpoint.logs_in and stream.status in _REFUSALS):
+            return found
+        # the login goes on from here
+        return httpx2.Response(
+            stream.status, headers=_response_headers(stream.headers), content=b""
+        )
+
+    def respond(self, request: httpx2.Request, fault: PegboardError) -> httpx2.Response:
+        """The answer to a request that failed; the error is kept in its context."""
+        context = CURRENT.get()
         if context is not None:
             context.fault = fault
         self._on_fault(fault)
@@ -183,6 +226,14 @@ class GuardedTransport(httpx2.AsyncBaseTransport):
         error = {"code": -32000, "message": fault.message}
         body = {"jsonrpc": "2.0", "id": number, "error": error}
         return httpx2.Response(502, json=body)
+
+
+def _opening_fault(context: RequestContext | None) -> PegboardError | None:
+    return context.fault if context is not None and context.is_opening else None
+
+
+def _is_same_url(url: str, other: str) -> bool:
+    return httpx2.URL(url).copy_with(fragment=None) == httpx2.URL(other).copy_with(fragment=None)
 
 
 def _request_headers(request: httpx2.Request) -> dict[str, str]:

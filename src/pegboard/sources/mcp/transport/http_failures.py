@@ -25,11 +25,13 @@ class Endpoint:
     Attributes:
         name: The server in messages.
         credential: The name of its credential; empty for none.
+        logs_in: Whether callers log in there by OAuth.
     """
 
     name: str
     url: str
     credential: str = ""
+    logs_in: bool = False
 
     def unreachable_error(self, error: PegboardError) -> PegboardError:
         """The error of the guarded client, with what to check."""
@@ -75,7 +77,9 @@ class Endpoint:
 
     def login_error(self, status: int) -> PegboardError:
         """The server refused the credentials."""
-        if self.credential:
+        if self.logs_in:
+            advice = "the login of its caller was refused, or lacks a scope"
+        elif self.credential:
             advice = f"check the credential '{self.credential}'"
         else:
             advice = "give it a credential: 'auth: {kind: bearer, token: ...}' or 'headers'"

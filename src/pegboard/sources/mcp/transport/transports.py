@@ -13,12 +13,14 @@ from mcp.client.stdio import get_default_environment
 from mcp.client.streamable_http import streamable_http_client
 
 from pegboard.core.ports.http import HttpClient
+from pegboard.core.ports.oauth_login import OAuthLogins
 from pegboard.errors import MCPConnectionError, PegboardError, SourceUnavailable
-from pegboard.sources.mcp.config import McpConfig, reveal
+from pegboard.sources.mcp.config import BearerToken, McpConfig, OAuthAccess, reveal
 from pegboard.sources.mcp.sdk_log_filter import hide_closed_stream_errors
 from pegboard.sources.mcp.transport.guarded_http import GuardedTransport
 from pegboard.sources.mcp.transport.http_failures import Endpoint
 from pegboard.sources.mcp.transport.message_rate import MAX_MESSAGE_BYTES, MessageRate, default_rate
+from pegboard.sources.mcp.transport.oauth import OAuthFlow
 from pegboard.sources.mcp.transport.sse_endpoint import EndpointCheck
 from pegboard.sources.mcp.transport.stdio import ServerCommand, ServerProcess, stdio_transport
 from pegboard.tools.call_headers import CallHeaders
@@ -61,6 +63,7 @@ class Link:
     Attributes:
         name: The name of the source.
         rate: How many messages each process or connection of the server may send.
+        logins: Where its callers log in by OAuth; None where they cannot.
         list_seconds: The time limit of a whole list.
         ping_seconds: The time limit of a ping.
     """
@@ -69,6 +72,7 @@ class Link:
     config: McpConfig
     http: HttpClient | None
     base_dir: Path
+    logins: OAuthLogins | None = None
     roots: tuple[Path, ...] = ()
     key: str = field(default="", compare=False)
     rate: Callable[[], MessageRate] = field(default=default_rate, compare=False)
@@ -141,12 +145,26 @@ class Link:
             headers=headers,
             rate=self.rate(),
         )
+        flow = self._create_flow()
         if self.config.is_sse:
-            return [self._sse(over, headers.fixed)]
-        ways = [self._streamable(over, headers.fixed)]
+            return [self._sse(over, headers.fixed, flow)]
+        ways = [self._streamable(over, headers.fixed, flow)]
         if self.config.transport == "http":
             return ways
-        return [*ways, self._sse(over, headers.fixed)]
+        return [*ways, self._sse(over, headers.fixed, flow)]
+
+    def _create_flow(self) -> OAuthFlow | None:
+        access = self.config.auth
+        if not isinstance(access, OAuthAccess):
+            return None
+        if self.logins is None:
+            raise MCPConnectionError(
+                f"{self.title} takes a login by OAuth, and nobody can log in here.",
+                permanent=True,
+                nothing_done=True,
+            )
+        login = self.logins.find(self.name, self.key)
+        return OAuthFlow(self.title, self.config.url, access, login)
 
     def hide(self, text: str) -> str:
         """Remove the secrets of the configuration from a text."""
@@ -162,7 +180,12 @@ class Link:
 
     @property
     def _endpoint(self) -> Endpoint:
-        return Endpoint(name=self.title, url=self.config.url, credential=self.config.credential)
+        return Endpoint(
+            name=self.title,
+            url=self.config.url,
+            credential=self.config.credential,
+            logs_in=isinstance(self.config.auth, OAuthAccess),
+        )
 
     def _command(self) -> ServerCommand:
         config = self.config
@@ -177,7 +200,7 @@ class Link:
 
     def _headers(self) -> dict[str, str]:
         headers = reveal(self.config.headers)
-        if self.config.auth is not None:
+        if isinstance(self.config.auth, BearerToken):
             headers["Authorization"] = f"Bearer {self.config.auth.token.get_secret_value()}"
         for name, value in headers.items():
             if not _HEADER_NAME.fullmatch(name) or not _HEADER_VALUE.fullmatch(value):
@@ -198,10 +221,10 @@ class Link:
 
     @asynccontextmanager
     async def _streamable(
-        self, over: GuardedTransport, headers: dict[str, str]
+        self, over: GuardedTransport, headers: dict[str, str], flow: OAuthFlow | None
     ) -> AsyncGenerator[Any]:
         async with (
-            _client(over, headers) as client,
+            _client(over, headers, flow) as client,
             streamable_http_client(
                 self.config.url, http_client=client, max_sse_event_size=MAX_MESSAGE_BYTES
             ) as streams,
@@ -209,14 +232,16 @@ class Link:
             yield streams
 
     @asynccontextmanager
-    async def _sse(self, over: GuardedTransport, given: dict[str, str]) -> AsyncGenerator[Any]:
+    async def _sse(
+        self, over: GuardedTransport, given: dict[str, str], flow: OAuthFlow | None
+    ) -> AsyncGenerator[Any]:
         def made(
             headers: dict[str, str] | None = None,
             timeout: httpx2.Timeout | None = None,
             auth: httpx2.Auth | None = None,
         ) -> httpx2.AsyncClient:
             del timeout, auth
-            return _client(EndpointCheck(over, endpoint=self._endpoint), headers or {})
+            return _client(EndpointCheck(over, endpoint=self._endpoint), headers or {}, flow)
 
         async with sse_client(
             self.config.url,
@@ -227,6 +252,8 @@ class Link:
             yield streams
 
 
-def _client(over: httpx2.AsyncBaseTransport, headers: dict[str, str]) -> httpx2.AsyncClient:
+def _client(
+    over: httpx2.AsyncBaseTransport, headers: dict[str, str], flow: OAuthFlow | None
+) -> httpx2.AsyncClient:
     """An HTTP client without connections, trust store or proxy of its own."""
-    return httpx2.AsyncClient(transport=over, headers=headers, trust_env=False)
+    return httpx2.AsyncClient(transport=over, headers=headers, auth=flow, trust_env=False)
