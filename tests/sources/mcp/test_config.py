@@ -6,7 +6,7 @@ import pytest
 from pydantic import SecretStr, ValidationError
 
 from pegboard.runtime.secret_values import secret_values
-from pegboard.sources.mcp.config import McpConfig, reveal
+from pegboard.sources.mcp.config import BearerToken, McpConfig, OAuthAccess, reveal, words_of
 
 
 @pytest.mark.parametrize(
@@ -75,9 +75,38 @@ def test_of_a_header_the_token_alone_is_the_secret() -> None:
 def test_a_bearer_token_is_a_credential_by_name() -> None:
     config = McpConfig.model_validate({"url": "http://a/mcp", "auth": {"token": "hush-hush"}})
 
-    assert config.auth is not None
+    assert isinstance(config.auth, BearerToken)
     assert config.auth.token == SecretStr("hush-hush")
     assert config.credential == "auth.token"
+
+
+def test_a_login_by_oauth_names_its_client() -> None:
+    auth = {"kind": "oauth", "client_id": "ours", "client_secret": "hush-hush"}
+    config = McpConfig.model_validate({"url": "http://a/mcp", "auth": auth})
+
+    assert isinstance(config.auth, OAuthAccess)
+    assert set(secret_values([config])) == {"hush-hush"}
+    assert config.credential == "auth"
+
+
+@pytest.mark.parametrize(
+    ("auth", "reason"),
+    [
+        pytest.param({}, "'auth.token': field required", id="no token"),
+        pytest.param({"kind": "magic"}, "'auth': input tag 'magic'", id="an unknown kind"),
+        pytest.param({"kind": "oauth", "token": "x"}, "unknown 'auth.token'", id="a token"),
+        pytest.param(
+            {"kind": "oauth", "client_url": "http://a/b"},
+            "'auth.client_url'",
+            id="plain http",
+        ),
+    ],
+)
+def test_a_wrong_login_is_told_by_its_key(auth: dict[str, str], reason: str) -> None:
+    with pytest.raises(ValidationError) as told:
+        McpConfig.model_validate({"url": "http://a/mcp", "auth": auth})
+
+    assert words_of(told.value).startswith(reason)
 
 
 @pytest.mark.parametrize(

@@ -9,8 +9,10 @@ from pydantic import (
     BaseModel,
     BeforeValidator,
     ConfigDict,
+    Discriminator,
     Field,
     SecretStr,
+    Tag,
     ValidationError,
     WithJsonSchema,
     model_validator,
@@ -95,6 +97,18 @@ class OAuthAccess(BaseModel):
     ] = ()
 
 
+def _auth_kind(value: Any) -> Any:
+    if isinstance(value, dict):
+        return cast("dict[str, Any]", value).get("kind", "bearer")
+    return getattr(value, "kind", value)
+
+
+_Auth = Annotated[
+    Annotated[BearerToken, Tag("bearer")] | Annotated[OAuthAccess, Tag("oauth")],
+    Discriminator(_auth_kind),
+]
+
+
 class McpConfig(BaseModel):
     """The `config:` section of a `kind: mcp` source.
 
@@ -121,9 +135,7 @@ class McpConfig(BaseModel):
             "own, and a header that has nothing to say is left out"
         ),
     ] = {}
-    auth: Annotated[
-        BearerToken | OAuthAccess | None, Field(description="How to log in at the url")
-    ] = None
+    auth: Annotated[_Auth | None, Field(description="How to log in at the url")] = None
     transport: Annotated[
         Literal["auto", "http", "sse"],
         Field(description="auto: streamable HTTP, or SSE where the url ends in /sse"),
@@ -267,7 +279,10 @@ def words_of(error: ValidationError) -> str:
 
 
 def _word(detail: Any) -> str:
-    where = ".".join(map(str, detail["loc"]))
+    loc = detail["loc"]
+    if loc[:1] == ("auth",):
+        loc = (*loc[:1], *loc[2:])  # without the kind, which pydantic puts between
+    where = ".".join(map(str, loc))
     if detail["type"] == "extra_forbidden":
         known = list(McpConfig.model_fields)
         hint = did_you_mean(where, known, otherwise=f"known are {', '.join(known)}")
