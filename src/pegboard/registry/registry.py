@@ -13,6 +13,7 @@ from pegboard.core.principal import LOCAL, Principal
 from pegboard.core.provider_formats import openai_tool
 from pegboard.core.result import ToolResult
 from pegboard.core.tool import Tool, ToolSpec, is_for_models
+from pegboard.core.wire_names import is_glob
 from pegboard.errors import ConfigError, ToolNotFound
 from pegboard.registry.change_notifier import ChangeNotifier
 from pegboard.registry.name_index import NameIndex, OnConflict, check_on_conflict
@@ -463,7 +464,7 @@ class ToolRegistry:
         )
 
     def _named(self, name: str) -> list[Tool]:
-        if not any(sign in name for sign in "*?["):
+        if not is_glob(name):
             return [self.get(name)]
         # a glob that matches nothing is taken for a name, whose error says that there is none
         return [self.get(known) for known in self.match_names(name) or (name,)]

@@ -71,6 +71,7 @@ function addEvent(answer: Answer, { event, data }: Sent): void {
         }));
         break;
       }
+      answer.phase = "";
       // A turn that begins again replaces what it had said.
       answer.parts = answer.parts.filter(
         (part) =>
