@@ -1,9 +1,13 @@
+import asyncio
 import os
-from collections.abc import Callable
+import threading
+from collections.abc import Callable, Generator
+from concurrent.futures import Future
 from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
+from tests.models.made import Provider, a_provider
 from typer.testing import CliRunner
 
 from pegboard.cli.app import app
@@ -88,3 +92,27 @@ def pegboard(folder: Path, monkeypatch: pytest.MonkeyPatch) -> Command:
         return Done(returncode=ended.exit_code, stdout=ended.stdout, stderr=ended.stderr)
 
     return run
+
+
+@pytest.fixture
+def provider(monkeypatch: pytest.MonkeyPatch) -> Generator[Provider]:
+    """A model server in a thread of its own."""
+    opened: Future[Provider] = Future()
+    ending: Future[tuple[asyncio.AbstractEventLoop, asyncio.Event]] = Future()
+
+    async def serve() -> None:
+        over = asyncio.Event()
+        async with a_provider() as provider:
+            ending.set_result((asyncio.get_running_loop(), over))
+            opened.set_result(provider)
+            await over.wait()
+
+    thread = threading.Thread(target=lambda: asyncio.run(serve()))
+    thread.start()
+    provider = opened.result(30)
+    monkeypatch.setenv("OPENAI_BASE_URL", provider.url)
+    monkeypatch.setenv("PEGBOARD_MODEL", "tiny-1")
+    yield provider
+    loop, over = ending.result(30)
+    loop.call_soon_threadsafe(over.set)
+    thread.join(30)
