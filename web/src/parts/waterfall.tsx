@@ -126,7 +126,7 @@ interface RowProps {
 
 function Row({ step, title, place, end, isChosen, onChoose }: RowProps) {
   const [mark, word] = markOf(step.state);
-  const spent = step.bars.reduce((sum, bar) => sum + (bar.to || end) - bar.from, 0);
+  const spent = step.bars.reduce((sum, bar) => sum + Math.max(0, (bar.to || end) - bar.from), 0);
   return (
     <button
       type="button"

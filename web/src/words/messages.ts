@@ -148,6 +148,7 @@ export const messages = {
   foldedCalls: (count: number, time: string) => `${formatCount(count, "call")}, ${time}`,
   tryOf: (attempt: number, most: number, reason: string) =>
     `Try ${attempt} of ${most}, after: ${reason}`,
+  tryEnded: (reason: string) => `, then tried again: ${reason}`,
   nextIn: (time: string) => `; next in ${time}`,
 
   // Approvals

@@ -10,7 +10,9 @@ import { SchemaForm } from "../../parts/schema_form";
 import { Problem } from "../../parts/states";
 import { nameOfStep } from "../../parts/waterfall";
 import type { Step } from "../../stream/steps";
+import { reasonOf } from "../../words/errors";
 import { formatDuration, formatFull } from "../../words/format";
+import { messages } from "../../words/messages";
 
 type Pending = Run["pending"][number];
 
@@ -32,6 +34,7 @@ export function StepPanel({ run, step, titles }: StepPanelProps) {
           <p className="mono faint">{step.tool || step.id}</p>
           <StateMark state={step.state} />
           {step.reason && <p className="dim">{step.reason}</p>}
+          {step.progress && <p className="dim">{step.progress}</p>}
         </div>
       )}
       {pending?.approval_id ? (
@@ -64,6 +67,7 @@ export function StepPanel({ run, step, titles }: StepPanelProps) {
                 <dd>
                   {bar.state === "waiting" ? "Waited" : "Worked"}
                   {bar.to > 0 && ` ${formatDuration((bar.to - bar.from) * 1000)}`}
+                  {bar.error && messages.tryEnded(reasonOf(bar.error))}
                 </dd>
               </div>
             ))}
