@@ -1,13 +1,10 @@
-import asyncio
 import os
-import threading
 from collections.abc import Callable, Generator
-from concurrent.futures import Future
 from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
-from tests.models.made import Provider, a_provider
+from tests.models.made import Provider, provider_in_thread
 from typer.testing import CliRunner
 
 from pegboard.cli.app import app
@@ -97,22 +94,7 @@ def pegboard(folder: Path, monkeypatch: pytest.MonkeyPatch) -> Command:
 @pytest.fixture
 def provider(monkeypatch: pytest.MonkeyPatch) -> Generator[Provider]:
     """A model server in a thread of its own."""
-    opened: Future[Provider] = Future()
-    ending: Future[tuple[asyncio.AbstractEventLoop, asyncio.Event]] = Future()
-
-    async def serve() -> None:
-        over = asyncio.Event()
-        async with a_provider() as provider:
-            ending.set_result((asyncio.get_running_loop(), over))
-            opened.set_result(provider)
-            await over.wait()
-
-    thread = threading.Thread(target=lambda: asyncio.run(serve()))
-    thread.start()
-    provider = opened.result(30)
-    monkeypatch.setenv("OPENAI_BASE_URL", provider.url)
-    monkeypatch.setenv("PEGBOARD_MODEL", "tiny-1")
-    yield provider
-    loop, over = ending.result(30)
-    loop.call_soon_threadsafe(over.set)
-    thread.join(30)
+    with provider_in_thread() as provider:
+        monkeypatch.setenv("OPENAI_BASE_URL", provider.url)
+        monkeypatch.setenv("PEGBOARD_MODEL", "tiny-1")
+        yield provider

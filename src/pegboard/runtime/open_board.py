@@ -139,6 +139,7 @@ async def open_board(
             parts=parts,
             env=current.env,
             prove=prove,
+            subagents=subagents,
             kinds=create_node_kinds(
                 registry,
                 storage,
