@@ -31,6 +31,14 @@ export const messages = {
   approve: "Approve",
   deny: "Deny",
   waiting: "Waiting",
+  all: "All",
+  failed: "Failed",
+  needsYou: "Needs you",
+  asksFirst: "Asks first",
+  state: "State",
+  took: "Took",
+  byWhom: "By",
+  showMoreOf: (total: number) => `Show more of ${total}`,
   tryAgainIn: (seconds: number) => `Try again in ${seconds} s`,
   errorId: (id: string) => `error ${id}`,
   by: (who: string) => ` by ${who}`,
@@ -148,7 +156,6 @@ export const messages = {
   foldedCalls: (count: number, time: string) => `${formatCount(count, "call")}, ${time}`,
   tryOf: (attempt: number, most: number, reason: string) =>
     `Try ${attempt} of ${most}, after: ${reason}`,
-  tryEnded: (reason: string) => `, then tried again: ${reason}`,
   nextIn: (time: string) => `; next in ${time}`,
 
   // Approvals
