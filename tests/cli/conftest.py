@@ -1,9 +1,10 @@
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Generator
 from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
+from tests.models.made import Provider, provider_in_thread
 from typer.testing import CliRunner
 
 from pegboard.cli.app import app
@@ -88,3 +89,12 @@ def pegboard(folder: Path, monkeypatch: pytest.MonkeyPatch) -> Command:
         return Done(returncode=ended.exit_code, stdout=ended.stdout, stderr=ended.stderr)
 
     return run
+
+
+@pytest.fixture
+def provider(monkeypatch: pytest.MonkeyPatch) -> Generator[Provider]:
+    """A model server in a thread of its own."""
+    with provider_in_thread() as provider:
+        monkeypatch.setenv("OPENAI_BASE_URL", provider.url)
+        monkeypatch.setenv("PEGBOARD_MODEL", "tiny-1")
+        yield provider

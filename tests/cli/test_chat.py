@@ -1,45 +1,16 @@
 """`pegboard chat`: ask, watch, approve, and continue."""
 
-import asyncio
 import json
-import threading
-from collections.abc import Generator
-from concurrent.futures import Future
 from pathlib import Path
 
 import httpx2
 import pytest
 from tests.cli.conftest import Command
-from tests.models.made import Provider, a_provider, call, text
+from tests.models.made import Provider, call, text
 
 from pegboard.cli.client.remote import RemoteBoard
 from pegboard.cli.commands.chat import _Session
 from pegboard.errors import Unavailable
-
-
-@pytest.fixture
-def provider(monkeypatch: pytest.MonkeyPatch) -> Generator[Provider]:
-    """A model server in a thread of its own."""
-    opened: Future[Provider] = Future()
-    ending: Future[tuple[asyncio.AbstractEventLoop, asyncio.Event]] = Future()
-
-    async def serve() -> None:
-        over = asyncio.Event()
-        async with a_provider() as provider:
-            ending.set_result((asyncio.get_running_loop(), over))
-            opened.set_result(provider)
-            await over.wait()
-
-    thread = threading.Thread(target=lambda: asyncio.run(serve()))
-    thread.start()
-    provider = opened.result(30)
-    monkeypatch.setenv("OPENAI_BASE_URL", provider.url)
-    monkeypatch.setenv("PEGBOARD_MODEL", "tiny-1")
-    yield provider
-    loop, over = ending.result(30)
-    loop.call_soon_threadsafe(over.set)
-    thread.join(30)
-
 
 GREET = call("my__greet", '{"name": "Ada"}')
 

@@ -6,7 +6,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pegboard.core.wire_names import is_source_name, is_wire_name, split_wire_name, wire_name
+from pegboard.core.wire_names import (
+    is_glob,
+    is_source_name,
+    is_wire_name,
+    split_wire_name,
+    wire_name,
+)
 
 LEGAL = string.ascii_letters + string.digits + "_-"
 SOURCES = st.from_regex(r"[a-zA-Z0-9](?:-|_?[a-zA-Z0-9]){0,14}", fullmatch=True)
@@ -92,3 +98,12 @@ def test_a_name_needs_a_source_and_an_action() -> None:
         wire_name("my source", "x")
     with pytest.raises(ValueError, match="needs a name"):
         wire_name("shop", "")
+
+
+@pytest.mark.parametrize(
+    ("name", "expected"),
+    [("shop__*", True), ("shop__find_?", True), ("shop__[ab]", True), ("shop__find", False)],
+)
+def test_a_glob_has_a_sign_that_no_wire_name_has(name: str, expected: bool) -> None:
+    assert is_glob(name) is expected
+    assert not (expected and is_wire_name(name))

@@ -3,9 +3,11 @@
 import asyncio
 import base64
 import json
+import threading
 from array import array
-from collections.abc import AsyncGenerator
-from contextlib import asynccontextmanager
+from collections.abc import AsyncGenerator, Generator
+from concurrent.futures import Future
+from contextlib import asynccontextmanager, contextmanager
 from typing import Any
 
 import uvicorn
@@ -139,3 +141,26 @@ async def a_provider() -> AsyncGenerator[Provider]:
     finally:
         server.should_exit = True
         await serving
+
+
+@contextmanager
+def provider_in_thread() -> Generator[Provider]:
+    """The server in a thread of its own, for tests that are not async."""
+    opened: Future[Provider] = Future()
+    ending: Future[tuple[asyncio.AbstractEventLoop, asyncio.Event]] = Future()
+
+    async def serve() -> None:
+        over = asyncio.Event()
+        async with a_provider() as provider:
+            ending.set_result((asyncio.get_running_loop(), over))
+            opened.set_result(provider)
+            await over.wait()
+
+    thread = threading.Thread(target=lambda: asyncio.run(serve()))
+    thread.start()
+    try:
+        yield opened.result(30)
+    finally:
+        loop, over = ending.result(30)
+        loop.call_soon_threadsafe(over.set)
+        thread.join(30)

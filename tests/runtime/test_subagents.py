@@ -16,6 +16,7 @@ from pegboard.core.graph import Graph, Node
 from pegboard.core.model_messages import ModelUsage, SystemMessage, ToolMessage, UserMessage
 from pegboard.core.ports.call_stores import HistoryQuery
 from pegboard.core.principal import LOCAL, Principal
+from pegboard.core.tool import Retry
 from pegboard.errors import ApprovalRequired, ToolFailed, Unavailable
 from pegboard.runtime.agent import Agent
 from pegboard.testing import ScriptedModel, Turn
@@ -38,6 +39,7 @@ RFC: dict[str, Any] = json.loads("""
 GIVEN = {"query": "bees", "depth": 2}
 REPORT = {"report": "They dance.", "citations": ["a"]}
 SEARCH = Turn(calls=(("web_search", {"query": "bees"}),), tools=("web_search", "document_reader"))
+SEARCH_ONLY = Turn(calls=(("web_search", {"query": "bees"}),))
 ANSWER = Turn(
     text=json.dumps(REPORT), usage=ModelUsage(requests=1, input_tokens=20, cached_tokens=8)
 )
@@ -255,6 +257,61 @@ async def test_after_an_approval_it_goes_on_and_repeats_no_call(tmp_path: Path) 
     assert before == ["booked 1"]
     assert done == ["booked 1", "paid 5"]
     assert ended.result.output == {"research": "All done."}
+
+
+async def test_after_a_restart_it_goes_on_and_knows_its_approval(tmp_path: Path) -> None:
+    done: list[str] = []
+
+    @tool(effect="write")
+    def book(seat: int) -> str:
+        """Book."""
+        done.append(f"booked {seat}")
+        return "booked"
+
+    @tool(effect="write")
+    def pay(cents: int) -> str:
+        """Pay."""
+        done.append(f"paid {cents}")
+        return "paid"
+
+    path = tmp_path / "board.yaml"
+    path.write_text("""
+policy: {ask: [pay]}
+sources: [{kind: agents, name: staff, config: {agents: [{name: aide, tools: [book, pay]}]}}]
+""")
+    node = Node(id="ask", tool="staff__aide", input={"task": "Book and pay."})
+    before = ScriptedModel(
+        Turn(calls=(("book", {"seat": 1}),)), Turn(calls=(("pay", {"cents": 5}),))
+    )
+    after = ScriptedModel(Turn(text="All done.", expects=("paid",)))
+    given: dict[str, Any] = {"tools": [book, pay], "data": tmp_path / "data"}
+    async with Pegboard(path, model=before, **given) as board:
+        await board.wait_for_sources()
+        view = await board.runs.start_graph(Graph(nodes=(node,)), principal=LOCAL)
+        waiting = await board.runs.wait(view.id, principal=LOCAL)
+    async with Pegboard(path, model=after, **given) as board:
+        await board.wait_for_sources()
+        [pending] = waiting.result.pending
+        await board.approvals.decide(pending.approval_id, "approve", principal=LOCAL)
+        ended = await board.runs.wait(view.id, principal=LOCAL)
+
+    assert done == ["booked 1", "paid 5"]
+    assert ended.result.output == {"ask": "All done."}
+
+
+async def test_a_node_that_tries_a_failed_agent_again_begins_anew() -> None:
+    entry = {**RFC, "agent_config": {"model": "gpt-4", "tools": ["web_search"]}}
+    node = Node(
+        id="ask", tool="research_agent", input=dict(GIVEN), retry=Retry(max_retries=1, backoff=0)
+    )
+    busy = Turn(error=Unavailable("busy"))
+    model = ScriptedModel(SEARCH_ONLY, busy, SEARCH_ONLY, ANSWER, name="gpt-4")
+    async with Pegboard(model=model, tools=[web_search]) as board:
+        await board.catalogue.register([entry], principal=LOCAL)
+        view = await board.runs.start_graph(Graph(nodes=(node,)), principal=LOCAL)
+        view = await board.runs.wait(view.id, principal=LOCAL)
+
+    assert view.result.output == {"ask": REPORT}
 
 
 @pytest.mark.parametrize(

@@ -1,14 +1,21 @@
 import { expect, test } from "vitest";
+import { boardWords } from "../src/words/board";
+import { forms } from "../src/words/forms";
 import { messages } from "../src/words/messages";
+import { runWords } from "../src/words/runs";
+import { toolWords } from "../src/words/tools";
 
 const SOURCES = import.meta.glob<string>(
   [
-    "../src/app/{shell,sign_in}.tsx",
-    "../src/pages/{approvals,chat}/*.tsx",
-    "../src/parts/{approval_card,approval_cards,call_card,composer,decision,states}.tsx",
+    "../src/app/{palette,shell,sign_in}.tsx",
+    "../src/pages/{approvals,chat,overview,run,runs,sources,tools}/*.tsx",
+    "../src/parts/{approval_card,approval_cards,call_card,composer,decision,pegs,states}.tsx",
+    "../src/parts/{schema_fields,schema_form,waterfall}.tsx",
   ],
   { query: "?raw", import: "default", eager: true },
 );
+const FILES = [messages, boardWords, forms, runWords, toolWords];
+const SAID = FILES.flatMap((words) => Object.values<unknown>(words));
 /** Text of its own line between tags, and attributes that people read. */
 const TEXTS = [
   /^ +[A-Z][a-z]+( [a-z]+)+[.:]?$/m,
@@ -16,13 +23,16 @@ const TEXTS = [
   />(?!Pegboard<)[A-Z][a-z]+( [a-z]+)*</,
 ];
 
-test("a sentence is written once", () => {
-  const texts = Object.values(messages).filter((item) => typeof item === "string");
-  expect(texts.filter((item, index) => texts.indexOf(item) !== index)).toEqual([]);
+test("a sentence is written once, and a word once a file: it may be a noun here and a verb there", () => {
+  const isTwice = (text: string, at: number, texts: string[]) => texts.indexOf(text) !== at;
+  const sentences = SAID.map(String).filter((item) => item.includes(" "));
+  expect(sentences.filter(isTwice)).toEqual([]);
+  for (const words of FILES)
+    expect(Object.values<unknown>(words).map(String).filter(isTwice)).toEqual([]);
 });
 
 test("nothing begs, apologises, cheers or shouts", () => {
-  const said = Object.values(messages).map((item) => String(item));
+  const said = SAID.map(String);
   expect(said.filter((text) => /please|sorry|oops|success|!(?!=)/i.test(text))).toEqual([]);
 });
 

@@ -8,6 +8,7 @@ from types import MappingProxyType
 from pegboard.core.decision import Decision, Verdict
 from pegboard.core.ports.kill_switch_store import Switch, SwitchKind
 from pegboard.core.tool import Effect, ToolSpec
+from pegboard.core.wire_names import is_glob
 
 Place = tuple[SwitchKind, str]
 """The target of a switch: its kind, and a name, a glob or nothing."""
@@ -123,10 +124,10 @@ class Switches:
         every = {**self._kept, **self._own}
         tools = {name: why for (kind, name), why in every.items() if kind == "tool"}
         self._off = _Off(
-            tools={name: why for name, why in tools.items() if not _is_glob(name)},
+            tools={name: why for name, why in tools.items() if not is_glob(name)},
             sources={name: why for (kind, name), why in every.items() if kind == "source"},
             writes=every.get(_WRITES, ""),
-            globs=tuple((name, why) for name, why in tools.items() if _is_glob(name)),
+            globs=tuple((name, why) for name, why in tools.items() if is_glob(name)),
         )
         self.any_off = bool(every)
 
@@ -146,11 +147,6 @@ def _places(tool: str, source: str, *, writes: bool) -> list[Place]:
         (_WRITES, writes),
     ]
     return [place for place, is_meant in named if is_meant]
-
-
-def _is_glob(name: str) -> bool:
-    """Whether it is a glob: tool names have none of these characters."""
-    return not {"*", "?", "["}.isdisjoint(name)
 
 
 def _denial(reason: str, rule: str) -> Decision:

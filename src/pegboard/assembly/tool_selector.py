@@ -12,6 +12,7 @@ from pegboard.concurrency.log_and_continue import log_and_continue
 from pegboard.core.model_messages import ModelTool
 from pegboard.core.principal import Principal
 from pegboard.core.tool import Tool
+from pegboard.core.wire_names import is_glob
 from pegboard.registry.toolset import Toolset, render_tool
 
 _LOG = logging.getLogger("pegboard.assembly")
@@ -132,7 +133,7 @@ class ToolSelector:
     def _list_always(self) -> Iterator[Tool]:
         toolset, registry = self._toolset, self._toolset.registry
         for pattern in self._limits.always_listed:
-            for name in registry.match_names(pattern) if _is_glob(pattern) else (pattern,):
+            for name in registry.match_names(pattern) if is_glob(pattern) else (pattern,):
                 tool = toolset.find(name)
                 if tool is not None and registry.may_see(tool, self._principal):
                     yield tool
@@ -155,10 +156,6 @@ class ToolSelector:
             return True
         size = sum(len(json.encode(render_tool(tool))) for tool in tools)
         return size / _BYTES_PER_TOKEN <= self._limits.window / 4
-
-
-def _is_glob(name: str) -> bool:
-    return any(sign in name for sign in "*?[")
 
 
 def _write_note(tools: Iterable[Tool]) -> str:

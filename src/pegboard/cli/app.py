@@ -21,6 +21,7 @@ class Commands(LazyGroup):
         "call": "Run a tool through the whole pipeline, and print its result.",
         "chat": "Ask an agent; it uses the tools of the board and asks before calls that need "
         "approval.",
+        "conversations": "List conversations, and get their files.",
         "agents": "List the agents that can be chosen to answer.",
         "plan": "Make a plan, check it and explain it; it is stored and can be run.",
         "run": "Run a plan and print a time line. It can be resumed after a crash.",

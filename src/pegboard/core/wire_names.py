@@ -10,6 +10,7 @@ import re
 
 MAX_LENGTH = 64
 MAX_SOURCE_LENGTH = 30
+GLOB_SIGNS = "*?["
 _SEPARATOR = "__"
 _LEGAL = re.compile(r"[a-zA-Z0-9_-]+")
 _ILLEGAL = re.compile(r"[^a-zA-Z0-9_-]+")
@@ -58,3 +59,8 @@ def split_wire_name(name: str) -> tuple[str, str]:
     if separator and is_source_name(source) and action:
         return source, action
     return "", name
+
+
+def is_glob(name: str) -> bool:
+    """Whether a name stands for all that match it, as `shop__*` does."""
+    return any(sign in name for sign in GLOB_SIGNS)

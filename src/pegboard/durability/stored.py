@@ -12,6 +12,7 @@ from pegboard.core.graph import NodeState
 from pegboard.core.ports.durability import Attempt, RunStart, Signal
 from pegboard.core.ports.run_store import LEASE, RUN_TAKEN_OVER, RunEvent, RunStore, StoredRun
 from pegboard.core.run import RunResult
+from pegboard.durability.nested_journal import NestedJournal
 from pegboard.durability.scheduling import (
     CrashCounter,
     Wakeups,
@@ -171,6 +172,18 @@ class StoredDurability:
 
     async def __aexit__(self, *_: object) -> None:
         await self.close()
+
+    def open_nested(self, run_id: str, name: str) -> NestedJournal | None:
+        """A journal within a run that is executed here; None where it is not.
+
+        Args:
+            run_id: The run.
+            name: The same for each attempt at what the journal is for, and no path of a step.
+        """
+        worker = self._workers.get(run_id)
+        if worker is None or worker.state is None:
+            return None
+        return NestedJournal(worker.state, name)
 
     # executing
 

@@ -18,6 +18,7 @@ class StoredRunWorker:
         finished: Set when the worker has finished, whatever the outcome.
         error: Why the run could not be executed; None when it could.
         wake_at: When the run continues by itself; None for never.
+        state: What is stored of the run, of the attempt in progress; None before the first.
     """
 
     def __init__(
@@ -40,6 +41,7 @@ class StoredRunWorker:
         self._attempt = attempt
         self._now = now
         self._on_finish = on_finish
+        self.state: ReplayState | None = None
         self._has_news = asyncio.Event()
         self._is_lost = False
         self._task = asyncio.get_running_loop().create_task(self._work())
@@ -81,6 +83,7 @@ class StoredRunWorker:
                 self._store, self._start, self._owner, has_news=self._has_news, now=self._now
             )
             await state.read()
+            self.state = state
             result = await self._attempt(StoredSteps(state))
             self.wake_at = None if result.state.is_final else _wake_at(result)
             is_stored = await self._store.store_result(

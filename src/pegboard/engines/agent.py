@@ -98,6 +98,8 @@ class AgentSetup:
         history: The messages before the one that it answers.
         limits: When it stops.
         concurrent_tool_calls: Whether the calls of a turn are made at once.
+        completion_check: Whether a model that used tools is sent on, once, when its answer is
+            empty, only announces a step, or leaves out that a change failed.
         settings: How the model writes its answers.
         answer: The form of the answer; None for text.
         context: How much of the conversation the model is shown.
@@ -115,6 +117,7 @@ class AgentSetup:
     history: Sequence[Message] = ()
     limits: AgentLimits = field(default_factory=AgentLimits)
     concurrent_tool_calls: bool = True
+    completion_check: bool = True
     settings: ModelSettings = field(default_factory=ModelSettings)
     answer: AnswerSchema | None = None
     context: ContextLimits = field(default_factory=ContextLimits)

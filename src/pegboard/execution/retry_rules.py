@@ -1,6 +1,6 @@
 """When a call may be repeated: one set of rules for retries, idempotency keys and graphs."""
 
-from pegboard.core.tool import Effect, Retry, ToolSpec
+from pegboard.core.tool import AGENT, Effect, Retry, ToolSpec
 from pegboard.errors import CallerError, PegboardError, Unavailable
 
 _MAX_DOUBLINGS = 64  # keeps 2.0 ** n finite
@@ -9,11 +9,12 @@ _MAX_DOUBLINGS = 64  # keeps 2.0 ** n finite
 def is_repeatable(spec: ToolSpec) -> bool:
     """Whether calling the tool twice has the same effect as once.
 
-    A retry policy counts as the author's promise, unless `idempotent=False` says otherwise.
+    A retry policy counts as the author's promise, unless `idempotent=False` says otherwise. An
+    agent is repeatable as well: in a run it goes on, and each of its calls has a key of its own.
     """
     if spec.effect is Effect.READ or spec.idempotent:
         return True
-    return spec.retry is not None and spec.idempotent is None
+    return spec.idempotent is None and (spec.retry is not None or spec.handler == AGENT)
 
 
 def did_nothing(error: PegboardError) -> bool:

@@ -122,10 +122,17 @@ class NameIndex:
         tools = dict(self._tools)
         return nearest_names(name, tools, may_name=lambda wire: may_name(tools[wire]))
 
-    def search(self, question: str, keep: Callable[[Tool], bool], limit: int) -> list[Tool]:
-        """The best matching tools, among those that `keep` accepts."""
+    def search(
+        self,
+        question: str,
+        keep: Callable[[Tool], bool],
+        limit: int,
+        *,
+        prefer: Callable[[Tool], float] | None = None,
+    ) -> list[Tool]:
+        """The best matching tools, among those that `keep` accepts, as in `SearchIndex`."""
         with self._index_lock:
-            return self._update_index().search(question, keep, limit)
+            return self._update_index().search(question, keep, limit, prefer=prefer)
 
     def update_index(self) -> None:
         """Bring the search index up to date, so that the next search need not."""

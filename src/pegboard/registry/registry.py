@@ -13,12 +13,14 @@ from pegboard.core.principal import LOCAL, Principal
 from pegboard.core.provider_formats import openai_tool
 from pegboard.core.result import ToolResult
 from pegboard.core.tool import Tool, ToolSpec, is_for_models
+from pegboard.core.wire_names import is_glob
 from pegboard.errors import ConfigError, ToolNotFound
 from pegboard.registry.change_notifier import ChangeNotifier
 from pegboard.registry.name_index import NameIndex, OnConflict, check_on_conflict
 from pegboard.registry.renamed_tool import RenamedTool
 from pegboard.registry.resources_and_prompts import ResourcesAndPrompts
 from pegboard.registry.search import ToolQuery, matches
+from pegboard.registry.tool_usage import ToolUsage
 from pegboard.registry.versions import Versions
 from pegboard.tools import as_tool
 from pegboard.tools.example_checks import check_examples
@@ -54,6 +56,7 @@ class ToolRegistry:
         offers: Resources and prompts.
         changes: Notifies listeners when something is added, removed or changed.
         versions: Older versions of tools, which are called by a pin: `search@1.2`.
+        usage: What search prefers among tools that match nearly as well; a board fills it.
     """
 
     def __init__(
@@ -80,6 +83,7 @@ class ToolRegistry:
             raise ConfigError("ToolRegistry: write policy=Policy(deny=(...)), not a mapping")
         if not hasattr(tools, "__iter__"):
             raise ConfigError("ToolRegistry takes several tools: write ToolRegistry([...])")
+        self.usage = ToolUsage()
         self._namesakes = Namesakes()
         self._environment = self._bind(
             environment
@@ -270,7 +274,9 @@ class ToolRegistry:
 
         if not wanted.query.strip():
             return list(islice(filter(accept, self._catalogue), wanted.limit))
-        return self._catalogue.search(wanted.query, accept, wanted.limit)
+        return self._catalogue.search(
+            wanted.query, accept, wanted.limit, prefer=self.usage.prefer(principal)
+        )
 
     async def prepare_search(self) -> None:
         """Bring the search index up to date before a search, in a thread where that takes long."""
@@ -463,7 +469,7 @@ class ToolRegistry:
         )
 
     def _named(self, name: str) -> list[Tool]:
-        if not any(sign in name for sign in "*?["):
+        if not is_glob(name):
             return [self.get(name)]
         # a glob that matches nothing is taken for a name, whose error says that there is none
         return [self.get(known) for known in self.match_names(name) or (name,)]
@@ -474,6 +480,7 @@ class ToolRegistry:
         view = ToolRegistry(
             on_conflict=self._on_conflict, environment=environment or self._environment
         )
+        view.usage = self.usage
         view.versions = view._catalogue.versions = self.versions
         view._namesakes.update(self._namesakes)
         for name, tool in tools:

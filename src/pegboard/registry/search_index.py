@@ -35,6 +35,8 @@ _NAMED = 0.25
 """What a tool gains whose name an intent contains in full."""
 _KIN = 0.05
 """What a tool gains by others of its source that fit the question, too."""
+_PREFERRED = 0.02
+"""What a tool gains at most by being preferred, as for its usage: it settles what is close."""
 _CANDIDATES, _MOST_CANDIDATES = 64, 192
 """Tools that are ranked in the end: for one intent, and for all together."""
 _COMMON = 128
@@ -51,6 +53,8 @@ _MIN_TYPO, _LIKE = 5, 0.8
 
 Scores = dict[int, float]
 Keep = Callable[[Tool], bool]
+Prefer = Callable[[Tool], float]
+"""How much a tool is preferred: from 0, not at all, to 1."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -144,22 +148,33 @@ class SearchIndex:
             self._forget(number)
             del self._documents[number]
 
-    def search(self, question: str, keep: Keep, limit: int) -> list[Tool]:
-        """The best matching tools, among those that `keep` accepts."""
+    def search(
+        self, question: str, keep: Keep, limit: int, *, prefer: Prefer | None = None
+    ) -> list[Tool]:
+        """The best matching tools, among those that `keep` accepts.
+
+        Args:
+            question: Words.
+            keep: Whether a tool may be found.
+            limit: How many are found at most.
+            prefer: Which tools come first among those that match nearly as well; None for none.
+        """
         if limit < 1 or not self._documents:
             return []
         intents = split_intents(question)
-        found = self._rank(intents, keep, limit)
+        found = self._rank(intents, keep, limit, prefer)
         if not found:
-            found = self._rank([self._correct(terms) for terms in intents], keep, limit)
+            found = self._rank([self._correct(terms) for terms in intents], keep, limit, prefer)
         return [self._documents[number].tool for number in found]
 
-    def _rank(self, intents: list[dict[str, float]], keep: Keep, limit: int) -> list[int]:
+    def _rank(
+        self, intents: list[dict[str, float]], keep: Keep, limit: int, prefer: Prefer | None
+    ) -> list[int]:
         count = min(_CANDIDATES, _MOST_CANDIDATES // (len(intents) or 1))
         search = _Search(self._documents, keep, max(count, limit))
         for terms in intents:
             search.add_intent(self._list_weighted(terms, search.accept))
-        return search.rank()[:limit]
+        return search.rank(prefer)[:limit]
 
     def _correct(self, terms: Mapping[str, float]) -> dict[str, float]:
         """The known words that unknown ones may have been meant to be."""
@@ -249,12 +264,15 @@ class _Search:
             scores = self._find(terms)
             self._intents.append(self._favour_named(scores, terms))
 
-    def rank(self) -> list[int]:
+    def rank(self, prefer: Prefer | None = None) -> list[int]:
         """The numbers of the tools that were found, the best first."""
         intents = [scores for scores in self._intents if scores]
         if not intents:
             return []
         scores = intents[0] if len(intents) == 1 else self._favour_kin(_join(intents))
+        if prefer is not None:
+            for number in scores:
+                scores[number] *= 1 + _PREFERRED * prefer(self._documents[number].tool)
         return sorted(scores, key=lambda number: (-scores[number], number))
 
     def _find(self, terms: list[_Term]) -> Scores:

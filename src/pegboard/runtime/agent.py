@@ -70,6 +70,8 @@ class Agent:
         policy: Who may call what; None for the defaults of a library.
         limits: When a run stops; None for those of `AgentLimits`.
         concurrent_tool_calls: Whether the calls of a turn are made at once.
+        completion_check: Whether the model is sent on, at most once a run, when it has used tools
+            and its answer is empty, only announces a step, or leaves out that a change failed.
 
     Raises:
         ConfigError: There is no such engine, or the policy belongs to the tools.
@@ -86,6 +88,7 @@ class Agent:
         policy: Policy | None = None,
         limits: AgentLimits | None = None,
         concurrent_tool_calls: bool = True,
+        completion_check: bool = True,
     ) -> None:
         if engine not in _ENGINES:
             raise ConfigError(f"There is no engine '{engine}'; known are {', '.join(_ENGINES)}.")
@@ -96,6 +99,7 @@ class Agent:
         self._instructions = instructions
         self._limits = limits or AgentLimits()
         self._concurrent = concurrent_tool_calls
+        self._completion_check = completion_check
 
     async def run(
         self,
@@ -200,6 +204,7 @@ class Agent:
                 history=before,
                 limits=self._limits,
                 concurrent_tool_calls=self._concurrent,
+                completion_check=self._completion_check,
                 engine=self._engine,
             )
 

@@ -35,6 +35,7 @@ from pegboard.runtime.wiring.listeners import ClosingListener, create_listeners
 from pegboard.runtime.wiring.metrics import create_metrics
 from pegboard.runtime.wiring.models import BoardModels
 from pegboard.runtime.wiring.pins import PinParts
+from pegboard.runtime.wiring.registry import open_registry
 from pegboard.runtime.wiring.retention import start_retention
 from pegboard.runtime.wiring.runs import open_runs
 from pegboard.runtime.wiring.services import open_services
@@ -80,7 +81,7 @@ async def open_board(
             policy, settings, storage, emitter, current.masking, missing, in_flight=in_flight
         )
         # registry
-        registry = ToolRegistry(environment=kit)
+        registry = await open_registry(kit, storage)
         switches = await open_kill_switches(registry, storage, settings, stack, prove=prove)
         # sources
         services, sandbox = open_services(
@@ -139,6 +140,7 @@ async def open_board(
             parts=parts,
             env=current.env_of,
             prove=prove,
+            subagents=subagents,
             kinds=create_node_kinds(
                 registry,
                 storage,

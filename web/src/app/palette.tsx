@@ -3,7 +3,9 @@ import { useNavigate } from "@tanstack/react-router";
 import { type KeyboardEvent, useState } from "react";
 import { conversationsQuery, toolsQuery } from "../api/queries";
 import { Dialog } from "../parts/dialog";
+import { boardWords } from "../words/board";
 import { titleOf } from "../words/format";
+import { messages } from "../words/messages";
 import { switchTheme } from "./theme";
 
 interface Choice {
@@ -23,18 +25,33 @@ export function Palette({ onClose }: { onClose: () => void }) {
   const { data: tools = [] } = useQuery(toolsQuery);
   const { data: pages } = useInfiniteQuery(conversationsQuery(""));
   const all: Choice[] = [
-    { key: "h", name: "Home", hint: "page", go: () => navigate({ to: "/" }) },
-    { key: "n", name: "New chat", hint: "page", go: () => navigate({ to: "/chat" }) },
-    { key: "t", name: "Tools", hint: "page", go: () => navigate({ to: "/tools" }) },
-    { key: "s", name: "Sources", hint: "page", go: () => navigate({ to: "/sources" }) },
-    { key: "r", name: "Runs", hint: "page", go: () => navigate({ to: "/runs" }) },
-    { key: "a", name: "Approvals", hint: "page", go: () => navigate({ to: "/approvals" }) },
-    { key: "d", name: "Switch between light and dark", hint: "action", go: switchTheme },
+    { key: "h", name: messages.home, hint: boardWords.page, go: () => navigate({ to: "/" }) },
+    {
+      key: "n",
+      name: messages.newChat,
+      hint: boardWords.page,
+      go: () => navigate({ to: "/chat" }),
+    },
+    { key: "t", name: messages.tools, hint: boardWords.page, go: () => navigate({ to: "/tools" }) },
+    {
+      key: "s",
+      name: messages.sources,
+      hint: boardWords.page,
+      go: () => navigate({ to: "/sources" }),
+    },
+    { key: "r", name: messages.runs, hint: boardWords.page, go: () => navigate({ to: "/runs" }) },
+    {
+      key: "a",
+      name: messages.approvals,
+      hint: boardWords.page,
+      go: () => navigate({ to: "/approvals" }),
+    },
+    { key: "d", name: messages.switchTheme, hint: boardWords.action, go: switchTheme },
     ...(pages?.pages ?? []).flatMap((page) =>
       page.conversations.map((item) => ({
         key: item.id,
-        name: item.title || "Conversation",
-        hint: "chat",
+        name: item.title || messages.conversation,
+        hint: boardWords.chat,
         go: () => navigate({ to: "/chat/$id", params: { id: item.id } }),
       })),
     ),
@@ -64,15 +81,15 @@ export function Palette({ onClose }: { onClose: () => void }) {
     event.preventDefault();
   };
   return (
-    <Dialog label="Search or go to" onClose={onClose} className="palette">
+    <Dialog label={messages.searchOrGo} onClose={onClose} className="palette">
       <input
         className="in"
         role="combobox"
         aria-expanded="true"
         aria-controls="palette-list"
         aria-activedescendant={found[chosen] ? `p-${found[chosen].key}` : undefined}
-        aria-label="Search or go to"
-        placeholder="A page, a tool, a chat"
+        aria-label={messages.searchOrGo}
+        placeholder={boardWords.goWhere}
         value={text}
         onChange={(event) => {
           setText(event.target.value);
@@ -80,7 +97,7 @@ export function Palette({ onClose }: { onClose: () => void }) {
         }}
         onKeyDown={onKey}
       />
-      <div role="listbox" id="palette-list" aria-label="Found">
+      <div role="listbox" id="palette-list" aria-label={boardWords.found}>
         {found.map((choice, index) => (
           <div
             key={choice.key}
@@ -94,28 +111,28 @@ export function Palette({ onClose }: { onClose: () => void }) {
             <span className="faint mono cut">{choice.hint}</span>
           </div>
         ))}
-        {found.length === 0 && <p className="faint nothing">Nothing has this name.</p>}
+        {found.length === 0 && <p className="faint nothing">{boardWords.nothingNamed}</p>}
       </div>
     </Dialog>
   );
 }
 
 const KEYS: [string, string][] = [
-  ["Ctrl K", "Search or go to"],
-  ["g then h, c, t, s, r, a", "Home, chat, tools, sources, runs, approvals"],
-  ["n", "New chat"],
-  ["/", "Search on this page"],
-  ["j, k", "Down and up in a list; Enter opens"],
-  ["Ctrl Enter", "Run a tool, send a message"],
-  ["a, d, e", "In an approval: to Approve, Deny, Edit"],
-  ["Esc", "Close"],
+  ["Ctrl K", messages.searchOrGo],
+  ["g then h, c, t, s, r, a", boardWords.goToPages],
+  ["n", messages.newChat],
+  ["/", boardWords.searchPage],
+  ["j, k", boardWords.moveInList],
+  ["Ctrl Enter", boardWords.runOrSend],
+  ["a, d, e", boardWords.inApproval],
+  ["Esc", messages.close],
 ];
 
 /** `?`: all keys. */
 export function KeyHelp({ onClose }: { onClose: () => void }) {
   return (
-    <Dialog label="Keys" onClose={onClose} className="keys-dialog">
-      <h2>Keys</h2>
+    <Dialog label={boardWords.keys} onClose={onClose} className="keys-dialog">
+      <h2>{boardWords.keys}</h2>
       <dl className="kv">
         {KEYS.map(([key, what]) => (
           <div key={key} className="pair">
@@ -127,7 +144,7 @@ export function KeyHelp({ onClose }: { onClose: () => void }) {
         ))}
       </dl>
       <button type="button" className="btn" onClick={onClose}>
-        Close
+        {messages.close}
       </button>
     </Dialog>
   );

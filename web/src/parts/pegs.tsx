@@ -1,25 +1,27 @@
 import { Link } from "@tanstack/react-router";
 import type { Schema } from "../api/client";
 import type { Tool } from "../api/queries";
+import { boardWords } from "../words/board";
 import { formatCount } from "../words/format";
+import { messages } from "../words/messages";
 
 /** Ready, asks first, held back, unavailable, off: the classes of a peg. */
 export type Peg = "" | "q" | "h" | "x" | "o";
 
 const WORDS: Record<Peg, string> = {
-  "": "ready",
-  q: "asks first",
-  h: "held back",
-  x: "unavailable",
-  o: "off",
+  "": boardWords.ready.toLowerCase(),
+  q: messages.asksFirst.toLowerCase(),
+  h: boardWords.heldBack.toLowerCase(),
+  x: boardWords.unavailable.toLowerCase(),
+  o: boardWords.off.toLowerCase(),
 };
 const WORST: Peg[] = ["x", "h", "q", "o", ""];
 const LEGEND: [Peg, string][] = [
-  ["", "Ready"],
-  ["q", "Asks first"],
-  ["h", "Held back"],
-  ["x", "Unavailable"],
-  ["o", "Off"],
+  ["", boardWords.ready],
+  ["q", messages.asksFirst],
+  ["h", boardWords.heldBack],
+  ["x", boardWords.unavailable],
+  ["o", boardWords.off],
 ];
 const MOST = 48;
 

@@ -1,5 +1,7 @@
 import type { Run } from "../api/queries";
 import { formatCount, formatDuration } from "../words/format";
+import { messages } from "../words/messages";
+import { runWords } from "../words/runs";
 
 /** What a run is about: the message of a chat, or the name of its graph. */
 export function runTitle(run: Run): string {
@@ -13,16 +15,18 @@ export function runTitle(run: Run): string {
 export function runReason(run: Run): string {
   const pending = run.pending[0];
   if (pending) {
-    if (pending.kind === "unknown") return "Waits for an answer: outcome unknown";
-    if (pending.kind === "approval") return "Waits for an approval";
-    return pending.message || "Waits";
+    if (pending.kind === "unknown") return runWords.waitsForUnknown;
+    if (pending.kind === "approval") return runWords.waitsForApproval;
+    return pending.message || runWords.waits;
   }
-  if (run.error) return String(run.error.message ?? run.error.code ?? "It failed");
+  if (run.error) return String(run.error.message ?? run.error.code ?? runWords.failedSomehow);
   const steps = run.nodes.filter((node) => node.state !== "skipped");
   const done = steps.filter((node) => node.state === "completed").length;
   if (run.finished_at !== null)
     return steps.length > 1
       ? `${formatCount(steps.length, "step")} · ${formatDuration(run.duration_ms)}`
       : formatDuration(run.duration_ms);
-  return steps.length > 1 ? `${done} of ${formatCount(steps.length, "step")}` : "Working";
+  return steps.length > 1
+    ? runWords.stepsOf(done, formatCount(steps.length, "step"))
+    : messages.working;
 }

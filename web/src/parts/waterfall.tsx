@@ -2,6 +2,8 @@ import { RefreshCw } from "lucide-react";
 import { useMemo, useState } from "react";
 import { depthOf, makeScale, type Step, type Takeover } from "../stream/steps";
 import { formatDuration, formatFull, formatSeconds, titleOf } from "../words/format";
+import { messages } from "../words/messages";
+import { runWords } from "../words/runs";
 import { classOf, MarkIcon, markOf } from "./marks";
 
 interface WaterfallProps {
@@ -44,16 +46,14 @@ export function Waterfall({
   );
   const folded = scale.folds.reduce((sum, fold) => sum + fold.seconds, 0);
   return (
-    <section className="card fall" aria-label="Timeline">
+    <section className="card fall" aria-label={runWords.timeline}>
       {(scale.folds.length > 0 || !isFolding) && (
         <div className="tools">
           <span>
-            {isFolding
-              ? `Waits of ${formatDuration(folded * 1000)} are folded`
-              : "Waits are drawn in full"}
+            {isFolding ? runWords.waitsFolded(formatDuration(folded * 1000)) : runWords.waitsInFull}
           </span>
           <button type="button" className="btn sm quiet" onClick={() => setFolding(!isFolding)}>
-            {isFolding ? "Unfold" : "Fold"}
+            {isFolding ? runWords.unfold : runWords.fold}
           </button>
         </div>
       )}
@@ -86,20 +86,18 @@ export function Waterfall({
       ))}
       {steps.length > most && (
         <button type="button" className="btn quiet" onClick={() => setMost(most + MOST_ROWS)}>
-          Show more of {steps.length}
+          {messages.showMoreOf(steps.length)}
         </button>
       )}
       {takeovers.length > 0 && (
-        <ul className="takeovers" aria-label="Restarts">
+        <ul className="takeovers" aria-label={runWords.restarts}>
           {takeovers.slice(-MOST_TAKEOVERS).map(({ at, cause }) => (
             <li key={at} title={formatFull(at)}>
               <RefreshCw className="i s" aria-hidden="true" />
               <span className="num">{formatSeconds(at)}</span>
               <span>
-                {cause === "stopped"
-                  ? "The server process was stopped, and another one took over."
-                  : "The server process was lost, and another one took over."}{" "}
-                Finished calls were not made again.
+                {cause === "stopped" ? runWords.takenOverStopped : runWords.takenOverLost}{" "}
+                {runWords.notTwice}
               </span>
             </li>
           ))}
@@ -126,7 +124,7 @@ interface RowProps {
 
 function Row({ step, title, place, end, isChosen, onChoose }: RowProps) {
   const [mark, word] = markOf(step.state);
-  const spent = step.bars.reduce((sum, bar) => sum + (bar.to || end) - bar.from, 0);
+  const spent = step.bars.reduce((sum, bar) => sum + Math.max(0, (bar.to || end) - bar.from), 0);
   return (
     <button
       type="button"
@@ -164,7 +162,9 @@ function Row({ step, title, place, end, isChosen, onChoose }: RowProps) {
           <i className="bit nx" style={{ "--x": "96%", "--w": "3.4%" } as React.CSSProperties} />
         )}
       </div>
-      <div className="dur">{step.bars.length === 0 ? "next" : formatDuration(spent * 1000)}</div>
+      <div className="dur">
+        {step.bars.length === 0 ? runWords.next : formatDuration(spent * 1000)}
+      </div>
     </button>
   );
 }

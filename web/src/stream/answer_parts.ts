@@ -66,7 +66,7 @@ export interface Answer {
   cost: number;
   error: { message: string; code: string; errorId: string } | null;
   plan: PlanStep[];
-  /** What the engine does between calls: `route`, `plan` or `judge`; empty for none of these. */
+  /** What the engine does between calls: `route`, `plan`, `judge` or `complete`; empty for none of these. */
   phase: string;
 }
 

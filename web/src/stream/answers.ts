@@ -1,8 +1,9 @@
 // Answers as a fold over the events of a conversation: the same events draw the same picture,
 // while they arrive and after a reload.
 
-import type { Answer, Answers, CallPart, CallState, PlanStep, Retry } from "./answer_parts";
+import type { Answer, Answers, CallPart, CallState, PlanStep } from "./answer_parts";
 import type { Sent } from "./follow";
+import { describeProgress, number, readRetry, text } from "./read_event";
 
 export type * from "./answer_parts";
 
@@ -71,6 +72,7 @@ function addEvent(answer: Answer, { event, data }: Sent): void {
         }));
         break;
       }
+      answer.phase = "";
       // A turn that begins again replaces what it had said.
       answer.parts = answer.parts.filter(
         (part) =>
@@ -207,21 +209,6 @@ function addCall(answer: Answer, data: Record<string, unknown>, at: number): voi
   else answer.parts.push(call);
 }
 
-function readRetry(data: Record<string, unknown>, at: number): Retry {
-  return {
-    attempt: number(data.attempt),
-    most: number(data.max_attempts),
-    errorCode: text(data.error_code),
-    at: at + number(data.delay),
-  };
-}
-
-/** "Second shelf, 2 of 3"; what the tool did not say is left out. */
-function describeProgress(data: Record<string, unknown>): string {
-  const share = data.total === undefined ? "" : `${number(data.done)} of ${number(data.total)}`;
-  return [text(data.text), share].filter(Boolean).join(", ");
-}
-
 function callKey(data: Record<string, unknown>): string {
   return `c${text(data.step_id)}${number(data.turn)}-${text(data.call)}`;
 }
@@ -236,13 +223,4 @@ function changeCall(
   answer.parts = answer.parts.map((part) =>
     part.kind === "call" && part.key === key ? { ...part, ...change } : part,
   );
-}
-
-function text(value: unknown): string {
-  if (typeof value === "string") return value;
-  return value === undefined || value === null ? "" : JSON.stringify(value);
-}
-
-function number(value: unknown): number {
-  return typeof value === "number" ? value : 0;
 }

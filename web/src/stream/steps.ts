@@ -1,6 +1,7 @@
 // The steps of a run as a fold over its events.
 
 import type { Sent } from "./follow";
+import { describeProgress, readRetry } from "./read_event";
 
 export interface Bar {
   /** Unix seconds. */
@@ -8,6 +9,8 @@ export interface Bar {
   /** Unix seconds; 0 while it goes on. */
   to: number;
   state: string;
+  /** The code of the error of a try that another one follows. */
+  error?: string;
 }
 
 export interface Step {
@@ -17,6 +20,8 @@ export interface Step {
   state: string;
   bars: Bar[];
   attempts: number;
+  /** What its tool said last of its progress. */
+  progress: string;
   arguments: unknown;
   result: string;
   reason: string;
@@ -64,6 +69,7 @@ export function addRunEvents(before: RunPicture, events: readonly Sent[]): RunPi
     if (event === "node_changed") steps.set(id, changeStep(old, data, at));
     else if (event === "tool_started")
       steps.set(id, { ...old, tool: String(data.tool ?? old.tool), arguments: data.arguments });
+    else if (event === "tool_progress") steps.set(id, addProgress(old, data, at));
     else if (event === "tool_finished")
       steps.set(id, {
         ...old,
@@ -103,6 +109,21 @@ export function depthOf(step: Step): number {
   return step.id.split("/").filter((part) => !/^round\d+$/.test(part)).length - 1;
 }
 
+/** A try that failed ends its bar, and the next one begins another; or what the tool says. */
+function addProgress(old: Step, data: Record<string, unknown>, at: number): Step {
+  if (data.attempt === undefined) return { ...old, progress: describeProgress(data) };
+  const { attempt, errorCode: error, at: from } = readRetry(data, at);
+  const bars = old.bars.map((bar) =>
+    bar.to === 0 ? { ...bar, to: at, state: "failed", error } : bar,
+  );
+  return {
+    ...old,
+    bars: [...bars, { from, to: 0, state: "in_progress" }],
+    attempts: attempt,
+    progress: "",
+  };
+}
+
 function startStep(id: string): Step {
   return {
     id,
@@ -111,6 +132,7 @@ function startStep(id: string): Step {
     state: "pending",
     bars: [],
     attempts: 0,
+    progress: "",
     arguments: undefined,
     result: "",
     reason: "",

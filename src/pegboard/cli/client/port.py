@@ -48,6 +48,22 @@ class PeopleClient(Protocol):
         ...
 
 
+class ConversationsClient(Protocol):
+    """The conversations of a board as commands use them."""
+
+    async def list(self, *, text: str, limit: int, cursor: str) -> Answer:
+        """One page of conversations, the last changed first."""
+        ...
+
+    async def list_files(self, conversation: str) -> Answer:
+        """The files of a conversation."""
+        ...
+
+    def read_file(self, conversation: str, path: str) -> "AsyncGenerator[bytes]":
+        """The content of a file, piece by piece."""
+        ...
+
+
 class BoardClient(Protocol):
     """A board as commands use it.
 
@@ -63,6 +79,11 @@ class BoardClient(Protocol):
     @property
     def people(self) -> "PeopleClient":
         """The accounts of the board."""
+        ...
+
+    @property
+    def conversations(self) -> "ConversationsClient":
+        """The conversations of the caller."""
         ...
 
     async def find_tools(self, query: "ToolQuery") -> FoundTools:

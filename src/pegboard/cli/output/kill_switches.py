@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from pegboard.cli.options import with_board
 from pegboard.cli.output.tables import note
 from pegboard.core.suggestions import did_you_mean
+from pegboard.core.wire_names import GLOB_SIGNS
 from pegboard.errors import PegboardError
 
 if TYPE_CHECKING:
@@ -15,7 +16,6 @@ if TYPE_CHECKING:
     from pegboard.runtime.sources.state import SourceState
 
 _MAX_NAMES = 20
-_WILD = "*?["
 
 
 def warn_if_unmatched(chosen: "Settings", kind: "SwitchKind", name: str) -> None:
@@ -44,7 +44,7 @@ def _source(board: "Pegboard", name: str) -> str:
 
 
 async def _tool(board: "Pegboard", name: str) -> str:
-    fixed = name[: min((name.find(char) for char in _WILD if char in name), default=len(name))]
+    fixed = name[: min((name.find(char) for char in GLOB_SIGNS if char in name), default=len(name))]
     possible = [state for state in board.sources if _may_have(state, fixed)]
     if any(state.opener is None or state.opener.kind.remote for state in possible):
         return ""

@@ -54,7 +54,7 @@ class MemoryDurability:
         self._check_open()
         if start.run_id in self.journal.runs:
             return False
-        entry = JournalEntry(start=json.encode(start))
+        entry = self.journal.make_entry(start)
         await self.journal.write(lambda: self._add(start.run_id, entry))
         self._worker(start.run_id).start()
         return True

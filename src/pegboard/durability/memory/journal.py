@@ -91,6 +91,20 @@ class MemoryJournal:
         except KeyError:
             raise RunNotFound(f"There is no run '{run_id}'.") from None
 
+    def make_entry(self, start: RunStart) -> JournalEntry:
+        """What is stored of a new run."""
+        return JournalEntry(start=json.encode(start))
+
+    async def write_step(self, entry: JournalEntry, path: str, step: Step, takes: str) -> None:
+        """Store a step, and that it takes a signal."""
+
+        def change() -> None:
+            entry.steps[path] = step
+            if takes:
+                entry.taken.add(takes)
+
+        await self.write(change)
+
     async def write(self, change: Callable[[], object]) -> None:
         """Change what is stored, whole or not at all."""
         await self._pause()
@@ -187,14 +201,7 @@ class MemorySteps:
         return tuple(new)
 
     async def _store(self, slot: StepRef, step: Step, takes: str) -> None:
-        entry = self._entry
-
-        def change() -> None:
-            entry.steps[slot.step] = step
-            if takes:
-                entry.taken.add(takes)
-
-        await self._journal.write(change)
+        await self._journal.write_step(self._entry, slot.step, step, takes)
 
 
 def _keys_of_done(tasks: "Mapping[str, asyncio.Future[Any]]") -> tuple[str, ...]:

@@ -14,12 +14,12 @@ from pegboard.core.model_messages import (
     ModelSettings,
     ModelUsage,
     UserMessage,
-    to_dict,
 )
 from pegboard.core.result import error_to_dict
 from pegboard.core.run import NodeRun
 from pegboard.core.tool import JsonSchema
 from pegboard.engines.agent import AgentConfig, AgentSetup, Prepare, configure, read_config
+from pegboard.engines.agent_output import end_run
 from pegboard.engines.dag.analyzer import GoalJudgement, PlanAnalyzer
 from pegboard.engines.dag.plan import StepOutcome, plan_graph, shorten_outcomes
 from pegboard.engines.dag.planner import RESULTS, GoalPlan, GoalPlanner
@@ -332,26 +332,23 @@ class _Goal:
     def _end(
         self, state: NodeState, *, text: str = "", finish: Finish = "stop", **known: Any
     ) -> NodeRun:
-        usage = self._shared.usage
         judgement = self._judgement
-        return NodeRun(
-            id=self._context.step,
-            state=state,
-            usage=usage if usage.requests else None,
-            output={
-                "text": text,
-                "messages": [to_dict(message) for message in self._new],
-                "usage": to_builtins(usage),
-                "calls": self._shared.calls,
-                "received": sorted(self._received),
-                "context": to_builtins(self._guard.state),
-                "tools": to_builtins(structs.replace(self._setup.shown, note="")),
-                "plan": {
-                    "steps": to_builtins(list(self._outcomes.values())),
-                    "judgement": None if judgement is None else _show_judgement(judgement),
-                },
-                **({} if finish == "stop" else {"finish": finish}),
-            },
+        plan = {
+            "steps": to_builtins(list(self._outcomes.values())),
+            "judgement": None if judgement is None else _show_judgement(judgement),
+        }
+        return end_run(
+            self._context.step,
+            state,
+            text=text,
+            finish=finish,
+            messages=self._new,
+            usage=self._shared.usage,
+            calls=self._shared.calls,
+            received=self._received,
+            context=self._guard.state,
+            shown=self._setup.shown,
+            more={"plan": plan},
             parts=tuple(self._rounds),
             **known,
         )

@@ -1,12 +1,12 @@
 """The node kind `agent`: a model that calls tools until it can answer."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any
 
 from msgspec import convert, json, structs, to_builtins
 
-from pegboard.assembly import ModelToolList
+from pegboard.assembly import ModelToolList, unwrap_call
 from pegboard.core.graph import Node, NodeState
 from pegboard.core.model_messages import (
     AssistantMessage,
@@ -15,39 +15,26 @@ from pegboard.core.model_messages import (
     ModelResponse,
     ModelUsage,
     SystemMessage,
+    ToolCall,
     UserMessage,
     read_message,
-    to_dict,
 )
 from pegboard.core.principal import Principal
 from pegboard.core.result import error_to_dict
 from pegboard.core.run import NodeRun
-from pegboard.core.tool import JsonSchema
+from pegboard.core.tool import Effect, JsonSchema
 from pegboard.engines.agent import AgentConfig, AgentSetup, Prepare, configure, read_config
 from pegboard.engines.agent_limits import AgentLimits, check_limits, limit_reached
+from pegboard.engines.agent_output import OUTPUT_SCHEMA, end_run
 from pegboard.engines.answer_schema import MAX_REPAIRS, AnswerSchema, format_problems
+from pegboard.engines.react.completion_check import describe_gap, find_gap
 from pegboard.engines.react.model_turn import ModelTurn, TurnRecord, read_turn
 from pegboard.engines.react.tool_calls import Repetition, as_message, refuse_call, run_calls
 from pegboard.engines.shared_goal import AgentUsage, SharedGoal
 from pegboard.errors import InvalidRequest, LimitReached, ToolArgumentError, Unavailable
 from pegboard.graphs.engine.stop_signal import Stopped
 from pegboard.graphs.node_kind import NodeContext, SchemaOf
-
-OUTPUT_SCHEMA: Mapping[str, Any] = {
-    "type": "object",
-    "properties": {
-        "text": {"type": "string"},
-        "messages": {"type": "array", "items": {"type": "object"}},
-        "usage": {"type": "object"},
-        "calls": {"type": "integer"},
-        "turns": {"type": "integer"},
-        "received": {"type": "array", "items": {"type": "string"}},
-        "context": {"type": "object"},
-        "tools": {"type": "object"},
-        "finish": {"type": "string"},
-    },
-    "required": ["text", "messages"],
-}
+from pegboard.graphs.tool_host import find_tool
 
 
 class AgentNode:
@@ -156,6 +143,7 @@ class _Loop:
         self._calls = 0
         self._turns = 0
         self._repairs = 0
+        self._has_sent_on = False
         self._repetition = Repetition()
         self._guard = setup.guard(context.principal, question=len(messages) - 1)
 
@@ -190,7 +178,7 @@ class _Loop:
             self._add_turn(record)
             message = record.response.message
             if not message.calls:
-                if (ended := self._accept(record.response)) is not None:
+                if (ended := await self._accept(record.response)) is not None:
                     return ended
                 continue
             if is_stuck or is_last:
@@ -202,15 +190,54 @@ class _Loop:
             await self._make_calls(message, number)
         raise limit_reached(self._setup.limits.turns, "turns")
 
-    def _accept(self, response: ModelResponse) -> NodeRun | None:
-        """The end of the run; None where the model has to answer again, since its form is wrong."""
+    async def _accept(self, response: ModelResponse) -> NodeRun | None:
+        """The end of the run; None where the model has to go on, or to answer in its form."""
         checked = check_answer(self._setup, response, self._repairs)
         if isinstance(checked, UserMessage):
             self._repairs += 1
             self._new.append(checked)
             return None
         self._new[-1] = checked
+        if gap := await self._find_gap(response):
+            self._has_sent_on = True
+            self._new.append(UserMessage(text=describe_gap(gap), is_note=True))
+            return None
         return self._end(NodeState.COMPLETED, text=checked.text, finish=response.finish)
+
+    async def _find_gap(self, response: ModelResponse) -> str:
+        """Why the model is sent on, once in a run, while it has turns left; recorded as a step."""
+        setup = self._setup
+        is_checked = setup.completion_check and setup.answer is None and not self._has_sent_on
+        if not is_checked or self._turns + 1 >= setup.limits.turns:
+            return ""
+        gap = find_gap(response, self._new, self._find_action)
+        if not gap or self._has_reached_limit():
+            return ""
+
+        async def report(_key: str) -> NodeRun:
+            self._context.emit("phase", {"phase": "complete", "turn": self._turns, "reason": gap})
+            return NodeRun(id=self._context.step, state=NodeState.COMPLETED, output={"reason": gap})
+
+        await self._context.run_once(report, label="complete", acts=False)
+        return gap
+
+    def _find_action(self, call: ToolCall) -> str:
+        """The name of the tool that a call would change something by; empty if it only reads."""
+        try:
+            name = unwrap_call(call).name
+        except InvalidRequest:
+            return ""
+        tool = find_tool(self._setup.toolset, name)[0]
+        return "" if tool is None or tool.spec.effect is Effect.READ else name
+
+    def _has_reached_limit(self) -> bool:
+        """Whether another turn would fail the run, which has an answer."""
+        elapsed = self._context.now() - self._started
+        try:
+            check_limits(self._setup.limits, self._usage, self._calls, elapsed=elapsed)
+        except LimitReached:
+            return True
+        return False
 
     def _add_turn(self, record: TurnRecord) -> None:
         self._taken |= frozenset(record.signals)
@@ -250,21 +277,18 @@ class _Loop:
     def _end(
         self, state: NodeState, *, text: str = "", finish: Finish = "stop", **known: Any
     ) -> NodeRun:
-        return NodeRun(
-            id=self._context.step,
-            state=state,
-            usage=self._usage if self._usage.requests else None,
-            output={
-                "text": text,
-                "messages": [to_dict(message) for message in self._new],
-                "usage": to_builtins(self._usage),
-                "calls": self._calls,
-                "turns": self._turns,
-                "received": sorted(self._taken),
-                "context": to_builtins(self._guard.state),
-                "tools": to_builtins(structs.replace(self._setup.shown, note="")),
-                **({} if finish == "stop" else {"finish": finish}),
-            },
+        return end_run(
+            self._context.step,
+            state,
+            text=text,
+            finish=finish,
+            messages=self._new,
+            usage=self._usage,
+            calls=self._calls,
+            received=self._taken,
+            context=self._guard.state,
+            shown=self._setup.shown,
+            more={"turns": self._turns},
             **known,
         )
 

@@ -14,8 +14,8 @@ from pegboard.core.result import ToolResult
 from pegboard.core.run import NodeRun
 from pegboard.engines.agent import AgentSetup
 from pegboard.engines.react.bounded_host import BoundedHost
-from pegboard.engines.react.call_progress import CallProgress
 from pegboard.errors import InvalidRequest
+from pegboard.graphs.call_progress import CallProgress
 from pegboard.graphs.engine.node_results import as_failed, from_tool_result
 from pegboard.graphs.kinds.tool import call_tool
 from pegboard.graphs.node_kind import NodeContext, Part

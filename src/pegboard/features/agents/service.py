@@ -7,6 +7,7 @@ from typing import Any
 from pegboard.core.principal import Principal
 from pegboard.core.suggestions import did_you_mean
 from pegboard.core.tool import Tool, is_for_models
+from pegboard.core.wire_names import is_glob
 from pegboard.engines import AgentLimits, Engine
 from pegboard.errors import AgentNotFound, Unavailable
 from pegboard.execution.wait_for_source import wait_for_source
@@ -26,6 +27,7 @@ class AgentProfile:
         model: `provider:name`; empty for the model of the board.
         tools: Names and globs of its tools; None for all of the board.
         temperature: None for the provider's default.
+        completion_check: Whether the model is sent on, once, from an answer that is none.
         always_listed: Names and globs of tools that the model is always shown.
     """
 
@@ -38,6 +40,7 @@ class AgentProfile:
     limits: AgentLimits = field(default_factory=AgentLimits)
     temperature: float | None = None
     concurrent_tool_calls: bool = True
+    completion_check: bool = True
     always_listed: tuple[str, ...] = ()
 
 
@@ -120,7 +123,7 @@ class Agents:
         if profile.tools is None:
             return profile, AgentToolSelection(tools=())
         for wanted in profile.tools:
-            if not _is_glob(wanted):
+            if not is_glob(wanted):
                 await wait_for_source(self._registry.environment, wanted)
         selection = self.select_tools(profile, principal=principal)
         if selection.problem:
@@ -138,7 +141,7 @@ class Agents:
         missing: dict[str, str] = {}
         unknown: dict[str, str] = {}
         for wanted in profile.tools:
-            if _is_glob(wanted):
+            if is_glob(wanted):
                 tools = map(registry.find, registry.match_names(wanted))
                 found = {
                     tool.spec.name: tool
@@ -191,7 +194,3 @@ class Agents:
             "missing": dict(selection.missing),
             "unavailable": selection.problem,
         }
-
-
-def _is_glob(name: str) -> bool:
-    return any(sign in name for sign in "*?[")

@@ -2,11 +2,12 @@
 
 import asyncio
 from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
+from functools import partial
 from typing import Any
 
 from msgspec import convert, structs, to_builtins
 
-from pegboard.core.context import Arguments, ToolContext
+from pegboard.core.context import Arguments, CallRetry, ToolContext
 from pegboard.core.graph import Node, NodeState
 from pegboard.core.result import CallTry, ToolResult
 from pegboard.core.run import NodeRun
@@ -29,6 +30,7 @@ from pegboard.errors import (
 from pegboard.execution.results.handles import load_result, value_of
 from pegboard.execution.retry_rules import delay_before, did_nothing, is_repeatable, may_repeat
 from pegboard.execution.wait_for_source import wait_for_source
+from pegboard.graphs.call_progress import CallProgress
 from pegboard.graphs.engine.node_results import as_failed, combine, from_tool_result
 from pegboard.graphs.failover import Substitute
 from pegboard.graphs.node_kind import NodeContext, SchemaOf
@@ -224,7 +226,17 @@ async def _try_tool(
         arguments = context.arguments(given)
     except PegboardError as error:
         return await _fail_once(context, name, error, label)
-    return await call_tool(context, name, arguments, label=label, instead_of=instead_of)
+    progress = CallProgress(partial(_report_progress, context, name), context.monotonic)
+    try:
+        return await call_tool(
+            context, name, arguments, label=label, instead_of=instead_of, adapt=progress.follow
+        )
+    finally:
+        progress.close()
+
+
+def _report_progress(context: NodeContext, tool: str, data: Mapping[str, Any]) -> None:
+    context.emit("tool_progress", {"tool": tool, **data})
 
 
 async def call_tool(  # noqa: PLR0913 - a call, and what its caller makes of it
@@ -410,6 +422,17 @@ async def _call(
         delay = delay_before(retry, retries, error, context.board.environment.random())
         if context.deadline is not None and context.monotonic() + delay >= context.deadline:
             break
+        if ctx.on_retry is not None:
+            ctx.on_retry(
+                CallRetry(
+                    call_id=result.meta.call_id,
+                    tool=name,
+                    attempt=retries + 2,
+                    max_attempts=retry.max_retries + 1,
+                    delay=delay,
+                    error_code=error.code,
+                )
+            )
         await asyncio.sleep(delay)
         result = await call()
         attempts += result.meta.attempts

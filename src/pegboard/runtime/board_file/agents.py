@@ -87,6 +87,14 @@ class AgentEntry(BaseModel):
     concurrent_tool_calls: Annotated[
         bool, Field(description="Whether the calls of a turn are made at once.")
     ] = True
+    completion_check: Annotated[
+        bool,
+        Field(
+            description="Whether a model that has used tools is sent on, at most once an answer, "
+            "when its answer is empty, only announces a further step, or does not say that a "
+            "change failed. Judged by rules, without asking a model."
+        ),
+    ] = True
 
 
 def _check_unique(entries: Sequence[AgentEntry]) -> Sequence[AgentEntry]:

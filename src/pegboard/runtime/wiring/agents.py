@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from pegboard.core.principal import Principal
 from pegboard.core.tool import is_for_models
+from pegboard.core.wire_names import is_glob
 from pegboard.errors import ConversationNotFound
 from pegboard.registry import ToolRegistry
 from pegboard.registry.toolset import Toolset
@@ -108,6 +109,7 @@ def create_node_kinds(
             context_state=state,
             limits=profile.limits,
             concurrent_tool_calls=profile.concurrent_tool_calls,
+            completion_check=profile.completion_check,
             settings=ModelSettings(temperature=profile.temperature),
             engine=profile.engine,
             fast_model=await models.find_fast(),
@@ -149,7 +151,7 @@ def _read_part(output: Any, name: str, type_: type[Part]) -> Part | None:
 
 def _list_named(profile: "AgentProfile") -> tuple[str, ...]:
     """The tools that an agent is always shown; those that its list names are among them."""
-    named = [name for name in profile.tools or () if not any(sign in name for sign in "*?[")]
+    named = [name for name in profile.tools or () if not is_glob(name)]
     return (*profile.always_listed, *named)
 
 

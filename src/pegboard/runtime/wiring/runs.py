@@ -11,6 +11,7 @@ from pegboard.registry import ToolRegistry
 from pegboard.runtime.settings import Settings
 from pegboard.runtime.wiring.approvals import watch_approvals
 from pegboard.runtime.wiring.storage import storage_location
+from pegboard.runtime.wiring.subagents import BoardSubagents
 from pegboard.runtime.wiring.workspaces import ConversationFolders
 
 if TYPE_CHECKING:
@@ -38,6 +39,7 @@ def open_runs(  # noqa: PLR0913 - all that runs are made of
     prove: Prove,
     kinds: "Mapping[str, NodeKind]",
     folders: ConversationFolders,
+    subagents: BoardSubagents,
 ) -> "tuple[Plans, Runs, Approvals]":
     """The services of plans, runs and approvals; the stack stops the runs before closing anything.
 
@@ -51,6 +53,7 @@ def open_runs(  # noqa: PLR0913 - all that runs are made of
         prove: Writes each decision into the audit trail before it is taken.
         kinds: Node kinds by name.
         folders: The workspaces of conversations.
+        subagents: Runs agents that are tools.
     """
     from pegboard.features.approvals import Approvals
     from pegboard.features.health.failover import FailoverSelector
@@ -66,6 +69,7 @@ def open_runs(  # noqa: PLR0913 - all that runs are made of
     stack.push_async_callback(feed.close)
     durability = create_durability(settings, storage)
     stack.push_async_callback(durability.close)
+    subagents.record_in(durability)
     heal = FailoverSelector(registry, parts.health.replacements, policy=lambda: parts.healing)
     known = parts.health.replacements.knows
     runner = GraphRunner(

@@ -1,7 +1,8 @@
 """Runs agents that are tools: a run in memory over the tools of the board.
 
-A run that waits for an approval is kept, and the next try of its call goes on with it, so that
-nothing that it did is done twice. After a restart it begins again; its calls have the same keys.
+What an agent has done for a run of the board is recorded among the steps of that run, so that
+the next try of its call goes on with it, also after a restart. For a call outside of a run it is
+kept in memory as long as it waits for an approval.
 """
 
 import asyncio
@@ -31,7 +32,8 @@ from pegboard.core.ports.subagents import SubagentAnswer, SubagentTask, WatchedT
 from pegboard.core.result import ToolResult
 from pegboard.core.run import RunResult
 from pegboard.core.tool import is_for_models
-from pegboard.durability import MemoryDurability, MemoryJournal
+from pegboard.durability import MemoryDurability, MemoryJournal, StoredDurability
+from pegboard.durability.nested_journal import NestedJournal
 from pegboard.errors import (
     ApprovalRequired,
     PegboardError,
@@ -116,10 +118,15 @@ class BoardSubagents:
         registry.changes.listen(self._on_change)
         self._known: OrderedDict[tuple[str, str, str], tuple[Message, ...]] = OrderedDict()
         self._waiting: OrderedDict[str, _WaitingRun] = OrderedDict()
+        self._durability: StoredDurability | None = None
 
     def use(self, models: BoardModels) -> None:
         """Use the models of the board, which are made later."""
         self._models = models
+
+    def record_in(self, durability: StoredDurability) -> None:
+        """Record what agents do for runs, which are made later, among the steps of these."""
+        self._durability = durability
 
     def watch(self, tool: WatchedTool) -> None:
         """Refresh a tool whenever the tools of the board change, for as long as it exists."""
@@ -219,7 +226,12 @@ class BoardSubagents:
             output="$.steps.agent.output",
         )
         run_id = _run_id_for(ctx)
-        waiting = self._waiting.pop(run_id, None) or _WaitingRun()
+        nested = self._open_nested(ctx)
+        waiting = (
+            self._waiting.pop(run_id, None) or _WaitingRun()
+            if nested is None
+            else _WaitingRun(journal=nested, approvals=tuple(nested.list_approvals()))
+        )
         async with MemoryDurability(waiting.journal) as durability:
             runner = GraphRunner(
                 toolset,
@@ -232,9 +244,18 @@ class BoardSubagents:
             for approval_id in waiting.approvals:
                 await runner.notify_approval(run_id, approval_id)
             result = await runner.result(run_id)
-        if result.pending:
+        if nested is None and result.pending:
             self._keep(run_id, waiting.journal, result)
+        elif nested is not None and result.state is NodeState.FAILED:
+            await nested.end()
         return result
+
+    def _open_nested(self, ctx: ToolContext[Any]) -> NestedJournal | None:
+        """The journal among the steps of the run that calls; None outside of a stored run."""
+        run_id, key = ctx.run_id, ctx.idempotency_key
+        if self._durability is None or not run_id or not key:
+            return None
+        return self._durability.open_nested(run_id, f"agent:{key.removeprefix(f'{run_id}:')}")
 
     def _keep(self, run_id: str, journal: MemoryJournal, result: RunResult) -> None:
         """Keep a run until the next try of its call."""

@@ -9,11 +9,10 @@ from typing import Self
 from pegboard.core.resources_and_prompts import board_uri, split_board_uri
 from pegboard.core.suggestions import did_you_mean
 from pegboard.core.tool import AGENT, ToolSpec
-from pegboard.core.wire_names import is_wire_name, split_wire_name, wire_name
+from pegboard.core.wire_names import GLOB_SIGNS, is_glob, is_wire_name, split_wire_name, wire_name
 from pegboard.errors import InvalidRequest, shorten_name
 from pegboard.runtime import Pegboard
 
-_WILD = frozenset("*?[")
 _MAX_VALUES = 50
 _MAX_NAMED = 20
 
@@ -181,7 +180,7 @@ def _may_mean(glob: str, source: str) -> bool:
     if named:
         return named == source
     before = glob.partition("__")[0]
-    return any(char in _WILD for char in before) and fnmatchcase(f"{source}__", _source_glob(glob))
+    return is_glob(before) and fnmatchcase(f"{source}__", _source_glob(glob))
 
 
 def _source_glob(glob: str) -> str:
@@ -191,5 +190,5 @@ def _source_glob(glob: str) -> str:
 
 
 def _hint(glob: str, names: list[str]) -> str:
-    hint = did_you_mean("".join(char for char in glob if char not in _WILD), names, most=3)
+    hint = did_you_mean("".join(char for char in glob if char not in GLOB_SIGNS), names, most=3)
     return f"; {hint}" if hint else "."

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from pegboard.core.wire_names import is_glob
 from pegboard.errors import SourceUnavailable
 from pegboard.sources.script.comment_blocks import find_block
 from pegboard.sources.script.config import ScriptConfig
@@ -67,11 +68,6 @@ def list_files(config: ScriptConfig, base_dir: Path) -> list[Path]:
         found += path.iterdir() if path.is_dir() else [path]
     sidecars = [path.with_name(name) for path in found for name in _sidecar_names(path)]
     return [*found, *sidecars]
-
-
-def is_glob(pattern: str) -> bool:
-    """Whether an entry of `paths` is a glob."""
-    return any(character in pattern for character in "*?[")
 
 
 def _glob(pattern: str, base_dir: Path) -> list[Path]:

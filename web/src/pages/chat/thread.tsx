@@ -153,6 +153,7 @@ const PHASES: Record<string, string> = {
   route: messages.thinking,
   plan: messages.makingPlan,
   judge: messages.checking,
+  complete: messages.checking,
 };
 
 /** The line that says what happens now; a screen reader reads it, not the text that streams. */

@@ -7,25 +7,27 @@ import { classOf, type Mark, MarkIcon, markOf } from "../../parts/marks";
 import { usePageTitle } from "../../parts/page_title";
 import { PegBoard } from "../../parts/pegs";
 import { Failure, Skeleton } from "../../parts/states";
+import { boardWords } from "../../words/board";
 import { formatCount, formatDuration, formatWhen } from "../../words/format";
+import { messages } from "../../words/messages";
 import { StartComposer } from "../chat/start_composer";
 import { LastDay } from "./last_day";
 
 /** What needs a person, what was worked on lately, and the board at a glance. */
 export function HomePage() {
-  usePageTitle("Home");
+  usePageTitle(messages.home);
   const overview = useQuery(overviewQuery);
   return (
     <div className="page">
       <div className="wide">
         <section className="hero">
-          <h1>What should the board do?</h1>
+          <h1>{messages.ask}</h1>
           <StartComposer draftKey="home" examples={overview.data?.examples} />
         </section>
         {overview.isPending && <Skeleton rows={5} />}
         {overview.error && (
           <Failure
-            what="The overview could not be loaded"
+            what={boardWords.overviewFailed}
             error={overview.error}
             retry={() => void overview.refetch()}
           />
@@ -42,7 +44,9 @@ function Cards({ overview }: { overview: Overview }) {
       {overview.problem && (
         <div className="banner bad spaced" role="alert">
           <MarkIcon mark="bad" />
-          <span>The last change of the board file was refused. {overview.problem}</span>
+          <span>
+            {boardWords.changeRefused} {overview.problem}
+          </span>
         </div>
       )}
       <div className="two">
@@ -53,7 +57,7 @@ function Cards({ overview }: { overview: Overview }) {
         <div className="stack">
           <section className="card">
             <header>
-              <h2>The board</h2>
+              <h2>{boardWords.theBoard}</h2>
               <Link className="more" to="/tools">
                 {formatCount(overview.tools, "tool")}
               </Link>
@@ -72,11 +76,11 @@ function NeedsYou({ needs }: { needs: Overview["needs_you"] }) {
   return (
     <section className="card">
       <header>
-        <h2>Needs you</h2>
+        <h2>{messages.needsYou}</h2>
         {needs.count > 0 && <span className="tag wait num">{needs.count}</span>}
       </header>
       {needs.items.length === 0 ? (
-        <p className="dim quiet-row">Nothing needs you.</p>
+        <p className="dim quiet-row">{boardWords.nothingNeeded}</p>
       ) : (
         <ul className="rows">
           {needs.items.map((need) => (
@@ -84,7 +88,7 @@ function NeedsYou({ needs }: { needs: Overview["needs_you"] }) {
           ))}
           {hidden > 0 && (
             <li className="go">
-              <Link to="/approvals">Show all {needs.count}</Link>
+              <Link to="/approvals">{boardWords.showAll(needs.count)}</Link>
             </li>
           )}
         </ul>
@@ -112,10 +116,10 @@ function Need({ need }: { need: AnyNeed }) {
             need.run.state === "failed" ? "bad" : need.run.state === "unknown" ? "unsure" : "wait"
           }
           title={need.run.title}
-          reason={need.message || "It waits for an answer."}
+          reason={need.message || boardWords.waitsForAnswer}
           action={
             <Link className="btn sm" to="/runs/$id" params={{ id: need.run.run_id }}>
-              Answer
+              {messages.answer}
             </Link>
           }
         />
@@ -124,11 +128,11 @@ function Need({ need }: { need: AnyNeed }) {
       return (
         <NeedRow
           mark="unsure"
-          title={`${need.source} changed ${formatCount(need.count, "definition")}`}
-          reason="The new definition is held back until you approve it."
+          title={boardWords.changedDefinitions(need.source, formatCount(need.count, "definition"))}
+          reason={boardWords.definitionHeld}
           action={
             <Link className="btn sm" to="/sources">
-              Open
+              {boardWords.open}
             </Link>
           }
         />
@@ -137,11 +141,11 @@ function Need({ need }: { need: AnyNeed }) {
       return (
         <NeedRow
           mark="bad"
-          title={`${need.source} does not answer`}
-          reason={need.message || "Its tools are unavailable."}
+          title={boardWords.doesNotAnswer(need.source)}
+          reason={need.message || boardWords.toolsUnavailable}
           action={
             <Link className="btn sm" to="/sources">
-              Open
+              {boardWords.open}
             </Link>
           }
         />
@@ -152,15 +156,15 @@ function Need({ need }: { need: AnyNeed }) {
 function ApprovalNeed({ approval }: { approval: Schema<"ApprovalAnswer"> }) {
   const { data: tools = [] } = useQuery(toolsQuery);
   const title = tools.find((tool) => tool.name === approval.tool)?.title ?? "";
-  const place = approval.conversation_title ? `, in “${approval.conversation_title}”` : "";
+  const place = approval.conversation_title ? boardWords.inChat(approval.conversation_title) : "";
   return (
     <NeedRow
       mark="wait"
       title={questionOf(approval.tool, title, approval.arguments)}
-      reason={`${approval.principal} asks${place}. ${formatWhen(approval.created_at)}`}
+      reason={boardWords.asksIn(approval.principal, place, formatWhen(approval.created_at))}
       action={
         <Link className="btn sm" to="/approvals/$id" params={{ id: approval.id }}>
-          Review
+          {boardWords.review}
         </Link>
       }
     />
@@ -193,14 +197,12 @@ function LatestWork({ runs }: { runs: Overview["latest"] }) {
   return (
     <section className="card">
       <header>
-        <h2>Latest work</h2>
+        <h2>{boardWords.latestWork}</h2>
         <Link className="more" to="/runs">
-          All runs
+          {boardWords.allRuns}
         </Link>
       </header>
-      {runs.length === 0 && (
-        <p className="dim quiet-row">No runs yet. A run is work of several steps.</p>
-      )}
+      {runs.length === 0 && <p className="dim quiet-row">{boardWords.noRuns}</p>}
       <ul className="rows">
         {runs.map((run) => {
           const [mark, word] = markOf(run.state);

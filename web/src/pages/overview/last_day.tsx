@@ -1,18 +1,20 @@
 import type { Overview } from "../../api/queries";
+import { boardWords } from "../../words/board";
 import { formatDuration, formatNumber } from "../../words/format";
+import { messages } from "../../words/messages";
 
 /** Calls of the last 24 hours: a line by the hour, and the figures that matter. */
 export function LastDay({ day }: { day: Overview["day"] }) {
   const facts: [string, string][] = [
-    ["Calls", formatNumber(day.calls)],
-    ["Failed", day.calls > 0 ? `${((100 * day.failed) / day.calls).toFixed(1)}%` : "–"],
-    ["Half within", day.p50_ms === null ? "–" : formatDuration(day.p50_ms)],
-    ["95% within", day.p95_ms === null ? "–" : formatDuration(day.p95_ms)],
+    [messages.calls, formatNumber(day.calls)],
+    [messages.failed, day.calls > 0 ? `${((100 * day.failed) / day.calls).toFixed(1)}%` : "–"],
+    [boardWords.halfWithin, day.p50_ms === null ? "–" : formatDuration(day.p50_ms)],
+    [boardWords.mostWithin, day.p95_ms === null ? "–" : formatDuration(day.p95_ms)],
   ];
   return (
     <section className="card">
       <header>
-        <h2>Last 24 hours</h2>
+        <h2>{boardWords.lastDay}</h2>
       </header>
       {day.calls > 0 && <Sparkline values={day.hours.map((hour) => hour.calls)} />}
       <dl className="facts">

@@ -16,12 +16,14 @@ import type { Sent } from "../../stream/follow";
 import { listSteps } from "../../stream/steps";
 import { useRun } from "../../stream/use_run";
 import { formatDuration, formatFull, formatWhen } from "../../words/format";
+import { messages } from "../../words/messages";
+import { runWords } from "../../words/runs";
 import { StepPanel } from "./step_panel";
 
 const TABS: [string, string][] = [
-  ["", "Timeline"],
-  ["events", "Events"],
-  ["data", "Input and output"],
+  ["", runWords.timeline],
+  ["events", runWords.events],
+  ["data", runWords.inputAndOutput],
 ];
 const OVER = new Set(["completed", "failed", "cancelled"]);
 
@@ -29,13 +31,13 @@ const OVER = new Set(["completed", "failed", "cancelled"]);
 export function RunPage() {
   const { id = "" } = useParams({ strict: false });
   const run = useQuery(runQuery(id));
-  usePageTitle(run.data ? runTitle(run.data) : "Run");
+  usePageTitle(run.data ? runTitle(run.data) : runWords.run);
   if (run.error)
     return (
       <div className="page">
         <Failure
-          what="The run could not be loaded"
-          missing="There is no such run"
+          what={runWords.runFailed}
+          missing={runWords.noRun}
           error={run.error}
           retry={() => void run.refetch()}
         />
@@ -72,8 +74,9 @@ function RunView({ run }: { run: Run }) {
   return (
     <div className={shown || pending ? "runpage" : "runpage alone"}>
       <div className="runmain">
-        <nav className="crumb" aria-label="Where this is">
-          <Link to="/runs">Runs</Link> <ChevronRight className="i s" aria-hidden="true" />
+        <nav className="crumb" aria-label={runWords.whereThisIs}>
+          <Link to="/runs">{messages.runs}</Link>{" "}
+          <ChevronRight className="i s" aria-hidden="true" />
           <span className="mono cut">{run.run_id}</span>
         </nav>
         <div className="head">
@@ -82,21 +85,22 @@ function RunView({ run }: { run: Run }) {
             <div className="runfacts">
               <StateMark state={run.state} />
               <span>
-                By <b>{run.principal}</b>
+                {messages.byWhom} <b>{run.principal}</b>
               </span>
               <span title={formatFull(run.created_at)}>{formatWhen(run.created_at)}</span>
               <span>
-                Took <b className="num">{formatDuration((end - run.created_at) * 1000)}</b>
+                {messages.took}{" "}
+                <b className="num">{formatDuration((end - run.created_at) * 1000)}</b>
                 {worked > 0 &&
                   worked < 0.8 * (end - run.created_at) &&
-                  `, of which ${formatDuration(worked * 1000)} work`}
+                  runWords.work(formatDuration(worked * 1000))}
               </span>
             </div>
           </div>
           {!isOver && <RunActions run={run} />}
         </div>
         <ConnectionBanner connection={connection} />
-        <nav className="tabs" aria-label="About this run">
+        <nav className="tabs" aria-label={runWords.aboutRun}>
           {TABS.map(([value, word]) => (
             <Link
               key={word}
@@ -154,7 +158,7 @@ function RunActions({ run }: { run: Run }) {
           disabled={act.isPending}
           onClick={() => act.mutate("resume")}
         >
-          Resume
+          {runWords.resume}
         </button>
       ) : (
         <button
@@ -163,7 +167,7 @@ function RunActions({ run }: { run: Run }) {
           disabled={act.isPending}
           onClick={() => act.mutate("pause")}
         >
-          Pause
+          {runWords.pause}
         </button>
       )}
       <button
@@ -172,7 +176,7 @@ function RunActions({ run }: { run: Run }) {
         disabled={act.isPending}
         onClick={() => act.mutate("cancel")}
       >
-        Cancel run
+        {runWords.cancelRun}
       </button>
       <Problem error={act.error} />
     </div>
@@ -184,10 +188,8 @@ const MOST_EVENTS = 150;
 function Events({ events }: { events: readonly Sent[] }) {
   const shown = events.filter((event) => event.event !== "text_delta").slice(-MOST_EVENTS);
   return (
-    <section className="card padded" aria-label="Events">
-      {shown.length < events.length && (
-        <p className="faint">The last {shown.length}, without pieces of text.</p>
-      )}
+    <section className="card padded" aria-label={runWords.events}>
+      {shown.length < events.length && <p className="faint">{runWords.lastEvents(shown.length)}</p>}
       <ol className="events">
         {shown.map((event) => (
           <li key={event.id}>
@@ -213,17 +215,17 @@ function Data({ run }: { run: Run }) {
   return (
     <div className="stack spaced">
       <section className="card padded">
-        <h2>Input</h2>
+        <h2>{runWords.input}</h2>
         <Json value={run.params} />
       </section>
       {answer && (
         <section className="card padded">
-          <h2>Answer</h2>
+          <h2>{messages.answer}</h2>
           <Markdown text={answer} />
         </section>
       )}
       <section className="card padded">
-        <h2>{run.error ? "Error" : "Output"}</h2>
+        <h2>{run.error ? runWords.error : runWords.output}</h2>
         <Json value={run.error ?? run.output} />
       </section>
     </div>

@@ -10,7 +10,10 @@ import { SchemaForm } from "../../parts/schema_form";
 import { Problem } from "../../parts/states";
 import { nameOfStep } from "../../parts/waterfall";
 import type { Step } from "../../stream/steps";
+import { reasonOf } from "../../words/errors";
 import { formatDuration, formatFull } from "../../words/format";
+import { messages } from "../../words/messages";
+import { runWords } from "../../words/runs";
 
 type Pending = Run["pending"][number];
 
@@ -25,13 +28,14 @@ export function StepPanel({ run, step, titles }: StepPanelProps) {
   const pending =
     run.pending.find((item) => item.step === step?.id) ?? (step ? undefined : run.pending[0]);
   return (
-    <aside className="panel" id="step" aria-label="Step">
+    <aside className="panel" id="step" aria-label={runWords.step}>
       {step && (
         <div>
           <h2>{nameOfStep(step, titles.get(step.tool))}</h2>
           <p className="mono faint">{step.tool || step.id}</p>
           <StateMark state={step.state} />
           {step.reason && <p className="dim">{step.reason}</p>}
+          {step.progress && <p className="dim">{step.progress}</p>}
         </div>
       )}
       {pending?.approval_id ? (
@@ -44,26 +48,27 @@ export function StepPanel({ run, step, titles }: StepPanelProps) {
       {step?.error && <p className="bad">{step.error}</p>}
       {step?.arguments !== undefined && !pending?.approval_id && (
         <div>
-          <p className="mini">Arguments</p>
+          <p className="mini">{messages.arguments}</p>
           <Arguments value={step.arguments} />
         </div>
       )}
       {step?.result && (
         <div>
-          <p className="mini">Result</p>
+          <p className="mini">{messages.result}</p>
           <Json value={layOut(step.result)} />
         </div>
       )}
       {step && step.bars.length > 0 && (
         <div>
-          <p className="mini">What happened</p>
+          <p className="mini">{runWords.whatHappened}</p>
           <dl className="kv">
             {step.bars.map((bar) => (
               <div className="pair" key={bar.from}>
                 <dt className="num">{formatFull(bar.from).split(", ").at(-1)}</dt>
                 <dd>
-                  {bar.state === "waiting" ? "Waited" : "Worked"}
+                  {bar.state === "waiting" ? runWords.waited : runWords.worked}
                   {bar.to > 0 && ` ${formatDuration((bar.to - bar.from) * 1000)}`}
+                  {bar.error && runWords.tryEnded(reasonOf(bar.error))}
                 </dd>
               </div>
             ))}
@@ -75,9 +80,9 @@ export function StepPanel({ run, step, titles }: StepPanelProps) {
 }
 
 const OUTCOMES: Record<string, [string, string]> = {
-  done: ["It happened", "Goes on to the next step"],
-  retry: ["It did not happen", "Calls it again, now"],
-  skip: ["Leave it out", "Goes on without its result"],
+  done: [runWords.happened, runWords.thenNext],
+  retry: [runWords.notHappened, runWords.thenAgain],
+  skip: [runWords.leaveOut, runWords.thenWithout],
 };
 
 /** A question that a run asks: the choices it gives, or a form for the answer. */
@@ -92,19 +97,21 @@ function Question({ run, pending }: { run: Run; pending: Pending }) {
   const isUnknown = pending.kind === "unknown";
   const choices = pending.choices ?? [];
   const asksPerson = isUnknown || pending.kind === "person";
-  if (!asksPerson) return <p className="dim">{pending.message || "Waits."}</p>;
+  if (!asksPerson) return <p className="dim">{pending.message || runWords.waitsPlain}</p>;
   return (
-    <section className={isUnknown ? "approve unsure-card" : "approve"} aria-label="Question">
+    <section
+      className={isUnknown ? "approve unsure-card" : "approve"}
+      aria-label={messages.question}
+    >
       <header>
         <MarkIcon mark={isUnknown ? "unsure" : "wait"} />
-        {isUnknown ? "Outcome unknown" : "A question for you"}
+        {isUnknown ? runWords.outcomeUnknown : runWords.questionForYou}
       </header>
       <div className="in-card">
-        <h2>{isUnknown ? "Did this call happen?" : pending.message || "What is the answer?"}</h2>
+        <h2>{isUnknown ? runWords.didItHappen : pending.message || runWords.whatAnswer}</h2>
         {isUnknown && (
           <p className="said-why">
-            {pending.message || "The call went out, and no answer came back."} A second call could
-            do it twice, so none was made.
+            {pending.message || messages.outcomeUnknown} {runWords.noSecondCall}
           </p>
         )}
         {choices.length > 0 ? (
@@ -134,7 +141,7 @@ function Question({ run, pending }: { run: Run; pending: Pending }) {
                 disabled={answer.isPending}
                 onClick={() => answer.mutate(value)}
               >
-                Answer
+                {messages.answer}
               </button>
             </div>
           </>

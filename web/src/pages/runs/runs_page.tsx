@@ -6,17 +6,19 @@ import { usePageTitle } from "../../parts/page_title";
 import { runReason, runTitle } from "../../parts/run_words";
 import { Empty, Failure, Skeleton } from "../../parts/states";
 import { formatDuration, formatFull, formatWhen } from "../../words/format";
+import { messages } from "../../words/messages";
+import { runWords } from "../../words/runs";
 
 const FILTERS: [string, string][] = [
-  ["", "All"],
-  ["waiting", "Needs you"],
-  ["in_progress", "Running"],
-  ["failed", "Failed"],
+  ["", messages.all],
+  ["waiting", messages.needsYou],
+  ["in_progress", runWords.running],
+  ["failed", messages.failed],
 ];
 
 /** All runs, the newest first. */
 export function RunsPage() {
-  usePageTitle("Runs");
+  usePageTitle(messages.runs);
   const { state = "" } = useSearch({ strict: false }) as { state?: string };
   const navigate = useNavigate();
   const runs = useInfiniteQuery(runsQuery(state));
@@ -26,8 +28,8 @@ export function RunsPage() {
       <div className="wide">
         <div className="head">
           <div>
-            <h1>Runs</h1>
-            <p>Work of several steps. It survives restarts, and no finished call is made twice.</p>
+            <h1>{messages.runs}</h1>
+            <p>{runWords.whatRunsAre}</p>
           </div>
         </div>
         <div className="filters spaced">
@@ -46,22 +48,22 @@ export function RunsPage() {
         {runs.isPending && <Skeleton rows={5} />}
         {runs.error && (
           <Failure
-            what="The runs could not be loaded"
+            what={runWords.runsFailed}
             error={runs.error}
             retry={() => void runs.refetch()}
           />
         )}
         {runs.isSuccess && found.length === 0 && (
           <Empty
-            title={state ? "No such runs" : "No runs yet"}
+            title={state ? runWords.noSuchRuns : runWords.noRunsYet}
             pegs={!state}
             actions={
               <Link to="/chat" className="btn primary">
-                Start a chat
+                {runWords.startChat}
               </Link>
             }
           >
-            A run is work of several steps. Ask for one in a chat, or start a plan.
+            {runWords.howToRun}
           </Empty>
         )}
         {found.length > 0 && (
@@ -69,11 +71,11 @@ export function RunsPage() {
             <table className="tbl">
               <thead>
                 <tr>
-                  <th>Run</th>
-                  <th>Steps</th>
-                  <th>Started by</th>
-                  <th>Started</th>
-                  <th className="r">Took</th>
+                  <th>{runWords.run}</th>
+                  <th>{runWords.steps}</th>
+                  <th>{runWords.startedBy}</th>
+                  <th>{runWords.started}</th>
+                  <th className="r">{messages.took}</th>
                 </tr>
               </thead>
               <tbody>
@@ -86,7 +88,7 @@ export function RunsPage() {
         )}
         {runs.hasNextPage && (
           <button type="button" className="btn spaced" onClick={() => void runs.fetchNextPage()}>
-            Show older
+            {messages.showOlder}
           </button>
         )}
       </div>
@@ -126,9 +128,7 @@ function RunRow({ run }: { run: Run }) {
             <i key={node.id} className={STRIP[markOf(node.state)[0]]} />
           ))}
         </span>
-        <span className="sr">
-          {done} of {run.nodes.length} done
-        </span>
+        <span className="sr">{runWords.doneOf(done, run.nodes.length)}</span>
       </td>
       <td className="opt dim">{run.principal}</td>
       <td className="opt dim num" title={formatFull(run.created_at)}>

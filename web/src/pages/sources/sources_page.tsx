@@ -11,10 +11,12 @@ import {
   SquareTerminal,
 } from "lucide-react";
 import { type Source, sourcesQuery } from "../../api/queries";
+import { boardWords } from "../../words/board";
 import { type Mark, MarkIcon } from "../../parts/marks";
 import { usePageTitle } from "../../parts/page_title";
 import { Empty, Failure, Skeleton } from "../../parts/states";
 import { formatCount } from "../../words/format";
+import { messages } from "../../words/messages";
 
 const ICONS: Record<string, LucideIcon> = {
   functions: Braces,
@@ -27,7 +29,7 @@ const ICONS: Record<string, LucideIcon> = {
 
 /** Where the tools come from, the worst source first. */
 export function SourcesPage() {
-  usePageTitle("Sources");
+  usePageTitle(messages.sources);
   const sources = useQuery(sourcesQuery);
   const found = [...(sources.data?.sources ?? [])].sort((a, b) => rank(a) - rank(b));
   return (
@@ -35,20 +37,20 @@ export function SourcesPage() {
       <div className="wide">
         <div className="head">
           <div>
-            <h1>Sources</h1>
-            <p>Where the board’s tools come from.</p>
+            <h1>{messages.sources}</h1>
+            <p>{boardWords.whereFrom}</p>
           </div>
         </div>
         {sources.isPending && <Skeleton rows={5} />}
         {sources.error && (
           <Failure
-            what="The sources could not be loaded"
+            what={boardWords.sourcesFailed}
             error={sources.error}
             retry={() => void sources.refetch()}
           />
         )}
         {sources.isSuccess && found.length === 0 && (
-          <Empty title="No sources yet" pegs>
+          <Empty title={boardWords.noSources} pegs>
             Add one in <code>board.yaml</code>, or with <code>pegboard add-source</code>.
           </Empty>
         )}
@@ -62,10 +64,10 @@ export function SourcesPage() {
             <table className="tbl">
               <thead>
                 <tr>
-                  <th>Source</th>
-                  <th>State</th>
-                  <th>Tools</th>
-                  <th>What to know</th>
+                  <th>{boardWords.source}</th>
+                  <th>{messages.state}</th>
+                  <th>{messages.tools}</th>
+                  <th>{boardWords.whatToKnow}</th>
                 </tr>
               </thead>
               <tbody>
@@ -113,12 +115,12 @@ function SourceRow({ source }: { source: Source }) {
 }
 
 function stateOf(source: Source): [Mark, string] {
-  if (source.status === "failed") return ["bad", "Does not answer"];
-  if (source.health === "unhealthy") return ["bad", "Unhealthy"];
-  if (source.held > 0) return ["unsure", `${source.held} held back`];
-  if (source.health === "degraded") return ["wait", "Degraded"];
-  if (source.status !== "ok") return ["run", "Loading"];
-  return ["ok", source.health === "healthy" ? "Healthy" : "Ready"];
+  if (source.status === "failed") return ["bad", boardWords.silent];
+  if (source.health === "unhealthy") return ["bad", boardWords.unhealthy];
+  if (source.held > 0) return ["unsure", boardWords.held(source.held)];
+  if (source.health === "degraded") return ["wait", boardWords.degraded];
+  if (source.status !== "ok") return ["run", messages.loading];
+  return ["ok", source.health === "healthy" ? boardWords.healthy : boardWords.ready];
 }
 
 function noteOf(source: Source): React.ReactNode {
@@ -127,7 +129,7 @@ function noteOf(source: Source): React.ReactNode {
   if (source.unavailable > 0)
     return (
       <details>
-        <summary>{formatCount(source.unavailable, "tool")} not available</summary>
+        <summary>{boardWords.notAvailable(formatCount(source.unavailable, "tool"))}</summary>
         <ul className="reasons">
           {(source.unavailable_reasons ?? []).map((reason) => (
             <li key={reason}>{reason}</li>

@@ -14,15 +14,17 @@ import { MarkIcon, StateMark } from "../../parts/marks";
 import { usePageTitle } from "../../parts/page_title";
 import { Failure, Skeleton } from "../../parts/states";
 import { formatDuration, formatFull, formatWhen, titleOf } from "../../words/format";
+import { messages } from "../../words/messages";
+import { toolWords } from "../../words/tools";
 import type { ToolSearch } from "./tools_page";
 import { TryTool } from "./try_tool";
 
 const TABS: [string, string][] = [
-  ["", "Try it"],
-  ["access", "Who may call it"],
-  ["schema", "Schema"],
-  ["versions", "Versions"],
-  ["calls", "Calls"],
+  ["", toolWords.tryIt],
+  ["access", toolWords.whoMayCall],
+  ["schema", toolWords.schema],
+  ["versions", toolWords.versions],
+  ["calls", messages.calls],
 ];
 
 /** One tool: what it does, a form to try it, who may call it, and what was called. */
@@ -34,13 +36,13 @@ export function ToolDetailView({ name, search }: { name: string; search: ToolSea
     <section className="detail" aria-label={titleOf(name, tool.data?.title)}>
       <div className="in-col">
         <Link className="back" to="/tools" search={{ ...search, tab: undefined }}>
-          <ChevronLeft className="i" aria-hidden="true" /> Tools
+          <ChevronLeft className="i" aria-hidden="true" /> {messages.tools}
         </Link>
         {tool.isPending && <Skeleton rows={5} />}
         {tool.error && (
           <Failure
-            what="The tool could not be loaded"
-            missing="There is no such tool"
+            what={toolWords.toolFailed}
+            missing={toolWords.noTool}
             error={tool.error}
             retry={() => void tool.refetch()}
           />
@@ -48,7 +50,7 @@ export function ToolDetailView({ name, search }: { name: string; search: ToolSea
         {tool.data && (
           <>
             <Title tool={tool.data} />
-            <nav className="tabs" aria-label="About this tool">
+            <nav className="tabs" aria-label={toolWords.aboutTool}>
               {TABS.map(([value, word]) => (
                 <Link
                   key={word}
@@ -91,7 +93,7 @@ function Title({ tool }: { tool: ToolDetail }) {
             <button
               type="button"
               className="icon-btn small"
-              aria-label="Copy the name"
+              aria-label={toolWords.copyName}
               onClick={() => void navigator.clipboard?.writeText(tool.name)}
             >
               <Copy className="i s" aria-hidden="true" />
@@ -100,7 +102,7 @@ function Title({ tool }: { tool: ToolDetail }) {
         </div>
         <div className="acts">
           <Link className="btn" to="/chat" search={{ tool: tool.name }}>
-            Use in chat
+            {toolWords.useInChat}
           </Link>
         </div>
       </div>
@@ -112,14 +114,15 @@ function Title({ tool }: { tool: ToolDetail }) {
           </span>
         )}
         <span className="tag">
-          {tool.effect === "read" ? "Reads" : tool.effect === "write" ? "Writes" : "Administers"}
+          {{ read: toolWords.reads, write: toolWords.writes }[tool.effect as string] ??
+            toolWords.administers}
         </span>
-        {tool.destructive && <span className="tag bad">Destroys</span>}
+        {tool.destructive && <span className="tag bad">{toolWords.destroys}</span>}
         <span className="tag">v{tool.version}</span>
         {tool.status !== "active" && <span className="tag wait">{tool.status}</span>}
-        {retries > 1 && <span className="tag">Tries up to {retries} times</span>}
+        {retries > 1 && <span className="tag">{toolWords.triesUpTo(retries)}</span>}
         {tool.timeout > 0 && (
-          <span className="tag">{formatDuration(tool.timeout * 1000)} limit</span>
+          <span className="tag">{toolWords.limit(formatDuration(tool.timeout * 1000))}</span>
         )}
         {(tool.tags ?? []).map((tag) => (
           <span className="tag" key={tag}>
@@ -132,14 +135,14 @@ function Title({ tool }: { tool: ToolDetail }) {
 }
 
 const VERDICTS = {
-  allow: "You may call this",
-  ask: "A person is asked first",
-  deny: "You may not call this",
+  allow: toolWords.mayCall,
+  ask: toolWords.personAsked,
+  deny: toolWords.mayNotCall,
 };
 
 function Access({ name }: { name: string }) {
   const explain = useQuery(explainQuery(name));
-  if (explain.error) return <Failure what="The checks could not be loaded" error={explain.error} />;
+  if (explain.error) return <Failure what={toolWords.checksFailed} error={explain.error} />;
   if (!explain.data) return <Skeleton />;
   return (
     <section className="card">
@@ -158,12 +161,12 @@ function Schemas({ tool }: { tool: ToolDetail }) {
   return (
     <div className="stack">
       <section className="card padded">
-        <h2>Arguments</h2>
+        <h2>{messages.arguments}</h2>
         <Json value={tool.input_schema} />
       </section>
       {tool.output_schema && (
         <section className="card padded">
-          <h2>Result</h2>
+          <h2>{messages.result}</h2>
           <Json value={tool.output_schema} />
         </section>
       )}
@@ -173,17 +176,16 @@ function Schemas({ tool }: { tool: ToolDetail }) {
 
 function Versions({ name }: { name: string }) {
   const versions = useQuery(versionsQuery(name));
-  if (versions.error)
-    return <Failure what="The versions could not be loaded" error={versions.error} />;
+  if (versions.error) return <Failure what={toolWords.versionsFailed} error={versions.error} />;
   if (!versions.data) return <Skeleton />;
   return (
     <section className="card clip">
       <table className="tbl">
         <thead>
           <tr>
-            <th>Version</th>
-            <th>State</th>
-            <th>Changed</th>
+            <th>{toolWords.version}</th>
+            <th>{messages.state}</th>
+            <th>{toolWords.changed}</th>
           </tr>
         </thead>
         <tbody>
@@ -202,18 +204,18 @@ function Versions({ name }: { name: string }) {
 
 function Calls({ name }: { name: string }) {
   const calls = useQuery(callsQuery({ tool: name, limit: 50 }));
-  if (calls.error) return <Failure what="The calls could not be loaded" error={calls.error} />;
+  if (calls.error) return <Failure what={toolWords.callsFailed} error={calls.error} />;
   if (!calls.data) return <Skeleton />;
-  if (calls.data.calls.length === 0) return <p className="dim">Nobody has called it yet.</p>;
+  if (calls.data.calls.length === 0) return <p className="dim">{toolWords.notCalled}</p>;
   return (
     <section className="card clip">
       <table className="tbl">
         <thead>
           <tr>
-            <th>State</th>
-            <th>By</th>
-            <th>When</th>
-            <th className="r">Took</th>
+            <th>{messages.state}</th>
+            <th>{messages.byWhom}</th>
+            <th>{toolWords.when}</th>
+            <th className="r">{messages.took}</th>
           </tr>
         </thead>
         <tbody>

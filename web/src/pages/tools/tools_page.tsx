@@ -7,6 +7,8 @@ import { usePageTitle } from "../../parts/page_title";
 import { pegOf } from "../../parts/pegs";
 import { Empty, Failure, Skeleton } from "../../parts/states";
 import { titleOf } from "../../words/format";
+import { messages } from "../../words/messages";
+import { toolWords } from "../../words/tools";
 import { ToolDetailView } from "./tool_detail";
 
 export interface ToolSearch {
@@ -17,10 +19,10 @@ export interface ToolSearch {
 }
 
 const FILTERS: [string, string][] = [
-  ["", "All"],
-  ["read", "Reads"],
-  ["write", "Writes"],
-  ["ask", "Asks first"],
+  ["", messages.all],
+  ["read", toolWords.reads],
+  ["write", toolWords.writes],
+  ["ask", messages.asksFirst],
 ];
 const MOST_ROWS = 120;
 
@@ -30,7 +32,7 @@ export function ToolsPage() {
   const search = useSearch({ strict: false }) as ToolSearch;
   const tools = useQuery(toolsQuery);
   const found = useQuery(searchQuery(search.q ?? ""));
-  usePageTitle("Tools");
+  usePageTitle(messages.tools);
 
   const shown = useMemo(() => {
     const all = tools.data ?? [];
@@ -38,14 +40,16 @@ export function ToolsPage() {
     return ranked.filter((tool) => fits(tool, search));
   }, [tools.data, found.data, search]);
   const isSearch = Boolean(search.q);
-  const groups: [string, Tool[]][] = isSearch ? [["Best first", shown]] : groupBySource(shown);
+  const groups: [string, Tool[]][] = isSearch
+    ? [[toolWords.bestFirst, shown]]
+    : groupBySource(shown);
 
   return (
     <div className="split" data-open={name !== "" || undefined}>
-      <section className="list" aria-label="Tools">
+      <section className="list" aria-label={messages.tools}>
         <div className="top">
           <div className="line">
-            <h1>Tools</h1>
+            <h1>{messages.tools}</h1>
             <span className="faint num">{tools.data?.length}</span>
           </div>
           <SearchField name={name} search={search} />
@@ -54,15 +58,15 @@ export function ToolsPage() {
         {tools.isPending && <Skeleton rows={6} />}
         {tools.error && (
           <Failure
-            what="The tools could not be loaded"
+            what={toolWords.toolsFailed}
             error={tools.error}
             retry={() => void tools.refetch()}
           />
         )}
         {tools.isSuccess && !found.isFetching && shown.length === 0 && (
           <div className="quiet-row">
-            <Empty title={search.q ? `No tool fits “${search.q}”` : "No tools here"}>
-              {search.q ? "Try what it does, in other words." : "Another filter may show some."}
+            <Empty title={search.q ? toolWords.noToolFits(search.q) : toolWords.noToolsHere}>
+              {search.q ? toolWords.otherWords : toolWords.otherFilter}
             </Empty>
           </div>
         )}
@@ -71,9 +75,9 @@ export function ToolsPage() {
       {name ? (
         <ToolDetailView key={name} name={name} search={search} />
       ) : (
-        <section className="detail" aria-label="Tool">
+        <section className="detail" aria-label={toolWords.tool}>
           <div className="in-col">
-            <p className="faint nothing">Choose a tool to see what it does, and to try it.</p>
+            <p className="faint nothing">{toolWords.chooseTool}</p>
           </div>
         </section>
       )}
@@ -119,8 +123,8 @@ function SearchField({ name, search }: { name: string; search: ToolSearch }) {
       <input
         className="in"
         type="search"
-        aria-label="Find a tool"
-        placeholder="Find by name or by what it does"
+        aria-label={toolWords.findTool}
+        placeholder={toolWords.findHint}
         value={text}
         onChange={(event) => setText(event.target.value)}
       />
@@ -154,7 +158,7 @@ function Filters({ name, search }: { name: string; search: ToolSearch }) {
           aria-pressed="true"
           onClick={() => go({ ...search, source: undefined })}
         >
-          {search.source} ×<span className="sr"> show all sources</span>
+          {search.source} ×<span className="sr"> {toolWords.allSources}</span>
         </button>
       )}
     </div>
@@ -197,7 +201,7 @@ function ToolGroups({ groups, chosen, search }: ToolGroupsProps) {
       })}
       {total > most && (
         <button type="button" className="btn quiet" onClick={() => setMost(most + MOST_ROWS)}>
-          Show more of {total}
+          {messages.showMoreOf(total)}
         </button>
       )}
     </div>
@@ -205,10 +209,10 @@ function ToolGroups({ groups, chosen, search }: ToolGroupsProps) {
 }
 
 const TAGS = {
-  q: ["wait", "asks"],
-  x: ["bad", "unavailable"],
-  o: ["", "off"],
-  h: ["unsure", "held back"],
+  q: ["wait", toolWords.asks],
+  x: ["bad", toolWords.unavailableTag],
+  o: ["", toolWords.off],
+  h: ["unsure", toolWords.heldBack],
 } as const;
 
 function ToolItem({

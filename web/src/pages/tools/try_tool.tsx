@@ -8,7 +8,9 @@ import { ApprovalCard } from "../../parts/approval_card";
 import { Json } from "../../parts/json";
 import { MarkIcon, StateMark } from "../../parts/marks";
 import { SchemaForm } from "../../parts/schema_form";
-import { formatDuration, formatNumber } from "../../words/format";
+import { formatDuration } from "../../words/format";
+import { messages } from "../../words/messages";
+import { toolWords } from "../../words/tools";
 
 type Result = Schema<"ExecuteAnswer">;
 
@@ -54,7 +56,7 @@ export function TryTool({ tool }: { tool: ToolDetail }) {
     <div className="try">
       <form
         className="card form"
-        aria-label="Arguments"
+        aria-label={messages.arguments}
         onKeyDown={onKey}
         onSubmit={(event) => {
           event.preventDefault();
@@ -71,12 +73,12 @@ export function TryTool({ tool }: { tool: ToolDetail }) {
         <div className="acts">
           {isAsked ? (
             <>
-              <span className="ask-first">Run for real? It writes.</span>
+              <span className="ask-first">{toolWords.runForReal}</span>
               <button type="submit" className="btn primary">
-                Run
+                {toolWords.run}
               </button>
               <button type="button" className="btn quiet" onClick={() => setAsked(false)}>
-                Cancel
+                {messages.cancel}
               </button>
             </>
           ) : (
@@ -86,19 +88,19 @@ export function TryTool({ tool }: { tool: ToolDetail }) {
                 className="btn primary"
                 disabled={run.isPending || Boolean(tool.unavailable)}
               >
-                Run <kbd className="keys">Ctrl ↵</kbd>
+                {toolWords.run} <kbd className="keys">Ctrl ↵</kbd>
               </button>
               <button type="button" className="btn quiet" onClick={() => setJson(!isJson)}>
-                {isJson ? "Edit as a form" : "Edit as JSON"}
+                {isJson ? toolWords.asForm : toolWords.asJson}
               </button>
             </>
           )}
         </div>
       </form>
       <div aria-live="polite">
-        {run.isIdle && <p className="faint nothing">The result appears here.</p>}
+        {run.isIdle && <p className="faint nothing">{toolWords.resultHere}</p>}
         {run.isPending && (
-          <section className="card result" aria-label="Result">
+          <section className="card result" aria-label={messages.result}>
             <div className="top">
               <StateMark state="running" />
             </div>
@@ -117,22 +119,21 @@ function Outcome({ result }: { result: Result }) {
   const { metadata, output } = result;
   const isLong = Array.isArray(output) && output.length > ROWS;
   return (
-    <section className="card result" aria-label="Result">
+    <section className="card result" aria-label={messages.result}>
       <div className="top">
         <StateMark state={result.status} />
         <span className="time num">
           {formatDuration(result.execution_time_ms)}
-          {metadata.attempts > 1 && ` · ${metadata.attempts} tries`}
-          {metadata.cached && " · from the cache"}
+          {metadata.attempts > 1 && toolWords.tries(metadata.attempts)}
+          {metadata.cached && toolWords.fromCache}
         </span>
       </div>
       <div className="pad">
         <Json value={isLong ? output.slice(0, ROWS) : output} />
         {(isLong || metadata.truncated) && (
           <p className="note">
-            {isLong && `The first ${ROWS} of ${formatNumber(output.length)}. `}
-            {metadata.truncated &&
-              `Cut: the whole result has ${formatNumber(metadata.total_bytes)} bytes.`}
+            {isLong && toolWords.firstRows(ROWS, output.length)}
+            {metadata.truncated && toolWords.cut(metadata.total_bytes)}
           </p>
         )}
       </div>
@@ -148,17 +149,18 @@ function Refusal({ error }: { error: Error }) {
   if (approval) return <ApprovalCard id={approval} />;
   const isDenied = error instanceof ApiError && error.status === 403;
   return (
-    <section className="card result" aria-label="Result">
+    <section className="card result" aria-label={messages.result}>
       <div className="top">
         <span className={`state ${isDenied ? "off" : "bad"}`}>
-          <MarkIcon mark={isDenied ? "off" : "bad"} small /> {isDenied ? "Denied" : "Failed"}
+          <MarkIcon mark={isDenied ? "off" : "bad"} small />{" "}
+          {isDenied ? messages.denied : messages.failed}
         </span>
         {error instanceof ApiError && <span className="time mono">{error.code}</span>}
       </div>
       <div className="pad">
         <p className="pre">{error.message}</p>
         {error instanceof ApiError && error.errorId && (
-          <p className="faint mono">error {error.errorId}</p>
+          <p className="faint mono">{messages.errorId(error.errorId)}</p>
         )}
       </div>
     </section>

@@ -1,8 +1,9 @@
 """`/chat/completions`, `/responses` and `/models`, for clients of OpenAI's API."""
 
 import asyncio
-from collections.abc import AsyncGenerator, Coroutine
+from collections.abc import AsyncGenerator, AsyncIterator, Callable, Coroutine
 from dataclasses import replace
+from functools import partial
 from typing import Annotated, Any
 
 from fastapi import APIRouter, Body, Path, Request, Response
@@ -12,7 +13,7 @@ from pegboard.core.model_messages import Message
 from pegboard.core.principal import Principal
 from pegboard.errors import AgentNotFound
 from pegboard.features.agents.service import AUTO
-from pegboard.features.completions import CompletionEnd, CompletionRequest
+from pegboard.features.completions import CompletionEnd, CompletionEvent, CompletionRequest
 from pegboard.runtime import Pegboard
 from pegboard.servers.http.dependencies import Board, Caller
 from pegboard.servers.http.event_stream import EVENT_STREAM, keep_alive
@@ -80,17 +81,16 @@ async def complete_chat(
         "created": int(board.registry.environment.now()),
         "is_json": asked.output_schema is not None,
     }
-    if wanted.stream:
-        events = board.completions.follow(run_id, principal=caller)
-        with_usage = wanted.stream_options is not None and wanted.stream_options.include_usage
-        chunks = stream_completion(events, **head, with_usage=with_usage)
-        return _stream(board, caller, run_id, chunks, key=key)
-    end = await cancel_on_disconnect(request.receive, _finish(board, caller, run_id, key=key))
-    if end is None:
-        return Response(status_code=CLIENT_CLOSED)
-    if (error := find_error(end)) is not None:
-        return _refuse(error)
-    return JsonResponse(make_completion(end, **head))
+    with_usage = wanted.stream_options is not None and wanted.stream_options.include_usage
+    return await _answer(
+        request,
+        board,
+        caller,
+        run_id,
+        key=key,
+        make=partial(make_completion, **head),
+        stream=partial(stream_completion, **head, with_usage=with_usage) if wanted.stream else None,
+    )
 
 
 @router.post(
@@ -125,15 +125,15 @@ async def respond(
         is_json=schema is not None,
         echoed=wanted.model_dump(include=_ECHOED, exclude_none=True, by_alias=True),
     )
-    if wanted.stream:
-        events = board.completions.follow(run_id, principal=caller)
-        return _stream(board, caller, run_id, stream_response(events, head), key=key)
-    end = await cancel_on_disconnect(request.receive, _finish(board, caller, run_id, key=key))
-    if end is None:
-        return Response(status_code=CLIENT_CLOSED)
-    if (error := find_error(end)) is not None:
-        return _refuse(error)
-    return JsonResponse(make_response(end, head))
+    return await _answer(
+        request,
+        board,
+        caller,
+        run_id,
+        key=key,
+        make=partial(make_response, head=head),
+        stream=partial(stream_response, head=head) if wanted.stream else None,
+    )
 
 
 @router.get(
@@ -176,6 +176,28 @@ async def _start(
     except AgentNotFound as error:
         return _no_model(error.message)
     return await board.completions.start(replace(asked, agent=agent), principal=caller, key=key)
+
+
+async def _answer(
+    request: Request,
+    board: Pegboard,
+    caller: Principal,
+    run_id: str,
+    *,
+    key: str,
+    make: Callable[[CompletionEnd], dict[str, Any]],
+    stream: Callable[[AsyncIterator[CompletionEvent]], AsyncGenerator[bytes]] | None,
+) -> Response:
+    """The answer of a run in the format of its route: as one object, or as a stream."""
+    if stream is not None:
+        events = board.completions.follow(run_id, principal=caller)
+        return _stream(board, caller, run_id, stream(events), key=key)
+    end = await cancel_on_disconnect(request.receive, _finish(board, caller, run_id, key=key))
+    if end is None:
+        return Response(status_code=CLIENT_CLOSED)
+    if (error := find_error(end)) is not None:
+        return _refuse(error)
+    return JsonResponse(make(end))
 
 
 def _finish(

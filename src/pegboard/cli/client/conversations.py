@@ -1,0 +1,102 @@
+"""The conversations of a board that the command has opened, or of a server."""
+
+from collections.abc import AsyncGenerator, Awaitable, Callable
+from typing import TYPE_CHECKING, Any
+from urllib.parse import quote
+
+from pegboard.cli.client.call_results import read_object
+from pegboard.cli.client.port import Answer
+
+if TYPE_CHECKING:
+    import httpx2
+
+    from pegboard.features.conversations import Conversations
+
+_OK = 300
+
+
+class LocalConversations:
+    """Implements `ConversationsClient` on a board of this process, as the principal `local`.
+
+    Args:
+        conversations: Those of the board.
+    """
+
+    def __init__(self, conversations: "Conversations") -> None:
+        self._conversations = conversations
+
+    async def list(self, *, text: str, limit: int, cursor: str) -> Answer:
+        """One page of conversations, the last changed first."""
+        from pegboard.core.ports.conversation_store import ConversationQuery
+        from pegboard.core.principal import LOCAL
+        from pegboard.features.conversations.views import view_conversation
+
+        query = ConversationQuery(text=text, limit=limit, cursor=cursor)
+        page = await self._conversations.list(query, principal=LOCAL)
+        found = [view_conversation(item) for item in page.conversations]
+        return {"conversations": found, "next_cursor": page.next_cursor or None}
+
+    async def list_files(self, conversation: str) -> Answer:
+        """The files of a conversation."""
+        from pegboard.core.principal import LOCAL
+        from pegboard.features.conversations.views import view_files
+
+        workspaces = self._conversations.workspaces
+        return view_files(await workspaces.list(conversation, principal=LOCAL))
+
+    async def read_file(self, conversation: str, path: str) -> AsyncGenerator[bytes]:
+        """The content of a file, piece by piece."""
+        from pegboard.core.principal import LOCAL
+
+        workspaces = self._conversations.workspaces
+        found = await workspaces.open(conversation, path, principal=LOCAL)
+        async for chunk in found.chunks:
+            yield chunk
+
+
+class RemoteConversations:
+    """Implements `ConversationsClient` over the HTTP API.
+
+    Args:
+        client: Sends the requests.
+        ask: Sends a request; returns the status and the answer.
+        check: Returns the answer, or raises the error that it describes.
+        fail: Makes the error of a server that cannot be reached.
+    """
+
+    def __init__(
+        self,
+        client: "httpx2.AsyncClient",
+        ask: Callable[..., Awaitable[tuple[int, Answer]]],
+        check: Callable[[int, Answer], Answer],
+        fail: Callable[[Exception], Exception],
+    ) -> None:
+        self._client = client
+        self._ask = ask
+        self._check = check
+        self._fail = fail
+
+    async def list(self, *, text: str, limit: int, cursor: str) -> Answer:
+        """One page of conversations, the last changed first."""
+        query: dict[str, Any] = {"text": text, "limit": limit, "cursor": cursor}
+        return self._check(*await self._ask("GET", "/conversations", query=query))
+
+    async def list_files(self, conversation: str) -> Answer:
+        """The files of a conversation."""
+        path = f"/conversations/{quote(conversation, safe='')}/files"
+        return self._check(*await self._ask("GET", path))
+
+    async def read_file(self, conversation: str, path: str) -> AsyncGenerator[bytes]:
+        """The content of a file, piece by piece."""
+        import httpx2
+
+        address = f"/conversations/{quote(conversation, safe='')}/files/{quote(path)}"
+        try:
+            async with self._client.stream("GET", address) as response:
+                if response.status_code >= _OK:
+                    await response.aread()
+                    self._check(response.status_code, read_object(response))
+                async for chunk in response.aiter_bytes():
+                    yield chunk
+        except httpx2.HTTPError as error:
+            raise self._fail(error) from error

@@ -1,0 +1,90 @@
+// JSON Schema, as far as a form asks about it.
+
+import type { Problem } from "../api/errors";
+import { forms } from "../words/forms";
+
+export type JsonSchema = Record<string, unknown>;
+
+export interface FieldProps {
+  root: JsonSchema;
+  schema: JsonSchema;
+  name: string;
+  path: string;
+  isRequired: boolean;
+  value: unknown;
+  onChange: (value: unknown) => void;
+  problems: readonly Problem[];
+}
+
+/** What is wrong with the value of a field. */
+export function findProblems({ path, problems }: FieldProps): Problem[] {
+  return problems.filter((problem) => {
+    const at = problem.path
+      .replace(/^(body\.)?(input|arguments)\.?/, "")
+      .replaceAll(/\[(\d+)\]/g, ".$1");
+    return path !== "" && at === path.replaceAll(/\[(\d+)\]/g, ".$1");
+  });
+}
+
+/** What a field accepts, in words. */
+export function constraintOf(schema: JsonSchema): string {
+  const type = typeOf(schema);
+  const words = [
+    type === "integer"
+      ? forms.wholeNumber
+      : type === "number"
+        ? forms.number
+        : String(schema.format ?? ""),
+  ];
+  if (schema.exclusiveMinimum !== undefined) words.push(forms.above(schema.exclusiveMinimum));
+  if (schema.minimum !== undefined) words.push(forms.atLeast(schema.minimum));
+  if (schema.exclusiveMaximum !== undefined) words.push(forms.below(schema.exclusiveMaximum));
+  if (schema.maximum !== undefined) words.push(forms.atMost(schema.maximum));
+  if (schema.maxLength !== undefined) words.push(forms.upTo(schema.maxLength));
+  return words.filter(Boolean).join(", ");
+}
+
+export function typeOf(schema: JsonSchema): string {
+  const type = schema.type;
+  if (Array.isArray(type)) {
+    const real = type.filter((item) => item !== "null");
+    return real.length === 1 ? String(real[0]) : "";
+  }
+  if (typeof type === "string") return type;
+  return isRecord(schema.properties) ? "object" : "";
+}
+
+/** The alternatives of a schema without that of null; none for most schemas. */
+export function alternatives(schema: JsonSchema): JsonSchema[] {
+  const options = (schema.anyOf ?? schema.oneOf) as unknown;
+  if (!Array.isArray(options) || isRecord(schema.properties)) return [];
+  return options.filter(
+    (option): option is JsonSchema => isRecord(option) && option.type !== "null",
+  );
+}
+
+export function nameOf(schema: JsonSchema, index: number): string {
+  return String(schema.title ?? schema.const ?? (typeOf(schema) || forms.alternative(index + 1)));
+}
+
+const DEEPEST = 20;
+
+export function resolve(root: JsonSchema, schema: JsonSchema): JsonSchema {
+  let found = schema;
+  for (let depth = 0; depth < DEEPEST && typeof found.$ref === "string"; depth++) {
+    const steps = found.$ref.replace(/^#\/?/, "").split("/").filter(Boolean);
+    let target: unknown = root;
+    for (const step of steps)
+      target = isRecord(target)
+        ? target[step.replaceAll("~1", "/").replaceAll("~0", "~")]
+        : undefined;
+    if (!isRecord(target)) return {};
+    const { $ref: _, ...beside } = found;
+    found = { ...target, ...beside };
+  }
+  return found;
+}
+
+export function isRecord(value: unknown): value is Record<string, unknown> {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}
