@@ -13,6 +13,7 @@ from pegboard.core.provider_schema import provider_schema
 from pegboard.core.result import ToolResult
 from pegboard.core.tool import Tool
 from pegboard.execution.wait_for_source import wait_for_source
+from pegboard.registry.meta_tool import MetaTool
 from pegboard.registry.registry import ToolRegistry
 from pegboard.registry.search import ToolQuery
 
@@ -36,18 +37,23 @@ class Toolset:
         registry: Where the tools are.
         listed: The tools that a model is shown, in the order in which it sees them.
         reaches: Whether a tool that is not listed can be called all the same.
+        is_inner: Whether a reachable tool may be listed and found; others are reached by a
+            meta-tool of their own.
         missing: Why a tool or source that belongs here is missing, by name.
         rendered: What a model is shown, where that is more than the listed tools or was rendered
             before; None to render the listed tools.
-        has_meta_tools: Whether `rendered` has the meta-tools `find_tools` and `call_tool`.
+        meta_tools: Those that `rendered` has; before a list is made, those that may join it.
+        instructions: What the system prompt of a model says beside its own, as inline skills.
     """
 
     registry: ToolRegistry
     listed: tuple[Tool, ...]
     reaches: Callable[[Tool], bool] = _every
+    is_inner: Callable[[Tool], bool] = _every
     missing: Mapping[str, str] = field(default_factory=dict[str, str])
     rendered: tuple[ModelTool, ...] | None = None
-    has_meta_tools: bool = False
+    meta_tools: tuple[MetaTool, ...] = ()
+    instructions: str = ""
 
     @property
     def environment(self) -> "CallEnvironment":
@@ -60,6 +66,23 @@ class Toolset:
         if self.rendered is not None:
             return self.rendered
         return tuple(render_tool(tool) for tool in self.listed)
+
+    def find_meta_tool(self, name: str) -> MetaTool | None:
+        """The meta-tool of a name, if a model is shown it here; None otherwise."""
+        return next((item for item in self.meta_tools if item.name == name), None)
+
+    def add_missing(self, name: str, reason: str) -> "Toolset":
+        """A copy that gives the reason why a tool, a source or a step is missing."""
+        return self.replace(missing={**self.missing, name: reason})
+
+    def narrow(self, reaches: Callable[[Tool], bool]) -> "Toolset":
+        """A copy that reaches only those of its tools that also fit here."""
+        before = self.reaches
+
+        def both(tool: Tool) -> bool:
+            return before(tool) and reaches(tool)
+
+        return self.replace(reaches=both)
 
     def replace(self, **changes: Any) -> "Toolset":
         """A copy with some fields replaced."""
@@ -79,7 +102,11 @@ class Toolset:
     def search(self, query: str, *, limit: int, principal: Principal) -> list[Tool]:
         """The tools that fit best, of those that are reachable here and that the caller may see."""
         wanted = ToolQuery(query=query, limit=limit)
-        return self.registry.search(wanted, principal=principal, keep=self.is_reachable)
+
+        def keep(tool: Tool) -> bool:
+            return self.is_inner(tool) and self.is_reachable(tool)
+
+        return self.registry.search(wanted, principal=principal, keep=keep)
 
     def nearest(self, name: str, principal: Principal) -> tuple[str, ...]:
         """At most three similar names of reachable tools that this caller may see."""
