@@ -9,8 +9,7 @@ from pegboard.assembly import SelectionLimits, ToolRequest, ToolSelector, resolv
 from pegboard.core.model_messages import ToolCall
 from pegboard.core.principal import LOCAL
 from pegboard.core.skill import SKILLS, Skill
-from pegboard.registry.meta_tool import Routed
-from pegboard.registry.toolset import Toolset
+from pegboard.registry.toolset import Routed, Toolset
 from pegboard.tools.schema_tool import SchemaTool
 
 CRM = ("find_customer", "list_customers", "merge_customers")

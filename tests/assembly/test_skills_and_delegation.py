@@ -10,7 +10,7 @@ from tests.assembly.systems import a_skill, disclose, resolve, route, systems
 from pegboard.assembly import ToolModes
 from pegboard.core.model_messages import ToolCall
 from pegboard.errors import InvalidRequest
-from pegboard.registry.meta_tool import Delegation
+from pegboard.registry.toolset import Delegation
 
 AGENTS = {"writer": "Writes letters.", "analyst": "Reads figures."}
 

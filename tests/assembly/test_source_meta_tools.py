@@ -11,7 +11,7 @@ from pegboard import ToolRegistry
 from pegboard.assembly import unwrap_call
 from pegboard.core.model_messages import ToolCall
 from pegboard.errors import InvalidRequest
-from pegboard.registry.meta_tool import Reply
+from pegboard.registry.toolset import Reply
 
 
 @pytest.mark.parametrize(

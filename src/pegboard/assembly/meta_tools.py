@@ -10,8 +10,7 @@ from pegboard.core.model_messages import ModelTool, ToolCall
 from pegboard.core.principal import Principal
 from pegboard.core.tool import Tool
 from pegboard.errors import InvalidRequest
-from pegboard.registry.meta_tool import MetaTool, Reply, Routed
-from pegboard.registry.toolset import Toolset, render_tool
+from pegboard.registry.toolset import MetaTool, Reply, Routed, Toolset, render_tool
 from pegboard.schemas.strict_json import decode
 
 FIND_TOOLS = "find_tools"

@@ -15,8 +15,7 @@ from pegboard.core.skill import Skill, skill_of
 from pegboard.core.suggestions import did_you_mean
 from pegboard.core.tool import Tool
 from pegboard.errors import InvalidRequest
-from pegboard.registry.meta_tool import Delegation, MetaTool, Routed
-from pegboard.registry.toolset import Toolset
+from pegboard.registry.toolset import Delegation, MetaTool, Routed, Toolset
 from pegboard.schemas.strict_json import decode
 
 READ_SKILL, CALL_AGENT = "read_skill", "call_agent"

@@ -15,8 +15,7 @@ from pegboard.core.principal import Principal
 from pegboard.core.suggestions import did_you_mean
 from pegboard.core.tool import Tool
 from pegboard.errors import InvalidRequest
-from pegboard.registry.meta_tool import MetaTool, Reply, Routed
-from pegboard.registry.toolset import Toolset, render_tool
+from pegboard.registry.toolset import MetaTool, Reply, Routed, Toolset, render_tool
 from pegboard.schemas.strict_json import decode
 
 CONNECTOR, DATABASE, MCP = "connector", "database", "mcp"

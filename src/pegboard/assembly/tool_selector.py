@@ -12,8 +12,7 @@ from pegboard.concurrency.log_and_continue import log_and_continue
 from pegboard.core.model_messages import ModelTool
 from pegboard.core.principal import Principal
 from pegboard.core.tool import Tool
-from pegboard.registry.meta_tool import MetaTool
-from pegboard.registry.toolset import Toolset, render_tool
+from pegboard.registry.toolset import MetaTool, Toolset, render_tool
 
 _LOG = logging.getLogger("pegboard.assembly")
 _MOST = 128

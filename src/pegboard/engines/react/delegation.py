@@ -8,7 +8,7 @@ from msgspec import structs
 from pegboard.core.graph import Graph, Node, NodeState
 from pegboard.core.run import NodeRun
 from pegboard.graphs.node_kind import NodeContext
-from pegboard.registry.meta_tool import Delegation
+from pegboard.registry.toolset import Delegation
 
 DELEGATE = "delegate"
 """The id of the node that runs the other agent; events of its work have it in their path."""

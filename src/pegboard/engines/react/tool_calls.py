@@ -21,8 +21,7 @@ from pegboard.graphs.engine.node_results import as_failed, from_tool_result
 from pegboard.graphs.kinds.tool import call_tool
 from pegboard.graphs.node_kind import NodeContext, Part
 from pegboard.graphs.tool_host import find_tool
-from pegboard.registry.meta_tool import Delegation, Reply, Routed
-from pegboard.registry.toolset import Toolset
+from pegboard.registry.toolset import Delegation, Reply, Routed, Toolset
 from pegboard.schemas.strict_json import decode
 
 _SHOWN = 2_000
