@@ -14,6 +14,7 @@ from tests.assembly.systems import (
     resolve,
     systems,
 )
+from tests.registry.made import a_tool
 
 from pegboard.assembly import (
     STEPS,
@@ -167,3 +168,11 @@ def test_a_new_source_is_described_by_a_note_and_a_withdrawn_one_makes_the_list_
     assert fourth.tools != first.tools
     assert "billing" not in str(fourth.tools)
     assert "erp" in str(fourth.tools)
+
+
+def test_a_tool_with_the_name_of_a_meta_tool_is_missing_with_the_reason() -> None:
+    toolset = resolve(systems(a_tool("database", "My own.")))
+
+    assert toolset.missing == {
+        "database": "its name is that of a meta-tool, so models are not shown it"
+    }

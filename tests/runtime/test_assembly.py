@@ -16,6 +16,7 @@ from pegboard.core.principal import LOCAL
 from pegboard.features.conversations import NewMessage
 from pegboard.runtime import Pegboard
 from pegboard.runtime.agent import Agent
+from pegboard.runtime.settings import Settings
 from pegboard.testing import ScriptedModel, Turn
 
 BOARD = """
@@ -32,11 +33,12 @@ USAGE = ModelUsage(requests=1, input_tokens=10, output_tokens=1)
 async def a_board(
     folder: Path, *turns: Any, text: str = BOARD, **known: Any
 ) -> AsyncGenerator[tuple[Pegboard, ScriptedModel]]:
-    write_skill(
-        folder / "house" / "billing",
-        "Find the customer first.",
-        front="description: How to bill.\nallowed-tools: crm__find_* clock",
-    )
+    if not (folder / "house" / "billing").exists():
+        write_skill(
+            folder / "house" / "billing",
+            "Find the customer first.",
+            front="description: How to bill.\nallowed-tools: crm__find_* clock",
+        )
     (folder / "board.yaml").write_text(text)
     model = ScriptedModel(*turns)
     tools = [tool for tool in systems() if tool.spec.source != "skills"]
@@ -247,3 +249,57 @@ async def test_an_agent_of_a_program_reads_skills_and_lists_its_tools_whole(tmp_
     assert names_of(model.requests[0].tools) == [
         *systems().exclude("skills__*").names(), "read_skill",
     ]  # fmt: skip
+
+
+async def test_the_work_of_a_delegate_is_not_repeated_after_a_restart(tmp_path: Path) -> None:
+    text = BOARD.replace("tools: [clock]", "tools: [clock, billing__send_invoice]")
+    before = [
+        call("call_agent", agent_id="writer", task="work"),
+        call("clock"),
+        call("billing__send_invoice"),
+    ]
+    after = [
+        Turn(text="Billed.", expects=("billing__send_invoice",)),
+        Turn(text="All done.", expects=("Billed.",)),
+    ]
+    data = tmp_path / "data"
+    async with a_board(tmp_path, *before, text=text, data=data) as (board, model):
+        message = NewMessage(text="bill")
+        sent = await board.conversations.send(message, principal=LOCAL)
+        async for event in board.conversations.follow(
+            sent.conversation, until=sent.id, principal=LOCAL
+        ):
+            if event.event == "approval_required":
+                break
+        model.assert_exhausted()
+    async with a_board(tmp_path, *after, text=text, data=data) as (board, model):
+        await board.approvals.decide(str(event.data["approval"]), "approve", principal=LOCAL)
+        async for _ in board.conversations.follow(
+            sent.conversation, until=sent.id, principal=LOCAL
+        ):
+            pass
+        _, exchanges = await board.conversations.get(sent.conversation, principal=LOCAL)
+        found = await records(board)
+        model.assert_exhausted()
+
+    assert exchanges[0].answer == "All done."
+    assert found.count("clock") == 1
+
+
+async def test_what_is_missing_is_reported_with_its_reason(tmp_path: Path) -> None:
+    text = BOARD.replace("connector_ids: [crm]", "connector_ids: [crm, erp]")
+    async with a_board(tmp_path, Turn(text="Hello."), text=text) as (board, _):
+        events, _ = await ask(board, "hello", agent="seller")
+
+    [missing] = [event.data["missing"] for event in events if event.event == "tools_missing"]
+    assert missing == {"erp": "there is no such connector with tools now"}
+
+
+async def test_the_settings_choose_the_modes_of_a_board(tmp_path: Path) -> None:
+    settings = Settings(connector_tool_mode="direct", skill_tool_mode="direct")
+    async with a_board(tmp_path, Turn(text="Hello."), settings=settings) as (board, model):
+        await ask(board, "How to bill?")
+
+    listed = set(names_of(model.requests[0].tools))
+    assert {"database", "mcp", "skills__billing"} <= listed
+    assert not {"connector", "read_skill"} & listed

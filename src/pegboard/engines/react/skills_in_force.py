@@ -8,12 +8,15 @@ from pegboard.core.skill import skill_of
 from pegboard.core.tool import ToolSpec
 from pegboard.registry.toolset import Toolset
 
+_READ_RESULT = "board__read_result"
+"""Reads the further pages of a large result, as that of a long skill."""
+
 
 class SkillsInForce:
     """The skills that were read for one answer; each is in force until the answer ends.
 
     Skills that state no `allowed-tools` restrict nothing. Of several that do, the tools of all are
-    allowed together. Reading skills, and finding tools, is always allowed.
+    allowed together. Reading skills and stored results, and finding tools, is always allowed.
     """
 
     def __init__(self) -> None:
@@ -35,7 +38,7 @@ class SkillsInForce:
             name: Of the tool, or of the meta-tool `call_agent`.
             toolset: Where the tool is.
         """
-        if not self._allowed:
+        if not self._allowed or name == _READ_RESULT:
             return ""
         tool = toolset.registry.find(name)
         if tool is not None and skill_of(tool) is not None:
