@@ -264,16 +264,17 @@ async def test_the_work_of_a_delegate_is_not_repeated_after_a_restart(tmp_path: 
     ]
     data = tmp_path / "data"
     async with a_board(tmp_path, *before, text=text, data=data) as (board, model):
-        message = NewMessage(text="bill")
+        message, approval = NewMessage(text="bill"), ""
         sent = await board.conversations.send(message, principal=LOCAL)
         async for event in board.conversations.follow(
             sent.conversation, until=sent.id, principal=LOCAL
         ):
             if event.event == "approval_required":
+                approval = str(event.data["approval"])
                 break
         model.assert_exhausted()
     async with a_board(tmp_path, *after, text=text, data=data) as (board, model):
-        await board.approvals.decide(str(event.data["approval"]), "approve", principal=LOCAL)
+        await board.approvals.decide(approval, "approve", principal=LOCAL)
         async for _ in board.conversations.follow(
             sent.conversation, until=sent.id, principal=LOCAL
         ):
@@ -293,6 +294,16 @@ async def test_what_is_missing_is_reported_with_its_reason(tmp_path: Path) -> No
 
     [missing] = [event.data["missing"] for event in events if event.event == "tools_missing"]
     assert missing == {"erp": "there is no such connector with tools now"}
+
+
+async def test_a_source_that_failed_is_reported_to_the_operator(tmp_path: Path) -> None:
+    text = f"sources: [{{kind: skills, name: lost, config: {{paths: [none]}}}}]{BOARD}"
+    async with a_board(tmp_path, Turn(text="Hello."), text=text) as (board, _):
+        events, _ = await ask(board, "hello")
+
+    [missing] = [event.data["missing"] for event in events if event.event == "tools_missing"]
+    assert list(missing) == ["lost"]
+    assert "'none' cannot be read" in missing["lost"]
 
 
 async def test_the_settings_choose_the_modes_of_a_board(tmp_path: Path) -> None:

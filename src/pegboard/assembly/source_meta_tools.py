@@ -21,6 +21,8 @@ from pegboard.schemas.strict_json import decode
 CONNECTOR, DATABASE, MCP = "connector", "database", "mcp"
 _MAX_WHOLE = 20
 """Tools that `discover` shows with their parameters."""
+_LEAST_ACTIONS, _MOST_ACTIONS = 3, 8
+"""Of one source that a description names."""
 _CHARACTERS_OF_AN_ACTION = 12
 """An estimate."""
 _MAX_LISTED = 20_000
@@ -127,7 +129,8 @@ def _name_actions(
     toolset: Toolset, principal: Principal, groups: Mapping[str, Mapping[str, Tool]]
 ) -> dict[str, str]:
     """The first actions of each source, as many as a fair share of a description may hold."""
-    most = max(3, MAX_CHARACTERS // len(groups) // _CHARACTERS_OF_AN_ACTION)
+    fair = MAX_CHARACTERS // len(groups) // _CHARACTERS_OF_AN_ACTION
+    most = min(max(fair, _LEAST_ACTIONS), _MOST_ACTIONS)
     texts: dict[str, str] = {}
     for name, tools in groups.items():
         actions = [action for action, _ in islice(list_visible(toolset, principal, tools), most)]

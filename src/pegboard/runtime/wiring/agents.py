@@ -1,6 +1,7 @@
 """The node kinds of a board's graphs, and what its agents work with."""
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -43,6 +44,7 @@ def create_node_kinds(
     settings: Settings,
     always_listed: Callable[[], tuple[str, ...]],
     subagents: BoardSubagents,
+    failed_sources: Callable[[], Mapping[str, str]],
 ) -> "Mapping[str, NodeKind]":
     """The one table of node kinds, for the runner, the checker and the planner.
 
@@ -54,6 +56,7 @@ def create_node_kinds(
         settings: How many tools a model is shown.
         always_listed: Names and globs of tools that it is always shown, in the board file in force.
         subagents: Runs agents that are tools.
+        failed_sources: Why sources have no tools, by name; operators are told.
     """
     from pegboard.assembly import ModelToolList, SelectionLimits, ToolSelector, resolve_tools
     from pegboard.core.model_messages import ModelSettings
@@ -70,12 +73,13 @@ def create_node_kinds(
             else ConversationHistory()
         )
         profile, selection = await agents.require(config.agent, principal=principal)
-        toolset = resolve_tools(
-            registry,
-            agents.make_request(
-                profile, principal=principal, modes=_read_modes(settings), selection=selection
-            ),
+        request = agents.make_request(
+            profile, principal=principal, modes=_read_modes(settings), selection=selection
         )
+        if request.tools is None and principal.is_operator:
+            failed = {name: why for name, why in failed_sources().items() if request.binds(name)}
+            request = replace(request, missing={**failed, **request.missing})
+        toolset = resolve_tools(registry, request)
         chosen = models.choices.resolve_name(config.model)  # any graph may name one
         model = await models.get(chosen or profile.model)
         last = await _read_last_output(storage, history.run_id)
