@@ -5,7 +5,8 @@ from msgspec import json
 from tests.assembly.made import a_selector, deny, many_tools
 from tests.assembly.systems import route
 
-from pegboard.assembly import find_tools, unwrap_call
+from pegboard.assembly import find_tools
+from pegboard.assembly.inner_calls import unwrap_call
 from pegboard.core.model_messages import ToolCall
 from pegboard.core.principal import LOCAL
 from pegboard.errors import InvalidRequest

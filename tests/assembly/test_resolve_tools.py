@@ -18,14 +18,19 @@ from tests.registry.made import a_tool
 
 from pegboard.assembly import (
     STEPS,
+    AssemblyStep,
     ModelToolList,
     SelectionLimits,
-    Step,
     ToolModes,
     ToolRequest,
     ToolSelector,
     run_steps,
 )
+from pegboard.assembly.categories import filter_categories
+from pegboard.assembly.connectors import add_connectors
+from pegboard.assembly.discover import discover
+from pegboard.assembly.mcp_servers import add_mcp_servers
+from pegboard.assembly.skills_and_delegation import add_skills_and_delegation
 from pegboard.core.principal import LOCAL
 from pegboard.registry.toolset import Toolset
 
@@ -38,9 +43,13 @@ BASE = ["find_tools", "call_tool"]
 
 
 def test_the_order_of_the_steps() -> None:
-    assert [step.name for step in STEPS] == [
-        "discover", "categories", "connectors", "mcp", "skills and delegation",
-    ]  # fmt: skip
+    assert [(step.name, step.wrap) for step in STEPS] == [
+        ("discover", discover),
+        ("categories", filter_categories),
+        ("connectors", add_connectors),
+        ("mcp", add_mcp_servers),
+        ("skills and delegation", add_skills_and_delegation),
+    ]
 
 
 @pytest.mark.parametrize(
@@ -126,7 +135,9 @@ def test_a_step_that_fails_is_reported_and_grants_nothing(
         raise RuntimeError("no names")
 
     steps = tuple(
-        Step(name=step.name, wrap=fail, families=step.families) if "conn" in step.name else step
+        AssemblyStep(name=step.name, wrap=fail, families=step.families)
+        if "conn" in step.name
+        else step
         for step in STEPS
     )
     with caplog.at_level(logging.WARNING, "pegboard.assembly"):
@@ -135,7 +146,7 @@ def test_a_step_that_fails_is_reported_and_grants_nothing(
         )
 
     assert reached(toolset) == OWN | MCP
-    assert toolset.missing == {"connectors": "this step of assembly failed (RuntimeError)"}
+    assert toolset.missing == {"connectors": "this step of assembly failed, and the log says why"}
     assert "the step 'connectors' failed" in caplog.text
 
 

@@ -8,7 +8,7 @@ from tests.assembly.made import deny
 from tests.assembly.systems import CRM, disclose, of_source, route, systems
 
 from pegboard import ToolRegistry
-from pegboard.assembly import unwrap_call
+from pegboard.assembly.inner_calls import unwrap_call
 from pegboard.core.model_messages import ToolCall
 from pegboard.errors import InvalidRequest
 from pegboard.registry.toolset import Reply

@@ -8,6 +8,7 @@ from typing import Any
 from tests.assembly.made import names_of
 from tests.assembly.systems import systems
 from tests.features.conversations.made import ask, text_of
+from tests.registry.made import a_tool
 from tests.sources.skills.made import open_in, write_skill
 
 from pegboard.core.model_messages import ModelRequest, ModelUsage, SystemMessage
@@ -39,11 +40,15 @@ async def a_board(
             "Find the customer first.",
             front="description: How to bill.\nallowed-tools: crm__find_* clock",
         )
-    (folder / "board.yaml").write_text(text)
     model = ScriptedModel(*turns)
     tools = [tool for tool in systems() if tool.spec.source != "skills"]
-    async with Pegboard(folder / "board.yaml", model=model, tools=tools, **known) as board:
+    async with Pegboard(write_board(folder, text), model=model, tools=tools, **known) as board:
         yield board, model
+
+
+def write_board(folder: Path, text: str) -> Path:
+    (folder / "board.yaml").write_text(text)
+    return folder / "board.yaml"
 
 
 def call(name: str, /, **arguments: Any) -> Turn:
@@ -249,6 +254,23 @@ async def test_an_agent_of_a_program_reads_skills_and_lists_its_tools_whole(tmp_
     assert names_of(model.requests[0].tools) == [
         *systems().exclude("skills__*").names(), "read_skill",
     ]  # fmt: skip
+
+
+async def test_a_large_result_of_a_delegate_is_named_by_its_handle(tmp_path: Path) -> None:
+    board_text = "agents: [{name: writer, tools: [flood]}]"
+    turns = [
+        call("call_agent", agent_id="writer", task="work"),
+        call("flood"),
+        Turn(text="It is stored."),
+        Turn(text="Done.", expects=("Results that it stored", "300000 bytes of flood")),
+    ]
+    flood = a_tool("flood", answer="x" * 300_000)
+    async with Pegboard(
+        write_board(tmp_path, board_text), model=ScriptedModel(*turns), tools=[flood]
+    ) as board:
+        events, _ = await ask(board, "hello")
+
+    assert text_of(events) == "Done."
 
 
 async def test_the_work_of_a_delegate_is_not_repeated_after_a_restart(tmp_path: Path) -> None:

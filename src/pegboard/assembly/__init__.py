@@ -2,7 +2,7 @@
 
 from pegboard.assembly.inner_calls import unwrap_call
 from pegboard.assembly.meta_tools import FIND_TOOLS, RESERVED_NAMES, find_tools
-from pegboard.assembly.resolve_tools import STEPS, Step, resolve_tools, run_steps
+from pegboard.assembly.resolve_tools import STEPS, AssemblyStep, resolve_tools, run_steps
 from pegboard.assembly.skills_and_delegation import CALL_AGENT, READ_SKILL
 from pegboard.assembly.tool_families import may_use
 from pegboard.assembly.tool_request import SkillMode, ToolMode, ToolModes, ToolRequest
@@ -14,10 +14,10 @@ __all__ = [
     "READ_SKILL",
     "RESERVED_NAMES",
     "STEPS",
+    "AssemblyStep",
     "ModelToolList",
     "SelectionLimits",
     "SkillMode",
-    "Step",
     "ToolMode",
     "ToolModes",
     "ToolRequest",

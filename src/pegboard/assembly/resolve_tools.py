@@ -11,7 +11,7 @@ from pegboard.assembly.mcp_servers import add_mcp_servers
 from pegboard.assembly.skills_and_delegation import add_skills_and_delegation
 from pegboard.assembly.tool_families import Family, family_of
 from pegboard.assembly.tool_request import ToolRequest
-from pegboard.concurrency.log_once import log_once
+from pegboard.concurrency.log_and_continue import log_and_continue
 from pegboard.registry import ToolRegistry
 from pegboard.registry.toolset import Toolset
 
@@ -19,7 +19,7 @@ _LOG = logging.getLogger("pegboard.assembly")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Step:
+class AssemblyStep:
     """One step of assembly.
 
     Attributes:
@@ -34,18 +34,20 @@ class Step:
 
 STEPS = (
     # first: what there is for models; all other steps narrow it, or describe how it is reached
-    Step(
+    AssemblyStep(
         name="discover",
         wrap=discover,
         families=frozenset({"own", "connector", "database", "mcp", "skill", "agent"}),
     ),
     # before the families that no category filters
-    Step(name="categories", wrap=filter_categories, families=frozenset({"own"})),
+    AssemblyStep(name="categories", wrap=filter_categories, families=frozenset({"own"})),
     # after the list of the agent, since a meta-tool names what is left
-    Step(name="connectors", wrap=add_connectors, families=frozenset({"connector", "database"})),
-    Step(name="mcp", wrap=add_mcp_servers, families=frozenset({"mcp"})),
+    AssemblyStep(
+        name="connectors", wrap=add_connectors, families=frozenset({"connector", "database"})
+    ),
+    AssemblyStep(name="mcp", wrap=add_mcp_servers, families=frozenset({"mcp"})),
     # last of those that reach: skills and agents are no inner tools, and are listed in any case
-    Step(
+    AssemblyStep(
         name="skills and delegation",
         wrap=add_skills_and_delegation,
         families=frozenset({"skill"}),
@@ -68,16 +70,17 @@ def resolve_tools(registry: ToolRegistry, request: ToolRequest) -> Toolset:
     return run_steps(Toolset(registry=registry, listed=()), request)
 
 
-def run_steps(toolset: Toolset, request: ToolRequest, steps: tuple[Step, ...] = STEPS) -> Toolset:
+def run_steps(
+    toolset: Toolset, request: ToolRequest, steps: tuple[AssemblyStep, ...] = STEPS
+) -> Toolset:
     """The same for a toolset that is narrowed already."""
     for step in steps:
-        try:
+        with log_and_continue(_LOG, f"assembly: the step '{step.name}' failed"):
             toolset = step.wrap(toolset, request)
-        except Exception as error:  # noqa: BLE001 - reported in the result and in the log
-            log_once(_LOG, f"assembly: the step '{step.name}' failed", error)
-            toolset = _leave_out(toolset, step.families).add_missing(
-                step.name, f"this step of assembly failed ({type(error).__name__})"
-            )
+            continue
+        toolset = _leave_out(toolset, step.families).add_missing(
+            step.name, "this step of assembly failed, and the log says why"
+        )
     return toolset
 
 

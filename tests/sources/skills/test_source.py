@@ -16,6 +16,7 @@ from pegboard.errors import SourceUnavailable, ToolFailed
 from pegboard.sources.skills import KIND
 from pegboard.sources.skills.config import SkillsConfig
 from pegboard.sources.skills.source import SkillsSource
+from pegboard.sources.skills.tools import BrokenSkill
 from pegboard.testing import SourceContract
 
 SKILLS = ROOT / "examples" / "specialists" / "skills"
@@ -88,6 +89,8 @@ async def test_a_broken_skill_says_why_and_leaves_the_others(tmp_path: Path) -> 
 
     bad, good = await open_in(tmp_path, "s").tools()
 
+    assert isinstance(bad, BrokenSkill)
+    assert skill_of(bad) is None
     assert bad.spec.unavailable.startswith("bad/SKILL.md:")
     assert good.spec.unavailable == ""
 
