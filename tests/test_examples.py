@@ -43,6 +43,12 @@ SAID = {
         "error half failed tool_failed",
         'pegboard_calls_total{source="",status="completed",tool="half"} 1.0',
     ],
+    "specialists.py": [
+        "call_agent: completed, Dear Ada, the lamp is refunded.\n",
+        "an agent's shop__count_orders: completed, Ada has 12 orders\n",
+        "the skill 'refunds' in force allows shop__find_order, shop__refund\n",
+        "shop__refund: completed, refunded order 7\nDone: 40 euros, and Ada has a letter.\n",
+    ],
 }
 """What each program prints, among other things."""
 BESIDE_A_SERVER = "call_over_http.py"

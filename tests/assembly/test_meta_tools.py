@@ -3,8 +3,10 @@
 import pytest
 from msgspec import json
 from tests.assembly.made import a_selector, deny, many_tools
+from tests.assembly.systems import route
 
-from pegboard.assembly import find_tools, unwrap_call
+from pegboard.assembly import find_tools
+from pegboard.assembly.inner_calls import unwrap_call
 from pegboard.core.model_messages import ToolCall
 from pegboard.core.principal import LOCAL
 from pegboard.errors import InvalidRequest
@@ -26,9 +28,11 @@ def a_call(arguments: str, name: str = "call_tool") -> ToolCall:
     ],
 )
 def test_call_tool_is_the_inner_call(arguments: str, expected: str) -> None:
-    inner = unwrap_call(a_call(arguments))
+    inner = route(a_toolset(), "call_tool", arguments)
 
+    assert isinstance(inner, ToolCall)
     assert (inner.id, inner.name, inner.arguments) == ("c1", "add", expected)
+    assert unwrap_call(a_call(arguments)) == inner
 
 
 def test_another_call_is_left_as_it_is() -> None:
@@ -40,7 +44,7 @@ def test_another_call_is_left_as_it_is() -> None:
 @pytest.mark.parametrize("arguments", ["{", "{}", "[]", '{"name": 1}', '{"name": "a", "b": 1}'])
 def test_a_call_that_names_no_tool_is_refused_with_what_it_takes(arguments: str) -> None:
     with pytest.raises(InvalidRequest, match="call_tool takes 'name'"):
-        unwrap_call(a_call(arguments))
+        route(a_toolset(), "call_tool", arguments)
 
 
 def a_toolset() -> Toolset:

@@ -46,6 +46,18 @@ describe("the answers of a conversation", () => {
     expect((waiting.parts[0] as CallPart).state).toBe("waiting");
   });
 
+  test("the calls of an agent that was called are not those of its caller", () => {
+    const answer = fold(
+      sent("tool_started", { ...called, tool: "call_agent" }),
+      sent("tool_started", { ...called, parent: "t1-0" }),
+      sent("tool_finished", { ...called, parent: "t1-0", state: "completed", text: "done" }),
+    );
+    expect(answer.parts).toMatchObject([
+      { tool: "call_agent", state: "running" },
+      { tool: "shop__refund", state: "completed" },
+    ]);
+  });
+
   test("tries and progress of a call stand in its row until it has ended", () => {
     const retried = [
       sent("tool_started", called),

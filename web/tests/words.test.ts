@@ -9,7 +9,7 @@ import {
   makeScale,
   type Step,
 } from "../src/stream/steps";
-import { formatBytes, formatDuration, formatWhen, titleOf } from "../src/words/format";
+import { describeCall, formatBytes, formatDuration, formatWhen, titleOf } from "../src/words/format";
 
 test.each([
   [0.2, "under 1 ms"],
@@ -58,6 +58,13 @@ test("a wire name becomes words where there is no title", () => {
   expect(titleOf("shop__price_with_tax")).toBe("Price with tax");
   expect(titleOf("shop__refund", "shop__refund")).toBe("Refund");
   expect(titleOf("shop__refund", "Pay money back")).toBe("Pay money back");
+});
+
+test("a meta-tool says what it is for, and any other call its name", () => {
+  expect(describeCall("call_agent", "", { agent_id: "writer" })).toBe("Ask the agent writer");
+  expect(describeCall("find_tools", "", { query: "refund" })).toBe("Find tools: refund");
+  expect(describeCall("find_tools", "", "{")).toBe("Find tools");
+  expect(describeCall("shop__refund", "Pay money back", {})).toBe("Pay money back");
 });
 
 test("a peg that stands for several shows the worst", () => {

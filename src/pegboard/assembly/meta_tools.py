@@ -1,7 +1,8 @@
 """The meta-tools `find_tools` and `call_tool`: how a model reaches tools that are not listed."""
 
 from collections.abc import Iterable, Mapping
-from typing import Any
+from functools import partial
+from typing import Any, cast
 
 from msgspec import Struct, ValidationError, convert, json, structs
 
@@ -9,16 +10,20 @@ from pegboard.core.model_messages import ModelTool, ToolCall
 from pegboard.core.principal import Principal
 from pegboard.core.tool import Tool
 from pegboard.errors import InvalidRequest
-from pegboard.registry.toolset import Toolset, render_tool
+from pegboard.registry.toolset import MetaTool, Reply, Routed, Toolset, render_tool
 from pegboard.schemas.strict_json import decode
 
 FIND_TOOLS = "find_tools"
 CALL_TOOL = "call_tool"
+RESERVED_NAMES = frozenset(
+    {FIND_TOOLS, CALL_TOOL, "connector", "database", "mcp", "read_skill", "call_agent"}
+)
+"""The names of all meta-tools; a tool of such a name is not shown to models."""
 _DEFAULT_LIMIT = 6
 _MAX_LIMIT = 20
 _MAX_QUERY = 1_000
 
-META_TOOLS = (
+_RENDERED = (
     ModelTool(
         name=FIND_TOOLS,
         description=(
@@ -61,7 +66,6 @@ META_TOOLS = (
         },
     ),
 )
-"""As a model is shown them."""
 
 
 class _FindArguments(Struct, frozen=True, forbid_unknown_fields=True):
@@ -74,14 +78,12 @@ class _CallArguments(Struct, frozen=True, forbid_unknown_fields=True):
     arguments: Any = {}
 
 
-def unwrap_call(call: ToolCall) -> ToolCall:
-    """The inner call of `call_tool`, under the same id; any other call as it is.
+def _route_call(_toolset: Toolset, call: ToolCall, _principal: Principal) -> Routed:
+    """The inner call of `call_tool`, under the same id.
 
     Raises:
         InvalidRequest: It names no tool, or its arguments are no object.
     """
-    if call.name != CALL_TOOL:
-        return call
     try:
         found = convert(decode(call.arguments or "{}"), _CallArguments)
     except ValueError as error:
@@ -92,6 +94,10 @@ def unwrap_call(call: ToolCall) -> ToolCall:
     # models often write the inner arguments as text
     text = arguments if isinstance(arguments, str) else json.encode(arguments or {}).decode()
     return structs.replace(call, name=found.name, arguments=text or "{}")
+
+
+def _route_find(toolset: Toolset, call: ToolCall, principal: Principal) -> Routed:
+    return Reply(find_tools(toolset, _read_object(call), principal))
 
 
 def find_tools(toolset: Toolset, arguments: Mapping[str, Any], principal: Principal) -> str:
@@ -116,6 +122,16 @@ def find_tools(toolset: Toolset, arguments: Mapping[str, Any], principal: Princi
     return describe_tools(found)
 
 
+def _read_object(call: ToolCall) -> Mapping[str, Any]:
+    try:
+        arguments = decode(call.arguments or "{}")
+    except ValueError as error:
+        raise InvalidRequest(f"The arguments of '{call.name}' are no JSON: {error}.") from error
+    if not isinstance(arguments, dict):
+        raise InvalidRequest(f"The arguments of '{call.name}' are a JSON object with their names.")
+    return cast("dict[str, Any]", arguments)
+
+
 def describe_tools(tools: Iterable[Tool]) -> str:
     """Tools as text for a model: one JSON object a line, with name, description and parameters."""
     return "\n".join(json.encode(_describe(tool)).decode() for tool in tools)
@@ -123,3 +139,14 @@ def describe_tools(tools: Iterable[Tool]) -> str:
 
 def _describe(tool: Tool) -> dict[str, Any]:
     return structs.asdict(render_tool(tool))
+
+
+def _get(rendered: ModelTool) -> ModelTool:
+    return rendered
+
+
+META_TOOLS = tuple(
+    MetaTool(name=rendered.name, render=partial(_get, rendered), route=route)
+    for rendered, route in zip(_RENDERED, (_route_find, _route_call), strict=True)
+)
+"""Those that reach every inner tool."""

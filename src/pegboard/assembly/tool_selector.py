@@ -1,25 +1,25 @@
 """`ToolSelector`: which tools a model is shown for one message, and what stays as it was."""
 
 import logging
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import islice
 
 from msgspec import Struct, json, structs
 
-from pegboard.assembly.meta_tools import META_TOOLS, describe_tools
+from pegboard.assembly.meta_tools import META_TOOLS, RESERVED_NAMES, describe_tools
 from pegboard.concurrency.log_and_continue import log_and_continue
 from pegboard.core.model_messages import ModelTool
 from pegboard.core.principal import Principal
 from pegboard.core.tool import Tool
 from pegboard.core.wire_names import is_glob
-from pegboard.registry.toolset import Toolset, render_tool
+from pegboard.registry.toolset import MetaTool, Toolset, render_tool
 
 _LOG = logging.getLogger("pegboard.assembly")
 _MOST = 128
 """Tools that a model is shown at most; providers refuse more."""
 _BYTES_PER_TOKEN = 4
-_META_NAMES = frozenset(tool.name for tool in META_TOOLS)
+_MOST_OF_A_TEXT = 300
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -45,12 +45,15 @@ class ModelToolList(Struct, frozen=True, kw_only=True, omit_defaults=True):
     Attributes:
         basis: What it was made for: the agent, and the start of the conversation that it is shown.
         tools: The list, as it was rendered.
-        appended: The names of tools that messages have described since.
+        reached: What the descriptions of its meta-tools name, as `connector:shop`.
+        appended: The names of tools, and of what meta-tools reach, that messages have described
+            since.
         note: The message that describes tools for this question; empty for none.
     """
 
     basis: str = ""
     tools: tuple[ModelTool, ...] = ()
+    reached: tuple[str, ...] = ()
     appended: tuple[str, ...] = ()
     note: str = ""
 
@@ -85,26 +88,55 @@ class ToolSelector:
         self._goes_on = goes_on
 
     def select(self, question: str) -> ModelToolList:
-        """What the model is shown for a question."""
+        """What the model is shown for a question: the steps `select` and `disclose`."""
         chosen, is_whole = self._choose(question)
         kept = self._kept
         if kept is None or kept.basis != self._basis or self._has_withdrawn(kept):
-            tools = tuple(map(render_tool, chosen))
-            meta = () if is_whole and not self._goes_on else META_TOOLS
-            return ModelToolList(basis=self._basis, tools=(*tools, *meta))
+            return self._make_list(chosen, is_whole=is_whole)
         known = {tool.name for tool in kept.tools} | set(kept.appended)
         new = [tool for tool in chosen if tool.spec.name not in known]
-        names = tuple(tool.spec.name for tool in new)
-        return structs.replace(kept, appended=(*kept.appended, *names), note=_write_note(new))
+        entries = self._find_new_entries(kept)
+        names = [*(tool.spec.name for tool in new), *entries]
+        note = _write_note(new, entries)
+        return structs.replace(kept, appended=(*kept.appended, *names), note=note)
 
     def assemble(self, shown: ModelToolList) -> Toolset:
         """The tools of a request with this list, without what was withdrawn since."""
         listed = tuple(self._find_listed(shown))
-        names = {tool.spec.name for tool in listed} | _META_NAMES
-        rendered = tuple(tool for tool in shown.tools if tool.name in names)
-        return self._toolset.replace(
-            listed=listed, rendered=rendered, has_meta_tools=len(rendered) > len(listed)
+        wanted = {tool.name for tool in shown.tools}
+        meta_tools = tuple(
+            item for item in (*self._toolset.meta_tools, *META_TOOLS) if item.name in wanted
         )
+        names = {tool.spec.name for tool in listed} | {item.name for item in meta_tools}
+        rendered = tuple(tool for tool in shown.tools if tool.name in names)
+        return self._toolset.replace(listed=listed, rendered=rendered, meta_tools=meta_tools)
+
+    def _make_list(self, chosen: Sequence[Tool], *, is_whole: bool) -> ModelToolList:
+        """A list with the meta-tools that reach what is not listed, and those always listed."""
+        names = frozenset(tool.spec.name for tool in chosen)
+        own = [
+            item
+            for item in self._toolset.meta_tools
+            if item.is_always_listed or (not is_whole and item.reaches_beyond(names))
+        ]
+        added = own if is_whole and not self._goes_on else [*own, *META_TOOLS]
+        return ModelToolList(
+            basis=self._basis,
+            tools=(*map(render_tool, chosen), *(item.render() for item in added)),
+            reached=tuple(key for item in own for key in _name_entries(item)),
+        )
+
+    def _find_new_entries(self, kept: ModelToolList) -> dict[str, str]:
+        """What the meta-tools of a list reach since it was made, with a line for each."""
+        shown, known = {tool.name for tool in kept.tools}, {*kept.reached, *kept.appended}
+        found: dict[str, str] = {}
+        for item in self._toolset.meta_tools:
+            if item.name not in shown or known.issuperset(_name_entries(item)):
+                continue
+            for name, text in item.describe().items():
+                if (key := f"{item.name}:{name}") not in known:
+                    found[key] = f"- {item.name}: {name}: {text[:_MOST_OF_A_TEXT]}"
+        return found
 
     def _choose(self, question: str) -> tuple[Sequence[Tool], bool]:
         """The tools for a question, and whether these are all; none with a reserved name."""
@@ -116,7 +148,7 @@ class ToolSelector:
         with log_and_continue(_LOG, "assembly: the tools for a question are not selected"):
             chosen = self._toolset.search(question, limit=limits.select, principal=self._principal)
             by_name = {tool.spec.name: tool for tool in (*always, *chosen)}
-            return [by_name[name] for name in by_name if name not in _META_NAMES], False
+            return [by_name[name] for name in by_name if name not in RESERVED_NAMES], False
         every = list(islice(self._visible(), _MOST + 1))
         return (every, True) if self._fits(every) else (always, False)
 
@@ -125,7 +157,8 @@ class ToolSelector:
         return (
             tool
             for tool in registry
-            if tool.spec.name not in _META_NAMES
+            if tool.spec.name not in RESERVED_NAMES
+            and toolset.is_inner(tool)
             and toolset.is_reachable(tool)
             and registry.may_see(tool, self._principal)
         )
@@ -139,13 +172,16 @@ class ToolSelector:
                     yield tool
 
     def _has_withdrawn(self, kept: ModelToolList) -> bool:
-        count = sum(1 for tool in kept.tools if tool.name not in _META_NAMES)
+        entries = {key for item in self._toolset.meta_tools for key in _name_entries(item)}
+        if not entries.issuperset(kept.reached):
+            return True
+        count = sum(1 for tool in kept.tools if tool.name not in RESERVED_NAMES)
         return count != sum(1 for _ in self._find_listed(kept))
 
     def _find_listed(self, shown: ModelToolList) -> Iterator[Tool]:
         toolset = self._toolset
         for rendered in shown.tools:
-            tool = None if rendered.name in _META_NAMES else toolset.find(rendered.name)
+            tool = None if rendered.name in RESERVED_NAMES else toolset.find(rendered.name)
             if tool is not None and toolset.registry.may_see(tool, self._principal):
                 yield tool
 
@@ -158,8 +194,14 @@ class ToolSelector:
         return size / _BYTES_PER_TOKEN <= self._limits.window / 4
 
 
-def _write_note(tools: Iterable[Tool]) -> str:
-    text = describe_tools(tools)
-    if not text:
-        return ""
-    return f"(More tools that may help, to be called by call_tool:)\n{text}"
+def _name_entries(item: MetaTool) -> Iterator[str]:
+    return (f"{item.name}:{name}" for name in item.entries)
+
+
+def _write_note(tools: Iterable[Tool], entries: Mapping[str, str]) -> str:
+    parts: list[str] = []
+    if text := describe_tools(tools):
+        parts.append(f"(More tools that may help, to be called by call_tool:)\n{text}")
+    if entries:
+        parts.append("\n".join(["(New, to be reached by:)", *entries.values()]))
+    return "\n\n".join(parts)

@@ -23,6 +23,7 @@ OUTPUT_SCHEMA: Mapping[str, Any] = {
         "context": {"type": "object"},
         "tools": {"type": "object"},
         "finish": {"type": "string"},
+        "artifacts": {"type": "array", "items": {"type": "object"}},
     },
     "required": ["text", "messages"],
 }

@@ -159,6 +159,11 @@ class NameIndex:
                 index.put(name, tool)
         return index
 
+    @property
+    def revision(self) -> int:
+        """Grows with each change."""
+        return self._version
+
     def names(self) -> tuple[str, ...]:
         """All wire names in the order of registration."""
         return tuple(self._tools)

@@ -214,6 +214,11 @@ class ToolRegistry:
         """The names that a glob as `crm__*` matches, in the order of registration."""
         return self._catalogue.match(pattern)
 
+    @property
+    def revision(self) -> int:
+        """Grows with each change of the tools."""
+        return self._catalogue.revision
+
     def __iter__(self) -> Iterator[Tool]:
         return iter(self._catalogue)
 

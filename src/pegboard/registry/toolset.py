@@ -6,8 +6,10 @@ from dataclasses import replace as replace_fields
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
+from msgspec import Struct
+
 from pegboard.core.context import Arguments, ToolContext
-from pegboard.core.model_messages import ModelTool
+from pegboard.core.model_messages import ModelTool, ToolCall
 from pegboard.core.principal import Principal
 from pegboard.core.provider_schema import provider_schema
 from pegboard.core.result import ToolResult
@@ -18,6 +20,52 @@ from pegboard.registry.search import ToolQuery
 
 if TYPE_CHECKING:
     from pegboard.execution import CallEnvironment
+
+
+class Reply(Struct, frozen=True):
+    """The answer of a meta-tool that calls nothing."""
+
+    text: str
+
+
+class Delegation(Struct, frozen=True):
+    """A task for another agent."""
+
+    agent: str
+    task: str
+
+
+Routed = ToolCall | Reply | Delegation
+"""Where the call of a meta-tool leads; a `ToolCall` is the call of the inner tool."""
+Route = Callable[["Toolset", ToolCall, Principal], Routed]
+"""Reads the call of a meta-tool. Raises `InvalidRequest` where its arguments do not fit."""
+
+
+def _none(_shown: frozenset[str]) -> bool:
+    return False
+
+
+@dataclass(frozen=True, kw_only=True)
+class MetaTool:
+    """A tool that leads to others, and is none of the registry.
+
+    Attributes:
+        render: Makes what a model is shown.
+        route: Where a call of it leads.
+        entries: The names of what it reaches; their withdrawal changes the list of a conversation.
+        describe: Makes a text for each of them.
+        is_always_listed: Whether it is listed wherever it has entries, as those that lead to
+            something else than inner tools.
+        reaches_beyond: Whether it reaches a tool that is not among the listed ones, by name.
+    """
+
+    name: str
+    render: Callable[[], ModelTool]
+    route: Route
+    entries: tuple[str, ...] = ()
+    describe: Callable[[], Mapping[str, str]] = dict[str, str]
+    is_always_listed: bool = False
+    reaches_beyond: Callable[[frozenset[str]], bool] = _none
 
 
 def _every(_tool: Tool) -> bool:
@@ -36,18 +84,23 @@ class Toolset:
         registry: Where the tools are.
         listed: The tools that a model is shown, in the order in which it sees them.
         reaches: Whether a tool that is not listed can be called all the same.
+        is_inner: Whether a reachable tool may be listed and found; others are reached by a
+            meta-tool of their own.
         missing: Why a tool or source that belongs here is missing, by name.
         rendered: What a model is shown, where that is more than the listed tools or was rendered
             before; None to render the listed tools.
-        has_meta_tools: Whether `rendered` has the meta-tools `find_tools` and `call_tool`.
+        meta_tools: Those that `rendered` has; before a list is made, those that may join it.
+        instructions: What the system prompt of a model says beside its own, as inline skills.
     """
 
     registry: ToolRegistry
     listed: tuple[Tool, ...]
     reaches: Callable[[Tool], bool] = _every
+    is_inner: Callable[[Tool], bool] = _every
     missing: Mapping[str, str] = field(default_factory=dict[str, str])
     rendered: tuple[ModelTool, ...] | None = None
-    has_meta_tools: bool = False
+    meta_tools: tuple[MetaTool, ...] = ()
+    instructions: str = ""
 
     @property
     def environment(self) -> "CallEnvironment":
@@ -60,6 +113,23 @@ class Toolset:
         if self.rendered is not None:
             return self.rendered
         return tuple(render_tool(tool) for tool in self.listed)
+
+    def find_meta_tool(self, name: str) -> MetaTool | None:
+        """The meta-tool of a name, if a model is shown it here; None otherwise."""
+        return next((item for item in self.meta_tools if item.name == name), None)
+
+    def add_missing(self, name: str, reason: str) -> "Toolset":
+        """A copy that gives the reason why a tool, a source or a step is missing."""
+        return self.replace(missing={**self.missing, name: reason})
+
+    def narrow(self, reaches: Callable[[Tool], bool]) -> "Toolset":
+        """A copy that reaches only those of its tools that also fit here."""
+        before = self.reaches
+
+        def both(tool: Tool) -> bool:
+            return before(tool) and reaches(tool)
+
+        return self.replace(reaches=both)
 
     def replace(self, **changes: Any) -> "Toolset":
         """A copy with some fields replaced."""
@@ -79,7 +149,11 @@ class Toolset:
     def search(self, query: str, *, limit: int, principal: Principal) -> list[Tool]:
         """The tools that fit best, of those that are reachable here and that the caller may see."""
         wanted = ToolQuery(query=query, limit=limit)
-        return self.registry.search(wanted, principal=principal, keep=self.is_reachable)
+
+        def keep(tool: Tool) -> bool:
+            return self.is_inner(tool) and self.is_reachable(tool)
+
+        return self.registry.search(wanted, principal=principal, keep=keep)
 
     def nearest(self, name: str, principal: Principal) -> tuple[str, ...]:
         """At most three similar names of reachable tools that this caller may see."""

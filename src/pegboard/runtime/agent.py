@@ -3,6 +3,7 @@
 import asyncio
 from collections.abc import AsyncGenerator, Callable, Iterable, Mapping, Sequence
 from contextlib import AsyncExitStack, aclosing
+from dataclasses import replace
 from typing import Any, Literal, get_args
 
 from msgspec import to_builtins
@@ -34,15 +35,13 @@ from pegboard.graphs.runner import new_run_id
 from pegboard.registry.sync_bridge import LOOP_THREAD
 from pegboard.registry.toolset import Toolset
 from pegboard.runtime.agent_result import AgentEvent, AgentResult, read_result
-from pegboard.runtime.agent_tools import AgentTools
+from pegboard.runtime.agent_tools import MOST_LISTED, AgentTools
 from pegboard.runtime.named_model import open_model
 
 Decision = Literal["approve", "deny"]
 Tools = Any
 """Functions, tools and sources, or one `Toolset` or `ToolRegistry`."""
 _ENGINES = get_args(Engine)
-_MOST_LISTED = 128
-"""Tools that a model is shown at most; of more, a few are chosen."""
 _PARAMS = {"type": "object", "properties": {"message": {"type": "string"}}}
 
 
@@ -191,7 +190,8 @@ class Agent:
             read_message(item) if isinstance(item, Mapping) else item for item in messages or ()
         )
 
-        is_large = len(toolset) > _MOST_LISTED
+        is_large = len(toolset) > MOST_LISTED
+        selects = is_large or (toolset.rendered is None and bool(toolset.meta_tools))
         if is_large:
             await toolset.registry.prepare_search()
 
@@ -199,7 +199,7 @@ class Agent:
             return AgentSetup(
                 model=model,
                 toolset=toolset,
-                selector=_select_from(toolset, ctx.principal, model) if is_large else None,
+                selector=_select_from(toolset, ctx.principal, model) if selects else None,
                 instructions=self._instructions,
                 history=before,
                 limits=self._limits,
@@ -214,11 +214,14 @@ class Agent:
 
 
 def _select_from(toolset: Toolset, principal: Principal, model: ChatModel) -> ToolSelector:
-    """Shows a model the few tools that fit the message; it reaches the others by meta-tools."""
+    """Shows a model all tools, of too many those that fit the message; and the meta-tools."""
+    limits = SelectionLimits(window=model.context_window)
+    if len(toolset) <= MOST_LISTED:
+        limits = replace(limits, list_all=MOST_LISTED)
     return ToolSelector(
         toolset.replace(listed=(), reaches=toolset.is_reachable),
         principal=principal,
-        limits=SelectionLimits(window=model.context_window),
+        limits=limits,
     )
 
 

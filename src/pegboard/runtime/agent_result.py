@@ -1,7 +1,6 @@
 """What an agent has done: its answer, its calls, and the conversation to go on with."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Any, cast
 
@@ -17,7 +16,6 @@ from pegboard.core.model_messages import (
     read_message,
 )
 from pegboard.core.run import NodeRun, PendingStep, RunResult
-from pegboard.errors import InvalidRequest
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -123,9 +121,7 @@ def _find_calls(messages: Sequence[Message]) -> Iterator[AgentCall]:
         if not isinstance(message, AssistantMessage):
             continue
         for call in message.calls:
-            result, inner = results.get(call.id), call
-            with suppress(InvalidRequest):
-                inner = unwrap_call(call)
+            result, inner = results.get(call.id), unwrap_call(call)
             yield AgentCall(
                 id=call.id,
                 tool=inner.name,

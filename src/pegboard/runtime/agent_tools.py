@@ -6,6 +6,7 @@ from typing import Any, cast
 from typing_extensions import TypeIs
 
 from pegboard.access import Policy
+from pegboard.assembly import ToolRequest, resolve_tools
 from pegboard.core.ports.source import Source
 from pegboard.core.principal import Principal
 from pegboard.core.tool import Tool
@@ -14,6 +15,9 @@ from pegboard.execution import CallEnvironment
 from pegboard.registry import ToolRegistry
 from pegboard.registry.toolset import Toolset
 from pegboard.tools import as_tool
+
+MOST_LISTED = 128
+"""Tools that a model is shown at most; of more, a few are chosen."""
 
 
 class AgentTools:
@@ -55,10 +59,16 @@ class AgentTools:
         registry = self._registry if self._view is None else self._view
         if registry is None:
             registry = await self._list_sources()
-        listed, last = tuple(registry.visible_to_models(principal)), self._last
+        made = resolve_tools(registry, ToolRequest(principal=principal))
+        visible = registry.visible_to_models(principal)
+        listed, last = tuple(filter(made.is_inner, visible)), self._last
+        if any(item.is_always_listed for item in made.meta_tools):
+            return made.replace(listed=listed)
         if last is not None and last.registry is registry and last.listed == listed:
             return last  # it never changes, and has its tools rendered
-        self._last = made = Toolset(registry=registry, listed=listed)
+        if len(listed) <= MOST_LISTED:
+            made = made.replace(meta_tools=())  # which would lead to nothing else
+        self._last = made = made.replace(listed=listed)
         return made
 
     async def _list_sources(self) -> ToolRegistry:

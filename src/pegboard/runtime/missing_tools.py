@@ -36,6 +36,14 @@ class MissingTools:
             return ""
         return f"its source '{state.name}' {state.describe()}"
 
+    def list_failed(self) -> dict[str, str]:
+        """Why sources have no tools on the board, by their names."""
+        return {
+            name: f"the source {state.describe()}"
+            for name, state in list(self._states.items())
+            if state.status == "failed"
+        }
+
     def coming(self, name: str) -> asyncio.Event | None:
         """The event set once the source of a name has answered; None on other loops."""
         state = self._state(name)

@@ -149,6 +149,7 @@ async def open_board(
                 settings=settings,
                 always_listed=lambda: current.loaded.board.always_listed,
                 subagents=subagents,
+                failed_sources=missing.list_failed,
             ),
         )
         start_retention(settings, storage, kit, stack, folders=folders)

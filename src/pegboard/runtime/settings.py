@@ -244,6 +244,28 @@ class Settings(BaseModel):
             "and `call_tool`.",
         ),
     ] = 6
+    connector_tool_mode: Annotated[
+        Literal["progressive", "direct"],
+        Field(
+            description="How models reach the tools of APIs that are not listed: by the meta-tool "
+            "`connector`, or `direct`, as all others."
+        ),
+    ] = "progressive"
+    database_tool_mode: Annotated[
+        Literal["progressive", "direct"],
+        Field(description="The same for databases, by the meta-tool `database`."),
+    ] = "progressive"
+    mcp_tool_mode: Annotated[
+        Literal["progressive", "direct"],
+        Field(description="The same for MCP servers, by the meta-tool `mcp`."),
+    ] = "progressive"
+    skill_tool_mode: Annotated[
+        Literal["progressive", "direct", "inline"],
+        Field(
+            description="How models read skills: by `read_skill`, `direct` by a tool for each, or "
+            "`inline`: their texts stand in the system prompt."
+        ),
+    ] = "progressive"
     keep_conversations_days: Annotated[
         float,
         Field(

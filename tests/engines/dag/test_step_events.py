@@ -32,6 +32,20 @@ STEP = {"round": 2, "step_id": "look_up"}
             ("tool_started", {"tool": "t", **STEP}),
         ),
         ("agent/round2", "node_changed", {"state": "in_progress"}, None),
+        (
+            "agent/t1-0/delegate",
+            "text_delta",
+            {"text": "x"},
+            ("delegate_text", {"text": "x", "parent": "t1-0"}),
+        ),
+        (
+            "agent/round2/look_up/t1-0/delegate/t2-1",
+            "tool_started",
+            {"tool": "t"},
+            ("tool_started", {"tool": "t", "parent": "t1-0", **STEP}),
+        ),
+        ("agent/t1-0/delegate", "step", {"turn": 1}, None),
+        ("agent/t1-0/delegate", "node_changed", {"state": "failed"}, None),
     ],
 )
 def test_events_of_steps_are_told_apart(

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from pegboard.errors import ConfigError
-from pegboard.runtime.board_file.agents import AgentEntry, AgentLimitsEntry
+from pegboard.runtime.board_file.agents import AgentEntry, AgentLimitsEntry, ToolModesEntry
 from pegboard.runtime.board_file.load import parse_board
 
 FULL = """
@@ -15,6 +15,10 @@ agents:
     instructions: You work for a shop.
     model: openai:gpt-5.2
     tools: ["shop__*", calculator]
+    tool_categories: [time]
+    connector_ids: [crm, "s*"]
+    tool_modes: {connector: direct}
+    model_config: {skill_tool_mode: inline}
     engine: react
     limits: {turns: 5, calls: 9, tokens: 1000, cost: 0.5}
     temperature: 0
@@ -31,6 +35,9 @@ def test_every_key_of_an_agent_is_read() -> None:
         instructions="You work for a shop.",
         model="openai:gpt-5.2",
         tools=("shop__*", "calculator"),
+        tool_categories=("time",),
+        connector_ids=("crm", "s*"),
+        tool_modes=ToolModesEntry(connector="direct", skill="inline"),
         engine="react",
         limits=AgentLimitsEntry(turns=5, calls=9, tokens=1000, cost=0.5),
         temperature=0,

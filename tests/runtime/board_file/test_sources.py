@@ -18,6 +18,19 @@ def test_the_entries_of_a_board_are_checked() -> None:
     ]
 
 
+def test_the_skills_of_a_board_are_a_source() -> None:
+    [state] = check_sources(parse_board("skills: [house]", {}, path=PATH))
+
+    assert (state.name, state.kind) == ("skills", "skills")
+
+
+def test_no_other_source_has_the_name_of_the_skills() -> None:
+    text = "sources: [{kind: builtin, name: skills}]\nskills: [house]"
+
+    with pytest.raises(ConfigError, match=r"board.yaml:2: the name 'skills' is already used"):
+        check_sources(parse_board(text, {}, path=PATH))
+
+
 def test_a_source_that_is_not_enabled_is_left_out() -> None:
     loaded = parse_board("sources: [{kind: builtin, enabled: false}]", {}, path=PATH)
 

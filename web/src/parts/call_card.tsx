@@ -2,7 +2,7 @@ import { ChevronRight } from "lucide-react";
 import { memo, useEffect, useState } from "react";
 import type { CallPart } from "../stream/answers";
 import { reasonOf } from "../words/errors";
-import { formatDuration, titleOf } from "../words/format";
+import { describeCall, formatDuration } from "../words/format";
 import { messages } from "../words/messages";
 import { Json, layOut } from "./json";
 import { classOf, type Mark, MarkIcon, markOf } from "./marks";
@@ -32,7 +32,7 @@ export const CallCard = memo(function CallCard({ call, title }: CallCardProps) {
           <MarkIcon mark={mark} plain />
         </span>
         <span className="sr">{word}: </span>
-        <span className="what">{titleOf(call.tool, title)}</span>
+        <span className="what">{describeCall(call.tool, title, call.arguments)}</span>
         <span className="mono cut">{call.tool}</span>
         <CallTime call={call} mark={mark} />
         <ChevronRight className="i s chev" aria-hidden="true" />

@@ -210,7 +210,8 @@ function addCall(answer: Answer, data: Record<string, unknown>, at: number): voi
 }
 
 function callKey(data: Record<string, unknown>): string {
-  return `c${text(data.step_id)}${number(data.turn)}-${text(data.call)}`;
+  // Agents that were called begin their turns at 1 too: `parent` tells them apart.
+  return `c${text(data.step_id)}${text(data.parent)}/${number(data.turn)}-${text(data.call)}`;
 }
 
 function changeCall(

@@ -74,3 +74,12 @@ export function titleOf(name: string, title = ""): string {
   const words = own.replaceAll(/[_-]+/g, " ").trim();
   return words.charAt(0).toUpperCase() + words.slice(1);
 }
+
+/** What a call does, in words; a meta-tool names what it is for, or the agent that it asks. */
+export function describeCall(tool: string, title: string, given: unknown): string {
+  const values = typeof given === "object" && given !== null ? given : {};
+  const value = (name: string) => String((values as Record<string, unknown>)[name] ?? "");
+  if (tool === "call_agent" && value("agent_id")) return `Ask the agent ${value("agent_id")}`;
+  if (tool === "find_tools" && value("query")) return `Find tools: ${value("query")}`;
+  return titleOf(tool, title);
+}

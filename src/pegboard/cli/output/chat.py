@@ -45,16 +45,18 @@ class AnswerPrinter:
             case "plan":
                 self._note(f"plan: {'; '.join(str(step['title']) for step in data['steps'])}")
             case "tool_started":
-                self._note(f"* {data['tool']} {_shorten(data.get('arguments'))}")
+                self._note(f"{_indent(data)}* {data['tool']} {_shorten(data.get('arguments'))}")
             case "tool_progress" if "attempt" in data:
                 self._note(
                     f"  try {data['attempt']} of {data['max_attempts']} in "
                     f"{float(data['delay']):.0f} s, after: {data['error_code']}"
                 )
             case "tool_finished":
-                self._note(f"  {_ending(data)}")
+                self._note(f"{_indent(data)}  {_ending(data)}")
             case "message_queued":
                 self._note("waiting for the answer in progress")
+            case "tools_missing":
+                self._note("\n".join(f"missing: {k}: {v}" for k, v in data["missing"].items()))
             case "error":
                 self._note(f"error: {data.get('detail', '')}")
             case "done":
@@ -96,6 +98,11 @@ def ask_for_scope(scopes: "Sequence[Scope]") -> "Scope | None":
         answer = typer.prompt(f"Approve? ({words}, n = no)", "n", show_default=False, err=True)
         if answer.lower() in {*offered, "n"}:
             return offered.get(answer.lower())
+
+
+def _indent(data: Mapping[str, Any]) -> str:
+    """Calls of an agent that was called stand below it."""
+    return "  " if "parent" in data else ""
 
 
 def _ending(data: Mapping[str, Any]) -> str:

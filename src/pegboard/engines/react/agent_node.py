@@ -1,6 +1,6 @@
 """The node kind `agent`: a model that calls tools until it can answer."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from typing import Any
 
@@ -29,6 +29,7 @@ from pegboard.engines.agent_output import OUTPUT_SCHEMA, end_run
 from pegboard.engines.answer_schema import MAX_REPAIRS, AnswerSchema, format_problems
 from pegboard.engines.react.completion_check import describe_gap, find_gap
 from pegboard.engines.react.model_turn import ModelTurn, TurnRecord, read_turn
+from pegboard.engines.react.skills_in_force import SkillsInForce
 from pegboard.engines.react.tool_calls import Repetition, as_message, refuse_call, run_calls
 from pegboard.engines.shared_goal import AgentUsage, SharedGoal
 from pegboard.errors import InvalidRequest, LimitReached, ToolArgumentError, Unavailable
@@ -43,9 +44,10 @@ class AgentNode:
     Its input is `message` (text), and `messages` (an earlier conversation, as from `to_dict`). Its
     output is `text`, the answer; `messages`, what this run adds to the conversation behind the
     message; `usage`, `calls` and `turns`; `received`, the ids of messages that reached it while it
-    worked; `finish`, why the answer ended where the model did not end it (as `length`); `context`
-    and `tools`, the `ContextState` and the `ModelToolList` with which the conversation goes on. A
-    run that failed or was cancelled has what there was so far.
+    worked; `artifacts`, the large results that it stored; `finish`, why the answer ended where the
+    model did not end it (as `length`); `context` and `tools`, the `ContextState` and the
+    `ModelToolList` with which the conversation goes on. A run that failed or was cancelled has what
+    there was so far.
 
     Args:
         prepare: Makes the setup of an agent, at each attempt.
@@ -104,7 +106,8 @@ def read_question(context: NodeContext, setup: AgentSetup) -> list[Message]:
     given = context.arguments()
     earlier = map(read_message, given.get("messages") or ())
     form = "" if setup.answer is None else setup.answer.describe()
-    system = [SystemMessage(text=text) for text in (setup.instructions, form) if text]
+    texts = (setup.instructions, setup.toolset.instructions, form)
+    system = [SystemMessage(text=text) for text in texts if text]
     return [*system, *setup.history, *earlier, UserMessage(text=str(given["message"]))]
 
 
@@ -113,8 +116,14 @@ async def select_tools(context: NodeContext, setup: AgentSetup) -> AgentSetup:
     selector = setup.selector
     if selector is None:
         return setup
-    question = str(context.arguments()["message"])
-    made = await context.compute_once("tools", lambda: to_builtins(selector.select(question)))
+    question, missing = str(context.arguments()["message"]), dict(setup.toolset.missing)
+
+    def select() -> Any:
+        if missing:
+            context.emit("tools_missing", {"missing": missing})
+        return to_builtins(selector.select(question))
+
+    made = await context.compute_once("tools", select)
     shown = convert(made, ModelToolList)
     return replace(setup, selector=None, toolset=selector.assemble(shown), shown=shown)
 
@@ -145,6 +154,8 @@ class _Loop:
         self._repairs = 0
         self._has_sent_on = False
         self._repetition = Repetition()
+        self._skills = SkillsInForce()
+        self._artifacts: list[dict[str, Any]] = []
         self._guard = setup.guard(context.principal, question=len(messages) - 1)
 
     async def run(self) -> NodeRun:
@@ -264,11 +275,30 @@ class _Loop:
         if (goal := self._setup.goal) is not None:
             goal.note(self._context.step, self._measure_usage())
         most = self._guard.limit_results([*self._before, *self._new], len(calls))
-        runs = await run_calls(self._context, self._setup, calls, turn=turn, max_result_bytes=most)
+        runs = await run_calls(
+            self._context,
+            self._setup,
+            calls,
+            turn=turn,
+            max_result_bytes=most,
+            refuse=self._skills.refuse,
+        )
         for call, run in zip(calls, runs, strict=True):
+            self._skills.note(run, self._setup.toolset)
+            self._note_output(run)
             told = as_message(call, run)
             note = self._repetition.note(call, told.text)
             self._new.append(structs.replace(told, text=f"{told.text}{note}"))
+
+    def _note_output(self, run: NodeRun) -> None:
+        """Note the results that a call has stored, and what an agent has used that was called."""
+        output: Mapping[str, Any] = run.output or {}
+        if "handle" in output:
+            stored = {"handle": output["handle"], "total_bytes": output["total_bytes"]}
+            self._artifacts.append({"tool": run.tool, **stored})
+        self._artifacts += output.get("artifacts") or ()
+        if "usage" in output and self._setup.goal is None:  # a goal knows of all its agents
+            self._usage += convert(output["usage"], ModelUsage)
 
     def _is_stuck(self) -> bool:
         last = next((m for m in reversed(self._new) if isinstance(m, AssistantMessage)), None)
@@ -288,7 +318,10 @@ class _Loop:
             received=self._taken,
             context=self._guard.state,
             shown=self._setup.shown,
-            more={"turns": self._turns},
+            more={
+                "turns": self._turns,
+                **({"artifacts": self._artifacts} if self._artifacts else {}),
+            },
             **known,
         )
 

@@ -1,12 +1,12 @@
 """The calls of one turn: parts of the agent's node, each a durable step with events of its own."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from typing import Any, cast
 
 from msgspec import structs
 
-from pegboard.assembly import FIND_TOOLS, find_tools, unwrap_call
+from pegboard.assembly import CALL_AGENT, FIND_TOOLS
 from pegboard.core.context import ToolContext
 from pegboard.core.graph import NodeState
 from pegboard.core.model_messages import ToolCall, ToolMessage
@@ -14,13 +14,14 @@ from pegboard.core.result import ToolResult
 from pegboard.core.run import NodeRun
 from pegboard.engines.agent import AgentSetup
 from pegboard.engines.react.bounded_host import BoundedHost
-from pegboard.errors import InvalidRequest
+from pegboard.engines.react.delegation import delegate
+from pegboard.errors import AccessDenied, InvalidRequest, PegboardError
 from pegboard.graphs.call_progress import CallProgress
 from pegboard.graphs.engine.node_results import as_failed, from_tool_result
 from pegboard.graphs.kinds.tool import call_tool
 from pegboard.graphs.node_kind import NodeContext, Part
 from pegboard.graphs.tool_host import find_tool
-from pegboard.registry.toolset import Toolset
+from pegboard.registry.toolset import Delegation, Reply, Routed, Toolset
 from pegboard.schemas.strict_json import decode
 
 _SHOWN = 2_000
@@ -28,6 +29,11 @@ _SHOWN = 2_000
 _MAX_ERROR = 4_000
 """Characters of the error of a call that the model is shown."""
 _MAX_REPEATS = 3
+Refuse = Callable[[str, Toolset], str]
+
+
+def _allow(_name: str, _toolset: Toolset) -> str:
+    return ""
 
 
 class Repetition:
@@ -62,6 +68,7 @@ async def run_calls(
     *,
     turn: int,
     max_result_bytes: int | None = None,
+    refuse: Refuse = _allow,
 ) -> list[NodeRun]:
     """Make the calls of a turn, at once or one by one; how each ended, in their order.
 
@@ -71,9 +78,10 @@ async def run_calls(
         calls: What to call.
         turn: The number of the turn.
         max_result_bytes: Bytes of each result that the model is shown; None for the board's limit.
+        refuse: Why a tool may not be called now, by name; empty when it may.
     """
     parts: dict[str, Part] = {
-        f"t{turn}-{index}": partial(_run_call, setup.toolset, call, turn, max_result_bytes)
+        f"t{turn}-{index}": partial(_run_call, setup.toolset, call, turn, max_result_bytes, refuse)
         for index, call in enumerate(calls)
     }
     if setup.concurrent_tool_calls:
@@ -109,19 +117,26 @@ async def _run_call(
     call: ToolCall,
     turn: int,
     max_result_bytes: int | None,
+    refuse: Refuse,
     context: NodeContext,
 ) -> NodeRun:
     report = partial(_report, context, call, turn)
     try:
-        if toolset.has_meta_tools:
-            call = unwrap_call(call)
-            report = partial(_report, context, call, turn)
-        if call.name == FIND_TOOLS and toolset.has_meta_tools:
-            work = partial(_find_tools, context, toolset, _read_arguments(call), report)
+        routed = await _route(context, toolset, call)
+        if isinstance(routed, Reply):
+            work = partial(_reply, context, call, routed, report)
             return await context.run_once(work, acts=False)
-    except InvalidRequest as error:
+        if isinstance(routed, ToolCall):
+            call = routed
+            report = partial(_report, context, call, turn)
+        name = CALL_AGENT if isinstance(routed, Delegation) else call.name
+        if reason := refuse(name, toolset):
+            raise AccessDenied(name, reason)
+    except PegboardError as error:
         failed = as_failed(context.step, error, tool=call.name)
         return await context.run_once(partial(_fail, failed, report), acts=False)
+    if isinstance(routed, Delegation):
+        return await _delegate(context, call, routed, report)
     if _is_unknown(call.name, toolset):
         work = partial(_call_unknown, context, toolset, call, report)
         return await context.run_once(work, acts=False)
@@ -150,21 +165,45 @@ async def _run_call(
         progress.close()
 
 
-async def _find_tools(
-    context: NodeContext, toolset: Toolset, arguments: Mapping[str, Any], report: Any, _key: str
-) -> NodeRun:
-    report(NodeRun(id=context.step, state=NodeState.IN_PROGRESS, tool=FIND_TOOLS))
-    try:
+async def _route(context: NodeContext, toolset: Toolset, call: ToolCall) -> Routed:
+    """Where a call leads: that of a meta-tool to the inner call, any other to itself."""
+    meta_tool = toolset.find_meta_tool(call.name)
+    if meta_tool is None:
+        return call
+    if call.name == FIND_TOOLS:
         await toolset.registry.prepare_search()
-        text = find_tools(toolset, arguments, context.principal)
-    except InvalidRequest as error:
-        run = as_failed(context.step, error, tool=FIND_TOOLS)
-    else:
-        run = NodeRun(
-            id=context.step, state=NodeState.COMPLETED, tool=FIND_TOOLS, output={"text": text}
-        )
+    return meta_tool.route(toolset, call, context.principal)
+
+
+async def _reply(
+    context: NodeContext, call: ToolCall, reply: Reply, report: Any, _key: str
+) -> NodeRun:
+    report(NodeRun(id=context.step, state=NodeState.IN_PROGRESS, tool=call.name))
+    run = NodeRun(
+        id=context.step, state=NodeState.COMPLETED, tool=call.name, output={"text": reply.text}
+    )
     report(run)
     return run
+
+
+async def _delegate(
+    context: NodeContext, call: ToolCall, delegation: Delegation, report: Any
+) -> NodeRun:
+    """Let another agent do a task; its start and its end are reported once over all attempts."""
+
+    def start() -> bool:
+        report(NodeRun(id=context.step, state=NodeState.IN_PROGRESS, tool=call.name))
+        return True
+
+    async def end(_key: str) -> NodeRun:
+        report(run)
+        return run
+
+    await context.compute_once("started", start)
+    run = structs.replace(await delegate(context, delegation), tool=call.name)
+    if run.state not in {NodeState.COMPLETED, NodeState.FAILED}:
+        return run
+    return await context.run_once(end, label="ended", acts=False)
 
 
 def _is_unknown(name: str, toolset: Toolset) -> bool:

@@ -15,7 +15,8 @@ class AgentAnswer(BaseModel):
     model: Annotated[str, Field(description="`provider:name`; empty for the board's model.")]
     engine: str
     tools: Annotated[
-        list[str] | None, Field(description="Names and globs; null for all tools of the board.")
+        list[str] | None,
+        Field(description="Names and globs; null for what categories and connectors leave."),
     ]
     tool_count: Annotated[int, Field(description="Tools that you and the agent may use now.")]
     missing: Annotated[

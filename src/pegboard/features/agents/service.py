@@ -1,9 +1,10 @@
 """The `Agents` service: the agents of a board, and the tools that each may use."""
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
-from typing import Any
+from dataclasses import dataclass, field, replace
+from typing import Any, cast
 
+from pegboard.assembly import ToolModes, ToolRequest, may_use, resolve_tools
 from pegboard.core.principal import Principal
 from pegboard.core.suggestions import did_you_mean
 from pegboard.core.tool import Tool, is_for_models
@@ -25,7 +26,10 @@ class AgentProfile:
     Attributes:
         instructions: The system prompt; empty for that of the generic assistant. Leaves by no door.
         model: `provider:name`; empty for the model of the board.
-        tools: Names and globs of its tools; None for all of the board.
+        tools: Names and globs of its only tools; None for those that the following leave.
+        tool_categories: Of its built-in tools, functions and scripts; empty for all.
+        connector_ids: Names and globs of its APIs and databases.
+        tool_modes: How its model reaches what is not listed, where that differs from the board.
         temperature: None for the provider's default.
         completion_check: Whether the model is sent on, once, from an answer that is none.
         always_listed: Names and globs of tools that the model is always shown.
@@ -36,6 +40,9 @@ class AgentProfile:
     instructions: str = ""
     model: str = ""
     tools: tuple[str, ...] | None = None
+    tool_categories: tuple[str, ...] = ()
+    connector_ids: tuple[str, ...] = ()
+    tool_modes: Mapping[str, str] = field(default_factory=dict[str, str])
     engine: Engine = "react"
     limits: AgentLimits = field(default_factory=AgentLimits)
     temperature: float | None = None
@@ -136,7 +143,12 @@ class Agents:
         """The tools of an agent that a caller may see now."""
         registry = self._registry
         if profile.tools is None:
-            return AgentToolSelection(tools=tuple(registry.visible_to_models(principal)))
+            toolset = resolve_tools(registry, self.make_request(profile, principal=principal))
+            found = (tool for tool in registry if toolset.is_inner(tool))
+            return AgentToolSelection(
+                tools=tuple(tool for tool in found if may_use(toolset, principal, tool)),
+                missing=toolset.missing,
+            )
         chosen: dict[str, Tool] = {}
         missing: dict[str, str] = {}
         unknown: dict[str, str] = {}
@@ -164,6 +176,44 @@ class Agents:
             elif tool.spec.unavailable:
                 missing[wanted] = tool.spec.unavailable
         return AgentToolSelection(tools=tuple(chosen.values()), missing=missing, unknown=unknown)
+
+    def make_request(
+        self,
+        profile: AgentProfile,
+        *,
+        principal: Principal,
+        modes: ToolModes | None = None,
+        selection: AgentToolSelection | None = None,
+    ) -> ToolRequest:
+        """What the tools of an agent are put together from.
+
+        Args:
+            profile: The agent; one without a name is the generic assistant.
+            principal: The caller.
+            modes: Those of the board, which the agent may change; None for the defaults.
+            selection: The tools that the agent lists.
+        """
+        names = None
+        if profile.tools is not None and selection is not None:
+            names = frozenset(tool.spec.name for tool in selection.tools)
+        return ToolRequest(
+            principal=principal,
+            agent=profile.name,
+            tools=names,
+            categories=profile.tool_categories,
+            connector_ids=profile.connector_ids,
+            modes=replace(modes or ToolModes(), **cast("dict[str, Any]", profile.tool_modes)),
+            delegates={} if profile.name else self.find_delegates(principal=principal),
+            missing={} if selection is None else selection.missing,
+        )
+
+    def find_delegates(self, *, principal: Principal) -> dict[str, str]:
+        """The agents that another one may call for this caller, with their descriptions."""
+        return {
+            profile.name: profile.description
+            for profile in self._profiles()
+            if profile.tools is None or not self.select_tools(profile, principal=principal).problem
+        }
 
     def _note_missing(
         self,

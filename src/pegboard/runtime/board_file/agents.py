@@ -1,12 +1,13 @@
 """The `agents:` section of a board file."""
 
-from collections.abc import Sequence
-from typing import Annotated, Literal
+from collections.abc import Mapping, Sequence
+from typing import Annotated, Any, Literal, cast
 
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, model_validator
 
 _STRICT = ConfigDict(frozen=True, extra="forbid")
 _AUTO = "auto"
+_ALIASED = {"skill_tool_mode"}
 
 
 def _check_name(name: str) -> str:
@@ -30,6 +31,32 @@ class AgentLimitsEntry(BaseModel):
     ] = None
     seconds: Annotated[
         float | None, Field(gt=0, description="From its start, waits for people included.")
+    ] = None
+
+
+class ToolModesEntry(BaseModel):
+    """How the model of an agent reaches what it is not shown; None for the setting of the board."""
+
+    model_config = _STRICT
+
+    connector: Annotated[
+        Literal["progressive", "direct"] | None,
+        Field(description="APIs: by the meta-tool `connector`, or as all other tools."),
+    ] = None
+    database: Annotated[
+        Literal["progressive", "direct"] | None,
+        Field(description="Databases: by the meta-tool `database`, or as all other tools."),
+    ] = None
+    mcp: Annotated[
+        Literal["progressive", "direct"] | None,
+        Field(description="MCP servers: by the meta-tool `mcp`, or as all other tools."),
+    ] = None
+    skill: Annotated[
+        Literal["progressive", "direct", "inline"] | None,
+        Field(
+            description="Skills: by `read_skill`, by a tool for each, or in the system prompt; "
+            "`model_config: {skill_tool_mode: ...}` means the same."
+        ),
     ] = None
 
 
@@ -60,10 +87,28 @@ class AgentEntry(BaseModel):
     tools: Annotated[
         tuple[str, ...] | None,
         Field(
-            description="Names and globs of the tools that it may use; by default all of the "
-            "board. A name that no tool has makes the agent unavailable."
+            description="Names and globs of the only tools that it may use; by default those of "
+            "its `tool_categories` and `connector_ids`, and all MCP servers. A name that no tool "
+            "has makes the agent unavailable."
         ),
     ] = None
+    tool_categories: Annotated[
+        tuple[str, ...],
+        Field(
+            description="Categories of the built-in tools, functions, scripts and LangChain tools "
+            "that it may use; by default all. They do not count where it has `tools`."
+        ),
+    ] = ()
+    connector_ids: Annotated[
+        tuple[str, ...],
+        Field(
+            description="Names and globs of the APIs and databases that it may use; by default "
+            'none, `["*"]` for all. They do not count where it has `tools`.'
+        ),
+    ] = ()
+    tool_modes: Annotated[
+        ToolModesEntry, Field(description="How its model reaches what it is not shown.")
+    ] = ToolModesEntry()
     always_listed: Annotated[
         tuple[str, ...],
         Field(
@@ -95,6 +140,20 @@ class AgentEntry(BaseModel):
             "change failed. Judged by rules, without asking a model."
         ),
     ] = True
+
+    @model_validator(mode="before")
+    @classmethod
+    def _read_model_config(cls, data: Any) -> Any:
+        """Accept `model_config.skill_tool_mode`, whose name pydantic keeps for itself."""
+        given = dict(cast("Mapping[str, Any]", data)) if isinstance(data, Mapping) else {}
+        if "model_config" not in given:
+            return cast("Any", data)
+        alias = given.pop("model_config")
+        if not isinstance(alias, Mapping) or set(cast("Mapping[str, Any]", alias)) != _ALIASED:
+            raise ValueError("model_config has 'skill_tool_mode' alone; write tool_modes")
+        modes = dict(given.get("tool_modes") or {})
+        modes.setdefault("skill", cast("Mapping[str, Any]", alias)["skill_tool_mode"])
+        return {**given, "tool_modes": modes}
 
 
 def _check_unique(entries: Sequence[AgentEntry]) -> Sequence[AgentEntry]:

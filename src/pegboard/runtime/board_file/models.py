@@ -1,6 +1,7 @@
 """The models of `board.yaml`."""
 
 from enum import Enum
+from pathlib import Path
 from typing import Annotated, Any, Literal, TypeVar
 
 from pydantic import (
@@ -303,6 +304,13 @@ class Board(BaseModel):
 
     sources: Annotated[tuple[SourceEntry, ...], Field(description="Where tools come from.")] = ()
     tools: Annotated[tuple[ToolEntry, ...], Field(description="Tools registered by hand.")] = ()
+    skills: Annotated[
+        tuple[Path, ...],
+        Field(
+            description="Folders of skills, or folders that contain them: the source `skills` of "
+            "that kind."
+        ),
+    ] = ()
     agents: Annotated[
         AgentEntries, Field(description="Agents that people and programs can choose.")
     ] = ()

@@ -13,6 +13,8 @@ from pegboard.runtime.board_file.models import SourceEntry
 from pegboard.runtime.plugins import load_kind
 from pegboard.runtime.sources.state import Opener, SourceState
 
+_SKILLS = "skills"
+
 
 def check_sources(loaded: LoadedBoard) -> list[SourceState]:
     """Check the sources of a board file and their configurations.
@@ -48,10 +50,25 @@ def check_sources(loaded: LoadedBoard) -> list[SourceState]:
                 )
             else:
                 states[state.name] = state
+    if loaded.board.skills and _SKILLS in states:
+        faults.append(
+            f"{loaded.where(('skills',))}: the name '{_SKILLS}' is already used by a source; give "
+            "that one another 'name'"
+        )
+    elif loaded.board.skills:
+        states[_SKILLS] = _skills_state(loaded)
     faults += _unknown_pins(loaded, states)
     if faults:
         raise ConfigError("\n".join(faults))
     return list(states.values())
+
+
+def _skills_state(loaded: LoadedBoard) -> SourceState:
+    """The source that the `skills:` section stands for."""
+    kind = load_kind(_SKILLS)
+    config = kind.config.model_validate({"paths": loaded.board.skills})
+    opener = Opener(kind=kind, config=config)
+    return SourceState(name=_SKILLS, kind=_SKILLS, title=kind.title, opener=opener)
 
 
 def _unknown_pins(loaded: LoadedBoard, states: Collection[str]) -> list[str]:

@@ -1,21 +1,21 @@
 """The node kinds of a board's graphs, and what its agents work with."""
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from pegboard.core.principal import Principal
-from pegboard.core.tool import is_for_models
 from pegboard.core.wire_names import is_glob
 from pegboard.errors import ConversationNotFound
 from pegboard.registry import ToolRegistry
-from pegboard.registry.toolset import Toolset
 from pegboard.runtime.board_file.agents import AgentEntry
 from pegboard.runtime.settings import Settings
 from pegboard.runtime.wiring.models import BoardModels
 from pegboard.runtime.wiring.subagents import BoardSubagents
 
 if TYPE_CHECKING:
+    from pegboard.assembly import ToolModes
     from pegboard.engines import AgentConfig, AgentSetup
     from pegboard.features.agents import AgentProfile, Agents
     from pegboard.graphs import NodeKind
@@ -45,6 +45,7 @@ def create_node_kinds(
     settings: Settings,
     always_listed: Callable[[], tuple[str, ...]],
     subagents: BoardSubagents,
+    failed_sources: Callable[[], Mapping[str, str]],
 ) -> "Mapping[str, NodeKind]":
     """The one table of node kinds, for the runner, the checker and the planner.
 
@@ -56,8 +57,9 @@ def create_node_kinds(
         settings: How many tools a model is shown.
         always_listed: Names and globs of tools that it is always shown, in the board file in force.
         subagents: Runs agents that are tools.
+        failed_sources: Why sources have no tools, by name; operators are told.
     """
-    from pegboard.assembly import ModelToolList, SelectionLimits, ToolSelector
+    from pegboard.assembly import ModelToolList, SelectionLimits, ToolSelector, resolve_tools
     from pegboard.core.model_messages import ModelSettings
     from pegboard.engines import AgentNode, AgentSetup, ContextState, GoalNode
     from pegboard.engines.agent import INSTRUCTIONS
@@ -72,17 +74,13 @@ def create_node_kinds(
             else ConversationHistory()
         )
         profile, selection = await agents.require(config.agent, principal=principal)
-        names = frozenset(tool.spec.name for tool in selection.tools)
-        toolset = Toolset(
-            registry=registry,
-            listed=(),
-            reaches=(
-                is_for_models
-                if profile.tools is None
-                else lambda tool: tool.spec.name in names and is_for_models(tool)
-            ),
-            missing=selection.missing,
+        request = agents.make_request(
+            profile, principal=principal, modes=_read_modes(settings), selection=selection
         )
+        if request.tools is None and principal.is_operator:
+            failed = {name: why for name, why in failed_sources().items() if request.binds(name)}
+            request = replace(request, missing={**failed, **request.missing})
+        toolset = resolve_tools(registry, request)
         chosen = models.choices.resolve_name(config.model)  # any graph may name one
         model = await models.get(chosen or profile.model)
         last = await _read_last_output(storage, history.run_id)
@@ -149,6 +147,17 @@ def _read_part(output: Any, name: str, type_: type[Part]) -> Part | None:
         return None
 
 
+def _read_modes(settings: Settings) -> "ToolModes":
+    from pegboard.assembly import ToolModes
+
+    return ToolModes(
+        connector=settings.connector_tool_mode,
+        database=settings.database_tool_mode,
+        mcp=settings.mcp_tool_mode,
+        skill=settings.skill_tool_mode,
+    )
+
+
 def _list_named(profile: "AgentProfile") -> tuple[str, ...]:
     """The tools that an agent is always shown; those that its list names are among them."""
     named = [name for name in profile.tools or () if not is_glob(name)]
@@ -159,5 +168,9 @@ def _to_profile(entry: AgentEntry) -> "AgentProfile":
     from pegboard.engines import AgentLimits
     from pegboard.features.agents import AgentProfile
 
-    fields = entry.model_dump(exclude={"limits"})
-    return AgentProfile(**fields, limits=AgentLimits(**entry.limits.model_dump()))
+    fields = entry.model_dump(exclude={"limits", "tool_modes"})
+    return AgentProfile(
+        **fields,
+        tool_modes=entry.tool_modes.model_dump(exclude_none=True),
+        limits=AgentLimits(**entry.limits.model_dump()),
+    )

@@ -1,0 +1,74 @@
+"""The families of tools: each has a step of assembly, and those of systems a meta-tool."""
+
+from collections.abc import Iterator, Mapping
+from functools import partial
+from types import MappingProxyType
+from typing import Literal
+from weakref import WeakKeyDictionary
+
+from pegboard.core.principal import Principal
+from pegboard.core.skill import SKILLS
+from pegboard.core.tool import AGENT, Tool
+from pegboard.registry import ToolRegistry
+from pegboard.registry.toolset import Toolset
+
+Family = Literal["own", "connector", "database", "mcp", "skill", "agent"]
+"""`own`: built-in tools, and the operator's functions, scripts and LangChain tools."""
+
+_FAMILIES: Mapping[str, Family] = MappingProxyType(
+    {"openapi": "connector", "sql": "database", "mcp": "mcp", SKILLS: "skill", AGENT: "agent"}
+)
+Groups = Mapping[str, Mapping[str, Tool]]
+"""The tools of a family: by the name of their source, then by action."""
+
+_INDEXES: "WeakKeyDictionary[ToolRegistry, tuple[int, Mapping[Family, Groups]]]" = (
+    WeakKeyDictionary()
+)
+
+
+def family_of(tool: Tool) -> Family:
+    """The family of a tool; one that an operator registered by hand, without a source, is `own`."""
+    spec = tool.spec
+    family = _FAMILIES.get(spec.handler, "own")
+    return family if spec.source or family == "agent" else "own"
+
+
+def group_tools(registry: ToolRegistry, family: Family) -> Groups:
+    """The tools of a family; kept until the tools of the registry change."""
+    revision = registry.revision
+    known = _INDEXES.get(registry)
+    if known is None or known[0] != revision:
+        known = _INDEXES[registry] = (revision, _index(registry))
+    return known[1].get(family, {})
+
+
+def find_visible(
+    toolset: Toolset, principal: Principal, family: Family
+) -> dict[str, Mapping[str, Tool]]:
+    """The groups of a family of which a caller sees a tool here."""
+    groups = group_tools(toolset.registry, family)
+    sees = partial(may_use, toolset, principal)
+    return {name: tools for name, tools in groups.items() if any(map(sees, tools.values()))}
+
+
+def list_visible(
+    toolset: Toolset, principal: Principal, tools: Mapping[str, Tool]
+) -> Iterator[tuple[str, Tool]]:
+    """The tools of one group that a caller sees here, by action."""
+    return ((action, tool) for action, tool in tools.items() if may_use(toolset, principal, tool))
+
+
+def may_use(toolset: Toolset, principal: Principal, tool: Tool) -> bool:
+    """Whether a tool is reachable here, and the caller may see it."""
+    return toolset.is_reachable(tool) and toolset.registry.may_see(tool, principal)
+
+
+def _index(registry: ToolRegistry) -> Mapping[Family, Groups]:
+    found: dict[Family, dict[str, dict[str, Tool]]] = {}
+    for tool in registry:
+        family = family_of(tool)
+        if family in {"own", "agent"}:
+            continue
+        spec = tool.spec
+        found.setdefault(family, {}).setdefault(spec.source, {})[spec.action or spec.name] = tool
+    return found
