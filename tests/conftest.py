@@ -15,6 +15,7 @@ from typing import Any
 
 import pytest
 from hypothesis import HealthCheck, settings
+from tests.peers.mariadb import end_mariadb
 from tests.peers.postgres import end_postgres
 
 from pegboard.concurrency import log_once
@@ -101,6 +102,7 @@ def pytest_terminal_summary(terminalreporter: Any) -> None:
 def pytest_sessionfinish() -> None:
     """No test's time is taken for it."""
     end_postgres()
+    end_mariadb()
 
 
 @pytest.fixture

@@ -1,6 +1,7 @@
 """Calls of operations: what is sent, what comes back, and what is promised of it."""
 
 from typing import Any
+from urllib.parse import parse_qsl, urlsplit
 
 import pytest
 from tests.network.loopback import Received, always, reply
@@ -166,6 +167,96 @@ async def test_the_next_page_is_told_in_words() -> None:
 
     assert result.structured == [1]
     assert result.text == "[1]\n[There is more: call again with page=2.]"
+
+
+def _cursors(pages: int) -> Any:
+    """Answers with one item a page, and the cursor of the next."""
+
+    async def answer(received: Received, writer: Any) -> None:
+        number = int(dict(parse_qsl(urlsplit(received.path).query)).get("cursor", "1"))
+        following = {"next_cursor": str(number + 1)} if number < pages else {}
+        writer.write(json_reply({"items": [number], **following}))
+
+    return answer
+
+
+PAGED = {"parameters": [parameter("cursor"), parameter("q")]}
+
+
+async def test_a_call_goes_on_with_the_cursor_that_it_was_told() -> None:
+    async with bench(one(**PAGED), _cursors(2)) as api:
+        first = await api.call(q="x")
+        last = await api.call(q="x", cursor="2")
+
+    assert first.text.endswith("[There is more: call again with cursor=2.]")
+    assert last.structured == {"items": [2]}
+    assert "There is more" not in last.text
+
+
+async def test_a_call_reads_several_pages_as_one_list() -> None:
+    paging = {"paging": {"max_pages": 3}}
+    async with bench(one(**PAGED), _cursors(5), overrides={"op": paging}) as api:
+        single = await api.call(q="x")
+        several = await api.call(q="x", max_pages=3)
+        rest = await api.call(q="x", cursor="4", max_pages=3)
+        too_many = await api.call(max_pages=4)
+        paths = [received.path for received in api.server.requests]
+
+    assert single.structured["items"] == [1]
+    assert several.structured["items"] == [1, 2, 3]
+    assert several.text.endswith("[There is more: call again with cursor=4.]")
+    assert rest.structured == {"items": [4, 5]}
+    assert isinstance(too_many.error, ToolArgumentError)
+    cursors = [f"cursor={number}&q=x" for number in (2, 3, 4, 5)]
+    assert paths == [f"/things?{query}" for query in ("q=x", "q=x", *cursors)]
+
+
+async def test_a_projection_sees_the_items_of_all_pages() -> None:
+    paging = {"paging": {"max_pages": 3}, "projection": "items[-1]"}
+    async with bench(one(**PAGED), _cursors(3), overrides={"op": paging}) as api:
+        result = await api.call(max_pages=3)
+
+    assert result.unwrap() == 3
+
+
+async def test_pages_by_number_end_with_an_empty_one() -> None:
+    async def answer(received: Received, writer: Any) -> None:
+        number = int(dict(parse_qsl(urlsplit(received.path).query)).get("page", "1"))
+        writer.write(json_reply([number] if number < 3 else []))
+
+    paging = {"paging": {"style": "page", "argument": "page", "max_pages": 10}}
+    node = {"parameters": [parameter("page", schema={"type": "integer"})]}
+    async with bench(one(**node), answer, overrides={"op": paging}) as api:
+        result = await api.call(max_pages=10)
+        count = len(api.server.requests)
+
+    assert (result.structured, count) == ([1, 2], 3)
+    assert "There is more" not in result.text
+
+
+async def test_a_page_that_cannot_be_read_leaves_those_before_it() -> None:
+    answers = [json_reply({"items": [1], "next_cursor": "2"}), json_reply({}, status=503)]
+
+    async def answer(_: Received, writer: Any) -> None:
+        writer.write(answers.pop(0))
+
+    async with bench(one(**PAGED), answer, overrides={"op": {"paging": {"max_pages": 5}}}) as api:
+        result = await api.call(max_pages=5)
+
+    assert result.structured["items"] == [1]
+    assert "[Page 2 could not be read: " in result.text
+    assert result.text.endswith("[There is more: call again with cursor=2.]")
+
+
+async def test_a_next_page_elsewhere_gives_its_arguments_only() -> None:
+    link = {"Link": '<http://evil.test/steal?cursor=9>; rel="next"'}
+    answer = always(reply(b"[1]", headers={"Content-Type": "application/json"} | link))
+    async with bench(one(**PAGED), answer, overrides={"op": {"paging": {"max_pages": 2}}}) as api:
+        result = await api.call(max_pages=2)
+        paths = [received.path for received in api.server.requests]
+
+    assert result.structured == [1, 1]
+    assert paths == ["/things", "/things?cursor=9"]
 
 
 async def test_what_may_pass_is_tried_again_where_that_is_safe() -> None:

@@ -2,7 +2,7 @@
 
 import asyncio
 import time
-from collections.abc import AsyncGenerator, Callable
+from collections.abc import AsyncGenerator, Callable, Iterator
 from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
@@ -75,3 +75,17 @@ async def opened(url: str, *, base_dir: Path | None = None, **config: Any) -> As
         yield Asker(source, {tool.spec.action: tool for tool in await source.tools()})
     finally:
         await source.close()
+
+
+def opened_once(url: str, **config: Any) -> Iterator[Asker]:
+    """A source for many tests, each with a loop of its own."""
+
+    async def open_source() -> Asker:
+        source = await KIND.open(
+            "shop", SqlConfig.model_validate({"url": url, **config}), Services()
+        )
+        return Asker(source, {tool.spec.action: tool for tool in await source.tools()})
+
+    ask = asyncio.run(open_source())
+    yield ask
+    asyncio.run(ask.source.close())

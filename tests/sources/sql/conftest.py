@@ -5,9 +5,15 @@ import sqlite3
 import time
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
+from urllib.parse import parse_qs, urlsplit
 
+import duckdb
 import psycopg
+import pymysql
 import pytest
+from pymysql.constants import CLIENT
+from tests.peers.mariadb import started_mariadb
 from tests.peers.postgres import started_postgres
 from tests.sources.sql.attacks import SCHEMA, SECRET
 
@@ -50,6 +56,88 @@ def _fill(path: Path) -> None:
     connection = sqlite3.connect(path)
     connection.executescript(SCHEMA)
     connection.close()
+
+
+@pytest.fixture(scope="session")
+def mariadb_server() -> str:
+    """The URL of a MariaDB that listens on a socket file only, with `{}` for the database."""
+    return started_mariadb()
+
+
+@pytest.fixture(scope="session")
+def mariadb(mariadb_server: str) -> str:
+    """The URL of a MariaDB with something to hide; nobody writes to it."""
+    return mariadb_server.format(_filled(mariadb_server, "vault"))
+
+
+@pytest.fixture
+def mariadb_scratch(mariadb_server: str) -> str:
+    """The URL of a database that a test may write to."""
+    return mariadb_server.format(_filled(mariadb_server, "scratch"))
+
+
+def mysql_connection(url: str) -> "pymysql.Connection[Any]":
+    """A connection of the test's own."""
+    parts = urlsplit(url)
+    return pymysql.connect(
+        unix_socket=parse_qs(parts.query)["unix_socket"][0],
+        user="root",
+        database=parts.path.strip("/") or None,
+        autocommit=True,
+        client_flag=CLIENT.MULTI_STATEMENTS,
+    )
+
+
+def _filled(server: str, name: str) -> str:
+    with mysql_connection(server.format("")) as connection:
+        script = f"DROP DATABASE IF EXISTS {name}; CREATE DATABASE {name}; USE {name};"
+        script += SCHEMA.replace(" text", " varchar(100)") + _MORE_IN_MYSQL
+        with connection.cursor() as cursor:
+            cursor.execute(script)
+            while cursor.nextset():
+                pass
+    return name
+
+
+_MORE_IN_MYSQL = """
+CREATE FUNCTION tell() RETURNS varchar(100) READS SQL DATA RETURN (SELECT secret FROM employee);
+CREATE VIEW told AS SELECT tell() AS it;
+CREATE VIEW users AS SELECT User FROM mysql.user;
+CREATE TABLE kinds (id int PRIMARY KEY, price decimal(10, 2) COMMENT 'In euro', big bigint,
+  ratio double, seen timestamp NULL, plain datetime(3), day date, hour time, year year, data blob,
+  words text, flag bit(1), mood enum ('fine', 'bad')) COMMENT 'One of each';
+"""
+
+
+@pytest.fixture(scope="session")
+def duckdb_vault(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A DuckDB file with something to hide; nobody writes to it."""
+    path = tmp_path_factory.mktemp("duckdb") / "vault.duckdb"
+    with duckdb.connect(str(path)) as connection:
+        connection.execute(SCHEMA + _MORE_IN_DUCKDB)
+    return path
+
+
+@pytest.fixture
+def duckdb_scratch(duckdb_vault: Path, tmp_path: Path) -> Path:
+    """A copy that a test may write to."""
+    return Path(shutil.copy(duckdb_vault, tmp_path / "scratch.duckdb"))
+
+
+_MORE_IN_DUCKDB = """
+CREATE MACRO tell() AS (SELECT secret FROM employee LIMIT 1);
+CREATE MACRO tell_all() AS TABLE SELECT * FROM employee;
+CREATE VIEW told AS SELECT tell() AS it;
+CREATE SEQUENCE counter;
+CREATE SCHEMA music;
+CREATE TABLE music.song AS SELECT 1 AS id;
+CREATE TABLE kinds (id int PRIMARY KEY, huge hugeint, price decimal(10, 2), seen timestamptz,
+  plain timestamp, day date, hour time, span interval, data blob, code uuid,
+  pair struct(x int, y text), map map(text, int), list int[], mood enum ('fine', 'bad'),
+  flag boolean, ratio double, doc json);
+COMMENT ON TABLE kinds IS 'One of each';
+COMMENT ON COLUMN kinds.price IS 'In euro';
+"""
 
 
 @pytest.fixture(scope="session")

@@ -42,6 +42,32 @@ class TestPostgresqlSource(SourceContract):
         return await KIND.open("shop", config, Services())
 
 
+class TestMysqlSource(SourceContract):
+    kind: ClassVar[SourceKind] = KIND
+    least_tools: ClassVar[int] = 4
+
+    @pytest.fixture(autouse=True)
+    def _use(self, mariadb: str) -> None:
+        self.url = mariadb
+
+    async def open_source(self) -> Source:
+        config = SqlConfig.model_validate({"url": self.url, "allow_writes": True})
+        return await KIND.open("shop", config, Services())
+
+
+class TestDuckdbSource(SourceContract):
+    kind: ClassVar[SourceKind] = KIND
+    least_tools: ClassVar[int] = 4
+
+    @pytest.fixture(autouse=True)
+    def _use(self, duckdb_scratch: Path) -> None:
+        self.url = f"duckdb:///{duckdb_scratch}"
+
+    async def open_source(self) -> Source:
+        config = SqlConfig.model_validate({"url": self.url, "allow_writes": True})
+        return await KIND.open("shop", config, Services())
+
+
 @pytest.mark.parametrize(
     "hidden",
     [
@@ -75,24 +101,30 @@ async def test_a_closed_source_says_so(chinook: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("url", "missing"),
+    ("url", "missing", "line"),
     [
-        ("sqlite:///chinook.db", "sqlglot"),
-        ("postgresql://u@h/d", "sqlglot"),
-        ("postgresql://u@h/d", "psycopg"),
+        ("sqlite:///chinook.db", "sqlglot", "SQL databases need an extra: pip install '{sql}'"),
+        ("postgresql://u@h/d", "sqlglot", "SQL databases need an extra: pip install '{sql}'"),
+        ("postgresql://u@h/d", "psycopg", "SQL databases need an extra: pip install '{sql}'"),
+        ("mysql://u@h/d", "pymysql", "MySQL and MariaDB need an extra: pip install '{mysql}'"),
+        ("duckdb:///x.db", "duckdb", "DuckDB needs an extra: pip install '{duckdb}'"),
+        ("duckdb:///x.db", "pytz", "DuckDB needs an extra: pip install '{duckdb}'"),
+        ("duckdb:///x.db", "sqlglot", "DuckDB needs an extra: pip install '{duckdb}'"),
     ],
 )
 async def test_a_missing_driver_is_one_line_that_says_what_to_install(
-    monkeypatch: pytest.MonkeyPatch, url: str, missing: str
+    monkeypatch: pytest.MonkeyPatch, url: str, missing: str, line: str
 ) -> None:
     monkeypatch.setitem(sys.modules, missing, None)
-    monkeypatch.delitem(sys.modules, "pegboard.sources.sql.postgres", raising=False)
+    for driver in ("postgres", "mysql", "duckdb"):
+        monkeypatch.delitem(sys.modules, f"pegboard.sources.sql.{driver}", raising=False)
 
     with pytest.raises(SourceUnavailable) as refused:
         async with opened(url):
             pass
 
-    assert str(refused.value) == "SQL databases need an extra: pip install 'pegboard[sql]'"
+    extras = {name: f"pegboard[{name}]" for name in ("sql", "mysql", "duckdb")}
+    assert str(refused.value) == line.format(**extras)
 
 
 def test_naming_the_kind_loads_no_driver_and_no_parser() -> None:
@@ -104,7 +136,8 @@ def test_naming_the_kind_loads_no_driver_and_no_parser() -> None:
             "-c",
             (
                 "import sys, pegboard.sources.sql; "
-                "print([name for name in ('psycopg', 'sqlglot') if name in sys.modules])"
+                "drivers = {'psycopg', 'sqlglot', 'pymysql', 'duckdb'}; "
+                "print(sorted(drivers & sys.modules.keys()))"
             ),
         ],
         capture_output=True,

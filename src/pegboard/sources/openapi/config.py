@@ -49,6 +49,41 @@ class OperationFilter(BaseModel):
         return self
 
 
+class PagingOverride(BaseModel):
+    """How the pages of an operation follow each other."""
+
+    model_config = _MODEL
+    style: Annotated[
+        Literal["cursor", "page", "offset", "link"],
+        Field(
+            description="`cursor` and `link` (the header) come from the response; `page` counts "
+            "from 1, `offset` in items from 0"
+        ),
+    ] = "cursor"
+    argument: Annotated[str, Field(description="The argument that chooses the page")] = ""
+    next: Annotated[
+        str,
+        Field(
+            description="Dotted path in the response of the cursor or of the next page's URL; for "
+            "`page` and `offset`, of a value that is empty or false on the last page"
+        ),
+    ] = ""
+    items: Annotated[
+        str,
+        Field(description="Dotted path of the list; empty: the response, or its only list"),
+    ] = ""
+    max_pages: Annotated[
+        int,
+        Field(ge=1, le=100, description="More than 1: a call may read so many pages at once"),
+    ] = 1
+
+    @model_validator(mode="after")
+    def _names_its_argument(self) -> Self:
+        if self.style in {"page", "offset"} and not self.argument:
+            raise ValueError(f"style {self.style} needs an argument")
+        return self
+
+
 class OperationOverride(BaseModel):
     """What the operator changes about some operations."""
 
@@ -88,6 +123,10 @@ class OperationOverride(BaseModel):
     projection: Annotated[
         str, Field(description="JMESPath expression applied to a JSON response")
     ] = ""
+    paging: Annotated[
+        PagingOverride | None,
+        Field(description="How pages follow each other, where the API does not say it itself"),
+    ] = None
 
     @field_validator("projection")
     @classmethod

@@ -1,10 +1,12 @@
 """Calls one operation; arguments, route and schemas are outgoing on first use."""
 
 import asyncio
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property
 from typing import Any
+
+from pydantic_core import to_json
 
 from pegboard.core.context import ToolContext
 from pegboard.core.ports.http import SET_BY_CLIENT, HttpResponse
@@ -20,8 +22,16 @@ from pegboard.sources.openapi.call.arguments import (
     unknown_arguments,
 )
 from pegboard.sources.openapi.call.credentials import CredentialGrant, Credentials
+from pegboard.sources.openapi.call.paging import (
+    PAGES,
+    JoinedPages,
+    Paging,
+    describe_next,
+    find_links,
+    find_next,
+)
 from pegboard.sources.openapi.call.request_builder import OutgoingRequest, Route, build_request
-from pegboard.sources.openapi.call.responses import is_json, next_page, to_result, with_note
+from pegboard.sources.openapi.call.responses import is_json, to_result, with_note
 from pegboard.sources.openapi.call.stored_results import StoredPage, complete, find_stored_page
 from pegboard.sources.openapi.client import ApiClient, check_hidden_arguments
 from pegboard.sources.openapi.config import OpenApiConfig
@@ -90,13 +100,25 @@ class OperationRunner:
     @cached_property
     def plan(self) -> ArgumentPlan:
         """The arguments."""
-        return plan_arguments(self._chosen.operation, self._schemas(sending=True), self._settings)
+        plan = plan_arguments(self._chosen.operation, self._schemas(sending=True), self._settings)
+        return _with_pages(plan, self.paging.max_pages)
+
+    @cached_property
+    def paging(self) -> Paging:
+        """How pages follow each other."""
+        operation, given = self._chosen.operation, self._chosen.override.paging
+        if operation.method != "get":
+            return Paging()
+        responses = [operation.responses.at(status) for status in operation.responses.fields]
+        found = find_links(self._resolve(responses), operation.id)
+        return Paging(links=found) if given is None else Paging(links=found, **given.model_dump())
 
     @cached_property
     def documented_plan(self) -> ArgumentPlan:
         """The arguments as the document has them, without the operator's changes."""
         settings, given = self._settings, bool(self._taken - _FIXED)
-        if not (given or settings.hidden or settings.defaults or settings.content_type):
+        paged = self.paging.max_pages > 1
+        if not (given or paged or settings.hidden or settings.defaults or settings.content_type):
             return self.plan
         return plan_arguments(
             self._chosen.operation, self._schemas(sending=True), ArgumentSettings(taken=_FIXED)
@@ -130,22 +152,87 @@ class OperationRunner:
     async def run(self, arguments: Mapping[str, Any], ctx: ToolContext[Any]) -> ToolResult:
         """Send the request and return its result."""
         check_hidden_arguments(arguments, self._settings.hidden)
-        operation, override = self._chosen.operation, self._chosen.override
+        operation = self._chosen.operation
         route = self.route
         if self._headers.varies:
             route = replace(route, headers=self._headers.for_call(ctx))
         outgoing = build_request(route, self.plan, arguments)
         response = await self._send(operation.method, outgoing)
+        if operation.method == "get":
+            return await self._read_pages(route, arguments, response)
         page = find_stored_page(response, method=operation.method, path=operation.path)
         if page is not None:
             response = await self._read_whole(page, response, route)
-        result = to_result(
+        return self._to_result(response)
+
+    def _to_result(self, response: HttpResponse) -> ToolResult:
+        return to_result(
             response,
-            method=operation.method,
+            method=self._chosen.operation.method,
             action=self._chosen.action,
-            projection=override.projection,
+            projection=self._chosen.override.projection,
         )
-        return with_note(result, self._next_page(response))
+
+    async def _read_pages(
+        self, route: Route, arguments: Mapping[str, Any], response: HttpResponse
+    ) -> ToolResult:
+        """Return the first page, or as many as the call asks for as one list.
+
+        A later page that cannot be read ends the list; the note says how to go on.
+        """
+        values = {**self.plan.values, **arguments}
+        pages = JoinedPages(self.paging.items)
+        following = self._find_next(response, values)
+        wanted, size, note = arguments.get(PAGES) or 1, len(response.content), ""
+        if wanted > 1 and following and pages.add(response):
+            read = 1
+            while following and read < wanted and size < self._config.max_answer_bytes:
+                try:
+                    page = await self._send(
+                        "get", build_request(route, self.plan, {**values, **following})
+                    )
+                except PegboardError as error:
+                    note = f"[Page {read + 1} could not be read: {error}]"
+                    break
+                if not pages.add(page):
+                    break
+                read, size = read + 1, size + len(page.content)
+                values |= following
+                following = self._find_next(page, values)
+            content = await asyncio.to_thread(lambda: to_json(pages.build()))
+            response = replace(response, content=content)
+        note = f"{note}\n{describe_next(following)}".strip()
+        return with_note(self._to_result(response), note)
+
+    def _find_next(self, response: HttpResponse, given: Mapping[str, Any]) -> dict[str, Any] | None:
+        names = {
+            argument.parameter.name: argument.name
+            for argument in self.plan.arguments
+            if argument.parameter.location == "query" and argument.name not in self._settings.hidden
+        }
+        found = find_next(response, self.paging, names, given)
+        return None if found is None else self._typed(found)
+
+    def _typed(self, found: dict[str, Any]) -> dict[str, Any]:
+        """Return arguments from a URL as numbers where their schema asks for these."""
+        properties = self.plan.schema["properties"]
+        return {
+            name: int(value)
+            if isinstance(value, str)
+            and value.isdecimal()
+            and properties.get(name, {}).get("type") == "integer"
+            else value
+            for name, value in found.items()
+        }
+
+    def _resolve(self, responses: Sequence[LocatedNode]) -> list[LocatedNode]:
+        found: list[LocatedNode] = []
+        for response in responses:
+            try:
+                found.append(self._api.reader.references.resolve(response))
+            except BadReference:
+                continue
+        return found
 
     async def _send(self, method: str, outgoing: OutgoingRequest) -> HttpResponse:
         seconds = self._chosen.override.timeout
@@ -203,15 +290,19 @@ class OperationRunner:
         named = [kind for kind in fit if kind != "*/*"][:_MAX_KINDS]
         return ", ".join(named) or _ANY_ANSWER
 
-    def _next_page(self, response: HttpResponse) -> str:
-        if "link" not in response.headers:
-            return ""
-        names = {
-            argument.parameter.name: argument.name
-            for argument in self.plan.arguments
-            if argument.parameter.location == "query" and argument.name not in self._settings.hidden
-        }
-        return next_page(response, names)
-
     def _schemas(self, *, sending: bool) -> SchemaTranslator:
         return self._api.request_schemas if sending else self._api.response_schemas
+
+
+def _with_pages(plan: ArgumentPlan, max_pages: int) -> ArgumentPlan:
+    """Return the plan with an argument for the number of pages, if a call may read several."""
+    properties = plan.schema["properties"]
+    if max_pages == 1 or PAGES in properties:
+        return plan
+    pages = {
+        "type": "integer",
+        "minimum": 1,
+        "maximum": max_pages,
+        "description": "Pages to read and return as one list; 1 by default",
+    }
+    return replace(plan, schema={**plan.schema, "properties": {**properties, PAGES: pages}})

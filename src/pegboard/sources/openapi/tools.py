@@ -76,7 +76,7 @@ class ApiTools:
             tags=override.tags or ("rest", *operation.tags[:_MAX_TAGS]),
             capabilities=override.capabilities,
             status=Status.DEPRECATED if operation.deprecated else Status.ACTIVE,
-            timeout=timeout + _SLACK,
+            timeout=timeout * (override.paging.max_pages if override.paging else 1) + _SLACK,
             retry=Retry(max_retries=retries) if retries else None,
             source=self._source,
             handler="openapi",

@@ -1,4 +1,4 @@
-"""Databases as tools: SQLite and PostgreSQL."""
+"""Databases as tools: SQLite, PostgreSQL, MySQL, MariaDB and DuckDB."""
 
 from pegboard.core.ports.source import SourceKind
 from pegboard.sources.sql.config import SqlConfig

@@ -74,6 +74,67 @@ area box center circle diagonal diameter height isclosed isopen line lseg npoint
 polygon popen radius slope width
 """
 
+_MYSQL = """
+adddate addtime against any_value ascii bin binary bit_and bit_count bit_length bit_or bit_xor
+char_length character_length chr conv convert convert_tz cot crc32 curdate curtime date_add
+date_format date_sub datediff day dayname dayofmonth dayofweek dayofyear div elt export_set field
+find_in_set format from_base64 from_days from_unixtime get_format greatest group_concat hex hour if
+ifnull inet_aton inet_ntoa inet6_aton inet6_ntoa insert instr interval is_ipv4 is_ipv6 is_uuid
+isnull json_array json_array_append json_array_insert json_arrayagg json_compact json_contains
+json_contains_path json_depth json_detailed json_exists json_extract json_insert json_keys
+json_length json_loose json_merge_patch json_merge_preserve json_object json_objectagg json_overlaps
+json_pretty json_query json_quote json_remove json_replace json_search json_set json_table json_type
+json_unquote json_valid json_value last_day lcase least localtime localtimestamp locate log2
+make_set makedate maketime match md5 median mediumint microsecond mid minute month monthname
+natural_sort_key nvl nvl2 oct ord percentile_cont percentile_disc period_add period_diff quarter
+quote rand regexp regexp_instr regexp_like regexp_replace regexp_substr rlike sec_to_time second
+separator sha sha1 sha2 signed soundex space std stddev stddev_pop stddev_samp str_to_date strcmp
+subdate substring_index subtime sysdate time_format time_to_sec timediff timestampadd timestampdiff
+to_base64 to_char to_days to_seconds trunc ucase unhex unix_timestamp unsigned utc_date utc_time
+utc_timestamp uuid values var_pop var_samp variance week weekday weekofyear weight_string xor year
+yearweek st_area st_asgeojson st_astext st_centroid st_contains st_distance st_distance_sphere
+st_geomfromtext st_intersects st_length st_within st_x st_y point
+"""
+
+_DUCKDB = """
+age any_value approx_count_distinct approx_quantile arg_max arg_min argmax argmin array_agg
+array_append array_cat array_concat array_contains array_distinct array_extract array_filter
+array_has array_has_all array_has_any array_indexof array_intersect array_length array_position
+array_prepend array_reverse array_slice array_sort array_to_string array_unique array_value ascii
+bar base64 bin bit_and bit_count bit_length bit_or bit_xor bitstring bool_and bool_or btrim
+cardinality cbrt century chr contains corr cot count_if countif covar_pop covar_samp
+damerau_levenshtein datediff date_add date_diff date_part date_sub date_trunc datepart datesub
+datetrunc day dayname dayofmonth dayofweek dayofyear decade editdist3 element_at encode decode
+ends_with entropy epoch epoch_ms epoch_ns epoch_us equi_width_bins era even factorial favg first
+flatten float4 float8 fmod format_bytes from_base64 from_hex fsum gamma gcd generate_series
+generate_subscripts geomean geometric_mean greatest greatest_common_divisor group_concat hamming
+hash hex histogram hour hugeint if ifnull instr int1 int2 int4 int8 interval isfinite isinf isnan
+isodow isoyear jaccard jaro_similarity jaro_winkler_similarity json json_array json_array_length
+json_contains json_each json_exists json_extract json_extract_path json_extract_path_text
+json_extract_string json_group_array json_group_object json_keys json_merge_patch json_object
+json_pretty json_quote json_structure json_tree json_type json_valid json_value kahan_sum kurtosis
+last last_day lcase lcm least least_common_multiple len levenshtein lgamma list list_aggregate
+list_any_value list_append list_avg list_cat list_concat list_contains list_count list_distinct
+list_element list_extract list_filter list_first list_has list_has_all list_has_any list_indexof
+list_intersect list_last list_max list_median list_min list_mode list_position list_prepend
+list_product list_reverse list_reverse_sort list_slice list_sort list_sum list_unique list_value
+list_zip listagg localtime localtimestamp mad make_date make_time make_timestamp map map_contains
+map_entries map_extract map_from_entries map_keys map_values max_by md5 mean median microsecond
+millennium millisecond min_by minute mode month monthname multiply nanosecond nfc_normalize ord
+parse_filename parse_path prefix printf product quantile quantile_cont quantile_disc quarter range
+regexp_extract regexp_extract_all regexp_full_match regexp_matches regexp_replace
+regexp_split_to_array regexp_split_to_table regr_avgx regr_avgy regr_count regr_intercept regr_r2
+regr_slope regr_sxx regr_sxy regr_syy reservoir_quantile row row_to_json second sem sha1 sha256
+signbit skewness split split_part starts_with stddev stddev_pop stddev_samp str_split string_agg
+string_split string_split_regex string_to_array strftime strip_accents strlen strptime
+struct_extract struct_pack suffix sumkahan time_bucket timestamptz timetz timezone timezone_hour
+timezone_minute to_base to_base64 to_binary to_days to_hex to_hours to_json to_microseconds
+to_milliseconds to_minutes to_months to_seconds to_timestamp to_weeks to_years today
+transaction_timestamp translate trunc try_cast typeof ubigint uhugeint uinteger unbin unhex unicode
+unnest usmallint utinyint uuid var_pop var_samp variance week weekday weekofyear width_bucket xor
+year yearweek bernoulli reservoir system
+"""
+
 _KEYWORDS = """
 all and any array as between by case conflict cross cube distinct else end except exists filter
 from full group groups having ilike in inner insert intersect is isnull join key lateral left like
@@ -87,6 +148,8 @@ KEYWORDS = frozenset(_KEYWORDS.split())
 _ALLOWED: dict[Dialect, frozenset[str]] = {
     "sqlite": frozenset((_BOTH + _SQLITE).split()),
     "postgresql": frozenset((_BOTH + _POSTGRESQL).split()),
+    "mysql": frozenset((_BOTH + _MYSQL).split()),
+    "duckdb": frozenset((_BOTH + _DUCKDB).split()),
 }
 
 READ_ROOTS = frozenset({"select", "with", "values", "table"})

@@ -6,6 +6,7 @@ from fnmatch import fnmatchcase
 
 from pegboard.core.suggestions import nearest_names
 from pegboard.sources.sql.config import SqlConfig
+from pegboard.sources.sql.dialects import DIALECTS
 from pegboard.sources.sql.lexer import fold_case
 
 Key = tuple[str, str]
@@ -145,14 +146,11 @@ class Catalog:
     def find(self, schema: str, name: str) -> Table | None:
         """Return the visible table of this name; an empty schema means the search path.
 
-        In PostgreSQL the name is exact, and an unquoted name is passed folded; in SQLite case does
-        not matter.
+        Names compare as in the database; an unquoted name of PostgreSQL is passed folded.
         """
-        if self.config.dialect == "sqlite":
-            schema, name = fold_case(schema or "main"), fold_case(name)
-            return self._by_name.get((schema, name))
-        for candidate in (schema,) if schema else self.config.schemas:
-            table = self._by_name.get((candidate, name))
+        key = DIALECTS[self.config.dialect].table_key
+        for candidate in (schema,) if schema else self.config.search_path:
+            table = self._by_name.get((key(candidate), key(name)))
             if table is not None:
                 return table
         return None
@@ -184,8 +182,7 @@ class Catalog:
 
 def label(config: SqlConfig, key: Key) -> str:
     """Return how a table is named to callers: with its schema unless that is the default."""
-    default = "main" if config.dialect == "sqlite" else config.schemas[0]
-    return key[1] if key[0] == default else f"{key[0]}.{key[1]}"
+    return key[1] if key[0] == config.search_path[0] else f"{key[0]}.{key[1]}"
 
 
 def nearest(name: str, known: Iterable[str]) -> tuple[str, ...]:
@@ -210,7 +207,7 @@ def build_catalog(
         if table.key not in hidden_keys and _is_clean(table, visibility, hidden_keys)
     ]
     shown = sorted((table for table in seen if not table.internal), key=lambda table: table.key)
-    fold = fold_case if config.dialect == "sqlite" else str
+    fold = DIALECTS[config.dialect].table_key
     return Catalog(
         config=config,
         tables={label(config, table.key): table for table in shown},
@@ -228,7 +225,7 @@ def build_catalog(
         ),
         writable=frozenset(table.key for table in seen if table.kind not in _VIEWS),
         unmatched=tuple(visibility.find_unmatched(tables)),
-        _by_name={(table.schema, fold(table.name)): table for table in shown},
+        _by_name={(fold(table.schema), fold(table.name)): table for table in shown},
     )
 
 

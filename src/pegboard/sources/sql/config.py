@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 from typing import Annotated, Literal, Self
-from urllib.parse import unquote
+from urllib.parse import unquote, urlsplit
 
 from pydantic import BaseModel, ConfigDict, Field, SecretStr, field_validator, model_validator
 
@@ -12,7 +12,15 @@ _SCHEMES: dict[str, Dialect] = {
     "sqlite": "sqlite",
     "postgresql": "postgresql",
     "postgres": "postgresql",
+    "mysql": "mysql",
+    "mariadb": "mysql",
+    "duckdb": "duckdb",
 }
+_FILES = frozenset({"sqlite", "duckdb"})
+_FORMS = (
+    "sqlite:///file.db, duckdb:///file.duckdb, postgresql://user:password@host/database "
+    "or mysql://user:password@host/database"
+)
 
 
 class SqlConfig(BaseModel):
@@ -23,8 +31,9 @@ class SqlConfig(BaseModel):
     url: Annotated[
         SecretStr,
         Field(
-            description="sqlite:///file.db (relative to the board, or absolute with four slashes) "
-            "or postgresql://user:password@host/database"
+            description="sqlite:///file.db or duckdb:///file.duckdb (relative to the board, or "
+            "absolute with four slashes), postgresql://user:password@host/database, or "
+            "mysql://user:password@host/database (also for MariaDB)"
         ),
     ]
     description: Annotated[
@@ -32,7 +41,11 @@ class SqlConfig(BaseModel):
     ] = ""
     schemas: Annotated[
         tuple[str, ...],
-        Field(description="PostgreSQL schemas that are visible, the first one is the default"),
+        Field(
+            min_length=1,
+            description="PostgreSQL or DuckDB schemas that are visible, the first one is the "
+            "default; without it `public` or `main`",
+        ),
     ] = ("public",)
     hidden_tables: Annotated[
         tuple[str, ...],
@@ -89,13 +102,14 @@ class SqlConfig(BaseModel):
     @classmethod
     def _known_scheme(cls, url: SecretStr) -> SecretStr:
         if _scheme(url) not in _SCHEMES:
-            raise ValueError("write sqlite:///file.db or postgresql://user:password@host/database")
+            raise ValueError(f"write {_FORMS}")
         return url
 
     @model_validator(mode="after")
     def _file_is_named(self) -> Self:
-        if self.dialect == "sqlite" and self.sqlite_file in {"", ":memory:"}:
-            raise ValueError("name a file: sqlite:///file.db (an in-memory database is empty)")
+        if self.dialect in _FILES and self.database_file in {"", ":memory:"}:
+            scheme = f"{self.dialect}:///file.db"
+            raise ValueError(f"name a file: {scheme} (an in-memory database is empty)")
         return self
 
     @model_validator(mode="after")
@@ -111,10 +125,21 @@ class SqlConfig(BaseModel):
         return _SCHEMES[_scheme(self.url)]
 
     @property
-    def sqlite_file(self) -> str:
-        """The path in a SQLite URL as written; empty without one."""
+    def database_file(self) -> str:
+        """The path in a SQLite or DuckDB URL as written; empty without one."""
         host, slash, path = self.url.get_secret_value().partition("://")[2].partition("/")
         return "" if host or not slash else unquote(path.partition("?")[0])
+
+    @property
+    def search_path(self) -> tuple[str, ...]:
+        """The visible schemas as the database names them; the first is the default."""
+        if self.dialect == "sqlite":
+            return ("main",)
+        if self.dialect == "mysql":
+            return (unquote(urlsplit(self.url.get_secret_value()).path.strip("/")),)
+        if self.dialect == "duckdb" and "schemas" not in self.model_fields_set:
+            return ("main",)
+        return self.schemas
 
     @property
     def conninfo(self) -> str:

@@ -9,6 +9,7 @@ from pegboard.errors import InvalidRequest
 from pegboard.sources.sql.catalog import Catalog, Table, build_catalog
 from pegboard.sources.sql.client import DatabaseClient
 from pegboard.sources.sql.config import SqlConfig
+from pegboard.sources.sql.dialects import DIALECTS
 from pegboard.sources.sql.driver import Statement, StatementRequest, StatementResult
 from pegboard.sources.sql.lexer import LexedStatement
 from pegboard.sources.sql.parameters import bind
@@ -91,8 +92,9 @@ class SqlDatabase:
 
     async def samples(self, table: Table, catalog: Catalog) -> StatementResult:
         """Return the first few rows of a table, visible columns only."""
-        names = ", ".join(_quote(column.name) for column in catalog.columns(table))
-        sql = f"SELECT {names} FROM {_quote(table.schema)}.{_quote(table.name)} LIMIT 20"  # noqa: S608 # the database's own names, quoted
+        quote = DIALECTS[self.config.dialect].quote_name
+        names = ", ".join(quote(column.name) for column in catalog.columns(table))
+        sql = f"SELECT {names} FROM {quote(table.schema)}.{quote(table.name)} LIMIT 20"  # noqa: S608 # the database's own names, quoted
         statement = Statement(
             lexed=LexedStatement(text=sql, tokens=()), kind="query", tables=(table,)
         )
@@ -167,7 +169,3 @@ class SqlDatabase:
     def _notify(self) -> None:
         if self._tables_changed is not None:
             self._tables_changed()
-
-
-def _quote(name: str) -> str:
-    return '"' + name.replace('"', '""') + '"'

@@ -99,7 +99,10 @@ class _Check:
 
     def _refuse_open_stars(self, node: exp.Table, table: Table) -> None:
         select = node.find_ancestor(exp.Select)
-        if select is not None and any(isinstance(item, exp.Star) for item in select.expressions):
+        if select is not None and any(
+            _is_open(star) and star.find_ancestor(exp.Select) is select
+            for star in select.find_all(exp.Star)
+        ):
             raise self._list_columns("*", table)
         returning = self.tree.args.get("returning")
         if returning is not None and any(
@@ -164,6 +167,11 @@ class _Check:
         return InvalidRequest(
             f"Name the columns of '{self.catalog.label(table.key)}' instead of {what}: {visible}."
         )
+
+
+def _is_open(star: exp.Star) -> bool:
+    """Whether a star stands for columns, in a list or as an argument; `count(*)` counts rows."""
+    return not isinstance(star.parent, exp.Count | exp.Column)
 
 
 def _same(one: str, other: str) -> bool:

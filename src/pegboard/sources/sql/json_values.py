@@ -15,7 +15,7 @@
 import math
 from base64 import b64encode
 from collections.abc import Mapping, Sequence
-from datetime import date, datetime, time
+from datetime import UTC, date, datetime, time, timedelta
 from decimal import Decimal
 from typing import Any, cast
 
@@ -49,8 +49,12 @@ def _number(value: float | Decimal) -> Json:
 
 
 def _other(value: Any) -> Json:
+    if isinstance(value, datetime) and value.tzinfo is not None:
+        return value.astimezone(UTC).isoformat()
     if isinstance(value, datetime | date | time):
         return value.isoformat()
+    if isinstance(value, timedelta):
+        return _duration(value)
     if isinstance(value, bytes | bytearray):
         return {"base64": b64encode(value).decode("ascii")}
     return str(value)
@@ -87,6 +91,13 @@ def _decimal(value: Decimal) -> Json:
     if abs(value) >= _EXACT:
         return str(value)
     return int(value) if value == value.to_integral_value() else float(value)
+
+
+def _duration(value: timedelta) -> str:
+    """Write a duration as ISO 8601, in days and seconds."""
+    sign, value = ("-", -value) if value < timedelta(0) else ("", value)
+    fraction = f".{value.microseconds:06d}".rstrip("0") if value.microseconds else ""
+    return f"{sign}P{value.days}DT{value.seconds}{fraction}S"
 
 
 def _not_finite(value: float) -> str:

@@ -13,7 +13,7 @@ from typing import Literal
 
 from pegboard.errors import InvalidRequest
 
-Dialect = Literal["sqlite", "postgresql"]
+Dialect = Literal["sqlite", "postgresql", "mysql", "duckdb"]
 
 MAX_SQL = 20_000
 """The maximum of characters; longer statements hold data that belongs in parameters."""
@@ -97,8 +97,34 @@ _POSTGRESQL_RULES = (
     _WORD,
     _SYMBOL,
 )
-_SQLITE = re.compile("|".join(_SQLITE_RULES))
-_POSTGRESQL = re.compile("|".join(_POSTGRESQL_RULES))
+_DUCKDB_RULES = (
+    _BLANK,
+    r"(?P<comment>--[^\r\n]*|/\*)",
+    _STRING,
+    r'(?P<quoted>"(?:[^"]|"")+")',
+    r"(?P<parameter>\$[1-9][0-9]{0,3}(?![\w$])|(?<![:\w\]]):[^\W\d]\w*)",
+    _NUMBER,
+    _WORD,
+    r"(?P<symbol>::|[-+*/<>=~!%^&|.,;:()\[\]])",
+)
+_MYSQL_RULES = (
+    _BLANK,
+    # Comments with a number (`/*! */`) would run, so they become blanks like the others.
+    r"(?P<comment>--(?=\s|\Z)[^\n]*|/\*(?:[^*]|\*(?!/))*\*/)",
+    r"(?P<string>[xX]?'(?:[^'\\]|'')*')",
+    r"(?P<quoted>`(?:[^`]|``)+`)",
+    r"(?P<parameter>\?|:[^\W\d]\w*)",
+    _NUMBER,
+    _WORD,
+    r"(?P<symbol>-(?!-)|[+*/<>=~!%^&|.,;()])",
+)
+_RULES: dict[Dialect, re.Pattern[str]] = {
+    "sqlite": re.compile("|".join(_SQLITE_RULES)),
+    "postgresql": re.compile("|".join(_POSTGRESQL_RULES)),
+    "mysql": re.compile("|".join(_MYSQL_RULES)),
+    "duckdb": re.compile("|".join(_DUCKDB_RULES)),
+}
+_NESTS_COMMENTS = frozenset({"postgresql", "duckdb"})
 _NESTED = re.compile(r"/\*|\*/")
 _CLOSING = {")": "(", "]": "["}
 _NO_BLANKS = re.compile(r"[^\n]")
@@ -137,27 +163,27 @@ _FOLD = str.maketrans({letter: letter.lower() for letter in "ABCDEFGHIJKLMNOPQRS
 
 
 def _pieces(sql: str, dialect: Dialect) -> Iterator[tuple[str, str, int]]:
-    rules = _SQLITE if dialect == "sqlite" else _POSTGRESQL
+    rules = _RULES[dialect]
     at = 0
     previous = ""
     while at < len(sql):
         match = rules.match(sql, at)
         if match is None or match.lastgroup is None:
-            raise InvalidRequest(_refusal(sql, at))
+            raise InvalidRequest(_refusal(sql, at, dialect))
         kind, end = match.lastgroup, match.end()
-        if kind == "comment" and dialect == "postgresql" and match.group() == "/*":
+        if kind == "comment" and dialect in _NESTS_COMMENTS and match.group() == "/*":
             end = _end_of_nested(sql, at)
-        _refuse_ambiguous(sql, kind, previous, at)
+        _refuse_ambiguous(sql, kind, previous, at, dialect)
         yield kind, sql[at:end], at
         previous = kind
         at = end
 
 
-def _refuse_ambiguous(sql: str, kind: str, previous: str, start: int) -> None:
+def _refuse_ambiguous(sql: str, kind: str, previous: str, start: int, dialect: Dialect) -> None:
     """Refuse adjacent tokens that databases and parsers split differently."""
     unicode_escape = kind in {"string", "quoted"} and sql[start - 1 : start] == "&"
     if unicode_escape or (previous, kind) in _NEVER_TOUCH:
-        raise InvalidRequest(_refusal(sql, start))
+        raise InvalidRequest(_refusal(sql, start, dialect))
 
 
 _NEVER_TOUCH = frozenset(
@@ -232,18 +258,26 @@ def _name(kind: str, text: str, dialect: Dialect) -> str:
             return fold_case(text[1:-1])
         case "quoted":
             plain = text[1:-1].replace(text[0] * 2, text[0])
-            return fold_case(plain) if dialect == "sqlite" else plain
+            return plain if dialect in _KEEPS_QUOTED_CASE else fold_case(plain)
         case "parameter":
             return text[1:]
         case _:
             return text
 
 
-def _refusal(sql: str, at: int) -> str:
+_KEEPS_QUOTED_CASE = frozenset({"postgresql", "mysql"})
+
+
+def _refusal(sql: str, at: int, dialect: Dialect) -> str:
     char = sql[at]
     place = _place(sql, at)
     if sql[at - 1 : at] == "&" and char in "'\"":
         return f"Unicode escapes are not read; write the character itself. {place}"
+    if dialect == "mysql" and char in "'\"":
+        return (
+            "Write texts in '...' and names in `...`, closed and apart from other words; pass a "
+            f"text with a backslash as a parameter. {place}"
+        )
     if char in "'\"`[":
         return f"A quote is not closed, or touches a word. {place}"
     if char == "$":

@@ -1,9 +1,11 @@
-"""Binds parameters: an array by position or an object by name, on both databases."""
+"""Binds parameters: an array by position or an object by name, on every database."""
 
+import math
 from collections.abc import Mapping, Sequence
 from typing import Any, cast
 
 from pegboard.errors import InvalidRequest
+from pegboard.sources.sql.dialects import DIALECTS
 from pegboard.sources.sql.lexer import Dialect, LexedStatement, Token, TokenKind
 
 BoundStatement = tuple[str, list[Any] | dict[str, Any]]
@@ -15,7 +17,9 @@ _MAX_INTEGER = 2**63
 def bind(lexed: LexedStatement, parameters: Any, dialect: Dialect) -> BoundStatement:
     """Return the statement and its parameters in the form of the driver.
 
-    SQLite reads `?` and `:name`, PostgreSQL `$1` and `:name` (which becomes a number there).
+    SQLite reads `?` and `:name`; PostgreSQL and DuckDB `$1`, and `:name`, which becomes a number.
+    PyMySQL would put parameters into the text itself, so `?` and `:name` become literals here:
+    numbers, and texts as hexadecimal digits, which every setting of the server reads the same.
 
     Raises:
         InvalidRequest: Statement and parameters do not match.
@@ -27,16 +31,19 @@ def bind(lexed: LexedStatement, parameters: Any, dialect: Dialect) -> BoundState
     named = next((token.text for token in marks if token.text.startswith(":")), None)
     if named is not None:
         raise InvalidRequest(f"{named} needs parameters as an object: {{'{named[1:]}': ...}}.")
-    if dialect == "sqlite":
-        wanted = len(marks)
-    else:
+    rules = DIALECTS[dialect]
+    if rules.binding == "numbered":
         wanted = max((int(token.name) for token in marks), default=0)
+    else:
+        wanted = len(marks)
     if wanted != len(values):
-        mark = "?" if dialect == "sqlite" else "$1, $2, ..."
         raise InvalidRequest(
-            f"The statement takes {wanted} parameters ({mark}), but {len(values)} were given."
+            f"The statement takes {wanted} parameters ({rules.mark}), but {len(values)} were given."
         )
-    return lexed.text, [_value(value, index, dialect) for index, value in enumerate(values)]
+    checked = [_value(value, index, dialect) for index, value in enumerate(values)]
+    if rules.binding == "literal":
+        return _replace(lexed, marks, [_literal(value) for value in checked]), []
+    return lexed.text, checked
 
 
 def _by_name(
@@ -51,24 +58,45 @@ def _by_name(
         problem = f":{missing[0]} is missing" if missing else f"'{unused[0]}' is not used"
         raise InvalidRequest(f"Parameter {problem}; the statement and the object must agree.")
     checked = {name: _value(value, name, dialect) for name, value in values.items()}
-    if dialect == "sqlite":
-        return lexed.text, checked
-    order = list(dict.fromkeys(used))
-    return _by_number(lexed, marks, order), [checked[name] for name in order]
+    match DIALECTS[dialect].binding:
+        case "native":
+            return lexed.text, checked
+        case "literal":
+            return _replace(lexed, marks, [_literal(checked[name]) for name in used]), []
+        case "numbered":
+            order = list(dict.fromkeys(used))
+            numbers = [f"${order.index(name) + 1}" for name in used]
+            return _replace(lexed, marks, numbers), [checked[name] for name in order]
 
 
-def _by_number(lexed: LexedStatement, marks: Sequence[Token], order: Sequence[str]) -> str:
+def _replace(lexed: LexedStatement, marks: Sequence[Token], texts: Sequence[str]) -> str:
+    """Return the statement with another text in the place of each mark."""
     pieces: list[str] = []
     at = 0
-    for token in marks:
-        pieces += [lexed.text[at : token.start], f"${order.index(token.name) + 1}"]
+    for token, text in zip(marks, texts, strict=True):
+        pieces += [lexed.text[at : token.start], text]
         at = token.start + len(token.text)
     return "".join([*pieces, lexed.text[at:]])
 
 
+def _literal(value: Any) -> str:
+    """Write a checked value as a literal of MySQL."""
+    match value:
+        case None:
+            return "NULL"
+        case bool():
+            return "TRUE" if value else "FALSE"
+        case str():
+            return f"_utf8mb4 X'{value.encode().hex()}'"
+        case float() if not math.isfinite(value):
+            raise InvalidRequest("A parameter is not a finite number.")
+        case _:
+            return f"({value!r})" if value < 0 else repr(value)
+
+
 def _value(value: Any, where: int | str, dialect: Dialect) -> Any:
-    """Check a JSON scalar, or for PostgreSQL an array of scalars."""
-    if isinstance(value, list) and dialect == "postgresql":
+    """Check a JSON scalar, or for some databases an array of scalars."""
+    if isinstance(value, list) and DIALECTS[dialect].arrays:
         return [_value(item, where, dialect) for item in cast("list[Any]", value)]
     if isinstance(value, bool) or value is None or isinstance(value, float):
         return value

@@ -2,6 +2,7 @@
 
 import importlib.util
 from collections.abc import Callable, Sequence
+from pathlib import Path
 
 from pegboard.core.health import HEALTHY, Health, HealthStatus
 from pegboard.core.ports.services import Services
@@ -13,10 +14,15 @@ from pegboard.sources.sql.client import DatabaseClient
 from pegboard.sources.sql.config import SqlConfig
 from pegboard.sources.sql.database import SqlDatabase
 from pegboard.sources.sql.driver import DatabaseDriver
+from pegboard.sources.sql.lexer import Dialect
 from pegboard.sources.sql.tools import DatabaseTools
 
 _PING = 3.0
 _EXTRA = "SQL databases need an extra: pip install 'pegboard[sql]'"
+_EXTRAS: dict[Dialect, str] = {
+    "mysql": "MySQL and MariaDB need an extra: pip install 'pegboard[mysql]'",
+    "duckdb": "DuckDB needs an extra: pip install 'pegboard[duckdb]'",
+}
 
 
 async def open_source(name: str, config: SqlConfig, services: Services) -> Source:
@@ -44,20 +50,49 @@ def preview(name: str, config: SqlConfig, services: Services) -> ToolSpec | None
 
 def _database(name: str, config: SqlConfig, services: Services) -> SqlDatabase:
     if importlib.util.find_spec("sqlglot") is None:
-        raise SourceUnavailable(_EXTRA)
+        raise SourceUnavailable(_EXTRAS.get(config.dialect, _EXTRA))
     return SqlDatabase(config, DatabaseClient(_driver(config, services), config, owner=name))
 
 
 def _driver(config: SqlConfig, services: Services) -> DatabaseDriver:
-    if config.dialect == "sqlite":
-        from pegboard.sources.sql.sqlite import SqliteDriver
-
-        return SqliteDriver(config, base_dir=services.base_dir)
     try:
-        from pegboard.sources.sql.postgres import PostgresDriver
+        return _DRIVERS[config.dialect](config, services.base_dir)
     except ImportError as error:
-        raise SourceUnavailable(_EXTRA) from error
+        raise SourceUnavailable(_EXTRAS.get(config.dialect, _EXTRA)) from error
+
+
+def _sqlite(config: SqlConfig, base_dir: Path) -> DatabaseDriver:
+    from pegboard.sources.sql.sqlite import SqliteDriver
+
+    return SqliteDriver(config, base_dir=base_dir)
+
+
+def _postgresql(config: SqlConfig, base_dir: Path) -> DatabaseDriver:
+    del base_dir
+    from pegboard.sources.sql.postgres import PostgresDriver
+
     return PostgresDriver(config)
+
+
+def _mysql(config: SqlConfig, base_dir: Path) -> DatabaseDriver:
+    del base_dir
+    from pegboard.sources.sql.mysql import MysqlDriver
+
+    return MysqlDriver(config)
+
+
+def _duckdb(config: SqlConfig, base_dir: Path) -> DatabaseDriver:
+    from pegboard.sources.sql.duckdb import DuckdbDriver
+
+    return DuckdbDriver(config, base_dir=base_dir)
+
+
+_DRIVERS: dict[Dialect, Callable[[SqlConfig, Path], DatabaseDriver]] = {
+    "sqlite": _sqlite,
+    "postgresql": _postgresql,
+    "mysql": _mysql,
+    "duckdb": _duckdb,
+}
 
 
 class SqlSource:

@@ -50,7 +50,7 @@ class SqliteDriver:
 
     def __init__(self, config: SqlConfig, *, base_dir: Path) -> None:
         self._config = config
-        self._path = base_dir / config.sqlite_file
+        self._path = base_dir / config.database_file
 
     def connect(self, *, write: bool) -> "SqliteSession":
         """Open a connection, read-only unless `write`."""

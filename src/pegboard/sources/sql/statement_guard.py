@@ -23,6 +23,7 @@ from pegboard.sources.sql.allowlist import (
 )
 from pegboard.sources.sql.catalog import Catalog, Table
 from pegboard.sources.sql.config import SqlConfig
+from pegboard.sources.sql.dialects import DIALECTS
 from pegboard.sources.sql.driver import Statement
 from pegboard.sources.sql.hidden_columns import refuse_hidden_columns, refuse_row_types
 from pegboard.sources.sql.lexer import Dialect, LexedStatement, Token, TokenKind, fold_case, lex
@@ -31,7 +32,6 @@ from pegboard.sources.sql.lexer import Dialect, LexedStatement, Token, TokenKind
 logging.getLogger("sqlglot").setLevel(logging.ERROR)
 
 _WRITES = (exp.Insert, exp.Update, exp.Delete)
-_PARSERS: dict[Dialect, str] = {"sqlite": "sqlite", "postgresql": "postgres"}
 _EXPLAIN_NAMES = """
 verbose costs settings summary format generic_plan memory text json on off true false
 """
@@ -53,6 +53,7 @@ class StatementGuard:
     def __init__(self, config: SqlConfig) -> None:
         self._config = config
         self._dialect: Dialect = config.dialect
+        self._rules = DIALECTS[config.dialect]
         extra = {name.lower() for name in config.allow_functions}
         self._functions = function_names(config.dialect) | extra
 
@@ -98,7 +99,7 @@ class StatementGuard:
 
     def _parse(self, lexed: LexedStatement) -> exp.Expr:
         try:
-            trees = parse(lexed.text, dialect=_PARSERS[self._dialect])
+            trees = parse(self._parsed_text(lexed), dialect=self._rules.parser)
         except RecursionError as error:
             raise InvalidRequest("The SQL is nested too deeply. Split it with WITH.") from error
         except ParseError as error:
@@ -110,6 +111,16 @@ class StatementGuard:
         if len(trees) != 1 or trees[0] is None:
             raise InvalidRequest("Only one statement is run at a time.")
         return trees[0]
+
+    def _parsed_text(self, lexed: LexedStatement) -> str:
+        """Return the statement as the parser reads parameters, with every token in its place."""
+        text = lexed.text
+        if self._rules.parses_question_marks:
+            for token in lexed.tokens:
+                if token.kind is TokenKind.PARAMETER:
+                    end = token.start + len(token.text)
+                    text = text[: token.start] + "?".ljust(len(token.text)) + text[end:]
+        return text
 
     def _check_tree(
         self, tree: exp.Expr, lexed: LexedStatement, catalog: Catalog, allowed: frozenset[str]
@@ -125,7 +136,7 @@ class StatementGuard:
         self._check_functions(tree, lexed)
         self._check_ctes(tree, catalog)
         tables = tuple(self._tables(tree, catalog))
-        if self._dialect == "postgresql":
+        if self._rules.row_types:
             refuse_row_types(tree, catalog)
         refuse_hidden_columns(tree, tables, catalog)
         return tuple({table.key: table for _, table in tables}.values())
@@ -173,7 +184,7 @@ class StatementGuard:
             schema = node.args.get("db")
             found = catalog.find(self._spelt(schema) if schema else "", self._spelt(named))
         if found is None:
-            raise unknown_table(node.sql(dialect=_PARSERS[self._dialect]), named.name, catalog)
+            raise unknown_table(node.sql(dialect=self._rules.parser), named.name, catalog)
         return found
 
     def _is_cte(self, table: exp.Table, ctes: frozenset[str]) -> bool:
@@ -198,8 +209,8 @@ class StatementGuard:
 
     def _ctes_before(self, with_: exp.With, current: exp.Expr) -> list[exp.Expr]:
         position = next(i for i, cte in enumerate(with_.expressions) if cte is current)
-        # SQLite needs no RECURSIVE: a compound query may name itself.
-        compound = self._dialect == "sqlite" and isinstance(current.this, exp.SetOperation)
+        # In SQLite a compound query may name itself without RECURSIVE.
+        compound = self._rules.implicit_recursion and isinstance(current.this, exp.SetOperation)
         itself = bool(with_.args.get("recursive")) or compound
         return with_.expressions[: position + (1 if itself else 0)]
 
@@ -209,9 +220,7 @@ class StatementGuard:
 
     def _spelt(self, identifier: exp.Expr) -> str:
         """Return a name as the database folds it."""
-        quoted = bool(identifier.args.get("quoted"))
-        exact = quoted and self._dialect == "postgresql"
-        return identifier.name if exact else fold_case(identifier.name)
+        return self._rules.spell(identifier.name, quoted=bool(identifier.args.get("quoted")))
 
 
 def strip_explain(lexed: LexedStatement, dialect: Dialect) -> tuple[LexedStatement, bool]:

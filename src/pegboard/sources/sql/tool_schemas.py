@@ -3,6 +3,7 @@
 from typing import Any
 
 from pegboard.sources.sql.config import SqlConfig
+from pegboard.sources.sql.dialects import DIALECTS
 
 Schema = dict[str, Any]
 
@@ -20,9 +21,10 @@ def _object_schema(properties: dict[str, Any], required: tuple[str, ...] = ()) -
 
 
 def _parameters(config: SqlConfig) -> Schema:
-    mark = "?" if config.dialect == "sqlite" else "$1, $2"
+    rules = DIALECTS[config.dialect]
+    mark = rules.mark.removesuffix(", ...")
     value: Schema = {"type": ["string", "number", "boolean", "null"]}
-    if config.dialect == "postgresql":
+    if rules.arrays:
         value = {"anyOf": [value, {"type": "array", "items": value}]}
     return {
         "description": f"Values for {mark} (an array) or for :name (an object) in the statement",

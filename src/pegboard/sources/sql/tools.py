@@ -11,6 +11,7 @@ from pegboard.errors import InvalidRequest, PegboardError
 from pegboard.sources.sql import tool_schemas
 from pegboard.sources.sql.catalog import Catalog, Table
 from pegboard.sources.sql.database import SqlDatabase
+from pegboard.sources.sql.dialects import DIALECTS
 from pegboard.sources.sql.json_values import Json
 from pegboard.sources.sql.results import (
     to_describe_result,
@@ -25,7 +26,6 @@ from pegboard.tools.schema_tool import Run
 Arguments = Mapping[str, Any]
 Context = ToolContext[Any]
 
-_DIALECTS = {"sqlite": "SQLite", "postgresql": "PostgreSQL"}
 _NAMED = 40
 _SAMPLE_CHARACTERS = 60
 _SLACK = 5.0
@@ -44,7 +44,7 @@ class DatabaseTools:
         self._source = source
         self._database = database
         self._config = database.config
-        self._about = f"{_DIALECTS[self._config.dialect]} database '{source}'" + (
+        self._about = f"{DIALECTS[self._config.dialect].title} database '{source}'" + (
             f" ({self._config.description.rstrip('.')})" if self._config.description else ""
         )
 

@@ -1,6 +1,8 @@
 """Sessions: whose questions are whose, what is cancelled, and what one call costs."""
 
 import asyncio
+import contextlib
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, cast
 
@@ -21,7 +23,7 @@ from tests.sources.mcp.rogue import GREETING, result, rogue
 from tests.sources.mcp.workshop import server as workshop
 
 from pegboard.core.context import Progress
-from pegboard.core.elicitation import LogLine
+from pegboard.core.elicitation import Answer, LogLine, Question, Sample, SampleRequest
 from pegboard.core.principal import LOCAL
 from pegboard.errors import MCPConnectionError, ToolFailed
 from pegboard.sources.mcp import server as upstream
@@ -142,6 +144,48 @@ async def test_on_http_a_question_reaches_the_call_it_belongs_to_among_others() 
         "accept: colour='red'",
         "accept: colour='blue'",
     ]
+
+
+@dataclass
+class Punctual(Person):
+    """Somebody who answers once everybody has been asked."""
+
+    barrier: asyncio.Barrier = field(default_factory=lambda: asyncio.Barrier(2))
+
+    async def ask(self, question: Question) -> Answer:
+        await self.barrier.wait()
+        return await super().ask(question)
+
+    async def sample(self, request: SampleRequest) -> Sample:
+        await self.barrier.wait()
+        return await super().sample(request)
+
+
+@pytest.mark.parametrize("transport", ["http", "stdio"])
+async def test_each_of_two_callers_is_asked_for_their_own_call_alone(transport: str) -> None:
+    """Both questions are open at the same time; an answer goes to the call that asked."""
+    async with contextlib.AsyncExitStack() as stack:
+        config = STDIO
+        if transport == "http":
+            config = {"url": (await stack.enter_async_context(over_http(workshop))).url}
+        source = await stack.enter_async_context(opened({**config, "protocol": "legacy"}))
+        tools = await by_action(source)
+        answers: dict[str, list[str]] = {}
+        for tool in ("colour", "rhyme"):
+            barrier = asyncio.Barrier(2)
+            people = {ANN: Punctual("red", barrier=barrier), BOB: Punctual("blue", barrier=barrier)}
+            tasks = [
+                asyncio.create_task(_run(tools[tool], {}, call_of(caller, elicitor=person)))
+                for caller, person in people.items()
+            ]
+            await asyncio.wait(tasks)
+            answers[tool] = [task.result().text for task in tasks]
+            assert [len(person.asked) + len(person.sampled) for person in people.values()] == [1, 1]
+
+    assert answers == {
+        "colour": ["accept: colour='red'", "accept: colour='blue'"],
+        "rhyme": ["model of red: true", "model of blue: true"],
+    }
 
 
 async def test_on_stdio_the_only_call_in_flight_is_asked() -> None:

@@ -6,7 +6,6 @@ from pegboard.errors import ToolFailed
 from pegboard.sources.openapi.call.responses import (
     body_text,
     file_name,
-    next_page,
     to_result,
     with_note,
 )
@@ -152,28 +151,6 @@ def test_a_head_has_a_status_and_headers() -> None:
 
     headers = {"etag": "1", "content-type": "text/plain"}
     assert found.structured == {"status": 200, "headers": headers}
-
-
-@pytest.mark.parametrize(
-    ("link", "expected"),
-    [
-        ('<https://a.test/x?page=2&n=1>; rel="next"', "call again with page=2."),
-        ('<https://a.test/?page=1>; rel="prev", </?page=3>; rel=next', "call again with page=3."),
-        ('</x?page=2&cur%5B%5D=a>; rel="last next"', "call again with page=2, cursor=a."),
-        ("</x?other=1>; rel=next", "the API names a next page."),
-    ],
-)
-def test_the_next_page_is_told_as_arguments(link: str, expected: str) -> None:
-    names = {"page": "page", "cur[]": "cursor"}
-
-    assert next_page(response(link=link), names) == f"[There is more: {expected}]"
-
-
-@pytest.mark.parametrize(
-    "link", ["<https://[bad?page=2>; rel=next", '<https://a.test/?page=9>; rel="last"', "nonsense"]
-)
-def test_without_a_next_page_nothing_is_told(link: str) -> None:
-    assert next_page(response(link=link), {"page": "page"}) == ""
 
 
 def test_a_note_stands_behind_the_text() -> None:

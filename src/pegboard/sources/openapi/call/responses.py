@@ -2,16 +2,14 @@
 
 import mimetypes
 import re
-from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
-from urllib.parse import parse_qsl, unquote, urlsplit
+from urllib.parse import unquote
 
 from msgspec import structs
 
 from pegboard.core.ports.http import HttpResponse
 from pegboard.core.result import Artifact, ToolResult
-from pegboard.core.truncate import truncate
 from pegboard.errors import ToolFailed
 from pegboard.schemas import strict_json
 from pegboard.tools.charset import decode_text
@@ -22,7 +20,6 @@ _TEXT = re.compile(
     r"|yaml|x-yaml|toml|graphql|sql|rtf)|image/svg\+xml|message/.*"
 )
 _CHARSET = re.compile(r"charset\s*=\s*[\"']?([\w.:-]{1,40})", re.IGNORECASE)
-_NEXT = re.compile(r"<([^>]*)>((?:\s*;[^,<]*)?)")
 _FILE_NAME = re.compile(r"filename\s*=\s*(?:\"((?:[^\"\\]|\\.)*)\"|([^;\s]+))", re.IGNORECASE)
 _ENCODED_NAME = re.compile(r"filename\*\s*=\s*([\w-]*)'[^']*'([^;\s]+)", re.IGNORECASE)
 _UNFIT = re.compile(r"[\x00-\x1f\x7f<>:\"|?*\ud800-\udfff]")
@@ -72,27 +69,6 @@ def body_text(response: HttpResponse) -> str | None:
         return None
     found = _CHARSET.search(response.headers.get("content-type", ""))
     return decode_text(response.content, found[1] if found else "")
-
-
-def next_page(response: HttpResponse, names: Mapping[str, str]) -> str:
-    """Return how to request the next page, from `Link: <...>; rel="next"`; empty without one.
-
-    Args:
-        response: The current page.
-        names: Argument names by query parameter.
-    """
-    for match in _NEXT.finditer(response.headers.get("link", "")):
-        url, about = match[1], match[2]
-        if not re.search(r"\brel\s*=\s*\"?[^\"]*\bnext\b", about, re.IGNORECASE):
-            continue
-        try:
-            pairs = parse_qsl(urlsplit(url).query)
-        except ValueError:
-            return ""
-        known = [f"{names[key]}={truncate(value, 200)}" for key, value in pairs if key in names]
-        how = f"call again with {', '.join(known)}" if known else "the API names a next page"
-        return f"[There is more: {how}.]"
-    return ""
 
 
 def with_note(result: ToolResult, note: str) -> ToolResult:
