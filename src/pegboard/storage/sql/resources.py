@@ -182,7 +182,9 @@ def _read_everything(transaction: Transaction) -> ResourceSnapshot:
         subscriptions=tuple(
             Subscription(resource=row.resource, user=row.user_id) for row in subscriptions
         ),
-        definitions={row.resource: tuple(load(row.body, list)) for row in definitions},
+        definitions={
+            row.resource: tuple(load(row.body, list[dict[str, Any]])) for row in definitions
+        },
     )
 
 
