@@ -74,6 +74,18 @@ async def test_a_change_is_made_to_the_revision_that_was_seen(storage: Storage) 
     assert await storage.resources.get("r1") == changed
 
 
+async def test_definitions_hold_for_the_configuration_that_they_came_from(
+    storage: Storage,
+) -> None:
+    await storage.resources.add(a_resource())
+    await storage.resources.put_definitions("r1", [LISTED])
+
+    await storage.resources.replace(a_resource(title="GitHub", revision=2))
+    assert (await storage.resources.snapshot()).definitions == {"r1": (LISTED,)}
+    await storage.resources.replace(a_resource(config={}, revision=3), keep_definitions=False)
+    assert (await storage.resources.snapshot()).definitions == {}
+
+
 async def test_what_is_deleted_leaves_nothing(storage: Storage) -> None:
     await storage.resources.add(a_resource())
     await storage.resources.subscribe(SUBSCRIBED)

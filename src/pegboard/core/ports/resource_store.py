@@ -87,8 +87,13 @@ class ResourceStore(Protocol):
         """
         ...
 
-    async def replace(self, resource: StoredResource) -> bool:
-        """Store the next revision of one; False when another change was first, or it is gone."""
+    async def replace(self, resource: StoredResource, *, keep_definitions: bool = True) -> bool:
+        """Store the next revision of one; False when another change was first, or it is gone.
+
+        Args:
+            resource: The next revision.
+            keep_definitions: Whether what its tools were holds for this revision too.
+        """
         ...
 
     async def delete(self, id: str) -> bool:  # noqa: A002 - it is known by its id

@@ -358,7 +358,9 @@ class Resources:
                 edited, revision=known.revision + 1, updated_at=self._environment().now()
             )
             async with self._record(action, changed, principal, **(detail or {})):
-                is_stored = await self._store.replace(changed)
+                is_stored = await self._store.replace(
+                    changed, keep_definitions=changed.config == known.config
+                )
             if is_stored:
                 await self._apply(changed, is_new=changed.config != known.config)
                 return await self._view(changed, principal)

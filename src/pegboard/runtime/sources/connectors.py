@@ -168,7 +168,12 @@ class Connectors:
     async def make_way(self, names: Collection[str]) -> None:
         """Leave these names to the sources of a board file, and take back all others."""
         async with self._turn:
-            await self._follow(self._snapshot, taken=names)
+            try:
+                snapshot = await self._store.snapshot()
+            except PegboardError as error:  # what was known holds
+                _LOG.warning("resources: the stored state could not be read: %s", error)
+                snapshot = self._snapshot
+            await self._follow(snapshot, taken=names)
 
     async def open(self, name: str) -> None:
         """Open a connector and list its tools; never raises for its failure."""
@@ -287,7 +292,11 @@ class Connectors:
             return tool
         state = self._supervisor.states.get(source)
         if state is not None and state.status == "failed":
-            raise SourceUnavailable(f"'{name}' is unavailable: its source {state.describe()}")
+            raise SourceUnavailable(
+                f"'{name}' is unavailable: its source '{source}' {state.describe()}",
+                nothing_done=True,
+                permanent=True,
+            )
         raise ToolNotFound(name)
 
     def _create_state(self, row: StoredResource) -> SourceState:

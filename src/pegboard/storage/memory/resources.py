@@ -35,12 +35,14 @@ class MemoryResources:
             self._resources[resource.id] = resource
             self._version += 1
 
-    async def replace(self, resource: StoredResource) -> bool:
+    async def replace(self, resource: StoredResource, *, keep_definitions: bool = True) -> bool:
         with self._gate:
             known = self._resources.get(resource.id)
             if known is None or known.revision != resource.revision - 1:
                 return False
             self._resources[resource.id] = resource
+            if not keep_definitions:
+                self._definitions.pop(resource.id, None)
             self._version += 1
             return True
 

@@ -45,7 +45,7 @@ class SqlResources:
 
         await self._database.run(add, atomic=True)
 
-    async def replace(self, resource: StoredResource) -> bool:
+    async def replace(self, resource: StoredResource, *, keep_definitions: bool = True) -> bool:
         before = (
             RESOURCES.c.id == clean_text(resource.id),
             RESOURCES.c.revision == resource.revision - 1,
@@ -55,6 +55,8 @@ class SqlResources:
             statement = update(RESOURCES).where(*before).values(_values(resource))
             if not transaction.execute(statement):
                 return False
+            if not keep_definitions:
+                _forget_definitions(transaction, resource.id)
             _count_change(transaction)
             return True
 
@@ -65,9 +67,7 @@ class SqlResources:
 
         def remove(transaction: Transaction) -> bool:
             transaction.execute(delete(SUBSCRIPTIONS).where(SUBSCRIPTIONS.c.resource == wanted))
-            transaction.execute(
-                delete(RESOURCE_DEFINITIONS).where(RESOURCE_DEFINITIONS.c.resource == wanted)
-            )
+            _forget_definitions(transaction, id)
             found = transaction.execute(delete(RESOURCES).where(RESOURCES.c.id == wanted)) > 0
             _count_change(transaction)
             return found
@@ -155,6 +155,11 @@ def _values(resource: StoredResource) -> dict[str, Any]:
         "revision": resource.revision,
         "body": dump(resource),
     }
+
+
+def _forget_definitions(transaction: Transaction, resource: str) -> None:
+    is_it = RESOURCE_DEFINITIONS.c.resource == clean_text(resource)
+    transaction.execute(delete(RESOURCE_DEFINITIONS).where(is_it))
 
 
 def _count_change(transaction: Transaction) -> None:
