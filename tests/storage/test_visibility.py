@@ -4,6 +4,8 @@ import ast
 from pathlib import Path
 
 import pegboard.storage
+from pegboard.core.principal import LOCAL, Principal
+from pegboard.storage.sql.visibility import where_visible
 
 ROOM = Path(pegboard.storage.__file__).parent
 OWNED = {"RESOURCES", "SUBSCRIPTIONS", "RESOURCE_DEFINITIONS"}
@@ -30,6 +32,11 @@ def test_the_store_lists_what_is_visible_by_the_one_predicate() -> None:
     takes_principal = {name for name, text in methods.items() if "principal: Principal" in text}
     assert takes_principal == {name for name, text in methods.items() if "where_visible(" in text}
     assert takes_principal == {"list_visible"}
+
+
+def test_a_caller_without_an_account_is_not_restricted() -> None:
+    assert str(where_visible(LOCAL)) == "true"
+    assert "owner" in str(where_visible(Principal(id="u1", user="u1")))
 
 
 def _name_of(node: ast.Name | ast.alias | ast.Attribute) -> str:

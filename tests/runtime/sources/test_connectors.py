@@ -10,15 +10,18 @@ from pegboard import ToolRegistry
 from pegboard.core.ports.resource_store import StoredResource
 from pegboard.core.ports.services import Services
 from pegboard.core.principal import LOCAL
-from pegboard.errors import ConfigError
+from pegboard.errors import ConfigError, InvalidRequest
+from pegboard.features.agents import ModelChoices
 from pegboard.features.resources import NewResource, ResourceChange
 from pegboard.runtime import Pegboard
+from pegboard.runtime.board_file.load import LoadedBoard
 from pegboard.runtime.sources.connectors import ConnectorLimits, Connectors
 from pegboard.runtime.sources.placeholder import (
     ToolPlaceholder,
     from_definition,
     to_definition,
 )
+from pegboard.runtime.wiring.owned_agents import OwnedAgentRules
 from pegboard.runtime.wiring.resources import follow
 from pegboard.storage import MemoryStorage
 
@@ -72,7 +75,7 @@ class Server:
             limits=ConnectorLimits(listing=10.0, patience=None),
             emitter=self.registry.environment.emitter,
             board_names=tuple[str, ...],
-            check_agent=lambda _: None,
+            agents=OwnedAgentRules(LoadedBoard, lambda: ModelChoices(list)),
         )
         self._news = asyncio.Event()
         self.registry.changes.listen(lambda *_: self._news.set())
@@ -88,7 +91,7 @@ def a_server(storage: MemoryStorage, folder: Path) -> Server:
 
 
 def connectors_of(board: Pegboard) -> Connectors:
-    return board._open.resources.connectors  # pyright: ignore[reportPrivateUsage]
+    return board._open.resources.connectors
 
 
 async def test_a_stored_connector_is_opened_by_its_first_call(board_file: Path) -> None:
@@ -173,8 +176,11 @@ async def test_a_name_of_the_board_is_taken(board_file: Path) -> None:
     write(board_file, "sources: [{kind: builtin, name: std}]\n")
     async with Pegboard(board_file) as board:
         for name in ("std", "board"):
-            with pytest.raises(Exception, match=f"'{name}' is taken"):
+            with pytest.raises(InvalidRequest, match=f"'{name}' is taken"):
                 await board.resources.add(a_connector(name), principal=LOCAL)
+        agent = NewResource(kind="agent", name="auto")
+        with pytest.raises(InvalidRequest, match="'auto' is taken"):
+            await board.resources.add(agent, principal=LOCAL)
 
 
 async def test_the_board_file_has_no_names_of_connectors(board_file: Path) -> None:

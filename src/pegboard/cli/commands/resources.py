@@ -1,7 +1,7 @@
 """`pegboard resources`: connectors and agents that people add, share and publish."""
 
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, cast
 
 import typer
 
@@ -19,7 +19,7 @@ from pegboard.cli.output.tables import note, say, say_json, table
 from pegboard.errors import InvalidRequest
 
 NameArgument = Annotated[
-    str, typer.Argument(metavar="NAME", help="As listed, or the id: 'ada--github'.")
+    str, typer.Argument(metavar="NAME", help="Its name, as ada--github, or its id.")
 ]
 
 resources = typer.Typer(
@@ -56,7 +56,7 @@ def list_resources(
 
 @resources.command()
 def add(
-    name: Annotated[str, typer.Argument(metavar="NAME", help="Without your handle.")],
+    name: Annotated[str, typer.Argument(metavar="NAME", help="Its name, without your handle.")],
     config: Annotated[
         Path, typer.Option("--config", help="A YAML or JSON file: `config:` as in a board file.")
     ],
@@ -271,7 +271,7 @@ def _read_config(path: Path) -> dict[str, Any]:
         raise InvalidRequest(f"{path}: cannot be read: {error}") from error
     if not isinstance(found, dict):
         raise InvalidRequest(f"{path}: write a mapping, as `config:` of a board file.")
-    return found
+    return cast("dict[str, Any]", found)
 
 
 def _say_report(report: dict[str, Any]) -> None:
@@ -282,7 +282,7 @@ def _say_report(report: dict[str, Any]) -> None:
 
 
 def _row(item: dict[str, Any]) -> tuple[str, ...]:
-    source = item["source"] or {}
+    source: dict[str, Any] = item["source"] or {}
     return (
         item["name"],
         item["source_kind"] or item["kind"],

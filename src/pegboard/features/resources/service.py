@@ -163,7 +163,7 @@ class Resources:
         )
         self._check_config(resource, principal)
         check_sharing(principal, resource)
-        if resource.kind == "connector" and self._sources.is_taken(resource.name):
+        if self._sources.is_taken(resource.kind, resource.name):
             raise InvalidRequest(f"'{resource.name}' is taken.")
         owned = await self._store.list_visible(principal)
         if sum(item.owner == resource.owner for item in owned) >= MAX_OWNED:
