@@ -81,6 +81,7 @@ class ResourceIndex:
 
     def __init__(self) -> None:
         self._rows: Mapping[tuple[ResourceKind, str], StoredResource] = {}
+        self._connectors: Mapping[str, StoredResource] = {}
         self._subscribers: Mapping[str, frozenset[str]] = {}
 
     def use(
@@ -91,6 +92,9 @@ class ResourceIndex:
         for item in subscriptions:
             users.setdefault(item.resource, set()).add(item.user)
         self._rows = {(item.kind, item.name): item for item in resources}
+        self._connectors = {
+            name: item for (kind, name), item in self._rows.items() if kind == "connector"
+        }
         self._subscribers = {id_: frozenset(those) for id_, those in users.items()}
 
     def find(self, name: str, kind: ResourceKind = "connector") -> StoredResource | None:
@@ -99,7 +103,7 @@ class ResourceIndex:
 
     def governs(self, source: str) -> bool:
         """Whether a source belongs to somebody, so that others may not know of it."""
-        return ("connector", source) in self._rows or OWNER_MARK in source
+        return source in self._connectors or OWNER_MARK in source
 
     def resolve(self, principal: Principal, resource: StoredResource) -> VisibilityDecision:
         """Whether a caller may see a stored resource, and why."""
@@ -108,7 +112,7 @@ class ResourceIndex:
 
     def resolve_source(self, principal: Principal, source: str) -> VisibilityDecision | None:
         """The same for the source of a tool; None for a source that belongs to nobody."""
-        resource = self._rows.get(("connector", source))
+        resource = self._connectors.get(source)
         if resource is not None:
             return self.resolve(principal, resource)
         if OWNER_MARK in source and principal.user:  # its row was deleted a moment ago

@@ -212,8 +212,9 @@ class Connectors:
         if name not in self._rows:
             return ConnectorReport(status="failed", reason=_TAKEN)
         state = self.observe(name)
-        tools = (tool.spec.name for tool in self._registry if tool.spec.source == name)
-        return ConnectorReport(status=state.status, reason=state.reason, tools=tuple(tools))
+        return ConnectorReport(
+            status=state.status, reason=state.reason, tools=self._publisher.list_names(name)
+        )
 
     async def probe(self, resource: StoredResource) -> ConnectorReport:
         """Open a connector apart, list its tools and close it."""
@@ -273,11 +274,8 @@ class Connectors:
     def _remove(self, name: str) -> SourceState | None:
         """Take a connector off the board at once; its source, if it is open, is closed later."""
         del self._rows[name]
-        registry = self._registry
-        for tool in [tool for tool in registry if tool.spec.source == name]:
-            registry.remove(tool.spec.name)
-        registry.offers.replace(name, resources=(), prompts=())
-        registry.environment.breakers.remove(name)
+        self._publisher.remove(name)
+        self._registry.environment.breakers.remove(name)
         return self._supervisor.states.pop(name, None)
 
     def _find_current(self, state: SourceState) -> StoredResource | None:
@@ -368,6 +366,17 @@ class ConnectorPublisher:
         self._store = store
         self._find = find
         self._known = known
+        self._names: dict[str, tuple[str, ...]] = {}
+
+    def list_names(self, name: str) -> tuple[str, ...]:
+        """The names of the tools of a connector that are on the board."""
+        return self._names.get(name, ())
+
+    def remove(self, name: str) -> None:
+        """Take everything of a connector off the board."""
+        self._replace(name, ())
+        del self._names[name]
+        self._registry.offers.replace(name, resources=(), prompts=())
 
     def restore(
         self,
@@ -388,7 +397,8 @@ class ConnectorPublisher:
         if row is None:
             return ""
         faults = self._replace(state.name, tools)
-        state.tools = tuple(tool for tool in self._registry if tool.spec.source == state.name)
+        names = self._names[state.name]
+        state.tools = tuple(tool for tool in tools if tool.spec.name in names)
         kit = self._registry.environment
         if not kit.breakers.get(state.name):
             kit.breakers.add(state.name, Breaker(state.name, monotonic=kit.monotonic))
@@ -410,15 +420,17 @@ class ConnectorPublisher:
         self._registry.offers.notify_update(board_uri(state.name, uri))
 
     def _replace(self, name: str, tools: Sequence[Tool]) -> list[str]:
-        registry = self._registry
-        for tool in [tool for tool in registry if tool.spec.source == name]:
-            registry.remove(tool.spec.name)
+        """Replace the tools of a connector; returns why some are missing."""
+        for known in self._names.get(name, ()):
+            self._registry.remove(known)
+        taken: dict[str, None] = {}
         faults: list[str] = []
         for tool in tools:
             try:
-                registry.add(tool)
+                taken[self._registry.add(tool).spec.name] = None
             except PegboardError as error:
                 faults.append(error.message)
+        self._names[name] = tuple(taken)
         return faults
 
 
