@@ -15,6 +15,7 @@ from pegboard.features.agents import ModelChoices
 from pegboard.features.resources import NewResource, ResourceChange
 from pegboard.runtime import Pegboard
 from pegboard.runtime.board_file.load import LoadedBoard
+from pegboard.runtime.board_file.models import Board
 from pegboard.runtime.sources.connectors import ConnectorLimits, Connectors
 from pegboard.runtime.sources.placeholder import (
     ToolPlaceholder,
@@ -75,7 +76,9 @@ class Server:
             limits=ConnectorLimits(listing=10.0, patience=None),
             emitter=self.registry.environment.emitter,
             board_names=tuple[str, ...],
-            agents=OwnedAgentRules(LoadedBoard, lambda: ModelChoices(list)),
+            agents=OwnedAgentRules(
+                lambda: LoadedBoard(board=Board(), base_dir=folder), lambda: ModelChoices(list)
+            ),
         )
         self._news = asyncio.Event()
         self.registry.changes.listen(lambda *_: self._news.set())

@@ -194,7 +194,7 @@ def withdraw(
 def review(
     name: NameArgument,
     decision: Annotated[
-        str, typer.Argument(metavar="approve|reject", help="What holds from now on.")
+        str, typer.Argument(metavar="approve|reject", help="The decision that holds from now on.")
     ],
     *,
     text: Annotated[str, typer.Option("--note", help="For its owner.")] = "",

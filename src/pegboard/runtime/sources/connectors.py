@@ -33,8 +33,8 @@ from pegboard.execution.limits.breakers import Breaker
 from pegboard.features.resources import ConnectorReport
 from pegboard.registry import ToolRegistry
 from pegboard.registry.change_notifier import ChangeKind
+from pegboard.runtime.config_fault import describe_fault
 from pegboard.runtime.plugins import load_kind
-from pegboard.runtime.registrations.source_config import describe_fault
 from pegboard.runtime.secret_values import secret_values
 from pegboard.runtime.sources.placeholder import ToolPlaceholder, from_definition, to_definition
 from pegboard.runtime.sources.refresher import SourceRefresher

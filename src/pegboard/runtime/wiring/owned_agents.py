@@ -13,7 +13,7 @@ from pegboard.features.agents.service import AUTO
 from pegboard.registry import ToolRegistry
 from pegboard.runtime.board_file.agents import AgentEntry
 from pegboard.runtime.board_file.load import LoadedBoard
-from pegboard.runtime.registrations.source_config import describe_fault
+from pegboard.runtime.config_fault import describe_fault
 
 if TYPE_CHECKING:
     from pegboard.features.agents import ModelChoices
