@@ -15,6 +15,7 @@ from pegboard.cli.client.conversations import RemoteConversations
 from pegboard.cli.client.people import RemotePeople
 from pegboard.cli.client.port import Answer, Drawing, FoundTools
 from pegboard.cli.client.problems import to_error
+from pegboard.cli.client.resources import RemoteResources
 from pegboard.errors import ConfigError, DefinitionNotHeld
 
 if TYPE_CHECKING:
@@ -91,6 +92,11 @@ class RemoteBoard(BoardRequests):
     def conversations(self) -> RemoteConversations:
         """The conversations of the caller on the server."""
         return RemoteConversations(self._client, self._ask, self._check, self._unreachable)
+
+    @property
+    def resources(self) -> RemoteResources:
+        """The connectors and agents of people."""
+        return RemoteResources(self._ask, self._check)
 
     async def find_tools(self, query: "ToolQuery") -> FoundTools:
         """Find tools; the limit applies to the usable ones."""

@@ -1,12 +1,12 @@
 """Checks the `sources:` section of a board: each entry's kind and configuration."""
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
 from pydantic import ValidationError
 
 from pegboard.core.ports.source import SourceKind
-from pegboard.core.wire_names import is_source_name
+from pegboard.core.wire_names import OWNER_MARK, is_source_name
 from pegboard.errors import ConfigError, SourceUnavailable
 from pegboard.runtime.board_file.load import LoadedBoard, faults_of
 from pegboard.runtime.board_file.models import SourceEntry
@@ -43,11 +43,8 @@ def check_sources(loaded: LoadedBoard) -> list[SourceState]:
             faults.append(error.message)
             continue
         for state in found:
-            if state.name in states:
-                faults.append(
-                    f"{where}: the name '{state.name}' is already used; give this source "
-                    "another 'name'"
-                )
+            if fault := _name_fault(state.name, states):
+                faults.append(f"{where}: {fault}")
             else:
                 states[state.name] = state
     if loaded.board.skills and _SKILLS in states:
@@ -61,6 +58,17 @@ def check_sources(loaded: LoadedBoard) -> list[SourceState]:
     if faults:
         raise ConfigError("\n".join(faults))
     return list(states.values())
+
+
+def _name_fault(name: str, states: Mapping[str, SourceState]) -> str:
+    """Why a source cannot have a name; empty if it can."""
+    if OWNER_MARK in name:
+        return (
+            f"'{name}': '{OWNER_MARK}' stands behind the owner of a connector; write a single '-'"
+        )
+    if name in states:
+        return f"the name '{name}' is already used; give this source another 'name'"
+    return ""
 
 
 def _skills_state(loaded: LoadedBoard) -> SourceState:

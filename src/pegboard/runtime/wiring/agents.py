@@ -24,16 +24,26 @@ if TYPE_CHECKING:
 Part = TypeVar("Part")
 
 
-def create_agents(registry: ToolRegistry, entries: Callable[[], Sequence[AgentEntry]]) -> "Agents":
+def create_agents(
+    registry: ToolRegistry,
+    entries: Callable[[], Sequence[AgentEntry]],
+    owned: Callable[[Principal], Sequence[AgentEntry]],
+) -> "Agents":
     """The service of agents.
 
     Args:
         registry: The board's tools.
         entries: The agents of the board file in force.
+        owned: Those that people have added and that a caller may see.
     """
     from pegboard.features.agents import Agents
 
-    return Agents(registry, lambda: [_to_profile(entry) for entry in entries()])
+    def list_profiles(principal: Principal) -> "list[AgentProfile]":
+        board = {entry.name: entry for entry in entries()}
+        own = [entry for entry in owned(principal) if entry.name not in board]
+        return [_to_profile(entry) for entry in (*board.values(), *own)]
+
+    return Agents(registry, list_profiles)
 
 
 def create_node_kinds(
