@@ -6,6 +6,7 @@ from tests.engines.made import ask, output_of, reported
 from tests.graphs.made import Bench, at_the_bench
 
 from pegboard.assembly import SelectionLimits, ToolRequest, ToolSelector, resolve_tools
+from pegboard.core.event import NodeReported
 from pegboard.core.model_messages import ModelUsage
 from pegboard.core.principal import LOCAL
 from pegboard.core.run import RunResult
@@ -48,7 +49,8 @@ def test_its_turns_are_steps_below_the_call() -> None:
 
     async def look(bench: Bench) -> Any:
         await ask(bench, model, selector=a_selector(bench))
-        return [event.node for event in bench.heard.events if getattr(event, "kind", "") == "step"]
+        reports = [event for event in bench.heard.events if isinstance(event, NodeReported)]
+        return [event.node for event in reports if event.kind == "step"]
 
     nodes = at_the_bench(look)
 
