@@ -9,7 +9,13 @@ import {
   makeScale,
   type Step,
 } from "../src/stream/steps";
-import { describeCall, formatBytes, formatDuration, formatWhen, titleOf } from "../src/words/format";
+import {
+  describeCall,
+  formatBytes,
+  formatDuration,
+  formatWhen,
+  titleOf,
+} from "../src/words/format";
 
 test.each([
   [0.2, "under 1 ms"],
