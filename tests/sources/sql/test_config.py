@@ -36,6 +36,7 @@ def test_urls_as_they_are_written_elsewhere_are_read(url: str, dialect: str, fil
         ({"url": "oracle://u:hush@h/d"}, "write sqlite:///file.db"),
         ({"url": "shop.db"}, "write sqlite:///file.db"),
         ({"url": "sqlite://"}, "name a file"),
+        ({"url": "duckdb:///:memory:"}, "name a file: duckdb:///file.db"),
         ({"url": "sqlite:///:memory:"}, "name a file"),
         ({"url": "sqlite://host/file.db"}, "name a file"),
         ({"url": "postgresql://u:hush@h/d", "statement_timeout": 0}, "greater than 0"),

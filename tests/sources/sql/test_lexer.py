@@ -20,6 +20,9 @@ from pegboard.sources.sql.lexer import Dialect, TokenKind, fold_case, lex
         ("sqlite", "SELECT '--', \"/*\", [;]", "SELECT '--', \"/*\", [;]"),
         ("postgresql", "SELECT ';''--' ; ; ", "SELECT ';''--'"),
         ("postgresql", "SELECT a->>'x', b::int", "SELECT a->>'x', b::int"),
+        ("mysql", "SELECT /*!50000 secret */ 1 -- x\n", "SELECT                    1"),
+        ("mysql", "SELECT `a--b`, '/*'", "SELECT `a--b`, '/*'"),
+        ("duckdb", "SELECT/* /* */ */1", "SELECT           1"),
     ],
 )
 def test_comments_become_blanks_and_the_rest_keeps_its_place(
@@ -57,6 +60,16 @@ def test_comments_become_blanks_and_the_rest_keeps_its_place(
         ("postgresql", "SELECT " + "array[" * 5 + "1" + "]" * 5, "4 deep"),
         ("postgresql", "SELECT a" + "[1]" * 61, "At most 60 square brackets"),
         ("postgresql", "SELECT `a`", "not closed, or touches"),
+        ("mysql", 'SELECT "a"', "Write texts in"),
+        ("mysql", "SELECT 'a\\'", "a backslash as a parameter"),
+        ("mysql", "SELECT 1--1", "not understood"),
+        ("mysql", "SELECT 1 # x", "not understood"),
+        ("mysql", "SELECT @x", "not understood"),
+        ("mysql", "SELECT 1 /* open", "not understood"),
+        ("mysql", "SELECT _utf8mb4'a'", "apart from other words"),
+        ("duckdb", "SELECT #1", "not understood"),
+        ("duckdb", "SELECT $$a$$", "Dollar quoting"),
+        ("duckdb", "SELECT {'a': 1}", "no place in SQL"),
     ],
 )
 def test_what_two_readers_could_read_differently_is_refused(
@@ -98,7 +111,7 @@ def test_names_fold_as_the_databases_fold_them() -> None:
     assert fold_case("ÄB\u212a") == "Äb\u212a"
 
 
-@given(st.text(max_size=60), st.sampled_from(["sqlite", "postgresql"]))
+@given(st.text(max_size=60), st.sampled_from(["sqlite", "postgresql", "mysql", "duckdb"]))
 def test_any_text_is_read_or_refused_and_reading_twice_changes_nothing(
     sql: str, dialect: Dialect
 ) -> None:

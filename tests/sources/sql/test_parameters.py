@@ -19,6 +19,10 @@ from pegboard.sources.sql.parameters import bind
         ("postgresql", "SELECT :a, :b, :a", {"b": 2, "a": True}, "SELECT $1, $2, $1", [True, 2]),
         ("postgresql", "SELECT x::int, ':a'", {}, "SELECT x::int, ':a'", []),
         ("postgresql", "SELECT $1", [[1, 2]], "SELECT $1", [[1, 2]]),
+        ("duckdb", "SELECT :a, :a", {"a": [1]}, "SELECT $1, $1", [[1]]),
+        ("mysql", "SELECT 1 -?, ?", [-2, 2.5], "SELECT 1 -(-2), 2.5", []),
+        ("mysql", "SELECT ?, ?", [None, True], "SELECT NULL, TRUE", []),
+        ("mysql", "SELECT :a, ':a'", {"a": "'\\"}, "SELECT _utf8mb4 X'275c', ':a'", []),
     ],
 )
 def test_parameters_are_bound(
@@ -42,6 +46,8 @@ def test_parameters_are_bound(
         ("sqlite", "SELECT ?", [[1]], "cannot be bound"),
         ("sqlite", "SELECT ?", [{"a": 1}], "cannot be bound"),
         ("postgresql", "SELECT $1", ["a\x00"], "cannot be bound"),
+        ("mysql", "SELECT ?", [float("inf")], "not a finite number"),
+        ("mysql", "SELECT ?", [[1]], "cannot be bound"),
         ("postgresql", "SELECT $1", [["\ud800"]], "cannot be bound"),
     ],
 )

@@ -11,8 +11,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tests.sources.sql.attacks import (
     ATTACKS,
+    DUCKDB_ATTACKS,
     HIDING,
     HIDING_MORE,
+    MYSQL_ATTACKS,
     POSTGRESQL_ATTACKS,
     READS,
     SECRET,
@@ -26,6 +28,8 @@ _PIECE = re.compile(r"\s+|\w+|'(?:[^']|'')*'|\"[^\"]*\"|.", re.DOTALL)
 _STATEMENTS = [*READS.values(), *(s for s in ATTACKS.values() if len(s) < 300)]
 _SQLITE = [*_STATEMENTS, *SQLITE_ATTACKS.values()]
 _POSTGRESQL = [*_STATEMENTS, *POSTGRESQL_ATTACKS.values()]
+_MYSQL = [*_STATEMENTS, *MYSQL_ATTACKS.values()]
+_DUCKDB = [*_STATEMENTS, *DUCKDB_ATTACKS.values()]
 _SPICE = [
     "employee",
     "secret",
@@ -57,6 +61,11 @@ _SPICE = [
     " USING (email)",
     "main.",
     "public.",
+    "vault.",
+    "/*!",
+    "# ",
+    "COLUMNS(*)",
+    " INTO OUTFILE 'x'",
 ]
 
 
@@ -188,3 +197,41 @@ def test_no_statement_changes_rows_or_shows_what_is_hidden_in_postgresql(
 
     assert SECRET not in answer
     assert "'count': 3" in server.ask("SELECT count(*) FROM artist", seconds=60)
+
+
+@pytest.fixture(scope="module")
+def maria(mariadb: str) -> Iterator[_Runner]:
+    runner = _Runner(mariadb, **HIDING)
+    yield runner
+    runner.close()
+
+
+@pytest.fixture(scope="module")
+def duck(duckdb_vault: Path) -> Iterator[_Runner]:
+    runner = _Runner(f"duckdb:///{duckdb_vault}", **HIDING)
+    yield runner
+    runner.close()
+
+
+@pytest.mark.timeout(120)
+@given(sql=mutated(_MYSQL) | composed() | composed())
+def test_no_statement_changes_rows_or_shows_what_is_hidden_in_mariadb(
+    maria: _Runner, sql: str
+) -> None:
+    answer = maria.ask(sql)
+
+    assert SECRET not in answer
+    assert "'count(*)': 3" in maria.ask("SELECT count(*) FROM artist", seconds=60)
+
+
+@pytest.mark.timeout(120)
+@given(sql=mutated(_DUCKDB) | composed() | composed())
+def test_no_statement_changes_the_file_or_shows_what_is_hidden_in_duckdb(
+    duck: _Runner, duckdb_vault: Path, sql: str
+) -> None:
+    before = duckdb_vault.read_bytes()
+
+    answer = duck.ask(sql)
+
+    assert duckdb_vault.read_bytes() == before
+    assert SECRET not in answer

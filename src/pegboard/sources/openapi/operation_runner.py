@@ -25,7 +25,7 @@ from pegboard.sources.openapi.call.credentials import CredentialGrant, Credentia
 from pegboard.sources.openapi.call.paging import (
     PAGES,
     JoinedPages,
-    Paging,
+    PageSequence,
     describe_next,
     find_links,
     find_next,
@@ -104,14 +104,18 @@ class OperationRunner:
         return _with_pages(plan, self.paging.max_pages)
 
     @cached_property
-    def paging(self) -> Paging:
+    def paging(self) -> PageSequence:
         """How pages follow each other."""
         operation, given = self._chosen.operation, self._chosen.override.paging
         if operation.method != "get":
-            return Paging()
+            return PageSequence()
         responses = [operation.responses.at(status) for status in operation.responses.fields]
         found = find_links(self._resolve(responses), operation.id)
-        return Paging(links=found) if given is None else Paging(links=found, **given.model_dump())
+        return (
+            PageSequence(links=found)
+            if given is None
+            else PageSequence(links=found, **given.model_dump())
+        )
 
     @cached_property
     def documented_plan(self) -> ArgumentPlan:

@@ -110,13 +110,18 @@ def _view_reads(
             f"SELECT * FROM {_quote(key[0])}.{_quote(key[1])}",  # noqa: S608 # the schema's own names, quoted
             qualified=True,
         )
-        wanted = {to_key(name) for name in names}
-        return frozenset(
-            (schema, name)
-            for schema, name in every
-            if (fold_case(schema), fold_case(name)) in wanted or ("", fold_case(name)) in wanted
-        )
+        found = [_find(to_key(name), every) for name in names]
+        return frozenset[Key]().union(*found) if all(found) else None
     return None
+
+
+def _find(wanted: Key, every: Sequence[Key]) -> frozenset[Key]:
+    """Return the relations that a folded name may mean, in any schema if it names none."""
+    return frozenset(
+        (schema, name)
+        for schema, name in every
+        if fold_case(name) == wanted[1] and wanted[0] in {"", fold_case(schema)}
+    )
 
 
 def _shown_columns(sql: str, reads: Iterable[Key], columns: Columns) -> Iterable[tuple[Key, str]]:

@@ -116,7 +116,7 @@ _MYSQL_RULES = (
     r"(?P<parameter>\?|:[^\W\d]\w*)",
     _NUMBER,
     _WORD,
-    r"(?P<symbol>-(?!-)|[+*/<>=~!%^&|.,;()])",
+    r"(?P<symbol>-(?!-)|/(?!\*)|[+*<>=~!%^&|.,;()])",
 )
 _RULES: dict[Dialect, re.Pattern[str]] = {
     "sqlite": re.compile("|".join(_SQLITE_RULES)),

@@ -8,7 +8,7 @@ import pytest
 from pegboard.core.ports.http import HttpResponse
 from pegboard.sources.openapi.call.paging import (
     JoinedPages,
-    Paging,
+    PageSequence,
     describe_next,
     find_links,
     find_next,
@@ -42,7 +42,7 @@ def test_a_link_header_gives_the_arguments_of_the_next_page(
 ) -> None:
     names = {"page": "page", "cur[]": "cursor"}
 
-    assert find_next(response(link=link), Paging(), names, {}) == expected
+    assert find_next(response(link=link), PageSequence(), names, {}) == expected
 
 
 NAMES = {name: name for name in ("cursor", "pageToken", "continue", "page", "offset")}
@@ -51,44 +51,44 @@ NAMES = {name: name for name in ("cursor", "pageToken", "continue", "page", "off
 @pytest.mark.parametrize(
     ("body", "paging", "given", "expected"),
     [
-        ({"items": [1], "nextPageToken": "t"}, Paging(), {}, {"pageToken": "t"}),
-        ({"response_metadata": {"next_cursor": "c"}}, Paging(), {}, {"cursor": "c"}),
-        ({"metadata": {"continue": "k"}}, Paging(), {}, {"continue": "k"}),
-        ({"next_cursor": ""}, Paging(), {}, None),
-        ({"next_cursor": None}, Paging(), {}, None),
-        ({"next_cursor": "same"}, Paging(), {"cursor": "same"}, None),
-        ([1, 2], Paging(), {}, None),
-        ({"more": {"at": 7}}, Paging(next="more.at", argument="cursor"), {}, {"cursor": 7}),
-        ({"next": "https://a.test/?page=4&x=1"}, Paging(next="next"), {}, {"page": "4"}),
-        ({"next": "opaque"}, Paging(next="next"), {}, {}),
-        ([1], Paging(style="page", argument="page"), {}, {"page": 2}),
-        ([1], Paging(style="page", argument="page"), {"page": 5}, {"page": 6}),
-        ([], Paging(style="page", argument="page"), {"page": 5}, None),
+        ({"items": [1], "nextPageToken": "t"}, PageSequence(), {}, {"pageToken": "t"}),
+        ({"response_metadata": {"next_cursor": "c"}}, PageSequence(), {}, {"cursor": "c"}),
+        ({"metadata": {"continue": "k"}}, PageSequence(), {}, {"continue": "k"}),
+        ({"next_cursor": ""}, PageSequence(), {}, None),
+        ({"next_cursor": None}, PageSequence(), {}, None),
+        ({"next_cursor": "same"}, PageSequence(), {"cursor": "same"}, None),
+        ([1, 2], PageSequence(), {}, None),
+        ({"more": {"at": 7}}, PageSequence(next="more.at", argument="cursor"), {}, {"cursor": 7}),
+        ({"next": "https://a.test/?page=4&x=1"}, PageSequence(next="next"), {}, {"page": "4"}),
+        ({"next": "opaque"}, PageSequence(next="next"), {}, {}),
+        ([1], PageSequence(style="page", argument="page"), {}, {"page": 2}),
+        ([1], PageSequence(style="page", argument="page"), {"page": 5}, {"page": 6}),
+        ([], PageSequence(style="page", argument="page"), {"page": 5}, None),
         (
             {"data": [1], "has_more": False},
-            Paging(style="page", argument="page", next="has_more"),
+            PageSequence(style="page", argument="page", next="has_more"),
             {},
             None,
         ),
         (
             {"data": [1, 2], "tags": []},
-            Paging(style="offset", argument="offset", items="data"),
+            PageSequence(style="offset", argument="offset", items="data"),
             {"offset": 10},
             {"offset": 12},
         ),
         (
             {"meta": {"a/b": "z"}},
-            Paging(links=({"cursor": "$response.body#/meta/a~1b"},)),
+            PageSequence(links=({"cursor": "$response.body#/meta/a~1b"},)),
             {},
             {"cursor": "z"},
         ),
-        ({}, Paging(links=({"cursor": "$response.body#/meta/x"},)), {}, None),
-        ({}, Paging(links=({"cursor": "$response.header.X-Next"},)), {}, {"cursor": "h"}),
-        ({"nextPageToken": "t"}, Paging(style="link"), {}, None),
+        ({}, PageSequence(links=({"cursor": "$response.body#/meta/x"},)), {}, None),
+        ({}, PageSequence(links=({"cursor": "$response.header.X-Next"},)), {}, {"cursor": "h"}),
+        ({"nextPageToken": "t"}, PageSequence(style="link"), {}, None),
     ],
 )
 def test_a_body_gives_the_arguments_of_the_next_page(
-    body: Any, paging: Paging, given: dict[str, Any], expected: dict[str, Any] | None
+    body: Any, paging: PageSequence, given: dict[str, Any], expected: dict[str, Any] | None
 ) -> None:
     assert find_next(response(body, **{"x-next": "h"}), paging, NAMES, given) == expected
 

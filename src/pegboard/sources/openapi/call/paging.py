@@ -40,7 +40,7 @@ _CURSORS: Mapping[str, tuple[str, ...]] = {
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Paging:
+class PageSequence:
     """How the pages of one operation follow each other.
 
     Attributes:
@@ -73,7 +73,7 @@ def find_links(responses: Iterable[LocatedNode], operation_id: str) -> tuple[dic
 
 
 def find_next(
-    response: HttpResponse, paging: Paging, names: Mapping[str, str], given: Mapping[str, Any]
+    response: HttpResponse, paging: PageSequence, names: Mapping[str, str], given: Mapping[str, Any]
 ) -> dict[str, Any] | None:
     """Return the arguments of the next page; None without one, empty if no argument chooses it.
 
@@ -140,7 +140,7 @@ def find_items(body: Any, path: str) -> list[Any] | None:
 def _from_body(
     body: Any,
     response: HttpResponse,
-    paging: Paging,
+    paging: PageSequence,
     names: Mapping[str, str],
     given: Mapping[str, Any],
 ) -> dict[str, Any] | None:
@@ -164,7 +164,9 @@ def _from_body(
     return None
 
 
-def _following_number(body: Any, paging: Paging, given: Mapping[str, Any]) -> dict[str, Any] | None:
+def _following_number(
+    body: Any, paging: PageSequence, given: Mapping[str, Any]
+) -> dict[str, Any] | None:
     """Return the next number or offset, unless the page is empty or says that it is the last."""
     items = find_items(body, paging.items)
     if not items or (paging.next and not _at(body, paging.next)):
