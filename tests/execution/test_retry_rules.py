@@ -3,7 +3,7 @@
 import pytest
 from tests.execution.made import a_spec
 
-from pegboard.core.tool import Effect, Retry
+from pegboard.core.tool import AGENT, Effect, Retry
 from pegboard.errors import InvalidRequest, PegboardError, ToolFailed, Unavailable
 from pegboard.execution.retry_rules import did_nothing, is_repeatable
 
@@ -32,6 +32,13 @@ def test_a_tool_may_be_repeated_if_it_reads_or_its_author_says_so(
     spec = a_spec(effect=Effect(effect), idempotent=idempotent, retry=retry)
 
     assert is_repeatable(spec) is expected
+
+
+@pytest.mark.parametrize(("idempotent", "expected"), [(None, True), (False, False)])
+def test_an_agent_goes_on_and_may_be_called_again(idempotent: bool | None, expected: bool) -> None:
+    an_agent = a_spec(effect=Effect.WRITE, handler=AGENT, idempotent=idempotent)
+
+    assert is_repeatable(an_agent) is expected
 
 
 @pytest.mark.parametrize(

@@ -74,8 +74,14 @@ def test_a_failed_change_that_is_not_spoken_of_is_a_gap() -> None:
 
 @pytest.mark.parametrize(
     "text",
-    ["The refund failed.", "I couldn't refund it.", "Das ging leider nicht.", "返金しました。"],
-    ids=["failed", "could not", "German", "a script that the rules do not know"],
+    [
+        "The refund failed.",
+        "I couldn't refund it.",
+        "Sorry.",
+        "Das ging leider nicht.",
+        "返金しました。",
+    ],
+    ids=["failed", "could not", "sorry", "German", "a script that the rules do not know"],
 )
 def test_a_failed_change_that_may_be_spoken_of_passes(text: str) -> None:
     assert not judge(text, fails=True)

@@ -33,12 +33,13 @@ _PROMISE = re.compile(
 )
 _REFUSAL = re.compile(
     r"fail|error|\bno\b|\bnot\b|n['\u2019]t\b|cannot|unable|unavailab|unsuccess|problem|issue|"
+    r"sorry|apolog|unfortun|leider|entschuldig|désol|siento|lamento|spiac|desculp|"
     r"den(?:y|ied)|declin|reject|refus|cancel|block|"
     r"nicht|kein|fehl|abgelehnt|\bpas\b|échou|erreur|refus|\bno\b|\bnon\b|"
     r"rechaz|erro|impossib|\bniet\b|\bgeen\b|mislukt|não|falh",
     re.IGNORECASE,
 )
-"""Any word by which a text may say that something was not done."""
+"""Any word by which a text may say that something was not done, or be sorry for it."""
 _LATIN = re.compile(r"[a-zA-Z\u00c0-\u024f]")
 
 
