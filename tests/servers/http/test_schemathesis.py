@@ -97,6 +97,8 @@ def url() -> Generator[str]:
 def check(case: Case, url: str) -> None:
     """What a graph means no schema says: one that no board can run is refused, and rightly.
 
+    So is a configuration that does not fit the kind of its connector.
+
     Requests of OpenAI's API are open, and say more than an agent does. The arguments that `explain`
     takes are those of a tool.
     """
@@ -105,6 +107,7 @@ def check(case: Case, url: str) -> None:
         and case.operation.path
         in {
             "/runs",
+            "/resources",
             "/chat/completions",
             "/responses",
         }
