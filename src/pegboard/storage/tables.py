@@ -9,6 +9,7 @@ from typing import Any
 from sqlalchemy import (
     REAL,
     BigInteger,
+    Boolean,
     Column,
     Double,
     Index,
@@ -350,6 +351,23 @@ LINKS = Table(
     "links", METADATA, _key("digest"), _seconds("expires_at"), _maybe("used_at"), _text("body")
 )
 Index("links_by_expiry", LINKS.c.expires_at)
+
+CREDENTIALS = Table(
+    "credentials",
+    METADATA,
+    _number("number"),
+    Column("id", Text, nullable=False, unique=True),
+    _text("owner"),
+    _text("source"),
+    _text("name"),
+    Column("shared", Boolean, nullable=False),
+    Column("version", _Number, nullable=False),
+    _maybe("refreshed_until"),
+    _text("sealed"),
+    _text("body"),
+    UniqueConstraint("owner", "source", "name", name="credentials_by_name"),
+)
+Index("credentials_by_source", CREDENTIALS.c.source)
 
 AUDIT = Table(
     "audit",

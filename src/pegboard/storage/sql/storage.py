@@ -16,6 +16,7 @@ from pegboard.storage.sql.audit import SqlAudit, SqlAuditor
 from pegboard.storage.sql.call_recorder import SqlRecorder
 from pegboard.storage.sql.catalogue import SqlCatalogue
 from pegboard.storage.sql.conversations import SqlConversations
+from pegboard.storage.sql.credentials import SqlCredentials
 from pegboard.storage.sql.dependencies import SqlDependencies
 from pegboard.storage.sql.history import SqlHistory
 from pegboard.storage.sql.identity import SqlIdentity, sweep_identity
@@ -72,6 +73,7 @@ class SqlStorage:
         self.runs = SqlRuns(database, clock=clock)
         self.conversations = SqlConversations(database)
         self.identity = SqlIdentity(database)
+        self.credentials = SqlCredentials(database)
         self.audit = SqlAudit(database, clock=clock)
         self.auditor = SqlAuditor(database, redact=redact, reads=audit_reads)
         self.upkeep = SqlUpkeep(database, clock=clock)
