@@ -1,8 +1,8 @@
 """The steps of a call, in order. A new step is one file and one line here.
 
 A call passes down this list and its result comes back up: resolve, count, validate, decide,
-idempotency, credential, approve, cache, limit, recheck, breaker, start, spend, retry, deadline, run;
-then check output, shape, count, record.
+idempotency, credential, approve, cache, limit, recheck, breaker, start, spend, retry, deadline,
+run; then check output, shape, count, record.
 """
 
 from collections.abc import Callable

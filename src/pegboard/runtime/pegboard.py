@@ -40,6 +40,7 @@ if TYPE_CHECKING:
     from pegboard.features.catalogue import CatalogueService, IdempotentRequests
     from pegboard.features.completions import Completions
     from pegboard.features.conversations import Conversations
+    from pegboard.features.credentials import Credentials
     from pegboard.features.dependencies import DependencyService
     from pegboard.features.health import BoardHealth
     from pegboard.features.identity import Identity
@@ -217,6 +218,11 @@ class Pegboard:
     def identity(self) -> "Identity":
         """Accounts, organisations and keys, and who the caller of a request is."""
         return self._open.identity
+
+    @property
+    def credentials(self) -> "Credentials":
+        """The credentials of callers: stored, connected, and removed."""
+        return self._open.credentials
 
     @property
     def dependencies(self) -> "DependencyService":

@@ -6,9 +6,9 @@ from collections.abc import Callable, Mapping
 from typing import Any, cast
 from urllib.parse import quote, urlencode
 
-from pegboard.core.ports.credentials import OAuthSettings, TokenAnswer
+from pegboard.core.ports.credentials import OAuthSettings, TokenAnswer, TokenRefusal
 from pegboard.core.ports.http import HttpClient, HttpRequest, HttpResponse
-from pegboard.errors import ConnectionEnded, InvalidRequest, PegboardError, Unavailable
+from pegboard.errors import PegboardError, Unavailable
 
 TIMEOUT = 15.0
 """Seconds for one request; a claim to refresh lasts longer."""
@@ -30,11 +30,10 @@ class HttpTokenEndpoint:
 
     async def exchange_code(
         self, settings: OAuthSettings, *, code: str, verifier: str, redirect_uri: str
-    ) -> TokenAnswer:
+    ) -> TokenAnswer | TokenRefusal:
         """The tokens of a consent.
 
         Raises:
-            ConnectionEnded: The server refuses the code.
             Unavailable: It cannot be reached, or fails.
         """
         form = {
@@ -45,11 +44,12 @@ class HttpTokenEndpoint:
         }
         return await self._request(settings, form, settings.client_id, settings.client_secret)
 
-    async def refresh(self, settings: OAuthSettings, *, refresh_token: str) -> TokenAnswer:
+    async def refresh(
+        self, settings: OAuthSettings, *, refresh_token: str
+    ) -> TokenAnswer | TokenRefusal:
         """New tokens for a consent that stands.
 
         Raises:
-            ConnectionEnded: The server refuses the token.
             Unavailable: It cannot be reached, or fails.
         """
         form = {"grant_type": "refresh_token", "refresh_token": refresh_token}
@@ -57,11 +57,10 @@ class HttpTokenEndpoint:
 
     async def request_for_client(
         self, settings: OAuthSettings, *, client_id: str, client_secret: str
-    ) -> TokenAnswer:
+    ) -> TokenAnswer | TokenRefusal:
         """A token for a client itself.
 
         Raises:
-            ConnectionEnded: The server refuses the client.
             Unavailable: It cannot be reached, or fails.
         """
         form = {"grant_type": "client_credentials"}
@@ -91,7 +90,7 @@ class HttpTokenEndpoint:
 
     async def _request(
         self, settings: OAuthSettings, form: Mapping[str, str], client_id: str, client_secret: str
-    ) -> TokenAnswer:
+    ) -> TokenAnswer | TokenRefusal:
         headers = {
             "content-type": "application/x-www-form-urlencoded",
             "accept": "application/json",
@@ -120,20 +119,21 @@ class HttpTokenEndpoint:
         return await http.send(request)
 
 
-def _read_tokens(response: HttpResponse) -> TokenAnswer:
+def _read_tokens(response: HttpResponse) -> TokenAnswer | TokenRefusal:
     about = _json_of(response)
     error = about.get("error")
     if isinstance(error, str) and error in _REFUSALS:
-        raise ConnectionEnded(f"The authorization server answered '{error}'.", reason=error)
+        return TokenRefusal(error=error)
     if not 200 <= response.status < 300:
-        if 400 <= response.status < 500 and response.status not in {408, 425, 429}:
-            raise InvalidRequest(f"The authorization server answered {response.status}.")
-        raise Unavailable(f"The authorization server answered {response.status}.")
+        is_lasting = 400 <= response.status < 500 and response.status not in {408, 425, 429}
+        raise Unavailable(
+            f"The authorization server answered {response.status}.", permanent=is_lasting
+        )
     token, kind = about.get("access_token"), str(about.get("token_type", "bearer"))
     if not isinstance(token, str) or not token or not _is_sendable(token):
         raise Unavailable("The authorization server answered without an access token.")
     if kind.lower() != "bearer":
-        raise InvalidRequest("The authorization server gives tokens that are no bearer tokens.")
+        raise Unavailable("The authorization server gives no bearer tokens.", permanent=True)
     refresh, seconds = about.get("refresh_token"), about.get("expires_in")
     return TokenAnswer(
         access_token=token,

@@ -81,26 +81,38 @@ class TokenAnswer:
     lifetime: float | None = None
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TokenRefusal:
+    """A token endpoint refuses what was sent.
+
+    Attributes:
+        error: Its code, as `invalid_grant`.
+    """
+
+    error: str
+
+
 class TokenEndpoint(Protocol):
     """Gets tokens from OAuth 2 servers.
 
-    Each method raises `ConnectionEnded` when the server refuses what was sent, and `Unavailable`
-    when it cannot be reached or fails.
+    Each method raises `Unavailable` when the server cannot be reached or fails.
     """
 
     async def exchange_code(
         self, settings: OAuthSettings, *, code: str, verifier: str, redirect_uri: str
-    ) -> TokenAnswer:
+    ) -> TokenAnswer | TokenRefusal:
         """The tokens of a consent."""
         ...
 
-    async def refresh(self, settings: OAuthSettings, *, refresh_token: str) -> TokenAnswer:
+    async def refresh(
+        self, settings: OAuthSettings, *, refresh_token: str
+    ) -> TokenAnswer | TokenRefusal:
         """New tokens for a consent that stands."""
         ...
 
     async def request_for_client(
         self, settings: OAuthSettings, *, client_id: str, client_secret: str
-    ) -> TokenAnswer:
+    ) -> TokenAnswer | TokenRefusal:
         """A token for a client itself."""
         ...
 

@@ -37,6 +37,7 @@ from pegboard.servers.http.routes import (
     catalogue,
     chat,
     conversation_files,
+    credentials,
     dependencies,
     execute,
     keys,
@@ -94,11 +95,13 @@ def build_app(
     @asynccontextmanager
     async def lifespan(_app: FastAPI) -> AsyncGenerator[None]:
         if board.is_open:
+            board.credentials.connections.serve()
             await board.resume_interrupted()
             yield
             await mcp.close()
             return
         async with board:
+            board.credentials.connections.serve()
             await board.resume_interrupted()
             yield
             await mcp.close()
@@ -157,6 +160,7 @@ def build_app(
         people,
         organisations,
         keys,
+        credentials,
         tickets,
     )
     # calls first: each route before the right one costs a call some microseconds

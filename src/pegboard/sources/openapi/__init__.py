@@ -1,6 +1,7 @@
 """REST APIs, described by an OpenAPI document or by actions written in the configuration."""
 
 from pegboard.core.ports.source import SourceKind
+from pegboard.sources.openapi.caller_auth import read_caller_auth
 from pegboard.sources.openapi.config import OpenApiConfig
 from pegboard.sources.openapi.preview import preview
 from pegboard.sources.openapi.source import open_source
@@ -12,6 +13,7 @@ KIND = SourceKind(
     open=open_source,
     preview=preview,
     remote=True,
+    caller_auth=read_caller_auth,
 )
 
 __all__ = ["KIND"]

@@ -81,6 +81,7 @@ class ApiTools:
             source=self._source,
             handler="openapi",
             credential=grant.name,
+            caller_credential=grant.takes_caller,
             unavailable=operation.problem or problem or grant.problem or runner.problem(),
         )
         return SchemaTool(
@@ -114,6 +115,7 @@ class ApiTools:
             timeout=None,
             retry=None,
             credential="",
+            caller_credential=False,
             handler=describe_route(self._api, operation),
         )
 
