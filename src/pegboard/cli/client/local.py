@@ -7,6 +7,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, cast
 
+from pegboard.cli.client.credentials import LocalCredentials
 from pegboard.cli.client.people import LocalPeople
 from pegboard.cli.client.port import Answer, Drawing, FoundTools
 from pegboard.core.principal import LOCAL
@@ -66,6 +67,11 @@ class LocalBoard:
     def people(self) -> LocalPeople:
         """The accounts of the board."""
         return LocalPeople(self._stored.identity)
+
+    @property
+    def credentials(self) -> LocalCredentials:
+        """The credentials of the caller."""
+        return LocalCredentials(self._board.credentials)
 
     async def find_tools(self, query: "ToolQuery") -> FoundTools:
         """Find tools; the limit applies to the usable ones."""

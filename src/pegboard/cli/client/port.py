@@ -48,6 +48,26 @@ class PeopleClient(Protocol):
         ...
 
 
+class CredentialsClient(Protocol):
+    """The caller's credentials as commands use them."""
+
+    async def list(self) -> Answer:
+        """The credentials of the caller."""
+        ...
+
+    async def add(self, wanted: Mapping[str, Any]) -> Answer:
+        """Store a credential, given as the body of `POST /credentials`."""
+        ...
+
+    async def remove(self, id: str) -> Answer:  # noqa: A002 - it is known by its id
+        """Remove a credential."""
+        ...
+
+    async def rotate(self) -> Answer:
+        """Encrypt all credentials with the newest master key."""
+        ...
+
+
 class BoardClient(Protocol):
     """A board as commands use it.
 
@@ -63,6 +83,11 @@ class BoardClient(Protocol):
     @property
     def people(self) -> "PeopleClient":
         """The accounts of the board."""
+        ...
+
+    @property
+    def credentials(self) -> "CredentialsClient":
+        """The credentials of the caller."""
         ...
 
     async def find_tools(self, query: "ToolQuery") -> FoundTools:

@@ -136,6 +136,14 @@ class CredentialList(BaseModel):
     credentials: list[CredentialAnswer]
 
 
+class RotationAnswer(BaseModel):
+    """How many credentials had an older master key."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    rotated: int
+
+
 class StartedConnectionAnswer(BaseModel):
     """Where you consent, in the same browser."""
 

@@ -209,6 +209,7 @@ def test_there_is_no_route_that_gives_a_value() -> None:
     assert {(method, route.path) for route in routes for method in route.methods} == {
         ("GET", "/credentials"),
         ("POST", "/credentials"),
+        ("POST", "/credentials/rotate"),
         ("PATCH", "/credentials/{credential}"),
         ("DELETE", "/credentials/{credential}"),
         ("POST", "/credentials/oauth/start"),

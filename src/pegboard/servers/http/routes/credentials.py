@@ -14,6 +14,7 @@ from pegboard.features.credentials.schemas import (
     ChangeCredential,
     CredentialAnswer,
     CredentialList,
+    RotationAnswer,
     StartConnection,
     StartedConnectionAnswer,
     credential_to_dict,
@@ -54,6 +55,12 @@ async def add_credential(
     """
     added = await board.credentials.add(wanted.to_new(), principal=caller)
     return JsonResponse(credential_to_dict(added), 201)
+
+
+@router.post("/credentials/rotate", response_model=RotationAnswer, responses=refusals())
+async def rotate_master_key(board: Board, caller: Caller) -> Response:
+    """Encrypt all credentials with the newest master key; for operators."""
+    return JsonResponse({"rotated": await board.credentials.rotate(principal=caller)})
 
 
 @router.patch(
