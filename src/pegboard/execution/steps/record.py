@@ -117,7 +117,7 @@ def _rare(
         rare["attempts"] = call.attempts
     if meta.truncated:
         rare["truncated"] = True
-    if spec is not None and (spec.credential or spec.toolkit):
+    if spec is not None and (spec.credential or spec.toolkit or spec.caller_credential):
         rare["credential"], rare["toolkit"] = _credential_of(call, spec), spec.toolkit
     if meta.tokens is not None:
         rare["model"], rare["tokens"], rare["cost"] = meta.model, meta.tokens, meta.cost
