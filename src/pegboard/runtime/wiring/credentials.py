@@ -123,6 +123,22 @@ def create_keys(settings: Settings) -> MasterKeys:
     return MemoryKeys() if settings.data is None else FileKeys(settings.data / KEY_FILE)
 
 
+def describe_keys(settings: Settings) -> tuple[str, bool]:
+    """Where the master key is and what that means for backups, and whether it is missing."""
+    backups = "leave it out of backups and keep it elsewhere: without it no credential is restored"
+    if settings.secret_key is not None:
+        return f"PEGBOARD_SECRET_KEY; {backups}", False
+    if settings.secret_key_file is not None:
+        return f"{settings.secret_key_file}; {backups}", False
+    if settings.database is not None:
+        return _HINT, True
+    if settings.data is None:
+        return "of this process: nothing is stored", False
+    path = settings.data / KEY_FILE
+    made = "" if path.exists() else "; the first credential makes it"
+    return f"{path}; {backups}{made}", False
+
+
 def address_of(settings: Settings) -> str:
     """Where browsers reach a server of this board; empty where only the operator knows."""
     if settings.public_url:
