@@ -1,7 +1,7 @@
 """Starts an authorization server of somebody else's making, npm `oidc-provider`, on loopback."""
 
 import subprocess
-from collections.abc import Iterator
+from collections.abc import Generator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
@@ -46,7 +46,7 @@ class OidcServer:
 
 
 @contextmanager
-def started_oidc(*, lifetime: int = 3600) -> Iterator[OidcServer]:
+def started_oidc(*, lifetime: int = 3600) -> Generator[OidcServer]:
     """The server, until the block ends; access tokens are valid for so many seconds."""
     node_package("oidc-provider")
     port = free_port()

@@ -16,6 +16,7 @@ from pegboard.errors import ElicitationUnavailable
 if TYPE_CHECKING:
     from logging import Logger, LoggerAdapter
 
+    from pegboard.core.credential import CallCredential
     from pegboard.core.elicitation import (
         Answer,
         Elicitor,
@@ -25,7 +26,6 @@ if TYPE_CHECKING:
         Sample,
         SampleRequest,
     )
-    from pegboard.core.ports.credentials import CallCredential
 
 Deps = TypeVar("Deps", default=None)
 

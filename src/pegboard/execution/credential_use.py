@@ -3,8 +3,9 @@
 from base64 import b64encode
 from collections.abc import Callable
 
-from pegboard.core.ports.credential_store import Credential, StoredCredential
-from pegboard.core.ports.credentials import CallerCredentials, Secret
+from pegboard.core.credential import Credential, Secret
+from pegboard.core.ports.credential_store import StoredCredential
+from pegboard.core.ports.credentials import CallerCredentials
 from pegboard.execution.results.redaction import make_redactor
 
 

@@ -3,9 +3,10 @@
 import pytest
 from tests.execution.made import ADA, BOB, Following, Heard, a_call, a_kit, a_spec, a_target
 
+from pegboard.core.credential import Credential, Secret
 from pegboard.core.ports.approval_store import ApprovalQuery
-from pegboard.core.ports.credential_store import Credential, SealedSecret, StoredCredential
-from pegboard.core.ports.credentials import CallerCredentials, Secret
+from pegboard.core.ports.credential_store import SealedSecret, StoredCredential
+from pegboard.core.ports.credentials import CallerCredentials
 from pegboard.core.principal import Principal
 from pegboard.core.result import ToolResult
 from pegboard.errors import AccessDenied, CredentialMissing, ToolFailed

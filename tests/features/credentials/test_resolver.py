@@ -14,8 +14,9 @@ from tests.features.credentials.made import (
     token_server,
 )
 
-from pegboard.core.ports.credential_store import Credential, StoredCredential
-from pegboard.core.ports.credentials import CallerAuth, Secret
+from pegboard.core.credential import Credential, Secret
+from pegboard.core.ports.credential_store import StoredCredential
+from pegboard.core.ports.credentials import CallerAuth
 from pegboard.errors import CredentialMissing, Unavailable
 from pegboard.testing import FakeClock
 

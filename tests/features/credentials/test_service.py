@@ -15,8 +15,10 @@ from pegboard.errors import (
     InvalidRequest,
     Unavailable,
 )
-from pegboard.features.credentials import parts, schemas, targets
+from pegboard.features.credentials.parts import owner_of
+from pegboard.features.credentials.schemas import AddCredential
 from pegboard.features.credentials.service import CredentialChange, NewCredential
+from pegboard.features.credentials.targets import check_name
 from pegboard.secrets import GivenKeys
 from pegboard.secrets.master_keys import id_of
 from pegboard.testing import FakeClock
@@ -184,11 +186,11 @@ def test_values_are_not_part_of_what_is_printed() -> None:
     shown: list[Callable[[], object]] = [
         lambda: a_new("s3cret"),
         lambda: CredentialChange(value="s3cret"),
-        lambda: schemas.AddCredential.model_validate(
+        lambda: AddCredential.model_validate(
             {"source": "github", "kind": "bearer", "value": "s3cret"}
         ),
     ]
 
     assert [repr(make()) for make in shown if "s3cret" in repr(make())] == []
-    assert parts.owner_of(LOCAL) == "local"
-    assert targets.check_name(" work ") == "work"
+    assert owner_of(LOCAL) == "local"
+    assert check_name(" work ") == "work"

@@ -5,8 +5,9 @@ from typing import Any
 import pytest
 from pydantic import ValidationError
 
-from pegboard.core.ports.credentials import CallerAuth, OAuthSettings, Secret
-from pegboard.sources.openapi.call.credentials import Credentials
+from pegboard.core.credential import Secret
+from pegboard.core.ports.credentials import CallerAuth, OAuthSettings
+from pegboard.sources.openapi.call.credentials import ApiCredentials
 from pegboard.sources.openapi.caller_auth import read_caller_auth
 from pegboard.sources.openapi.config import OpenApiConfig
 
@@ -92,7 +93,7 @@ def test_a_contradictory_configuration_is_refused(auth: Any, message: str) -> No
 def test_a_call_sends_the_value_of_its_caller_as_the_document_asks(
     auth: Any, scheme: str, expected: list[tuple[str, str, str]]
 ) -> None:
-    grant = Credentials("shop", config(auth), SCHEMES).grant([{scheme: []}])
+    grant = ApiCredentials("shop", config(auth), SCHEMES).grant([{scheme: []}])
     token = "token" if scheme == "bearer" else ""
 
     parts = grant.fill(Secret(value="pass", username="bob", access_token=token))
@@ -103,6 +104,6 @@ def test_a_call_sends_the_value_of_its_caller_as_the_document_asks(
 
 
 def test_an_operation_that_needs_no_credential_takes_none_of_its_caller() -> None:
-    grant = Credentials("shop", config(caller()), SCHEMES).grant([])
+    grant = ApiCredentials("shop", config(caller()), SCHEMES).grant([])
 
     assert (grant.parts, grant.takes_caller, grant.problem) == ((), False, "")

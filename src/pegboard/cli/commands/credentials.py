@@ -15,7 +15,7 @@ from pegboard.cli.options import (
     with_client,
 )
 from pegboard.cli.output.tables import format_time, note, say, say_json, table
-from pegboard.core.ports.credential_store import DEFAULT_NAME
+from pegboard.core.credential import DEFAULT_NAME
 
 credentials = typer.Typer(
     help="List, store and remove your credentials, and rotate the master key.",

@@ -1,56 +1,11 @@
 """The credential store port: whose account a call of a source acts with."""
 
 from collections.abc import Mapping, Sequence
-from typing import Any, Literal, Protocol
+from typing import Any, Protocol
 
 from msgspec import Struct
 
-CredentialKind = Literal["bearer", "api_key", "basic", "oauth2_client", "oauth2"]
-"""`oauth2_client` is a client id with its secret, `oauth2` a person's consent."""
-
-CredentialState = Literal["ok", "reconnect"]
-
-DEFAULT_NAME = "default"
-
-
-class Credential(Struct, frozen=True, kw_only=True):
-    """What is known of a credential, without its value.
-
-    Attributes:
-        owner: The id of an account, or `local`.
-        source: The name of the source that it is for.
-        name: The owner's name for this account of the system.
-        shared: Whether everybody who may call the source acts with it who has none of their own.
-        is_default: Whether calls of its owner use it, of those for this source.
-        state: `reconnect` when the system no longer accepts it.
-        reason: Why.
-        identity: The account, as the system has confirmed it; empty while unknown.
-        created_at: Unix seconds.
-        used_at: Unix seconds of its last use, exact to a minute; None for never.
-        expires_at: Unix seconds when its value expires; None for never, or unknown.
-        version: Grows with each new value.
-    """
-
-    id: str
-    owner: str
-    source: str
-    name: str
-    kind: CredentialKind
-    created_at: float
-    shared: bool = False
-    is_default: bool = False
-    state: CredentialState = "ok"
-    reason: str = ""
-    identity: str = ""
-    used_at: float | None = None
-    expires_at: float | None = None
-    version: int = 1
-
-    @property
-    def label(self) -> str:
-        """What records and approvals name: `github/work (octocat) of u_1`."""
-        who = f" ({self.identity})" if self.identity else ""
-        return f"{self.source}/{self.name}{who} of {self.owner}"
+from pegboard.core.credential import Credential
 
 
 class SealedSecret(Struct, frozen=True, kw_only=True):

@@ -1,37 +1,11 @@
 """The ports of credentials: what a source takes from its caller, and who keeps the values."""
 
 from dataclasses import dataclass, field
-from typing import Any, Protocol
+from typing import Protocol
 
-from pegboard.core.ports.credential_store import (
-    Credential,
-    CredentialKind,
-    SealedSecret,
-    StoredCredential,
-)
+from pegboard.core.credential import CredentialKind, Secret
+from pegboard.core.ports.credential_store import SealedSecret, StoredCredential
 from pegboard.core.principal import Principal
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Secret:
-    """The value of a credential.
-
-    Attributes:
-        value: A token, an API key or a password; of a client its secret.
-        username: Of a password; of a client its id.
-        access_token: What a token endpoint has given last.
-        refresh_token: What gets the next one.
-    """
-
-    value: str = field(default="", repr=False)
-    username: str = ""
-    access_token: str = field(default="", repr=False)
-    refresh_token: str = field(default="", repr=False)
-
-    @property
-    def sent(self) -> str:
-        """What a call sends: the token, the key or the password."""
-        return self.access_token or self.value
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -168,26 +142,3 @@ class CallerCredentials(Protocol):
             Unavailable: The token cannot be refreshed now.
         """
         ...
-
-
-class CallCredential(Protocol):
-    """The credential of one call, for its tool."""
-
-    @property
-    def about(self) -> Credential:
-        """What is known of it."""
-        ...
-
-    async def reveal(self) -> Secret:
-        """Its value; what the call returns, logs or fails with no longer contains it.
-
-        Raises:
-            CredentialMissing: The system has ended the connection.
-            Unavailable: The token cannot be refreshed now.
-        """
-        ...
-
-
-def read_no_auth(_config: Any) -> CallerAuth | None:
-    """For kinds of sources that take no credential of a caller."""
-    return None

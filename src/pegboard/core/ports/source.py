@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
 
 from pegboard.core.health import Health
-from pegboard.core.ports.credentials import CallerAuth, read_no_auth
+from pegboard.core.ports.credentials import CallerAuth
 from pegboard.core.tool import Tool, ToolSpec
 
 if TYPE_CHECKING:
@@ -84,7 +84,7 @@ class SourceKind:
             start from and the variables of the process. Raises `ConfigError`.
         preview: Tells the spec of an instance's only tool without opening it; None where it has
             more, or where only opening it tells. Raises what `open` raises.
-        caller_auth: Tells what an instance takes from its callers; None for nothing.
+        caller_auth: Tells what an instance takes from its callers; None where none takes anything.
         plain_names: The names by which its tools are found without that of the source, while no
             other tool has them: the `alias` of each.
     """
@@ -97,5 +97,5 @@ class SourceKind:
     remote: bool = False
     expand: "Callable[[str, Any, Path, Mapping[str, str]], Sequence[tuple[str, Any]]] | None" = None
     preview: "Callable[[str, Any, Services], ToolSpec | None] | None" = None
-    caller_auth: Callable[[Any], CallerAuth | None] = read_no_auth
+    caller_auth: Callable[[Any], CallerAuth | None] | None = None
     plain_names: Callable[[], Collection[str]] = tuple[str, ...]

@@ -12,13 +12,9 @@ from urllib.parse import urlencode, urlsplit
 from msgspec import Struct
 from msgspec import json as fast
 
-from pegboard.core.ports.credential_store import (
-    DEFAULT_NAME,
-    Credential,
-    SealedSecret,
-    StoredCredential,
-)
-from pegboard.core.ports.credentials import OAuthSettings, Secret, TokenAnswer, TokenRefusal
+from pegboard.core.credential import DEFAULT_NAME, Credential, Secret
+from pegboard.core.ports.credential_store import SealedSecret, StoredCredential
+from pegboard.core.ports.credentials import OAuthSettings, TokenAnswer, TokenRefusal
 from pegboard.core.principal import Principal
 from pegboard.errors import AccessDenied, InvalidRequest, PegboardError
 from pegboard.features.credentials.parts import (

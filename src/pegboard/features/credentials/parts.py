@@ -9,15 +9,11 @@ from typing import Any
 
 from msgspec import Struct
 
+from pegboard.core.credential import Credential, Secret
 from pegboard.core.event import BoardChanged
 from pegboard.core.ports.audit_store import Prove
-from pegboard.core.ports.credential_store import (
-    Credential,
-    CredentialStore,
-    SealedSecret,
-    StoredCredential,
-)
-from pegboard.core.ports.credentials import CallerAuth, Secret, SecretSealer, TokenEndpoint
+from pegboard.core.ports.credential_store import CredentialStore, SealedSecret, StoredCredential
+from pegboard.core.ports.credentials import CallerAuth, SecretSealer, TokenEndpoint
 from pegboard.core.principal import Principal
 from pegboard.execution.audit_first import record_in_audit
 from pegboard.execution.environment import CallEnvironment

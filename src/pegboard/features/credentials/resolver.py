@@ -10,9 +10,10 @@ from typing import Any
 
 from msgspec import structs
 
+from pegboard.core.credential import Credential, Secret
 from pegboard.core.event import BoardChanged
-from pegboard.core.ports.credential_store import Credential, SealedSecret, StoredCredential
-from pegboard.core.ports.credentials import OAuthSettings, Secret, TokenAnswer, TokenRefusal
+from pegboard.core.ports.credential_store import SealedSecret, StoredCredential
+from pegboard.core.ports.credentials import OAuthSettings, TokenAnswer, TokenRefusal
 from pegboard.core.principal import Principal
 from pegboard.errors import CredentialMissing, PegboardError, Unavailable
 from pegboard.features.credentials.parts import CredentialParts, CredentialTarget, owner_of

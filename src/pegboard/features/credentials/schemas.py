@@ -4,7 +4,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, SecretStr
 
-from pegboard.core.ports.credential_store import DEFAULT_NAME, Credential
+from pegboard.core.credential import DEFAULT_NAME, Credential
 from pegboard.features.credentials.service import CredentialChange, NewCredential
 
 _CLOSED = ConfigDict(extra="forbid", frozen=True, hide_input_in_errors=True)

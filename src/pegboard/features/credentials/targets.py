@@ -1,6 +1,6 @@
 """Checks of what a credential is for: its source, its kind, who may share it, its name."""
 
-from pegboard.core.ports.credential_store import CredentialKind
+from pegboard.core.credential import CredentialKind
 from pegboard.core.principal import Principal
 from pegboard.errors import AccessDenied, InvalidRequest
 from pegboard.features.credentials.parts import CredentialParts, CredentialTarget

@@ -97,8 +97,8 @@ def find_target(states: Mapping[str, SourceState], source: str) -> CredentialTar
     state = states.get(source)
     if state is None or state.opener is None:
         return None
-    opener = state.opener
-    return CredentialTarget(source=source, auth=opener.kind.caller_auth(opener.config))
+    read, config = state.opener.kind.caller_auth, state.opener.config
+    return CredentialTarget(source=source, auth=None if read is None else read(config))
 
 
 def create_keys(settings: Settings) -> MasterKeys:

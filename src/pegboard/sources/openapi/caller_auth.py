@@ -1,6 +1,6 @@
 """What an API takes from its callers, as its configuration says."""
 
-from pegboard.core.ports.credential_store import CredentialKind
+from pegboard.core.credential import CredentialKind
 from pegboard.core.ports.credentials import CallerAuth, OAuthSettings
 from pegboard.sources.openapi.auth import CallerCredential, OAuthConfig
 from pegboard.sources.openapi.config import OpenApiConfig

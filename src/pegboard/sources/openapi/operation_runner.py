@@ -19,7 +19,11 @@ from pegboard.sources.openapi.call.arguments import (
     plan_arguments,
     unknown_arguments,
 )
-from pegboard.sources.openapi.call.credentials import CredentialGrant, CredentialPart, Credentials
+from pegboard.sources.openapi.call.credentials import (
+    ApiCredentials,
+    CredentialGrant,
+    CredentialPart,
+)
 from pegboard.sources.openapi.call.request_builder import OutgoingRequest, Route, build_request
 from pegboard.sources.openapi.call.responses import is_json, next_page, to_result, with_note
 from pegboard.sources.openapi.call.stored_results import StoredPage, complete, find_stored_page
@@ -57,7 +61,7 @@ class OperationRunner:
         client: ApiClient,
         *,
         config: OpenApiConfig,
-        credentials: Credentials,
+        credentials: ApiCredentials,
         grant: CredentialGrant,
         base: str,
     ) -> None:

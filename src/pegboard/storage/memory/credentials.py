@@ -6,7 +6,8 @@ from typing import Any
 from msgspec import structs
 
 from pegboard.concurrency.closable_lock import ClosableLock
-from pegboard.core.ports.credential_store import Credential, SealedSecret, StoredCredential
+from pegboard.core.credential import Credential
+from pegboard.core.ports.credential_store import SealedSecret, StoredCredential
 from pegboard.errors import InvalidRequest
 
 

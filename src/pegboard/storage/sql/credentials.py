@@ -6,7 +6,8 @@ from typing import Any
 from msgspec import structs
 from sqlalchemy import Row, delete, or_, select, update
 
-from pegboard.core.ports.credential_store import Credential, SealedSecret, StoredCredential
+from pegboard.core.credential import Credential
+from pegboard.core.ports.credential_store import SealedSecret, StoredCredential
 from pegboard.core.record_snapshot import clean_text
 from pegboard.errors import InvalidRequest
 from pegboard.storage.databases.database import StorageDatabase

@@ -10,7 +10,7 @@ from typing import Literal
 
 from pydantic import SecretStr
 
-from pegboard.core.ports.credentials import Secret
+from pegboard.core.credential import Secret
 from pegboard.core.truncate import truncate
 from pegboard.sources.openapi.auth import (
     ApiKeyCredential,
@@ -68,7 +68,7 @@ class CredentialGrant:
         )
 
 
-class Credentials:
+class ApiCredentials:
     """The credentials of one source.
 
     Args:
