@@ -188,6 +188,7 @@ class CredentialMissing(ApprovalRequired):
     """
 
     code = "credential_missing"
+    link: str = ""
 
     def __init__(self, tool: str, reason: str, *, link: str = "", approval_id: str = "") -> None:
         super().__init__(tool, reason, approval_id=approval_id)
