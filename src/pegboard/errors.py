@@ -13,6 +13,7 @@ PegboardError
 │   ├── SyncUse                 an async tool was called on the sync surface (a ValueError)
 │   ├── AccessDenied            access was denied, with the reason
 │   ├── ApprovalRequired        the call needs an approval first
+│   │   └── CredentialMissing   the call needs a credential of its caller first
 │   ├── ApprovalNotFound        no approval with this id for this caller
 │   ├── ApprovalDecided         the approval is decided already
 │   ├── ApprovalExpired         the approval has expired
@@ -31,6 +32,7 @@ PegboardError
 │   ├── SwitchNotFound          nothing is turned off under this name; names what is
 │   ├── AccountNotFound         no such person, organisation, key or link for this caller
 │   ├── ResourceNotFound        no stored resource with this id for this caller
+│   ├── CredentialNotFound      no credential with this id for this caller
 │   ├── SignInRefused           the name or the password is wrong
 │   ├── CannotPlan              no tools can fulfil the requested plan
 │   ├── ConversationNotFound    no conversation with this id for this caller
@@ -59,8 +61,11 @@ PegboardError
 is the exception's cause, stored under `error_id`.
 """
 
-from dataclasses import dataclass
 from typing import Any, ClassVar
+
+from pegboard.error_texts import Problem as Problem  # noqa: PLC0414 - errors hold it
+from pegboard.error_texts import hint_at
+from pegboard.error_texts import shorten_name as shorten_name  # noqa: PLC0414 - as above
 
 
 class PegboardError(Exception):
@@ -102,24 +107,6 @@ class ToolSignatureError(CallerError):
     code = "tool_signature_invalid"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Problem:
-    """One thing that is wrong with a call's arguments.
-
-    Attributes:
-        path: Where, as `items[2].price`; empty for the arguments as a whole.
-        message: What was expected and what was found.
-        kind: `missing`, `unknown`, `type`, `value` or `malformed`.
-    """
-
-    path: str
-    message: str
-    kind: str = "value"
-
-    def __str__(self) -> str:
-        return f"{self.path}: {self.message}" if self.path else self.message
-
-
 class ToolArgumentError(CallerError):
     """The arguments do not fit the tool's schema; the function did not run."""
 
@@ -145,7 +132,7 @@ class ToolNotFound(CallerError):
 
     def __init__(self, name: str, nearest: tuple[str, ...] = ()) -> None:
         self.name, self.nearest = shorten_name(name), nearest
-        super().__init__(f"Tool '{self.name}' not found.{_hint(nearest)}")
+        super().__init__(f"Tool '{self.name}' not found.{hint_at(nearest)}")
 
 
 class DuplicateTool(CallerError):
@@ -192,6 +179,23 @@ class ApprovalRequired(CallerError):
         super().__init__(f"{message}{then if approval_id else ''}")
         self.reason = reason
         self.approval_id = approval_id
+
+
+class CredentialMissing(ApprovalRequired):
+    """The call needs a credential of its caller; with `approval_id` it goes on once it is there.
+
+    Attributes:
+        link: Where the caller connects an account; empty where it stores a value instead.
+    """
+
+    code = "credential_missing"
+    link: str = ""
+
+    def __init__(self, tool: str, reason: str, *, link: str = "", approval_id: str = "") -> None:
+        super().__init__(tool, reason, approval_id=approval_id)
+        then = f" Connect it at {link}" if link else ""
+        self.args = (f"'{tool}' was not run: {reason}.{then}",)
+        self.link = link
 
 
 class ApprovalNotFound(CallerError):
@@ -275,7 +279,7 @@ class DependencyNotFound(CallerError):
     code = "dependency_not_found"
 
     def __init__(self, what: str, nearest: tuple[str, ...] = ()) -> None:
-        super().__init__(f"The dependency graph has no {what}.{_hint(nearest)}")
+        super().__init__(f"The dependency graph has no {what}.{hint_at(nearest)}")
         self.nearest = nearest
 
 
@@ -319,6 +323,12 @@ class ResourceNotFound(CallerError):
     """No connector, agent or skill with this id, or not for this caller."""
 
     code = "resource_not_found"
+
+
+class CredentialNotFound(CallerError):
+    """No credential has this id, or not for this caller."""
+
+    code = "credential_not_found"
 
 
 class SignInRefused(CallerError):
@@ -494,13 +504,3 @@ class MCPConnectionError(SourceUnavailable):
     """An MCP server cannot be started or reached, or what answers is none; says what to check."""
 
     code = "mcp_connection"
-
-
-def shorten_name(name: str, most: int = 100) -> str:
-    """Shorten a name from a caller so that it fits a message or a record."""
-    return name if len(name) <= most else f"{name[:most]}…"
-
-
-def _hint(nearest: tuple[str, ...]) -> str:
-    names = " or ".join(f"'{name}'" for name in nearest)
-    return f" Did you mean {names}?" if nearest else ""

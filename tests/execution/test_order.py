@@ -43,6 +43,7 @@ def test_the_order_is_the_one_that_was_decided() -> None:
         "validate",
         "decide",
         "idempotency",
+        "credential",
         "approve",
         "shape",
         "cache",
@@ -81,6 +82,7 @@ def a_breaker() -> Breakers:
         ("breaker", {"source": "shop"}, False, {"breakers": a_breaker()}),
         ("start", {"effect": Effect.WRITE}, False, {"journal": Journal()}),
         ("retry", {"retry": Retry()}, False, {}),
+        ("credential", {"caller_credential": True}, False, {}),
     ],
     ids=lambda value: str(value)[:20],
 )
@@ -140,7 +142,7 @@ async def test_a_call_passes_down_the_order_and_its_result_back_up() -> None:
 
     result = await path(a_call(key="k"))
 
-    needless = {"approve", "spend"}
+    needless = {"approve", "credential", "spend"}
     passed = [step.__name__ for step in ORDER if step.__name__ not in {*needless, "run"}]
     down = [line for line in log if line.startswith("<")]
     up = [line for line in log if line.startswith(">")]

@@ -15,6 +15,7 @@ from tests.storage.test_approvals import an_approval
 from tests.storage.test_audit import an_entry
 from tests.storage.test_catalogue import a_version
 from tests.storage.test_conversations import a_conversation, an_exchange
+from tests.storage.test_credentials import SEALED, a_credential
 from tests.storage.test_identity import a_founding, a_key, a_link, a_session
 from tests.storage.test_pins import a_held, a_pin
 from tests.storage.test_resources import SUBSCRIBED, a_resource
@@ -102,6 +103,13 @@ def operations(storage: Storage) -> list[Callable[[], Awaitable[Any]]]:
         lambda: storage.resources.put_definitions("r1", [{"name": "ada--github__list"}]),
         lambda: storage.resources.unsubscribe(SUBSCRIBED),
         lambda: storage.resources.delete("r1"),
+        lambda: storage.credentials.add(a_credential()),
+        lambda: storage.credentials.add(a_credential("k2", name="home", is_default=True)),
+        lambda: storage.credentials.claim_refresh("k1", version=1, now=NOON, until=NOON + 30),
+        lambda: storage.credentials.update("k1", {"expires_at": NOON}, sealed=SEALED),
+        lambda: storage.credentials.claim_refresh("k1", version=2, now=NOON, until=NOON + 30),
+        lambda: storage.credentials.release_refresh("k1"),
+        lambda: storage.credentials.remove("k1"),
         lambda: storage.audit.append([an_entry(number) for number in range(5)]),
         lambda: storage.audit.retain(since=NOON + 3, by="ada"),
         lambda: _written(storage),

@@ -3,6 +3,7 @@
 import shutil
 import sqlite3
 from collections.abc import Iterator
+from importlib import import_module
 from pathlib import Path
 
 import pytest
@@ -18,34 +19,6 @@ from pegboard.errors import ConfigError
 from pegboard.storage import open_history, open_storage
 from pegboard.storage.databases.sqlite_file import open_writer
 from pegboard.storage.migrate import REVISIONS, TABLE, migrate
-from pegboard.storage.migrations.versions.m0001_calls import down_revision as BEFORE_FIRST
-from pegboard.storage.migrations.versions.m0001_calls import revision as FIRST
-from pegboard.storage.migrations.versions.m0002_catalogue_and_runs import (
-    down_revision as BEFORE_SECOND,
-)
-from pegboard.storage.migrations.versions.m0002_catalogue_and_runs import revision as SECOND
-from pegboard.storage.migrations.versions.m0003_plans_by_time import (
-    down_revision as BEFORE_THIRD,
-)
-from pegboard.storage.migrations.versions.m0003_plans_by_time import revision as THIRD
-from pegboard.storage.migrations.versions.m0004_switches import down_revision as BEFORE_FOURTH
-from pegboard.storage.migrations.versions.m0004_switches import revision as FOURTH
-from pegboard.storage.migrations.versions.m0005_held_keys import down_revision as BEFORE_FIFTH
-from pegboard.storage.migrations.versions.m0005_held_keys import revision as FIFTH
-from pegboard.storage.migrations.versions.m0006_stand_ins import down_revision as BEFORE_SIXTH
-from pegboard.storage.migrations.versions.m0006_stand_ins import revision as SIXTH
-from pegboard.storage.migrations.versions.m0007_history_filters import (
-    down_revision as BEFORE_SEVENTH,
-)
-from pegboard.storage.migrations.versions.m0007_history_filters import revision as SEVENTH
-from pegboard.storage.migrations.versions.m0008_conversations import (
-    down_revision as BEFORE_EIGHTH,
-)
-from pegboard.storage.migrations.versions.m0008_conversations import revision as EIGHTH
-from pegboard.storage.migrations.versions.m0009_identity import down_revision as BEFORE_NINTH
-from pegboard.storage.migrations.versions.m0009_identity import revision as NINTH
-from pegboard.storage.migrations.versions.m0010_resources import down_revision as BEFORE_TENTH
-from pegboard.storage.migrations.versions.m0010_resources import revision as TENTH
 from pegboard.storage.tables import METADATA
 from pegboard.testing import FakeClock
 
@@ -150,22 +123,11 @@ def test_the_list_of_revisions_is_that_of_the_migrations() -> None:
 
 
 def test_each_revision_follows_the_one_before() -> None:
-    before = (
-        BEFORE_FIRST,
-        BEFORE_SECOND,
-        BEFORE_THIRD,
-        BEFORE_FOURTH,
-        BEFORE_FIFTH,
-        BEFORE_SIXTH,
-        BEFORE_SEVENTH,
-        BEFORE_EIGHTH,
-        BEFORE_NINTH,
-        BEFORE_TENTH,
-    )
+    names = sorted(path.stem for path in (MIGRATIONS / "versions").glob("m0*.py"))
+    modules = [import_module(f"pegboard.storage.migrations.versions.{name}") for name in names]
 
-    first = (FIRST, SECOND, THIRD, FOURTH, FIFTH, SIXTH, SEVENTH, EIGHTH, NINTH)
-    assert (*first, TENTH) == REVISIONS
-    assert before == (None, *REVISIONS[:-1])
+    assert tuple(module.revision for module in modules) == REVISIONS
+    assert tuple(module.down_revision for module in modules) == (None, *REVISIONS[:-1])
 
 
 @pytest.fixture(params=["sqlite", "postgres"])
@@ -185,7 +147,7 @@ def empty(request: pytest.FixtureRequest) -> Iterator[Connection]:
 
 
 def test_the_third_revision_finds_out_when_plans_were_made(empty: Connection) -> None:
-    migrate(empty, NOON, to=SECOND)
+    migrate(empty, NOON, to="0002")
     bodies = {"new": '{"created_at": 1795327330.5, "text": "\\u0000"}', "mute": "{}"}
     for name, body in bodies.items():
         empty.execute(
@@ -202,7 +164,7 @@ def test_calls_from_before_the_sixth_revision_were_made_in_nobodys_place(
 ) -> None:
     names = "call_id, tool, source, status, principal, tenant, run_id, started_at, body"
     older = text(f"INSERT INTO calls ({names}) VALUES (:id, 't', '', '', '', '', '', 1, '{{}}')")
-    migrate(empty, NOON, to=FIFTH)
+    migrate(empty, NOON, to="0005")
     empty.execute(older, {"id": "before"})
     migrate(empty, NOON)
     empty.execute(older, {"id": "beside"})  # by a server that knows no more

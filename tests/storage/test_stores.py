@@ -11,6 +11,7 @@ from pegboard.storage.memory.audit import MemoryAudit
 from pegboard.storage.memory.calls import MemoryCalls
 from pegboard.storage.memory.catalogue import MemoryCatalogue
 from pegboard.storage.memory.conversations import MemoryConversations
+from pegboard.storage.memory.credentials import MemoryCredentials
 from pegboard.storage.memory.dependencies import MemoryDependencies
 from pegboard.storage.memory.identity import MemoryIdentity
 from pegboard.storage.memory.kill_switches import MemorySwitches
@@ -25,6 +26,7 @@ from pegboard.storage.sql.audit import SqlAudit, SqlAuditor
 from pegboard.storage.sql.call_recorder import SqlRecorder
 from pegboard.storage.sql.catalogue import SqlCatalogue
 from pegboard.storage.sql.conversations import SqlConversations
+from pegboard.storage.sql.credentials import SqlCredentials
 from pegboard.storage.sql.dependencies import SqlDependencies
 from pegboard.storage.sql.history import SqlHistory
 from pegboard.storage.sql.identity import SqlIdentity
@@ -53,6 +55,7 @@ PARTS: dict[str, tuple[type[Any], type[Any]]] = {
     "approvals": (MemoryApprovals, SqlApprovals),
     "runs": (MemoryRuns, SqlRuns),
     "conversations": (MemoryConversations, SqlConversations),
+    "credentials": (MemoryCredentials, SqlCredentials),
     "identity": (MemoryIdentity, SqlIdentity),
     "resources": (MemoryResources, SqlResources),
     "audit": (MemoryAudit, SqlAudit),

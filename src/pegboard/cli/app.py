@@ -39,6 +39,7 @@ class Commands(LazyGroup):
         "switches": "Turn tools off and on again, on every server, from the next call on.",
         "people": "List people, make one-time links for them, and keep them out.",
         "resources": "Add, share and publish connectors and agents; install those of others.",
+        "credentials": "List, store and remove your credentials, and rotate the master key.",
         "login": "Sign in to a server, and store a key for its address.",
         "audit": "Show, export and check the audit trail.",
         "mcp": "Serve the board to an MCP client.",

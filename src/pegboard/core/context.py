@@ -16,6 +16,7 @@ from pegboard.errors import ElicitationUnavailable
 if TYPE_CHECKING:
     from logging import Logger, LoggerAdapter
 
+    from pegboard.core.credential import CallCredential
     from pegboard.core.elicitation import (
         Answer,
         Elicitor,
@@ -99,6 +100,7 @@ class ToolContext(Struct, Generic[Deps], frozen=True, kw_only=True):
         on_progress: Receives each `progress`; must not block.
         on_log: Receives each `tell`; must not block.
         on_retry: Receives each failed try that another one follows; must not block.
+        credential: The credential of the caller, where the source of the tool takes one.
         elicitor: Answers questions while the call runs; None when the caller cannot be asked.
     """
 
@@ -119,6 +121,7 @@ class ToolContext(Struct, Generic[Deps], frozen=True, kw_only=True):
     on_retry: Callable[[CallRetry], None] | None = None
     elicitor: "Elicitor | None" = None
     caller: Call | None = None
+    credential: "CallCredential | None" = None
 
     @property
     def log(self) -> "LoggerAdapter[Logger]":

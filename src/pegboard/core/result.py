@@ -6,6 +6,7 @@ from msgspec import Struct
 
 from pegboard.errors import (
     ApprovalRequired,
+    CredentialMissing,
     GraphInvalid,
     PegboardError,
     ToolArgumentError,
@@ -192,6 +193,8 @@ def error_to_dict(error: PegboardError) -> dict[str, Any]:
         data["error_id"] = error.error_id
     if isinstance(error, ApprovalRequired) and error.approval_id:
         data["approval_id"] = error.approval_id
+    if isinstance(error, CredentialMissing) and error.link:
+        data["link"] = error.link
     if isinstance(error, (ToolArgumentError, GraphInvalid)):
         data["problems"] = [
             {"path": item.path, "message": item.message, "kind": item.kind}

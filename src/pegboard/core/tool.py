@@ -169,6 +169,7 @@ class ToolSpec:
         handler: The kind of its source; empty for a bare function.
         toolkit: The class whose method it is; empty for none.
         credential: The name of the credential of its calls, never its value.
+        caller_credential: Whether each call acts with a credential of its caller.
         scopes: The scopes that a caller needs.
         exclusive: Whether it runs alone within a batch.
         max_result_bytes: The result's size budget; None means the board's default.
@@ -209,6 +210,7 @@ class ToolSpec:
     handler: str = ""
     toolkit: str = ""
     credential: str = ""
+    caller_credential: bool = False
     scopes: tuple[str, ...] = ()
     exclusive: bool = False
     max_result_bytes: int | None = None

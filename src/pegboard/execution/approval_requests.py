@@ -50,7 +50,10 @@ def digest_call(call: CallState, spec: ToolSpec, arguments_digest: str) -> str:
     run_id, key = call.ctx.run_id, call.ctx.idempotency_key or ""
     found = _KEY.fullmatch(key.removeprefix(f"{run_id}:"))
     place = [run_id, f"{run_id}:{found['place']}" if found else key] if run_id else []
-    return _hash(["call", spec.name, spec.version, call.owner, arguments_digest, *place])
+    acts_with = [] if call.credential is None else [call.credential.about.id]
+    return _hash(
+        ["call", spec.name, spec.version, call.owner, arguments_digest, *place, *acts_with]
+    )
 
 
 def digest_edited_call(approval: Approval, arguments: Mapping[str, Any]) -> str:
@@ -128,6 +131,44 @@ async def request_approval(
     return found
 
 
+async def request_connection(
+    call: CallState, spec: ToolSpec, environment: CallEnvironment, *, reason: str
+) -> Approval:
+    """The request to connect an account: one for all calls of a source by one caller in one run.
+
+    Raises:
+        Unavailable: The request could not be stored.
+    """
+    principal, now, ttl = call.ctx.principal, environment.now(), environment.settings.approval_ttl
+    digest = _hash(["connection", spec.source, call.owner, call.ctx.run_id])
+    page = await environment.approvals.approvals(ApprovalQuery(digest=digest, limit=1))
+    found = page.approvals[0] if page.approvals else None
+    while found is None or found.state == "approved" or not _holds(found, now):
+        question = Approval(
+            id=f"ap_{_hash([digest, found.id if found else ''])[:24]}",
+            digest=digest,
+            kind="connection",
+            source=spec.source,
+            tool=spec.name,
+            version=spec.version,
+            principal=principal.id,
+            tenant=principal.tenant,
+            created_at=now,
+            shown={},
+            reason=reason,
+            run_id=call.ctx.run_id,
+            node_id=_node(call),
+            expires_at=now + ttl if ttl else None,
+        )
+        kept = await environment.approvals.ask(question)
+        if kept.created_at == now and kept.state == "pending":
+            if environment.emitter.has_listeners:
+                environment.emitter.emit(approval_changed(kept, at=now))
+            return kept
+        found = kept
+    return found
+
+
 async def decide_by_grant(
     approval: Approval, grant: ConversationGrant, environment: CallEnvironment
 ) -> Approval:
@@ -192,6 +233,7 @@ def _question(
         run_id=call.ctx.run_id,
         node_id=_node(call),
         expires_at=now + ttl if ttl else None,
+        credential="" if call.credential is None else call.credential.about.label,
     )
 
 

@@ -12,6 +12,7 @@ from pegboard.core.decision import Decision
 from pegboard.core.elicitation import LogLine
 from pegboard.core.ports.approval_store import Approval
 from pegboard.core.result import CallTry, ToolResult
+from pegboard.execution.credential_use import CredentialUse
 from pegboard.execution.results.redaction import redact_value
 
 NO_ARGUMENTS: Mapping[str, Any] = MappingProxyType({})
@@ -30,6 +31,7 @@ class CallState(Struct, eq=False, kw_only=True):
         caller: Calls another tool on behalf of this call.
         arguments: The validated arguments.
         approval: The approval of this call, where the policy asks for one.
+        credential: The credential of its caller that it acts with, where its source takes one.
         attempts: How often the tool itself was started.
         tries: The tries so far, if one has failed; None until then.
     """
@@ -47,6 +49,7 @@ class CallState(Struct, eq=False, kw_only=True):
     arguments: Mapping[str, Any] = NO_ARGUMENTS
     decision: Decision | None = None
     approval: Approval | None = None
+    credential: CredentialUse | None = None
     attempts: int = 0
     tries: list[CallTry] | None = None
     cached: bool = False
@@ -55,6 +58,7 @@ class CallState(Struct, eq=False, kw_only=True):
     def context(self, redact: Callable[[str], str] | None = None) -> ToolContext[Any]:
         """The tool's `ToolContext`; secrets are removed from progress and log messages."""
         ctx, listen, log = self.ctx, self.ctx.on_progress, self.ctx.on_log
+        redact = self.mask_with(redact)
         if redact is not None and listen is not None:
             listen = _redacting(listen, redact)
         if redact is not None and log is not None:
@@ -75,7 +79,15 @@ class CallState(Struct, eq=False, kw_only=True):
             on_log=log,
             elicitor=ctx.elicitor,
             caller=self.caller,
+            credential=self.credential,
         )
+
+    def mask_with(self, redact: Callable[[str], str] | None) -> Callable[[str], str] | None:
+        """The function that also masks what this call's credential has revealed."""
+        use = self.credential
+        if use is None:
+            return redact
+        return use.mask if redact is None else lambda text: use.mask(redact(text))
 
     @property
     def owner(self) -> str:

@@ -14,6 +14,7 @@ from pegboard.core.memory_results import MemoryOutcomes, MemoryResults
 from pegboard.core.ports.approval_store import ApprovalStore
 from pegboard.core.ports.call_stores import Journal, OutcomeStore, ResultStore
 from pegboard.core.ports.conversation_store import Conversation
+from pegboard.core.ports.credentials import CallerCredentials
 from pegboard.execution.cache import ResultCache
 from pegboard.execution.emitter import Emitter
 from pegboard.execution.in_flight_calls import InFlightCalls
@@ -79,6 +80,7 @@ class CallEnvironment:
         conversation_of: The conversation in which a run answers; its standing approvals hold for
             the calls of that run.
         journal: Stores the start of a write before it runs; None for no journal.
+        credentials: Finds the credentials of callers; None where none are stored.
         redact: Removes secrets from a text; None when there are none.
         resource_index: Who may see which sources; those that nobody owns are everybody's.
         running_counts: Number of running calls by tool, for metrics; None counts nothing.
@@ -101,6 +103,7 @@ class CallEnvironment:
     cache: ResultCache = field(default_factory=ResultCache)
     limiters: Limiters = field(default_factory=Limiters)
     breakers: Breakers = field(default_factory=Breakers)
+    credentials: CallerCredentials | None = None
     redact: Callable[[str], str] | None = None
     running_counts: dict[str, int] | None = None
     why_missing: Callable[[str], str] = _no_reason

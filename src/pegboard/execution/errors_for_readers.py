@@ -16,6 +16,7 @@ from pegboard.errors import (
     AccessDenied,
     ApprovalRequired,
     CallerError,
+    CredentialMissing,
     HostUnavailable,
     PegboardError,
     ToolArgumentError,
@@ -144,6 +145,8 @@ def status_of(error: PegboardError) -> str:
     """The status of a call that ended with this error, for its record."""
     match error:
         case AccessDenied():
+            return "denied"
+        case CredentialMissing(approval_id=""):
             return "denied"
         case ApprovalRequired():
             return "approval_needed"

@@ -1,8 +1,8 @@
 """The steps of a call, in order. A new step is one file and one line here.
 
 A call passes down this list and its result comes back up: resolve, count, validate, decide,
-idempotency, approve, cache, limit, recheck, breaker, start, spend, retry, deadline, run; then
-check output, shape, count, record.
+idempotency, credential, approve, cache, limit, recheck, breaker, start, spend, retry, deadline,
+run; then check output, shape, count, record.
 """
 
 from collections.abc import Callable
@@ -16,6 +16,7 @@ from pegboard.execution.steps.authorize import decide, recheck
 from pegboard.execution.steps.cache import cache
 from pegboard.execution.steps.circuit_breaker import breaker
 from pegboard.execution.steps.count_in_flight import count
+from pegboard.execution.steps.credential import credential
 from pegboard.execution.steps.deadline import deadline
 from pegboard.execution.steps.idempotency import idempotency
 from pegboard.execution.steps.journal_start import start
@@ -35,6 +36,7 @@ ORDER: tuple[Step, ...] = (
     validate,  # before decide: rules see arguments of their declared types
     decide,  # before anything that costs or stores something
     idempotency,  # before limits: a repeated call uses nothing up
+    credential,  # a missing one uses no approval up, and approvers see whose account acts
     approve,  # people only see new calls that are valid and would be allowed
     shape,  # inside idempotency: a replay has the same handle; outside cache: handles have owners
     cache,  # a cached answer needs no turn, no breaker and no attempt

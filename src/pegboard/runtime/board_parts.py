@@ -46,6 +46,7 @@ if TYPE_CHECKING:
     from pegboard.features.agents import Agents
     from pegboard.features.approvals import Approvals
     from pegboard.features.conversations import Conversations
+    from pegboard.features.credentials import Credentials
     from pegboard.features.identity import Identity
     from pegboard.features.plans import Plans
     from pegboard.features.runs import Runs
@@ -73,6 +74,7 @@ class OpenBoard:
     switches: KillSwitches
     identity: "Identity"
     resources: ResourceParts
+    credentials: "Credentials"
     sandbox: "ProbedSandbox"
     pins: PinParts
     sources: SourceSupervisor

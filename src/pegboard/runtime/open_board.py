@@ -29,6 +29,7 @@ from pegboard.runtime.wiring.agents import create_agents, create_node_kinds
 from pegboard.runtime.wiring.call_environment import build_call_environment
 from pegboard.runtime.wiring.catalogue import CatalogueParts
 from pegboard.runtime.wiring.conversations import open_conversations
+from pegboard.runtime.wiring.credentials import BoardCredentials
 from pegboard.runtime.wiring.identity import open_identity
 from pegboard.runtime.wiring.kill_switches import open_kill_switches
 from pegboard.runtime.wiring.listeners import ClosingListener, create_listeners
@@ -71,16 +72,35 @@ async def open_board(
         listed: dict[str, SourceState] = {}
         missing = MissingTools(listed)
         closing = _open_listeners(settings, current, stack)
-        auditors = audit_listeners(settings, storage, brief=brief)
-        emitter = Emitter([storage.listener, *auditors, *closing], guests=listeners)
+        emitter = Emitter(
+            [storage.listener, *audit_listeners(settings, storage, brief=brief), *closing],
+            guests=listeners,
+        )
         stack.callback(emitter.close)
         in_flight: dict[str, int] | None = {} if metrics else None
         counters = None
         if in_flight is not None:
             counters = create_metrics(storage, closing, emitter, in_flight, states=listed)
             emitter.add(counters)
+        credentials = BoardCredentials(
+            settings,
+            storage,
+            listed,
+            environment=lambda: registry.environment,
+            http=lambda: services.http,
+            approvals=lambda: approvals,
+            stack=stack,
+            prove=prove,
+        )
         kit = build_call_environment(
-            policy, settings, storage, emitter, current.masking, missing, in_flight=in_flight
+            policy,
+            settings,
+            storage,
+            emitter,
+            current.masking,
+            missing,
+            in_flight=in_flight,
+            credentials=credentials.resolver,
         )
         # registry
         registry = await open_registry(kit, storage)
@@ -172,6 +192,7 @@ async def open_board(
             registry=registry,
             switches=switches,
             identity=await open_identity(registry, storage, settings, stack, prove=prove),
+            credentials=credentials.service,
             sandbox=sandbox,
             pins=pins,
             sources=sources,

@@ -40,6 +40,7 @@ if TYPE_CHECKING:
     from pegboard.features.catalogue import CatalogueService, IdempotentRequests
     from pegboard.features.completions import Completions
     from pegboard.features.conversations import Conversations
+    from pegboard.features.credentials import Credentials
     from pegboard.features.dependencies import DependencyService
     from pegboard.features.health import BoardHealth
     from pegboard.features.identity import Identity
@@ -230,6 +231,11 @@ class Pegboard:
         connectors = self._open.resources.connectors
         rows = index.list_visible(principal, "connector")
         return [connectors.observe(row.name) for row in rows]
+
+    @property
+    def credentials(self) -> "Credentials":
+        """The credentials of callers: stored, connected, and removed."""
+        return self._open.credentials
 
     @property
     def dependencies(self) -> "DependencyService":

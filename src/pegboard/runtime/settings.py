@@ -36,6 +36,17 @@ class Settings(BaseModel):
             "directory."
         ),
     ] = None
+    secret_key: Annotated[
+        SecretStr | None,
+        Field(
+            description="The master key of stored credentials: 32 random bytes in base64; several "
+            "separated by commas, newest first, to rotate. The default is the file "
+            "`master.key` in the data directory; servers that share a database need it."
+        ),
+    ] = None
+    secret_key_file: Annotated[
+        Path | None, Field(description="A file with the master key, instead of `secret_key`.")
+    ] = None
     host: Annotated[str, Field(description="The address the server listens on.")] = "127.0.0.1"
     port: Annotated[int, Field(ge=0, le=65535, description="The server's port; 0 picks one.")] = (
         8321

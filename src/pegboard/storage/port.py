@@ -14,6 +14,7 @@ from pegboard.core.ports.catalogue_stores import (
     PinStore,
 )
 from pegboard.core.ports.conversation_store import ConversationStore
+from pegboard.core.ports.credential_store import CredentialStore
 from pegboard.core.ports.identity_store import IdentityStore
 from pegboard.core.ports.kill_switch_store import SwitchStore
 from pegboard.core.ports.listener import Listener
@@ -115,6 +116,11 @@ class Storage(Protocol):
     @property
     def resources(self) -> ResourceStore:
         """Stores connectors, agents and skills that people add."""
+        ...
+
+    @property
+    def credentials(self) -> CredentialStore:
+        """Stores credentials of callers."""
         ...
 
     @property

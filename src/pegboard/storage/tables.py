@@ -9,6 +9,7 @@ from typing import Any
 from sqlalchemy import (
     REAL,
     BigInteger,
+    Boolean,
     Column,
     Double,
     Index,
@@ -388,6 +389,22 @@ RESOURCE_VERSION = Table(
 )
 """One row, whose version grows with each change of the three tables above. Rows of `resources` and
 `resource_definitions` have the version that wrote them."""
+CREDENTIALS = Table(
+    "credentials",
+    METADATA,
+    _number("number"),
+    Column("id", Text, nullable=False, unique=True),
+    _text("owner"),
+    _text("source"),
+    _text("name"),
+    Column("shared", Boolean, nullable=False),
+    Column("version", _Number, nullable=False),
+    _maybe("refreshed_until"),
+    _text("sealed"),
+    _text("body"),
+    UniqueConstraint("owner", "source", "name", name="credentials_by_name"),
+)
+Index("credentials_by_source", CREDENTIALS.c.source)
 
 AUDIT = Table(
     "audit",

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, cast
 
 from pegboard.cli.client.conversations import LocalConversations
+from pegboard.cli.client.credentials import LocalCredentials
 from pegboard.cli.client.people import LocalPeople
 from pegboard.cli.client.port import Answer, Drawing, FoundTools
 from pegboard.cli.client.resources import LocalResources
@@ -78,6 +79,11 @@ class LocalBoard:
     def resources(self) -> LocalResources:
         """The connectors and agents of people."""
         return LocalResources(self._board.resources)
+
+    @property
+    def credentials(self) -> LocalCredentials:
+        """The credentials of the caller."""
+        return LocalCredentials(self._board.credentials)
 
     async def find_tools(self, query: "ToolQuery") -> FoundTools:
         """Find tools; the limit applies to the usable ones."""

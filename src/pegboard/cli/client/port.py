@@ -92,6 +92,26 @@ class ResourcesClient(Protocol):
         ...
 
 
+class CredentialsClient(Protocol):
+    """The caller's credentials as commands use them."""
+
+    async def list(self) -> Answer:
+        """The credentials of the caller."""
+        ...
+
+    async def add(self, wanted: Mapping[str, Any]) -> Answer:
+        """Store a credential, given as the body of `POST /credentials`."""
+        ...
+
+    async def remove(self, id: str) -> Answer:  # noqa: A002 - it is known by its id
+        """Remove a credential."""
+        ...
+
+    async def rotate(self) -> Answer:
+        """Encrypt all credentials with the newest master key."""
+        ...
+
+
 class BoardClient(Protocol):
     """A board as commands use it.
 
@@ -117,6 +137,11 @@ class BoardClient(Protocol):
     @property
     def resources(self) -> "ResourcesClient":
         """The connectors and agents of people."""
+        ...
+
+    @property
+    def credentials(self) -> "CredentialsClient":
+        """The credentials of the caller."""
         ...
 
     async def find_tools(self, query: "ToolQuery") -> FoundTools:

@@ -12,6 +12,7 @@ from pegboard.cli.client.addresses import is_loopback
 from pegboard.cli.client.board_requests import BoardRequests
 from pegboard.cli.client.call_results import read_object, to_failure, to_object, to_result
 from pegboard.cli.client.conversations import RemoteConversations
+from pegboard.cli.client.credentials import RemoteCredentials
 from pegboard.cli.client.people import RemotePeople
 from pegboard.cli.client.port import Answer, Drawing, FoundTools
 from pegboard.cli.client.problems import to_error
@@ -97,6 +98,11 @@ class RemoteBoard(BoardRequests):
     def resources(self) -> RemoteResources:
         """The connectors and agents of people."""
         return RemoteResources(self._ask, self._check)
+
+    @property
+    def credentials(self) -> RemoteCredentials:
+        """The credentials of the caller."""
+        return RemoteCredentials(self._ask, self._check)
 
     async def find_tools(self, query: "ToolQuery") -> FoundTools:
         """Find tools; the limit applies to the usable ones."""

@@ -94,7 +94,16 @@ def _settings(chosen: "Settings") -> list[Check]:
         for name in Settings.model_fields
         if getattr(chosen, name) != getattr(default, name)
     }
-    return [(f"setting {name}", "ok", str(value)) for name, value in changed.items()]
+    checks = [(f"setting {name}", "ok", str(value)) for name, value in changed.items()]
+    return [*checks, _master_key(chosen)]
+
+
+def _master_key(chosen: "Settings") -> Check:
+    """Where the master key of stored credentials is; a backup of the data leaves it out."""
+    from pegboard.runtime.wiring.credentials import describe_keys
+
+    where, is_missing = describe_keys(chosen)
+    return ("master key", "missing" if is_missing else "ok", where)
 
 
 async def _check_server(client: "BoardClient") -> list[Check]:

@@ -6,6 +6,7 @@ from typing import Any, Literal, Protocol
 from msgspec import Struct
 
 ApprovalState = Literal["pending", "approved", "denied", "edited", "expired", "used", "withdrawn"]
+ApprovalKind = Literal["call", "connection"]
 ApprovalVerdict = Literal["approved", "denied", "edited"]
 
 
@@ -26,6 +27,10 @@ class Approval(Struct, frozen=True, kw_only=True):
         call_id: The call that used it.
         arguments_digest: Of the arguments alone; empty where an older version asked.
         definition_digest: Of the definition of the tool; empty where an older version asked.
+        kind: `connection` for a call that waits for its caller to connect an account, which no
+            decision approves.
+        source: The source of such an account.
+        credential: The account that the call acts with, where it is one of a caller.
         grant: The standing approval that has approved it; empty for a person.
     """
 
@@ -53,6 +58,9 @@ class Approval(Struct, frozen=True, kw_only=True):
     arguments_digest: str = ""
     definition_digest: str = ""
     grant: str = ""
+    kind: ApprovalKind = "call"
+    source: str = ""
+    credential: str = ""
 
 
 class ApprovalQuery(Struct, frozen=True, kw_only=True):

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
 
 from pegboard.core.health import Health
+from pegboard.core.ports.credentials import CallerAuth
 from pegboard.core.tool import Tool, ToolSpec
 
 if TYPE_CHECKING:
@@ -86,6 +87,7 @@ class SourceKind:
         find_local_use: Tells what a configuration uses of the server's own machine, as a process or
             a file; empty for nothing. Only operators may open what uses any. None where each
             configuration does.
+        caller_auth: Tells what an instance takes from its callers; None where none takes anything.
         plain_names: The names by which its tools are found without that of the source, while no
             other tool has them: the `alias` of each.
     """
@@ -99,4 +101,5 @@ class SourceKind:
     expand: "Callable[[str, Any, Path, Mapping[str, str]], Sequence[tuple[str, Any]]] | None" = None
     preview: "Callable[[str, Any, Services], ToolSpec | None] | None" = None
     find_local_use: "Callable[[Any], str] | None" = None
+    caller_auth: Callable[[Any], CallerAuth | None] | None = None
     plain_names: Callable[[], Collection[str]] = tuple[str, ...]

@@ -1,7 +1,7 @@
 """Record: every outcome below becomes one event and a result for the caller."""
 
 import asyncio
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from msgspec import structs
@@ -65,7 +65,7 @@ def record(
         return _add_measurements(call, result, duration)
 
     def fail(call: CallState, raised: Exception, error: PegboardError) -> ToolResult:
-        result = make_failed_result(error, environment.redact)
+        result = make_failed_result(error, call.mask_with(environment.redact))
         log_unexpected_error(
             call.name, raised, result.error, lambda: _detail_of(call, result, environment)
         )
@@ -84,7 +84,7 @@ def record(
             return fail(call, error, translate_error(call.name, error))
         if not result.is_error:
             return finished(call, result, "completed")
-        failed, error = _with_error(result, environment)
+        failed, error = _with_error(result, call.mask_with(environment.redact))
         return finished(call, failed, status_of(error))
 
     return handle
@@ -117,8 +117,8 @@ def _rare(
         rare["attempts"] = call.attempts
     if meta.truncated:
         rare["truncated"] = True
-    if spec is not None and (spec.credential or spec.toolkit):
-        rare["credential"], rare["toolkit"] = spec.credential, spec.toolkit
+    if spec is not None and (spec.credential or spec.toolkit or spec.caller_credential):
+        rare["credential"], rare["toolkit"] = _credential_of(call, spec), spec.toolkit
     if meta.tokens is not None:
         rare["model"], rare["tokens"], rare["cost"] = meta.model, meta.tokens, meta.cost
         rare["cached_tokens"] = meta.cached_tokens
@@ -131,12 +131,19 @@ def _rare(
     return rare
 
 
+def _credential_of(call: CallState, spec: ToolSpec) -> str:
+    """The credential that the call has used, of the source or of a caller."""
+    if call.credential is not None:
+        return call.credential.about.label
+    return "" if spec.caller_credential else spec.credential
+
+
 def _detail_of(call: CallState, result: ToolResult, environment: CallEnvironment) -> str:
     """The operator's detail of a failed call."""
     if result.error is None:
         return ""
     return describe_for_operator(
-        result.error, environment.redact, hidden=_texts_to_hide(call, environment)
+        result.error, call.mask_with(environment.redact), hidden=_texts_to_hide(call, environment)
     )
 
 
@@ -187,11 +194,11 @@ def _add_measurements(call: CallState, result: ToolResult, duration: float) -> T
 
 
 def _with_error(
-    result: ToolResult, environment: CallEnvironment
+    result: ToolResult, redact: Callable[[str], str] | None
 ) -> tuple[ToolResult, PegboardError]:
     """The error of a result that the tool marked as failed: its own text."""
     error = result.error or ToolFailed(result.text or "The tool reported an error.")
-    shown = make_failed_result(error, environment.redact)
+    shown = make_failed_result(error, redact)
     return structs.replace(shown, **_own_fields(result)), error
 
 

@@ -29,8 +29,9 @@ def shape(target: CompiledTool, environment: CallEnvironment, following: Handler
         result = await following(call)
         limit = call.ctx.max_result_bytes
         budget, frame = (own, 0) if limit is None else (min(own or limit, limit), RESULT_FRAME)
-        if redact is not None:
-            result = redact_result(result, redact)
+        mask = redact if call.credential is None else call.mask_with(redact)
+        if mask is not None:
+            result = redact_result(result, mask)
         if result.artifacts:
             result = await _store_artifacts(result, call, environment, budget=budget)
         content = result.content

@@ -59,6 +59,8 @@ class Grants:
         """
         if approval.state != "pending" or not may_decide_approval(principal, approval):
             return []
+        if approval.kind == "connection":
+            return []
         if self._find_obstacle(approval, conversation, principal):
             return ["once"]
         return ["once", "arguments", "tool"]

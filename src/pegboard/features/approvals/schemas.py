@@ -18,6 +18,8 @@ _TEXTS = (
     "call_id",
     "tenant",
     "grant",
+    "source",
+    "credential",
 )
 _RARE_TIMES = ("decided_at", "expires_at", "used_at")
 TIMES = ("created_at", *_RARE_TIMES)
@@ -96,6 +98,14 @@ class ApprovalAnswer(BaseModel):
     created_at: Annotated[float, Field(description="Unix seconds.")]
     digest: Annotated[str, Field(description="Digest of the call that it approves.")]
     arguments: Annotated[Any, Field(description="Secrets masked, long texts truncated.")]
+    kind: Annotated[
+        Literal["call", "connection"],
+        Field(description="`connection`: the caller has to connect an account; no one decides."),
+    ] = "call"
+    source: Annotated[str, Field(description="The source of that account.")] = ""
+    credential: Annotated[
+        str, Field(description="The account of a caller that the call acts with.")
+    ] = ""
     version: str = ""
     tenant: str = ""
     reason: Annotated[str, Field(description="Why the policy requires it.")] = ""
@@ -162,6 +172,7 @@ def approval_to_dict(approval: Approval) -> dict[str, Any]:
         "created_at": approval.created_at,
         "digest": approval.digest,
         "arguments": approval.shown,
+        "kind": approval.kind,
     }
     rare = {name: getattr(approval, name) for name in (*_TEXTS, *_RARE_TIMES, "edited")}
     return data | {name: value for name, value in rare.items() if value not in ("", None)}

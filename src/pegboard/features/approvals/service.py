@@ -75,6 +75,9 @@ async def _goes_on(_run_id: str) -> str:
     return ""
 
 
+CONNECTED = "the account is connected"
+
+
 class Approvals:
     """The approvals of a registry, for callers that may see or decide them.
 
@@ -171,7 +174,8 @@ class Approvals:
         Raises:
             ApprovalNotFound: It does not exist, or the caller may not see it.
             AccessDenied: The caller may see it, but not decide.
-            InvalidRequest: `arguments` are missing, or given without `edit`; or the scope is not
+            InvalidRequest: It waits for an account; `arguments` are missing, or given without
+                `edit`; or the scope is not
                 offered, and why.
             ToolArgumentError: The tool does not accept these arguments.
             ApprovalDecided: It was decided already, or its run has ended.
@@ -181,6 +185,10 @@ class Approvals:
         found = await self.get(approval_id, principal=principal)
         if not may_decide_approval(principal, found):
             raise AccessDenied(found.tool, f"the caller lacks the scope {APPROVALS_SCOPE}")
+        if found.kind == "connection" and decision != "deny":
+            raise InvalidRequest(
+                f"No decision gives this: its caller connects an account for '{found.source}'."
+            )
         edited = self._check_edit(found, decision, arguments)
         conversation = await self._find_conversation(found, decision, scope, principal)
         if found.state == "pending" and found.run_id:
@@ -217,6 +225,26 @@ class Approvals:
         if decision != "approve":
             raise InvalidRequest(f"The scope '{scope}' goes with 'approve', not with '{decision}'.")
         return await self.grants.find_conversation(approval, principal=principal)
+
+    async def settle_connections(self, source: str, *, principal: Principal | None) -> int:
+        """Let the calls go on that wait for a credential of a source, and return how many.
+
+        Args:
+            source: The source.
+            principal: The caller who has one now; None where all callers have.
+        """
+        kit, count = self._registry.environment, 0
+        for approval in await self._list_undecided():
+            if approval.kind != "connection" or approval.source != source:
+                continue
+            if principal and not principal.owns(approval.tenant, approval.principal):
+                continue
+            by = approval.principal if principal is None else principal.id
+            outcome = await kit.approvals.decide(approval.id, "approved", by=by, note=CONNECTED)
+            if outcome.applied and outcome.approval is not None:
+                count += 1
+                await self._announce(outcome.approval)
+        return count
 
     async def expire(self) -> int:
         """Expire the approvals whose time is over, and return how many."""

@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING
 
 from pegboard.access import Policy
 from pegboard.core.ports.conversation_store import find_conversation_of_run
+from pegboard.core.ports.credentials import CallerCredentials
 from pegboard.execution import CallDefaults as CallSettings
 from pegboard.execution import CallEnvironment
 from pegboard.execution.emitter import Emitter
@@ -25,6 +26,7 @@ def build_call_environment(
     missing: MissingTools,
     *,
     in_flight: dict[str, int] | None,
+    credentials: CallerCredentials,
 ) -> CallEnvironment:
     """Build the environment of a board's calls."""
     return CallEnvironment(
@@ -44,6 +46,7 @@ def build_call_environment(
         results=storage.results,
         outcomes=storage.outcomes,
         journal=storage.journal,
+        credentials=credentials,
         redact=masking.for_calls,
         running_counts=in_flight,
         why_missing=missing.why,

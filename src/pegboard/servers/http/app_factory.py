@@ -37,6 +37,7 @@ from pegboard.servers.http.routes import (
     catalogue,
     chat,
     conversation_files,
+    credentials,
     dependencies,
     execute,
     keys,
@@ -95,11 +96,13 @@ def build_app(
     @asynccontextmanager
     async def lifespan(_app: FastAPI) -> AsyncGenerator[None]:
         if board.is_open:
+            board.credentials.connections.serve()
             await board.resume_interrupted()
             yield
             await mcp.close()
             return
         async with board:
+            board.credentials.connections.serve()
             await board.resume_interrupted()
             yield
             await mcp.close()
@@ -159,6 +162,7 @@ def build_app(
         organisations,
         keys,
         resources,
+        credentials,
         tickets,
     )
     # calls first: each route before the right one costs a call some microseconds

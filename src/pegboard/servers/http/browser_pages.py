@@ -76,6 +76,12 @@ def add_pages(app: FastAPI, *, needs_token: bool, console: ConsoleFiles) -> None
     app.add_route("/docs", show_reference, include_in_schema=False)
 
 
+def show_message(title: str, text: str, *, status: int = 200) -> Response:
+    """A page that says one thing, at the end of something that a person did elsewhere."""
+    page = _page(escape(title), f"<p>{_text(text)}</p>")
+    return Response(page, status, media_type="text/html", headers=_HEADERS)
+
+
 def render_home(*, needs_token: bool) -> str:
     """The page at `/`."""
     links = "".join(

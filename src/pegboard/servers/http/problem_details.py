@@ -39,6 +39,8 @@ STATUSES: Mapping[type[errors.PegboardError], int] = MappingProxyType(
         errors.SyncUse: 500,
         errors.AccessDenied: 403,
         errors.ApprovalRequired: 409,
+        errors.CredentialMissing: 409,
+        errors.CredentialNotFound: 404,
         errors.ApprovalExpired: 410,
         errors.ApprovalDecided: 409,
         errors.AlreadyAnswered: 409,

@@ -1,6 +1,7 @@
 """REST APIs, described by an OpenAPI document or by actions written in the configuration."""
 
 from pegboard.core.ports.source import SourceKind
+from pegboard.sources.openapi.caller_auth import read_caller_auth
 from pegboard.sources.openapi.config import OpenApiConfig
 from pegboard.sources.openapi.local_use import find_local_use
 from pegboard.sources.openapi.preview import preview
@@ -14,6 +15,7 @@ KIND = SourceKind(
     preview=preview,
     remote=True,
     find_local_use=find_local_use,
+    caller_auth=read_caller_auth,
 )
 
 __all__ = ["KIND"]

@@ -2,6 +2,7 @@
 
 import re
 from typing import Annotated, Literal, Self
+from urllib.parse import urlsplit
 
 from pydantic import (
     AfterValidator,
@@ -51,6 +52,16 @@ def _check_header_name(header: str) -> str:
 
 HeaderName = Annotated[str, Field(pattern=_HEADER), AfterValidator(_check_header_name)]
 _Secret = Annotated[SecretStr, Field(min_length=1), AfterValidator(check_one_line)]
+
+
+def _check_url(url: str) -> str:
+    parts = urlsplit(url)
+    if url and (parts.scheme not in {"http", "https"} or not parts.hostname or parts.fragment):
+        raise ValueError("write an address as https://auth.example/token")
+    return url
+
+
+_Url = Annotated[str, AfterValidator(_check_url)]
 
 
 class NoCredential(BaseModel):
@@ -111,7 +122,69 @@ class BasicCredential(_Credential):
     password: SecretStr
 
 
+class OAuthConfig(BaseModel):
+    """How callers get a token: by consent, or as clients with an id and a secret of their own."""
+
+    model_config = _MODEL
+    token_url: Annotated[_Url, Field(description="The token endpoint")]
+    authorization_url: Annotated[
+        _Url, Field(description="Where a caller consents; empty: callers are clients themselves")
+    ] = ""
+    client_id: Annotated[str, Field(description="Of this board, where callers consent")] = ""
+    client_secret: Annotated[
+        _Secret | None, Field(description='Its secret, as "${CLIENT_SECRET}"; empty for none')
+    ] = None
+    scopes: tuple[str, ...] = ()
+    issuer: Annotated[
+        str, Field(description="What `iss` of the answer must be; empty where none is sent")
+    ] = ""
+    userinfo_url: Annotated[
+        _Url, Field(description="Tells whose account a token is for; empty: nobody asks")
+    ] = ""
+
+    @model_validator(mode="after")
+    def _has_client(self) -> Self:
+        if self.authorization_url and not self.client_id:
+            raise ValueError("authorization_url needs a client_id: register this board there")
+        if self.client_id and not self.authorization_url:
+            raise ValueError("client_id goes with authorization_url; a caller has its own")
+        return self
+
+
+class CallerCredential(_Credential):
+    """The credential that the caller of a tool has stored for this source, or that is shared."""
+
+    model_config = _ALIASED
+    kind: Literal["caller"]
+    sends: Annotated[Literal["bearer", "api_key", "basic"], Field(description="How it is sent")] = (
+        "bearer"
+    )
+    name: Annotated[
+        str,
+        Field(
+            description="Of an API key: its header, parameter or cookie; empty: as in the document"
+        ),
+    ] = ""
+    location: Annotated[
+        Literal["header", "query", "cookie"] | None,
+        Field(alias="in", description="Of an API key; empty: the location in the document"),
+    ] = None
+    oauth: Annotated[
+        OAuthConfig | None, Field(description="Where tokens come from, beside those of callers")
+    ] = None
+
+    @model_validator(mode="after")
+    def _fits_what_it_sends(self) -> Self:
+        if self.sends != "api_key" and (self.name or self.location):
+            raise ValueError("`name` and `in` go with `sends: api_key`")
+        if self.sends != "bearer" and self.oauth is not None:
+            raise ValueError("`oauth` goes with `sends: bearer`")
+        if self.name and self.location == "header" and (why := header_problem(self.name)):
+            raise ValueError(f"name: '{self.name[:100]}': {why}")
+        return self
+
+
 Auth = Annotated[
-    NoCredential | BearerCredential | ApiKeyCredential | BasicCredential,
+    NoCredential | BearerCredential | ApiKeyCredential | BasicCredential | CallerCredential,
     Field(discriminator="kind"),
 ]

@@ -291,4 +291,6 @@ class OpenApiConfig(BaseModel):
             raise ValueError(f"refresh: write at least {_MIN_REFRESH_SECONDS:g} seconds, or 0")
         if len(self.auth) > 1 and any(item.kind == "none" for item in self.auth):
             raise ValueError("auth: `kind: none` cannot be combined with others")
+        if sum(item.kind == "caller" for item in self.auth) > 1:
+            raise ValueError("auth: a source takes one credential of its callers")
         return self

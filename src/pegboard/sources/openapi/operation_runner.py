@@ -12,7 +12,7 @@ from pegboard.core.context import ToolContext
 from pegboard.core.ports.http import SET_BY_CLIENT, HttpResponse
 from pegboard.core.result import ToolResult
 from pegboard.core.tool import JsonSchema
-from pegboard.errors import PegboardError
+from pegboard.errors import CredentialMissing, PegboardError
 from pegboard.schemas.validator import compile_schema, output_problem
 from pegboard.sources.openapi.api import Api
 from pegboard.sources.openapi.call.arguments import (
@@ -21,7 +21,11 @@ from pegboard.sources.openapi.call.arguments import (
     plan_arguments,
     unknown_arguments,
 )
-from pegboard.sources.openapi.call.credentials import CredentialGrant, Credentials
+from pegboard.sources.openapi.call.credentials import (
+    ApiCredentials,
+    CredentialGrant,
+    CredentialPart,
+)
 from pegboard.sources.openapi.call.paging import (
     PAGES,
     JoinedPages,
@@ -67,7 +71,7 @@ class OperationRunner:
         client: ApiClient,
         *,
         config: OpenApiConfig,
-        credentials: Credentials,
+        credentials: ApiCredentials,
         grant: CredentialGrant,
         base: str,
     ) -> None:
@@ -160,13 +164,17 @@ class OperationRunner:
         route = self.route
         if self._headers.varies:
             route = replace(route, headers=self._headers.for_call(ctx))
+        credential = self._grant.name
+        if self._grant.takes_caller:
+            parts, credential = await self._ask_caller(ctx)
+            route = replace(route, credential=parts)
         outgoing = build_request(route, self.plan, arguments)
-        response = await self._send(operation.method, outgoing)
+        response = await self._send(operation.method, outgoing, credential)
         if operation.method == "get":
-            return await self._read_pages(route, arguments, response)
+            return await self._read_pages(route, arguments, response, credential)
         page = find_stored_page(response, method=operation.method, path=operation.path)
         if page is not None:
-            response = await self._read_whole(page, response, route)
+            response = await self._read_whole(page, response, route, credential)
         return self._to_result(response)
 
     def _to_result(self, response: HttpResponse) -> ToolResult:
@@ -178,7 +186,11 @@ class OperationRunner:
         )
 
     async def _read_pages(
-        self, route: Route, arguments: Mapping[str, Any], response: HttpResponse
+        self,
+        route: Route,
+        arguments: Mapping[str, Any],
+        response: HttpResponse,
+        credential: str,
     ) -> ToolResult:
         """Return the first page, or as many as the call asks for as one list.
 
@@ -192,9 +204,8 @@ class OperationRunner:
             read = 1
             while following and read < wanted and size < self._config.max_answer_bytes:
                 try:
-                    page = await self._send(
-                        "get", build_request(route, self.plan, {**values, **following})
-                    )
+                    asked = build_request(route, self.plan, {**values, **following})
+                    page = await self._send("get", asked, credential)
                 except PegboardError as error:
                     note = f"[Page {read + 1} could not be read: {error}]"
                     break
@@ -238,18 +249,26 @@ class OperationRunner:
                 continue
         return found
 
-    async def _send(self, method: str, outgoing: OutgoingRequest) -> HttpResponse:
+    async def _ask_caller(self, ctx: ToolContext[Any]) -> tuple[tuple[CredentialPart, ...], str]:
+        """The parts with the credential of the caller, and its name.
+
+        Raises:
+            CredentialMissing: The call has none.
+        """
+        if ctx.credential is None:
+            raise CredentialMissing(ctx.tool, "this call has no credential of its caller")
+        return self._grant.fill(await ctx.credential.reveal()), ctx.credential.about.label
+
+    async def _send(self, method: str, outgoing: OutgoingRequest, credential: str) -> HttpResponse:
         seconds = self._chosen.override.timeout
-        return await self._client.send(
-            method, outgoing, credential=self._grant.name, seconds=seconds
-        )
+        return await self._client.send(method, outgoing, credential=credential, seconds=seconds)
 
     async def _read_whole(
-        self, page: StoredPage, response: HttpResponse, route: Route
+        self, page: StoredPage, response: HttpResponse, route: Route, credential: str
     ) -> HttpResponse:
         asked = replace(route, method="get", path=page.path, accept="application/json")
         try:
-            whole = await self._send("get", build_request(asked, _NO_ARGUMENTS, {}))
+            whole = await self._send("get", build_request(asked, _NO_ARGUMENTS, {}), credential)
         except PegboardError:  # it is gone, or cannot be read: the first page says where it was
             return response
         return await asyncio.to_thread(complete, page, response, whole)

@@ -53,7 +53,7 @@ class OpenApiSource:
     """
 
     def __init__(self, name: str, config: OpenApiConfig, services: Services) -> None:
-        from pegboard.sources.openapi.call.credentials import Credentials
+        from pegboard.sources.openapi.call.credentials import ApiCredentials
 
         self._name = name
         self._config = config
@@ -61,7 +61,7 @@ class OpenApiSource:
             name,
             services.http,
             now=services.clock.time,
-            secrets=Credentials(name, config, {}).secrets,
+            secrets=ApiCredentials(name, config, {}).secrets,
             timeout=config.timeout,
             max_bytes=config.max_answer_bytes,
         )

@@ -6,7 +6,7 @@ from pegboard.core.tool import Effect, Retry, Status, Tool, ToolSpec
 from pegboard.core.truncate import truncate
 from pegboard.core.wire_names import wire_name
 from pegboard.sources.openapi.api import Api, base_url_of, title_of
-from pegboard.sources.openapi.call.credentials import CredentialGrant, Credentials
+from pegboard.sources.openapi.call.credentials import ApiCredentials, CredentialGrant
 from pegboard.sources.openapi.client import ApiClient
 from pegboard.sources.openapi.config import OpenApiConfig
 from pegboard.sources.openapi.document.server_urls import BadServerUrl, origin_of
@@ -35,7 +35,7 @@ class ApiTools:
         self._api = api
         self._config = config
         self._client = client
-        self._credentials = Credentials(source, config, api.schemes)
+        self._credentials = ApiCredentials(source, config, api.schemes)
 
     def build(self, chosen: Sequence[SelectedOperation]) -> Sequence[Tool]:
         """Return a tool for each operation, in the order of the document."""
@@ -81,6 +81,7 @@ class ApiTools:
             source=self._source,
             handler="openapi",
             credential=grant.name,
+            caller_credential=grant.takes_caller,
             unavailable=operation.problem or problem or grant.problem or runner.problem(),
         )
         return SchemaTool(
@@ -114,6 +115,7 @@ class ApiTools:
             timeout=None,
             retry=None,
             credential="",
+            caller_credential=False,
             handler=describe_route(self._api, operation),
         )
 

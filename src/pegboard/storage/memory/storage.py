@@ -15,6 +15,7 @@ from pegboard.storage.memory.audit import MemoryAudit
 from pegboard.storage.memory.calls import MemoryCalls
 from pegboard.storage.memory.catalogue import MemoryCatalogue
 from pegboard.storage.memory.conversations import MemoryConversations
+from pegboard.storage.memory.credentials import MemoryCredentials
 from pegboard.storage.memory.dependencies import MemoryDependencies
 from pegboard.storage.memory.identity import MemoryIdentity
 from pegboard.storage.memory.kill_switches import MemorySwitches
@@ -88,6 +89,7 @@ class MemoryStorage:
         self.conversations = MemoryConversations(gate)
         self.identity = MemoryIdentity(gate)
         self.resources = MemoryResources(gate)
+        self.credentials = MemoryCredentials(gate)
         self.audit = audit
         self.auditor = self.audit
         self.upkeep = MemoryUpkeep(calls=calls, runs=self.runs, approvals=self.approvals)

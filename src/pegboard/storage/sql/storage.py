@@ -16,6 +16,7 @@ from pegboard.storage.sql.audit import SqlAudit, SqlAuditor
 from pegboard.storage.sql.call_recorder import SqlRecorder
 from pegboard.storage.sql.catalogue import SqlCatalogue
 from pegboard.storage.sql.conversations import SqlConversations
+from pegboard.storage.sql.credentials import SqlCredentials
 from pegboard.storage.sql.dependencies import SqlDependencies
 from pegboard.storage.sql.history import SqlHistory
 from pegboard.storage.sql.identity import SqlIdentity, sweep_identity
@@ -74,6 +75,7 @@ class SqlStorage:
         self.conversations = SqlConversations(database)
         self.identity = SqlIdentity(database)
         self.resources = SqlResources(database)
+        self.credentials = SqlCredentials(database)
         self.audit = SqlAudit(database, clock=clock)
         self.auditor = SqlAuditor(database, redact=redact, reads=audit_reads)
         self.upkeep = SqlUpkeep(database, clock=clock)

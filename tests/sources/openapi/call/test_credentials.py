@@ -2,7 +2,7 @@ from typing import Any
 
 import pytest
 
-from pegboard.sources.openapi.call.credentials import CredentialGrant, Credentials
+from pegboard.sources.openapi.call.credentials import ApiCredentials, CredentialGrant
 from pegboard.sources.openapi.config import OpenApiConfig
 
 SCHEMES: dict[str, Any] = {
@@ -25,9 +25,9 @@ KEY = {"kind": "api_key", "key": "key-1"}
 BASIC = {"kind": "basic", "username": "ann", "password": "pass-1"}
 
 
-def credentials(*auth: Any, headers: Any = None) -> Credentials:
+def credentials(*auth: Any, headers: Any = None) -> ApiCredentials:
     config = OpenApiConfig.model_validate({"document": {}, "auth": auth, "headers": headers or {}})
-    return Credentials("shop", config, SCHEMES)
+    return ApiCredentials("shop", config, SCHEMES)
 
 
 def grant(*auth: Any, needs: Any, headers: Any = None) -> CredentialGrant:

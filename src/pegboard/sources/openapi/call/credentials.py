@@ -5,28 +5,41 @@ A secret value never appears in an error, in a spec or in the `repr` of these ob
 
 import base64
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from typing import Literal
 
+from pydantic import SecretStr
+
+from pegboard.core.credential import Secret
 from pegboard.core.truncate import truncate
 from pegboard.sources.openapi.auth import (
     ApiKeyCredential,
     Auth,
     BasicCredential,
     BearerCredential,
+    CallerCredential,
     header_problem,
 )
 from pegboard.sources.openapi.config import OpenApiConfig
 from pegboard.sources.openapi.document.lenient_access import Node, mapping, text
 from pegboard.tools.call_headers import CallHeaders
 
+_EMPTY = SecretStr("caller")  # never sent: a call fills its own in
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CredentialPart:
-    """One header, query parameter or cookie that carries a credential."""
+    """One header, query parameter or cookie that carries a credential.
+
+    Attributes:
+        caller: How it sends the credential of the caller, which fills the value in; empty for one
+            of the board.
+    """
 
     location: str
     name: str
     value: str = field(repr=False)
+    caller: Literal["", "bearer", "api_key", "basic"] = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -42,8 +55,20 @@ class CredentialGrant:
     name: str = ""
     problem: str = ""
 
+    @property
+    def takes_caller(self) -> bool:
+        """Whether a call needs a credential of its caller."""
+        return any(part.caller for part in self.parts)
 
-class Credentials:
+    def fill(self, secret: Secret) -> tuple[CredentialPart, ...]:
+        """The parts with the credential of a caller."""
+        return tuple(
+            replace(part, value=_write(part.caller, secret)) if part.caller else part
+            for part in self.parts
+        )
+
+
+class ApiCredentials:
     """The credentials of one source.
 
     Args:
@@ -62,7 +87,7 @@ class Credentials:
     @property
     def secrets(self) -> tuple[str, ...]:
         """Every value that must be masked, also in the form in which it is sent."""
-        parts = [part for auth in self._given for part in _parts(auth, {})]
+        parts = [part for auth in self._given if auth.kind != "caller" for part in _parts(auth, {})]
         values = [part.value.removeprefix("Basic ").removeprefix("Bearer ") for part in parts]
         values += [auth.password.get_secret_value() for auth in self._given if auth.kind == "basic"]
         values += self.headers.literals
@@ -140,6 +165,8 @@ def _fits(auth: Auth, name: str, scheme: Node | None) -> bool:
     kind, way = text(scheme.get("type")), text(scheme.get("scheme")).lower()
     is_header = _header_of(scheme).lower() == "authorization"
     match auth:
+        case CallerCredential():
+            return _fits(_shape(auth), name, scheme)
         case BearerCredential():
             return kind in ("oauth2", "openIdConnect") or (is_header and way != "basic")
         case BasicCredential():
@@ -162,6 +189,9 @@ def _header_of(scheme: Node) -> str:
 
 def _parts(auth: Auth, scheme: Node) -> tuple[CredentialPart, ...]:
     match auth:
+        case CallerCredential():
+            parts = _parts(_shape(auth), scheme)
+            return tuple(replace(part, value="", caller=auth.sends) for part in parts)
         case BearerCredential():
             value = f"Bearer {auth.token.get_secret_value()}"
         case BasicCredential():
@@ -177,6 +207,33 @@ def _parts(auth: Auth, scheme: Node) -> tuple[CredentialPart, ...]:
         case _:
             return ()
     return (CredentialPart(location="header", name="Authorization", value=value),)
+
+
+def _shape(auth: CallerCredential) -> Auth:
+    """The credential of a board that is sent in the same way."""
+    match auth.sends:
+        case "bearer":
+            return BearerCredential(kind="bearer", scheme=auth.scheme, token=_EMPTY)
+        case "basic":
+            return BasicCredential(kind="basic", scheme=auth.scheme, username="", password=_EMPTY)
+        case "api_key":
+            return ApiKeyCredential(
+                kind="api_key",
+                scheme=auth.scheme,
+                key=_EMPTY,
+                name=auth.name,
+                location=auth.location,
+            )
+
+
+def _write(way: str, secret: Secret) -> str:
+    """How a credential of a caller is sent."""
+    if way == "bearer":
+        return f"Bearer {secret.sent}"
+    if way == "basic":
+        pair = f"{secret.username}:{secret.value}"
+        return f"Basic {base64.b64encode(pair.encode()).decode()}"
+    return secret.sent
 
 
 def _describe_scheme(name: str, scheme: Node | None) -> str:

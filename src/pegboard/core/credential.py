@@ -1,0 +1,93 @@
+"""A credential of a caller: what is known of it, its value, and its use by one call."""
+
+from dataclasses import dataclass, field
+from typing import Literal, Protocol
+
+from msgspec import Struct
+
+CredentialKind = Literal["bearer", "api_key", "basic", "oauth2_client", "oauth2"]
+"""`oauth2_client` is a client id with its secret, `oauth2` a person's consent."""
+
+CredentialState = Literal["ok", "reconnect"]
+
+DEFAULT_NAME = "default"
+
+
+class Credential(Struct, frozen=True, kw_only=True):
+    """What is known of a credential, without its value.
+
+    Attributes:
+        owner: The id of an account, or `local`.
+        source: The name of the source that it is for.
+        name: The owner's name for this account of the system.
+        shared: Whether everybody who may call the source acts with it who has none of their own.
+        is_default: Whether calls of its owner use it, of those for this source.
+        state: `reconnect` when the system no longer accepts it.
+        reason: Why.
+        identity: The account, as the system has confirmed it; empty while unknown.
+        created_at: Unix seconds.
+        used_at: Unix seconds of its last use, exact to a minute; None for never.
+        expires_at: Unix seconds when its value expires; None for never, or unknown.
+        version: Grows with each new value.
+    """
+
+    id: str
+    owner: str
+    source: str
+    name: str
+    kind: CredentialKind
+    created_at: float
+    shared: bool = False
+    is_default: bool = False
+    state: CredentialState = "ok"
+    reason: str = ""
+    identity: str = ""
+    used_at: float | None = None
+    expires_at: float | None = None
+    version: int = 1
+
+    @property
+    def label(self) -> str:
+        """What records and approvals name: `github/work (octocat) of u_1`."""
+        who = f" ({self.identity})" if self.identity else ""
+        return f"{self.source}/{self.name}{who} of {self.owner}"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Secret:
+    """The value of a credential.
+
+    Attributes:
+        value: A token, an API key or a password; of a client its secret.
+        username: Of a password; of a client its id.
+        access_token: What a token endpoint has given last.
+        refresh_token: What gets the next one.
+    """
+
+    value: str = field(default="", repr=False)
+    username: str = ""
+    access_token: str = field(default="", repr=False)
+    refresh_token: str = field(default="", repr=False)
+
+    @property
+    def sent(self) -> str:
+        """What a call sends: the token, the key or the password."""
+        return self.access_token or self.value
+
+
+class CallCredential(Protocol):
+    """The credential of one call, for its tool."""
+
+    @property
+    def about(self) -> Credential:
+        """What is known of it."""
+        ...
+
+    async def reveal(self) -> Secret:
+        """Its value; what the call returns, logs or fails with no longer contains it.
+
+        Raises:
+            CredentialMissing: The system has ended the connection.
+            Unavailable: The token cannot be refreshed now.
+        """
+        ...

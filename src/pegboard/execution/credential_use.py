@@ -1,0 +1,58 @@
+"""The credential of one call: its tool gets the value, and everything else of the call masks it."""
+
+from base64 import b64encode
+from collections.abc import Callable
+
+from pegboard.core.credential import Credential, Secret
+from pegboard.core.ports.credential_store import StoredCredential
+from pegboard.core.ports.credentials import CallerCredentials
+from pegboard.execution.results.redaction import make_redactor
+
+
+class CredentialUse:
+    """The `CallCredential` of a call.
+
+    Args:
+        stored: The credential.
+        credentials: Reveals it.
+        tool: The name of the tool, for messages.
+    """
+
+    __slots__ = ("_credentials", "_redact", "_secrets", "_stored", "_tool")
+
+    def __init__(
+        self, stored: StoredCredential, credentials: CallerCredentials, *, tool: str
+    ) -> None:
+        self._stored = stored
+        self._credentials = credentials
+        self._tool = tool
+        self._secrets: dict[str, None] = {}
+        self._redact: Callable[[str], str] | None = None
+
+    @property
+    def about(self) -> Credential:
+        """What is known of it."""
+        return self._stored.about
+
+    async def reveal(self) -> Secret:
+        """Its value, which the call masks from here on.
+
+        Raises:
+            CredentialMissing: The system has ended the connection.
+            Unavailable: The token cannot be refreshed now.
+        """
+        secret = await self._credentials.reveal(self._stored, tool=self._tool)
+        self._secrets.update(dict.fromkeys(_forms(secret)))
+        self._redact = make_redactor(tuple(self._secrets))
+        return secret
+
+    def mask(self, text: str) -> str:
+        """The text without what was revealed."""
+        return text if self._redact is None else self._redact(text)
+
+
+def _forms(secret: Secret) -> list[str]:
+    values = [secret.value, secret.access_token, secret.refresh_token]
+    if secret.username and secret.value:
+        values.append(b64encode(f"{secret.username}:{secret.value}".encode()).decode())
+    return [value for value in values if value]

@@ -1,0 +1,42 @@
+"""Credential: a call of a source that takes its caller's acts with that, or does not run.
+
+A call without one ends with `CredentialMissing` and holds nothing, as one without an approval does:
+the request that it leaves is settled once the caller has connected an account, and the caller (a
+run by itself) makes the call again.
+"""
+
+from pegboard.core.ports.credentials import CallerCredentials
+from pegboard.core.result import ToolResult
+from pegboard.errors import AccessDenied, CredentialMissing
+from pegboard.execution.approval_requests import request_connection
+from pegboard.execution.call_state import CallState, Handler
+from pegboard.execution.compiled_tool import CompiledTool
+from pegboard.execution.credential_use import CredentialUse
+from pegboard.execution.environment import CallEnvironment
+
+
+def credential(target: CompiledTool, environment: CallEnvironment, following: Handler) -> Handler:
+    """For tools of sources that take a credential of their caller."""
+    spec, credentials = target.spec, environment.credentials
+    if not spec.caller_credential:
+        return following
+
+    async def find(call: CallState, known: CallerCredentials) -> CredentialUse:
+        stored = await known.find(spec.source, spec.name, principal=call.ctx.principal)
+        return CredentialUse(stored, known, tool=spec.name)
+
+    async def handle(call: CallState) -> ToolResult:
+        if credentials is None:
+            raise CredentialMissing(spec.name, "there is no board that stores credentials")
+        try:
+            call.credential = await find(call, credentials)
+            return await following(call)
+        except CredentialMissing as error:  # missing, or ended while the call was made
+            request = await request_connection(call, spec, environment, reason=error.reason)
+            if request.state == "denied":
+                raise AccessDenied(spec.name, error.reason) from error
+            raise CredentialMissing(
+                spec.name, error.reason, link=error.link, approval_id=request.id
+            ) from error
+
+    return handle

@@ -1,0 +1,281 @@
+"""`Connections`: accounts that a person connects by OAuth 2 consent, with PKCE."""
+
+import json
+import secrets
+from base64 import urlsafe_b64decode, urlsafe_b64encode
+from collections.abc import Awaitable, Callable, Mapping
+from hashlib import sha256
+from hmac import compare_digest
+from typing import Any
+from urllib.parse import urlencode, urlsplit
+
+from msgspec import Struct
+from msgspec import json as fast
+
+from pegboard.core.credential import DEFAULT_NAME, Credential, Secret
+from pegboard.core.ports.credential_store import SealedSecret, StoredCredential
+from pegboard.core.ports.credentials import OAuthSettings, TokenAnswer, TokenRefusal
+from pegboard.core.principal import Principal
+from pegboard.errors import AccessDenied, InvalidRequest, PegboardError
+from pegboard.features.credentials.parts import (
+    CredentialParts,
+    CredentialTarget,
+    new_id,
+    owner_of,
+)
+from pegboard.features.credentials.resolver import expiry_of
+from pegboard.features.credentials.targets import (
+    check_kind,
+    check_may_share,
+    check_name,
+    check_target,
+)
+
+CALLBACK = "/v1/credentials/oauth/callback"
+CONNECT = "/v1/credentials/oauth/connect"
+LIFETIME = 600.0
+"""Seconds that a person has for the consent."""
+_CONTEXT = "oauth state"
+_MAX_STATE = 4_000
+
+
+class StartedConnection(Struct, frozen=True, kw_only=True):
+    """A consent that is to be given.
+
+    Attributes:
+        url: Where the person consents.
+        state: What the browser brings back in a cookie; opaque.
+    """
+
+    url: str
+    state: str
+
+
+class _State(Struct, frozen=True, kw_only=True):
+    """What a consent is for; sealed, and kept by the browser that began it."""
+
+    nonce: str
+    verifier: str
+    owner: str
+    session: str
+    source: str
+    name: str
+    shared: bool
+    redirect_uri: str
+    expires_at: float
+
+
+class Connections:
+    """Connects accounts of callers.
+
+    Args:
+        parts: The store, the keys and the sources.
+        address: Where browsers reach the server, with its path; empty where it is unknown.
+        settle: Lets the calls go on that wait for a credential.
+    """
+
+    def __init__(
+        self,
+        parts: CredentialParts,
+        *,
+        address: str,
+        settle: Callable[[str, Principal | None], Awaitable[None]],
+    ) -> None:
+        self._parts = parts
+        self._address = address
+        self._settle = settle
+        self._is_served = False
+
+    def serve(self) -> None:
+        """Give links from now on: a server answers at the address."""
+        self._is_served = True
+
+    def link_for(self, target: CredentialTarget, owner: str) -> str:
+        """Where this owner connects an account; empty where that takes no page."""
+        if (
+            not (self._is_served and self._address)
+            or target.auth is None
+            or "oauth2" not in target.auth.kinds
+        ):
+            return ""
+        query = urlencode({"source": target.source, "for": owner})
+        return f"{self._address}{CONNECT}?{query}"
+
+    def start(
+        self,
+        source: str,
+        *,
+        name: str = DEFAULT_NAME,
+        shared: bool = False,
+        owner: str = "",
+        session: str = "",
+        principal: Principal,
+    ) -> StartedConnection:
+        """Begin a consent.
+
+        Args:
+            source: The source whose system is to be connected.
+            name: The name of the account; one that exists is connected again.
+            shared: Whether it is for all callers of the source.
+            owner: Who the link was made for; empty for the caller.
+            session: The session of the browser; the same one must finish it.
+            principal: The caller.
+
+        Raises:
+            InvalidRequest: The source takes no consent, or the server's address is unknown.
+            AccessDenied: The link is somebody else's, or the caller may not share the account.
+            Unavailable: There is no master key.
+        """
+        if owner and owner != owner_of(principal):
+            raise AccessDenied(source, "this link was made for another caller")
+        target = check_target(self._parts, source)
+        check_kind(target, "oauth2")
+        if shared:
+            check_may_share(target, principal)
+        settings = _settings_of(target)
+        if not self._address:
+            raise InvalidRequest("Set PEGBOARD_PUBLIC_URL to the address that browsers use.")
+        state = _State(
+            nonce=secrets.token_urlsafe(24),
+            verifier=secrets.token_urlsafe(48),
+            owner=owner_of(principal),
+            session=_digest(session),
+            source=source,
+            name=check_name(name),
+            shared=shared,
+            redirect_uri=f"{self._address}{CALLBACK}",
+            expires_at=self._parts.now() + LIFETIME,
+        )
+        sealed = self._parts.sealer.seal(fast.encode(state), context=_CONTEXT)
+        return StartedConnection(
+            url=_consent_url(settings, state),
+            state=urlsafe_b64encode(fast.encode(sealed)).decode(),
+        )
+
+    async def finish(
+        self,
+        answer: Mapping[str, str],
+        *,
+        state: str,
+        session: str = "",
+        principal: Principal,
+    ) -> Credential:
+        """Store the account of a consent, and let the calls go on that wait for it.
+
+        Args:
+            answer: The query of the callback.
+            state: What `start` gave to the browser.
+            session: The session of the browser.
+            principal: The caller.
+
+        Raises:
+            InvalidRequest: The answer does not belong to a consent of this browser, or it was
+                refused.
+            AccessDenied: Another caller has begun it.
+            Unavailable: The tokens cannot be had, or not be stored.
+        """
+        known = self._read_state(state)
+        if known.owner != owner_of(principal) or not compare_digest(
+            known.session, _digest(session)
+        ):
+            raise AccessDenied(known.source, "another caller has begun to connect this account")
+        if not compare_digest(known.nonce.encode(), answer.get("state", "").encode()):
+            raise InvalidRequest("This answer belongs to another consent: begin again.")
+        target = check_target(self._parts, known.source)
+        settings = _settings_of(target)
+        if settings.issuer and answer.get("iss", "") != settings.issuer:
+            raise InvalidRequest("Another authorization server has answered: nothing was stored.")
+        if "error" in answer or not answer.get("code"):
+            raise InvalidRequest(f"'{known.source}' was not connected: {_error_of(answer)}.")
+        if known.shared:
+            check_may_share(target, principal)
+        tokens = await self._parts.endpoint.exchange_code(
+            settings,
+            code=answer["code"],
+            verifier=known.verifier,
+            redirect_uri=known.redirect_uri,
+        )
+        if isinstance(tokens, TokenRefusal):
+            raise InvalidRequest(f"'{known.source}' was not connected: {tokens.error}.")
+        return await self._store(known, settings, tokens, principal)
+
+    async def _store(
+        self, known: _State, settings: OAuthSettings, tokens: TokenAnswer, principal: Principal
+    ) -> Credential:
+        store, now = self._parts.store, self._parts.now()
+        secret = Secret(access_token=tokens.access_token, refresh_token=tokens.refresh_token)
+        identity = await self._parts.endpoint.identify(settings, access_token=tokens.access_token)
+        mine = await store.credentials(owner=known.owner, source=known.source)
+        before = next((item.about for item in mine if item.about.name == known.name), None)
+        fields: dict[str, Any] = {
+            "kind": "oauth2",
+            "identity": identity,
+            "state": "ok",
+            "reason": "",
+            "shared": known.shared or (before is not None and before.shared),
+            "expires_at": expiry_of(tokens, now, can_renew=bool(tokens.refresh_token)),
+        }
+        about = before or Credential(
+            id=new_id(),
+            owner=known.owner,
+            source=known.source,
+            name=known.name,
+            created_at=now,
+            is_default=not mine,
+            **fields,
+        )
+        sealed = self._parts.seal(secret, about)
+        async with self._parts.record("connect", about, principal, identity=identity):
+            if before is None:
+                await store.add(StoredCredential(about=about, sealed=sealed))
+            else:
+                about = await store.update(about.id, fields, sealed=sealed) or about
+        await self._settle(known.source, None if known.shared else principal)
+        return about
+
+    def _read_state(self, state: str) -> _State:
+        wrong = InvalidRequest("This browser has not begun to connect an account: begin again.")
+        if not state or len(state) > _MAX_STATE:
+            raise wrong
+        try:
+            sealed = fast.decode(urlsafe_b64decode(state), type=SealedSecret)
+            known = fast.decode(self._parts.sealer.open(sealed, context=_CONTEXT), type=_State)
+        except (ValueError, json.JSONDecodeError, PegboardError) as error:
+            raise wrong from error
+        if known.expires_at <= self._parts.now():
+            raise InvalidRequest("The consent took too long: begin again.")
+        return known
+
+
+def _settings_of(target: CredentialTarget) -> OAuthSettings:
+    settings = None if target.auth is None else target.auth.oauth
+    if settings is None or not settings.authorization_url:
+        raise InvalidRequest(f"'{target.source}' is not connected by consent.")
+    return settings
+
+
+def _consent_url(settings: OAuthSettings, state: _State) -> str:
+    challenge = urlsafe_b64encode(sha256(state.verifier.encode()).digest()).decode().rstrip("=")
+    query = {
+        "response_type": "code",
+        "client_id": settings.client_id,
+        "redirect_uri": state.redirect_uri,
+        "state": state.nonce,
+        "code_challenge": challenge,
+        "code_challenge_method": "S256",
+    }
+    if settings.scopes:
+        query["scope"] = " ".join(settings.scopes)
+    if "offline_access" in settings.scopes:  # OpenID Connect gives a refresh token only with it
+        query["prompt"] = "consent"
+    mark = "&" if urlsplit(settings.authorization_url).query else "?"
+    return f"{settings.authorization_url}{mark}{urlencode(query)}"
+
+
+def _digest(session: str) -> str:
+    return sha256(b"oauth session:" + session.encode()).hexdigest()
+
+
+def _error_of(answer: Mapping[str, str]) -> str:
+    text = answer.get("error") or "there is no code"
+    return text[:100] if text.isascii() and text.isprintable() else "it was refused"

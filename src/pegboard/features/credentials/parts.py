@@ -1,0 +1,156 @@
+"""What the services of credentials share: the store, the keys, and what sources take."""
+
+import json
+import secrets
+from collections.abc import AsyncGenerator, Callable
+from contextlib import asynccontextmanager
+from dataclasses import asdict
+from typing import Any
+
+from msgspec import Struct
+
+from pegboard.core.credential import Credential, Secret
+from pegboard.core.event import BoardChanged
+from pegboard.core.ports.audit_store import Prove
+from pegboard.core.ports.credential_store import CredentialStore, SealedSecret, StoredCredential
+from pegboard.core.ports.credentials import CallerAuth, SecretSealer, TokenEndpoint
+from pegboard.core.principal import Principal
+from pegboard.execution.audit_first import record_in_audit
+from pegboard.execution.environment import CallEnvironment
+
+_DONE = {
+    "add": "added",
+    "change": "changed",
+    "remove": "removed",
+    "connect": "connected",
+    "rotate": "rotated",
+}
+
+
+class CredentialTarget(Struct, frozen=True, kw_only=True):
+    """A source that takes credentials of its callers.
+
+    Attributes:
+        source: Its name.
+        auth: What it takes; None where it takes nothing of its callers.
+        owner: The id of its owner; empty for one of the operators.
+    """
+
+    source: str
+    auth: CallerAuth | None
+    owner: str = ""
+
+    def may_share(self, principal: Principal) -> bool:
+        """Whether a caller may let all callers of the source act with its credential."""
+        return principal.is_operator or (bool(self.owner) and self.owner == owner_of(principal))
+
+
+FindTarget = Callable[[str], CredentialTarget | None]
+
+
+def owner_of(principal: Principal) -> str:
+    """The owner of a caller's credentials: the id of its account, or `local`."""
+    return principal.owner.removeprefix("/")
+
+
+def context_of(about: Credential) -> str:
+    """What the value of a credential is bound to."""
+    return f"credential\n{about.id}\n{about.owner}"
+
+
+class CredentialParts:
+    """Shared by the services of credentials.
+
+    Args:
+        store: Stores credentials.
+        sealer: Encrypts and decrypts values.
+        endpoint: Gets OAuth 2 tokens.
+        targets: The source of a name; None where there is none.
+        environment: The clock and the listeners of the board.
+        prove: Writes each change to the audit trail before it takes effect, where required.
+    """
+
+    def __init__(
+        self,
+        store: CredentialStore,
+        sealer: SecretSealer,
+        endpoint: TokenEndpoint,
+        *,
+        targets: FindTarget,
+        environment: Callable[[], CallEnvironment],
+        prove: Prove,
+    ) -> None:
+        self.store = store
+        self.sealer = sealer
+        self.endpoint = endpoint
+        self.find_target = targets
+        self._environment = environment
+        self._prove = prove
+
+    def now(self) -> float:
+        """Unix seconds."""
+        return self._environment().now()
+
+    def monotonic(self) -> float:
+        """Seconds that only grow."""
+        return self._environment().monotonic()
+
+    def seal(self, secret: Secret, about: Credential) -> SealedSecret:
+        """Encrypt the value of a credential.
+
+        Raises:
+            Unavailable: There is no master key, and none can be made.
+        """
+        plain = json.dumps({name: text for name, text in asdict(secret).items() if text})
+        return self.sealer.seal(plain.encode(), context=context_of(about))
+
+    def open(self, stored: StoredCredential) -> Secret:
+        """Decrypt the value of a credential.
+
+        Raises:
+            Unavailable: The master key is missing, or the value was changed.
+        """
+        plain = self.sealer.open(stored.sealed, context=context_of(stored.about))
+        return Secret(**json.loads(plain))
+
+    def emit(self, event: BoardChanged) -> None:
+        """Report an event."""
+        self._environment().emitter.emit(event)
+
+    @asynccontextmanager
+    async def record(
+        self, action: str, about: Credential, principal: Principal, **detail: Any
+    ) -> AsyncGenerator[None]:
+        """Make a change in the body, and report it; first to an audit trail that is required.
+
+        Args:
+            action: One of the verbs above.
+            about: The credential.
+            principal: The caller.
+            detail: Never a secret.
+
+        Raises:
+            AuditUnavailable: The trail cannot be written: the body does not run.
+        """
+        environment = self._environment()
+        told = {"source": about.source, "name": about.name, "owner": about.owner, **detail}
+
+        def change(action: str = action) -> BoardChanged:
+            return BoardChanged(
+                kind="credential",
+                action=action,
+                at=environment.now(),
+                subject=about.id,
+                by=principal.id,
+                tenant=principal.tenant,
+                detail=told,
+            )
+
+        async with record_in_audit(self._prove, change, environment=environment):
+            yield
+        environment.emitter.emit(change(_DONE[action]))
+
+
+def new_id() -> str:
+    """The id of a new credential."""
+    return f"cred_{secrets.token_hex(8)}"

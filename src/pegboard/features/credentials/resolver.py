@@ -1,0 +1,271 @@
+"""Finds the credential of a call, and refreshes its token once for all calls and servers."""
+
+import asyncio
+import logging
+import random
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import replace
+from typing import Any
+
+from msgspec import structs
+
+from pegboard.core.credential import Credential, Secret
+from pegboard.core.event import BoardChanged
+from pegboard.core.ports.credential_store import SealedSecret, StoredCredential
+from pegboard.core.ports.credentials import OAuthSettings, TokenAnswer, TokenRefusal
+from pegboard.core.principal import Principal
+from pegboard.errors import CredentialMissing, PegboardError, Unavailable
+from pegboard.features.credentials.parts import CredentialParts, CredentialTarget, owner_of
+
+_LOG = logging.getLogger("pegboard.credentials")
+_EARLY = 30.0
+"""Seconds before its end at which a token is refreshed."""
+_CLAIM = 45.0
+"""Seconds that one server has to refresh a token; a request takes 15 at most."""
+_PAUSE = 0.1
+_USED_EXACT_TO = 60.0
+_WRITES = 3
+_DEFAULT_LIFETIME = 3600.0
+_ENDINGS = {"oauth2": ("invalid_grant",), "oauth2_client": ("invalid_grant", "invalid_client")}
+
+
+class CredentialResolver:
+    """The `CallerCredentials` of a board.
+
+    Args:
+        parts: The store, the keys and the sources.
+        link: Where this owner connects an account of this source; empty where no page does it.
+    """
+
+    def __init__(
+        self, parts: CredentialParts, *, link: Callable[[CredentialTarget, str], str]
+    ) -> None:
+        self._parts = parts
+        self._link = link
+        self._refreshing: dict[
+            tuple[asyncio.AbstractEventLoop, str], asyncio.Task[StoredCredential]
+        ] = {}
+
+    async def find(self, source: str, tool: str, *, principal: Principal) -> StoredCredential:
+        """The caller's own credential, else one that is shared.
+
+        Raises:
+            CredentialMissing: There is none that the system accepts; with where to connect one.
+        """
+        owner = owner_of(principal)
+        usable = await self._parts.store.find_usable(source, owner)
+        own = [item for item in usable if item.about.owner == owner]
+        found = _choose(own or usable)
+        if found is None:
+            raise self._missing(tool, source, owner, f"you have no credential for '{source}'")
+        problem = self._problem_of(found.about)
+        if problem:
+            raise self._missing(tool, source, owner, problem)
+        return found
+
+    async def reveal(self, stored: StoredCredential, *, tool: str) -> Secret:
+        """The value, with a token that is valid now.
+
+        Raises:
+            CredentialMissing: The system has ended the connection.
+            Unavailable: The token cannot be refreshed now, or the value cannot be decrypted.
+        """
+        if self._is_due(stored.about):
+            try:
+                stored = await self._refresh_with_others(stored.about)
+            except CredentialMissing as error:
+                about = stored.about
+                raise self._missing(tool, about.source, about.owner, error.reason) from error
+        await self._note_use(stored.about)
+        return self._parts.open(stored)
+
+    async def close(self) -> None:
+        """Wait for refreshes: a token that a server has given and no one stores is lost."""
+        loop = asyncio.get_running_loop()
+        waiting = [task for (of, _), task in self._refreshing.items() if of is loop]
+        if waiting:
+            await asyncio.wait(waiting, timeout=_CLAIM)
+
+    def _missing(self, tool: str, source: str, owner: str, reason: str) -> CredentialMissing:
+        target = self._parts.find_target(source)
+        link = "" if target is None else self._link(target, owner)
+        return CredentialMissing(tool, reason, link=link)
+
+    def _problem_of(self, about: Credential) -> str:
+        """Why a credential cannot be used; empty if it can."""
+        if about.state == "reconnect":
+            return f"'{about.source}' must be connected again: {about.reason}"
+        target = self._parts.find_target(about.source)
+        if target is not None and target.auth is not None and about.kind not in target.auth.kinds:
+            kinds = " or ".join(target.auth.kinds)
+            return f"'{about.source}' takes {kinds} now, and your credential is {about.kind}"
+        has_ended = about.expires_at is not None and about.expires_at <= self._parts.now()
+        if has_ended and about.kind not in _ENDINGS:
+            return f"your credential for '{about.source}' has expired"
+        return ""
+
+    def _is_due(self, about: Credential) -> bool:
+        if about.kind not in _ENDINGS or about.expires_at is None:
+            return False
+        return about.expires_at - _EARLY <= self._parts.now()
+
+    async def _refresh_with_others(self, about: Credential) -> StoredCredential:
+        """Refresh a token; calls at the same time share it, and no cancelled call interrupts it."""
+        key = (asyncio.get_running_loop(), about.id)
+        task = self._refreshing.get(key)
+        if task is None:
+            task = asyncio.create_task(self._refresh(about.id), name=f"refresh {about.id}")
+            self._refreshing[key] = task
+
+            def forget(done: "asyncio.Task[StoredCredential]") -> None:
+                self._refreshing.pop(key, None)
+                if not done.cancelled():
+                    done.exception()  # each call that waits raises it
+
+            task.add_done_callback(forget)
+        return await asyncio.shield(task)
+
+    async def _refresh(self, id: str) -> StoredCredential:  # noqa: A002 - it is known by its id
+        """Refresh a token, or wait until another server has."""
+        store, until = self._parts.store, self._parts.monotonic() + _CLAIM
+        while True:
+            stored = await store.credential(id)
+            if stored is None:
+                raise CredentialMissing("", "the credential was removed")
+            about = stored.about
+            if about.state == "reconnect":
+                raise CredentialMissing("", self._problem_of(about))
+            if not self._is_due(about):
+                return stored
+            now = self._parts.now()
+            if await store.claim_refresh(id, version=about.version, now=now, until=now + _CLAIM):
+                return await self._refresh_claimed(stored)
+            if self._parts.monotonic() >= until:
+                raise Unavailable(
+                    f"The token for '{about.source}' is being refreshed.",
+                    retry_after=1.0,
+                    nothing_done=True,
+                )
+            await asyncio.sleep(_PAUSE * (0.5 + random.random()))  # noqa: S311 - no secret
+
+    async def _refresh_claimed(self, stored: StoredCredential) -> StoredCredential:
+        about, secret = stored.about, self._parts.open(stored)
+        try:
+            answer = await self._request(about, secret)
+        except PegboardError as error:
+            await self._parts.store.release_refresh(about.id)
+            if about.expires_at is not None and about.expires_at > self._parts.now():
+                _LOG.warning("credentials: %s could not be refreshed yet: %s", about.id, error)
+                return stored
+            raise Unavailable(
+                f"The token for '{about.source}' could not be refreshed: {error.message}",
+                retry_after=error.retry_after,
+                nothing_done=True,
+                permanent=not error.retryable,
+            ) from error
+        if isinstance(answer, TokenRefusal):
+            raise await self._end(about, answer)
+        return await self._keep(stored, secret, answer)
+
+    async def _request(self, about: Credential, secret: Secret) -> TokenAnswer | TokenRefusal:
+        settings = self._settings_of(about)
+        endpoint = self._parts.endpoint
+        if about.kind == "oauth2_client":
+            return await endpoint.request_for_client(
+                settings, client_id=secret.username, client_secret=secret.value
+            )
+        if not secret.refresh_token:
+            return TokenRefusal(error="invalid_grant")
+        return await endpoint.refresh(settings, refresh_token=secret.refresh_token)
+
+    def _settings_of(self, about: Credential) -> OAuthSettings:
+        target = self._parts.find_target(about.source)
+        auth = None if target is None else target.auth
+        if auth is None or auth.oauth is None:
+            raise Unavailable(
+                f"'{about.source}' has no `oauth` any more.", nothing_done=True, permanent=True
+            )
+        return auth.oauth
+
+    async def _end(self, about: Credential, refusal: TokenRefusal) -> PegboardError:
+        """Mark a connection that the system has ended; return the error of the calls."""
+        if refusal.error not in _ENDINGS[about.kind]:
+            await self._parts.store.release_refresh(about.id)
+            return Unavailable(
+                f"The authorization server of '{about.source}' refuses this board: "
+                f"{refusal.error}.",
+                nothing_done=True,
+                permanent=True,
+            )
+        reason = f"the system has ended the connection ({refusal.error})"
+        changes = {"state": "reconnect", "reason": reason}
+        ended = await self._parts.store.update(about.id, changes, version=about.version)
+        if ended is not None:
+            _LOG.warning("credentials: %s must be connected again: %s", about.id, reason)
+            self._parts.emit(
+                BoardChanged(
+                    kind="credential",
+                    action="ended",
+                    at=self._parts.now(),
+                    subject=about.id,
+                    detail={"source": about.source, "name": about.name, "owner": about.owner},
+                )
+            )
+        return CredentialMissing("", self._problem_of(structs.replace(about, **changes)))
+
+    async def _keep(
+        self, stored: StoredCredential, secret: Secret, answer: TokenAnswer
+    ) -> StoredCredential:
+        """Store a new token; the old refresh token may be worth nothing already."""
+        fresh = replace(
+            secret,
+            access_token=answer.access_token,
+            refresh_token=answer.refresh_token or secret.refresh_token,
+        )
+        about = stored.about
+        sealed = self._parts.seal(fresh, about)
+        can_renew = bool(fresh.refresh_token) or about.kind == "oauth2_client"
+        changes = {"expires_at": expiry_of(answer, self._parts.now(), can_renew=can_renew)}
+        changed = await self._write(about, changes, sealed)
+        if changed is None:  # its owner has just given another value
+            current = await self._parts.store.credential(about.id)
+            if current is None:
+                raise CredentialMissing("", "the credential was removed")
+            return current
+        return StoredCredential(about=changed, sealed=sealed)
+
+    async def _write(
+        self, about: Credential, changes: Mapping[str, Any], sealed: SealedSecret
+    ) -> Credential | None:
+        for attempt in range(1, _WRITES):
+            with suppress(Unavailable):
+                return await self._parts.store.update(
+                    about.id, changes, sealed=sealed, version=about.version
+                )
+            _LOG.warning("credentials: the new token of %s is not stored yet", about.id)
+            await asyncio.sleep(_PAUSE * attempt)
+        return await self._parts.store.update(
+            about.id, changes, sealed=sealed, version=about.version
+        )
+
+    async def _note_use(self, about: Credential) -> None:
+        now = self._parts.now()
+        if about.used_at is not None and now - about.used_at < _USED_EXACT_TO:
+            return
+        try:
+            await self._parts.store.update(about.id, {"used_at": now})
+        except Unavailable:
+            _LOG.warning("credentials: the use of %s could not be noted", about.id)
+
+
+def expiry_of(answer: TokenAnswer, now: float, *, can_renew: bool) -> float | None:
+    """When a token expires; where the server does not say, after an hour if it can be renewed."""
+    if answer.lifetime is None:
+        return now + _DEFAULT_LIFETIME if can_renew else None
+    return now + answer.lifetime
+
+
+def _choose(found: Sequence[StoredCredential]) -> StoredCredential | None:
+    default = next((item for item in found if item.about.is_default), None)
+    return default or next(iter(found), None)

@@ -1,0 +1,152 @@
+"""The credentials of callers: the master key, the token endpoint, and the services over them."""
+
+from collections.abc import Callable, Mapping
+from contextlib import AsyncExitStack
+from functools import partial
+from ipaddress import ip_address
+from typing import TYPE_CHECKING
+
+from pegboard.core.ports.audit_store import Prove
+from pegboard.core.ports.http import HttpClient
+from pegboard.core.principal import Principal
+from pegboard.errors import ConfigError
+from pegboard.execution import CallEnvironment
+from pegboard.features.credentials import (
+    Connections,
+    CredentialParts,
+    CredentialResolver,
+    Credentials,
+    CredentialTarget,
+)
+from pegboard.runtime.settings import Settings
+from pegboard.runtime.sources.state import SourceState
+from pegboard.secrets import (
+    EnvelopeSealer,
+    FileKeys,
+    GivenKeys,
+    HttpTokenEndpoint,
+    MasterKeys,
+    MemoryKeys,
+    read_keys,
+)
+
+if TYPE_CHECKING:
+    from pegboard.features.approvals import Approvals
+    from pegboard.storage import Storage
+
+KEY_FILE = "master.key"
+_HINT = (
+    "Credentials cannot be stored: set PEGBOARD_SECRET_KEY, or PEGBOARD_SECRET_KEY_FILE, to 32 "
+    "random bytes in base64, the same for all servers of the database."
+)
+
+
+class BoardCredentials:
+    """The credentials of a board, made before its calls, its network and its approvals are.
+
+    Args:
+        settings: The settings.
+        storage: Stores credentials.
+        states: The sources by name.
+        environment: The clock and the listeners of the board.
+        http: The board's guarded client.
+        approvals: Hold the calls that wait for a credential.
+        stack: Waits for tokens that are being refreshed.
+        prove: Writes each change to the audit trail before it takes effect, where required.
+
+    Raises:
+        ConfigError: The master key cannot be read.
+
+    Attributes:
+        resolver: Finds the credentials of calls.
+        service: Stores, lists and removes them.
+    """
+
+    def __init__(
+        self,
+        settings: Settings,
+        storage: "Storage",
+        states: Mapping[str, SourceState],
+        *,
+        environment: Callable[[], CallEnvironment],
+        http: Callable[[], HttpClient | None],
+        approvals: "Callable[[], Approvals]",
+        stack: AsyncExitStack,
+        prove: Prove,
+    ) -> None:
+        parts = CredentialParts(
+            storage.credentials,
+            EnvelopeSealer(create_keys(settings)),
+            HttpTokenEndpoint(http),
+            targets=partial(find_target, states),
+            environment=environment,
+            prove=prove,
+        )
+        self._approvals = approvals
+        connections = Connections(parts, address=address_of(settings), settle=self._settle)
+        self.resolver = CredentialResolver(parts, link=connections.link_for)
+        self.service = Credentials(parts, self.resolver, connections, settle=self._settle)
+        stack.push_async_callback(self.service.close)
+
+    async def _settle(self, source: str, principal: Principal | None) -> None:
+        await self._approvals().settle_connections(source, principal=principal)
+
+
+def find_target(states: Mapping[str, SourceState], source: str) -> CredentialTarget | None:
+    """What a source takes of its callers; None where there is none of this name."""
+    state = states.get(source)
+    if state is None or state.opener is None:
+        return None
+    read, config = state.opener.kind.caller_auth, state.opener.config
+    return CredentialTarget(source=source, auth=None if read is None else read(config))
+
+
+def create_keys(settings: Settings) -> MasterKeys:
+    """The master keys of a board.
+
+    Raises:
+        ConfigError: A key that was given cannot be read.
+    """
+    given, path = settings.secret_key, settings.secret_key_file
+    if given is not None and path is not None:
+        raise ConfigError("Set PEGBOARD_SECRET_KEY or PEGBOARD_SECRET_KEY_FILE, not both.")
+    if given is not None:
+        return GivenKeys(read_keys(given.get_secret_value(), "PEGBOARD_SECRET_KEY"))
+    if path is not None:
+        try:
+            text = path.read_text(encoding="ascii")
+        except (OSError, UnicodeDecodeError) as error:
+            raise ConfigError("PEGBOARD_SECRET_KEY_FILE cannot be read as text.") from error
+        return GivenKeys(read_keys(text, "PEGBOARD_SECRET_KEY_FILE"))
+    if settings.database is not None:
+        return GivenKeys({}, hint=_HINT)
+    return MemoryKeys() if settings.data is None else FileKeys(settings.data / KEY_FILE)
+
+
+def describe_keys(settings: Settings) -> tuple[str, bool]:
+    """Where the master key is and what that means for backups, and whether it is missing."""
+    backups = "leave it out of backups and keep it elsewhere: without it no credential is restored"
+    if settings.secret_key is not None:
+        return f"PEGBOARD_SECRET_KEY; {backups}", False
+    if settings.secret_key_file is not None:
+        return f"{settings.secret_key_file}; {backups}", False
+    if settings.database is not None:
+        return _HINT, True
+    if settings.data is None:
+        return "of this process: nothing is stored", False
+    path = settings.data / KEY_FILE
+    made = "" if path.exists() else "; the first credential makes it"
+    return f"{path}; {backups}{made}", False
+
+
+def address_of(settings: Settings) -> str:
+    """Where browsers reach a server of this board; empty where only the operator knows."""
+    if settings.public_url:
+        return settings.public_url
+    host = settings.host
+    try:
+        address = ip_address(host)
+        is_loopback, host = address.is_loopback, f"[{host}]" if address.version == 6 else host
+    except ValueError:
+        is_loopback = host == "localhost"
+    return f"http://{host}:{settings.port}" if is_loopback and settings.port else ""

@@ -1,0 +1,162 @@
+"""Gets OAuth 2 tokens through the board's HTTP client."""
+
+import json
+from base64 import b64encode
+from collections.abc import Callable, Mapping
+from typing import Any, cast
+from urllib.parse import quote, urlencode
+
+from pegboard.core.ports.credentials import OAuthSettings, TokenAnswer, TokenRefusal
+from pegboard.core.ports.http import HttpClient, HttpRequest, HttpResponse
+from pegboard.errors import PegboardError, Unavailable
+
+TIMEOUT = 15.0
+"""Seconds for one request; a claim to refresh lasts longer."""
+_MAX_BYTES = 256 * 1024
+_REFUSALS = frozenset({"invalid_grant", "invalid_client", "unauthorized_client", "invalid_scope"})
+_NAMES = ("preferred_username", "login", "email", "name", "sub", "id")
+_MAX_NAME = 200
+
+
+class HttpTokenEndpoint:
+    """The `TokenEndpoint` of a board.
+
+    Args:
+        http: The board's guarded client; asked at each request.
+    """
+
+    def __init__(self, http: Callable[[], HttpClient | None]) -> None:
+        self._http = http
+
+    async def exchange_code(
+        self, settings: OAuthSettings, *, code: str, verifier: str, redirect_uri: str
+    ) -> TokenAnswer | TokenRefusal:
+        """The tokens of a consent.
+
+        Raises:
+            Unavailable: It cannot be reached, or fails.
+        """
+        form = {
+            "grant_type": "authorization_code",
+            "code": code,
+            "code_verifier": verifier,
+            "redirect_uri": redirect_uri,
+        }
+        return await self._request(settings, form, settings.client_id, settings.client_secret)
+
+    async def refresh(
+        self, settings: OAuthSettings, *, refresh_token: str
+    ) -> TokenAnswer | TokenRefusal:
+        """New tokens for a consent that stands.
+
+        Raises:
+            Unavailable: It cannot be reached, or fails.
+        """
+        form = {"grant_type": "refresh_token", "refresh_token": refresh_token}
+        return await self._request(settings, form, settings.client_id, settings.client_secret)
+
+    async def request_for_client(
+        self, settings: OAuthSettings, *, client_id: str, client_secret: str
+    ) -> TokenAnswer | TokenRefusal:
+        """A token for a client itself.
+
+        Raises:
+            Unavailable: It cannot be reached, or fails.
+        """
+        form = {"grant_type": "client_credentials"}
+        if settings.scopes:
+            form["scope"] = " ".join(settings.scopes)
+        return await self._request(settings, form, client_id, client_secret)
+
+    async def identify(self, settings: OAuthSettings, *, access_token: str) -> str:
+        """The account of a token, as the system names it; empty where it does not."""
+        if not settings.userinfo_url:
+            return ""
+        request = HttpRequest(
+            method="GET",
+            url=settings.userinfo_url,
+            headers={"authorization": f"Bearer {access_token}", "accept": "application/json"},
+            timeout=TIMEOUT,
+            max_bytes=_MAX_BYTES,
+            follow_redirects=False,
+        )
+        try:
+            about = _json_of(await self._send(request))
+        except PegboardError:  # the connection works without it
+            return ""
+        found = next((about[name] for name in _NAMES if about.get(name)), "")
+        text = str(found)[:_MAX_NAME]
+        return text if text.isprintable() else ""
+
+    async def _request(
+        self, settings: OAuthSettings, form: Mapping[str, str], client_id: str, client_secret: str
+    ) -> TokenAnswer | TokenRefusal:
+        headers = {
+            "content-type": "application/x-www-form-urlencoded",
+            "accept": "application/json",
+        }
+        body = dict(form)
+        if client_secret:  # RFC 6749, section 2.3.1: both parts are form-encoded first
+            pair = f"{quote(client_id, safe='')}:{quote(client_secret, safe='')}"
+            headers["authorization"] = f"Basic {b64encode(pair.encode()).decode()}"
+        else:
+            body["client_id"] = client_id
+        request = HttpRequest(
+            method="POST",
+            url=settings.token_url,
+            headers=headers,
+            content=urlencode(body).encode(),
+            timeout=TIMEOUT,
+            max_bytes=_MAX_BYTES,
+            follow_redirects=False,
+        )
+        return _read_tokens(await self._send(request))
+
+    async def _send(self, request: HttpRequest) -> HttpResponse:
+        http = self._http()
+        if http is None:
+            raise Unavailable("This board has no network.", nothing_done=True, permanent=True)
+        return await http.send(request)
+
+
+def _read_tokens(response: HttpResponse) -> TokenAnswer | TokenRefusal:
+    about = _json_of(response)
+    error = about.get("error")
+    if isinstance(error, str) and error in _REFUSALS:
+        return TokenRefusal(error=error)
+    if not 200 <= response.status < 300:
+        is_lasting = 400 <= response.status < 500 and response.status not in {408, 425, 429}
+        raise Unavailable(
+            f"The authorization server answered {response.status}.", permanent=is_lasting
+        )
+    token, kind = about.get("access_token"), str(about.get("token_type", "bearer"))
+    if not isinstance(token, str) or not token or not _is_sendable(token):
+        raise Unavailable("The authorization server answered without an access token.")
+    if kind.lower() != "bearer":
+        raise Unavailable("The authorization server gives no bearer tokens.", permanent=True)
+    refresh, seconds = about.get("refresh_token"), about.get("expires_in")
+    return TokenAnswer(
+        access_token=token,
+        refresh_token=refresh if isinstance(refresh, str) else "",
+        lifetime=_read_seconds(seconds),
+    )
+
+
+def _read_seconds(value: object) -> float | None:
+    try:
+        seconds = float(cast("Any", value))
+    except (TypeError, ValueError):
+        return None
+    return seconds if 0 <= seconds < 10**9 else None
+
+
+def _is_sendable(token: str) -> bool:
+    return token.isascii() and token.isprintable() and " " not in token
+
+
+def _json_of(response: HttpResponse) -> Mapping[str, Any]:
+    try:
+        value = json.loads(response.content)
+    except (ValueError, RecursionError):
+        return {}
+    return cast("Mapping[str, Any]", value) if isinstance(value, dict) else {}

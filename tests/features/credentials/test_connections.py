@@ -1,0 +1,130 @@
+"""Consents that do not end as they began: late, elsewhere, or at another server."""
+
+from collections.abc import AsyncGenerator
+from urllib.parse import parse_qs, urlsplit
+
+import pytest
+from tests.features.credentials.made import (
+    ADA,
+    BOB,
+    Office,
+    TokenServer,
+    a_target,
+    an_office,
+    token_server,
+)
+
+from pegboard.core.ports.credentials import CallerAuth
+from pegboard.errors import AccessDenied, InvalidRequest
+from pegboard.features.credentials.connections import LIFETIME, Connections, StartedConnection
+from pegboard.testing import FakeClock
+
+ISSUER = "https://auth.example"
+
+
+@pytest.fixture
+async def server() -> AsyncGenerator[tuple[TokenServer, Office, FakeClock]]:
+    clock = FakeClock()
+    async with token_server() as (made, http):
+        auth = CallerAuth(kinds=("oauth2", "bearer"), oauth=made.oauth(issuer=ISSUER))
+        yield made, an_office({"github": a_target(auth=auth)}, clock=clock, http=http), clock
+
+
+@pytest.fixture
+def office(server: tuple[TokenServer, Office, FakeClock]) -> Office:
+    return server[1]
+
+
+def answer_to(started: StartedConnection, **changes: str) -> dict[str, str]:
+    (state,) = parse_qs(urlsplit(started.url).query)["state"]
+    return {"code": "code-1", "state": state, "iss": ISSUER} | changes
+
+
+async def finish(office: Office, started: StartedConnection, **changes: str) -> str:
+    about = await office.service.connections.finish(
+        answer_to(started, **changes), state=started.state, principal=BOB
+    )
+    return about.id
+
+
+async def test_a_consent_stores_an_account_and_lets_calls_go_on(
+    server: tuple[TokenServer, Office, FakeClock],
+) -> None:
+    endpoint, office, clock = server
+    started = office.service.connections.start("github", principal=BOB)
+
+    first = await finish(office, started)
+    again = await finish(office, office.service.connections.start("github", principal=BOB))
+
+    (about,) = await office.service.list(principal=BOB)
+    assert (about.id, first) == (again, again)
+    assert (about.kind, about.is_default, about.expires_at) == (
+        "oauth2",
+        True,
+        clock.time() + 600,
+    )
+    assert office.settled.told == [("github", "bob")] * 2
+    assert endpoint.forms[0]["redirect_uri"] == [
+        "http://127.0.0.1:8321/v1/credentials/oauth/callback"
+    ]
+    assert len(endpoint.forms[0]["code_verifier"][0]) >= 43
+
+
+@pytest.mark.parametrize("issuer", ["", "https://evil.example"])
+async def test_an_answer_of_another_server_is_refused(
+    server: tuple[TokenServer, Office, FakeClock], issuer: str
+) -> None:
+    endpoint, office, _clock = server
+    started = office.service.connections.start("github", principal=BOB)
+
+    with pytest.raises(InvalidRequest, match="Another authorization server"):
+        await finish(office, started, iss=issuer)
+    assert endpoint.forms == []
+
+
+async def test_a_consent_that_comes_too_late_is_refused(
+    server: tuple[TokenServer, Office, FakeClock],
+) -> None:
+    _endpoint, office, clock = server
+    started = office.service.connections.start("github", principal=BOB)
+    clock.advance(LIFETIME)
+
+    with pytest.raises(InvalidRequest, match="took too long"):
+        await finish(office, started)
+
+
+@pytest.mark.parametrize("state", ["", "e30=", "not base64 at all", "x" * 5000])
+async def test_a_forged_state_is_refused(office: Office, state: str) -> None:
+    with pytest.raises(InvalidRequest, match="has not begun"):
+        await office.service.connections.finish({"code": "c"}, state=state, principal=BOB)
+
+
+async def test_another_session_or_caller_does_not_finish_it(office: Office) -> None:
+    connections: Connections = office.service.connections
+    started = connections.start("github", session="one", principal=BOB)
+    answer = answer_to(started)
+
+    with pytest.raises(AccessDenied, match="another caller"):
+        await connections.finish(answer, state=started.state, session="other", principal=BOB)
+    with pytest.raises(AccessDenied, match="another caller"):
+        await connections.finish(answer, state=started.state, session="one", principal=ADA)
+
+
+async def test_only_an_operator_connects_a_shared_account(office: Office) -> None:
+    with pytest.raises(AccessDenied, match="shares a credential"):
+        office.service.connections.start("github", shared=True, principal=BOB)
+
+    assert office.service.connections.start("github", shared=True, principal=ADA).url
+
+
+async def test_a_link_is_given_once_a_server_answers(office: Office) -> None:
+    target = office.parts.find_target("github")
+    assert target is not None
+    before = office.service.connections.link_for(target, "bob")
+    office.service.connections.serve()
+
+    assert before == ""
+    assert office.service.connections.link_for(target, "bob") == (
+        "http://127.0.0.1:8321/v1/credentials/oauth/connect?source=github&for=bob"
+    )
+    assert office.service.connections.link_for(a_target(), "bob") == ""

@@ -1,0 +1,175 @@
+"""Tokens are refreshed before they expire, once for all calls, and never fail in silence."""
+
+import asyncio
+from collections.abc import AsyncGenerator
+from typing import Any
+
+import pytest
+from tests.features.credentials.made import (
+    BOB,
+    Office,
+    TokenServer,
+    a_target,
+    an_office,
+    token_server,
+)
+
+from pegboard.core.credential import Credential, Secret
+from pegboard.core.ports.credential_store import StoredCredential
+from pegboard.core.ports.credentials import CallerAuth
+from pegboard.errors import CredentialMissing, Unavailable
+from pegboard.testing import FakeClock
+
+LIFETIME = 600.0
+
+
+class House:
+    def __init__(self, server: TokenServer, office: Office, clock: FakeClock) -> None:
+        self.server, self.office, self.clock = server, office, clock
+
+    async def connect(self, **changes: Any) -> None:
+        fields: dict[str, Any] = {"expires_at": self.clock.time() + LIFETIME}
+        about = Credential(
+            id="c1",
+            owner="bob",
+            source="github",
+            name="default",
+            kind="oauth2",
+            created_at=self.clock.time(),
+            **(fields | changes),
+        )
+        secret = Secret(access_token="access-0", refresh_token="refresh-0")
+        sealed = self.office.parts.seal(secret, about)
+        await self.office.parts.store.add(StoredCredential(about=about, sealed=sealed))
+
+    async def call(self, office: Office | None = None) -> str:
+        it = (office or self.office).resolver
+        stored = await it.find("github", "github__find", principal=BOB)
+        return (await it.reveal(stored, tool="github__find")).sent
+
+    async def state(self) -> tuple[str, str]:
+        (item,) = await self.office.service.list(principal=BOB)
+        return item.state, item.reason
+
+
+@pytest.fixture
+async def house(clock: FakeClock) -> AsyncGenerator[House]:
+    async with token_server() as (server, http):
+        auth = CallerAuth(kinds=("oauth2", "bearer"), oauth=server.oauth())
+        office = an_office(
+            {"github": a_target(auth=auth)},
+            clock=clock,
+            http=http,
+            link=lambda target, owner: f"https://board.example/{target.source}/{owner}",
+        )
+        yield House(server, office, clock)
+        await office.service.close()
+
+
+async def test_a_token_is_refreshed_shortly_before_it_expires(house: House) -> None:
+    await house.connect()
+    house.clock.advance(LIFETIME - 60)
+    early = await house.call()
+    house.clock.advance(31)
+    late = [await house.call(), await house.call()]
+
+    assert (early, late) == ("access-0", ["access-1"] * 2)
+    assert [form["refresh_token"] for form in house.server.forms] == [["refresh-0"]]
+
+
+async def test_the_next_refresh_uses_the_rotated_token(house: House) -> None:
+    await house.connect()
+    for _ in range(2):
+        house.clock.advance(LIFETIME)
+        await house.call()
+
+    assert [form["refresh_token"] for form in house.server.forms] == [["refresh-0"], ["refresh-1"]]
+
+
+async def test_many_calls_share_one_refresh(house: House) -> None:
+    await house.connect(expires_at=house.clock.time())
+
+    assert await asyncio.gather(*(house.call() for _ in range(50))) == ["access-1"] * 50
+    assert len(house.server.forms) == 1
+
+
+async def test_a_cancelled_call_does_not_lose_the_new_token(house: House) -> None:
+    await house.connect(expires_at=house.clock.time())
+    house.server.opened.clear()
+    waiting = asyncio.create_task(house.call())
+    await house.server.asked.wait()
+
+    waiting.cancel()
+    await asyncio.wait([waiting])
+    house.server.opened.set()
+
+    assert await house.call() == "access-1"
+    assert len(house.server.forms) == 1
+
+
+async def test_an_ended_connection_must_be_connected_again_and_says_where(house: House) -> None:
+    await house.connect(expires_at=house.clock.time())
+    house.server.status, house.server.answer = 400, {"error": "invalid_grant"}
+
+    with pytest.raises(CredentialMissing) as first:
+        await house.call()
+    with pytest.raises(CredentialMissing, match="must be connected again") as second:
+        await house.call()
+
+    assert await house.state() == (
+        "reconnect",
+        "the system has ended the connection (invalid_grant)",
+    )
+    assert "must be connected again" in first.value.reason
+    assert second.value.link == "https://board.example/github/bob"
+    assert len(house.server.forms) == 1
+
+
+@pytest.mark.parametrize(
+    ("status", "answer"),
+    [(503, {}), (400, {"error": "invalid_client"}), (200, {"token_type": "bearer"})],
+    ids=["unavailable", "the board is refused", "no token"],
+)
+async def test_a_failed_refresh_fails_the_call_and_ends_no_connection(
+    house: House, status: int, answer: dict[str, Any]
+) -> None:
+    await house.connect(expires_at=house.clock.time())
+    house.server.status, house.server.answer = status, answer or {"a": 1}
+
+    with pytest.raises(Unavailable) as caught:
+        await house.call()
+
+    assert caught.value.nothing_done
+    assert await house.state() == ("ok", "")
+    house.server.status, house.server.answer = 200, {}
+    assert await house.call() == "access-2"
+
+
+async def test_a_token_that_is_still_valid_is_used_while_the_server_fails(house: House) -> None:
+    await house.connect(expires_at=house.clock.time() + 10)
+    house.server.status, house.server.answer = 503, {"a": 1}
+
+    assert await house.call() == "access-0"
+
+
+async def test_a_token_without_a_refresh_token_ends_with_its_time(house: House) -> None:
+    await house.connect(expires_at=house.clock.time())
+    (stored,) = await house.office.parts.store.credentials()
+    bare = house.office.parts.seal(Secret(access_token="access-0"), stored.about)
+    await house.office.parts.store.update("c1", {}, sealed=bare)
+
+    with pytest.raises(CredentialMissing, match="must be connected again"):
+        await house.call()
+    assert house.server.forms == []
+
+
+async def test_the_use_of_a_credential_is_noted_once_a_minute(house: House) -> None:
+    await house.connect()
+    start = house.clock.time()
+    noted: list[float | None] = []
+    for seconds in (0, 59, 1):
+        house.clock.advance(seconds)
+        await house.call()
+        noted.append((await house.office.service.list(principal=BOB))[0].used_at)
+
+    assert noted == [start, start, start + 60]

@@ -1,0 +1,176 @@
+"""Credentials of callers on a whole board: a run that waits for one, and servers that share one."""
+
+import asyncio
+from collections.abc import AsyncGenerator
+from contextlib import AsyncExitStack
+from pathlib import Path
+from urllib.parse import parse_qsl, urlsplit
+
+import pytest
+from pydantic import SecretStr
+from tests.network.loopback import Server
+from tests.peers.oidc import started_oidc
+from tests.servers.http.taking import TOKEN_OF_ADA, TOKEN_OF_BOB, board_text, repeating_api
+from tests.storage.conftest import postgres, postgres_server
+
+from pegboard import ToolContext
+from pegboard.core.graph import Graph, Node
+from pegboard.core.ports.approval_store import ApprovalQuery
+from pegboard.core.principal import LOCAL, Principal
+from pegboard.errors import ConfigError, InvalidRequest, Unavailable
+from pegboard.features.credentials.service import NewCredential
+from pegboard.runtime import Pegboard, Settings
+from pegboard.runtime.wiring.credentials import KEY_FILE, address_of
+from pegboard.secrets.master_keys import FILE_NAME
+
+__all__ = ["postgres", "postgres_server"]
+
+ADA = Principal(id="ada", user="ada", scopes=frozenset({"*"}))
+BOB = Principal(
+    id="bob",
+    user="bob",
+    tenant="acme",
+    roles=frozenset({"acme/editor"}),
+    organisations=frozenset({"acme"}),
+)
+KEY = "A" * 43 + "="
+ASK = {"ask": ["github__*"]}
+
+
+@pytest.fixture
+async def api() -> AsyncGenerator[Server]:
+    async with repeating_api() as server:
+        yield server
+
+
+def write(folder: Path, text: str) -> Path:
+    (folder / "board.yaml").write_text(text)
+    return folder / "board.yaml"
+
+
+def a_new(value: str = TOKEN_OF_BOB) -> NewCredential:
+    return NewCredential(source="github", kind="bearer", value=value)
+
+
+async def test_a_run_waits_for_a_credential_and_goes_on_when_its_caller_has_one(
+    tmp_path: Path, api: Server
+) -> None:
+    graph = Graph(nodes=(Node(id="close", tool="github__close"),))
+    async with Pegboard(write(tmp_path, board_text(api))) as board:
+        started = await board.runs.start_graph(graph, principal=BOB)
+        waiting = await board.runs.wait(started.id, principal=BOB)
+        asked = waiting.result.pending[0]
+
+        await board.credentials.add(a_new(TOKEN_OF_ADA), principal=ADA)
+        still = await board.runs.wait(started.id, principal=BOB)
+        with pytest.raises(InvalidRequest, match="connects an account for 'github'"):
+            await board.approvals.decide(asked.approval_id, "approve", principal=ADA)
+        await board.credentials.add(a_new(), principal=BOB)
+        ended = await board.runs.wait(started.id, principal=BOB)
+
+    assert [len(view.result.pending) for view in (waiting, still)] == [1, 1]
+    assert ended.result.state == "completed"
+    assert [item.headers["authorization"] for item in api.requests] == [f"Bearer {TOKEN_OF_BOB}"]
+
+
+async def test_an_approval_shows_whose_account_acts(tmp_path: Path, api: Server) -> None:
+    async with Pegboard(write(tmp_path, board_text(api, policy=ASK))) as board:
+        await board.credentials.add(a_new(), principal=BOB)
+        await board.call("github__close", {}, ToolContext(principal=BOB))
+        page = await board.approvals.list(ApprovalQuery(), principal=ADA)
+
+    assert [(item.kind, item.credential) for item in page.approvals] == [
+        ("call", "github/default of bob")
+    ]
+    assert api.requests == []
+
+
+async def test_the_first_credential_makes_the_master_key_in_the_data_directory(
+    tmp_path: Path, api: Server
+) -> None:
+    path, data = write(tmp_path, board_text(api)), tmp_path / "data"
+    async with Pegboard(path, data=data) as board:
+        before = (data / KEY_FILE).exists()
+        await board.credentials.add(a_new(), principal=LOCAL)
+    async with Pegboard(path, data=data) as board:
+        result = await board.call("github__whoami", {})
+
+    assert (before, (data / KEY_FILE).exists(), KEY_FILE) == (False, True, FILE_NAME)
+    assert not result.is_error
+
+
+@pytest.mark.parametrize(
+    ("settings", "message"),
+    [
+        ({"secret_key": SecretStr("short")}, "PEGBOARD_SECRET_KEY: a key is 32 random bytes"),
+        ({"secret_key_file": Path("missing")}, "PEGBOARD_SECRET_KEY_FILE cannot be read"),
+        (
+            {"secret_key": SecretStr(KEY), "secret_key_file": Path("missing")},
+            "not both",
+        ),
+    ],
+    ids=["short", "missing", "both"],
+)
+async def test_a_master_key_that_cannot_be_read_stops_the_start(
+    settings: dict[str, object], message: str
+) -> None:
+    with pytest.raises(ConfigError, match=message):
+        async with Pegboard(settings=Settings.model_validate(settings)):
+            pass
+
+
+@pytest.mark.parametrize(
+    ("settings", "address"),
+    [
+        ({}, "http://127.0.0.1:8321"),
+        ({"host": "::1", "port": 80}, "http://[::1]:80"),
+        ({"host": "localhost"}, "http://localhost:8321"),
+        ({"host": "0.0.0.0"}, ""),
+        ({"port": 0}, ""),
+        ({"host": "0.0.0.0", "public_url": "https://a.example/b/"}, "https://a.example/b"),
+    ],
+)
+def test_links_are_made_from_the_settings_alone(settings: dict[str, object], address: str) -> None:
+    assert address_of(Settings.model_validate(settings)) == address
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(120)
+async def test_fifty_calls_on_two_servers_refresh_a_rotating_token_once(
+    tmp_path: Path, api: Server, postgres: str
+) -> None:
+    with started_oidc() as oidc:
+        path = write(tmp_path, board_text(api, auth={"kind": "caller", "oauth": oidc.oauth()}))
+        shared = Settings(board=path, database=SecretStr(postgres), secret_key=SecretStr(KEY))
+        async with AsyncExitStack() as stack:
+            one, other = [
+                await stack.enter_async_context(Pegboard(settings=shared)) for _ in range(2)
+            ]
+            started = one.credentials.connections.start("github", principal=BOB)
+            query = dict(parse_qsl(urlsplit(await oidc.consent(started.url)).query))
+            about = await other.credentials.connections.finish(
+                query, state=started.state, principal=BOB
+            )
+            for round_number in (1, 2):
+                expired = {"expires_at": 1.0}
+                await one._open.storage.credentials.update(about.id, expired)
+                results = await asyncio.gather(
+                    *(
+                        board.call("github__whoami", {}, ToolContext(principal=BOB))
+                        for board in (one, other) * 25
+                    )
+                )
+                assert [result.text for result in results if result.is_error] == []
+                assert (await oidc.counts())["refresh_token"] == round_number
+
+    assert len(api.requests) == 100
+    assert len({item.headers["authorization"] for item in api.requests}) == 2
+
+
+async def test_servers_that_share_a_database_need_a_master_key_that_was_given(
+    tmp_path: Path, api: Server, postgres: str
+) -> None:
+    settings = Settings(board=write(tmp_path, board_text(api)), database=SecretStr(postgres))
+    async with Pegboard(settings=settings) as board:
+        with pytest.raises(Unavailable, match="set PEGBOARD_SECRET_KEY"):
+            await board.credentials.add(a_new(), principal=LOCAL)
