@@ -44,6 +44,10 @@ from pegboard.storage.migrations.versions.m0008_conversations import (
 from pegboard.storage.migrations.versions.m0008_conversations import revision as EIGHTH
 from pegboard.storage.migrations.versions.m0009_identity import down_revision as BEFORE_NINTH
 from pegboard.storage.migrations.versions.m0009_identity import revision as NINTH
+from pegboard.storage.migrations.versions.m0012_rights_of_now import (
+    down_revision as BEFORE_TWELFTH,
+)
+from pegboard.storage.migrations.versions.m0012_rights_of_now import revision as TWELFTH
 from pegboard.storage.tables import METADATA
 from pegboard.testing import FakeClock
 
@@ -158,9 +162,11 @@ def test_each_revision_follows_the_one_before() -> None:
         BEFORE_SEVENTH,
         BEFORE_EIGHTH,
         BEFORE_NINTH,
+        BEFORE_TWELFTH,
     )
 
-    assert (FIRST, SECOND, THIRD, FOURTH, FIFTH, SIXTH, SEVENTH, EIGHTH, NINTH) == REVISIONS
+    numbers = (FIRST, SECOND, THIRD, FOURTH, FIFTH, SIXTH, SEVENTH, EIGHTH, NINTH, TWELFTH)
+    assert numbers == REVISIONS
     assert before == (None, *REVISIONS[:-1])
 
 

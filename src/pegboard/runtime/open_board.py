@@ -136,6 +136,9 @@ async def open_board(
             storage,
             stack,
             folders=(folders := ConversationFolders(services.workspaces or Path())),
+            identity=(
+                identity := await open_identity(registry, storage, settings, stack, prove=prove)
+            ),
             parts=parts,
             env=current.env,
             prove=prove,
@@ -156,7 +159,7 @@ async def open_board(
             metrics=counters,
             registry=registry,
             switches=switches,
-            identity=await open_identity(registry, storage, settings, stack, prove=prove),
+            identity=identity,
             sandbox=sandbox,
             pins=pins,
             sources=sources,

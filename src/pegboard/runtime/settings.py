@@ -51,6 +51,15 @@ class Settings(BaseModel):
             "as `https://board.example/pegboard`; the proxy removes its path."
         ),
     ] = ""
+    password_memory: Annotated[
+        int,
+        Field(
+            ge=1,
+            le=1024,
+            description="MiB of memory that hashing a password takes: the more, the longer a thief "
+            "of the database needs for each guess.",
+        ),
+    ] = 64
     url: Annotated[
         str,
         Field(

@@ -32,7 +32,7 @@ async def test_the_first_link_makes_an_operator_who_founds_an_organisation(serve
         id="local",
         kind="user",
         tenant="acme",
-        scopes=frozenset({"*", "acme/people:write"}),
+        scopes=frozenset({"*", "acme/people:write", "acme/tools:read", "acme/tools:write"}),
         roles=frozenset({"acme/administrator", "acme/editor"}),
         user="local",
         organisations=frozenset({"acme"}),
@@ -112,7 +112,7 @@ async def test_an_invited_person_has_the_roles_of_the_link(server: Server) -> No
     assert bob.id != "local"
     assert bob.tenant == "acme"
     assert bob.roles == {"acme/approver", "acme/editor"}
-    assert bob.scopes == {"acme/approvals:decide"}
+    assert bob.scopes == {"acme/approvals:decide", "acme/tools:read", "acme/tools:write"}
     assert not bob.is_operator
 
 

@@ -3,8 +3,11 @@
 import pytest
 from tests.features.identity.made import HOME, PASSWORD, Server
 
+from pegboard.core.ports.audit_store import skip_proof
 from pegboard.errors import RateLimited, SignInRefused
+from pegboard.execution.environment import CallEnvironment
 from pegboard.features.identity import sign_in
+from pegboard.features.identity.parts import IdentityParts
 from pegboard.features.identity.sign_in_limits import (
     MAX_OF_ACCOUNT,
     MAX_OF_ADDRESS,
@@ -12,7 +15,14 @@ from pegboard.features.identity.sign_in_limits import (
     WINDOW,
     SignInLimits,
 )
+from pegboard.storage import MemoryStorage
 from pegboard.testing import FakeClock
+
+
+@pytest.fixture
+def limits(storage: MemoryStorage, clock: FakeClock) -> SignInLimits:
+    environment = CallEnvironment(now=clock.time, monotonic=clock.monotonic)
+    return SignInLimits(IdentityParts(storage.identity, lambda: environment, prove=skip_proof))
 
 
 @pytest.mark.parametrize("login", ["ada", "ADA", "ada@acme.example", "Ada@Acme.Example"])
@@ -77,30 +87,37 @@ async def test_a_session_expires(server: Server, clock: FakeClock) -> None:
     assert await server.identify(cookie=session.cookie) == "no_token"
 
 
-def test_one_address_cannot_try_many_accounts(clock: FakeClock) -> None:
-    limits = SignInLimits(clock.monotonic)
+async def test_one_address_cannot_try_many_accounts(limits: SignInLimits) -> None:
     for number in range(MAX_OF_ADDRESS):
-        limits.begin(f"person{number}", HOME)
+        await limits.begin(f"person{number}", HOME)
 
     with pytest.raises(RateLimited):
-        limits.begin("ada", HOME)
-    limits.begin("ada", "192.0.2.2")
+        await limits.begin("ada", HOME)
+    await limits.begin("ada", "192.0.2.2")
 
 
-def test_many_addresses_cannot_try_one_account(clock: FakeClock) -> None:
-    limits = SignInLimits(clock.monotonic)
+async def test_many_addresses_cannot_try_one_account(limits: SignInLimits) -> None:
     for number in range(MAX_OF_ACCOUNT):
-        limits.begin("ada", f"192.0.2.{number}")
+        await limits.begin("ada", f"192.0.2.{number}")
 
     with pytest.raises(RateLimited):
-        limits.begin("Ada", "198.51.100.1")
-    limits.begin("bob", "198.51.100.1")
+        await limits.begin("Ada", "198.51.100.1")
+    await limits.begin("bob", "198.51.100.1")
 
 
-def test_attempts_that_succeed_do_not_count(clock: FakeClock) -> None:
-    limits = SignInLimits(clock.monotonic)
+async def test_attempts_that_succeed_do_not_count(limits: SignInLimits) -> None:
     for _ in range(MAX_OF_ACCOUNT + 1):
-        limits.begin("ada", HOME)
-        limits.succeed("ada", HOME)
+        await limits.begin("ada", HOME)
+        await limits.succeed("ada", HOME)
 
-    limits.begin("ada", HOME)
+    await limits.begin("ada", HOME)
+
+
+async def test_attempts_on_another_server_count(server: Server, other: Server) -> None:
+    await server.found()
+    for number in range(MAX_OF_BOTH):
+        with pytest.raises(SignInRefused):
+            await (server, other)[number % 2].caller("ada", "wrong password")
+
+    with pytest.raises(RateLimited):
+        await other.caller("ada")

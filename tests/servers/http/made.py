@@ -163,7 +163,7 @@ def a_board(
         board_file(folder, text),
         tools=tools,
         metrics=True,
-        settings=Settings(**settings),
+        settings=Settings(**{"password_memory": 1, **settings}),
         model=model_given,
     )
 

@@ -204,7 +204,7 @@ class Accounts:
         return [user for user in users if user.id in known]
 
     async def disable(self, person: str, *, principal: Principal) -> User:
-        """Keep a person out: sessions and keys end with the next request, on every server.
+        """Keep a person out: sessions, keys, streams and runs end, on every server.
 
         Raises:
             AccountNotFound: There is no such person for this caller.
@@ -224,6 +224,7 @@ class Accounts:
             changed = await self._parts.store.update_user(user.id, {"disabled_at": disabled_at})
             await self._parts.store.end_sessions(user=user.id)
         self._callers.forget()
+        await self._parts.report_end(user.id, by=principal)
         return changed or user
 
     async def enable(self, person: str, *, principal: Principal) -> User:

@@ -80,7 +80,7 @@ class ApiKeys:
         return NewKey(key=key, stored=stored)
 
     async def revoke(self, id: str, *, principal: Principal) -> ApiKey:  # noqa: A002 - it is known by its id
-        """Revoke a key: it is refused with the next request, on every server within a second.
+        """Revoke a key: its requests, streams and runs end, on every server within a second.
 
         Raises:
             AccountNotFound: The caller has no such key.
@@ -92,4 +92,5 @@ class ApiKeys:
         async with self._parts.record("revoke_key", id, principal):
             revoked = await self._parts.store.update_key(id, {"revoked_at": revoked_at})
         self._callers.forget()
+        await self._parts.report_end(mine[id].user, key=id, by=principal)
         return revoked or mine[id]

@@ -12,6 +12,7 @@ from pegboard.features.identity.organisations import Organisations
 from pegboard.features.identity.parts import IdentityParts
 from pegboard.features.identity.passwords import Passwords
 from pegboard.features.identity.sign_in import SignIns
+from pegboard.features.identity.tickets import SocketTickets
 
 
 class Identity:
@@ -27,6 +28,9 @@ class Identity:
         keys: The keys of a person's programs.
         organisations: Organisations and their members.
         sign_ins: Signs people in and out.
+        tickets: One-time credentials of WebSockets.
+        ended: Called with the id of a user, the id of a key (empty for all of the account) and the
+            caller when an account or key has ended.
 
     Args:
         store: Stores accounts.
@@ -50,6 +54,8 @@ class Identity:
         self.sign_ins = SignIns(parts, self.callers, hashing)
         self.keys = ApiKeys(parts, self.callers)
         self.organisations = Organisations(parts, self.callers)
+        self.tickets = SocketTickets(parts)
+        self.ended = parts.ended
 
     @property
     def has_accounts(self) -> bool:

@@ -27,7 +27,7 @@ class SignIns:
         self._parts = parts
         self._callers = callers
         self._passwords = passwords
-        self._limits = SignInLimits(parts.monotonic)
+        self._limits = SignInLimits(parts)
 
     async def sign_in(self, login: str, password: str, *, address: str) -> BrowserSession:
         """Begin a session.
@@ -44,12 +44,12 @@ class SignIns:
             SignInRefused: The name or the password is wrong.
             RateLimited: There were too many attempts; says when the next one is possible.
         """
-        self._limits.begin(login, address)
+        await self._limits.begin(login, address)
         user = await self._parts.store.find_user(login)
         is_right = await self._passwords.verify(password, "" if user is None else user.password)
         if user is None or not is_right or user.disabled_at is not None:
             raise SignInRefused("The name or the password is wrong.")
-        self._limits.succeed(login, address)
+        await self._limits.succeed(login, address)
         if self._passwords.needs_new_hash(user.password):
             hashed = await self._passwords.create_hash(password)
             await self._parts.store.update_user(user.id, {"password": hashed})

@@ -1,4 +1,4 @@
-"""Opens the accounts of a board, and learns when they begin on another server."""
+"""Opens the accounts of a board, and follows what other servers change of them."""
 
 import asyncio
 import logging
@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from pegboard.concurrency.log_and_continue import log_and_continue
 from pegboard.core.ports.audit_store import Prove
 from pegboard.features.identity import Identity
+from pegboard.features.identity.passwords import Passwords
 from pegboard.registry import ToolRegistry
 from pegboard.runtime.settings import Settings
 
@@ -15,7 +16,7 @@ if TYPE_CHECKING:
     from pegboard.storage import Storage
 
 _LOG = logging.getLogger("pegboard.identity")
-_LOOK_SECONDS = 1.0
+_LOOK_SECONDS = 0.5
 
 
 async def open_identity(
@@ -26,16 +27,22 @@ async def open_identity(
     *,
     prove: Prove,
 ) -> Identity:
-    """Open the accounts; where a database is shared, look until there is one.
+    """Open the accounts; where a database is shared, follow those of other servers.
 
     Raises:
         Unavailable: The storage cannot be read. A board does not open without knowing whether
             its callers need an account.
     """
-    identity = Identity(storage.identity, lambda: registry.environment, prove=prove)
+    identity = Identity(
+        storage.identity,
+        lambda: registry.environment,
+        prove=prove,
+        passwords=Passwords(memory=settings.password_memory),
+    )
     await identity.accounts.load()
-    if settings.database is not None and not identity.has_accounts:
-        following = asyncio.create_task(follow(identity), name="look for accounts")
+    await identity.callers.look()
+    if settings.database is not None:
+        following = asyncio.create_task(follow(identity), name="follow the accounts")
 
         async def stop() -> None:
             following.cancel()
@@ -46,8 +53,12 @@ async def open_identity(
 
 
 async def follow(identity: Identity, *, every: float = _LOOK_SECONDS) -> None:
-    """Look whether accounts have begun on another server, until they have."""
-    while not identity.has_accounts:
+    """Follow what other servers change of accounts; while the store fails, try again."""
+    while True:
         await asyncio.sleep(every)
         with log_and_continue(_LOG, "identity: the accounts could not be read"):
+            had_begun = identity.has_accounts
             await identity.accounts.load()
+            await identity.callers.look()
+            if identity.has_accounts and not had_begun:
+                identity.callers.forget()

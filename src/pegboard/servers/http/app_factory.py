@@ -56,7 +56,7 @@ from pegboard.servers.http.routes import (
     tools,
 )
 from pegboard.servers.http.websocket.endpoint import WebSocketEndpoint
-from pegboard.servers.http.websocket.tickets import SOCKET_PATHS, Tickets
+from pegboard.servers.http.websocket.tickets import SOCKET_PATHS
 
 _DESCRIPTION = "List, search, explain and call the tools of a board; every call is recorded."
 
@@ -84,7 +84,6 @@ def build_app(
         if is_private
         else authentication_settings(board.settings, start_token=start_token)
     )
-    ticket_store = Tickets()
     has_sessions = authentication.token is not None and not is_private
     sessions = BrowserSessions(authentication.token or "") if has_sessions else None
     by_token = TokenCallers(authentication.token, start_token=start_token, sessions=sessions)
@@ -119,7 +118,6 @@ def build_app(
                 AuthenticationMiddleware,
                 settings=authentication,
                 callers=BoardCallers(board, by_token),
-                tickets=ticket_store,
             ),
             Middleware(RequestLimit, most=board.settings.max_requests),
             Middleware(BodyLimit, max_bytes=board.settings.max_request_bytes),
@@ -133,7 +131,6 @@ def build_app(
     app.state.board = board
     app.state.mcp = mcp
     app.state.ending = asyncio.Event()
-    app.state.tickets = ticket_store
     app.state.sessions = sessions
 
     async def openapi(_request: Request) -> Response:

@@ -16,13 +16,13 @@ from pegboard.core.ports.authenticator import (
     Refusal,
     SentCredentials,
 )
-from pegboard.core.principal import Principal
 from pegboard.errors import ConfigError, PegboardError
 from pegboard.runtime import Settings
 from pegboard.servers.http.browser_sessions import COOKIE, CSRF_HEADER
 from pegboard.servers.http.callers import TokenCallers
+from pegboard.servers.http.middleware.live_requests import LiveRequests
 from pegboard.servers.http.problem_details import error_answer, problem_response
-from pegboard.servers.http.websocket.tickets import SOCKET_PATHS, Tickets, take_ticket
+from pegboard.servers.http.websocket.tickets import SOCKET_PATHS, take_ticket
 
 OPEN_PATHS = frozenset({"/", "/docs", "/healthz", "/readyz", "/v1/healthz", "/v1/readyz"})
 """Static pages and probes need no token; without one the probes report less."""
@@ -84,7 +84,6 @@ class AuthenticationMiddleware:
         app: The application behind it.
         settings: How callers are authenticated.
         callers: Names the caller; None takes those of the settings, without accounts.
-        tickets: Tickets that a WebSocket may send instead of the token; None for none.
     """
 
     def __init__(
@@ -93,11 +92,10 @@ class AuthenticationMiddleware:
         settings: AuthenticationSettings,
         *,
         callers: Authenticator | None = None,
-        tickets: Tickets | None = None,
     ) -> None:
         self._app = app
-        self._tickets = tickets or Tickets()
         self._callers = callers or TokenCallers(settings.token, start_token=settings.start_token)
+        self._live = LiveRequests(self._callers, refusal=_WRONG_TOKEN)
         self._public_origin = settings.public_origin
         self._hosts = settings.hosts
 
@@ -109,32 +107,41 @@ class AuthenticationMiddleware:
         is_socket = scope["type"] == "websocket"
         headers = Headers(scope=scope)
         is_change = not is_socket and scope["method"] not in _SAFE
-        principal, session, refusal = await self._identify(scope, headers)
+        caller, refusal = await self._identify(scope, headers)
+        session = None if caller is None else caller.session
         if session is not None and is_change and not _is_meant(headers, session):
-            principal, refusal = None, _NO_CSRF
+            caller, refusal = None, _NO_CSRF
         is_open = not is_socket and _is_open(scope["method"], scope["path"])
         if is_change and "authorization" not in headers and self._is_foreign(headers):
-            refusal = _NOT_OUR_PAGE if principal is not None or is_open else refusal
-            principal, is_open = None, False
+            refusal = _NOT_OUR_PAGE if caller is not None or is_open else refusal
+            caller, is_open = None, False
         ticket = take_ticket(scope) if scope["path"] in SOCKET_PATHS else None
-        may_bring = is_socket and (principal is not None or refusal in _WITHOUT_TOKEN)
+        may_bring = is_socket and (caller is not None or refusal in _WITHOUT_TOKEN)
         if ticket is not None and may_bring:
-            principal = self._tickets.redeem(ticket, origin=headers.get("origin"))
-            refusal = _WRONG_TICKET
-        if principal is None and not is_open:
+            caller, refusal = await self._redeem(ticket, headers)
+        if caller is None and not is_open:
             if is_socket and "websocket.http.response" not in scope.get("extensions", {}):
                 await send({"type": "websocket.close", "code": 1008})
             else:
                 await refusal(scope, receive, send)
             return
-        scope.setdefault("state", {}).update(principal=principal, session=session)
-        await self._app(scope, receive, send)
+        state = scope.setdefault("state", {})
+        if caller is None:
+            state.update(principal=None, session=None, credential="")
+            await self._app(scope, receive, send)
+            return
+        state.update(
+            principal=caller.principal, session=caller.session, credential=caller.credential
+        )
+        await self._live.run(self._app, scope, receive, send, caller=caller)
 
     async def _identify(
         self, scope: Scope, headers: Headers
-    ) -> tuple[Principal | None, BrowserSession | None, ASGIApp]:
-        """The caller with the browser's session, or the answer to a request without one."""
+    ) -> tuple[AuthenticatedCaller | None, ASGIApp]:
+        """The caller, or the answer to a request without one."""
         is_socket = scope["type"] == "websocket"
+        if len(headers.getlist("authorization")) > 1:
+            return None, _TWO_TOKENS
         sent = SentCredentials(
             bearer=_read_bearer(headers),
             cookies=() if is_socket else _read_cookies(scope, headers),
@@ -145,10 +152,19 @@ class AuthenticationMiddleware:
         try:
             found = await self._callers.identify(sent)
         except PegboardError as error:  # the accounts cannot be read: nobody is let in
-            return None, None, error_answer(error).response()
+            return None, error_answer(error).response()
         if isinstance(found, AuthenticatedCaller):
-            return found.principal, found.session, _NO_TOKEN
-        return None, None, _REFUSALS[found]
+            return found, _NO_TOKEN
+        return None, _REFUSALS[found]
+
+    async def _redeem(
+        self, ticket: str, headers: Headers
+    ) -> tuple[AuthenticatedCaller | None, ASGIApp]:
+        try:
+            found = await self._callers.redeem(ticket, origin=headers.get("origin"))
+        except PegboardError as error:  # the tickets cannot be read
+            return None, error_answer(error).response()
+        return found, _WRONG_TICKET
 
     def _is_foreign(self, headers: Headers) -> bool:
         """Whether a page of another origin asks, other ports of this machine included."""
@@ -240,6 +256,11 @@ _WRONG_TOKEN = problem_response(
     401,
     "The token is not valid.",
     headers={"WWW-Authenticate": 'Bearer realm="pegboard", error="invalid_token"'},
+)
+_TWO_TOKENS = problem_response(
+    401,
+    "The request has several 'Authorization' headers: send one.",
+    headers={"WWW-Authenticate": 'Bearer realm="pegboard", error="invalid_request"'},
 )
 _WRONG_TICKET = problem_response(
     401,
