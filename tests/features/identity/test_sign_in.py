@@ -4,7 +4,7 @@ import pytest
 from tests.features.identity.made import HOME, PASSWORD, Server
 
 from pegboard.core.ports.audit_store import skip_proof
-from pegboard.errors import RateLimited, SignInRefused
+from pegboard.errors import AccountNotFound, RateLimited, SignInRefused
 from pegboard.execution.environment import CallEnvironment
 from pegboard.features.identity import sign_in
 from pegboard.features.identity.parts import IdentityParts
@@ -121,3 +121,61 @@ async def test_attempts_on_another_server_count(server: Server, other: Server) -
 
     with pytest.raises(RateLimited):
         await other.caller("ada")
+
+
+async def test_an_old_session_gets_a_new_cookie_and_keeps_its_end(
+    server: Server, other: Server, clock: FakeClock
+) -> None:
+    await server.found()
+    first = await server.identity.sign_ins.sign_in("ada", PASSWORD, address=HOME)
+    assert await server.identity.sign_ins.rotate(first) is None
+    clock.advance(sign_in.ROTATE_AFTER)
+
+    second = await server.identity.sign_ins.rotate(first)
+
+    assert second is not None
+    assert second.cookie != first.cookie
+    assert second.csrf != first.csrf
+    assert second.expires == first.expires
+    assert await other.identity.sign_ins.rotate(first) is None
+    credentials = [(await other.caller_of(cookie=it.cookie)).credential for it in (first, second)]
+    assert credentials[0] == credentials[1]
+    clock.advance(sign_in.OVERLAP)
+    assert await other.identify(cookie=first.cookie) == "no_token"
+    assert (await other.caller_of(cookie=second.cookie)).principal.user == "local"
+
+
+async def test_signing_out_ends_the_replaced_cookie_too(server: Server, clock: FakeClock) -> None:
+    await server.found()
+    first = await server.identity.sign_ins.sign_in("ada", PASSWORD, address=HOME)
+    clock.advance(sign_in.ROTATE_AFTER)
+    second = await server.identity.sign_ins.rotate(first)
+    assert second is not None
+
+    await server.identity.sign_ins.end(second)
+
+    for session in (first, second):
+        assert await server.identify(cookie=session.cookie) == "no_token"
+
+
+async def test_a_session_acts_for_one_of_the_callers_organisations_with_the_same_rights(
+    server: Server, clock: FakeClock
+) -> None:
+    await server.found()
+    ada = await server.caller("ada")
+    await server.identity.organisations.create("zoo", principal=ada)
+    session = await server.identity.sign_ins.sign_in("ada", PASSWORD, address=HOME)
+    before = (await server.caller_of(cookie=session.cookie)).principal
+
+    await server.identity.sign_ins.act_for(session, "zoo", principal=before)
+    with pytest.raises(AccountNotFound):
+        await server.identity.sign_ins.act_for(session, "nix", principal=before)
+
+    now = (await server.caller_of(cookie=session.cookie)).principal
+    assert (before.tenant, now.tenant) == ("acme", "zoo")
+    assert (now.scopes, now.roles) == (before.scopes, before.roles)
+    clock.advance(sign_in.ROTATE_AFTER)
+    rotated = await server.identity.sign_ins.rotate(session)
+    assert rotated is not None
+    assert (await server.caller_of(cookie=rotated.cookie)).principal.tenant == "zoo"
+    assert (await server.caller("ada")).tenant == "acme"

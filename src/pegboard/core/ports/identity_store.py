@@ -49,6 +49,18 @@ class User(Struct, frozen=True, kw_only=True):
     is_service: bool = False
 
 
+class PersonChange(Struct, frozen=True, kw_only=True):
+    """What an operator changes of an account; None leaves it.
+
+    Attributes:
+        disabled: Whether the person is kept out.
+        operator: Whether the person operates this server.
+    """
+
+    disabled: bool | None = None
+    operator: bool | None = None
+
+
 class Organisation(Struct, frozen=True, kw_only=True):
     """An organisation.
 

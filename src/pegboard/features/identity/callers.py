@@ -12,7 +12,7 @@ from pegboard.core.ports.authenticator import (
     SentCredentials,
 )
 from pegboard.core.ports.identity_store import ApiKey, UserSession
-from pegboard.core.principal import Principal
+from pegboard.core.principal import LOCAL, Principal
 from pegboard.errors import AccessDenied
 from pegboard.features.identity.parts import IdentityParts
 from pegboard.features.identity.rules import principal_of
@@ -99,6 +99,20 @@ class AccountCallers:
         if caller is None:
             raise AccessDenied("the board", "the account or key of the caller has ended")
         return caller.principal
+
+    async def name_local(self, key: str) -> Principal:
+        """The caller on the board's machine: `local`, and once there are accounts that of a key.
+
+        Raises:
+            AccessDenied: There are accounts, and the key is not valid.
+            Unavailable: The store cannot be read.
+        """
+        if not self._parts.has_begun:
+            return LOCAL
+        found = await self.identify(SentCredentials(bearer=key))
+        if isinstance(found, AuthenticatedCaller):
+            return found.principal
+        raise AccessDenied("the board", "it has accounts: set PEGBOARD_TOKEN to a valid key of one")
 
     def watch(self, listener: Callable[[], None]) -> None:
         """Call a listener whenever rights may have changed; again with the same has no effect."""

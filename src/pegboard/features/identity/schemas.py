@@ -80,11 +80,16 @@ class Join(BaseModel):
 
 
 class ChangePerson(BaseModel):
-    """Keep a person out, or let the person in again."""
+    """Keep a person out or let one in, and name an operator or take that back."""
 
     model_config = _CLOSED
 
-    disabled: Annotated[bool, Field(description="Whether the person is kept out.")]
+    disabled: Annotated[
+        bool | None, Field(description="Whether the person is kept out; null leaves it.")
+    ] = None
+    operator: Annotated[
+        bool | None, Field(description="Whether the person is an operator; null leaves it.")
+    ] = None
 
 
 class MakeKey(BaseModel):
@@ -111,6 +116,28 @@ class FoundOrganisation(BaseModel):
     title: Text = ""
 
 
+class MakeService(BaseModel):
+    """A service account of an organisation to make."""
+
+    model_config = _CLOSED
+
+    handle: Handle
+    name: Text = ""
+    roles: Annotated[
+        list[Literal["administrator", "editor", "member"]], Field(min_length=1, max_length=10)
+    ] = Field(default_factory=lambda: ["member"])
+
+
+class ActFor(BaseModel):
+    """The organisation that a session acts for."""
+
+    model_config = _CLOSED
+
+    organisation: Annotated[
+        str, Field(max_length=64, description="One of yours; empty for your own choice.")
+    ]
+
+
 class ApproveMember(BaseModel):
     """The roles of a member; a person who waits is let in with them."""
 
@@ -128,6 +155,7 @@ class PersonAnswer(BaseModel):
     name: str
     email: str
     operator: bool
+    service: Annotated[bool, Field(description="Whether it is a service account.")]
     disabled: bool
     created_at: Annotated[float, Field(description="Unix seconds.")]
 
@@ -239,6 +267,7 @@ def person_to_dict(user: User) -> dict[str, Any]:
         "name": user.name,
         "email": user.email,
         "operator": user.is_operator,
+        "service": user.is_service,
         "disabled": user.disabled_at is not None,
         "created_at": user.created_at,
     }

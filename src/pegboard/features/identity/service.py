@@ -11,6 +11,7 @@ from pegboard.features.identity.callers import AccountCallers
 from pegboard.features.identity.organisations import Organisations
 from pegboard.features.identity.parts import IdentityParts
 from pegboard.features.identity.passwords import Passwords
+from pegboard.features.identity.services import ServiceAccounts
 from pegboard.features.identity.sign_in import SignIns
 from pegboard.features.identity.tickets import SocketTickets
 
@@ -27,6 +28,7 @@ class Identity:
         callers: Names the caller of a key or a session.
         keys: The keys of a person's programs.
         organisations: Organisations and their members.
+        services: The service accounts of organisations, and their keys.
         sign_ins: Signs people in and out.
         tickets: One-time credentials of WebSockets.
         ended: Called with the id of a user, the id of a key (empty for all of the account) and the
@@ -54,6 +56,7 @@ class Identity:
         self.sign_ins = SignIns(parts, self.callers, hashing)
         self.keys = ApiKeys(parts, self.callers)
         self.organisations = Organisations(parts, self.callers)
+        self.services = ServiceAccounts(parts, self.keys)
         self.tickets = SocketTickets(parts)
         self.ended = parts.ended
 

@@ -51,6 +51,7 @@ from pegboard.servers.http.routes import (
     probes,
     records,
     runs,
+    services,
     session,
     tickets,
     tools,
@@ -153,6 +154,7 @@ def build_app(
         session,
         people,
         organisations,
+        services,
         keys,
         tickets,
     )
