@@ -22,6 +22,7 @@ _DONE = {
     "dismiss_operator": "dismissed_operator",
     "make_service": "made_service",
     "act_for": "acts_for",
+    "link_identity": "linked_identity",
     "make_key": "made_key",
     "revoke_key": "revoked_key",
     "found": "founded",

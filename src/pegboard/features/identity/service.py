@@ -8,6 +8,8 @@ from pegboard.execution.environment import CallEnvironment
 from pegboard.features.identity.accounts import Accounts
 from pegboard.features.identity.api_keys import ApiKeys
 from pegboard.features.identity.callers import AccountCallers
+from pegboard.features.identity.oidc_provider import OidcProvider
+from pegboard.features.identity.oidc_sign_in import OidcSignIns
 from pegboard.features.identity.organisations import Organisations
 from pegboard.features.identity.parts import IdentityParts
 from pegboard.features.identity.passwords import Passwords
@@ -27,7 +29,9 @@ class Identity:
         accounts: Makes accounts by links, and disables them.
         callers: Names the caller of a key or a session.
         keys: The keys of a person's programs.
+        oidc: Signs people in who an identity provider knows; None without one.
         organisations: Organisations and their members.
+        parts: What these services share.
         services: The service accounts of organisations, and their keys.
         sign_ins: Signs people in and out.
         tickets: One-time credentials of WebSockets.
@@ -39,6 +43,7 @@ class Identity:
         environment: The clock and the listeners of the board.
         prove: Writes each change to the audit trail before it takes effect, where required.
         passwords: Hashes passwords.
+        oidc: Where people sign in who have no password here; None for nowhere.
     """
 
     def __init__(
@@ -48,14 +53,16 @@ class Identity:
         *,
         prove: Prove,
         passwords: Passwords | None = None,
+        oidc: OidcProvider | None = None,
     ) -> None:
-        self._parts = parts = IdentityParts(store, environment, prove=prove)
+        self.parts = parts = IdentityParts(store, environment, prove=prove)
         hashing = passwords or Passwords()
         self.callers = AccountCallers(parts)
         self.accounts = Accounts(parts, self.callers, hashing)
         self.sign_ins = SignIns(parts, self.callers, hashing)
         self.keys = ApiKeys(parts, self.callers)
         self.organisations = Organisations(parts, self.callers)
+        self.oidc = OidcSignIns(parts, self.sign_ins, oidc) if oidc is not None else None
         self.services = ServiceAccounts(parts, self.keys)
         self.tickets = SocketTickets(parts)
         self.ended = parts.ended
@@ -63,4 +70,4 @@ class Identity:
     @property
     def has_accounts(self) -> bool:
         """Whether there is an account: the principal `local` is nobody at a door then."""
-        return self._parts.has_begun
+        return self.parts.has_begun

@@ -63,6 +63,14 @@ class SignIns:
             await self._parts.store.update_user(user.id, {"password": hashed})
         return await self.begin(user)
 
+    async def check_address(self, address: str) -> None:
+        """Count a sign-in that begins elsewhere as an attempt of this address.
+
+        Raises:
+            RateLimited: There were too many.
+        """
+        await self._limits.begin_elsewhere(address)
+
     async def begin(self, user: User) -> BrowserSession:
         """Begin a session of a person whose password or link was checked."""
         cookie, now = create_secret(), self._parts.now()

@@ -1,5 +1,6 @@
 """Limits of failed sign-ins: for each account, each address, and both together."""
 
+from collections.abc import Mapping
 from hashlib import sha256
 
 from pegboard.errors import RateLimited
@@ -31,7 +32,13 @@ class SignInLimits:
         Raises:
             RateLimited: There were too many; says when the next one is possible.
         """
-        limits = dict(_limits(login, address))
+        await self._count(dict(_limits(login, address)))
+
+    async def begin_elsewhere(self, address: str) -> None:
+        """Count an attempt of an address at an identity provider; raises as `begin`."""
+        await self._count({_name("elsewhere", address): MAX_OF_ADDRESS})
+
+    async def _count(self, limits: Mapping[str, int]) -> None:
         wait = await self._parts.store.count_attempt(limits, at=self._parts.now(), window=WINDOW)
         if wait:
             raise RateLimited(

@@ -28,6 +28,9 @@ OPEN_PATHS = frozenset({"/", "/docs", "/healthz", "/readyz", "/v1/healthz", "/v1
 """Static pages and probes need no token; without one the probes report less."""
 
 _SIGN_IN = frozenset({"/session", "/v1/session"})
+_OIDC = frozenset({"/session/oidc", "/v1/session/oidc", "/session/oidc/callback"})
+_PROVIDER = _OIDC | {"/v1/session/oidc/callback"}
+"""Where a browser goes to an identity provider and comes back, with GET."""
 _JOIN = frozenset({"/people/join", "/v1/people/join", "/people/link", "/v1/people/link"})
 """Where a person who has no account yet opens a link, with POST."""
 _MAKES_LINK = frozenset({"/people/links", "/v1/people/links"})
@@ -226,6 +229,8 @@ def _is_elsewhere(headers: Headers) -> bool:
 def _is_open(method: str, path: str) -> bool:
     if path in _JOIN:
         return method == "POST"
+    if path in _PROVIDER:
+        return method in _SAFE
     return path in OPEN_PATHS or path in _SIGN_IN or path == "/ui" or path.startswith("/ui/")
 
 

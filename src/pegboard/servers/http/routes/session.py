@@ -113,9 +113,16 @@ async def answer_signed_in(
     found = await board.identity.callers.identify(SentCredentials(cookies=(session.cookie,)))
     principal = found.principal if isinstance(found, AuthenticatedCaller) else None
     response = await _answer(request, board, principal, session, status=status)
+    set_session_cookie(request, response, board, session)
+    return response
+
+
+def set_session_cookie(
+    request: Request, response: Response, board: Pegboard, session: BrowserSession
+) -> None:
+    """Let the browser keep a session until it expires."""
     seconds = int(session.expires - board.registry.environment.now())
     _set_cookie(request, response, board, session.cookie, seconds=seconds)
-    return response
 
 
 def _sign_in_with_token(request: Request, board: Pegboard, wanted: SignInWithToken) -> Response:
@@ -166,6 +173,7 @@ def _describe(
             "sign_in_required": request.app.state.sessions is not None
             or board.identity.has_accounts,
             "accounts": board.identity.has_accounts,
+            "identity_provider": board.identity.oidc is not None and board.identity.has_accounts,
             "caller": principal.id if principal else "",
             "handle": user.handle if user else "",
             "name": user.name if user else "",
