@@ -299,6 +299,21 @@ async def test_a_key_is_found_by_its_id(storage: Storage, other: Storage) -> Non
     assert await other.identity.get_key("k2") is None
 
 
+async def test_a_renewed_key_has_a_new_text_unless_it_was_revoked(
+    storage: Storage, other: Storage
+) -> None:
+    await storage.identity.add_key(a_key(expires_at=NOON + 1))
+
+    renewed = await other.identity.renew_key("k1", digest="new", expires_at=NOON + 60)
+
+    assert renewed == a_key(digest="new", expires_at=NOON + 60)
+    assert await storage.identity.key("digest of k1") is None
+    assert await storage.identity.key("new") == renewed
+    await storage.identity.update_key("k1", {"revoked_at": NOON})
+    assert await other.identity.renew_key("k1", digest="newer", expires_at=NOON + 90) is None
+    assert await other.identity.renew_key("k2", digest="newer", expires_at=NOON + 90) is None
+
+
 async def test_a_person_of_a_provider_has_one_account(storage: Storage, other: Storage) -> None:
     linked = LinkedIdentity(
         issuer="https://id.example", subject="7", user=FIRST_USER, created_at=NOON

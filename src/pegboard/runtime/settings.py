@@ -51,6 +51,13 @@ class Settings(BaseModel):
             "as `https://board.example/pegboard`; the proxy removes its path."
         ),
     ] = ""
+    oauth_registration: Annotated[
+        bool,
+        Field(
+            description="Whether MCP clients may register themselves; else they need an address "
+            "that describes them."
+        ),
+    ] = False
     oidc_issuer: Annotated[
         str,
         Field(

@@ -66,6 +66,11 @@ class AuthenticatedCaller(Struct, frozen=True, kw_only=True):
 class Authenticator(Protocol):
     """Names the caller of a request, for every door."""
 
+    @property
+    def has_accounts(self) -> bool:
+        """Whether there is an account: nobody is `local` then."""
+        ...
+
     async def identify(self, sent: SentCredentials) -> AuthenticatedCaller | Refusal:
         """The caller, or why there is none."""
         ...

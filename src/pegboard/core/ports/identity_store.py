@@ -299,6 +299,10 @@ class IdentityStore(Protocol):
         """Change fields of a key, but not its digest or user; None when there is none."""
         ...
 
+    async def renew_key(self, id: str, *, digest: str, expires_at: float) -> ApiKey | None:  # noqa: A002 - as above
+        """Give a key that is not revoked a new text; None when there is none."""
+        ...
+
     async def key(self, digest: str) -> ApiKey | None:
         """The key of a digest."""
         ...

@@ -115,6 +115,15 @@ class ApiKeys:
             await self._parts.store.add_key(stored)
         return NewKey(key=key, stored=stored)
 
+    async def renew(self, id: str, *, lifetime: float) -> str | None:  # noqa: A002 - it is known by its id
+        """Give a key another text, which is told once; None if it was revoked, or is none."""
+        key, expires_at = create_key(), self._parts.now() + lifetime
+        renewed = await self._parts.store.renew_key(
+            id, digest=digest_of(key), expires_at=expires_at
+        )
+        self._callers.forget()
+        return None if renewed is None else key
+
     async def revoke(self, id: str, *, principal: Principal) -> ApiKey:  # noqa: A002 - it is known by its id
         """Revoke a key: its requests, streams and runs end, on every server within a second.
 

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Coroutine
 from typing import Any
 
-from msgspec import Struct
+from msgspec import Struct, structs
 
 from pegboard.core.ports.authenticator import (
     AuthenticatedCaller,
@@ -201,7 +201,10 @@ class AccountCallers:
 
     async def _read_now(self, principal: Principal) -> AuthenticatedCaller | None:
         if principal.key:
-            return (await self._of_key(await self._parts.store.get_key(principal.key))).caller
+            key = await self._parts.store.get_key(principal.key)
+            if key is not None and key.client:  # its text is renewed; what goes on has not ended
+                key = structs.replace(key, expires_at=None)
+            return (await self._of_key(key)).caller
         now = await self._principal_of(principal.user, organisation=principal.tenant)
         return None if now is None else AuthenticatedCaller(principal=now)
 

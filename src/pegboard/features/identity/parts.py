@@ -23,6 +23,7 @@ _DONE = {
     "make_service": "made_service",
     "act_for": "acts_for",
     "link_identity": "linked_identity",
+    "let_in": "let_in",
     "make_key": "made_key",
     "revoke_key": "revoked_key",
     "found": "founded",

@@ -138,6 +138,25 @@ class ActFor(BaseModel):
     ]
 
 
+RequestId = Annotated[
+    SecretStr, Field(max_length=100, description="The text after `#request=` of the address.")
+]
+
+
+class OpenRequest(BaseModel):
+    """A request of an OAuth client that a person has opened."""
+
+    model_config = _CLOSED
+
+    request: RequestId
+
+
+class DecideRequest(OpenRequest):
+    """A person's decision about the request of a client."""
+
+    allow: Annotated[bool, Field(description="Whether the client is let in.")]
+
+
 class ApproveMember(BaseModel):
     """The roles of a member; a person who waits is let in with them."""
 
@@ -190,6 +209,25 @@ class OpenedLink(BaseModel):
     expires_at: Annotated[float, Field(description="Unix seconds.")]
 
 
+class RequestAnswer(BaseModel):
+    """What an OAuth client asks a person for."""
+
+    model_config = _ANSWER
+
+    client: Annotated[str, Field(description="Its id, or the address that describes it.")]
+    name: Annotated[str, Field(description="As it calls itself; not verified.")]
+    redirect: Annotated[str, Field(description="The host that the person is sent back to.")]
+    scopes: list[str]
+
+
+class DecidedRequest(BaseModel):
+    """Where the person goes after the decision."""
+
+    model_config = _ANSWER
+
+    url: str
+
+
 class KeyAnswer(BaseModel):
     """A key of the caller."""
 
@@ -199,6 +237,7 @@ class KeyAnswer(BaseModel):
     name: str
     hint: Annotated[str, Field(description="Its first characters.")]
     scopes: list[str]
+    client: Annotated[str, Field(description="The MCP client that has it; empty for none.")]
     created_at: Annotated[float, Field(description="Unix seconds.")]
     expires_at: Annotated[float | None, Field(description="Unix seconds; null for never.")]
     used_at: Annotated[float | None, Field(description="Unix seconds; null if it was not used.")]
@@ -301,6 +340,7 @@ def key_to_dict(key: ApiKey) -> dict[str, Any]:
         "name": key.name,
         "hint": key.hint,
         "scopes": list(key.scopes),
+        "client": key.client,
         "created_at": key.created_at,
         "expires_at": key.expires_at,
         "used_at": key.used_at,

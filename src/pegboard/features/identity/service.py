@@ -3,11 +3,14 @@
 from collections.abc import Callable
 
 from pegboard.core.ports.audit_store import Prove
+from pegboard.core.ports.http import HttpClient
 from pegboard.core.ports.identity_store import IdentityStore
 from pegboard.execution.environment import CallEnvironment
 from pegboard.features.identity.accounts import Accounts
 from pegboard.features.identity.api_keys import ApiKeys
 from pegboard.features.identity.callers import AccountCallers
+from pegboard.features.identity.oauth_clients import OAuthClients
+from pegboard.features.identity.oauth_grants import OAuthGrants
 from pegboard.features.identity.oidc_provider import OidcProvider
 from pegboard.features.identity.oidc_sign_in import OidcSignIns
 from pegboard.features.identity.organisations import Organisations
@@ -29,6 +32,7 @@ class Identity:
         accounts: Makes accounts by links, and disables them.
         callers: Names the caller of a key or a session.
         keys: The keys of a person's programs.
+        oauth: What people let OAuth clients do.
         oidc: Signs people in who an identity provider knows; None without one.
         organisations: Organisations and their members.
         parts: What these services share.
@@ -44,6 +48,8 @@ class Identity:
         prove: Writes each change to the audit trail before it takes effect, where required.
         passwords: Hashes passwords.
         oidc: Where people sign in who have no password here; None for nowhere.
+        http: Fetches the descriptions of OAuth clients; None for none.
+        oauth_registration: Whether OAuth clients may register.
     """
 
     def __init__(
@@ -54,6 +60,8 @@ class Identity:
         prove: Prove,
         passwords: Passwords | None = None,
         oidc: OidcProvider | None = None,
+        http: HttpClient | None = None,
+        oauth_registration: bool = False,
     ) -> None:
         self.parts = parts = IdentityParts(store, environment, prove=prove)
         hashing = passwords or Passwords()
@@ -63,6 +71,8 @@ class Identity:
         self.keys = ApiKeys(parts, self.callers)
         self.organisations = Organisations(parts, self.callers)
         self.oidc = OidcSignIns(parts, self.sign_ins, oidc) if oidc is not None else None
+        clients = OAuthClients(parts, http, registration=oauth_registration)
+        self.oauth = OAuthGrants(parts, self.keys, clients)
         self.services = ServiceAccounts(parts, self.keys)
         self.tickets = SocketTickets(parts)
         self.ended = parts.ended

@@ -37,11 +37,17 @@ async def open_identity(
         Unavailable: The storage cannot be read. A board does not open without knowing whether
             its callers need an account.
     """
+    from pegboard.network import GuardedClient
+
+    http = GuardedClient()
+    stack.push_async_callback(http.close)
     identity = Identity(
         storage.identity,
         lambda: registry.environment,
         prove=prove,
         passwords=Passwords(memory=settings.password_memory),
+        http=http,
+        oauth_registration=settings.oauth_registration,
         oidc=create_oidc(settings, stack, monotonic=registry.environment.monotonic),
     )
     await identity.accounts.load()

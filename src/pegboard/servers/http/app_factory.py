@@ -28,6 +28,12 @@ from pegboard.servers.http.middleware.authentication import (
 from pegboard.servers.http.middleware.body_limit import BodyLimit
 from pegboard.servers.http.middleware.request_limit import RequestLimit
 from pegboard.servers.http.middleware.security_headers import SecurityHeaders
+from pegboard.servers.http.oauth_endpoint import (
+    OAUTH,
+    RESOURCE_METADATA,
+    SERVER_METADATA,
+    OAuthEndpoint,
+)
 from pegboard.servers.http.openapi import document
 from pegboard.servers.http.problem_details import answer_error, answer_framework, answer_invalid
 from pegboard.servers.http.routes import (
@@ -42,6 +48,7 @@ from pegboard.servers.http.routes import (
     keys,
     kill_switches,
     marketplace,
+    oauth_consent,
     oidc,
     openai,
     organisations,
@@ -154,6 +161,7 @@ def build_app(
         probes,
         session,
         oidc,
+        oauth_consent,
         people,
         organisations,
         services,
@@ -170,6 +178,12 @@ def build_app(
         if module is execute:
             # MCP has its own errors; Starlette treats an instance as an ASGI application
             app.router.routes += [Route(path, mcp) for path in ("/mcp", "/mcp/{source}")]
+            oauth = OAuthEndpoint(board)
+            places = (*SERVER_METADATA, RESOURCE_METADATA, f"{RESOURCE_METADATA}/mcp")
+            nested = f"{RESOURCE_METADATA}/mcp/{{source}}"
+            app.router.routes += [
+                Route(path, oauth) for path in (f"{OAUTH}{{name}}", *places, nested)
+            ]
     for prefix in ("", "/v1"):
         app.add_route(f"{prefix}/openapi.json", openapi, include_in_schema=False)
     files = ConsoleFiles(console)

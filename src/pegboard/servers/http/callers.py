@@ -35,6 +35,11 @@ class TokenCallers:
         self._start_token = (start_token or "").encode()
         self._sessions = sessions
 
+    @property
+    def has_accounts(self) -> bool:
+        """False: each caller is `local`."""
+        return False
+
     async def identify(self, sent: SentCredentials) -> AuthenticatedCaller | Refusal:
         """`local`, or why the request is nobody's."""
         given = (sent.bearer or "").encode("latin-1")
@@ -88,13 +93,18 @@ class BoardCallers:
         self._board = board
         self._by_token = by_token
 
+    @property
+    def has_accounts(self) -> bool:
+        """Whether accounts have begun."""
+        return self._board.is_open and self._board.identity.has_accounts
+
     async def identify(self, sent: SentCredentials) -> AuthenticatedCaller | Refusal:
         """The caller, or why there is none.
 
         Raises:
             Unavailable: The accounts cannot be read.
         """
-        if not self._board.is_open or not self._board.identity.has_accounts:
+        if not self.has_accounts:
             return await self._by_token.identify(sent)
         if sent.makes_link and self._by_token.is_start_token(sent.bearer):
             return _LOCAL
@@ -112,8 +122,7 @@ class BoardCallers:
         """
         if credential:
             return await self._board.identity.callers.identify_again(credential)
-        has_accounts = self._board.is_open and self._board.identity.has_accounts
-        return None if has_accounts else _LOCAL
+        return None if self.has_accounts else _LOCAL
 
     async def redeem(self, ticket: str, *, origin: str | None) -> AuthenticatedCaller | None:
         """The caller of a WebSocket's ticket, which is used up; None if it is not valid.

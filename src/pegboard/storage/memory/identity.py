@@ -124,6 +124,15 @@ class MemoryIdentity(MemorySignIns):
             self._keys[id] = changed = structs.replace(known, **changes)
             return changed
 
+    async def renew_key(self, id: str, *, digest: str, expires_at: float) -> ApiKey | None:  # noqa: A002 - as above
+        with self._gate:
+            known = self._keys.get(id)
+            if known is None or known.revoked_at is not None:
+                return None
+            renewed = structs.replace(known, digest=digest, expires_at=expires_at)
+            self._keys[id] = renewed
+            return renewed
+
     async def key(self, digest: str) -> ApiKey | None:
         with self._gate:
             return next((key for key in self._keys.values() if key.digest == digest), None)

@@ -114,6 +114,21 @@ class SqlIdentity(SqlSignIns):
         is_it = API_KEYS.c.id == clean_text(id)
         return await self._change(API_KEYS, is_it, ApiKey, changes)
 
+    async def renew_key(self, id: str, *, digest: str, expires_at: float) -> ApiKey | None:  # noqa: A002 - as above
+        is_it = API_KEYS.c.id == clean_text(id)
+
+        def renew(transaction: Transaction) -> ApiKey | None:
+            row = transaction.first(select(API_KEYS.c.body).where(is_it).with_for_update())
+            known = None if row is None else load(row.body, ApiKey)
+            if known is None or known.revoked_at is not None:
+                return None
+            renewed = structs.replace(known, digest=digest, expires_at=expires_at)
+            values = {"digest": digest, "body": dump(renewed)}
+            transaction.execute(update(API_KEYS).where(is_it).values(values))
+            return renewed
+
+        return await self._database.run(renew, atomic=True)
+
     async def key(self, digest: str) -> ApiKey | None:
         return await self._one(API_KEYS, API_KEYS.c.digest == digest, ApiKey)
 

@@ -6,8 +6,8 @@ from dataclasses import dataclass, field
 from ipaddress import ip_address
 from urllib.parse import urlsplit
 
-from starlette.datastructures import Headers
-from starlette.types import ASGIApp, Receive, Scope, Send
+from starlette.datastructures import Headers, MutableHeaders
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from pegboard.core.ports.authenticator import (
     AuthenticatedCaller,
@@ -16,12 +16,14 @@ from pegboard.core.ports.authenticator import (
     Refusal,
     SentCredentials,
 )
-from pegboard.errors import ConfigError, PegboardError
+from pegboard.errors import ConfigError, InvalidRequest, PegboardError
 from pegboard.runtime import Settings
 from pegboard.servers.http.browser_sessions import COOKIE, CSRF_HEADER
 from pegboard.servers.http.callers import TokenCallers
 from pegboard.servers.http.middleware.live_requests import LiveRequests
+from pegboard.servers.http.oauth_endpoint import RESOURCE_METADATA, is_oauth_path
 from pegboard.servers.http.problem_details import error_answer, problem_response
+from pegboard.servers.http.public_address import find_public_url
 from pegboard.servers.http.websocket.tickets import SOCKET_PATHS, take_ticket
 
 OPEN_PATHS = frozenset({"/", "/docs", "/healthz", "/readyz", "/v1/healthz", "/v1/readyz"})
@@ -50,12 +52,14 @@ class AuthenticationSettings:
         start_token: A token of this start for the principal `local`; None for none.
         hosts: Host names that a server without a token accepts, in addition to loopback.
         public_origin: The origin of pages behind a reverse proxy; empty for that of `Host`.
+        public_url: The address of the server, for OAuth; empty where it is not known.
     """
 
     token: str | None = field(repr=False)
     start_token: str | None = field(default=None, repr=False)
     hosts: frozenset[str] = frozenset()
     public_origin: str = ""
+    public_url: str = ""
 
 
 def authentication_settings(
@@ -74,6 +78,7 @@ def authentication_settings(
         start_token=start_token,
         hosts=frozenset({settings.host.lower()}) - _ANY_ADDRESS,
         public_origin=_origin_of(settings.public_url),
+        public_url=_public_url_of(settings),
     )
 
 
@@ -101,6 +106,7 @@ class AuthenticationMiddleware:
         self._live = LiveRequests(self._callers, refusal=_WRONG_TOKEN)
         self._public_origin = settings.public_origin
         self._hosts = settings.hosts
+        self._resource = f"{settings.public_url}/mcp" if settings.public_url else ""
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Handle one request."""
@@ -114,8 +120,10 @@ class AuthenticationMiddleware:
         session = None if caller is None else caller.session
         if session is not None and is_change and not _is_meant(headers, session):
             caller, refusal = None, _NO_CSRF
-        is_open = not is_socket and _is_open(scope["method"], scope["path"])
-        if is_change and "authorization" not in headers and self._is_foreign(headers):
+        is_oauth = not is_socket and is_oauth_path(scope["path"])
+        is_open = is_oauth or (not is_socket and _is_open(scope["method"], scope["path"]))
+        is_cookieless = is_oauth or "authorization" in headers
+        if is_change and not is_cookieless and self._is_foreign(headers):
             refusal = _NOT_OUR_PAGE if caller is not None or is_open else refusal
             caller, is_open = None, False
         ticket = take_ticket(scope) if scope["path"] in SOCKET_PATHS else None
@@ -126,7 +134,7 @@ class AuthenticationMiddleware:
             if is_socket and "websocket.http.response" not in scope.get("extensions", {}):
                 await send({"type": "websocket.close", "code": 1008})
             else:
-                await refusal(scope, receive, send)
+                await refusal(scope, receive, self._with_metadata(scope, send))
             return
         state = scope.setdefault("state", {})
         if caller is None:
@@ -150,6 +158,7 @@ class AuthenticationMiddleware:
             cookies=() if is_socket else _read_cookies(scope, headers),
             is_local=self._is_local(headers),
             is_foreign_page=is_socket and _is_elsewhere(headers),
+            resource=self._resource if _is_mcp(scope["path"]) else "",
             makes_link=scope["path"] in _MAKES_LINK,
         )
         try:
@@ -168,6 +177,24 @@ class AuthenticationMiddleware:
         except PegboardError as error:  # the tickets cannot be read
             return None, error_answer(error).response()
         return found, _WRONG_TICKET
+
+    def _with_metadata(self, scope: Scope, send: Send) -> Send:
+        """Tell a client that was refused at `/mcp` where it gets a token (RFC 9728)."""
+        is_told = self._callers.has_accounts and _is_mcp(scope["path"])
+        if not self._resource or not is_told:
+            return send
+        origin, _, path = self._resource.partition("://")
+        host, slash, path = path.partition("/")
+        place = f"{origin}://{host}{RESOURCE_METADATA}{slash}{path}"
+
+        async def send_with_metadata(message: Message) -> None:
+            if message["type"] == "http.response.start" and message["status"] == 401:
+                headers = MutableHeaders(scope=message)
+                known = headers.get("www-authenticate", "Bearer")
+                headers["www-authenticate"] = f'{known}, resource_metadata="{place}"'
+            await send(message)
+
+        return send_with_metadata
 
     def _is_foreign(self, headers: Headers) -> bool:
         """Whether a page of another origin asks, other ports of this machine included."""
@@ -238,6 +265,17 @@ def _is_meant(headers: Headers, session: BrowserSession) -> bool:
     """Whether the console itself has made this request, and not a form or link of another page."""
     sent = headers.get(CSRF_HEADER, "").encode("latin-1", "replace")
     return hmac.compare_digest(sent, session.csrf.encode())
+
+
+def _is_mcp(path: str) -> bool:
+    return path == "/mcp" or path.startswith("/mcp/")
+
+
+def _public_url_of(settings: Settings) -> str:
+    try:
+        return find_public_url(settings)
+    except InvalidRequest:  # beyond loopback without PEGBOARD_PUBLIC_URL: no OAuth
+        return ""
 
 
 def _origin_of(url: str) -> str:

@@ -2,6 +2,7 @@
 
 import asyncio
 import logging
+import time
 from collections.abc import Awaitable, Callable
 
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
@@ -120,16 +121,26 @@ class LiveRequests:
         live = LiveRequest(scope, send, caller)
         self._callers.watch(self.look_soon)
         self._live.add(live)
+        end = self._plan_end(caller.expires)
         try:
             await _answer(live, lambda: app(scope, receive, live.send))
         finally:
             self._live.discard(live)
+            if end is not None:
+                end.cancel()
         if live.has_ended:
             await live.finish(self._refusal, receive)
 
     def look_soon(self) -> None:
         """Name the callers of all requests in progress again: rights may have changed."""
         self._look_after(_SOON)
+
+    def _plan_end(self, expires: float | None) -> asyncio.TimerHandle | None:
+        """Look again when a key or session expires; a browser's cookie is replaced before."""
+        if expires is None:
+            return None
+        left = max(0.0, expires - time.time())
+        return asyncio.get_running_loop().call_later(left, self.look_soon)
 
     def _look_after(self, seconds: float) -> None:
         if self._timer is None and self._live:
