@@ -5,7 +5,6 @@ from tests.features.identity.made import Server
 
 from pegboard.access.key_scopes import explain_missing_key_scope
 from pegboard.core.ports.approval_store import Approval
-from pegboard.core.principal import Principal
 from pegboard.core.tool import Effect, ToolSpec
 from pegboard.errors import AccessDenied, AccountNotFound, InvalidRequest, SignInRefused
 from pegboard.features.permissions import may_decide_approval
@@ -126,9 +125,3 @@ async def test_the_scopes_of_a_key_limit_the_tools_that_it_calls(
     reasons = [explain_missing_key_scope(caller, a_tool(it)) for it in (Effect.READ, Effect.WRITE)]
 
     assert [not reason for reason in reasons] == [reads, writes]
-
-
-def test_a_caller_without_a_key_is_not_limited_by_scopes() -> None:
-    caller = Principal(id="bob", user="bob")
-
-    assert explain_missing_key_scope(caller, a_tool(Effect.WRITE)) == ""

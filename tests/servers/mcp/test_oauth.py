@@ -20,6 +20,8 @@ from pydantic import AnyUrl, SecretStr
 from tests.servers.http.made import LOOPBACK, TOKEN, a_board
 from tests.servers.http.people import House
 
+from pegboard.servers.http.oauth_endpoint import RESOURCE_METADATA
+
 CALLBACK = "http://127.0.0.1:33418/callback"
 VERIFIER = "a verifier of more than forty-three characters, as PKCE wants it"
 HEADERS = {"Accept": "application/json, text/event-stream"}
@@ -177,6 +179,7 @@ async def test_a_client_without_a_token_is_told_where_it_gets_one(scene: Scene) 
         [issuer] = resource["authorization_servers"]
         server = await stranger.get(f"{issuer}/.well-known/oauth-authorization-server")
 
+    assert place == f"{LOOPBACK}{RESOURCE_METADATA}/mcp"
     assert (refused.status_code, resource["resource"]) == (401, f"{LOOPBACK}/mcp")
     assert "resource_metadata" not in other.headers["www-authenticate"]
     assert server.json()["issuer"] == issuer

@@ -4,10 +4,10 @@ import asyncio
 from importlib import import_module
 from typing import TYPE_CHECKING
 
-from starlette.datastructures import Headers
+from starlette.datastructures import MutableHeaders
 from starlette.requests import Request
 from starlette.responses import Response
-from starlette.types import ASGIApp, Receive, Scope, Send
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from pegboard.errors import ConfigError, InvalidRequest
 from pegboard.runtime import Pegboard
@@ -85,11 +85,9 @@ class OAuthEndpoint:
 
 
 def _with_origin(send: Send) -> Send:
-    async def send_with_origin(message: "dict[str, object]") -> None:
+    async def send_with_origin(message: Message) -> None:
         if message["type"] == "http.response.start":
-            headers = Headers(raw=message.get("headers", [])).mutablecopy()  # type: ignore[arg-type]
-            headers.update(_ORIGIN)
-            message = {**message, "headers": headers.raw}
+            MutableHeaders(scope=message).update(_ORIGIN)
         await send(message)
 
-    return send_with_origin  # type: ignore[return-value]
+    return send_with_origin
