@@ -159,11 +159,12 @@ def a_board(
     **settings: Any,
 ) -> Pegboard:
     """The board, not open yet."""
+    settings.setdefault("password_memory", 1)
     return Pegboard(
         board_file(folder, text),
         tools=tools,
         metrics=True,
-        settings=Settings(**{"password_memory": 1, **settings}),
+        settings=Settings(**settings),
         model=model_given,
     )
 

@@ -20,13 +20,7 @@ _COOKIE = "pegboard_oidc"
 _CALLBACK = "/v1/session/oidc/callback"
 
 
-@router.get(
-    "/session/oidc",
-    status_code=303,
-    response_model=None,
-    responses=refusals(400, 401, 429, 503, open_to_all=True),
-    openapi_extra={"security": []},
-)
+@router.get("/session/oidc", include_in_schema=False)  # for browsers, which follow it
 async def begin_oidc(request: Request, board: Board) -> Response:
     """Go to the identity provider, to sign in there."""
     oidc, url = _find_oidc(board), find_public_url(board.settings)
@@ -49,13 +43,7 @@ async def link_oidc(board: Board, caller: Caller) -> Response:
     return response
 
 
-@router.get(
-    "/session/oidc/callback",
-    status_code=303,
-    response_model=None,
-    responses=refusals(400, 401, 503, open_to_all=True),
-    openapi_extra={"security": []},
-)
+@router.get("/session/oidc/callback", include_in_schema=False)
 async def finish_oidc(request: Request, board: Board) -> Response:
     """Come back from the identity provider, signed in."""
     oidc, url = _find_oidc(board), find_public_url(board.settings)
