@@ -7,6 +7,7 @@ from tests.docs.pages import DOCS
 from pegboard.access.policy import DEFAULT_EFFECTS
 from pegboard.core.tool import ToolSpec
 from pegboard.execution.order import ORDER
+from pegboard.features.identity.tickets import LIFETIME, MAX_TICKETS
 from pegboard.runtime import Pegboard
 from pegboard.servers.http import create_app
 from pegboard.servers.http.openapi import document
@@ -14,7 +15,6 @@ from pegboard.servers.http.uvicorn_server import PING
 from pegboard.servers.http.websocket.connection import SLOW_READER, ConnectionLimits
 from pegboard.servers.http.websocket.endpoint import MAX_CONNECTIONS
 from pegboard.servers.http.websocket.messages import READER, TYPES
-from pegboard.servers.http.websocket.tickets import LIFETIME, MAX_TICKETS
 
 _ROW = re.compile(r"^\| `(.+?)` \| (.+) \|$", re.MULTILINE)
 
@@ -68,7 +68,7 @@ def test_the_page_of_the_websocket_tells_its_bounds() -> None:
         "reading what was sent": f"{ConnectionLimits().send_timeout:g}",
         "a sign of life, which libraries give by themselves": f"{PING:g}",
         "connections": str(MAX_CONNECTIONS),
-        "tickets that nobody has used yet": str(MAX_TICKETS),
+        "unused tickets of a caller": str(MAX_TICKETS),
     }
     assert f"good for {LIFETIME:g} seconds" in _text(_SOCKET)
     assert f"ends with {SLOW_READER}" in _text(_SOCKET)

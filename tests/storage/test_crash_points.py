@@ -16,7 +16,7 @@ from tests.storage.test_audit import an_entry
 from tests.storage.test_catalogue import a_version
 from tests.storage.test_conversations import a_conversation, an_exchange
 from tests.storage.test_credentials import SEALED, a_credential
-from tests.storage.test_identity import a_founding, a_key, a_link, a_session
+from tests.storage.test_identity import A_CODE, a_founding, a_key, a_link, a_session
 from tests.storage.test_pins import a_held, a_pin
 from tests.storage.test_resources import SUBSCRIBED, a_resource
 from tests.storage.test_runs import WAITING
@@ -92,6 +92,9 @@ def operations(storage: Storage) -> list[Callable[[], Awaitable[Any]]]:
         lambda: storage.identity.add(a_founding(link="first")),
         lambda: storage.identity.update_user("local", {"disabled_at": NOON}),
         lambda: storage.identity.put_session(a_session()),
+        lambda: storage.identity.count_attempt({"ada": 3}, at=NOON, window=60),
+        lambda: storage.identity.put_record(A_CODE),
+        lambda: storage.identity.take_record("code", "a", at=NOON),
         lambda: storage.identity.end_sessions(user="local"),
         lambda: storage.identity.add_key(a_key()),
         lambda: storage.identity.update_key("k1", {"revoked_at": NOON}),

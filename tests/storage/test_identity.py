@@ -1,6 +1,7 @@
 """Accounts and organisations, in every storage."""
 
 import asyncio
+from itertools import pairwise
 from typing import Any
 
 import pytest
@@ -10,10 +11,12 @@ from tests.storage.made import NOON
 from pegboard.core.ports.identity_store import (
     FIRST_USER,
     ApiKey,
+    LinkedIdentity,
     Membership,
     NewIdentity,
     OneTimeLink,
     Organisation,
+    TemporaryRecord,
     User,
     UserSession,
 )
@@ -21,6 +24,7 @@ from pegboard.errors import AccountNotFound, InvalidRequest
 from pegboard.storage import Storage
 from pegboard.testing import FakeClock
 
+A_CODE = TemporaryRecord(kind="code", id="a", expires_at=NOON + 60, body={"user": "u1"})
 ACME = Organisation(handle="acme", title="Acme", created_at=NOON, created_by=FIRST_USER)
 
 
@@ -238,3 +242,121 @@ async def test_a_sweep_forgets_expired_sessions_and_links(
     assert await storage.identity.link("old") is None
     assert await storage.identity.session("new") is not None
     assert await storage.identity.link("new") is not None
+
+
+async def test_each_change_of_rights_raises_the_revision_and_a_use_of_a_key_does_not(
+    storage: Storage, other: Storage
+) -> None:
+    changes = (
+        lambda: storage.identity.add(a_founding()),
+        lambda: storage.identity.update_user(FIRST_USER, {"disabled_at": NOON}),
+        lambda: storage.identity.update_key("k1", {"revoked_at": NOON}),
+        lambda: storage.identity.update_session("s1", {"organisation": "acme"}),
+        lambda: storage.identity.end_sessions(user=FIRST_USER),
+        lambda: storage.identity.remove_membership("acme", FIRST_USER),
+    )
+    await storage.identity.add_key(a_key())
+    await storage.identity.put_session(a_session())
+    revisions = [await other.identity.revision()]
+    for change in changes:
+        await change()
+        revisions.append(await other.identity.revision())
+    await storage.identity.update_key("k1", {"used_at": NOON})
+    await storage.identity.end_sessions(digest="s1")
+
+    assert all(before < after for before, after in pairwise(revisions))
+    assert await other.identity.revision() == revisions[-1]
+
+
+async def test_a_replaced_cookie_is_valid_until_then_and_replaced_once(
+    storage: Storage, other: Storage
+) -> None:
+    await storage.identity.put_session(a_session("s1"))
+    new = a_session("s2", id="s1", created_at=NOON + 10)
+
+    assert await storage.identity.replace_session("s1", new, until=NOON + 20)
+    assert not await other.identity.replace_session("s1", new, until=NOON + 30)
+
+    old = a_session("s1", replaced=True, expires_at=NOON + 20)
+    assert await other.identity.sessions(FIRST_USER) == [old, new]
+    await other.identity.end_sessions(user=FIRST_USER, id="s1")
+    assert await storage.identity.sessions(FIRST_USER) == []
+
+
+async def test_ending_one_session_of_a_person_leaves_the_others(storage: Storage) -> None:
+    await storage.identity.put_session(a_session("s1"))
+    await storage.identity.put_session(a_session("s2"))
+
+    await storage.identity.end_sessions(user=FIRST_USER, id="s1")
+
+    assert await storage.identity.sessions(FIRST_USER) == [a_session("s2")]
+
+
+async def test_a_key_is_found_by_its_id(storage: Storage, other: Storage) -> None:
+    await storage.identity.add_key(a_key())
+
+    assert await other.identity.get_key("k1") == a_key()
+    assert await other.identity.get_key("k2") is None
+
+
+async def test_a_renewed_key_has_a_new_text_unless_it_was_revoked(
+    storage: Storage, other: Storage
+) -> None:
+    await storage.identity.add_key(a_key(expires_at=NOON + 1))
+
+    renewed = await other.identity.renew_key("k1", digest="new", expires_at=NOON + 60)
+
+    assert renewed == a_key(digest="new", expires_at=NOON + 60)
+    assert await storage.identity.key("digest of k1") is None
+    assert await storage.identity.key("new") == renewed
+    await storage.identity.update_key("k1", {"revoked_at": NOON})
+    assert await other.identity.renew_key("k1", digest="newer", expires_at=NOON + 90) is None
+    assert await other.identity.renew_key("k2", digest="newer", expires_at=NOON + 90) is None
+
+
+async def test_a_person_of_a_provider_has_one_account(storage: Storage, other: Storage) -> None:
+    linked = LinkedIdentity(
+        issuer="https://id.example", subject="7", user=FIRST_USER, created_at=NOON
+    )
+    await storage.identity.add(a_founding(linked=linked))
+    again = a_founding(user=a_user("u2", "bob"), organisation=None, linked=linked)
+
+    with pytest.raises(InvalidRequest):
+        await other.identity.add(again)
+
+    assert await other.identity.find_linked("https://id.example", "7") == linked
+    assert await other.identity.find_linked("https://id.example", "8") is None
+    assert await other.identity.user("u2") is None
+
+
+async def test_a_record_is_taken_once_and_not_after_its_time(
+    storage: Storage, other: Storage
+) -> None:
+    for item in (A_CODE, structs.replace(A_CODE, id="b"), structs.replace(A_CODE, kind="ticket")):
+        await storage.identity.put_record(item)
+
+    taken = [await server.identity.take_record("code", "a", at=NOON) for server in (other, storage)]
+
+    assert taken == [A_CODE, None]
+    assert await other.identity.record("ticket", "a", at=NOON) is not None
+    assert await other.identity.record("ticket", "a", at=NOON + 60) is None
+    assert await other.identity.take_record("code", "b", at=NOON + 60) is None
+
+
+async def test_attempts_are_counted_by_all_servers_until_the_window_ends(
+    storage: Storage, other: Storage
+) -> None:
+    limits = {"ada": 2, "ada from here": 3}
+
+    async def count(server: Storage, at: float) -> float:
+        return await server.identity.count_attempt(limits, at=at, window=60)
+
+    waits = [await count(server, NOON + n) for n, server in enumerate((storage, other, storage))]
+    assert waits == [0, 0, 58]
+    assert await count(other, NOON + 61) == 0
+
+    await other.identity.take_back_attempt("ada")
+    assert await count(storage, NOON + 61) == 0
+    await other.identity.forget_attempts("ada")
+    await other.identity.forget_attempts("ada from here")
+    assert [await count(storage, NOON + 62) for _ in range(2)] == [0, 0]

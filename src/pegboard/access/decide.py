@@ -3,6 +3,7 @@
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from pegboard.access.key_scopes import explain_missing_key_scope
 from pegboard.access.kill_switches import Switches
 from pegboard.access.policy import Policy
 from pegboard.access.roles import explain_missing_role
@@ -86,6 +87,7 @@ def refusals(
     yield "scopes", _by_scopes(principal, tool)
     if principal.user and (seen is None or seen.kind != "own"):  # one's own needs no role
         yield "roles", _by_roles(principal, tool)
+        yield "key", _by_key(principal, tool)
 
 
 def _by_status(tool: ToolSpec) -> Decision | None:
@@ -108,6 +110,11 @@ def _by_scopes(principal: Principal, tool: ToolSpec) -> Decision | None:
 def _by_roles(principal: Principal, tool: ToolSpec) -> Decision | None:
     reason = explain_missing_role(principal, tool)
     return _deny(reason, "roles") if reason else None
+
+
+def _by_key(principal: Principal, tool: ToolSpec) -> Decision | None:
+    reason = explain_missing_key_scope(principal, tool)
+    return _deny(reason, "key") if reason else None
 
 
 def _deny(reason: str, rule: str) -> Decision:

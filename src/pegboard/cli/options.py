@@ -192,6 +192,7 @@ def _use_own_board(
 ) -> T:
     import asyncio
 
+    from pegboard.cli.client.connect import name_caller
     from pegboard.cli.client.local import LocalBoard
 
     async def read_history() -> T:
@@ -204,13 +205,17 @@ def _use_own_board(
         from pegboard.runtime.wiring.offline import open_offline
 
         async with open_offline(with_data(chosen)) as stored:
-            return await use(LocalBoard(stored))
+            return await use(LocalBoard(stored, principal=await name_caller(stored, chosen)))
 
     if opens == "history":
         return asyncio.run(read_history())
     if opens == "stored":
         return asyncio.run(use_stored())
-    return with_board(chosen, lambda board: use(LocalBoard(board)), whole=opens == "all")
+
+    async def use_board(board: "Pegboard") -> T:
+        return await use(LocalBoard(board, principal=await name_caller(board, chosen)))
+
+    return with_board(chosen, use_board, whole=opens == "all")
 
 
 def with_data(chosen: "Settings") -> "Settings":

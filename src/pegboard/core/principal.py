@@ -18,6 +18,7 @@ class Principal(Struct, frozen=True, kw_only=True):
         user: The id of its account, unique on the server; empty for a caller without one. What an
             account owns stays its own, whichever organisation it acts for.
         organisations: The organisations of its account, by handle.
+        key: The id of the key that it has sent; empty for a session, and without an account.
     """
 
     id: str
@@ -27,6 +28,7 @@ class Principal(Struct, frozen=True, kw_only=True):
     roles: frozenset[str] = frozenset()
     user: str = ""
     organisations: frozenset[str] = frozenset()
+    key: str = ""
 
     def has_scope(self, scope: str) -> bool:
         """Whether the token carries this scope."""

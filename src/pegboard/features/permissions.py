@@ -76,7 +76,12 @@ def sees_whole_board(principal: Principal) -> bool:
 
 
 def may_decide_approval(principal: Principal, approval: Approval) -> bool:
-    """Whether this caller may decide an approval; without the scope not even its own call's."""
+    """Whether this caller may decide an approval; without the scope not even its own call's.
+
+    Agents and service accounts decide none, whoever they work for.
+    """
+    if principal.kind in {"agent", "service"}:
+        return False
     return principal.has_scope_in(approval.tenant, APPROVALS_SCOPE)
 
 

@@ -13,7 +13,7 @@ from pegboard.core.graph import Graph, NodeState, is_large
 from pegboard.core.ports.durability import CONTROL, Durability, RunStart, RunSteps, Signal
 from pegboard.core.principal import Principal
 from pegboard.core.run import PendingStep, RunResult
-from pegboard.errors import AlreadyAnswered, InvalidRequest, Unavailable
+from pegboard.errors import AccessDenied, AlreadyAnswered, InvalidRequest, Unavailable
 from pegboard.execution.wait_for_source import wait_for_graph_sources
 from pegboard.graphs.checks.check import refuse_faults
 from pegboard.graphs.checks.context import CheckContext, WasThere
@@ -21,7 +21,7 @@ from pegboard.graphs.documents.read import read_in_thread
 from pegboard.graphs.documents.write import write_graph
 from pegboard.graphs.engine.attempt import AttemptLimit, RunAttempt
 from pegboard.graphs.engine.graph_execution import validate_params
-from pegboard.graphs.engine.run_context import approval_topic
+from pegboard.graphs.engine.run_context import NameNow, approval_topic
 from pegboard.graphs.engine.steps import EphemeralSteps
 from pegboard.graphs.failover import SubstituteFinder, for_caller
 from pegboard.graphs.kinds import KINDS, NodeKind
@@ -114,9 +114,11 @@ class GraphRunner:
             (dependencies, listeners of progress) is added there.
         heal: Finds a substitute for unavailable tools; None for none.
         was_there: Whether a missing tool existed before, so that its name is no mistake.
+        name_now: Names the caller of a run with the rights of now, asked at each attempt and each
+            step; None keeps those of the start.
     """
 
-    def __init__(
+    def __init__(  # noqa: PLR0913 - all that runs are made of
         self,
         board: ToolHost,
         *,
@@ -127,7 +129,9 @@ class GraphRunner:
         context: ContextOf | None = None,
         heal: SubstituteFinder | None = None,
         was_there: WasThere | None = None,
+        name_now: NameNow | None = None,
     ) -> None:
+        self._name_now = name_now
         self.durability = durability
         self._board = board
         self._kinds = kinds
@@ -281,6 +285,14 @@ class GraphRunner:
 
     async def _execute(self, steps: RunSteps) -> RunResult:
         start = steps.start
+        if self._name_now is not None:
+            try:
+                principal = await self._name_now(start.principal)
+            except AccessDenied as error:
+                self._begun.pop(start.run_id, None)
+                last = await self.durability.get_result(start.run_id)
+                return self._limit.end(start, error, last=last, state=NodeState.CANCELLED)
+            start = structs.replace(start, principal=principal)
         graph, ctx = self._begun.get(start.run_id) or (await read_in_thread(start.graph), None)
         board = self._board if self._host is None else self._host(start)
         now = self._context(start)
@@ -292,7 +304,15 @@ class GraphRunner:
                 workspace=place.workspace,
                 workspace_yields=place.workspace_yields,
             )
-        attempt = RunAttempt(graph, start, board=board, kinds=self._kinds, ctx=now, heal=self._heal)
+        attempt = RunAttempt(
+            graph,
+            steps.start,
+            board=board,
+            kinds=self._kinds,
+            ctx=now,
+            heal=self._heal,
+            name_now=self._name_now,
+        )
         result = await attempt.execute(steps)
         if result.state.is_final:
             self._begun.pop(start.run_id, None)

@@ -168,6 +168,9 @@ async def open_board(
             storage,
             stack,
             folders=(folders := ConversationFolders(services.workspaces or Path())),
+            identity=(
+                identity := await open_identity(registry, storage, settings, stack, prove=prove)
+            ),
             parts=parts,
             env=current.env_of,
             prove=prove,
@@ -191,7 +194,7 @@ async def open_board(
             metrics=counters,
             registry=registry,
             switches=switches,
-            identity=await open_identity(registry, storage, settings, stack, prove=prove),
+            identity=identity,
             credentials=credentials.service,
             sandbox=sandbox,
             pins=pins,

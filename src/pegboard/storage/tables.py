@@ -405,6 +405,33 @@ CREDENTIALS = Table(
     UniqueConstraint("owner", "source", "name", name="credentials_by_name"),
 )
 Index("credentials_by_source", CREDENTIALS.c.source)
+IDENTITY_REVISION = Table(
+    "identity_revision",
+    METADATA,
+    Column("id", _Number, primary_key=True, autoincrement=False),
+    Column("revision", _Number, nullable=False),
+)
+"""One row, so that each server sees whether rights have changed."""
+
+LINKED_IDENTITIES = Table(
+    "linked_identities", METADATA, _key("issuer"), _key("subject"), _text("user_id"), _text("body")
+)
+
+TEMPORARY_RECORDS = Table(
+    "temporary_records",
+    METADATA,
+    _key("kind"),
+    _key("id"),
+    _seconds("expires_at"),
+    _text("body"),
+)
+Index("temporary_records_by_expiry", TEMPORARY_RECORDS.c.expires_at)
+
+SIGN_IN_ATTEMPTS = Table(
+    "sign_in_attempts", METADATA, _number("number"), _text("name"), _seconds("expires_at")
+)
+Index("sign_in_attempts_by_name", SIGN_IN_ATTEMPTS.c.name, SIGN_IN_ATTEMPTS.c.expires_at)
+Index("sign_in_attempts_by_expiry", SIGN_IN_ATTEMPTS.c.expires_at)
 
 AUDIT = Table(
     "audit",

@@ -6,6 +6,7 @@ import pytest
 from tests.features.identity.made import PASSWORD, Server, an_account
 from tests.features.trail import Trail
 
+from pegboard.core.ports.identity_store import PersonChange
 from pegboard.core.principal import LOCAL, Principal
 from pegboard.errors import (
     AccessDenied,
@@ -18,6 +19,8 @@ from pegboard.errors import (
 from pegboard.features.identity.accounts import LINK_LIFETIME, LinkRequest
 from pegboard.storage import MemoryStorage
 from pegboard.testing import FakeClock
+
+OUT, IN = PersonChange(disabled=True), PersonChange(disabled=False)
 
 
 async def test_the_first_link_makes_an_operator_who_founds_an_organisation(server: Server) -> None:
@@ -32,7 +35,7 @@ async def test_the_first_link_makes_an_operator_who_founds_an_organisation(serve
         id="local",
         kind="user",
         tenant="acme",
-        scopes=frozenset({"*", "acme/people:write"}),
+        scopes=frozenset({"*", "acme/people:write", "acme/tools:read", "acme/tools:write"}),
         roles=frozenset({"acme/administrator", "acme/editor"}),
         user="local",
         organisations=frozenset({"acme"}),
@@ -112,7 +115,7 @@ async def test_an_invited_person_has_the_roles_of_the_link(server: Server) -> No
     assert bob.id != "local"
     assert bob.tenant == "acme"
     assert bob.roles == {"acme/approver", "acme/editor"}
-    assert bob.scopes == {"acme/approvals:decide"}
+    assert bob.scopes == {"acme/approvals:decide", "acme/tools:read", "acme/tools:write"}
     assert not bob.is_operator
 
 
@@ -190,7 +193,7 @@ async def test_a_disabled_person_is_out_at_once_here_and_within_a_second_elsewhe
     assert (await other.caller_of(key=key)).principal.user == bob.user
     assert (await other.caller_of(cookie=session.cookie)).principal.user == bob.user
 
-    await server.identity.accounts.disable("bob", principal=await server.caller("ada"))
+    await server.identity.accounts.change("bob", OUT, principal=await server.caller("ada"))
 
     assert await server.identify(key=key) == "wrong_token"
     assert await server.identify(cookie=session.cookie) == "no_token"
@@ -209,8 +212,8 @@ async def test_a_person_who_is_enabled_again_has_keys_and_no_sessions(
     key = (await server.identity.keys.make("ci", principal=bob)).key
     session = await server.identity.sign_ins.sign_in("bob", PASSWORD, address="a")
     ada = await server.caller("ada")
-    await server.identity.accounts.disable("bob", principal=ada)
-    await server.identity.accounts.enable("bob", principal=ada)
+    await server.identity.accounts.change("bob", OUT, principal=ada)
+    await server.identity.accounts.change("bob", IN, principal=ada)
 
     assert (await server.caller_of(key=key)).principal.user == bob.user
     assert await server.identify(cookie=session.cookie) == "no_token"
@@ -221,11 +224,11 @@ async def test_only_operators_disable_and_never_the_last_one(server: Server) -> 
     bob = await server.invite("bob", roles=("administrator",))
 
     with pytest.raises(AccessDenied):
-        await server.identity.accounts.disable("ada", principal=bob)
+        await server.identity.accounts.change("ada", OUT, principal=bob)
     with pytest.raises(AccessDenied):
-        await server.identity.accounts.disable("ada", principal=LOCAL)
+        await server.identity.accounts.change("ada", OUT, principal=LOCAL)
     with pytest.raises(InvalidRequest):
-        await server.identity.accounts.disable("ada", principal=await server.caller("ada"))
+        await server.identity.accounts.change("ada", OUT, principal=await server.caller("ada"))
 
 
 async def test_a_person_sees_those_of_the_own_organisations(server: Server) -> None:
@@ -298,3 +301,33 @@ async def test_once_there_are_accounts_the_store_is_not_asked_again(
     await server.identity.accounts.load()
 
     assert server.identity.has_accounts
+
+
+async def test_an_operator_names_another_and_may_then_go(server: Server) -> None:
+    await server.found()
+    bob = await server.invite("bob")
+    named, dismissed = PersonChange(operator=True), PersonChange(operator=False)
+    accounts = server.identity.accounts
+
+    with pytest.raises(AccessDenied):
+        await accounts.change("bob", named, principal=bob)
+    with pytest.raises(InvalidRequest, match="last operator"):
+        await accounts.change("ada", dismissed, principal=await server.caller("ada"))
+    await accounts.change("bob", named, principal=await server.caller("ada"))
+    bob = await server.caller("bob")
+    await accounts.change("ada", dismissed, principal=bob)
+
+    assert bob.is_operator
+    assert not (await server.caller("ada")).is_operator
+    actions = [event.action for event in server.events]
+    assert actions[-4:] == ["named_operator", "signed_in", "dismissed_operator", "signed_in"]
+
+
+async def test_a_key_of_an_operator_names_no_operators(server: Server) -> None:
+    await server.found()
+    await server.invite("bob")
+    made = await server.identity.keys.make("ci", principal=await server.caller("ada"))
+    caller = (await server.caller_of(key=made.key)).principal
+
+    with pytest.raises(AccessDenied):
+        await server.identity.accounts.change("bob", PersonChange(operator=True), principal=caller)

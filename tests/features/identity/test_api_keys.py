@@ -20,7 +20,7 @@ async def test_a_key_acts_for_its_person_and_is_stored_as_a_digest(
     made = await server.identity.keys.make("nightly", principal=bob)
 
     caller = (await server.caller_of(key=made.key)).principal
-    assert (caller.user, caller.kind, caller.scopes) == (bob.user, "key", bob.scopes)
+    assert (caller.user, caller.kind, caller.scopes) == (bob.user, "agent", bob.scopes)
     assert made.key not in repr(await storage.identity.keys(bob.user))
     assert made.key.startswith(made.stored.hint)
 
@@ -30,7 +30,7 @@ async def test_a_key_acts_for_its_person_and_is_stored_as_a_digest(
     [
         pytest.param("ada", ("runs:all",), {"runs:all"}, id="of an operator"),
         pytest.param("amy", ("people:write",), {"acme/people:write"}, id="of an administrator"),
-        pytest.param("amy", ("runs:all", "*"), {"acme/people:write"}, id="all"),
+        pytest.param("amy", ("runs:all", "*"), {"acme/people:write", "acme/tools:read"}, id="all"),
         pytest.param("amy", ("runs:all", "operator"), set[str](), id="more than the person's"),
         pytest.param("amy", (), set[str](), id="none"),
     ],

@@ -3,8 +3,11 @@
 import pytest
 from tests.features.identity.made import HOME, PASSWORD, Server
 
-from pegboard.errors import RateLimited, SignInRefused
+from pegboard.core.ports.audit_store import skip_proof
+from pegboard.errors import AccountNotFound, RateLimited, SignInRefused
+from pegboard.execution.environment import CallEnvironment
 from pegboard.features.identity import sign_in
+from pegboard.features.identity.parts import IdentityParts
 from pegboard.features.identity.sign_in_limits import (
     MAX_OF_ACCOUNT,
     MAX_OF_ADDRESS,
@@ -12,7 +15,14 @@ from pegboard.features.identity.sign_in_limits import (
     WINDOW,
     SignInLimits,
 )
+from pegboard.storage import MemoryStorage
 from pegboard.testing import FakeClock
+
+
+@pytest.fixture
+def limits(storage: MemoryStorage, clock: FakeClock) -> SignInLimits:
+    environment = CallEnvironment(now=clock.time, monotonic=clock.monotonic)
+    return SignInLimits(IdentityParts(storage.identity, lambda: environment, prove=skip_proof))
 
 
 @pytest.mark.parametrize("login", ["ada", "ADA", "ada@acme.example", "Ada@Acme.Example"])
@@ -77,30 +87,95 @@ async def test_a_session_expires(server: Server, clock: FakeClock) -> None:
     assert await server.identify(cookie=session.cookie) == "no_token"
 
 
-def test_one_address_cannot_try_many_accounts(clock: FakeClock) -> None:
-    limits = SignInLimits(clock.monotonic)
+async def test_one_address_cannot_try_many_accounts(limits: SignInLimits) -> None:
     for number in range(MAX_OF_ADDRESS):
-        limits.begin(f"person{number}", HOME)
+        await limits.begin(f"person{number}", HOME)
 
     with pytest.raises(RateLimited):
-        limits.begin("ada", HOME)
-    limits.begin("ada", "192.0.2.2")
+        await limits.begin("ada", HOME)
+    await limits.begin("ada", "192.0.2.2")
 
 
-def test_many_addresses_cannot_try_one_account(clock: FakeClock) -> None:
-    limits = SignInLimits(clock.monotonic)
+async def test_many_addresses_cannot_try_one_account(limits: SignInLimits) -> None:
     for number in range(MAX_OF_ACCOUNT):
-        limits.begin("ada", f"192.0.2.{number}")
+        await limits.begin("ada", f"192.0.2.{number}")
 
     with pytest.raises(RateLimited):
-        limits.begin("Ada", "198.51.100.1")
-    limits.begin("bob", "198.51.100.1")
+        await limits.begin("Ada", "198.51.100.1")
+    await limits.begin("bob", "198.51.100.1")
 
 
-def test_attempts_that_succeed_do_not_count(clock: FakeClock) -> None:
-    limits = SignInLimits(clock.monotonic)
+async def test_attempts_that_succeed_do_not_count(limits: SignInLimits) -> None:
     for _ in range(MAX_OF_ACCOUNT + 1):
-        limits.begin("ada", HOME)
-        limits.succeed("ada", HOME)
+        await limits.begin("ada", HOME)
+        await limits.succeed("ada", HOME)
 
-    limits.begin("ada", HOME)
+    await limits.begin("ada", HOME)
+
+
+async def test_attempts_on_another_server_count(server: Server, other: Server) -> None:
+    await server.found()
+    for number in range(MAX_OF_BOTH):
+        with pytest.raises(SignInRefused):
+            await (server, other)[number % 2].caller("ada", "wrong password")
+
+    with pytest.raises(RateLimited):
+        await other.caller("ada")
+
+
+async def test_an_old_session_gets_a_new_cookie_and_keeps_its_end(
+    server: Server, other: Server, clock: FakeClock
+) -> None:
+    await server.found()
+    first = await server.identity.sign_ins.sign_in("ada", PASSWORD, address=HOME)
+    assert await server.identity.sign_ins.rotate(first) is None
+    clock.advance(sign_in.ROTATE_AFTER)
+
+    second = await server.identity.sign_ins.rotate(first)
+
+    assert second is not None
+    assert second.cookie != first.cookie
+    assert second.csrf != first.csrf
+    assert second.expires == first.expires
+    assert await other.identity.sign_ins.rotate(first) is None
+    credentials = [(await other.caller_of(cookie=it.cookie)).credential for it in (first, second)]
+    assert credentials[0] == credentials[1]
+    clock.advance(sign_in.OVERLAP)
+    assert await other.identify(cookie=first.cookie) == "no_token"
+    assert (await other.caller_of(cookie=second.cookie)).principal.user == "local"
+
+
+async def test_signing_out_ends_the_replaced_cookie_too(server: Server, clock: FakeClock) -> None:
+    await server.found()
+    first = await server.identity.sign_ins.sign_in("ada", PASSWORD, address=HOME)
+    clock.advance(sign_in.ROTATE_AFTER)
+    second = await server.identity.sign_ins.rotate(first)
+    assert second is not None
+
+    await server.identity.sign_ins.end(second)
+
+    for session in (first, second):
+        assert await server.identify(cookie=session.cookie) == "no_token"
+
+
+async def test_a_session_acts_for_one_of_the_callers_organisations_with_the_same_rights(
+    server: Server, clock: FakeClock
+) -> None:
+    await server.found()
+    ada = await server.caller("ada")
+    await server.identity.organisations.create("zoo", principal=ada)
+    session = await server.identity.sign_ins.sign_in("ada", PASSWORD, address=HOME)
+    before = (await server.caller_of(cookie=session.cookie)).principal
+
+    await server.identity.sign_ins.act_for(session, "zoo", principal=before)
+    with pytest.raises(AccountNotFound):
+        await server.identity.sign_ins.act_for(session, "nix", principal=before)
+
+    now = (await server.caller_of(cookie=session.cookie)).principal
+    assert (before.tenant, now.tenant) == ("acme", "zoo")
+    assert (now.scopes, now.roles) == (before.scopes, before.roles)
+    clock.advance(sign_in.ROTATE_AFTER)
+    rotated = await server.identity.sign_ins.rotate(session)
+    assert rotated is not None
+    assert (await server.caller_of(cookie=rotated.cookie)).principal.tenant == "zoo"
+    assert (await server.caller("ada")).tenant == "acme"

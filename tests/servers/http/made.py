@@ -159,6 +159,7 @@ def a_board(
     **settings: Any,
 ) -> Pegboard:
     """The board, not open yet."""
+    settings.setdefault("password_memory", 1)
     return Pegboard(
         board_file(folder, text),
         tools=tools,

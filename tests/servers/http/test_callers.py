@@ -68,7 +68,7 @@ async def test_a_key_names_its_person(board: Pegboard) -> None:
         me = (await keyed.get("/v1/session")).json()
         tools = await keyed.get("/tools")
 
-    assert (me["caller"], me["kind"], me["tenant"]) == ("local", "key", "acme")
+    assert (me["caller"], me["kind"], me["tenant"]) == ("local", "agent", "acme")
     assert tools.status_code == 200
 
 

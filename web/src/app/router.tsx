@@ -64,6 +64,12 @@ const join = createRoute({
   component: lazyRouteComponent(() => import("../pages/join/join_page"), "JoinPage"),
 });
 
+const consent = createRoute({
+  getParentRoute: () => root,
+  path: "/consent",
+  component: lazyRouteComponent(() => import("../pages/consent/consent_page"), "ConsentPage"),
+});
+
 const chat = createRoute({
   getParentRoute: () => root,
   path: "/chat",
@@ -126,6 +132,7 @@ const approval = createRoute({
 const routeTree = root.addChildren([
   home,
   join,
+  consent,
   chat,
   conversation,
   tools,

@@ -1,6 +1,7 @@
 import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
 import { useRouterState } from "@tanstack/react-router";
 import { useEffect, useState } from "react";
+import { API } from "../api/address";
 import { send } from "../api/client";
 import { sessionQuery } from "../api/queries";
 import { Dialog } from "../parts/dialog";
@@ -84,6 +85,11 @@ export function SignIn() {
           <button type="submit" className="btn primary" disabled={signIn.isPending || isEmpty}>
             {messages.signIn}
           </button>
+          {session?.identity_provider && (
+            <a className="btn" href={`${API}/session/oidc`}>
+              {messages.signInElsewhere}
+            </a>
+          )}
         </div>
       </form>
     </Dialog>

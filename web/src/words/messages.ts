@@ -60,6 +60,7 @@ export const messages = {
   skip: "Skip to content",
   switchTheme: "Switch between light and dark",
   signIn: "Sign in",
+  signInElsewhere: "Sign in with your organisation",
   personName: "Name or e-mail",
   password: "Password",
   token: "Token",

@@ -15,7 +15,9 @@ from pegboard.runtime.holder import Holder, check_same_board, explain_held, find
 
 if TYPE_CHECKING:
     from pegboard.cli.client.port import BoardClient
-    from pegboard.runtime import Settings
+    from pegboard.core.principal import Principal
+    from pegboard.runtime import Pegboard, Settings
+    from pegboard.runtime.wiring.offline import OfflineBoard
 
 T = TypeVar("T")
 Use = Callable[["BoardClient"], Awaitable[T]]
@@ -69,6 +71,19 @@ def open_or_join(chosen: "Settings", open_own: Callable[[], T], use: Use[T]) -> 
             if process == os.getpid() or time.monotonic() > end:
                 raise explain_held(chosen, error) from error
         time.sleep(_LOOK_AGAIN)
+
+
+async def name_caller(board: "Pegboard | OfflineBoard", chosen: "Settings") -> "Principal | None":
+    """The caller of a board that this process has opened.
+
+    `local`, and once there are accounts the person of the key in PEGBOARD_TOKEN; None without one.
+    """
+    from pegboard.errors import AccessDenied
+
+    try:
+        return await board.identity.callers.name_local(_key_of(chosen))
+    except AccessDenied:
+        return None
 
 
 def _token_of(chosen: "Settings") -> str:

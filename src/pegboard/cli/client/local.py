@@ -13,13 +13,16 @@ from pegboard.cli.client.people import LocalPeople
 from pegboard.cli.client.port import Answer, Drawing, FoundTools
 from pegboard.cli.client.resources import LocalResources
 from pegboard.core.principal import LOCAL
-from pegboard.errors import GraphInvalid, PegboardError, ToolNotFound
+from pegboard.errors import AccessDenied, GraphInvalid, PegboardError, ToolNotFound
+
+NEEDS_KEY = "it has accounts: set PEGBOARD_TOKEN to the key of one"
 
 if TYPE_CHECKING:
     from pegboard.core.context import Arguments, Progress
     from pegboard.core.ports.call_stores import History, HistoryQuery
     from pegboard.core.ports.kill_switch_store import SwitchKind
     from pegboard.core.ports.run_store import RunEvent
+    from pegboard.core.principal import Principal
     from pegboard.core.result import ToolResult
     from pegboard.core.tool import Tool
     from pegboard.features.approvals.grants import Scope
@@ -40,13 +43,26 @@ class LocalBoard:
         board: The open board, or its stored data for commands that need no tools; None for
             the history alone.
         history: The history; None for that of the board.
+        principal: The caller; None where the board has accounts and no valid key was given, with
+            which only links for people can be made.
     """
 
     def __init__(
-        self, board: "Pegboard | OfflineBoard | None", *, history: "History | None" = None
+        self,
+        board: "Pegboard | OfflineBoard | None",
+        *,
+        history: "History | None" = None,
+        principal: "Principal | None" = LOCAL,
     ) -> None:
         self._opened = board
         self._own_history = history
+        self._principal = principal
+
+    @property
+    def _caller(self) -> "Principal":
+        if self._principal is None:
+            raise AccessDenied("the board", NEEDS_KEY)
+        return self._principal
 
     @property
     def is_logged(self) -> bool:
@@ -68,7 +84,7 @@ class LocalBoard:
     @property
     def people(self) -> LocalPeople:
         """The accounts of the board."""
-        return LocalPeople(self._stored.identity)
+        return LocalPeople(self._stored.identity, self._principal or LOCAL)
 
     @property
     def conversations(self) -> LocalConversations:
@@ -106,7 +122,9 @@ class LocalBoard:
 
     async def explain_tool(self, name: str, arguments: "Arguments" = None) -> Answer:
         """Why a tool may or may not be called, with these arguments or in general."""
-        return self._board.explain((await self._find(name)).spec.name, arguments).to_dict()
+        return self._board.explain(
+            (await self._find(name)).spec.name, arguments, principal=self._caller
+        ).to_dict()
 
     async def call_tool(
         self,
@@ -121,6 +139,7 @@ class LocalBoard:
         from pegboard.core.context import ToolContext
 
         ctx: ToolContext[Any] = ToolContext(
+            principal=self._caller,
             idempotency_key=key,
             deadline=self._board.monotonic() + seconds if seconds else None,
             on_progress=on_progress,
@@ -157,14 +176,14 @@ class LocalBoard:
         from pegboard.features.plans.views import show_plan
         from pegboard.rendering.text import mermaid
 
-        return show_plan(await self._board.plans.make(request, principal=LOCAL), mermaid)
+        return show_plan(await self._board.plans.make(request, principal=self._caller), mermaid)
 
     async def check_plan(self, document: Mapping[str, Any]) -> Answer:
         """Check a plan or a graph."""
         from pegboard.features.plans.views import show_check
         from pegboard.rendering.text import mermaid
 
-        return show_check(self._board.plans.check(document, principal=LOCAL), mermaid)
+        return show_check(self._board.plans.check(document, principal=self._caller), mermaid)
 
     async def start_run(
         self, plan: "str | Mapping[str, Any]", params: Mapping[str, Any], *, key: str
@@ -184,20 +203,20 @@ class LocalBoard:
         from pegboard.core.ports.run_store import RunQuery
 
         page = await self._board.runs.list(
-            RunQuery(state=state, limit=limit, cursor=cursor), principal=LOCAL
+            RunQuery(state=state, limit=limit, cursor=cursor), principal=self._caller
         )
         runs = [view.to_dict() for view in page.runs]
         return {"runs": runs, "next_cursor": page.next_cursor or None}
 
     async def show_run(self, run_id: str) -> Answer:
         """The current state of a run."""
-        return (await self._board.runs.get(run_id, principal=LOCAL)).to_dict()
+        return (await self._board.runs.get(run_id, principal=self._caller)).to_dict()
 
     async def draw_run(self, run_id: str, drawing: Drawing) -> str:
         """A run as a picture or a flow chart."""
         from pegboard.rendering import svg, text
 
-        view = await self._board.runs.get(run_id, principal=LOCAL)
+        view = await self._board.runs.get(run_id, principal=self._caller)
         match drawing:
             case "svg":
                 return svg.chart(view.graph, view.result)
@@ -208,11 +227,11 @@ class LocalBoard:
 
     async def wait_for_run(self, run_id: str) -> Answer:
         """The state of a run once it has ended or is suspended."""
-        return (await self._board.runs.wait(run_id, principal=LOCAL)).to_dict()
+        return (await self._board.runs.wait(run_id, principal=self._caller)).to_dict()
 
     async def list_agents(self) -> Answer:
         """The agents that can be chosen."""
-        return {"agents": self._board.agents.list(principal=LOCAL)}
+        return {"agents": self._board.agents.list(principal=self._caller)}
 
     async def chat(
         self,
@@ -238,19 +257,21 @@ class LocalBoard:
                 engine=engine,
                 files=given,
             ),
-            principal=LOCAL,
+            principal=self._caller,
         )
-        async for event in conversations.follow(sent.conversation, until=sent.id, principal=LOCAL):
+        async for event in conversations.follow(
+            sent.conversation, until=sent.id, principal=self._caller
+        ):
             yield event
 
     async def follow_run(self, run_id: str, *, after: int) -> "AsyncGenerator[RunEvent]":
         """The events of a run after this one, until it has ended."""
-        async for event in self._board.runs.events(run_id, after=after, principal=LOCAL):
+        async for event in self._board.runs.events(run_id, after=after, principal=self._caller):
             yield event
 
     async def last_event(self, run_id: str) -> int:
         """The number of the last event of a run."""
-        return await self._board.runs.last_event(run_id, principal=LOCAL)
+        return await self._board.runs.last_event(run_id, principal=self._caller)
 
     async def control_run(
         self, run_id: str, action: Literal["pause", "resume", "cancel"]
@@ -258,17 +279,19 @@ class LocalBoard:
         """Pause, resume or cancel a run."""
         runs = self._board.runs
         act = {"pause": runs.pause, "resume": runs.resume, "cancel": runs.cancel}[action]
-        return (await act(run_id, principal=LOCAL)).to_dict()
+        return (await act(run_id, principal=self._caller)).to_dict()
 
     async def answer_run(self, run_id: str, pending_id: str, answer: Any) -> Answer:
         """Answer a question of a run."""
         return (
-            await self._board.runs.answer(run_id, pending_id, answer, principal=LOCAL)
+            await self._board.runs.answer(run_id, pending_id, answer, principal=self._caller)
         ).to_dict()
 
     async def send_to_run(self, run_id: str, event: str, message: Any) -> Answer:
         """Send a run a message."""
-        return (await self._board.runs.send(run_id, event, message, principal=LOCAL)).to_dict()
+        return (
+            await self._board.runs.send(run_id, event, message, principal=self._caller)
+        ).to_dict()
 
     async def show_graph(
         self,
@@ -291,7 +314,7 @@ class LocalBoard:
 
         board, service = self._board, self._board.dependencies
         certain = (
-            partial(board.tool_health.replacements.find_certain, principal=LOCAL)
+            partial(board.tool_health.replacements.find_certain, principal=self._caller)
             if alternatives
             else None
         )
@@ -300,12 +323,12 @@ class LocalBoard:
 
     async def show_replacements(self, tool: str) -> Answer:
         """Substitutes for a tool."""
-        return self._board.tool_health.replacements.find(tool, principal=LOCAL).to_dict()
+        return self._board.tool_health.replacements.find(tool, principal=self._caller).to_dict()
 
     async def update_graph(self, change: "GraphChange") -> Answer:
         """Change the dependency graph; returns the new one."""
         return self._graph_dict(
-            await self._board.dependencies.update(change, origin="cli", principal=LOCAL)
+            await self._board.dependencies.update(change, origin="cli", principal=self._caller)
         )
 
     async def list_approvals(self, *, state: str, tool: str, limit: int, cursor: str) -> Answer:
@@ -314,20 +337,22 @@ class LocalBoard:
         from pegboard.features.approvals.schemas import page_to_dict
 
         query = ApprovalQuery(state=state, tool=tool, limit=limit, cursor=cursor)
-        return page_to_dict(await self._stored.approvals.list(query, principal=LOCAL))
+        return page_to_dict(await self._stored.approvals.list(query, principal=self._caller))
 
     async def show_approval(self, approval: str) -> Answer:
         """An approval; with what it may be approved for where a board is open."""
         from pegboard.features.approvals.schemas import approval_to_dict
         from pegboard.runtime.wiring.offline import OfflineBoard
 
-        found = await self._stored.approvals.get(approval, principal=LOCAL)
+        found = await self._stored.approvals.get(approval, principal=self._caller)
         data = approval_to_dict(found)
         if not isinstance(self._opened, OfflineBoard):
             runs = [found.run_id] if found.run_id else []
-            known = await self._board.conversations.find_of_runs(runs, principal=LOCAL)
+            known = await self._board.conversations.find_of_runs(runs, principal=self._caller)
             grants = self._board.approvals.grants
-            data["scopes"] = grants.list_scopes(found, known.get(found.run_id), principal=LOCAL)
+            data["scopes"] = grants.list_scopes(
+                found, known.get(found.run_id), principal=self._caller
+            )
         return data
 
     async def decide_approval(
@@ -345,7 +370,12 @@ class LocalBoard:
         service = self._stored.approvals
         return approval_to_dict(
             await service.decide(
-                approval, decision, note=note, arguments=arguments, scope=scope, principal=LOCAL
+                approval,
+                decision,
+                note=note,
+                arguments=arguments,
+                scope=scope,
+                principal=self._caller,
             )
         )
 
@@ -355,7 +385,9 @@ class LocalBoard:
 
         service = self._stored.pins
         return pins_to_dict(
-            await service.list_pins(source=source, limit=limit, cursor=cursor, principal=LOCAL)
+            await service.list_pins(
+                source=source, limit=limit, cursor=cursor, principal=self._caller
+            )
         )
 
     async def list_held(self, *, source: str, state: str, limit: int, cursor: str) -> Answer:
@@ -363,7 +395,7 @@ class LocalBoard:
         from pegboard.features.pins.schemas import definitions_to_dict
 
         page = await self._stored.pins.list_held(
-            source=source, state=state, limit=limit, cursor=cursor, principal=LOCAL
+            source=source, state=state, limit=limit, cursor=cursor, principal=self._caller
         )
         return definitions_to_dict(page)
 
@@ -371,7 +403,7 @@ class LocalBoard:
         """The held definition of a tool."""
         from pegboard.features.pins.schemas import definition_to_dict
 
-        return definition_to_dict(await self._stored.pins.get(source, tool, principal=LOCAL))
+        return definition_to_dict(await self._stored.pins.get(source, tool, principal=self._caller))
 
     async def decide_held(
         self, source: str, tool: str, decision: Literal["approve", "reject"], *, digest: str
@@ -380,8 +412,8 @@ class LocalBoard:
         from pegboard.features.pins.schemas import definition_to_dict
 
         pins = self._stored.pins
-        wanted = digest or (await pins.get(source, tool, principal=LOCAL)).digest
-        held = await pins.decide(source, tool, decision, digest=wanted, principal=LOCAL)
+        wanted = digest or (await pins.get(source, tool, principal=self._caller)).digest
+        held = await pins.decide(source, tool, decision, digest=wanted, principal=self._caller)
         state = "approved" if decision == "approve" else "rejected"
         return definition_to_dict(held, state=state)
 
@@ -389,14 +421,14 @@ class LocalBoard:
         """Approve all definitions of a source that wait."""
         from pegboard.features.pins.schemas import definition_to_dict
 
-        done = await self._stored.pins.approve_all(source, principal=LOCAL)
+        done = await self._stored.pins.approve_all(source, principal=self._caller)
         return [definition_to_dict(item, state="approved") for item in done]
 
     async def list_switches(self) -> Answer:
         """Everything that is turned off."""
         from pegboard.features.kill_switches.schemas import switches_to_dict
 
-        return switches_to_dict(await self._stored.switches.list(principal=LOCAL))
+        return switches_to_dict(await self._stored.switches.list(principal=self._caller))
 
     async def turn_switch(
         self, turn: Literal["on", "off"], kind: "SwitchKind", name: str, *, reason: str
@@ -406,15 +438,15 @@ class LocalBoard:
 
         service = self._stored.switches
         if turn == "on":
-            return switch_to_dict(await service.on(kind, name, principal=LOCAL))
-        return switch_to_dict(await service.off(kind, name, reason=reason, principal=LOCAL))
+            return switch_to_dict(await service.on(kind, name, principal=self._caller))
+        return switch_to_dict(await service.off(kind, name, reason=reason, principal=self._caller))
 
     async def list_audit(self, *, after: int, kind: str, limit: int) -> list[Answer]:
         """Records of the audit trail."""
         from pegboard.features.audit.schemas import record_to_dict
 
         records = await self._stored.audit.records(
-            after=after, kind=kind, limit=limit, principal=LOCAL
+            after=after, kind=kind, limit=limit, principal=self._caller
         )
         return [record_to_dict(record) for record in records]
 
@@ -423,18 +455,20 @@ class LocalBoard:
         from pegboard.features.audit.schemas import anchor_of, report_to_dict
 
         return report_to_dict(
-            await self._stored.audit.verify(anchor=anchor_of(anchor), principal=LOCAL)
+            await self._stored.audit.verify(anchor=anchor_of(anchor), principal=self._caller)
         )
 
     async def list_entries(self, query: "EntryQuery") -> Answer:
         """The entries of the board's marketplaces."""
-        return await self._board.marketplace.browse(query, principal=LOCAL)
+        return await self._board.marketplace.browse(query, principal=self._caller)
 
     async def review_entry(self, marketplace: str, entry: str, choice: "EntrySelection") -> Answer:
         """Review an entry of a marketplace."""
         return dict(
             (
-                await self._board.marketplace.review(marketplace, entry, choice, principal=LOCAL)
+                await self._board.marketplace.review(
+                    marketplace, entry, choice, principal=self._caller
+                )
             ).shown
         )
 
@@ -450,11 +484,11 @@ class LocalBoard:
         self, plan: "str | Mapping[str, Any]", params: Mapping[str, Any], key: str
     ) -> "RunView":
         if isinstance(plan, str):
-            return await self._board.runs.start_plan(plan, params, key=key, principal=LOCAL)
+            return await self._board.runs.start_plan(plan, params, key=key, principal=self._caller)
         from pegboard.graphs.documents.read import is_plan, read_graph
 
         return await self._board.runs.start_graph(
-            read_graph(plan), params, key=key, as_plan=is_plan(plan), principal=LOCAL
+            read_graph(plan), params, key=key, as_plan=is_plan(plan), principal=self._caller
         )
 
     def _graph_dict(self, found: "DependencyGraph") -> Answer:

@@ -5,47 +5,47 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 
 from pegboard.cli.client.port import Answer
+from pegboard.core.ports.identity_store import PersonChange
+from pegboard.core.principal import LOCAL, Principal
 
 if TYPE_CHECKING:
     from pegboard.features.identity import Identity
 
 
 class LocalPeople:
-    """Implements `PeopleClient` on the stored data of this machine, as the principal `local`.
+    """Implements `PeopleClient` on the stored data of this machine.
 
     Args:
         identity: The accounts.
+        principal: The caller; `local` makes links, and changes nobody.
     """
 
-    def __init__(self, identity: "Identity") -> None:
+    def __init__(self, identity: "Identity", principal: Principal = LOCAL) -> None:
         self._identity = identity
+        self._principal = principal
 
     async def list(self) -> Answer:
-        """All people."""
-        from pegboard.core.principal import LOCAL
+        """The people that the caller may see."""
         from pegboard.features.identity.schemas import person_to_dict
 
-        people = await self._identity.accounts.list(principal=LOCAL)
+        people = await self._identity.accounts.list(principal=self._principal)
         return {"people": [person_to_dict(user) for user in people]}
 
     async def make_link(self, person: str, organisation: str, roles: Sequence[str]) -> Answer:
-        """Make a link for the first account, or for a person who is locked out."""
-        from pegboard.core.principal import LOCAL
+        """Make a one-time link."""
         from pegboard.features.identity.accounts import LinkRequest
         from pegboard.features.identity.schemas import link_to_dict
 
         wanted = LinkRequest(person=person, organisation=organisation, roles=roles)
-        new = await self._identity.accounts.make_link(wanted, principal=LOCAL)
+        new = await self._identity.accounts.make_link(wanted, principal=self._principal)
         return link_to_dict(new, public_url="")
 
-    async def change(self, person: str, *, disabled: bool) -> Answer:
-        """Refused: only an operator who has signed in keeps people out."""
-        from pegboard.core.principal import LOCAL
+    async def change(self, person: str, change: PersonChange) -> Answer:
+        """Disable a person, enable one again, or make one an operator or not."""
         from pegboard.features.identity.schemas import person_to_dict
 
-        accounts = self._identity.accounts
-        change = accounts.disable if disabled else accounts.enable
-        return person_to_dict(await change(person, principal=LOCAL))
+        changed = await self._identity.accounts.change(person, change, principal=self._principal)
+        return person_to_dict(changed)
 
 
 class RemotePeople:
@@ -73,7 +73,8 @@ class RemotePeople:
         body: dict[str, Any] = {"person": person, "organisation": organisation, "roles": [*roles]}
         return self._check(*await self._ask("POST", "/people/links", body=body))
 
-    async def change(self, person: str, *, disabled: bool) -> Answer:
-        """Disable a person, or enable one again."""
+    async def change(self, person: str, change: PersonChange) -> Answer:
+        """Disable a person, enable one again, or make one an operator or not."""
         path = f"/people/{quote(person, safe='')}"
-        return self._check(*await self._ask("PATCH", path, body={"disabled": disabled}))
+        body = {"disabled": change.disabled, "operator": change.operator}
+        return self._check(*await self._ask("PATCH", path, body=body))

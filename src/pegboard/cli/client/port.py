@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Literal, Protocol
 if TYPE_CHECKING:
     from pegboard.core.context import Arguments, Progress
     from pegboard.core.ports.call_stores import HistoryQuery
+    from pegboard.core.ports.identity_store import PersonChange
     from pegboard.core.ports.kill_switch_store import SwitchKind
     from pegboard.core.ports.run_store import RunEvent
     from pegboard.core.result import ToolResult
@@ -43,7 +44,7 @@ class PeopleClient(Protocol):
         """Make a one-time link."""
         ...
 
-    async def change(self, person: str, *, disabled: bool) -> Answer:
+    async def change(self, person: str, change: "PersonChange") -> Answer:
         """Disable a person, or enable one again."""
         ...
 

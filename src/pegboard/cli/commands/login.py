@@ -12,6 +12,9 @@ from pegboard.errors import InvalidRequest
 if TYPE_CHECKING:
     import httpx2
 
+_SCOPES = ["*", "approvals:decide"]
+"""All that the person may: without its name no key decides approvals."""
+
 
 def login(
     *,
@@ -57,7 +60,7 @@ async def _make_key(url: str, name: str, password: str, days: int) -> dict[str, 
         signed = await _post(client, "/session", {"name": name, "password": password})
         client.headers["X-Pegboard-CSRF"] = signed["csrf"]
         label = f"pegboard login on {platform.node()[:60] or 'this machine'}"
-        made = await _post(client, "/keys", {"name": label, "days": days})
+        made = await _post(client, "/keys", {"name": label, "days": days, "scopes": _SCOPES})
         await client.delete("/session")
     return {**made, "handle": signed["handle"]}
 

@@ -7,6 +7,7 @@ import typer
 from pegboard.cli.exit_codes import exit_on_error
 from pegboard.cli.options import DataOption, JsonOption, UrlOption, settings, with_client
 from pegboard.cli.output.tables import format_time, note, say, say_json, table
+from pegboard.core.ports.identity_store import PersonChange
 
 PersonArgument = Annotated[
     str, typer.Argument(metavar="PERSON", help="A handle, or an e-mail address.")
@@ -78,8 +79,8 @@ def disable(
     url: UrlOption = None,
     json: JsonOption = False,
 ) -> None:
-    """Keep a person out: sessions and keys end with the next request."""
-    _change(person, data, url, disabled=True, json=json)
+    """Keep a person out: sessions, keys and runs end at once."""
+    _change(person, data, url, PersonChange(disabled=True), said="disabled", json=json)
 
 
 @people.command()
@@ -91,23 +92,45 @@ def enable(
     json: JsonOption = False,
 ) -> None:
     """Let a person in again."""
-    _change(person, data, url, disabled=False, json=json)
+    _change(person, data, url, PersonChange(disabled=False), said="enabled", json=json)
 
 
-def _change(person: str, data: str | None, url: str | None, *, disabled: bool, json: bool) -> None:
+@people.command()
+def operator(
+    person: PersonArgument,
+    *,
+    remove: Annotated[
+        bool, typer.Option("--remove", help="Take it back; the last operator stays one.")
+    ] = False,
+    data: DataOption = None,
+    url: UrlOption = None,
+    json: JsonOption = False,
+) -> None:
+    """Make a person an operator of the server, or take that back."""
+    said = "no operator" if remove else "operator"
+    _change(person, data, url, PersonChange(operator=not remove), said=said, json=json)
+
+
+def _change(
+    person: str, data: str | None, url: str | None, change: PersonChange, *, said: str, json: bool
+) -> None:
     with exit_on_error():
         changed = with_client(
             settings(data=data, url=url, keep="write"),
-            lambda client: client.people.change(person, disabled=disabled),
+            lambda client: client.people.change(person, change),
             opens="stored",
         )
     if json:
         say_json(changed)
     else:
-        say(f"{'disabled' if disabled else 'enabled'}: {changed['handle']}")
+        say(f"{said}: {changed['handle']}")
+
+
+def _list_marks(person: dict[str, Any]) -> list[str]:
+    return [name for name in ("operator", "service", "disabled") if person[name]]
 
 
 def _row(person: dict[str, Any]) -> tuple[str, ...]:
-    marks = [name for name in ("operator", "disabled") if person[name]]
+    marks = _list_marks(person)
     since = format_time(person["created_at"])
     return person["handle"], person["name"], person["email"], ", ".join(marks), since

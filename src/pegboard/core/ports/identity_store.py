@@ -33,6 +33,8 @@ class User(Struct, frozen=True, kw_only=True):
         organisation: The organisation that the person acts for; empty for none.
         created_at: Unix seconds.
         disabled_at: Unix seconds; None while the person may sign in.
+        is_service: Whether it is a service account of its organisation: it has keys and no
+            password.
     """
 
     id: str
@@ -44,6 +46,19 @@ class User(Struct, frozen=True, kw_only=True):
     is_operator: bool = False
     organisation: str = ""
     disabled_at: float | None = None
+    is_service: bool = False
+
+
+class PersonChange(Struct, frozen=True, kw_only=True):
+    """What an operator changes of an account; None leaves it.
+
+    Attributes:
+        disabled: Whether the person is kept out.
+        operator: Whether the person operates this server.
+    """
+
+    disabled: bool | None = None
+    operator: bool | None = None
 
 
 class Organisation(Struct, frozen=True, kw_only=True):
@@ -93,6 +108,9 @@ class ApiKey(Struct, frozen=True, kw_only=True):
         expires_at: Unix seconds; None for never.
         used_at: Unix seconds of its last use, exact to a minute; None for never.
         revoked_at: Unix seconds; None while it is valid.
+        audience: The address of the MCP endpoint that alone accepts it; empty for a key that all
+            doors accept.
+        client: The client that a person has let in, for one that came by OAuth; else empty.
     """
 
     id: str
@@ -105,6 +123,8 @@ class ApiKey(Struct, frozen=True, kw_only=True):
     expires_at: float | None = None
     used_at: float | None = None
     revoked_at: float | None = None
+    audience: str = ""
+    client: str = ""
 
 
 class UserSession(Struct, frozen=True, kw_only=True):
@@ -112,14 +132,26 @@ class UserSession(Struct, frozen=True, kw_only=True):
 
     Attributes:
         digest: Of the cookie.
-        created_at: Unix seconds.
+        created_at: Unix seconds: when the cookie was made.
         expires_at: Unix seconds.
+        id: The same for all cookies of a session, which are replaced from time to time; empty for
+            the digest.
+        replaced: Whether there is a newer cookie; this one is valid for a moment more.
+        organisation: That the person acts for; empty for the person's own choice.
     """
 
     digest: str
     user: str
     created_at: float
     expires_at: float
+    id: str = ""
+    replaced: bool = False
+    organisation: str = ""
+
+    @property
+    def name(self) -> str:
+        """What all cookies of the session share."""
+        return self.id or self.digest
 
 
 class OneTimeLink(Struct, frozen=True, kw_only=True):
@@ -149,6 +181,36 @@ class OneTimeLink(Struct, frozen=True, kw_only=True):
     used_at: float | None = None
 
 
+class TemporaryRecord(Struct, frozen=True, kw_only=True):
+    """Something that is kept for a time: a ticket, a code, a client that has registered.
+
+    Attributes:
+        kind: What it is; ids of different kinds are independent.
+        id: Of a secret its digest.
+        expires_at: Unix seconds.
+        body: A JSON object.
+    """
+
+    kind: str
+    id: str
+    expires_at: float
+    body: Mapping[str, Any] = {}
+
+
+class LinkedIdentity(Struct, frozen=True, kw_only=True):
+    """A person at an identity provider, whose account is one of ours.
+
+    Attributes:
+        issuer: The provider.
+        subject: The person's id there; unique and never given again, unlike an e-mail address.
+    """
+
+    issuer: str
+    subject: str
+    user: str
+    created_at: float
+
+
 class NewIdentity(Struct, frozen=True, kw_only=True):
     """What is stored together, or not at all.
 
@@ -158,6 +220,7 @@ class NewIdentity(Struct, frozen=True, kw_only=True):
         user: A new account.
         organisation: A new organisation.
         memberships: Added, or put in place of those of the same person and organisation.
+        linked: The person at an identity provider.
     """
 
     at: float
@@ -165,6 +228,7 @@ class NewIdentity(Struct, frozen=True, kw_only=True):
     user: User | None = None
     organisation: Organisation | None = None
     memberships: tuple[Membership, ...] = ()
+    linked: LinkedIdentity | None = None
 
     @property
     def claims(self) -> tuple[str, ...]:
@@ -181,11 +245,16 @@ class IdentityStore(Protocol):
         """Whether there is an account."""
         ...
 
+    async def revision(self) -> int:
+        """A number that grows with each change of what callers may do."""
+        ...
+
     async def add(self, new: NewIdentity) -> None:
         """Store an account, an organisation and memberships in one transaction.
 
         Raises:
-            InvalidRequest: A handle, the e-mail address or the user's id is taken.
+            InvalidRequest: A handle, the e-mail address, the user's id or the person at the
+                identity provider is taken.
             AccountNotFound: The link was used before, has expired, or is none.
         """
         ...
@@ -230,8 +299,16 @@ class IdentityStore(Protocol):
         """Change fields of a key, but not its digest or user; None when there is none."""
         ...
 
+    async def renew_key(self, id: str, *, digest: str, expires_at: float) -> ApiKey | None:  # noqa: A002 - as above
+        """Give a key that is not revoked a new text; None when there is none."""
+        ...
+
     async def key(self, digest: str) -> ApiKey | None:
         """The key of a digest."""
+        ...
+
+    async def get_key(self, id: str) -> ApiKey | None:  # noqa: A002 - as above
+        """The key of an id."""
         ...
 
     async def keys(self, user: str) -> Sequence[ApiKey]:
@@ -246,8 +323,24 @@ class IdentityStore(Protocol):
         """The session of a digest."""
         ...
 
-    async def end_sessions(self, *, user: str = "", digest: str = "") -> None:
-        """Forget one session, or all of a person."""
+    async def sessions(self, user: str) -> Sequence[UserSession]:
+        """The sessions of a person, the oldest first."""
+        ...
+
+    async def replace_session(self, digest: str, new: UserSession, *, until: float) -> bool:
+        """Replace the cookie of a session; the old one is valid until then.
+
+        Returns:
+            Whether the session was there, and its cookie not replaced before.
+        """
+        ...
+
+    async def update_session(self, digest: str, changes: Mapping[str, Any]) -> UserSession | None:
+        """Change fields of a session, but not its digest, user or expiry; None without one."""
+        ...
+
+    async def end_sessions(self, *, user: str = "", digest: str = "", id: str = "") -> None:  # noqa: A002 - as above
+        """Forget one cookie, all sessions of a person, or one session of a person by its name."""
         ...
 
     async def put_link(self, link: OneTimeLink) -> None:
@@ -266,6 +359,43 @@ class IdentityStore(Protocol):
         """
         ...
 
+    async def find_linked(self, issuer: str, subject: str) -> LinkedIdentity | None:
+        """The account of a person at an identity provider."""
+        ...
+
+    async def put_record(self, record: TemporaryRecord) -> None:
+        """Store a record, or put it in place of the one with its kind and id."""
+        ...
+
+    async def record(self, kind: str, id: str, *, at: float) -> TemporaryRecord | None:  # noqa: A002 - as above
+        """A record that has not expired at this time."""
+        ...
+
+    async def take_record(self, kind: str, id: str, *, at: float) -> TemporaryRecord | None:  # noqa: A002 - as above
+        """The same, and delete it: of several that take it at once, one gets it."""
+        ...
+
+    async def count_attempt(self, limits: Mapping[str, int], *, at: float, window: float) -> float:
+        """Count an attempt under several names, unless one of them has reached its limit.
+
+        Args:
+            limits: How many attempts each name may have within the window.
+            at: Unix seconds.
+            window: Seconds in which attempts are counted.
+
+        Returns:
+            Seconds until the next attempt is possible; 0 if this one was counted.
+        """
+        ...
+
+    async def forget_attempts(self, name: str) -> None:
+        """Forget the attempts under a name."""
+        ...
+
+    async def take_back_attempt(self, name: str) -> None:
+        """Forget the last attempt under a name."""
+        ...
+
     async def forget(self, *, before: float) -> None:
-        """Forget sessions and links that have expired before a time."""
+        """Forget sessions, links, records and attempts that have expired before a time."""
         ...

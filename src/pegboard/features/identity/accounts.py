@@ -13,6 +13,7 @@ from pegboard.core.ports.identity_store import (
     NewIdentity,
     OneTimeLink,
     Organisation,
+    PersonChange,
     User,
 )
 from pegboard.core.principal import Principal
@@ -203,15 +204,54 @@ class Accounts:
             known |= {member.user for member in members if member.state == "approved"}
         return [user for user in users if user.id in known]
 
-    async def disable(self, person: str, *, principal: Principal) -> User:
-        """Keep a person out: sessions and keys end with the next request, on every server.
+    async def change(self, person: str, change: PersonChange, *, principal: Principal) -> User:
+        """Keep a person out or let one in, and name an operator or take that back.
+
+        Of a person who is kept out, sessions, keys, streams and runs end on every server within a
+        second.
 
         Raises:
             AccountNotFound: There is no such person for this caller.
-            AccessDenied: The caller is no operator.
-            InvalidRequest: It is the last operator.
+            AccessDenied: The caller is no operator who has signed in.
+            InvalidRequest: It is the last operator, or a service account.
         """
         user = await self._find_for_operator(person, principal)
+        if change.operator is not None and change.operator != user.is_operator:
+            user = await self._set_operator(user, principal, is_operator=change.operator)
+        if change.disabled is None:
+            return user
+        return await (self._disable if change.disabled else self._enable)(user, principal)
+
+    async def _set_operator(self, user: User, principal: Principal, *, is_operator: bool) -> User:
+        if user.is_service:
+            raise InvalidRequest(f"'{user.handle}' is a service account, and operates nothing.")
+        if principal.kind != "user":
+            raise AccessDenied("the accounts", "only an operator who has signed in names others")
+        if not is_operator:
+            await self._check_not_last(user)
+        action = "name_operator" if is_operator else "dismiss_operator"
+        async with self._parts.record(action, user.handle, principal):
+            changed = await self._parts.store.update_user(user.id, {"is_operator": is_operator})
+        self._callers.forget()
+        return changed or user
+
+    async def _disable(self, user: User, principal: Principal) -> User:
+        await self._check_not_last(user)
+        async with self._parts.record("disable", user.handle, principal):
+            disabled_at = user.disabled_at or self._parts.now()
+            changed = await self._parts.store.update_user(user.id, {"disabled_at": disabled_at})
+            await self._parts.store.end_sessions(user=user.id)
+        self._callers.forget()
+        await self._parts.report_end(user.id, by=principal)
+        return changed or user
+
+    async def _enable(self, user: User, principal: Principal) -> User:
+        async with self._parts.record("enable", user.handle, principal):
+            changed = await self._parts.store.update_user(user.id, {"disabled_at": None})
+        self._callers.forget()
+        return changed or user
+
+    async def _check_not_last(self, user: User) -> None:
         operators = [
             item.id
             for item in await self._parts.store.users()
@@ -219,20 +259,6 @@ class Accounts:
         ]
         if operators == [user.id]:
             raise InvalidRequest(f"'{user.handle}' is the last operator: name another one first.")
-        async with self._parts.record("disable", user.handle, principal):
-            disabled_at = user.disabled_at or self._parts.now()
-            changed = await self._parts.store.update_user(user.id, {"disabled_at": disabled_at})
-            await self._parts.store.end_sessions(user=user.id)
-        self._callers.forget()
-        return changed or user
-
-    async def enable(self, person: str, *, principal: Principal) -> User:
-        """Let a person sign in again; raises the same errors as `disable`."""
-        user = await self._find_for_operator(person, principal)
-        async with self._parts.record("enable", user.handle, principal):
-            changed = await self._parts.store.update_user(user.id, {"disabled_at": None})
-        self._callers.forget()
-        return changed or user
 
     def _purpose_of(self, wanted: LinkRequest) -> LinkPurpose:
         if wanted.person:

@@ -61,35 +61,85 @@ class ApiKeys:
         """
         if not principal.user or principal.kind != "user":
             raise AccessDenied("keys", "only a person who has signed in makes keys")
-        mine = await self._parts.store.keys(principal.user)
-        if sum(key.revoked_at is None for key in mine) >= MAX_KEYS:
+        return await self.make_for(
+            principal.user, name, scopes=scopes, lifetime=lifetime, principal=principal
+        )
+
+    async def make_for(
+        self,
+        user: str,
+        name: str,
+        *,
+        scopes: Sequence[str],
+        lifetime: float | None,
+        principal: Principal,
+        audience: str = "",
+        client: str = "",
+    ) -> NewKey:
+        """Make a key of an account, after the caller was checked; as `make`.
+
+        Args:
+            user: The id of the account.
+            name: For display.
+            scopes: What it may do, at most.
+            lifetime: Seconds until it expires; None for never.
+            principal: The caller, for the audit trail.
+            audience: The address of the MCP endpoint that alone accepts it; empty for all doors.
+            client: The client that its person has let in; empty for none.
+
+        Raises:
+            InvalidRequest: The account has too many keys.
+        """
+        now = self._parts.now()
+        mine = [
+            key
+            for key in await self._parts.store.keys(user)
+            if key.revoked_at is None and (key.expires_at is None or key.expires_at > now)
+        ]
+        if len(mine) >= MAX_KEYS:
             raise InvalidRequest(f"{MAX_KEYS} keys are the maximum: revoke one that is not used.")
-        key, now = create_key(), self._parts.now()
+        key = create_key()
         stored = ApiKey(
             id=f"key_{secrets.token_hex(6)}",
             digest=digest_of(key),
-            user=principal.user,
+            user=user,
             name=name,
             hint=key[: len(KEY_PREFIX) + 4],
             created_at=now,
             scopes=tuple(sorted(set(scopes))),
             expires_at=None if lifetime is None else now + lifetime,
+            audience=audience,
+            client=client,
         )
         async with self._parts.record("make_key", stored.id, principal, scopes=stored.scopes):
             await self._parts.store.add_key(stored)
         return NewKey(key=key, stored=stored)
 
+    async def renew(self, id: str, *, lifetime: float) -> str | None:  # noqa: A002 - it is known by its id
+        """Give a key another text, which is told once; None if it was revoked, or is none."""
+        key, expires_at = create_key(), self._parts.now() + lifetime
+        renewed = await self._parts.store.renew_key(
+            id, digest=digest_of(key), expires_at=expires_at
+        )
+        self._callers.forget()
+        return None if renewed is None else key
+
     async def revoke(self, id: str, *, principal: Principal) -> ApiKey:  # noqa: A002 - it is known by its id
-        """Revoke a key: it is refused with the next request, on every server within a second.
+        """Revoke a key: its requests, streams and runs end, on every server within a second.
 
         Raises:
             AccountNotFound: The caller has no such key.
         """
-        mine = {key.id: key for key in await self.list(principal=principal)}
-        if id not in mine:
+        return await self.revoke_of(principal.user, id, principal=principal)
+
+    async def revoke_of(self, user: str, id: str, *, principal: Principal) -> ApiKey:  # noqa: A002 - as above
+        """Revoke a key of an account, after the caller was checked; as `revoke`."""
+        keys = {key.id: key for key in await self._parts.store.keys(user)} if user else {}
+        if id not in keys:
             raise AccountNotFound(f"There is no key '{id[:40]}'.")
-        revoked_at = mine[id].revoked_at or self._parts.now()
+        revoked_at = keys[id].revoked_at or self._parts.now()
         async with self._parts.record("revoke_key", id, principal):
             revoked = await self._parts.store.update_key(id, {"revoked_at": revoked_at})
         self._callers.forget()
-        return revoked or mine[id]
+        await self._parts.report_end(user, key=id, by=principal)
+        return revoked or keys[id]

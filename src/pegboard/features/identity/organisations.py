@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 from msgspec import Struct, structs
 
-from pegboard.access.roles import ADMINISTRATOR, EDITOR
+from pegboard.access.roles import ADMINISTRATOR, APPROVER, EDITOR
 from pegboard.core.ports.identity_store import Membership, NewIdentity, Organisation, User
 from pegboard.core.principal import Principal
 from pegboard.errors import AccessDenied, AccountNotFound, InvalidRequest
@@ -119,6 +119,8 @@ class Organisations:
         """
         given = check_roles(roles)
         member = await self._find(organisation, person, principal)
+        if member.user.is_service and APPROVER in given:
+            raise InvalidRequest("A service account decides no approvals.")
         if ADMINISTRATOR not in given:
             await self._check_not_last(organisation, member)
         changed = structs.replace(

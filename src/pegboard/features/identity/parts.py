@@ -1,6 +1,6 @@
 """What the services of accounts share: the store, the clock, and the audit trail."""
 
-from collections.abc import AsyncGenerator, Callable
+from collections.abc import AsyncGenerator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from typing import Any
 
@@ -18,6 +18,12 @@ _DONE = {
     "sign_in": "signed_in",
     "disable": "disabled",
     "enable": "enabled",
+    "name_operator": "named_operator",
+    "dismiss_operator": "dismissed_operator",
+    "make_service": "made_service",
+    "act_for": "acts_for",
+    "link_identity": "linked_identity",
+    "let_in": "let_in",
     "make_key": "made_key",
     "revoke_key": "revoked_key",
     "found": "founded",
@@ -25,6 +31,10 @@ _DONE = {
     "approve": "approved",
     "remove": "removed",
 }
+
+
+OnEnd = Callable[[str, str, Principal], Awaitable[None]]
+"""Called with the ids of a user and of a key, and with the caller who has ended them."""
 
 
 class IdentityParts:
@@ -44,6 +54,7 @@ class IdentityParts:
         self._prove = prove
         self.has_begun = False
         """Whether there is an account: nobody is `local` at a door then."""
+        self.ended: list[OnEnd] = []
 
     def now(self) -> float:
         """Unix seconds."""
@@ -52,6 +63,11 @@ class IdentityParts:
     def monotonic(self) -> float:
         """Seconds that only grow."""
         return self._environment().monotonic()
+
+    async def report_end(self, user: str, *, key: str = "", by: Principal) -> None:
+        """Report that an account, or one of its keys, has ended."""
+        for listener in self.ended:
+            await listener(user, key, by)
 
     @asynccontextmanager
     async def record(

@@ -1,13 +1,14 @@
 """Passwords: argon2, in a thread, few at once."""
 
 import asyncio
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from argon2 import PasswordHasher
 
 _CONCURRENT = 2
-"""Hashes at once; each takes 64 MiB and a core for some 50 ms."""
+"""Hashes at once; each takes the memory of the setting, and a core for some 50 ms."""
 
 
 class Passwords:
@@ -15,10 +16,12 @@ class Passwords:
 
     Args:
         hasher: None uses the parameters of RFC 9106 for little memory.
+        memory: MiB that one hash takes, where no hasher is given.
     """
 
-    def __init__(self, hasher: "PasswordHasher | None" = None) -> None:
+    def __init__(self, hasher: "PasswordHasher | None" = None, *, memory: int = 64) -> None:
         self._given = hasher
+        self._memory = memory
         self._limit = asyncio.Semaphore(_CONCURRENT)
         self._nobody = ""
 
@@ -51,7 +54,8 @@ class Passwords:
             from argon2 import PasswordHasher
             from argon2.profiles import RFC_9106_LOW_MEMORY
 
-            self._given = PasswordHasher.from_parameters(RFC_9106_LOW_MEMORY)
+            parameters = replace(RFC_9106_LOW_MEMORY, memory_cost=self._memory * 1024)
+            self._given = PasswordHasher.from_parameters(parameters)
         return self._given
 
 

@@ -3,7 +3,8 @@
 import re
 from collections.abc import Iterable
 
-from pegboard.access.roles import ADMINISTRATOR, APPROVER, ROLES
+from pegboard.access.key_scopes import READ_SCOPE, WRITE_SCOPE
+from pegboard.access.roles import ADMINISTRATOR, APPROVER, EDITOR, MEMBER, ROLES
 from pegboard.core.ports.identity_store import ApiKey, Membership, User
 from pegboard.core.principal import Principal
 from pegboard.errors import InvalidRequest
@@ -13,7 +14,12 @@ HANDLE = re.compile(r"[a-z][a-z0-9]{1,11}")
 MIN_PASSWORD = 10
 MAX_PASSWORD = 200
 
-_ROLE_SCOPES = {ADMINISTRATOR: (PEOPLE_SCOPE,), APPROVER: (APPROVALS_SCOPE,)}
+_ROLE_SCOPES = {
+    ADMINISTRATOR: (PEOPLE_SCOPE, READ_SCOPE),
+    APPROVER: (APPROVALS_SCOPE,),
+    EDITOR: (READ_SCOPE, WRITE_SCOPE),
+    MEMBER: (READ_SCOPE,),
+}
 _RESERVED = frozenset(
     {"board", "global", "join", "link", "links", "local", "operator", "pegboard", "system", "token"}
 )
@@ -73,7 +79,11 @@ def check_roles(roles: Iterable[str]) -> tuple[str, ...]:
 
 
 def principal_of(
-    user: User, memberships: Iterable[Membership], *, key: ApiKey | None = None
+    user: User,
+    memberships: Iterable[Membership],
+    *,
+    key: ApiKey | None = None,
+    organisation: str = "",
 ) -> Principal:
     """The principal of an account, with the rights that its roles have now.
 
@@ -81,6 +91,8 @@ def principal_of(
         user: The account.
         memberships: Its memberships.
         key: The key that was sent, which narrows the scopes; None for a session.
+        organisation: That it acts for; empty, or one that it is no member of, for its own choice.
+            What is counted and shared follows it, and never what the account may do.
     """
     approved = [item for item in memberships if item.state == "approved"]
     scopes = {"*"} if user.is_operator else set[str]()
@@ -88,15 +100,25 @@ def principal_of(
         for role in item.roles:
             scopes |= {f"{item.organisation}/{scope}" for scope in _ROLE_SCOPES.get(role, ())}
     organisations = frozenset(item.organisation for item in approved)
+    choices = (name for name in (organisation, user.organisation) if name in organisations)
     return Principal(
         id=user.id,
-        kind="user" if key is None else "key",
-        tenant=user.organisation if user.organisation in organisations else "",
+        kind=_kind_of(user, key),
+        tenant=next(choices, ""),
         scopes=frozenset(scopes if key is None else _narrow(scopes, key.scopes)),
         roles=frozenset(f"{item.organisation}/{role}" for item in approved for role in item.roles),
         user=user.id,
         organisations=organisations,
+        key="" if key is None else key.id,
     )
+
+
+def _kind_of(user: User, key: ApiKey | None) -> str:
+    if user.is_service:
+        return "service"
+    if key is None:
+        return "user"
+    return "key" if APPROVALS_SCOPE in key.scopes and not key.client else "agent"
 
 
 def _narrow(scopes: set[str], allowed: tuple[str, ...]) -> set[str]:

@@ -80,11 +80,16 @@ class Join(BaseModel):
 
 
 class ChangePerson(BaseModel):
-    """Keep a person out, or let the person in again."""
+    """Keep a person out or let one in, and name an operator or take that back."""
 
     model_config = _CLOSED
 
-    disabled: Annotated[bool, Field(description="Whether the person is kept out.")]
+    disabled: Annotated[
+        bool | None, Field(description="Whether the person is kept out; null leaves it.")
+    ] = None
+    operator: Annotated[
+        bool | None, Field(description="Whether the person is an operator; null leaves it.")
+    ] = None
 
 
 class MakeKey(BaseModel):
@@ -111,6 +116,47 @@ class FoundOrganisation(BaseModel):
     title: Text = ""
 
 
+class MakeService(BaseModel):
+    """A service account of an organisation to make."""
+
+    model_config = _CLOSED
+
+    handle: Handle
+    name: Text = ""
+    roles: Annotated[
+        list[Literal["administrator", "editor", "member"]], Field(min_length=1, max_length=10)
+    ] = Field(default_factory=lambda: ["member"])
+
+
+class ActFor(BaseModel):
+    """The organisation that a session acts for."""
+
+    model_config = _CLOSED
+
+    organisation: Annotated[
+        str, Field(max_length=64, description="One of yours; empty for your own choice.")
+    ]
+
+
+RequestId = Annotated[
+    SecretStr, Field(max_length=100, description="The text after `#request=` of the address.")
+]
+
+
+class OpenRequest(BaseModel):
+    """A request of an OAuth client that a person has opened."""
+
+    model_config = _CLOSED
+
+    request: RequestId
+
+
+class DecideRequest(OpenRequest):
+    """A person's decision about the request of a client."""
+
+    allow: Annotated[bool, Field(description="Whether the client is let in.")]
+
+
 class ApproveMember(BaseModel):
     """The roles of a member; a person who waits is let in with them."""
 
@@ -128,6 +174,7 @@ class PersonAnswer(BaseModel):
     name: str
     email: str
     operator: bool
+    service: Annotated[bool, Field(description="Whether it is a service account.")]
     disabled: bool
     created_at: Annotated[float, Field(description="Unix seconds.")]
 
@@ -162,6 +209,25 @@ class OpenedLink(BaseModel):
     expires_at: Annotated[float, Field(description="Unix seconds.")]
 
 
+class RequestAnswer(BaseModel):
+    """What an OAuth client asks a person for."""
+
+    model_config = _ANSWER
+
+    client: Annotated[str, Field(description="Its id, or the address that describes it.")]
+    name: Annotated[str, Field(description="As it calls itself; not verified.")]
+    redirect: Annotated[str, Field(description="The host that the person is sent back to.")]
+    scopes: list[str]
+
+
+class DecidedRequest(BaseModel):
+    """Where the person goes after the decision."""
+
+    model_config = _ANSWER
+
+    url: str
+
+
 class KeyAnswer(BaseModel):
     """A key of the caller."""
 
@@ -171,6 +237,7 @@ class KeyAnswer(BaseModel):
     name: str
     hint: Annotated[str, Field(description="Its first characters.")]
     scopes: list[str]
+    client: Annotated[str, Field(description="The MCP client that has it; empty for none.")]
     created_at: Annotated[float, Field(description="Unix seconds.")]
     expires_at: Annotated[float | None, Field(description="Unix seconds; null for never.")]
     used_at: Annotated[float | None, Field(description="Unix seconds; null if it was not used.")]
@@ -239,6 +306,7 @@ def person_to_dict(user: User) -> dict[str, Any]:
         "name": user.name,
         "email": user.email,
         "operator": user.is_operator,
+        "service": user.is_service,
         "disabled": user.disabled_at is not None,
         "created_at": user.created_at,
     }
@@ -272,6 +340,7 @@ def key_to_dict(key: ApiKey) -> dict[str, Any]:
         "name": key.name,
         "hint": key.hint,
         "scopes": list(key.scopes),
+        "client": key.client,
         "created_at": key.created_at,
         "expires_at": key.expires_at,
         "used_at": key.used_at,

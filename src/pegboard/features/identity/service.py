@@ -3,15 +3,22 @@
 from collections.abc import Callable
 
 from pegboard.core.ports.audit_store import Prove
+from pegboard.core.ports.http import HttpClient
 from pegboard.core.ports.identity_store import IdentityStore
 from pegboard.execution.environment import CallEnvironment
 from pegboard.features.identity.accounts import Accounts
 from pegboard.features.identity.api_keys import ApiKeys
 from pegboard.features.identity.callers import AccountCallers
+from pegboard.features.identity.oauth_clients import OAuthClients
+from pegboard.features.identity.oauth_grants import OAuthGrants
+from pegboard.features.identity.oidc_provider import OidcProvider
+from pegboard.features.identity.oidc_sign_in import OidcSignIns
 from pegboard.features.identity.organisations import Organisations
 from pegboard.features.identity.parts import IdentityParts
 from pegboard.features.identity.passwords import Passwords
+from pegboard.features.identity.services import ServiceAccounts
 from pegboard.features.identity.sign_in import SignIns
+from pegboard.features.identity.tickets import SocketTickets
 
 
 class Identity:
@@ -25,14 +32,24 @@ class Identity:
         accounts: Makes accounts by links, and disables them.
         callers: Names the caller of a key or a session.
         keys: The keys of a person's programs.
+        oauth: What people let OAuth clients do.
+        oidc: Signs people in who an identity provider knows; None without one.
         organisations: Organisations and their members.
+        parts: What these services share.
+        services: The service accounts of organisations, and their keys.
         sign_ins: Signs people in and out.
+        tickets: One-time credentials of WebSockets.
+        ended: Called with the id of a user, the id of a key (empty for all of the account) and the
+            caller when an account or key has ended.
 
     Args:
         store: Stores accounts.
         environment: The clock and the listeners of the board.
         prove: Writes each change to the audit trail before it takes effect, where required.
         passwords: Hashes passwords.
+        oidc: Where people sign in who have no password here; None for nowhere.
+        http: Fetches the descriptions of OAuth clients; None for none.
+        oauth_registration: Whether OAuth clients may register.
     """
 
     def __init__(
@@ -42,16 +59,25 @@ class Identity:
         *,
         prove: Prove,
         passwords: Passwords | None = None,
+        oidc: OidcProvider | None = None,
+        http: HttpClient | None = None,
+        oauth_registration: bool = False,
     ) -> None:
-        self._parts = parts = IdentityParts(store, environment, prove=prove)
+        self.parts = parts = IdentityParts(store, environment, prove=prove)
         hashing = passwords or Passwords()
         self.callers = AccountCallers(parts)
         self.accounts = Accounts(parts, self.callers, hashing)
         self.sign_ins = SignIns(parts, self.callers, hashing)
         self.keys = ApiKeys(parts, self.callers)
         self.organisations = Organisations(parts, self.callers)
+        self.oidc = OidcSignIns(parts, self.sign_ins, oidc) if oidc is not None else None
+        clients = OAuthClients(parts, http, registration=oauth_registration)
+        self.oauth = OAuthGrants(parts, self.keys, clients)
+        self.services = ServiceAccounts(parts, self.keys)
+        self.tickets = SocketTickets(parts)
+        self.ended = parts.ended
 
     @property
     def has_accounts(self) -> bool:
         """Whether there is an account: the principal `local` is nobody at a door then."""
-        return self._parts.has_begun
+        return self.parts.has_begun

@@ -1,9 +1,10 @@
 """Limits of failed sign-ins: for each account, each address, and both together."""
 
-from collections import deque
-from collections.abc import Callable
+from collections.abc import Mapping
+from hashlib import sha256
 
 from pegboard.errors import RateLimited
+from pegboard.features.identity.parts import IdentityParts
 
 WINDOW = 300.0
 """Seconds in which failures are counted."""
@@ -11,60 +12,56 @@ WINDOW = 300.0
 MAX_OF_BOTH = 10
 MAX_OF_ADDRESS = 50
 MAX_OF_ACCOUNT = 100
-_MAX_COUNTED = 20_000
 
 
 class SignInLimits:
-    """Counts attempts; one that succeeds is taken back.
+    """Counts attempts on all servers together; one that succeeds is taken back.
 
     An attempt counts before its password is verified, so that many at once are not many more.
 
     Args:
-        now: A monotonic clock.
+        parts: The store and the clock.
     """
 
-    def __init__(self, now: Callable[[], float]) -> None:
-        self._now = now
-        self._attempts: dict[tuple[str, str], deque[float]] = {}
+    def __init__(self, parts: IdentityParts) -> None:
+        self._parts = parts
 
-    def begin(self, login: str, address: str) -> None:
+    async def begin(self, login: str, address: str) -> None:
         """Count an attempt.
 
         Raises:
             RateLimited: There were too many; says when the next one is possible.
         """
-        now = self._now()
-        waits = [self._wait(place, most, now) for place, most in _places(login, address)]
-        if any(waits):
+        await self._count(dict(_limits(login, address)))
+
+    async def begin_elsewhere(self, address: str) -> None:
+        """Count an attempt of an address at an identity provider; raises as `begin`."""
+        await self._count({_name("elsewhere", address): MAX_OF_ADDRESS})
+
+    async def _count(self, limits: Mapping[str, int]) -> None:
+        wait = await self._parts.store.count_attempt(limits, at=self._parts.now(), window=WINDOW)
+        if wait:
             raise RateLimited(
-                "Too many attempts to sign in: wait, then try again.", retry_after=max(waits)
+                "Too many attempts to sign in: wait, then try again.", retry_after=wait
             )
-        for place, _ in _places(login, address):
-            self._attempts.setdefault(place, deque()).append(now)
-        while len(self._attempts) > _MAX_COUNTED:
-            self._attempts.pop(next(iter(self._attempts)))
 
-    def succeed(self, login: str, address: str) -> None:
+    async def succeed(self, login: str, address: str) -> None:
         """Take back the attempts of this account and this address."""
-        for place, _ in _places(login, address)[1:]:
-            attempts = self._attempts.get(place)
-            if attempts:
-                attempts.pop()
-        self._attempts.pop(_places(login, address)[0][0], None)
-
-    def _wait(self, place: tuple[str, str], most: int, now: float) -> float:
-        attempts = self._attempts.get(place)
-        while attempts and attempts[0] <= now - WINDOW:
-            attempts.popleft()
-        if attempts is not None and not attempts:
-            del self._attempts[place]
-        return attempts[0] + WINDOW - now if attempts and len(attempts) >= most else 0.0
+        both, *others = (name for name, _ in _limits(login, address))
+        await self._parts.store.forget_attempts(both)
+        for name in others:
+            await self._parts.store.take_back_attempt(name)
 
 
-def _places(login: str, address: str) -> tuple[tuple[tuple[str, str], int], ...]:
+def _limits(login: str, address: str) -> tuple[tuple[str, int], ...]:
     login = login.lower()
     return (
-        ((login, address), MAX_OF_BOTH),
-        (("", address), MAX_OF_ADDRESS),
-        ((login, ""), MAX_OF_ACCOUNT),
+        (_name("both", login, address), MAX_OF_BOTH),
+        (_name("address", address), MAX_OF_ADDRESS),
+        (_name("account", login), MAX_OF_ACCOUNT),
     )
+
+
+def _name(*parts: str) -> str:
+    """What is stored of them: no name that a person has mistyped."""
+    return sha256("\n".join(parts).encode("utf-8", "surrogatepass")).hexdigest()

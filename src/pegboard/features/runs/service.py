@@ -203,11 +203,20 @@ class Runs:
 
     async def cancel(self, run_id: str, *, principal: Principal) -> RunView:
         """Cancel a run, its running steps and its pending approvals."""
-        await self._control.cancel(await self._visible(run_id, principal), principal=principal)
-        if self._approvals is not None:
-            await self._approvals.withdraw(run_id, by=principal.id, note=CANCELLED)
+        await self.end(await self._visible(run_id, principal), by=principal)
         await self._control.wait_until_ended(run_id)
         return await self.get(run_id, principal=principal)
+
+    async def end(self, run: StoredRun, *, by: Principal) -> None:
+        """Cancel a run whose caller may not go on, without waiting for its end.
+
+        Args:
+            run: The run.
+            by: Who has ended the account, or the caller.
+        """
+        await self._control.cancel(run, principal=by)
+        if self._approvals is not None:
+            await self._approvals.withdraw(run.start.run_id, by=by.id, note=CANCELLED)
 
     async def answer(
         self, run_id: str, pending_id: str, answer: Any, *, principal: Principal

@@ -20,7 +20,7 @@ from pegboard.core.result import error_to_dict
 from pegboard.core.run import NodeRun, PendingStep, RunResult
 from pegboard.errors import PegboardError, ToolFailed, ToolTimeout
 from pegboard.graphs.engine.graph_execution import GraphExecution
-from pegboard.graphs.engine.run_context import RunContext
+from pegboard.graphs.engine.run_context import NameNow, RunContext
 from pegboard.graphs.engine.steps import StoreErrorSteps
 from pegboard.graphs.engine.stop_signal import StoreFailed, Suspended
 from pegboard.graphs.failover import SubstituteFinder
@@ -43,6 +43,7 @@ class RunAttempt:
         kinds: Node kinds by name.
         ctx: For whom calls are made.
         heal: Finds a substitute for unavailable tools; None for none.
+        name_now: Names the caller with the rights of now; None keeps those of `ctx`.
     """
 
     def __init__(
@@ -54,6 +55,7 @@ class RunAttempt:
         kinds: Mapping[str, NodeKind],
         ctx: ToolContext[Any],
         heal: SubstituteFinder | None = None,
+        name_now: NameNow | None = None,
     ) -> None:
         self._graph = graph
         self._start = start
@@ -65,6 +67,7 @@ class RunAttempt:
             ctx=structs.replace(ctx, run_id=start.run_id, parent_id=start.parent_id, call_id=""),
             env=start.env,
             heal=heal,
+            name_now=name_now,
         )
         if graph.timeout is not None:
             run.expires_at = start.created_at + graph.timeout
@@ -230,15 +233,23 @@ class AttemptLimit:
             if len(self._failed) > _MAX_KNOWN:
                 del self._failed[next(iter(self._failed))]
             raise error
-        return self._end(start, _public_error(start.run_id, error), last)
+        return self.end(start, _public_error(start.run_id, error), last=last)
 
-    def _end(self, start: RunStart, error: PegboardError, last: RunResult | None) -> RunResult:
+    def end(
+        self,
+        start: RunStart,
+        error: PegboardError,
+        *,
+        last: RunResult | None,
+        state: NodeState = NodeState.FAILED,
+    ) -> RunResult:
+        """The result of a run that ends with an error; `last` as above."""
         name = str(start.graph.get("id") or start.graph.get("name") or "")
         last = last or RunResult(run_id=start.run_id, state=NodeState.IN_PROGRESS, graph=name)
         took = round((self._board.environment.now() - start.created_at) * 1000, 3)
         result = structs.replace(
             last,
-            state=NodeState.FAILED,
+            state=state,
             error=error_to_dict(error),
             output=None,
             pending=(),

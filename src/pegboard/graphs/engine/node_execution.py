@@ -393,6 +393,7 @@ class _DurableStep:
     async def _run_to_record(self, key: str) -> Any:
         """What is recorded of the work: a failure is an outcome like any other."""
         try:
+            await self._node.run.refresh_rights()
             return to_record(await self._work(key))
         except PegboardError as error:
             return to_record(as_failed(self._step, error))

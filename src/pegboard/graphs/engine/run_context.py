@@ -16,11 +16,16 @@ from pegboard.core.context import ToolContext
 from pegboard.core.event import NodeChanged, NodeReported
 from pegboard.core.graph import NodeState
 from pegboard.core.ports.durability import CONTROL, RunSteps, Signal
+from pegboard.core.principal import Principal
 from pegboard.core.run import NodeRun, PendingStep
-from pegboard.graphs.engine.stop_signal import Stopped, StopSignal, Suspended
+from pegboard.errors import Unavailable
+from pegboard.graphs.engine.stop_signal import Stopped, StopSignal, StoreFailed, Suspended
 from pegboard.graphs.failover import SubstituteFinder
 from pegboard.graphs.node_kind import NodeKind
 from pegboard.graphs.tool_host import ToolHost
+
+NameNow = Callable[[Principal], Awaitable[Principal]]
+"""Names a caller with the rights of now; raises `AccessDenied` for one who may not go on."""
 
 T = TypeVar("T")
 _IDLE = "~idle"  # no key of a task begins so
@@ -79,7 +84,9 @@ class RunContext:
         ctx: ToolContext[Any],
         env: Mapping[str, Any],
         heal: SubstituteFinder | None = None,
+        name_now: NameNow | None = None,
     ) -> None:
+        self._name_now = name_now
         self.run_id = run_id
         self.board = board
         self.kinds = kinds
@@ -125,6 +132,22 @@ class RunContext:
         if self.is_idle and not is_reported:
             self._idle.set_result(None)
         return self._idle
+
+    async def refresh_rights(self) -> None:
+        """Give further calls the rights that the caller has now.
+
+        Raises:
+            AccessDenied: The caller may not go on.
+            StoreFailed: Nobody can say so now.
+        """
+        if self._name_now is None:
+            return
+        try:
+            principal = await self._name_now(self.ctx.principal)
+        except Unavailable as error:
+            raise StoreFailed(str(error)) from error
+        if principal is not self.ctx.principal:
+            self.ctx = structs.replace(self.ctx, principal=principal)
 
     # waiting
 

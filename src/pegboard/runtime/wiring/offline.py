@@ -45,6 +45,7 @@ async def open_offline(settings: Settings) -> AsyncGenerator[OfflineBoard]:
     from pegboard.features.approvals import Approvals
     from pegboard.features.audit import Audit
     from pegboard.features.identity import Identity
+    from pegboard.features.identity.passwords import Passwords
     from pegboard.features.kill_switches import KillSwitches
     from pegboard.features.pins import Pins
     from pegboard.registry import ToolRegistry
@@ -55,7 +56,12 @@ async def open_offline(settings: Settings) -> AsyncGenerator[OfflineBoard]:
             environment=CallEnvironment(approvals=opened.approvals, emitter=emitter)
         )
         prove = require_audit(settings, opened)
-        identity = Identity(opened.identity, lambda: registry.environment, prove=prove)
+        identity = Identity(
+            opened.identity,
+            lambda: registry.environment,
+            prove=prove,
+            passwords=Passwords(memory=settings.password_memory),
+        )
         await identity.accounts.load()
         yield OfflineBoard(
             approvals=Approvals(registry, prove=prove),

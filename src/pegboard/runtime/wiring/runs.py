@@ -17,6 +17,7 @@ from pegboard.runtime.wiring.workspaces import ConversationFolders
 if TYPE_CHECKING:
     from pegboard.durability import StoredDurability
     from pegboard.features.approvals import Approvals
+    from pegboard.features.identity import Identity
     from pegboard.features.plans import Plans
     from pegboard.features.runs import Runs
     from pegboard.graphs import NodeKind
@@ -40,6 +41,7 @@ def open_runs(  # noqa: PLR0913 - all that runs are made of
     kinds: "Mapping[str, NodeKind]",
     folders: ConversationFolders,
     subagents: BoardSubagents,
+    identity: "Identity",
 ) -> "tuple[Plans, Runs, Approvals]":
     """The services of plans, runs and approvals; the stack stops the runs before closing anything.
 
@@ -54,12 +56,14 @@ def open_runs(  # noqa: PLR0913 - all that runs are made of
         kinds: Node kinds by name.
         folders: The workspaces of conversations.
         subagents: Runs agents that are tools.
+        identity: Says what the callers of runs may do now.
     """
     from pegboard.features.approvals import Approvals
     from pegboard.features.health.failover import FailoverSelector
     from pegboard.features.plans import Plans
     from pegboard.features.runs import RunFeed, Runs
     from pegboard.features.runs.answers import RunAnswers, find_awaited_approvals, find_end_reason
+    from pegboard.features.runs.of_accounts import RunsOfAccounts
     from pegboard.graphs import GraphRunner
     from pegboard.planning import Planner
 
@@ -80,6 +84,7 @@ def open_runs(  # noqa: PLR0913 - all that runs are made of
         heal=heal,
         was_there=known,
         context=folders.make_context,
+        name_now=identity.callers.name_now,
     )
     planner = Planner(
         registry, knowledge=parts.health, prerequisites=parts.dependencies.prerequisites
@@ -114,6 +119,7 @@ def open_runs(  # noqa: PLR0913 - all that runs are made of
         approvals=approvals,
     )
     watch_approvals(registry, approvals, stack)
+    identity.ended.append(RunsOfAccounts(store, runs).cancel)
     return plans, runs, approvals
 
 

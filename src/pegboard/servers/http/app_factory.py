@@ -28,6 +28,12 @@ from pegboard.servers.http.middleware.authentication import (
 from pegboard.servers.http.middleware.body_limit import BodyLimit
 from pegboard.servers.http.middleware.request_limit import RequestLimit
 from pegboard.servers.http.middleware.security_headers import SecurityHeaders
+from pegboard.servers.http.oauth_endpoint import (
+    OAUTH,
+    RESOURCE_METADATA,
+    SERVER_METADATA,
+    OAuthEndpoint,
+)
 from pegboard.servers.http.openapi import document
 from pegboard.servers.http.problem_details import answer_error, answer_framework, answer_invalid
 from pegboard.servers.http.routes import (
@@ -43,6 +49,8 @@ from pegboard.servers.http.routes import (
     keys,
     kill_switches,
     marketplace,
+    oauth_consent,
+    oidc,
     openai,
     organisations,
     overview,
@@ -53,12 +61,13 @@ from pegboard.servers.http.routes import (
     records,
     resources,
     runs,
+    services,
     session,
     tickets,
     tools,
 )
 from pegboard.servers.http.websocket.endpoint import WebSocketEndpoint
-from pegboard.servers.http.websocket.tickets import SOCKET_PATHS, Tickets
+from pegboard.servers.http.websocket.tickets import SOCKET_PATHS
 
 _DESCRIPTION = "List, search, explain and call the tools of a board; every call is recorded."
 
@@ -86,7 +95,6 @@ def build_app(
         if is_private
         else authentication_settings(board.settings, start_token=start_token)
     )
-    ticket_store = Tickets()
     has_sessions = authentication.token is not None and not is_private
     sessions = BrowserSessions(authentication.token or "") if has_sessions else None
     by_token = TokenCallers(authentication.token, start_token=start_token, sessions=sessions)
@@ -123,7 +131,6 @@ def build_app(
                 AuthenticationMiddleware,
                 settings=authentication,
                 callers=BoardCallers(board, by_token),
-                tickets=ticket_store,
             ),
             Middleware(RequestLimit, most=board.settings.max_requests),
             Middleware(BodyLimit, max_bytes=board.settings.max_request_bytes),
@@ -137,7 +144,6 @@ def build_app(
     app.state.board = board
     app.state.mcp = mcp
     app.state.ending = asyncio.Event()
-    app.state.tickets = ticket_store
     app.state.sessions = sessions
 
     async def openapi(_request: Request) -> Response:
@@ -158,8 +164,11 @@ def build_app(
         records,
         probes,
         session,
+        oidc,
+        oauth_consent,
         people,
         organisations,
+        services,
         keys,
         resources,
         credentials,
@@ -175,6 +184,12 @@ def build_app(
         if module is execute:
             # MCP has its own errors; Starlette treats an instance as an ASGI application
             app.router.routes += [Route(path, mcp) for path in ("/mcp", "/mcp/{source}")]
+            oauth = OAuthEndpoint(board)
+            places = (*SERVER_METADATA, RESOURCE_METADATA, f"{RESOURCE_METADATA}/mcp")
+            nested = f"{RESOURCE_METADATA}/mcp/{{source}}"
+            app.router.routes += [
+                Route(path, oauth) for path in (f"{OAUTH}{{name}}", *places, nested)
+            ]
     for prefix in ("", "/v1"):
         app.add_route(f"{prefix}/openapi.json", openapi, include_in_schema=False)
     files = ConsoleFiles(console)

@@ -1,6 +1,7 @@
 """Who the caller of a request is: `local` by the server's token, until accounts begin."""
 
 import hmac
+from collections.abc import Callable
 
 from pegboard.core.ports.authenticator import (
     AuthenticatedCaller,
@@ -34,6 +35,11 @@ class TokenCallers:
         self._start_token = (start_token or "").encode()
         self._sessions = sessions
 
+    @property
+    def has_accounts(self) -> bool:
+        """False: each caller is `local`."""
+        return False
+
     async def identify(self, sent: SentCredentials) -> AuthenticatedCaller | Refusal:
         """`local`, or why the request is nobody's."""
         given = (sent.bearer or "").encode("latin-1")
@@ -46,6 +52,19 @@ class TokenCallers:
         if given and hmac.compare_digest(given, self._token):
             return _LOCAL
         return self._by_session(sent.cookies) or ("wrong_token" if given else "no_token")
+
+    async def identify_again(self, credential: str) -> AuthenticatedCaller | None:
+        """`local`, who has no credential that ends."""
+        return None if credential else _LOCAL
+
+    async def redeem(self, ticket: str, *, origin: str | None) -> AuthenticatedCaller | None:
+        """None: without a board there is no ticket."""
+        del ticket, origin
+        return None
+
+    def watch(self, listener: Callable[[], None]) -> None:
+        """Nothing changes what `local` may do."""
+        del listener
 
     def is_start_token(self, bearer: str | None) -> bool:
         """Whether this is the token of this start of the server."""
@@ -74,13 +93,18 @@ class BoardCallers:
         self._board = board
         self._by_token = by_token
 
+    @property
+    def has_accounts(self) -> bool:
+        """Whether accounts have begun."""
+        return self._board.is_open and self._board.identity.has_accounts
+
     async def identify(self, sent: SentCredentials) -> AuthenticatedCaller | Refusal:
         """The caller, or why there is none.
 
         Raises:
             Unavailable: The accounts cannot be read.
         """
-        if not self._board.is_open or not self._board.identity.has_accounts:
+        if not self.has_accounts:
             return await self._by_token.identify(sent)
         if sent.makes_link and self._by_token.is_start_token(sent.bearer):
             return _LOCAL
@@ -89,3 +113,29 @@ class BoardCallers:
             return found
         was = await self._by_token.identify(sent)
         return "accounts" if isinstance(was, AuthenticatedCaller) else found
+
+    async def identify_again(self, credential: str) -> AuthenticatedCaller | None:
+        """The caller of a request that is in progress; `local` until accounts begin.
+
+        Raises:
+            Unavailable: The accounts cannot be read.
+        """
+        if credential:
+            return await self._board.identity.callers.identify_again(credential)
+        return None if self.has_accounts else _LOCAL
+
+    async def redeem(self, ticket: str, *, origin: str | None) -> AuthenticatedCaller | None:
+        """The caller of a WebSocket's ticket, which is used up; None if it is not valid.
+
+        Raises:
+            Unavailable: The tickets cannot be read.
+        """
+        if not self._board.is_open:
+            return None
+        credential = await self._board.identity.tickets.redeem(ticket, origin=origin)
+        return None if credential is None else await self.identify_again(credential)
+
+    def watch(self, listener: Callable[[], None]) -> None:
+        """Call a listener whenever rights may have changed."""
+        if self._board.is_open:
+            self._board.identity.callers.watch(listener)

@@ -9,9 +9,6 @@ from mcp.server.lowlevel.server import NotificationOptions, Server
 from mcp.server.models import InitializationOptions
 
 from pegboard import __version__
-from pegboard.core.ports.authenticator import AuthenticatedCaller, SentCredentials
-from pegboard.core.principal import LOCAL, Principal
-from pegboard.errors import AccessDenied
 from pegboard.runtime import Pegboard
 from pegboard.servers.mcp.callers import CURRENT, Callers
 from pegboard.servers.mcp.change_notifications import DEBOUNCE, MAX_FOLLOWED, ChangeNotifications
@@ -68,7 +65,7 @@ class BoardServer:
             self._watching,
             selection=selection,
             max_followed=max_followed,
-            name_local=lambda: name_local(board, key),
+            name_local=lambda: board.identity.callers.name_local(key),
         )
         self._suspended = suspended or SuspendedCalls()
         self._board = board
@@ -123,22 +120,6 @@ class BoardServer:
         caller = await self._callers.identify(request)
         async with self._watching.stream(caller.principal, caller.selection) as listen:
             return await listen(request, params)
-
-
-async def name_local(board: Pegboard, key: str) -> Principal:
-    """The caller over stdio: `local`, and once there are accounts the person of the key.
-
-    Raises:
-        AccessDenied: There are accounts, and the key is not valid.
-    """
-    if not board.identity.has_accounts:
-        return LOCAL
-    found = await board.identity.callers.identify(SentCredentials(bearer=key))
-    if isinstance(found, AuthenticatedCaller):
-        return found.principal
-    raise AccessDenied(
-        "the board", "it has accounts: start 'pegboard mcp' with PEGBOARD_TOKEN set to a valid key"
-    )
 
 
 _LISTS_CHANGE = NotificationOptions(

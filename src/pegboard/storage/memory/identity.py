@@ -8,6 +8,7 @@ from msgspec import structs
 from pegboard.concurrency.closable_lock import ClosableLock
 from pegboard.core.ports.identity_store import (
     ApiKey,
+    LinkedIdentity,
     Membership,
     NewIdentity,
     OneTimeLink,
@@ -16,14 +17,17 @@ from pegboard.core.ports.identity_store import (
     UserSession,
 )
 from pegboard.errors import AccountNotFound, InvalidRequest
+from pegboard.storage.memory.sign_ins import MemorySignIns
 
 
-class MemoryIdentity:
+class MemoryIdentity(MemorySignIns):
     """An `IdentityStore` in memory. Safe for several threads."""
 
     def __init__(self, gate: ClosableLock) -> None:
         """Start empty; after the gate is closed, methods raise `Unavailable`."""
-        self._gate = gate
+        super().__init__(gate)
+        self._revision = 0
+        self._linked: dict[tuple[str, str], LinkedIdentity] = {}
         self._claimed: set[str] = set()
         self._users: dict[str, User] = {}
         self._organisations: dict[str, Organisation] = {}
@@ -36,16 +40,26 @@ class MemoryIdentity:
         with self._gate:
             return bool(self._users)
 
+    async def revision(self) -> int:
+        with self._gate:
+            return self._revision
+
     async def add(self, new: NewIdentity) -> None:
         with self._gate:
             link = self._usable_link(new.link, new.at) if new.link else None
             claims = new.claims
             taken = [it for it in claims if it in self._claimed or claims.count(it) > 1]
+            linked = new.linked
+            if linked is not None and (linked.issuer, linked.subject) in self._linked:
+                taken.append(linked.subject)
             if taken or (new.user is not None and new.user.id in self._users):
                 raise InvalidRequest(f"'{taken[0] if taken else claims[0]}' is taken.")
             if link is not None:
                 self._links[link.digest] = structs.replace(link, used_at=new.at)
             self._claimed.update(claims)
+            self._revision += 1
+            if linked is not None:
+                self._linked[linked.issuer, linked.subject] = linked
             if new.user is not None:
                 self._users[new.user.id] = new.user
             if new.organisation is not None:
@@ -72,6 +86,7 @@ class MemoryIdentity:
             known = self._users.get(id)
             if known is None:
                 return None
+            self._revision += 1
             self._users[id] = changed = structs.replace(known, **changes)
             return changed
 
@@ -93,6 +108,7 @@ class MemoryIdentity:
 
     async def remove_membership(self, organisation: str, user: str) -> bool:
         with self._gate:
+            self._revision += 1
             return self._memberships.pop((organisation, user), None) is not None
 
     async def add_key(self, key: ApiKey) -> None:
@@ -104,12 +120,26 @@ class MemoryIdentity:
             known = self._keys.get(id)
             if known is None:
                 return None
+            self._revision += set(changes) != {"used_at"}
             self._keys[id] = changed = structs.replace(known, **changes)
             return changed
+
+    async def renew_key(self, id: str, *, digest: str, expires_at: float) -> ApiKey | None:  # noqa: A002 - as above
+        with self._gate:
+            known = self._keys.get(id)
+            if known is None or known.revoked_at is not None:
+                return None
+            renewed = structs.replace(known, digest=digest, expires_at=expires_at)
+            self._keys[id] = renewed
+            return renewed
 
     async def key(self, digest: str) -> ApiKey | None:
         with self._gate:
             return next((key for key in self._keys.values() if key.digest == digest), None)
+
+    async def get_key(self, id: str) -> ApiKey | None:  # noqa: A002 - as above
+        with self._gate:
+            return self._keys.get(id)
 
     async def keys(self, user: str) -> Sequence[ApiKey]:
         with self._gate:
@@ -123,15 +153,44 @@ class MemoryIdentity:
         with self._gate:
             return self._sessions.get(digest)
 
-    async def end_sessions(self, *, user: str = "", digest: str = "") -> None:
+    async def sessions(self, user: str) -> Sequence[UserSession]:
+        with self._gate:
+            found = [session for session in self._sessions.values() if session.user == user]
+            return sorted(found, key=lambda session: session.created_at)
+
+    async def replace_session(self, digest: str, new: UserSession, *, until: float) -> bool:
+        with self._gate:
+            known = self._sessions.get(digest)
+            if known is None or known.replaced:
+                return False
+            self._sessions[digest] = structs.replace(known, replaced=True, expires_at=until)
+            self._sessions[new.digest] = new
+            return True
+
+    async def update_session(self, digest: str, changes: Mapping[str, Any]) -> UserSession | None:
+        with self._gate:
+            known = self._sessions.get(digest)
+            if known is None:
+                return None
+            self._revision += 1
+            self._sessions[digest] = changed = structs.replace(known, **changes)
+            return changed
+
+    async def end_sessions(self, *, user: str = "", digest: str = "", id: str = "") -> None:  # noqa: A002 - as above
         with self._gate:
             ended = [
                 known.digest
                 for known in self._sessions.values()
                 if (known.user == user if user else known.digest == digest)
+                and id in {"", known.name}
             ]
+            self._revision += bool(ended)
             for item in ended:
                 del self._sessions[item]
+
+    async def find_linked(self, issuer: str, subject: str) -> LinkedIdentity | None:
+        with self._gate:
+            return self._linked.get((issuer, subject))
 
     async def put_link(self, link: OneTimeLink) -> None:
         with self._gate:
@@ -147,6 +206,7 @@ class MemoryIdentity:
 
     async def forget(self, *, before: float) -> None:
         with self._gate:
+            self.sweep(before)
             for digest in [it.digest for it in self._sessions.values() if it.expires_at < before]:
                 del self._sessions[digest]
             for digest in [it.digest for it in self._links.values() if it.expires_at < before]:

@@ -8,6 +8,7 @@ from sqlalchemy import Table, delete, or_, select, update
 
 from pegboard.core.ports.identity_store import (
     ApiKey,
+    LinkedIdentity,
     Membership,
     NewIdentity,
     OneTimeLink,
@@ -20,9 +21,12 @@ from pegboard.errors import AccountNotFound, InvalidRequest
 from pegboard.storage.databases.database import StorageDatabase
 from pegboard.storage.databases.transaction import Transaction, Value
 from pegboard.storage.json_text import dump, load
+from pegboard.storage.sql.sign_ins import SqlSignIns, sweep_sign_ins
 from pegboard.storage.tables import (
     API_KEYS,
     CLAIMED_NAMES,
+    IDENTITY_REVISION,
+    LINKED_IDENTITIES,
     LINKS,
     MEMBERSHIPS,
     ORGANISATIONS,
@@ -30,19 +34,25 @@ from pegboard.storage.tables import (
     USERS,
 )
 
-Changed = TypeVar("Changed", User, ApiKey)
+Changed = TypeVar("Changed", User, ApiKey, UserSession)
+_REVISION = 1
 
 
-class SqlIdentity:
+class SqlIdentity(SqlSignIns):
     """The `IdentityStore` of a database."""
 
     def __init__(self, database: StorageDatabase) -> None:
         """Keep them there."""
-        self._database = database
+        super().__init__(database)
 
     async def has_users(self) -> bool:
         found = await self._database.read(lambda it: it.first(select(USERS.c.id).limit(1)))
         return found is not None
+
+    async def revision(self) -> int:
+        statement = select(IDENTITY_REVISION.c.revision)
+        row = await self._database.read(lambda transaction: transaction.first(statement))
+        return 0 if row is None else int(row.revision)
 
     async def add(self, new: NewIdentity) -> None:
         await self._database.run(lambda transaction: _add(transaction, new))
@@ -84,7 +94,12 @@ class SqlIdentity:
             MEMBERSHIPS.c.organisation == clean_text(organisation),
             MEMBERSHIPS.c.user_id == clean_text(user),
         )
-        return await self._database.run(lambda it: it.execute(statement) > 0, atomic=True)
+
+        def remove(transaction: Transaction) -> bool:
+            _raise_revision(transaction)
+            return transaction.execute(statement) > 0
+
+        return await self._database.run(remove, atomic=True)
 
     async def add_key(self, key: ApiKey) -> None:
         values = {
@@ -99,8 +114,26 @@ class SqlIdentity:
         is_it = API_KEYS.c.id == clean_text(id)
         return await self._change(API_KEYS, is_it, ApiKey, changes)
 
+    async def renew_key(self, id: str, *, digest: str, expires_at: float) -> ApiKey | None:  # noqa: A002 - as above
+        is_it = API_KEYS.c.id == clean_text(id)
+
+        def renew(transaction: Transaction) -> ApiKey | None:
+            row = transaction.first(select(API_KEYS.c.body).where(is_it).with_for_update())
+            known = None if row is None else load(row.body, ApiKey)
+            if known is None or known.revoked_at is not None:
+                return None
+            renewed = structs.replace(known, digest=digest, expires_at=expires_at)
+            values = {"digest": digest, "body": dump(renewed)}
+            transaction.execute(update(API_KEYS).where(is_it).values(values))
+            return renewed
+
+        return await self._database.run(renew, atomic=True)
+
     async def key(self, digest: str) -> ApiKey | None:
         return await self._one(API_KEYS, API_KEYS.c.digest == digest, ApiKey)
+
+    async def get_key(self, id: str) -> ApiKey | None:  # noqa: A002 - as above
+        return await self._one(API_KEYS, API_KEYS.c.id == clean_text(id), ApiKey)
 
     async def keys(self, user: str) -> Sequence[ApiKey]:
         statement = (
@@ -112,26 +145,55 @@ class SqlIdentity:
         return [load(row.body, ApiKey) for row in rows]
 
     async def put_session(self, session: UserSession) -> None:
-        values = {
-            "digest": session.digest,
-            "user_id": clean_text(session.user),
-            "expires_at": session.expires_at,
-            "body": dump(session),
-        }
-
-        def put(transaction: Transaction) -> None:
-            statement = transaction.insert(USER_SESSIONS).values(values)
-            transaction.execute(statement.on_conflict_do_nothing(index_elements=["digest"]))
-
-        await self._database.run(put, atomic=True)
+        await self._database.run(lambda it: _put_session(it, session), atomic=True)
 
     async def session(self, digest: str) -> UserSession | None:
         return await self._one(USER_SESSIONS, USER_SESSIONS.c.digest == digest, UserSession)
 
-    async def end_sessions(self, *, user: str = "", digest: str = "") -> None:
-        column = USER_SESSIONS.c.user_id if user else USER_SESSIONS.c.digest
-        statement = delete(USER_SESSIONS).where(column == clean_text(user or digest))
-        await self._database.run(lambda it: it.execute(statement), atomic=True)
+    async def sessions(self, user: str) -> Sequence[UserSession]:
+        wanted = USER_SESSIONS.c.user_id == clean_text(user)
+        found = await self._all(USER_SESSIONS, wanted, UserSession)
+        return sorted(found, key=lambda session: session.created_at)
+
+    async def replace_session(self, digest: str, new: UserSession, *, until: float) -> bool:
+        is_it = USER_SESSIONS.c.digest == digest
+
+        def replace(transaction: Transaction) -> bool:
+            row = transaction.first(select(USER_SESSIONS.c.body).where(is_it).with_for_update())
+            known = None if row is None else load(row.body, UserSession)
+            if known is None or known.replaced:
+                return False
+            old = structs.replace(known, replaced=True, expires_at=until)
+            values = {"expires_at": until, "body": dump(old)}
+            transaction.execute(update(USER_SESSIONS).where(is_it).values(values))
+            _put_session(transaction, new)
+            return True
+
+        return await self._database.run(replace, atomic=True)
+
+    async def update_session(self, digest: str, changes: Mapping[str, Any]) -> UserSession | None:
+        is_it = USER_SESSIONS.c.digest == digest
+        return await self._change(USER_SESSIONS, is_it, UserSession, changes)
+
+    async def end_sessions(self, *, user: str = "", digest: str = "", id: str = "") -> None:  # noqa: A002 - as above
+        is_it = USER_SESSIONS.c.user_id if user else USER_SESSIONS.c.digest
+
+        def end(transaction: Transaction) -> None:
+            statement = select(USER_SESSIONS.c.body).where(is_it == clean_text(user or digest))
+            found = [load(row.body, UserSession) for row in transaction.all(statement)]
+            ended = [item.digest for item in found if id in {"", item.name}]
+            if ended:
+                gone = USER_SESSIONS.c.digest.in_(ended)
+                transaction.execute(delete(USER_SESSIONS).where(gone))
+                _raise_revision(transaction)
+
+        await self._database.run(end, atomic=True)
+
+    async def find_linked(self, issuer: str, subject: str) -> LinkedIdentity | None:
+        is_it = (LINKED_IDENTITIES.c.issuer == clean_text(issuer)) & (
+            LINKED_IDENTITIES.c.subject == clean_text(subject)
+        )
+        return await self._one(LINKED_IDENTITIES, is_it, LinkedIdentity)
 
     async def put_link(self, link: OneTimeLink) -> None:
         values = {
@@ -181,6 +243,8 @@ class SqlIdentity:
                 return None
             changed = structs.replace(load(row.body, kind), **changes)
             transaction.execute(update(table).where(condition).values(body=dump(changed)))
+            if set(changes) != {"used_at"}:
+                _raise_revision(transaction)
             return changed
 
         return await self._database.run(change, atomic=True)
@@ -190,6 +254,28 @@ def sweep_identity(transaction: Transaction, before: float) -> None:
     """Delete sessions and links that have expired before a time."""
     for table in (USER_SESSIONS, LINKS):
         transaction.execute(delete(table).where(table.c.expires_at < before))
+    sweep_sign_ins(transaction, before)
+
+
+def _put_session(transaction: Transaction, session: UserSession) -> None:
+    values = {
+        "digest": session.digest,
+        "user_id": clean_text(session.user),
+        "expires_at": session.expires_at,
+        "body": dump(session),
+    }
+    statement = transaction.insert(USER_SESSIONS).values(values)
+    transaction.execute(statement.on_conflict_do_nothing(index_elements=["digest"]))
+
+
+def _raise_revision(transaction: Transaction) -> None:
+    """Let every server see that rights have changed; in one order after what has changed."""
+    statement = transaction.insert(IDENTITY_REVISION).values(id=_REVISION, revision=1)
+    transaction.execute(
+        statement.on_conflict_do_update(
+            index_elements=["id"], set_={"revision": IDENTITY_REVISION.c.revision + 1}
+        )
+    )
 
 
 def _add(transaction: Transaction, new: NewIdentity) -> None:
@@ -216,6 +302,16 @@ def _add(transaction: Transaction, new: NewIdentity) -> None:
                 index_elements=["organisation", "user_id"], set_={"body": values["body"]}
             )
         )
+    if new.linked is not None:
+        linked = new.linked
+        values = {
+            "issuer": clean_text(linked.issuer),
+            "subject": clean_text(linked.subject),
+            "user_id": clean_text(linked.user),
+            "body": dump(linked),
+        }
+        _insert(transaction, LINKED_IDENTITIES, values, linked.subject)
+    _raise_revision(transaction)
 
 
 def _insert(transaction: Transaction, table: Table, values: Mapping[str, Any], name: str) -> None:

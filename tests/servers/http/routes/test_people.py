@@ -13,8 +13,10 @@ from tests.servers.http.people import ADA, BOB, START, House
 
 from pegboard.features.identity.sign_in_limits import MAX_OF_BOTH
 from pegboard.servers.http.routes.keys import router as keys
+from pegboard.servers.http.routes.oauth_consent import router as oauth_consent
 from pegboard.servers.http.routes.organisations import router as organisations
 from pegboard.servers.http.routes.people import router as people
+from pegboard.servers.http.routes.services import router as services
 
 
 @pytest.fixture
@@ -236,14 +238,14 @@ async def test_a_page_of_another_origin_cannot_sign_a_browser_in(house: House) -
     assert (answer.status_code, answer.json()["code"]) == (403, "origin_not_allowed")
 
 
-@pytest.mark.parametrize("router", [keys, organisations, people])
+@pytest.mark.parametrize("router", [keys, oauth_consent, organisations, people, services])
 async def test_without_a_sign_in_nothing_of_people_is_answered(
     house: House, router: APIRouter
 ) -> None:
     await house.found()
     routes = [route for route in router.routes if isinstance(route, APIRoute)]
     asked = [
-        (method, route.path.format(person="ada", organisation="acme", key="key_1"))
+        (method, route.path.format(person="ada", organisation="acme", key="key_1", service="robot"))
         for route in routes
         for method in route.methods or ()
         if route.path not in {"/people/join", "/people/link"}
@@ -251,5 +253,49 @@ async def test_without_a_sign_in_nothing_of_people_is_answered(
     async with house.client() as stranger:
         statuses = {(await stranger.request(*each)).status_code for each in asked}
 
-    assert len(asked) >= 3
+    assert len(asked) >= 2
     assert statuses == {401}
+
+
+async def test_a_service_account_calls_with_the_key_that_its_administrator_made(
+    house: House,
+) -> None:
+    ada = await house.found()
+    path = "/v1/organisations/acme/services"
+    made = await ada.post(path, json={"handle": "robot", "roles": ["editor"]})
+    key = (await ada.post(f"{path}/robot/keys", json={"name": "ci"})).json()
+    async with house.client(bearer=key["key"]) as robot:
+        written = await robot.post("/v1/execute", json={"name": "note", "input": {"text": "x"}})
+        refused = await robot.post(f"{path}/robot/keys", json={"name": "more"})
+        revoked = await ada.delete(f"{path}/robot/keys/{key['id']}")
+        after = await robot.get("/v1/tools")
+    listed = (await ada.get(f"{path}/robot/keys")).json()["keys"]
+
+    assert (made.status_code, made.json()["service"]) == (201, True)
+    assert (written.status_code, refused.status_code, after.status_code) == (200, 403, 401)
+    assert listed == [revoked.json()]
+
+
+async def test_an_operator_names_another_over_http(house: House) -> None:
+    ada = await house.found()
+    bob = await house.invite(ada)
+
+    named = await ada.patch("/v1/people/bob", json={"operator": True})
+    dismissed = await bob.patch("/v1/people/ada", json={"operator": False})
+    last = await bob.patch("/v1/people/bob", json={"operator": False})
+
+    assert (named.json()["operator"], dismissed.json()["operator"]) == (True, False)
+    assert last.status_code == 400
+
+
+async def test_a_session_acts_for_the_organisation_that_was_chosen(house: House) -> None:
+    ada = await house.found()
+    await ada.post("/v1/organisations", json={"handle": "zoo"})
+
+    chosen = await ada.put("/v1/session", json={"organisation": "zoo"})
+    unknown = await ada.put("/v1/session", json={"organisation": "nix"})
+    await ada.post("/v1/execute", json={"name": "add", "input": {"a": 1, "b": 2}})
+    [call] = (await ada.get("/v1/history")).json()["calls"]
+
+    assert (chosen.json()["tenant"], unknown.status_code) == ("zoo", 404)
+    assert call["tenant"] == "zoo"

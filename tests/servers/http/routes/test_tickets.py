@@ -13,7 +13,7 @@ from tests.servers.http.made import TOKEN, a_board, client_of
 from tests.servers.http.websocket.sockets import connected, served
 from websockets.exceptions import InvalidStatus
 
-from pegboard.servers.http.websocket.tickets import MAX_TICKETS
+from pegboard.features.identity.tickets import MAX_TICKETS
 
 HEADERS = {"Authorization": f"Bearer {TOKEN}"}
 PAGE = "https://board.example"

@@ -6,8 +6,8 @@ from dataclasses import dataclass, field
 from ipaddress import ip_address
 from urllib.parse import urlsplit
 
-from starlette.datastructures import Headers
-from starlette.types import ASGIApp, Receive, Scope, Send
+from starlette.datastructures import Headers, MutableHeaders
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from pegboard.core.ports.authenticator import (
     AuthenticatedCaller,
@@ -16,18 +16,23 @@ from pegboard.core.ports.authenticator import (
     Refusal,
     SentCredentials,
 )
-from pegboard.core.principal import Principal
-from pegboard.errors import ConfigError, PegboardError
+from pegboard.errors import ConfigError, InvalidRequest, PegboardError
 from pegboard.runtime import Settings
 from pegboard.servers.http.browser_sessions import COOKIE, CSRF_HEADER
 from pegboard.servers.http.callers import TokenCallers
+from pegboard.servers.http.middleware.live_requests import LiveRequests
+from pegboard.servers.http.oauth_endpoint import RESOURCE_METADATA, is_oauth_path
 from pegboard.servers.http.problem_details import error_answer, problem_response
-from pegboard.servers.http.websocket.tickets import SOCKET_PATHS, Tickets, take_ticket
+from pegboard.servers.http.public_address import find_public_url
+from pegboard.servers.http.websocket.tickets import SOCKET_PATHS, take_ticket
 
 OPEN_PATHS = frozenset({"/", "/docs", "/healthz", "/readyz", "/v1/healthz", "/v1/readyz"})
 """Static pages and probes need no token; without one the probes report less."""
 
 _SIGN_IN = frozenset({"/session", "/v1/session"})
+_OIDC = frozenset({"/session/oidc", "/v1/session/oidc", "/session/oidc/callback"})
+_PROVIDER = _OIDC | {"/v1/session/oidc/callback"}
+"""Where a browser goes to an identity provider and comes back, with GET."""
 _JOIN = frozenset({"/people/join", "/v1/people/join", "/people/link", "/v1/people/link"})
 """Where a person who has no account yet opens a link, with POST."""
 _MAKES_LINK = frozenset({"/people/links", "/v1/people/links"})
@@ -47,12 +52,14 @@ class AuthenticationSettings:
         start_token: A token of this start for the principal `local`; None for none.
         hosts: Host names that a server without a token accepts, in addition to loopback.
         public_origin: The origin of pages behind a reverse proxy; empty for that of `Host`.
+        public_url: The address of the server, for OAuth; empty where it is not known.
     """
 
     token: str | None = field(repr=False)
     start_token: str | None = field(default=None, repr=False)
     hosts: frozenset[str] = frozenset()
     public_origin: str = ""
+    public_url: str = ""
 
 
 def authentication_settings(
@@ -71,6 +78,7 @@ def authentication_settings(
         start_token=start_token,
         hosts=frozenset({settings.host.lower()}) - _ANY_ADDRESS,
         public_origin=_origin_of(settings.public_url),
+        public_url=_public_url_of(settings),
     )
 
 
@@ -84,7 +92,6 @@ class AuthenticationMiddleware:
         app: The application behind it.
         settings: How callers are authenticated.
         callers: Names the caller; None takes those of the settings, without accounts.
-        tickets: Tickets that a WebSocket may send instead of the token; None for none.
     """
 
     def __init__(
@@ -93,13 +100,13 @@ class AuthenticationMiddleware:
         settings: AuthenticationSettings,
         *,
         callers: Authenticator | None = None,
-        tickets: Tickets | None = None,
     ) -> None:
         self._app = app
-        self._tickets = tickets or Tickets()
         self._callers = callers or TokenCallers(settings.token, start_token=settings.start_token)
+        self._live = LiveRequests(self._callers, refusal=_WRONG_TOKEN)
         self._public_origin = settings.public_origin
         self._hosts = settings.hosts
+        self._resource = f"{settings.public_url}/mcp" if settings.public_url else ""
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Handle one request."""
@@ -109,46 +116,85 @@ class AuthenticationMiddleware:
         is_socket = scope["type"] == "websocket"
         headers = Headers(scope=scope)
         is_change = not is_socket and scope["method"] not in _SAFE
-        principal, session, refusal = await self._identify(scope, headers)
+        caller, refusal = await self._identify(scope, headers)
+        session = None if caller is None else caller.session
         if session is not None and is_change and not _is_meant(headers, session):
-            principal, refusal = None, _NO_CSRF
-        is_open = not is_socket and _is_open(scope["method"], scope["path"])
-        if is_change and "authorization" not in headers and self._is_foreign(headers):
-            refusal = _NOT_OUR_PAGE if principal is not None or is_open else refusal
-            principal, is_open = None, False
+            caller, refusal = None, _NO_CSRF
+        is_oauth = not is_socket and is_oauth_path(scope["path"])
+        is_open = is_oauth or (not is_socket and _is_open(scope["method"], scope["path"]))
+        is_cookieless = is_oauth or "authorization" in headers
+        if is_change and not is_cookieless and self._is_foreign(headers):
+            refusal = _NOT_OUR_PAGE if caller is not None or is_open else refusal
+            caller, is_open = None, False
         ticket = take_ticket(scope) if scope["path"] in SOCKET_PATHS else None
-        may_bring = is_socket and (principal is not None or refusal in _WITHOUT_TOKEN)
+        may_bring = is_socket and (caller is not None or refusal in _WITHOUT_TOKEN)
         if ticket is not None and may_bring:
-            principal = self._tickets.redeem(ticket, origin=headers.get("origin"))
-            refusal = _WRONG_TICKET
-        if principal is None and not is_open:
+            caller, refusal = await self._redeem(ticket, headers)
+        if caller is None and not is_open:
             if is_socket and "websocket.http.response" not in scope.get("extensions", {}):
                 await send({"type": "websocket.close", "code": 1008})
             else:
-                await refusal(scope, receive, send)
+                await refusal(scope, receive, self._with_metadata(scope, send))
             return
-        scope.setdefault("state", {}).update(principal=principal, session=session)
-        await self._app(scope, receive, send)
+        state = scope.setdefault("state", {})
+        if caller is None:
+            state.update(principal=None, session=None, credential="")
+            await self._app(scope, receive, send)
+            return
+        state.update(
+            principal=caller.principal, session=caller.session, credential=caller.credential
+        )
+        await self._live.run(self._app, scope, receive, send, caller=caller)
 
     async def _identify(
         self, scope: Scope, headers: Headers
-    ) -> tuple[Principal | None, BrowserSession | None, ASGIApp]:
-        """The caller with the browser's session, or the answer to a request without one."""
+    ) -> tuple[AuthenticatedCaller | None, ASGIApp]:
+        """The caller, or the answer to a request without one."""
         is_socket = scope["type"] == "websocket"
+        if len(headers.getlist("authorization")) > 1:
+            return None, _TWO_TOKENS
         sent = SentCredentials(
             bearer=_read_bearer(headers),
             cookies=() if is_socket else _read_cookies(scope, headers),
             is_local=self._is_local(headers),
             is_foreign_page=is_socket and _is_elsewhere(headers),
+            resource=self._resource if _is_mcp(scope["path"]) else "",
             makes_link=scope["path"] in _MAKES_LINK,
         )
         try:
             found = await self._callers.identify(sent)
         except PegboardError as error:  # the accounts cannot be read: nobody is let in
-            return None, None, error_answer(error).response()
+            return None, error_answer(error).response()
         if isinstance(found, AuthenticatedCaller):
-            return found.principal, found.session, _NO_TOKEN
-        return None, None, _REFUSALS[found]
+            return found, _NO_TOKEN
+        return None, _REFUSALS[found]
+
+    async def _redeem(
+        self, ticket: str, headers: Headers
+    ) -> tuple[AuthenticatedCaller | None, ASGIApp]:
+        try:
+            found = await self._callers.redeem(ticket, origin=headers.get("origin"))
+        except PegboardError as error:  # the tickets cannot be read
+            return None, error_answer(error).response()
+        return found, _WRONG_TICKET
+
+    def _with_metadata(self, scope: Scope, send: Send) -> Send:
+        """Tell a client that was refused at `/mcp` where it gets a token (RFC 9728)."""
+        is_told = self._callers.has_accounts and _is_mcp(scope["path"])
+        if not self._resource or not is_told:
+            return send
+        origin, _, path = self._resource.partition("://")
+        host, slash, path = path.partition("/")
+        place = f"{origin}://{host}{RESOURCE_METADATA}{slash}{path}"
+
+        async def send_with_metadata(message: Message) -> None:
+            if message["type"] == "http.response.start" and message["status"] == 401:
+                headers = MutableHeaders(scope=message)
+                known = headers.get("www-authenticate", "Bearer")
+                headers["www-authenticate"] = f'{known}, resource_metadata="{place}"'
+            await send(message)
+
+        return send_with_metadata
 
     def _is_foreign(self, headers: Headers) -> bool:
         """Whether a page of another origin asks, other ports of this machine included."""
@@ -210,6 +256,8 @@ def _is_elsewhere(headers: Headers) -> bool:
 def _is_open(method: str, path: str) -> bool:
     if path in _JOIN:
         return method == "POST"
+    if path in _PROVIDER:
+        return method in _SAFE
     return path in OPEN_PATHS or path in _SIGN_IN or path == "/ui" or path.startswith("/ui/")
 
 
@@ -217,6 +265,17 @@ def _is_meant(headers: Headers, session: BrowserSession) -> bool:
     """Whether the console itself has made this request, and not a form or link of another page."""
     sent = headers.get(CSRF_HEADER, "").encode("latin-1", "replace")
     return hmac.compare_digest(sent, session.csrf.encode())
+
+
+def _is_mcp(path: str) -> bool:
+    return path == "/mcp" or path.startswith("/mcp/")
+
+
+def _public_url_of(settings: Settings) -> str:
+    try:
+        return find_public_url(settings)
+    except InvalidRequest:  # beyond loopback without PEGBOARD_PUBLIC_URL: no OAuth
+        return ""
 
 
 def _origin_of(url: str) -> str:
@@ -240,6 +299,11 @@ _WRONG_TOKEN = problem_response(
     401,
     "The token is not valid.",
     headers={"WWW-Authenticate": 'Bearer realm="pegboard", error="invalid_token"'},
+)
+_TWO_TOKENS = problem_response(
+    401,
+    "The request has several 'Authorization' headers: send one.",
+    headers={"WWW-Authenticate": 'Bearer realm="pegboard", error="invalid_request"'},
 )
 _WRONG_TICKET = problem_response(
     401,

@@ -34,8 +34,13 @@ class SessionAnswer(BaseModel):
     signed_in: Annotated[bool, Field(description="Whether requests are answered.")]
     sign_in_required: Annotated[bool, Field(description="Whether nobody is `local` without it.")]
     accounts: Annotated[bool, Field(description="Whether people have accounts.")]
+    identity_provider: Annotated[
+        bool, Field(description="Whether people may sign in at an identity provider.")
+    ]
     caller: Annotated[str, Field(description="Your id, as records show it.")]
-    kind: Annotated[str, Field(description="`local`, `user` or, with a key, `key`.")]
+    kind: Annotated[
+        str, Field(description="`local`, `user`, `service`, or with a key `key` or `agent`.")
+    ]
     handle: Annotated[str, Field(description="Of your account; empty without one.")]
     name: Annotated[str, Field(description="Of your account, for display.")]
     tenant: Annotated[str, Field(description="The organisation that you act for.")]
@@ -49,6 +54,14 @@ class SessionAnswer(BaseModel):
         float | None, Field(description="When the session expires, in Unix seconds.")
     ]
     model_configured: Annotated[bool, Field(description="Whether agents have a language model.")]
+
+
+class OidcAnswer(BaseModel):
+    """Where a browser goes to link an account."""
+
+    model_config = _CLOSED
+
+    url: str
 
 
 class ToolSummary(BaseModel):

@@ -17,7 +17,7 @@ from pegboard.servers.http.openapi import refusals
 
 router = APIRouter(route_class=JsonRoute, tags=["people"])
 
-_DAY = 24 * 3600.0
+DAY = 24 * 3600.0
 
 
 @router.get("/keys", response_model=KeyList, responses=refusals())
@@ -35,7 +35,7 @@ async def make_key(board: Board, caller: Caller, wanted: Annotated[MakeKey, Body
     made = await board.identity.keys.make(
         wanted.name,
         scopes=wanted.scopes,
-        lifetime=None if wanted.days is None else wanted.days * _DAY,
+        lifetime=None if wanted.days is None else wanted.days * DAY,
         principal=caller,
     )
     return JsonResponse(key_to_dict(made.stored) | {"key": made.key}, 201)

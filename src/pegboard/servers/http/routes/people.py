@@ -4,7 +4,7 @@ from typing import Annotated
 
 from fastapi import APIRouter, Body, Path, Request, Response
 
-from pegboard.features.identity.accounts import LinkRequest, NewAccount
+from pegboard.features.identity.accounts import LinkRequest, NewAccount, PersonChange
 from pegboard.features.identity.schemas import (
     ChangePerson,
     Join,
@@ -97,10 +97,10 @@ async def join(request: Request, board: Board, wanted: Annotated[Join, Body()]) 
 async def change_person(
     board: Board, caller: Caller, person: Person, wanted: Annotated[ChangePerson, Body()]
 ) -> Response:
-    """Disable a person, or enable one again.
+    """Disable a person or enable one again; name an operator or take that back.
 
-    Sessions and keys end with the next request, on every server within a second.
+    Sessions, keys, streams and runs of a disabled person end on every server within a second.
     """
-    accounts = board.identity.accounts
-    change = accounts.disable if wanted.disabled else accounts.enable
-    return JsonResponse(person_to_dict(await change(person, principal=caller)))
+    change = PersonChange(disabled=wanted.disabled, operator=wanted.operator)
+    changed = await board.identity.accounts.change(person, change, principal=caller)
+    return JsonResponse(person_to_dict(changed))

@@ -13,9 +13,10 @@ from pegboard.core.ports.authenticator import (
 )
 from pegboard.core.ports.identity_store import User
 from pegboard.core.principal import LOCAL, Principal
+from pegboard.features.identity.schemas import ActFor
 from pegboard.runtime import Pegboard
 from pegboard.servers.http.browser_sessions import COOKIE, BrowserSessions
-from pegboard.servers.http.dependencies import Board
+from pegboard.servers.http.dependencies import Board, Caller
 from pegboard.servers.http.json_body import JsonResponse, JsonRoute
 from pegboard.servers.http.models.requests import (
     SignInWithLink,
@@ -31,8 +32,16 @@ router = APIRouter(route_class=JsonRoute, tags=["session"])
 
 @router.get("/session", response_model=SessionAnswer, responses=refusals(503, open_to_all=True))
 async def show_session(request: Request, board: Board) -> Response:
-    """Show who you are; a server with a token says whether you are signed in."""
-    return await _answer(request, board, request.state.principal, request.state.session)
+    """Show who you are; a server with a token says whether you are signed in.
+
+    From time to time a session gets a new cookie, and with it a new `csrf`.
+    """
+    session: BrowserSession | None = request.state.session
+    if session is not None and board.identity.has_accounts:
+        new = await board.identity.sign_ins.rotate(session)
+        if new is not None:
+            return await answer_signed_in(request, board, new)
+    return await _answer(request, board, request.state.principal, session)
 
 
 @router.post(
@@ -62,6 +71,26 @@ async def sign_in(
     return await answer_signed_in(request, board, session)
 
 
+@router.put(
+    "/session", response_model=SessionAnswer, responses=refusals(400, 401, 403, 404, 413, 415, 422)
+)
+async def act_for(
+    request: Request, board: Board, caller: Caller, wanted: Annotated[ActFor, Body()]
+) -> Response:
+    """Choose the organisation that this session acts for.
+
+    What it does is counted there and shared with it; what you may do stays the same.
+    """
+    session: BrowserSession | None = request.state.session
+    if session is None or not caller.user:
+        return problem_response(401, "Sign in first.")
+    organisation = wanted.organisation
+    await board.identity.sign_ins.act_for(session, organisation, principal=caller)
+    found = await board.identity.callers.identify(SentCredentials(cookies=(session.cookie,)))
+    now = found.principal if isinstance(found, AuthenticatedCaller) else None
+    return await _answer(request, board, now, session)
+
+
 @router.delete("/session", status_code=204, responses=refusals(403, 503, open_to_all=True))
 async def sign_out(request: Request, board: Board) -> Response:
     """End the session."""
@@ -84,9 +113,16 @@ async def answer_signed_in(
     found = await board.identity.callers.identify(SentCredentials(cookies=(session.cookie,)))
     principal = found.principal if isinstance(found, AuthenticatedCaller) else None
     response = await _answer(request, board, principal, session, status=status)
+    set_session_cookie(request, response, board, session)
+    return response
+
+
+def set_session_cookie(
+    request: Request, response: Response, board: Pegboard, session: BrowserSession
+) -> None:
+    """Let the browser keep a session until it expires."""
     seconds = int(session.expires - board.registry.environment.now())
     _set_cookie(request, response, board, session.cookie, seconds=seconds)
-    return response
 
 
 def _sign_in_with_token(request: Request, board: Pegboard, wanted: SignInWithToken) -> Response:
@@ -137,6 +173,7 @@ def _describe(
             "sign_in_required": request.app.state.sessions is not None
             or board.identity.has_accounts,
             "accounts": board.identity.has_accounts,
+            "identity_provider": board.identity.oidc is not None and board.identity.has_accounts,
             "caller": principal.id if principal else "",
             "handle": user.handle if user else "",
             "name": user.name if user else "",

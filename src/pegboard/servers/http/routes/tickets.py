@@ -4,11 +4,11 @@ from typing import Annotated
 
 from fastapi import APIRouter, Header, Request, Response
 
-from pegboard.servers.http.dependencies import Caller
+from pegboard.features.identity.tickets import LIFETIME
+from pegboard.servers.http.dependencies import Board, Caller
 from pegboard.servers.http.json_body import JsonResponse
 from pegboard.servers.http.models.responses import TicketAnswer
 from pegboard.servers.http.openapi import refusals
-from pegboard.servers.http.websocket.tickets import Tickets
 
 router = APIRouter(tags=["websocket"])
 
@@ -16,12 +16,14 @@ Origin = Annotated[str | None, Header(include_in_schema=False)]
 
 
 @router.post("/ws/tickets", status_code=201, response_model=TicketAnswer, responses=refusals())
-async def give_ticket(request: Request, caller: Caller, origin: Origin = None) -> Response:
+async def give_ticket(
+    request: Request, board: Board, caller: Caller, origin: Origin = None
+) -> Response:
     """Get a ticket for one connection to `/ws?ticket=...`.
 
     A browser cannot send an `Authorization` header with a WebSocket. The ticket replaces it: it is
-    valid once, for some seconds.
+    valid once, for some seconds, on every server that shares the database.
     """
-    tickets: Tickets = request.app.state.tickets
-    ticket = tickets.give(caller, origin=origin)
-    return JsonResponse({"ticket": ticket, "expires_in": tickets.lifetime}, 201)
+    credential: str = request.state.credential
+    ticket = await board.identity.tickets.give(caller, credential, origin=origin)
+    return JsonResponse({"ticket": ticket, "expires_in": LIFETIME}, 201)

@@ -62,7 +62,7 @@ class Connection:
         receive: Receives messages; the connection is accepted.
         send: Sends messages.
         board: An open board.
-        caller: The caller who has connected.
+        caller: Returns the caller who has connected, with the rights of now.
         subscriptions: Returns the subscriptions of the board.
         limits: Limits of the connection.
     """
@@ -73,7 +73,7 @@ class Connection:
         send: Send,
         *,
         board: Pegboard,
-        caller: Principal,
+        caller: Callable[[], Principal],
         subscriptions: Callable[[], BoardSubscriptions],
         limits: ConnectionLimits,
     ) -> None:
@@ -173,7 +173,7 @@ class Connection:
                 answer = error_answer(_not_open())
             else:
                 answer = await dispatch(
-                    message, self._board, self._caller, updates, subscriptions=self._subscriptions
+                    message, self._board, self._caller(), updates, subscriptions=self._subscriptions
                 )
         except PegboardError as error:
             answer = error_answer(error)

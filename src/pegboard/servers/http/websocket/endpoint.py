@@ -49,7 +49,11 @@ class WebSocketEndpoint:
         if not self._board.is_open or self._count >= self._most:
             await refuse(_too_many(), scope, receive, send)
             return
-        caller: Principal = HTTPConnection(scope).state.principal
+        state = HTTPConnection(scope).state
+
+        def name_caller() -> Principal:
+            return state.principal
+
         self._count += 1
         try:
             await send({"type": "websocket.accept"})
@@ -57,7 +61,7 @@ class WebSocketEndpoint:
                 receive,
                 send,
                 board=self._board,
-                caller=caller,
+                caller=name_caller,
                 subscriptions=self._open_subscriptions,
                 limits=self._limits,
             ).serve()
