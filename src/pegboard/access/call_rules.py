@@ -38,6 +38,8 @@ class CallRule:
             call denies it.
         then: `deny`, `ask` or `allow`, as the globs of a policy.
         reason: A sentence for the caller, in place of the condition.
+        by: With `ask`, who may approve: `other` for anybody but those who asked for the call; empty
+            for each approver.
 
     Raises:
         ConfigError: The condition does not compile, or is none; or the verdict is unknown.
@@ -46,6 +48,7 @@ class CallRule:
     when: str
     then: Verdict | Literal["deny", "ask", "allow"]
     reason: str = ""
+    by: Literal["", "other"] = ""
 
     def __post_init__(self) -> None:
         try:
@@ -53,6 +56,8 @@ class CallRule:
         except ValueError as error:
             known = ", ".join(Verdict)
             raise ConfigError(f"Policy: rules: '{self.then}' should be one of {known}") from error
+        if self.by and self.verdict is not Verdict.ASK:
+            raise ConfigError(f"Policy: rules: 'by' goes with 'ask', not with '{self.then}'")
         try:
             condition = self.condition
         except InvalidRequest as error:
@@ -237,8 +242,11 @@ class CallRules:
 
 
 def strongest(decisions: Iterable[Decision]) -> Decision | None:
-    """The first of the strictest decisions: deny beats ask beats allow; None of none."""
-    return max(decisions, key=lambda item: _STRENGTHS[item.verdict], default=None)
+    """The first of the strictest decisions: deny beats ask beats allow; None of none.
+
+    Of two that ask, the one that another person has to approve is the stricter.
+    """
+    return max(decisions, key=lambda item: (_STRENGTHS[item.verdict], bool(item.by)), default=None)
 
 
 def _judge(item: OpenRule, data: Mapping[str, Any], *, is_call: bool) -> Decision | None:
@@ -259,6 +267,7 @@ def _decision(index: int, rule: CallRule) -> Decision:
         verdict=rule.verdict,
         reason=rule.reason or f"the policy's {rule.verdict.value} rule '{rule.when}' holds",
         rule=f"policy.rules[{index}]",
+        by=rule.by,
     )
 
 

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from fnmatch import fnmatchcase, translate
 from types import MappingProxyType
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, Literal, NamedTuple, TypeVar
 
 from pegboard.access.call_rules import CallRule, CallRules, OpenRule, ToolRules, strongest
 from pegboard.access.namesakes import Namesakes, names_of, other_names_of
@@ -29,6 +29,18 @@ _DEFAULT = "default."
 """Begins the rule of a decision that is none of the policy's."""
 _MAX_REMEMBERED = 50_000
 _Member = TypeVar("_Member", Effect, Verdict)
+
+
+class Ask(NamedTuple):
+    """A glob of `Policy.ask` that says who may approve.
+
+    Attributes:
+        tool: The glob.
+        by: `other` for anybody but those who asked for the call; empty for each approver.
+    """
+
+    tool: str
+    by: Literal["", "other"] = ""
 
 
 class Rule(NamedTuple):
@@ -56,7 +68,7 @@ class Policy:
     Attributes:
         deny: Globs over wire names (`*`, `?`, `[...]`, case-sensitive), as are the others. A
             tool that a view has renamed matches by both names.
-        ask: Tools whose calls a person must approve.
+        ask: Tools whose calls a person must approve; an `Ask` also says which person.
         allow: Tools that need no approval, whatever their effect.
         effects: The verdicts for tools that match no glob; a missing effect keeps its default.
         limits: Glob to limits; all matching limits apply.
@@ -64,7 +76,7 @@ class Policy:
     """
 
     deny: tuple[str, ...] = ()
-    ask: tuple[str, ...] = ()
+    ask: tuple[str | Ask, ...] = ()
     allow: tuple[str, ...] = ()
     effects: Mapping[Effect, Verdict] = field(default_factory=lambda: DEFAULT_EFFECTS)
     limits: Mapping[str, Limits] = field(default_factory=dict[str, Limits])
@@ -88,7 +100,7 @@ class Policy:
             )
         object.__setattr__(self, "_call_rules", CallRules(self.rules, now=time.time))
         for name in ("deny", "ask", "allow"):
-            if isinstance(getattr(self, name), str):
+            if isinstance(getattr(self, name), (str, Ask)):
                 raise ConfigError(f"Policy: '{name}' takes several globs: write {name}=(\"...\",)")
         if self.effects is not DEFAULT_EFFECTS:
             effects = {
@@ -195,19 +207,33 @@ class Policy:
 
     def _globs(self) -> Iterator[Rule]:
         for section in ("deny", "ask", "allow"):
-            for index, glob in enumerate(getattr(self, section)):
-                yield Rule(section, index, glob)
+            for index, item in enumerate(getattr(self, section)):
+                yield Rule(section, index, _glob_of(item))
         for glob in self.limits:
             yield Rule("limits", glob, glob)
 
     def _judge(self, tool: ToolSpec) -> Decision:
+        found = self._judge_by_globs(tool)
+        if found is not None:
+            return found
+        verdict = self.effects.get(tool.effect, DEFAULT_EFFECTS[tool.effect])
+        return Decision(
+            verdict=verdict,
+            reason=f"the default for tools that {_PHRASES[tool.effect]} is {verdict.value}",
+            rule=f"{_DEFAULT}{tool.effect.value}",
+        )
+
+    def _judge_by_globs(self, tool: ToolSpec) -> Decision | None:
+        """The strictest decision of the globs; None where none matches."""
         for verdict, name, globs in (
             (Verdict.DENY, "deny", self.deny),
             (Verdict.ASK, "ask", self.ask),
             (Verdict.ALLOW, "allow", self.allow),
         ):
             is_strict = verdict is not Verdict.ALLOW
-            for index, glob in enumerate(globs):
+            found: list[Decision] = []
+            for index, item in enumerate(globs):
+                glob = _glob_of(item)
                 matched = self._find_match(tool, glob, is_strict=is_strict)
                 if matched:
                     of = (
@@ -215,17 +241,17 @@ class Policy:
                         if matched in (*names_of(tool), tool.alias)
                         else f" '{matched}', which it runs"
                     )
-                    return Decision(
-                        verdict=verdict,
-                        reason=f"the policy's {name} rule '{glob}' matches{of}",
-                        rule=f"policy.{name}[{index}]",
+                    found.append(
+                        Decision(
+                            verdict=verdict,
+                            reason=f"the policy's {name} rule '{glob}' matches{of}",
+                            rule=f"policy.{name}[{index}]",
+                            by=item.by if isinstance(item, Ask) else "",
+                        )
                     )
-        verdict = self.effects.get(tool.effect, DEFAULT_EFFECTS[tool.effect])
-        return Decision(
-            verdict=verdict,
-            reason=f"the default for tools that {_PHRASES[tool.effect]} is {verdict.value}",
-            rule=f"{_DEFAULT}{tool.effect.value}",
-        )
+            if found:
+                return strongest(found)
+        return None
 
     def _find_match(self, tool: ToolSpec, glob: str, *, is_strict: bool = True) -> str:
         """The name of a tool that a glob matches; empty for none.
@@ -248,6 +274,10 @@ class Policy:
 def _combine(standing: Decision, found: Decision) -> Decision:
     """The stricter of two; a rule that is found beats the default of an effect in any case."""
     return found if _is_default(standing) else strongest((standing, found)) or found
+
+
+def _glob_of(item: str | Ask) -> str:
+    return item.tool if isinstance(item, Ask) else item
 
 
 def _is_default(decision: Decision) -> bool:

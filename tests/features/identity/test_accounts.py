@@ -32,7 +32,7 @@ async def test_the_first_link_makes_an_operator_who_founds_an_organisation(serve
         id="local",
         kind="user",
         tenant="acme",
-        scopes=frozenset({"*", "acme/people:write"}),
+        scopes=frozenset({"*", "acme/approvals:decide", "acme/people:write"}),
         roles=frozenset({"acme/administrator", "acme/editor"}),
         user="local",
         organisations=frozenset({"acme"}),

@@ -27,6 +27,7 @@ class Approval(Struct, frozen=True, kw_only=True):
         arguments_digest: Of the arguments alone; empty where an older version asked.
         definition_digest: Of the definition of the tool; empty where an older version asked.
         grant: The standing approval that has approved it; empty for a person.
+        by: Who may decide it: `other` for anybody but those who asked; empty for each approver.
     """
 
     id: str
@@ -53,10 +54,34 @@ class Approval(Struct, frozen=True, kw_only=True):
     arguments_digest: str = ""
     definition_digest: str = ""
     grant: str = ""
+    by: str = ""
+
+
+class VisibleApprovals(Struct, frozen=True, kw_only=True):
+    """The approvals that a caller may see: those of some tenants, and its own.
+
+    Attributes:
+        tenants: Where it may decide.
+        principals: The ids under which its own are stored.
+        tenant: Where its own are; None for every tenant.
+    """
+
+    tenants: frozenset[str]
+    principals: tuple[str, ...]
+    tenant: str | None = None
+
+    def includes(self, approval: Approval) -> bool:
+        """Whether the caller may see this approval."""
+        is_own = approval.principal in self.principals and self.tenant in {None, approval.tenant}
+        return is_own or approval.tenant in self.tenants
 
 
 class ApprovalQuery(Struct, frozen=True, kw_only=True):
-    """A filter for approvals; empty fields match all."""
+    """A filter for approvals; empty fields match all.
+
+    Attributes:
+        visible: Beside the other filters, only what a caller may see; None for all.
+    """
 
     state: str = ""
     principal: str = ""
@@ -64,6 +89,7 @@ class ApprovalQuery(Struct, frozen=True, kw_only=True):
     run_id: str = ""
     tool: str = ""
     digest: str = ""
+    visible: "VisibleApprovals | None" = None
     limit: int = 50
     cursor: str = ""
 

@@ -47,11 +47,13 @@ class Signal(Struct, frozen=True, kw_only=True):
         id: Unique within the run; a second signal with the same id is dropped.
         topic: `control`, `event:{name}` or `answer:{step}`.
         message: Any JSON value.
+        by: Of what a caller sent: its owner, as of `Principal.owner`; empty for the board itself.
     """
 
     id: str
     topic: str
     message: Any = None
+    by: str = ""
 
 
 class StepRef(Struct, frozen=True, kw_only=True):

@@ -45,6 +45,7 @@ def approve(target: CompiledTool, environment: CallEnvironment, following: Handl
             arguments_digest=arguments,
             definition_digest=find_definition(),
             reason=decision.reason,
+            by=decision.by,
         )
         grant = await find_grant(call, spec, environment, subject=subject)
         approval = await request_approval(call, spec, environment, subject=subject, grant=grant)
@@ -91,6 +92,7 @@ def spend(target: CompiledTool, environment: CallEnvironment, following: Handler
                 arguments_digest=approval.arguments_digest,
                 definition_digest=approval.definition_digest,
                 reason=approval.reason,
+                by=approval.by,
             )
             new = await request_approval(call, spec, environment, subject=subject)
             raise ApprovalRequired(spec.name, approval.reason, approval_id=new.id)

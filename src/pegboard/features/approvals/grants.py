@@ -81,6 +81,8 @@ class Grants:
         self, approval: Approval, conversation: Conversation | None, principal: Principal
     ) -> str:
         """Why a request may be approved once only; empty when nothing is against more."""
+        if approval.by:
+            return "another person has to decide each call"
         if conversation is None:
             return "it is not part of a conversation"
         if not conversation.belongs_to(principal) or approval.principal != principal.id:

@@ -18,6 +18,7 @@ _TEXTS = (
     "call_id",
     "tenant",
     "grant",
+    "by",
 )
 _RARE_TIMES = ("decided_at", "expires_at", "used_at")
 TIMES = ("created_at", *_RARE_TIMES)
@@ -115,6 +116,10 @@ class ApprovalAnswer(BaseModel):
     call_id: Annotated[str, Field(description="The call that used it.")] = ""
     grant: Annotated[
         str, Field(description="The standing approval of the conversation that has approved it.")
+    ] = ""
+    by: Annotated[
+        Literal["", "other"],
+        Field(description="`other`: not those who asked for the call may decide it."),
     ] = ""
     scopes: Annotated[
         list[Scope], Field(description="What you may approve it for, while it is pending.")

@@ -13,7 +13,10 @@ HANDLE = re.compile(r"[a-z][a-z0-9]{1,11}")
 MIN_PASSWORD = 10
 MAX_PASSWORD = 200
 
-_ROLE_SCOPES = {ADMINISTRATOR: (PEOPLE_SCOPE,), APPROVER: (APPROVALS_SCOPE,)}
+_ROLE_SCOPES = {
+    ADMINISTRATOR: (APPROVALS_SCOPE, PEOPLE_SCOPE),
+    APPROVER: (APPROVALS_SCOPE,),
+}
 _RESERVED = frozenset(
     {"board", "global", "join", "link", "links", "local", "operator", "pegboard", "system", "token"}
 )
@@ -100,9 +103,14 @@ def principal_of(
 
 
 def _narrow(scopes: set[str], allowed: tuple[str, ...]) -> set[str]:
-    """The scopes of a key: never more than those of its person."""
+    """The scopes of a key: never more than those of its person.
+
+    Approvals have to be named, since agents hold keys.
+    """
     if "*" in allowed:
-        return scopes
+        if APPROVALS_SCOPE not in allowed:
+            return {scope for scope in scopes if scope.partition("/")[2] != APPROVALS_SCOPE}
+        return {*scopes, APPROVALS_SCOPE} if "*" in scopes else scopes
     if "*" in scopes:
         return set(allowed)
     return {scope for scope in scopes if scope in allowed or scope.partition("/")[2] in allowed}

@@ -76,6 +76,25 @@ class CallRuleEntry(BaseModel):
     reason: Annotated[
         str, Field(description="What the caller reads, instead of the condition.")
     ] = ""
+    by: Annotated[
+        Literal["", "other"],
+        Field(
+            description="With `ask`, who approves: `other` for anybody who may, but those who "
+            "asked for the call."
+        ),
+    ] = ""
+
+
+class AskEntry(BaseModel):
+    """Tools whose calls a person must approve, and which person."""
+
+    model_config = _STRICT
+
+    tool: Annotated[str, Field(min_length=1, description="A glob over tool names.")]
+    by: Annotated[
+        Literal["other"],
+        Field(description="`other`: anybody who may approve, but those who asked for the call."),
+    ]
 
 
 class PolicyEntry(BaseModel):
@@ -85,7 +104,11 @@ class PolicyEntry(BaseModel):
 
     deny: Annotated[tuple[str, ...], Field(description="Never.")] = ()
     ask: Annotated[
-        tuple[str, ...], Field(description="Only after a person has approved the call.")
+        tuple[str | AskEntry, ...],
+        Field(
+            description="Only after a person has approved the call; "
+            '`{tool: "shop__refund", by: other}` keeps those who asked from approving.'
+        ),
     ] = ()
     allow: Annotated[
         tuple[str, ...], Field(description="Without an approval, whatever the effect.")

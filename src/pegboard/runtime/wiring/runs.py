@@ -55,7 +55,13 @@ def open_runs(  # noqa: PLR0913 - all that runs are made of
     from pegboard.features.health.failover import FailoverSelector
     from pegboard.features.plans import Plans
     from pegboard.features.runs import RunFeed, Runs
-    from pegboard.features.runs.answers import RunAnswers, find_awaited_approvals, find_end_reason
+    from pegboard.features.runs.answers import (
+        RunAnswers,
+        find_askers,
+        find_awaited_approvals,
+        find_end_reason,
+    )
+    from pegboard.features.runs.assignees import find_names
     from pegboard.graphs import GraphRunner
     from pegboard.planning import Planner
 
@@ -98,6 +104,7 @@ def open_runs(  # noqa: PLR0913 - all that runs are made of
         ended=partial(find_end_reason, store),
         prove=prove,
         conversations=storage.conversations,
+        askers=partial(find_askers, store),
     )
     runs = Runs(
         registry,
@@ -107,6 +114,7 @@ def open_runs(  # noqa: PLR0913 - all that runs are made of
         feed=feed,
         follow=durability.follow,
         approvals=approvals,
+        names=partial(find_names, storage.identity),
     )
     watch_approvals(registry, approvals, stack)
     return plans, runs, approvals
