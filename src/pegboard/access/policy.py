@@ -27,6 +27,10 @@ DEFAULT_EFFECTS: Mapping[Effect, Verdict] = MappingProxyType(
 
 _DEFAULT = "default."
 """Begins the rule of a decision that is none of the policy's."""
+UNTRUSTED = "default.untrusted"
+"""The rule of a decision about a call in a run that has read untrusted text."""
+_UNTRUSTED = "the run has read text that is not trusted, and this call changes something outside"
+_RULE = re.compile(r"policy\.rules\[(\d+)\]")
 _MAX_REMEMBERED = 50_000
 _Member = TypeVar("_Member", Effect, Verdict)
 
@@ -73,6 +77,8 @@ class Policy:
         effects: The verdicts for tools that match no glob; a missing effect keeps its default.
         limits: Glob to limits; all matching limits apply.
         rules: Conditions over single calls, as strong as globs of the same verdict.
+        untrusted: The verdict for a write that leaves the board, of a caller with an account, in a
+            run that has read untrusted text; for tools that match no glob and no rule.
     """
 
     deny: tuple[str, ...] = ()
@@ -81,6 +87,7 @@ class Policy:
     effects: Mapping[Effect, Verdict] = field(default_factory=lambda: DEFAULT_EFFECTS)
     limits: Mapping[str, Limits] = field(default_factory=dict[str, Limits])
     rules: tuple[CallRule, ...] = ()
+    untrusted: Verdict = Verdict.ALLOW
     _standing: dict[int, tuple[ToolSpec, Decision]] = field(
         default_factory=dict[int, tuple[ToolSpec, Decision]],
         init=False,
@@ -102,6 +109,7 @@ class Policy:
         for name in ("deny", "ask", "allow"):
             if isinstance(getattr(self, name), (str, Ask)):
                 raise ConfigError(f"Policy: '{name}' takes several globs: write {name}=(\"...\",)")
+        object.__setattr__(self, "untrusted", _member(Verdict, self.untrusted))
         if self.effects is not DEFAULT_EFFECTS:
             effects = {
                 _member(Effect, key): _member(Verdict, self.effects[key]) for key in self.effects
@@ -145,19 +153,60 @@ class Policy:
         return decision
 
     def decide_call(
-        self, principal: Principal, tool: ToolSpec, arguments: Mapping[str, Any] | None
+        self,
+        principal: Principal,
+        tool: ToolSpec,
+        arguments: Mapping[str, Any] | None,
+        *,
+        untrusted: bool = False,
     ) -> Decision:
         """The decision for one call, or for a list where the arguments are None."""
         standing = self.decide(tool)
         if not self.rules or (standing.verdict is Verdict.DENY and not _is_default(standing)):
             return standing
         rules = self._rules_of(tool).open
-        found = self._call_rules.decide(rules, principal, arguments) if rules else None
+        found = (
+            self._call_rules.decide(rules, principal, arguments, untrusted=untrusted)
+            if rules
+            else None
+        )
         return standing if found is None else _combine(standing, found)
+
+    def decide_untrusted(
+        self, principal: Principal, tool: ToolSpec, standing: Decision
+    ) -> Decision:
+        """The decision for a call in a run that has read untrusted text.
+
+        Args:
+            principal: The caller.
+            tool: The tool.
+            standing: The decision without that.
+        """
+        is_default = standing.allowed and _is_default(standing)
+        if not (is_default and principal.user and self.holds_untrusted(tool)):
+            return standing
+        return Decision(verdict=self.untrusted, reason=_UNTRUSTED, rule=UNTRUSTED)
+
+    def holds_untrusted(self, tool: ToolSpec) -> bool:
+        """Whether calls of a tool are decided otherwise once a run has read untrusted text."""
+        return self.untrusted is not Verdict.ALLOW and tool.leaves_board
+
+    def asks_for_trust(self, decision: Decision) -> bool:
+        """Whether a decision comes from what the run has read: no standing approval answers it."""
+        if decision.rule == UNTRUSTED:
+            return True
+        found = _RULE.fullmatch(decision.rule)
+        return found is not None and self.rules[int(found[1])].looks_at_run
+
+    def looks_at_run(self, tool: ToolSpec) -> bool:
+        """Whether a rule for some calls of a tool looks at the run."""
+        return any(item.rule.looks_at_run for item in self.find_call_rules(tool))
 
     def may_ask(self, tool: ToolSpec) -> bool:
         """Whether a call of a tool may need an approval."""
         if self.decide(tool).verdict is Verdict.ASK:
+            return True
+        if self.untrusted is Verdict.ASK and self.holds_untrusted(tool):
             return True
         return any(item.rule.verdict is Verdict.ASK for item in self.find_call_rules(tool))
 

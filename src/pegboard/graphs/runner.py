@@ -177,6 +177,7 @@ class GraphRunner:
             created_at=self._board.environment.now(),
             parent_id=ctx.call_id or ctx.parent_id or ctx.run_id,
             env=dict(self._env),
+            root_id=ctx.root_id or ctx.run_id,
         )
         if await self.durability.start(start):
             # not before: of two starts of the same run at once, one succeeds

@@ -18,7 +18,9 @@ from pegboard.core.ports.identity_store import IdentityStore
 from pegboard.core.ports.kill_switch_store import SwitchStore
 from pegboard.core.ports.listener import Listener
 from pegboard.core.ports.maintenance import StorageMaintenance
+from pegboard.core.ports.role_store import RoleStore
 from pegboard.core.ports.run_store import RunStore
+from pegboard.core.ports.taint_store import TaintStore
 from pegboard.errors import Unavailable
 
 GOES_ON = (NodeState.PENDING, NodeState.READY, NodeState.IN_PROGRESS)
@@ -109,6 +111,16 @@ class Storage(Protocol):
     @property
     def identity(self) -> IdentityStore:
         """Stores accounts and organisations."""
+        ...
+
+    @property
+    def taints(self) -> TaintStore:
+        """Stores since which call a run or conversation has read untrusted text."""
+        ...
+
+    @property
+    def roles(self) -> RoleStore:
+        """Stores the roles of organisations."""
         ...
 
     @property

@@ -5,6 +5,8 @@ from typing import Any, Literal, Protocol
 
 from msgspec import Struct
 
+from pegboard.core.ports.taint_store import Taint
+
 ApprovalState = Literal["pending", "approved", "denied", "edited", "expired", "used", "withdrawn"]
 ApprovalVerdict = Literal["approved", "denied", "edited"]
 
@@ -27,6 +29,9 @@ class Approval(Struct, frozen=True, kw_only=True):
         arguments_digest: Of the arguments alone; empty where an older version asked.
         definition_digest: Of the definition of the tool; empty where an older version asked.
         grant: The standing approval that has approved it; empty for a person.
+        rule: The rule that asks, as of `Decision.rule`.
+        is_single: Whether it can be approved once only, and no standing approval answers it.
+        taint: The call that brought untrusted text into the run before this call; None for none.
         by: Who may decide it: `other` for anybody but those who asked; empty for each approver.
     """
 
@@ -55,6 +60,9 @@ class Approval(Struct, frozen=True, kw_only=True):
     definition_digest: str = ""
     grant: str = ""
     by: str = ""
+    rule: str = ""
+    is_single: bool = False
+    taint: Taint | None = None
 
 
 class VisibleApprovals(Struct, frozen=True, kw_only=True):

@@ -29,6 +29,7 @@ class RunStart(Struct, frozen=True, kw_only=True):
         created_at: Unix seconds.
         parent_id: The call or the run that started it; empty for none.
         env: The values of `$.env`, the same in every attempt.
+        root_id: The outermost run that it is part of; empty means that it is one itself.
     """
 
     run_id: str
@@ -38,6 +39,7 @@ class RunStart(Struct, frozen=True, kw_only=True):
     created_at: float
     parent_id: str = ""
     env: Mapping[str, Any] = {}
+    root_id: str = ""
 
 
 class Signal(Struct, frozen=True, kw_only=True):

@@ -46,6 +46,8 @@ def approve(target: CompiledTool, environment: CallEnvironment, following: Handl
             definition_digest=find_definition(),
             reason=decision.reason,
             by=decision.by,
+            rule=decision.rule,
+            is_single=bool(decision.by) or policy.asks_for_trust(decision),
         )
         grant = await find_grant(call, spec, environment, subject=subject)
         approval = await request_approval(call, spec, environment, subject=subject, grant=grant)
@@ -93,6 +95,8 @@ def spend(target: CompiledTool, environment: CallEnvironment, following: Handler
                 definition_digest=approval.definition_digest,
                 reason=approval.reason,
                 by=approval.by,
+                rule=approval.rule,
+                is_single=approval.is_single,
             )
             new = await request_approval(call, spec, environment, subject=subject)
             raise ApprovalRequired(spec.name, approval.reason, approval_id=new.id)

@@ -2,6 +2,7 @@
 
 from typing import Annotated, Any, Literal
 
+from msgspec import to_builtins
 from pydantic import BaseModel, ConfigDict, Field
 
 from pegboard.core.ports.approval_store import Approval, ApprovalPage
@@ -85,6 +86,17 @@ class DecisionList(BaseModel):
     decisions: Annotated[list[ApprovalDecision], Field(min_length=1, max_length=100)]
 
 
+class UntrustedTextAnswer(BaseModel):
+    """The call that first brought untrusted text into a run or a conversation."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    call_id: str
+    tool: str
+    source: str
+    at: Annotated[float, Field(description="Unix seconds.")]
+
+
 class ApprovalAnswer(BaseModel):
     """An approval of one exact call, without empty fields."""
 
@@ -117,6 +129,10 @@ class ApprovalAnswer(BaseModel):
     grant: Annotated[
         str, Field(description="The standing approval of the conversation that has approved it.")
     ] = ""
+    untrusted: Annotated[
+        UntrustedTextAnswer | None,
+        Field(description="What the run had read before; absent for nothing untrusted."),
+    ] = None
     by: Annotated[
         Literal["", "other"],
         Field(description="`other`: not those who asked for the call may decide it."),
@@ -168,6 +184,8 @@ def approval_to_dict(approval: Approval) -> dict[str, Any]:
         "digest": approval.digest,
         "arguments": approval.shown,
     }
+    if approval.taint is not None:
+        data["untrusted"] = to_builtins(approval.taint)
     rare = {name: getattr(approval, name) for name in (*_TEXTS, *_RARE_TIMES, "edited")}
     return data | {name: value for name, value in rare.items() if value not in ("", None)}
 

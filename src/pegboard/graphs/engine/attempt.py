@@ -62,7 +62,13 @@ class RunAttempt:
             run_id=start.run_id,
             board=board,
             kinds=kinds,
-            ctx=structs.replace(ctx, run_id=start.run_id, parent_id=start.parent_id, call_id=""),
+            ctx=structs.replace(
+                ctx,
+                run_id=start.run_id,
+                root_id=start.root_id or start.run_id,
+                parent_id=start.parent_id,
+                call_id="",
+            ),
             env=start.env,
             heal=heal,
         )

@@ -39,6 +39,13 @@ class SourceEntry(BaseModel):
         dict[str, Any], Field(description="The kind's own configuration; see its reference.")
     ] = Field(default_factory=dict[str, Any])
     enabled: Annotated[bool, Field(description="Whether it is opened at all.")] = True
+    trusted: Annotated[
+        bool | None,
+        Field(
+            description="Whether its results are text of people whom you trust. By default, "
+            "those of MCP servers with a `url`, and of tools for the web and files, are not."
+        ),
+    ] = None
 
 
 def _check_time(value: object) -> object:
@@ -69,7 +76,7 @@ class CallRuleEntry(BaseModel):
         str,
         Field(
             min_length=1,
-            description="A condition in CEL over `principal`, `tool`, `args` and `now`.",
+            description="A condition in CEL over `principal`, `tool`, `args`, `run` and `now`.",
         ),
     ]
     then: Annotated[Literal["deny", "ask", "allow"], Field(description="What holds then.")]
@@ -127,6 +134,13 @@ class PolicyEntry(BaseModel):
             "`{when: \"tool.name == 'shop__refund' && args.amount > 100\", then: ask}`."
         ),
     ] = ()
+    untrusted: Annotated[
+        Literal["allow", "ask", "deny"],
+        Field(
+            description="With accounts: the rule for a write that leaves the board, in a run "
+            "that has read untrusted text, of tools that match no glob and no rule."
+        ),
+    ] = "ask"
     strict: Annotated[
         bool,
         Field(

@@ -65,6 +65,7 @@ def policy_of(loaded: LoadedBoard) -> Policy:
         effects=effects,
         limits=limits,
         rules=tuple(_call_rules(loaded)),
+        untrusted=Verdict(entry.untrusted),
     )
 
 

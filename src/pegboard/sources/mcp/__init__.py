@@ -11,6 +11,7 @@ KIND = SourceKind(
     config=McpConfig,
     open=open_source,
     extra="mcp",
+    trusts=lambda config: not config.url,
     remote=True,
     expand=expand,
 )

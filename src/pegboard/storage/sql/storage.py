@@ -25,7 +25,9 @@ from pegboard.storage.sql.maintenance import SqlUpkeep
 from pegboard.storage.sql.outcomes import SqlOutcomes, sweep_outcomes
 from pegboard.storage.sql.pins import SqlPins
 from pegboard.storage.sql.results import SqlResults, sweep_results
+from pegboard.storage.sql.roles import SqlRoles
 from pegboard.storage.sql.runs import SqlRuns
+from pegboard.storage.sql.taints import SqlTaints
 
 _PAGES = 4096
 """Free pages of a SQLite file, of 4 KiB each, that one sweep gives back."""
@@ -72,6 +74,8 @@ class SqlStorage:
         self.runs = SqlRuns(database, clock=clock)
         self.conversations = SqlConversations(database)
         self.identity = SqlIdentity(database)
+        self.taints = SqlTaints(database)
+        self.roles = SqlRoles(database)
         self.audit = SqlAudit(database, clock=clock)
         self.auditor = SqlAuditor(database, redact=redact, reads=audit_reads)
         self.upkeep = SqlUpkeep(database, clock=clock)
