@@ -5,6 +5,7 @@ from typing import Any
 
 from msgspec import Struct
 
+from pegboard.access.roles import ROLES
 from pegboard.core.ports.authenticator import (
     AuthenticatedCaller,
     BrowserSession,
@@ -20,6 +21,7 @@ KNOWN_FOR = 1.0
 """Seconds for which a caller is known without asking the store: as long as a key or session that
 was ended on another server is accepted here."""
 
+_SHIPPED = frozenset(ROLES)
 _MAX_KNOWN = 10_000
 _USED_EVERY = 60.0
 
@@ -107,8 +109,12 @@ class AccountCallers:
         if user is None or user.disabled_at is not None:
             return None
         memberships = await self._parts.store.memberships(user=id)
+        organisations = {
+            item.organisation for item in memberships if not _SHIPPED.issuperset(item.roles)
+        }
+        own = await self._parts.roles.roles(sorted(organisations)) if organisations else ()
         return AuthenticatedCaller(
-            principal=principal_of(user, memberships, key=key), session=session
+            principal=principal_of(user, memberships, own=own, key=key), session=session
         )
 
 

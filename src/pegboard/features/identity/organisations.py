@@ -117,8 +117,8 @@ class Organisations:
             AccessDenied: The caller is no administrator of it.
             InvalidRequest: A role does not exist, or it would have no administrator left.
         """
-        given = check_roles(roles)
         member = await self._find(organisation, person, principal)
+        given = check_roles(roles, await self._parts.list_role_names(organisation))
         if ADMINISTRATOR not in given:
             await self._check_not_last(organisation, member)
         changed = structs.replace(

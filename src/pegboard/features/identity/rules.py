@@ -1,10 +1,11 @@
 """The rules of accounts: handles, e-mail addresses, passwords, and what roles may do."""
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
-from pegboard.access.roles import ADMINISTRATOR, APPROVER, ROLES
+from pegboard.access.roles import ADMINISTRATOR, APPROVER
 from pegboard.core.ports.identity_store import ApiKey, Membership, User
+from pegboard.core.ports.role_store import OwnRole
 from pegboard.core.principal import Principal
 from pegboard.errors import InvalidRequest
 from pegboard.features.permissions import APPROVALS_SCOPE, PEOPLE_SCOPE
@@ -61,28 +62,37 @@ def check_password(password: str) -> str:
     return password
 
 
-def check_roles(roles: Iterable[str]) -> tuple[str, ...]:
+def check_roles(roles: Iterable[str], known: Sequence[str]) -> tuple[str, ...]:
     """Check the roles of a member and return them sorted.
+
+    Args:
+        roles: The roles.
+        known: Those that there are in the organisation.
 
     Raises:
         InvalidRequest: One of them does not exist, or there is none.
     """
     given = tuple(sorted(set(roles)))
-    unknown = [role for role in given if role not in ROLES]
+    unknown = [role for role in given if role not in known]
     if unknown or not given:
         what = f"There is no role '{unknown[0][:40]}'" if unknown else "A member has a role"
-        raise InvalidRequest(f"{what}: choose from {', '.join(ROLES)}.")
+        raise InvalidRequest(f"{what}: choose from {', '.join(known)}.")
     return given
 
 
 def principal_of(
-    user: User, memberships: Iterable[Membership], *, key: ApiKey | None = None
+    user: User,
+    memberships: Iterable[Membership],
+    *,
+    own: Iterable[OwnRole] = (),
+    key: ApiKey | None = None,
 ) -> Principal:
     """The principal of an account, with the rights that its roles have now.
 
     Args:
         user: The account.
         memberships: Its memberships.
+        own: The roles that its organisations define themselves.
         key: The key that was sent, which narrows the scopes; None for a session.
     """
     approved = [item for item in memberships if item.state == "approved"]
@@ -91,12 +101,20 @@ def principal_of(
         for role in item.roles:
             scopes |= {f"{item.organisation}/{scope}" for scope in _ROLE_SCOPES.get(role, ())}
     organisations = frozenset(item.organisation for item in approved)
+    given = {(item.organisation, role) for item in approved for role in item.roles}
+    levels = {
+        (pattern, level)
+        for role in own
+        if (role.organisation, role.name) in given
+        for pattern, level in role.levels.items()
+    }
     return Principal(
         id=user.id,
         kind="user" if key is None else "key",
         tenant=user.organisation if user.organisation in organisations else "",
         scopes=frozenset(scopes if key is None else _narrow(scopes, key.scopes)),
         roles=frozenset(f"{item.organisation}/{role}" for item in approved for role in item.roles),
+        levels=tuple(sorted(levels)),
         user=user.id,
         organisations=organisations,
     )

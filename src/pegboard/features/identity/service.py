@@ -4,11 +4,13 @@ from collections.abc import Callable
 
 from pegboard.core.ports.audit_store import Prove
 from pegboard.core.ports.identity_store import IdentityStore
+from pegboard.core.ports.role_store import RoleStore
 from pegboard.execution.environment import CallEnvironment
 from pegboard.features.identity.accounts import Accounts
 from pegboard.features.identity.api_keys import ApiKeys
 from pegboard.features.identity.callers import AccountCallers
 from pegboard.features.identity.organisations import Organisations
+from pegboard.features.identity.own_roles import OwnRoles
 from pegboard.features.identity.parts import IdentityParts
 from pegboard.features.identity.passwords import Passwords
 from pegboard.features.identity.sign_in import SignIns
@@ -26,11 +28,13 @@ class Identity:
         callers: Names the caller of a key or a session.
         keys: The keys of a person's programs.
         organisations: Organisations and their members.
+        roles: The roles that organisations define themselves.
         sign_ins: Signs people in and out.
 
     Args:
         store: Stores accounts.
         environment: The clock and the listeners of the board.
+        roles: Stores the roles of organisations.
         prove: Writes each change to the audit trail before it takes effect, where required.
         passwords: Hashes passwords.
     """
@@ -40,16 +44,18 @@ class Identity:
         store: IdentityStore,
         environment: Callable[[], CallEnvironment],
         *,
+        roles: RoleStore,
         prove: Prove,
         passwords: Passwords | None = None,
     ) -> None:
-        self._parts = parts = IdentityParts(store, environment, prove=prove)
+        self._parts = parts = IdentityParts(store, environment, roles=roles, prove=prove)
         hashing = passwords or Passwords()
         self.callers = AccountCallers(parts)
         self.accounts = Accounts(parts, self.callers, hashing)
         self.sign_ins = SignIns(parts, self.callers, hashing)
         self.keys = ApiKeys(parts, self.callers)
         self.organisations = Organisations(parts, self.callers)
+        self.roles = OwnRoles(parts, self.callers)
 
     @property
     def has_accounts(self) -> bool:

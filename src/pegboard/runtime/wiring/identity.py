@@ -32,7 +32,9 @@ async def open_identity(
         Unavailable: The storage cannot be read. A board does not open without knowing whether
             its callers need an account.
     """
-    identity = Identity(storage.identity, lambda: registry.environment, prove=prove)
+    identity = Identity(
+        storage.identity, lambda: registry.environment, roles=storage.roles, prove=prove
+    )
     await identity.accounts.load()
     if settings.database is not None and not identity.has_accounts:
         following = asyncio.create_task(follow(identity), name="look for accounts")

@@ -57,7 +57,9 @@ async def open_offline(settings: Settings) -> AsyncGenerator[OfflineBoard]:
             environment=CallEnvironment(approvals=opened.approvals, emitter=emitter)
         )
         prove = require_audit(settings, opened)
-        identity = Identity(opened.identity, lambda: registry.environment, prove=prove)
+        identity = Identity(
+            opened.identity, lambda: registry.environment, roles=opened.roles, prove=prove
+        )
         await identity.accounts.load()
         yield OfflineBoard(
             approvals=Approvals(registry, prove=prove, askers=partial(find_askers, opened.runs)),
