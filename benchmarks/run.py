@@ -48,6 +48,7 @@ TOPICS = {
     "search": "searching:cost_of_searching",
     "selection": "selection:quality_of_selection",
     "assemble": "assembling:cost_of_assembling",
+    "trust": "trust:attacks_held",
     "prompt-cache": "prompt_cache:cost_of_conversations",
     "dependencies": "dependencies:cost_of_dependencies",
     "graph": "graphs:cost_of_graphs",

@@ -76,12 +76,15 @@ class PegboardError(Exception):
         retryable: Whether the same call may succeed later without being changed.
         retry_after: Seconds after which a retry makes sense; None when unknown.
         error_id: The id of the operator's detail; None when there is none.
+        is_about_caller: Whether it says nothing about others, as where a foreign system refuses the
+            credential of a call: neither health nor the breaker counts it.
     """
 
     code: ClassVar[str] = "error"
     retryable: bool = False
     retry_after: float | None = None
     error_id: str | None = None
+    is_about_caller: bool = False
 
     @property
     def message(self) -> str:

@@ -135,7 +135,7 @@ def _expected(
     defaults = {Effect.READ: Verdict.ALLOW, Effect.WRITE: Verdict.ALLOW, Effect.ADMIN: Verdict.ASK}
     for matches, verdict in (
         (closed or named(policy.deny), Verdict.DENY),
-        (named(policy.ask), Verdict.ASK),
+        (named(tuple(map(str, policy.ask))), Verdict.ASK),
         (named(policy.allow), Verdict.ALLOW),
     ):
         if matches:

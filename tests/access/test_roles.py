@@ -60,6 +60,50 @@ def test_a_role_decides_what_an_account_lists_and_calls(
     assert found == (list(verdicts) if action is Action.CALL else listed)
 
 
+LEVELS = (("crm", "admin"), ("shop", "read"), ("shop__re*", "write"))
+
+
+@pytest.mark.parametrize(
+    ("name", "source", "verdicts"),
+    [
+        ("shop__find", "shop", (ALLOW, DENY, DENY)),
+        ("shop__refund", "shop", (ALLOW, ALLOW, DENY)),
+        ("crm__find", "crm", (ALLOW, ALLOW, ASK)),
+        ("erp__find", "erp", (DENY, DENY, DENY)),
+    ],
+    ids=["read by source", "write by pattern", "admin asks", "no level"],
+)
+def test_the_strongest_level_of_own_roles_decides_for_a_source_or_pattern(
+    name: str, source: str, verdicts: tuple[Verdict, ...]
+) -> None:
+    caller = Principal(id="u", user="u", roles=frozenset({"acme/support"}), levels=LEVELS)
+
+    found = [
+        decide(
+            caller,
+            a_spec(name, source=source, effect=effect),
+            Action.CALL,
+            policy=Policy(),
+            switches=Switches(),
+        ).verdict
+        for effect in Effect
+    ]
+
+    assert found == list(verdicts)
+
+
+def test_a_missing_level_is_explained() -> None:
+    caller = Principal(id="u", user="u", levels=LEVELS)
+
+    assert explain_missing_role(caller, a_spec("erp__find", source="erp")) == (
+        "calls need a role in an organisation that reads for 'erp'"
+    )
+    assert explain_missing_role(caller, a_spec(effect=Effect.WRITE)) == (
+        "a tool that may change something needs the role editor, or a role with the level write "
+        "for 'shop'"
+    )
+
+
 def test_the_policy_holds_for_every_role() -> None:
     decision = decide(
         an_account("acme/editor"),

@@ -41,6 +41,7 @@ def test_the_order_is_the_one_that_was_decided() -> None:
         "record",
         "count",
         "validate",
+        "trust",
         "decide",
         "idempotency",
         "credential",

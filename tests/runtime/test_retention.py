@@ -81,7 +81,7 @@ async def test_runs_that_ended_long_ago_go_and_others_stay() -> None:
             gone = await delete_expired(Settings(), opened, kit)
         page = await opened.runs.runs(RunQuery())
 
-    assert gone == {"runs": 1, "plans": 1, "approvals": 0, "calls": 0}
+    assert gone == {"runs": 1, "taints": 0, "plans": 1, "approvals": 0, "calls": 0}
     assert [run.start.run_id for run in page.runs] == ["open"]
 
 

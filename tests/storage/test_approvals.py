@@ -9,7 +9,7 @@ from msgspec import ValidationError, structs
 from sqlalchemy import select, update
 from tests.storage.made import NOON, a_storage
 
-from pegboard.core.ports.approval_store import Approval, ApprovalQuery
+from pegboard.core.ports.approval_store import Approval, ApprovalQuery, VisibleApprovals
 from pegboard.errors import InvalidRequest
 from pegboard.storage import Storage
 from pegboard.storage.json_text import dump
@@ -307,3 +307,17 @@ async def test_an_approval_that_is_broken_is_not_taken_for_a_newer_one(
         await cast("Any", storage)._database.run(lambda transaction: transaction.execute(broken))
         with pytest.raises(ValidationError, match="missing required field"):
             await storage.approvals.get("a1")
+
+
+async def test_a_caller_lists_what_it_may_decide_and_its_own(storage: Storage) -> None:
+    for id_, principal, tenant in (("a", "ada", "acme"), ("b", "bob", "zoo"), ("c", "bob", "acme")):
+        await storage.approvals.ask(an_approval(id_, principal=principal, tenant=tenant))
+    in_zoo = frozenset({"zoo"})
+
+    assert await ids(storage, visible=VisibleApprovals(tenants=in_zoo, principals=("ada",))) == [
+        "b",
+        "a",
+    ]
+    assert await ids(
+        storage, visible=VisibleApprovals(tenants=frozenset(), principals=("bob",), tenant="acme")
+    ) == ["c"]

@@ -19,11 +19,13 @@ from tests.storage.test_credentials import SEALED, a_credential
 from tests.storage.test_identity import A_CODE, a_founding, a_key, a_link, a_session
 from tests.storage.test_pins import a_held, a_pin
 from tests.storage.test_resources import SUBSCRIBED, a_resource
+from tests.storage.test_roles import A_ROLE
 from tests.storage.test_runs import WAITING
 from tests.storage.test_runs import a_result as a_run_result
 from tests.storage.test_runs import a_start as a_run_start
 from tests.storage.test_seen_tools import a_seen
 from tests.storage.test_switches import a_switch
+from tests.storage.test_taints import A_TAINT
 
 from pegboard.core.ports.catalogue_stores import DependencyChange
 from pegboard.core.ports.durability import Signal
@@ -113,6 +115,10 @@ def operations(storage: Storage) -> list[Callable[[], Awaitable[Any]]]:
         lambda: storage.credentials.claim_refresh("k1", version=2, now=NOON, until=NOON + 30),
         lambda: storage.credentials.release_refresh("k1"),
         lambda: storage.credentials.remove("k1"),
+        lambda: storage.taints.add("c1", A_TAINT),
+        lambda: storage.taints.forget(before=NOON + 1),
+        lambda: storage.roles.put(A_ROLE),
+        lambda: storage.roles.remove("acme", "support"),
         lambda: storage.audit.append([an_entry(number) for number in range(5)]),
         lambda: storage.audit.retain(since=NOON + 3, by="ada"),
         lambda: _written(storage),

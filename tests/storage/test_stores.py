@@ -6,6 +6,7 @@ import pytest
 
 from pegboard.core.memory_approvals import MemoryApprovals
 from pegboard.core.memory_results import MemoryOutcomes, MemoryResults
+from pegboard.core.memory_taints import MemoryTaints
 from pegboard.storage import Storage
 from pegboard.storage.memory.audit import MemoryAudit
 from pegboard.storage.memory.calls import MemoryCalls
@@ -19,6 +20,7 @@ from pegboard.storage.memory.last_known_tools import MemorySeenTools
 from pegboard.storage.memory.maintenance import MemoryUpkeep
 from pegboard.storage.memory.pins import MemoryPins
 from pegboard.storage.memory.resources import MemoryResources
+from pegboard.storage.memory.roles import MemoryRoles
 from pegboard.storage.memory.run_journal import MemoryRunJournal
 from pegboard.storage.memory.runs import MemoryRuns
 from pegboard.storage.sql.approvals import SqlApprovals
@@ -37,9 +39,11 @@ from pegboard.storage.sql.outcomes import SqlOutcomes
 from pegboard.storage.sql.pins import SqlPins
 from pegboard.storage.sql.resources import SqlResources
 from pegboard.storage.sql.results import SqlResults
+from pegboard.storage.sql.roles import SqlRoles
 from pegboard.storage.sql.run_journal import SqlRunJournal
 from pegboard.storage.sql.runs import SqlRuns
 from pegboard.storage.sql.storage import SqlStorage
+from pegboard.storage.sql.taints import SqlTaints
 
 PARTS: dict[str, tuple[type[Any], type[Any]]] = {
     "listener": (MemoryCalls, SqlRecorder),
@@ -58,6 +62,8 @@ PARTS: dict[str, tuple[type[Any], type[Any]]] = {
     "credentials": (MemoryCredentials, SqlCredentials),
     "identity": (MemoryIdentity, SqlIdentity),
     "resources": (MemoryResources, SqlResources),
+    "taints": (MemoryTaints, SqlTaints),
+    "roles": (MemoryRoles, SqlRoles),
     "audit": (MemoryAudit, SqlAudit),
     "auditor": (MemoryAudit, SqlAuditor),
     "upkeep": (MemoryUpkeep, SqlUpkeep),

@@ -19,6 +19,8 @@ def test_every_option_reaches_the_spec() -> None:
         "effect": "read",
         "destructive": False,
         "idempotent": True,
+        "trusted": False,
+        "open_world": False,
         "cacheable": True,
         "cache_ttl": 5,
         "cache_per_principal": False,

@@ -19,7 +19,13 @@ from pegboard.errors import ConfigError, InvalidRequest
 from pegboard.schemas.conditions import Condition, ConditionLanguage
 
 _LANGUAGE = ConditionLanguage(
-    {"principal": "object", "tool": "object", "args": "object", "now": "time"}
+    {
+        "principal": "object",
+        "tool": "object",
+        "args": "object",
+        "run": "object",
+        "now": "time",
+    }
 )
 _STRENGTHS = {Verdict.DENY: 3, Verdict.ASK: 2, Verdict.ALLOW: 1}
 _MAX_REMEMBERED = 50_000
@@ -36,10 +42,13 @@ class CallRule:
     Attributes:
         when: A condition in CEL over `principal` (`id`, `kind`, `tenant`, `roles`, `scopes`),
             `tool` (`name`, `id`, `source`, `category`, `effect`, `tags`, `version`), `args` (the
-            validated arguments as JSON) and `now` (a timestamp). A condition that fails for a
+            validated arguments as JSON), `run` (`untrusted`: whether the run or conversation of the
+            call has read untrusted text) and `now` (a timestamp). A condition that fails for a
             call denies it.
         then: `deny`, `ask` or `allow`, as the globs of a policy.
         reason: A sentence for the caller, in place of the condition.
+        by: With `ask`, who may approve: `other` for anybody but those who asked for the call; empty
+            for each approver.
 
     Raises:
         ConfigError: The condition does not compile, or is none; or the verdict is unknown.
@@ -48,6 +57,7 @@ class CallRule:
     when: str
     then: Verdict | Literal["deny", "ask", "allow"]
     reason: str = ""
+    by: Literal["", "other"] = ""
 
     def __post_init__(self) -> None:
         try:
@@ -55,6 +65,8 @@ class CallRule:
         except ValueError as error:
             known = ", ".join(Verdict)
             raise ConfigError(f"Policy: rules: '{self.then}' should be one of {known}") from error
+        if self.by and self.verdict is not Verdict.ASK:
+            raise ConfigError(f"Policy: rules: 'by' goes with 'ask', not with '{self.then}'")
         try:
             condition = self.condition
         except InvalidRequest as error:
@@ -86,6 +98,16 @@ class CallRule:
             mention.root == "tool" and (mention.asked or not mention.keys)
             for mention in self.condition.mentions
         )
+
+    @property
+    def looks_at_call(self) -> bool:
+        """Whether the condition names what is known of a call alone."""
+        return self.condition.names("args") or self.looks_at_run
+
+    @property
+    def looks_at_run(self) -> bool:
+        """Whether the condition names the run of a call."""
+        return self.condition.names("run")
 
     def may_hold(self, data: Mapping[str, Any]) -> bool | None:
         """Whether the rule holds wherever this is known; None where that depends on more.
@@ -164,6 +186,8 @@ class CallRules:
         rules: Sequence[OpenRule],
         principal: Principal,
         arguments: Mapping[str, Any] | None,
+        *,
+        untrusted: bool = False,
     ) -> Decision | None:
         """The strongest of the rules that hold for a call; None where none does.
 
@@ -171,7 +195,8 @@ class CallRules:
             rules: Those that concern the tool.
             principal: The caller.
             arguments: The validated arguments; None where they are not known, as in a list. Then
-                a rule that depends on them does not count.
+                a rule that depends on them, or on the run, does not count.
+            untrusted: Whether the run of the call has read untrusted text.
         """
         data: dict[str, Any] = {
             "principal": {
@@ -184,6 +209,7 @@ class CallRules:
             "now": datetime.fromtimestamp(self._now(), UTC),
         }
         if arguments is not None:
+            data["run"] = {"untrusted": untrusted}
             with suppress(ValueError):  # what is no JSON fails the rules that look at it
                 data["args"] = to_jsonable_python(
                     dict(arguments), fallback=str, inf_nan_mode="strings"
@@ -242,15 +268,18 @@ class CallRules:
 
 
 def strongest(decisions: Iterable[Decision]) -> Decision | None:
-    """The first of the strictest decisions: deny beats ask beats allow; None of none."""
-    return max(decisions, key=lambda item: _STRENGTHS[item.verdict], default=None)
+    """The first of the strictest decisions: deny beats ask beats allow; None of none.
+
+    Of two that ask, the one that another person has to approve is the stricter.
+    """
+    return max(decisions, key=lambda item: (_STRENGTHS[item.verdict], bool(item.by)), default=None)
 
 
 def _judge(item: OpenRule, data: Mapping[str, Any], *, is_call: bool) -> Decision | None:
     try:
         return _decision(item.index, item.rule) if item.rule.condition.holds(data) else None
     except InvalidRequest as error:
-        if not is_call and item.rule.condition.names("args"):
+        if not is_call and item.rule.looks_at_call:
             return None
         return Decision(
             verdict=Verdict.DENY,
@@ -264,6 +293,7 @@ def _decision(index: int, rule: CallRule) -> Decision:
         verdict=rule.verdict,
         reason=rule.reason or f"the policy's {rule.verdict.value} rule '{rule.when}' holds",
         rule=f"policy.rules[{index}]",
+        by=rule.by,
     )
 
 

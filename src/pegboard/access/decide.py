@@ -27,6 +27,7 @@ def decide(
     *,
     policy: Policy,
     switches: Switches,
+    untrusted: bool = False,
 ) -> Decision:
     """Decide whether a caller may list or call a tool.
 
@@ -41,6 +42,7 @@ def decide(
             not known, and such rules do not count.
         policy: The rules of the board.
         switches: The active kill switches.
+        untrusted: Whether the run or conversation of the call has read untrusted text.
     """
     if (
         tool.unavailable
@@ -53,9 +55,11 @@ def decide(
             if refusal is not None:
                 return refusal
     if policy.rules:
-        standing = policy.decide_call(principal, tool, arguments)
+        standing = policy.decide_call(principal, tool, arguments, untrusted=untrusted)
     else:
         standing = policy.decide(tool)
+    if untrusted:
+        standing = policy.decide_untrusted(principal, tool, standing)
     if action is Action.LIST and standing.verdict is Verdict.ASK:
         return _LISTED
     return standing

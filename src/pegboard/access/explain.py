@@ -83,7 +83,7 @@ def _explain_rules(
         found = policy.decide_by(item, principal, arguments)
         if found is not None:
             result = f"{found.verdict.value}: {found.reason}"
-        elif arguments is None and item.rule.condition.names("args"):
+        elif arguments is None and item.rule.looks_at_call:
             result = f"{item.rule.verdict.value}, where '{item.rule.when}'"
         else:
             result = "does not hold"

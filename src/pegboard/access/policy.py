@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from fnmatch import fnmatchcase, translate
 from types import MappingProxyType
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, Literal, NamedTuple, TypeVar
 
 from pegboard.access.call_rules import CallRule, CallRules, OpenRule, ToolRules, strongest
 from pegboard.access.namesakes import Namesakes, names_of, other_names_of
@@ -29,8 +29,24 @@ DEFAULT_EFFECTS: Mapping[Effect, Verdict] = MappingProxyType(
 
 _DEFAULT = "default."
 """Begins the rule of a decision that is none of the policy's."""
+UNTRUSTED = "default.untrusted"
+"""The rule of a decision about a call in a run that has read untrusted text."""
+_UNTRUSTED = "the run has read text that is not trusted, and this call changes something outside"
+_RULE = re.compile(r"policy\.rules\[(\d+)\]")
 _MAX_REMEMBERED = 50_000
 _Member = TypeVar("_Member", Effect, Verdict)
+
+
+class Ask(NamedTuple):
+    """A glob of `Policy.ask` that says who may approve.
+
+    Attributes:
+        tool: The glob.
+        by: `other` for anybody but those who asked for the call; empty for each approver.
+    """
+
+    tool: str
+    by: Literal["", "other"] = ""
 
 
 class Rule(NamedTuple):
@@ -59,19 +75,22 @@ class Policy:
     Attributes:
         deny: Globs over wire names (`*`, `?`, `[...]`, case-sensitive), as are the others. A
             tool that a view has renamed matches by both names.
-        ask: Tools whose calls a person must approve.
+        ask: Tools whose calls a person must approve; an `Ask` also says which person.
         allow: Tools that need no approval, whatever their effect.
         effects: The verdicts for tools that match no glob; a missing effect keeps its default.
         limits: Glob to limits; all matching limits apply.
         rules: Conditions over single calls, as strong as globs of the same verdict.
+        untrusted: The verdict for a write that leaves the board, of a caller with an account, in a
+            run that has read untrusted text; for tools that match no glob and no rule.
     """
 
     deny: tuple[str, ...] = ()
-    ask: tuple[str, ...] = ()
+    ask: tuple[str | Ask, ...] = ()
     allow: tuple[str, ...] = ()
     effects: Mapping[Effect, Verdict] = field(default_factory=lambda: DEFAULT_EFFECTS)
     limits: Mapping[str, Limits] = field(default_factory=dict[str, Limits])
     rules: tuple[CallRule, ...] = ()
+    untrusted: Verdict = Verdict.ALLOW
     _standing: dict[int, tuple[ToolSpec, Decision]] = field(
         default_factory=dict[int, tuple[ToolSpec, Decision]],
         init=False,
@@ -94,8 +113,9 @@ class Policy:
             )
         object.__setattr__(self, "_call_rules", CallRules(self.rules, now=time.time))
         for name in ("deny", "ask", "allow"):
-            if isinstance(getattr(self, name), str):
+            if isinstance(getattr(self, name), (str, Ask)):
                 raise ConfigError(f"Policy: '{name}' takes several globs: write {name}=(\"...\",)")
+        object.__setattr__(self, "untrusted", _member(Verdict, self.untrusted))
         if self.effects is not DEFAULT_EFFECTS:
             effects = {
                 _member(Effect, key): _member(Verdict, self.effects[key]) for key in self.effects
@@ -151,19 +171,60 @@ class Policy:
         return decision
 
     def decide_call(
-        self, principal: Principal, tool: ToolSpec, arguments: Mapping[str, Any] | None
+        self,
+        principal: Principal,
+        tool: ToolSpec,
+        arguments: Mapping[str, Any] | None,
+        *,
+        untrusted: bool = False,
     ) -> Decision:
         """The decision for one call, or for a list where the arguments are None."""
         standing = self.decide(tool)
         if not self.rules or (standing.verdict is Verdict.DENY and not _is_default(standing)):
             return standing
         rules = self._rules_of(tool).open
-        found = self._call_rules.decide(rules, principal, arguments) if rules else None
+        found = (
+            self._call_rules.decide(rules, principal, arguments, untrusted=untrusted)
+            if rules
+            else None
+        )
         return standing if found is None else _combine(standing, found)
+
+    def decide_untrusted(
+        self, principal: Principal, tool: ToolSpec, standing: Decision
+    ) -> Decision:
+        """The decision for a call in a run that has read untrusted text.
+
+        Args:
+            principal: The caller.
+            tool: The tool.
+            standing: The decision without that.
+        """
+        is_default = standing.allowed and _is_default(standing)
+        if not (is_default and principal.user and self.holds_untrusted(tool)):
+            return standing
+        return Decision(verdict=self.untrusted, reason=_UNTRUSTED, rule=UNTRUSTED)
+
+    def holds_untrusted(self, tool: ToolSpec) -> bool:
+        """Whether calls of a tool are decided otherwise once a run has read untrusted text."""
+        return self.untrusted is not Verdict.ALLOW and tool.leaves_board
+
+    def asks_for_trust(self, decision: Decision) -> bool:
+        """Whether a decision comes from what the run has read: no standing approval answers it."""
+        if decision.rule == UNTRUSTED:
+            return True
+        found = _RULE.fullmatch(decision.rule)
+        return found is not None and self.rules[int(found[1])].looks_at_run
+
+    def looks_at_run(self, tool: ToolSpec) -> bool:
+        """Whether a rule for some calls of a tool looks at the run."""
+        return any(item.rule.looks_at_run for item in self.find_call_rules(tool))
 
     def may_ask(self, tool: ToolSpec) -> bool:
         """Whether a call of a tool may need an approval."""
         if self.decide(tool).verdict is Verdict.ASK:
+            return True
+        if self.untrusted is Verdict.ASK and self.holds_untrusted(tool):
             return True
         return any(item.rule.verdict is Verdict.ASK for item in self.find_call_rules(tool))
 
@@ -213,19 +274,33 @@ class Policy:
 
     def _globs(self) -> Iterator[Rule]:
         for section in ("deny", "ask", "allow"):
-            for index, glob in enumerate(getattr(self, section)):
-                yield Rule(section, index, glob)
+            for index, item in enumerate(getattr(self, section)):
+                yield Rule(section, index, _glob_of(item))
         for glob in self.limits:
             yield Rule("limits", glob, glob)
 
     def _judge(self, tool: ToolSpec) -> Decision:
+        found = self._judge_by_globs(tool)
+        if found is not None:
+            return found
+        verdict = self.effects.get(tool.effect, DEFAULT_EFFECTS[tool.effect])
+        return Decision(
+            verdict=verdict,
+            reason=f"the default for tools that {_PHRASES[tool.effect]} is {verdict.value}",
+            rule=f"{_DEFAULT}{tool.effect.value}",
+        )
+
+    def _judge_by_globs(self, tool: ToolSpec) -> Decision | None:
+        """The strictest decision of the globs; None where none matches."""
         for verdict, name, globs in (
             (Verdict.DENY, "deny", self.deny),
             (Verdict.ASK, "ask", self.ask),
             (Verdict.ALLOW, "allow", self.allow),
         ):
             is_strict = verdict is not Verdict.ALLOW
-            for index, glob in enumerate(globs):
+            found: list[Decision] = []
+            for index, item in enumerate(globs):
+                glob = _glob_of(item)
                 if not is_strict and not _may_allow(glob, find_owner(tool.source)):
                     continue
                 matched = self._find_match(tool, glob, is_strict=is_strict)
@@ -235,17 +310,17 @@ class Policy:
                         if matched in (*names_of(tool), tool.alias)
                         else f" '{matched}', which it runs"
                     )
-                    return Decision(
-                        verdict=verdict,
-                        reason=f"the policy's {name} rule '{glob}' matches{of}",
-                        rule=f"policy.{name}[{index}]",
+                    found.append(
+                        Decision(
+                            verdict=verdict,
+                            reason=f"the policy's {name} rule '{glob}' matches{of}",
+                            rule=f"policy.{name}[{index}]",
+                            by=item.by if isinstance(item, Ask) else "",
+                        )
                     )
-        verdict = self.effects.get(tool.effect, DEFAULT_EFFECTS[tool.effect])
-        return Decision(
-            verdict=verdict,
-            reason=f"the default for tools that {_PHRASES[tool.effect]} is {verdict.value}",
-            rule=f"{_DEFAULT}{tool.effect.value}",
-        )
+            if found:
+                return strongest(found)
+        return None
 
     def _find_match(self, tool: ToolSpec, glob: str, *, is_strict: bool = True) -> str:
         """The name of a tool that a glob matches; empty for none.
@@ -268,6 +343,10 @@ class Policy:
 def _combine(standing: Decision, found: Decision) -> Decision:
     """The stricter of two; a rule that is found beats the default of an effect in any case."""
     return found if _is_default(standing) else strongest((standing, found)) or found
+
+
+def _glob_of(item: str | Ask) -> str:
+    return item.tool if isinstance(item, Ask) else item
 
 
 def _is_default(decision: Decision) -> bool:

@@ -87,6 +87,8 @@ class ToolContext(Struct, Generic[Deps], frozen=True, kw_only=True):
         deps: Dependencies of the application for its tools.
         principal: The caller.
         run_id: The run this call is part of; empty outside runs.
+        root_id: The outermost run that this call is part of, whose trust it shares; empty means
+            `run_id`.
         call_id: The id of this call; empty in a context that a caller made.
         parent_id: The call that made this call.
         deadline: `time.monotonic()` seconds by which the call must finish; None for no limit.
@@ -107,6 +109,7 @@ class ToolContext(Struct, Generic[Deps], frozen=True, kw_only=True):
     deps: Deps = None  # type: ignore[assignment]  # the default of Deps is None
     principal: Principal = LOCAL
     run_id: str = ""
+    root_id: str = ""
     call_id: str = ""
     parent_id: str = ""
     tool: str = ""
@@ -195,6 +198,7 @@ class ToolContext(Struct, Generic[Deps], frozen=True, kw_only=True):
             deps=self.deps,
             principal=self.principal,
             run_id=self.run_id,
+            root_id=self.root_id,
             parent_id=self.call_id,
             deadline=self.deadline,
             workspace=self.workspace,

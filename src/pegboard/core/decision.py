@@ -26,11 +26,14 @@ class Decision(Struct, frozen=True, kw_only=True, gc=False):
     Attributes:
         reason: A sentence for people, safe to show to the caller.
         rule: The deciding rule, as `policy.deny[0]` or `default.admin`.
+        by: With *ask*, who may approve: `other` for anybody but those who asked; empty for each
+            approver.
     """
 
     verdict: Verdict
     reason: str
     rule: str
+    by: str = ""
 
     @property
     def allowed(self) -> bool:

@@ -59,6 +59,8 @@ class CallRecord(Struct, frozen=True, kw_only=True):
         cached_tokens: Of these, the ones that the provider read from its cache.
         cost: In US dollars; None where a price is not known.
         credential: The name of the credential that was used, never its value.
+        about_caller: Whether its error says nothing about other callers of the tool.
+        untrusted: Whether the result may contain text of people whom the operator does not trust.
         error_detail: For the operator only: type, text and stack of the foreign error.
         instead_of: The tool that it replaced, as a fallback or a substitute; empty for none.
     """
@@ -95,6 +97,8 @@ class CallRecord(Struct, frozen=True, kw_only=True):
     tokens: int | None = None
     cached_tokens: int | None = None
     cost: float | None = None
+    untrusted: bool = False
+    about_caller: bool = False
     arguments: Any = None
 
     @property
@@ -201,7 +205,7 @@ Event = (
     | Notice
 )
 
-_WITHHELD = frozenset({"principal", "arguments", "error_detail"})
+_WITHHELD = frozenset({"principal", "arguments", "error_detail", "about_caller"})
 _SHOWN = tuple(name for name in CallRecord.__struct_fields__ if name not in _WITHHELD)
 
 

@@ -120,7 +120,8 @@ class Wait:
         event: The name of the awaited event; empty for none.
         question: The question to a person; empty for none.
         schema: JSON Schema of the message or the answer.
-        assignee: The person to ask; empty for anyone who may decide.
+        assignee: The person to ask, who may answer: an id, a handle, an e-mail address, or a role
+            as `organisation/role`; empty for callers who see the run.
         timeout: Seconds after which the node fails with `timeout`; None for never.
     """
 

@@ -197,6 +197,8 @@ def _is_over(approval: Approval, before: float) -> bool:
 
 def _matches(query: ApprovalQuery, approval: Approval) -> bool:
     wanted = ((getattr(query, name), getattr(approval, name)) for name in _FILTERS)
+    if query.visible is not None and not query.visible.includes(approval):
+        return False
     return query.tenant in {None, approval.tenant} and all(
         want in {"", has} for want, has in wanted
     )

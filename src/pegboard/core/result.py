@@ -100,6 +100,7 @@ class ResultMeta(Struct, frozen=True, kw_only=True, gc=False):
         cost: In US dollars, when known.
         tries: Each try, in order; empty for a call that was tried once.
         model: The model that took part, `provider:name`.
+        untrusted: Whether the result may contain text of people whom the operator does not trust.
     """
 
     call_id: str = ""
@@ -115,6 +116,7 @@ class ResultMeta(Struct, frozen=True, kw_only=True, gc=False):
     cost: float | None = None
     model: str = ""
     tries: tuple[CallTry, ...] = ()
+    untrusted: bool = False
 
 
 NO_META = ResultMeta()

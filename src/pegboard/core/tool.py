@@ -154,6 +154,10 @@ class ToolSpec:
         effect: What it changes; selects the default policy.
         destructive: Whether a tool that writes may destroy or overwrite something. None means
             unknown, which counts as yes.
+        trusted: Whether its results are text of people whom the operator trusts. What comes from
+            the web, from mail or documents is not, and may contain orders to a model.
+        open_world: Whether a call that writes reaches beyond the board, as a mail or a request
+            does, unlike a file in a workspace. None means unknown, which counts as yes.
         idempotent: Whether calling it twice has the same effect as once. None means unknown.
         cacheable: Whether a result may be reused for `cache_ttl` seconds.
         cache_per_principal: Whether each caller has a cache of its own.
@@ -192,6 +196,8 @@ class ToolSpec:
     effect: Effect = Effect.WRITE
     destructive: bool | None = None
     idempotent: bool | None = None
+    trusted: bool = True
+    open_world: bool | None = None
     cacheable: bool = False
     cache_ttl: float = 60.0
     cache_per_principal: bool = True
@@ -231,6 +237,11 @@ class ToolSpec:
     def may_destroy(self) -> bool:
         """Whether a call may destroy or overwrite something; unknown counts as yes."""
         return self.effect is not Effect.READ and self.destructive is not False
+
+    @property
+    def leaves_board(self) -> bool:
+        """Whether a call changes something beyond the board; unknown counts as yes."""
+        return self.effect is not Effect.READ and self.open_world is not False
 
     def replace(self, **changes: Any) -> "ToolSpec":
         """A copy with some fields replaced; schemas that are not built stay unbuilt.
@@ -287,6 +298,8 @@ class ToolSpec:
             "credential": self.credential,
             "destructive": self.destructive,
             "idempotent": self.idempotent,
+            "trusted": None if self.trusted else False,
+            "open_world": self.open_world,
             "capabilities": list(self.capabilities),
             "supported_tasks": list(self.supported_tasks),
             "examples": [dict(example) for example in self.examples],

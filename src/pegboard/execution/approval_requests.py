@@ -32,12 +32,19 @@ class ApprovalSubject(Struct, frozen=True, kw_only=True):
         arguments_digest: Of its arguments alone.
         definition_digest: Of the definition of its tool.
         reason: Why the policy asks.
+        by: Who may decide it, as of `Decision.by`.
+        rule: The rule that asks, as of `Decision.rule`.
+        is_single: Whether no standing approval answers it, as where the run has read untrusted text
+            or another person has to decide.
     """
 
     digest: str
     arguments_digest: str
     definition_digest: str
     reason: str
+    by: str = ""
+    rule: str = ""
+    is_single: bool = False
 
 
 def digest_call(call: CallState, spec: ToolSpec, arguments_digest: str) -> str:
@@ -67,9 +74,10 @@ async def find_grant(
     """The standing approval that covers this call; None when a person has to be subject.
 
     It stands in the conversation of the call's run and of the call's own principal. None covers a
-    tool that may destroy something.
+    tool that may destroy something, what another person must approve, or what is asked because the
+    run has read untrusted text.
     """
-    if not call.ctx.run_id or spec.may_destroy:
+    if not call.ctx.run_id or spec.may_destroy or subject.is_single:
         return None
     conversation = await environment.conversation_of(call.ctx.run_id)
     if conversation is None or not conversation.belongs_to(call.ctx.principal):
@@ -230,6 +238,10 @@ def _question(
         created_at=now,
         shown=mask_arguments(call.raw, spec, environment),
         reason=subject.reason,
+        by=subject.by,
+        rule=subject.rule,
+        taint=call.taint,
+        is_single=subject.is_single,
         run_id=call.ctx.run_id,
         node_id=_node(call),
         expires_at=now + ttl if ttl else None,

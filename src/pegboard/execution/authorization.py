@@ -28,6 +28,7 @@ def authorize(call: CallState, spec: ToolSpec, environment: CallEnvironment) -> 
         None if call.arguments is NO_ARGUMENTS else call.arguments,
         policy=environment.policy,
         switches=environment.switches,
+        untrusted=call.taint is not None,
     )
     if decision.verdict is Verdict.DENY:
         refuse(call, spec, decision)
@@ -40,7 +41,7 @@ def reauthorize(call: CallState, target: CompiledTool, environment: CallEnvironm
     Raises:
         AccessDenied: The caller may no longer make this call, or would need an approval for it.
     """
-    if environment.switches.any_off or environment.policy.rules:
+    if environment.switches.any_off or environment.policy.rules or call.taint is not None:
         decision = authorize(call, target.spec, environment)
         if decision.verdict is Verdict.ASK and call.approval is None:
             refuse(call, target.spec, decision)

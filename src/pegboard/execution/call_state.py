@@ -11,6 +11,7 @@ from pegboard.core.context import Arguments, Call, Progress, ToolContext
 from pegboard.core.decision import Decision
 from pegboard.core.elicitation import LogLine
 from pegboard.core.ports.approval_store import Approval
+from pegboard.core.ports.taint_store import Taint
 from pegboard.core.result import CallTry, ToolResult
 from pegboard.execution.credential_use import CredentialUse
 from pegboard.execution.results.redaction import redact_value
@@ -32,6 +33,9 @@ class CallState(Struct, eq=False, kw_only=True):
         arguments: The validated arguments.
         approval: The approval of this call, where the policy asks for one.
         credential: The credential of its caller that it acts with, where its source takes one.
+        taint: The call that brought untrusted text into the run of this one, as far as the policy
+            wants to know; None for none.
+        untrusted: Whether the result may contain untrusted text.
         attempts: How often the tool itself was started.
         tries: The tries so far, if one has failed; None until then.
     """
@@ -50,10 +54,12 @@ class CallState(Struct, eq=False, kw_only=True):
     decision: Decision | None = None
     approval: Approval | None = None
     credential: CredentialUse | None = None
+    taint: Taint | None = None
     attempts: int = 0
     tries: list[CallTry] | None = None
     cached: bool = False
     replayed: bool = False
+    untrusted: bool = False
 
     def context(self, redact: Callable[[str], str] | None = None) -> ToolContext[Any]:
         """The tool's `ToolContext`; secrets are removed from progress and log messages."""
@@ -67,6 +73,7 @@ class CallState(Struct, eq=False, kw_only=True):
             deps=ctx.deps,
             principal=ctx.principal,
             run_id=ctx.run_id,
+            root_id=ctx.root_id,
             call_id=self.id,
             parent_id=ctx.parent_id,
             tool=self.name,

@@ -11,6 +11,7 @@ from pegboard.access import Policy, Switches
 from pegboard.access.visibility import ResourceIndex
 from pegboard.core.memory_approvals import MemoryApprovals
 from pegboard.core.memory_results import MemoryOutcomes, MemoryResults
+from pegboard.core.memory_taints import MemoryTaints
 from pegboard.core.ports.approval_store import ApprovalStore
 from pegboard.core.ports.call_stores import Journal, OutcomeStore, ResultStore
 from pegboard.core.ports.conversation_store import Conversation
@@ -20,6 +21,7 @@ from pegboard.execution.emitter import Emitter
 from pegboard.execution.in_flight_calls import InFlightCalls
 from pegboard.execution.limits.breakers import Breakers
 from pegboard.execution.limits.limiters import Limiters
+from pegboard.execution.trust_ledger import TrustLedger
 
 
 def _no_reason(_name: str) -> str:
@@ -34,6 +36,7 @@ async def _no_conversation(_run_id: str) -> Conversation | None:
     return None
 
 
+_NO_LEDGER = cast("TrustLedger", None)
 _IN_MEMORY = cast("ApprovalStore", None)
 """Marks a default that needs the clock of the environment, and is made in `__post_init__`."""
 
@@ -75,6 +78,7 @@ class CallEnvironment:
 
     Attributes:
         approvals: Approval requests and their decisions; in memory unless given.
+        trust: Which results are trusted, and which runs have read others; in memory unless given.
         in_flight_calls: Calls with an idempotency key that run in this process; environments that
             share `outcomes` share these too.
         conversation_of: The conversation in which a run answers; its standing approvals hold for
@@ -97,6 +101,7 @@ class CallEnvironment:
     results: ResultStore = field(default_factory=MemoryResults)
     outcomes: OutcomeStore = field(default_factory=MemoryOutcomes)
     approvals: ApprovalStore = _IN_MEMORY
+    trust: TrustLedger = _NO_LEDGER
     conversation_of: Callable[[str], Awaitable[Conversation | None]] = _no_conversation
     in_flight_calls: InFlightCalls = field(default_factory=InFlightCalls)
     journal: Journal | None = None
@@ -115,3 +120,5 @@ class CallEnvironment:
     def __post_init__(self) -> None:
         if self.approvals is _IN_MEMORY:
             object.__setattr__(self, "approvals", MemoryApprovals(now=self.now))
+        if self.trust is _NO_LEDGER:
+            object.__setattr__(self, "trust", TrustLedger(MemoryTaints(), self.conversation_of))

@@ -1,6 +1,6 @@
 """The steps of a call, in order. A new step is one file and one line here.
 
-A call passes down this list and its result comes back up: resolve, count, validate, decide,
+A call passes down this list and its result comes back up: resolve, count, validate, trust, decide,
 idempotency, credential, approve, cache, limit, recheck, breaker, start, spend, retry, deadline,
 run; then check output, shape, count, record.
 """
@@ -25,6 +25,7 @@ from pegboard.execution.steps.record import record
 from pegboard.execution.steps.retry import retry
 from pegboard.execution.steps.run import check_output, run
 from pegboard.execution.steps.shape_result import shape
+from pegboard.execution.steps.trust import trust
 from pegboard.execution.steps.validate import validate
 
 Step = Callable[[CompiledTool, CallEnvironment, Handler], Handler]
@@ -34,6 +35,7 @@ ORDER: tuple[Step, ...] = (
     record,  # outermost: every outcome below is recorded and becomes a result
     count,  # inside record: a call is in flight until it is recorded
     validate,  # before decide: rules see arguments of their declared types
+    trust,  # before decide: rules ask whether the run has read untrusted text; outside all results
     decide,  # before anything that costs or stores something
     idempotency,  # before limits: a repeated call uses nothing up
     credential,  # a missing one uses no approval up, and approvers see whose account acts

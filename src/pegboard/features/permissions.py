@@ -3,10 +3,10 @@
 from msgspec import Struct
 
 from pegboard.access import MAINTAINER_SCOPE
-from pegboard.core.ports.approval_store import Approval
+from pegboard.core.ports.approval_store import Approval, VisibleApprovals
 from pegboard.core.ports.conversation_store import Conversation
 from pegboard.core.ports.run_store import StoredRun
-from pegboard.core.principal import Principal, expand_owner
+from pegboard.core.principal import Principal, expand_id, expand_owner
 from pegboard.errors import AccessDenied
 
 APPROVALS_SCOPE = "approvals:decide"
@@ -76,19 +76,42 @@ def sees_whole_board(principal: Principal) -> bool:
 
 
 def may_decide_approval(principal: Principal, approval: Approval) -> bool:
-    """Whether this caller may decide an approval; without the scope not even its own call's.
+    """Whether this caller may decide approvals where this one is; else not even its own call's.
 
     Agents and service accounts decide none, whoever they work for.
+    `Approvals.explain_refusal` says whether it may decide this very one.
     """
     if principal.kind in {"agent", "service"}:
+        return False
+    if principal.kind == "key" and not _names_approvals(principal, approval.tenant):
         return False
     return principal.has_scope_in(approval.tenant, APPROVALS_SCOPE)
 
 
+def _names_approvals(principal: Principal, tenant: str) -> bool:
+    """Whether a key was made to approve: agents hold keys, and `*` is not enough."""
+    return not principal.scopes.isdisjoint({APPROVALS_SCOPE, f"{tenant}/{APPROVALS_SCOPE}"})
+
+
+def find_visible_approvals(principal: Principal) -> VisibleApprovals | None:
+    """The approvals that a caller may list; None for those of every tenant."""
+    if principal.is_operator:
+        return None
+    tenants = {principal.tenant} if principal.has_scope(APPROVALS_SCOPE) else set[str]()
+    if principal.user:
+        end = f"/{APPROVALS_SCOPE}"
+        tenants |= {scope.removesuffix(end) for scope in principal.scopes if scope.endswith(end)}
+    return VisibleApprovals(
+        tenants=frozenset(tenants),
+        principals=expand_id(principal.user or principal.id),
+        tenant=None if principal.user else principal.tenant,
+    )
+
+
 def may_see_approval(principal: Principal, approval: Approval) -> bool:
     """Whether this caller may see an approval: the caller of the tool, or an approver."""
-    owns = principal.owns(approval.tenant, approval.principal)
-    return owns or may_decide_approval(principal, approval)
+    visible = find_visible_approvals(principal)
+    return visible is None or visible.includes(approval)
 
 
 def may_see_conversation(principal: Principal, conversation: Conversation) -> bool:

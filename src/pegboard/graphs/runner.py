@@ -184,6 +184,7 @@ class GraphRunner:
             created_at=self._board.environment.now(),
             parent_id=ctx.call_id or ctx.parent_id or ctx.run_id,
             env=dict(env),
+            root_id=ctx.root_id or ctx.run_id,
         )
         if await self.durability.start(start):
             # not before: of two starts of the same run at once, one succeeds
@@ -228,11 +229,19 @@ class GraphRunner:
         """Cancel a run and its calls in progress."""
         await self._tell(run_id, CONTROL, "cancel")
 
-    async def send(self, run_id: str, event: str, message: Any = None, *, id: str = "") -> None:  # noqa: A002 - a message is known by its id
+    async def send(
+        self,
+        run_id: str,
+        event: str,
+        message: Any = None,
+        *,
+        id: str = "",  # noqa: A002 - a message is known by its id
+        by: str = "",
+    ) -> None:
         """Send a run an event; the same id again is the same event."""
-        await self._tell(run_id, f"event:{event}", message, id=id)
+        await self._tell(run_id, f"event:{event}", message, id=id, by=by)
 
-    async def answer(self, run_id: str, pending_id: str, answer: Any) -> None:
+    async def answer(self, run_id: str, pending_id: str, answer: Any, *, by: str = "") -> None:
         """Answer a question of a run, an approval, or what happened to a call.
 
         Args:
@@ -240,6 +249,7 @@ class GraphRunner:
             pending_id: The `id` of one of its `pending`.
             answer: For a question what its schema says; for others `{"answer": one of choices}`,
                 where `happened` may come with the `output`.
+            by: Who answers, as `Principal.owner`; empty for the board itself.
 
         Raises:
             RunNotFound: There is no such run.
@@ -252,7 +262,7 @@ class GraphRunner:
             raise InvalidRequest(f"The run does not ask '{pending_id}' now.")
         _check_answer(asked, answer)
         id_ = answer_id(pending_id)
-        if not await self._tell(run_id, id_, answer, id=id_):
+        if not await self._tell(run_id, id_, answer, id=id_, by=by):
             raise AlreadyAnswered(f"'{pending_id}' was answered already: the first answer holds.")
 
     async def notify_approval(self, run_id: str, approval_id: str) -> None:
@@ -268,8 +278,16 @@ class GraphRunner:
         """Resume the runs that a crash interrupted; their ids."""
         return await self.durability.recover()
 
-    async def _tell(self, run_id: str, topic: str, message: Any, *, id: str = "") -> bool:  # noqa: A002 - as above
-        signal = Signal(id=id or secrets.token_hex(8), topic=topic, message=message)
+    async def _tell(
+        self,
+        run_id: str,
+        topic: str,
+        message: Any,
+        *,
+        id: str = "",  # noqa: A002 - as above
+        by: str = "",
+    ) -> bool:
+        signal = Signal(id=id or secrets.token_hex(8), topic=topic, message=message, by=by)
         return await self.durability.signal(run_id, signal)
 
     async def _attempt(self, steps: RunSteps) -> RunResult:

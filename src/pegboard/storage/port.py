@@ -20,7 +20,9 @@ from pegboard.core.ports.kill_switch_store import SwitchStore
 from pegboard.core.ports.listener import Listener
 from pegboard.core.ports.maintenance import StorageMaintenance
 from pegboard.core.ports.resource_store import ResourceStore
+from pegboard.core.ports.role_store import RoleStore
 from pegboard.core.ports.run_store import RunStore
+from pegboard.core.ports.taint_store import TaintStore
 from pegboard.errors import Unavailable
 
 GOES_ON = (NodeState.PENDING, NodeState.READY, NodeState.IN_PROGRESS)
@@ -121,6 +123,16 @@ class Storage(Protocol):
     @property
     def credentials(self) -> CredentialStore:
         """Stores credentials of callers."""
+        ...
+
+    @property
+    def taints(self) -> TaintStore:
+        """Stores since which call a run or conversation has read untrusted text."""
+        ...
+
+    @property
+    def roles(self) -> RoleStore:
+        """Stores the roles of organisations."""
         ...
 
     @property

@@ -452,3 +452,10 @@ AUDIT_HEAD = Table(
     Column("sequence", _Number, nullable=False),
     _text("hash"),
 )
+
+TAINTS = Table("taints", METADATA, _key("subject"), _seconds("at"), _text("body"))
+Index("taints_by_time", TAINTS.c.at)
+
+ORGANISATION_ROLES = Table(
+    "organisation_roles", METADATA, _key("organisation"), _key("name"), _text("body")
+)

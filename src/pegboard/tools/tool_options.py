@@ -19,6 +19,8 @@ class ToolOptions(TypedDict, total=False):
     effect: Effect | str
     destructive: bool
     idempotent: bool
+    trusted: bool
+    open_world: bool
     cacheable: bool
     cache_ttl: float
     cache_per_principal: bool
@@ -132,6 +134,7 @@ def _limits(value: Any) -> Limits:
 _READERS: Mapping[str, Callable[[Any], Any]] = {
     **dict.fromkeys(("name", "title", "description", "category", "id", "version"), _text),
     **dict.fromkeys(("destructive", "idempotent", "cacheable"), _flag),
+    **dict.fromkeys(("trusted", "open_world"), _flag),
     **dict.fromkeys(("cache_per_principal", "exclusive"), _flag),
     **dict.fromkeys(("capabilities", "supported_tasks", "tags", "dependencies", "scopes"), _words),
     **dict.fromkeys(("timeout", "cache_ttl"), _seconds),

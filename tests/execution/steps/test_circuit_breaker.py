@@ -163,3 +163,18 @@ async def test_a_call_whose_tool_was_not_started_says_nothing_of_its_source(
 
     assert {str(error) for error in refused} == {"the storage is full"}
     assert guard.state == "closed"
+
+
+async def test_a_refused_credential_of_one_caller_leaves_the_source_to_the_others(
+    guard: Breaker, clock: FakeClock
+) -> None:
+    refused = Unavailable("the server requires authentication", permanent=True)
+    refused.is_about_caller = True
+    call = a_call()
+    call.attempts = 1
+    handle = built(guard, clock, Following(refused, refused, refused, DONE))
+
+    found = [await outcome(handle, call) for _ in range(4)]
+
+    assert found == [refused, refused, refused, DONE]
+    assert guard.state == "closed"

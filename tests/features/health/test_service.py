@@ -95,6 +95,20 @@ async def test_a_callers_address_that_is_away_makes_no_tool_unhealthy() -> None:
     assert health.own("ask_v1").status is HealthStatus.UNKNOWN
 
 
+async def test_a_refused_credential_of_one_caller_makes_no_tool_unhealthy() -> None:
+    @tool(effect="read")
+    def refuse() -> str:
+        error = ToolFailed("The API answered 401.")
+        error.is_about_caller = True
+        raise error
+
+    registry, health = made(refuse)
+    for _ in range(3):
+        await registry.call("refuse", {})
+
+    assert health.tool("refuse_v1").status is HealthStatus.UNKNOWN
+
+
 @virtually
 async def test_a_caller_in_a_hurry_makes_no_tool_unhealthy(clock: FakeClock) -> None:
     async def run(arguments: object, ctx: object) -> None:

@@ -6,6 +6,7 @@ from typing import Any
 from argon2 import PasswordHasher
 
 from pegboard import ToolRegistry
+from pegboard.concurrency.closable_lock import ClosableLock
 from pegboard.core.event import BoardChanged, Event
 from pegboard.core.ports.audit_store import Prove, skip_proof
 from pegboard.core.ports.authenticator import AuthenticatedCaller, SentCredentials
@@ -15,6 +16,7 @@ from pegboard.execution.environment import CallEnvironment
 from pegboard.features.identity import Identity
 from pegboard.features.identity.accounts import LinkRequest, NewAccount
 from pegboard.features.identity.passwords import Passwords
+from pegboard.storage.memory.roles import MemoryRoles
 from pegboard.testing import FakeClock
 
 PASSWORD = "correct horse"
@@ -34,6 +36,7 @@ class Server:
         self.identity = Identity(
             store,
             lambda: self.registry.environment,
+            roles=MemoryRoles(ClosableLock()),
             prove=prove,
             passwords=cheap_passwords(),
         )

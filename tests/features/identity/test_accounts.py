@@ -35,7 +35,15 @@ async def test_the_first_link_makes_an_operator_who_founds_an_organisation(serve
         id="local",
         kind="user",
         tenant="acme",
-        scopes=frozenset({"*", "acme/people:write", "acme/tools:read", "acme/tools:write"}),
+        scopes=frozenset(
+            {
+                "*",
+                "acme/approvals:decide",
+                "acme/people:write",
+                "acme/tools:read",
+                "acme/tools:write",
+            }
+        ),
         roles=frozenset({"acme/administrator", "acme/editor"}),
         user="local",
         organisations=frozenset({"acme"}),

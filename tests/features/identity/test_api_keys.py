@@ -17,7 +17,8 @@ async def test_a_key_acts_for_its_person_and_is_stored_as_a_digest(
     await server.found()
     bob = await server.invite("bob", roles=("approver",))
 
-    made = await server.identity.keys.make("nightly", principal=bob)
+    scopes = ("approvals:decide",)
+    made = await server.identity.keys.make("nightly", scopes=scopes, principal=bob)
 
     caller = (await server.caller_of(key=made.key)).principal
     assert (caller.user, caller.kind, caller.scopes) == (bob.user, "agent", bob.scopes)
@@ -31,6 +32,18 @@ async def test_a_key_acts_for_its_person_and_is_stored_as_a_digest(
         pytest.param("ada", ("runs:all",), {"runs:all"}, id="of an operator"),
         pytest.param("amy", ("people:write",), {"acme/people:write"}, id="of an administrator"),
         pytest.param("amy", ("runs:all", "*"), {"acme/people:write", "acme/tools:read"}, id="all"),
+        pytest.param(
+            "ada",
+            ("*",),
+            {"*", "acme/people:write", "acme/tools:read", "acme/tools:write"},
+            id="all of an operator",
+        ),
+        pytest.param(
+            "amy",
+            ("approvals:decide", "*"),
+            {"acme/approvals:decide", "acme/people:write", "acme/tools:read"},
+            id="all, and approvals",
+        ),
         pytest.param("amy", ("runs:all", "operator"), set[str](), id="more than the person's"),
         pytest.param("amy", (), set[str](), id="none"),
     ],

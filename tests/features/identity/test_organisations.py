@@ -52,7 +52,8 @@ async def test_whose_role_ends_has_no_right_with_the_next_request(
     await server.found()
     ada = await server.caller("ada")
     bob = await server.invite("bob", roles=("approver",))
-    key = (await server.identity.keys.make("ci", principal=bob)).key
+    scopes = ("approvals:decide",)
+    key = (await server.identity.keys.make("ci", scopes=scopes, principal=bob)).key
     assert (await server.caller_of(key=key)).principal.scopes == {"acme/approvals:decide"}
 
     await server.identity.organisations.approve("acme", "bob", ["member"], principal=ada)

@@ -16,6 +16,7 @@ async def test_a_board_begins_without_accounts() -> None:
     identity = Identity(
         storage.identity,
         lambda: registry.environment,
+        roles=storage.roles,
         prove=skip_proof,
         passwords=cheap_passwords(),
     )
@@ -30,7 +31,10 @@ async def test_a_board_begins_without_accounts() -> None:
 
 def test_times_are_those_of_the_board() -> None:
     environment = ToolRegistry().environment
-    parts = IdentityParts(MemoryStorage().identity, lambda: environment, prove=skip_proof)
+    storage = MemoryStorage()
+    parts = IdentityParts(
+        storage.identity, lambda: environment, roles=storage.roles, prove=skip_proof
+    )
 
     assert environment.now() <= parts.now() <= environment.now()
     assert environment.monotonic() <= parts.monotonic() <= environment.monotonic()

@@ -22,7 +22,10 @@ from pegboard.testing import FakeClock
 @pytest.fixture
 def limits(storage: MemoryStorage, clock: FakeClock) -> SignInLimits:
     environment = CallEnvironment(now=clock.time, monotonic=clock.monotonic)
-    return SignInLimits(IdentityParts(storage.identity, lambda: environment, prove=skip_proof))
+    parts = IdentityParts(
+        storage.identity, lambda: environment, roles=storage.roles, prove=skip_proof
+    )
+    return SignInLimits(parts)
 
 
 @pytest.mark.parametrize("login", ["ada", "ADA", "ada@acme.example", "Ada@Acme.Example"])

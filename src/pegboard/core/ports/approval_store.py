@@ -5,6 +5,8 @@ from typing import Any, Literal, Protocol
 
 from msgspec import Struct
 
+from pegboard.core.ports.taint_store import Taint
+
 ApprovalState = Literal["pending", "approved", "denied", "edited", "expired", "used", "withdrawn"]
 ApprovalKind = Literal["call", "connection"]
 ApprovalVerdict = Literal["approved", "denied", "edited"]
@@ -32,6 +34,10 @@ class Approval(Struct, frozen=True, kw_only=True):
         source: The source of such an account.
         credential: The account that the call acts with, where it is one of a caller.
         grant: The standing approval that has approved it; empty for a person.
+        rule: The rule that asks, as of `Decision.rule`.
+        is_single: Whether it can be approved once only, and no standing approval answers it.
+        taint: The call that brought untrusted text into the run before this call; None for none.
+        by: Who may decide it: `other` for anybody but those who asked; empty for each approver.
     """
 
     id: str
@@ -61,10 +67,37 @@ class Approval(Struct, frozen=True, kw_only=True):
     kind: ApprovalKind = "call"
     source: str = ""
     credential: str = ""
+    by: str = ""
+    rule: str = ""
+    is_single: bool = False
+    taint: Taint | None = None
+
+
+class VisibleApprovals(Struct, frozen=True, kw_only=True):
+    """The approvals that a caller may see: those of some tenants, and its own.
+
+    Attributes:
+        tenants: Where it may decide.
+        principals: The ids under which its own are stored.
+        tenant: Where its own are; None for every tenant.
+    """
+
+    tenants: frozenset[str]
+    principals: tuple[str, ...]
+    tenant: str | None = None
+
+    def includes(self, approval: Approval) -> bool:
+        """Whether the caller may see this approval."""
+        is_own = approval.principal in self.principals and self.tenant in {None, approval.tenant}
+        return is_own or approval.tenant in self.tenants
 
 
 class ApprovalQuery(Struct, frozen=True, kw_only=True):
-    """A filter for approvals; empty fields match all."""
+    """A filter for approvals; empty fields match all.
+
+    Attributes:
+        visible: Beside the other filters, only what a caller may see; None for all.
+    """
 
     state: str = ""
     principal: str = ""
@@ -72,6 +105,7 @@ class ApprovalQuery(Struct, frozen=True, kw_only=True):
     run_id: str = ""
     tool: str = ""
     digest: str = ""
+    visible: "VisibleApprovals | None" = None
     limit: int = 50
     cursor: str = ""
 

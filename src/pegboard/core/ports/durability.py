@@ -29,6 +29,7 @@ class RunStart(Struct, frozen=True, kw_only=True):
         created_at: Unix seconds.
         parent_id: The call or the run that started it; empty for none.
         env: The values of `$.env`, the same in every attempt.
+        root_id: The outermost run that it is part of; empty means that it is one itself.
     """
 
     run_id: str
@@ -38,6 +39,7 @@ class RunStart(Struct, frozen=True, kw_only=True):
     created_at: float
     parent_id: str = ""
     env: Mapping[str, Any] = {}
+    root_id: str = ""
 
 
 class Signal(Struct, frozen=True, kw_only=True):
@@ -47,11 +49,13 @@ class Signal(Struct, frozen=True, kw_only=True):
         id: Unique within the run; a second signal with the same id is dropped.
         topic: `control`, `event:{name}` or `answer:{step}`.
         message: Any JSON value.
+        by: Of what a caller sent: its owner, as of `Principal.owner`; empty for the board itself.
     """
 
     id: str
     topic: str
     message: Any = None
+    by: str = ""
 
 
 class StepRef(Struct, frozen=True, kw_only=True):

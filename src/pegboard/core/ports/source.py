@@ -78,6 +78,8 @@ class SourceKind:
         config: The frozen pydantic model of its `config:` section.
         open: Opens an instance from its name, its config and the board's services.
         extra: The distribution extra with its drivers; empty when none is needed.
+        trusts: Whether the results of an instance with this config are trusted, unless the operator
+            says otherwise or a tool says `trusted=False`; by default they are.
         remote: Whether its calls leave this process; a circuit breaker then guards each instance.
         expand: Makes several instances of one entry, as for a file that names many servers; given
             the entry's name (empty when it has none), its config, the folder that relative paths
@@ -97,6 +99,7 @@ class SourceKind:
     config: "type[BaseModel]"
     open: "Callable[[str, Any, Services], Awaitable[Source]]"
     extra: str = ""
+    trusts: "Callable[[Any], bool]" = bool
     remote: bool = False
     expand: "Callable[[str, Any, Path, Mapping[str, str]], Sequence[tuple[str, Any]]] | None" = None
     preview: "Callable[[str, Any, Services], ToolSpec | None] | None" = None

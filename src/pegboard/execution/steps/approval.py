@@ -45,6 +45,9 @@ def approve(target: CompiledTool, environment: CallEnvironment, following: Handl
             arguments_digest=arguments,
             definition_digest=find_definition(),
             reason=decision.reason,
+            by=decision.by,
+            rule=decision.rule,
+            is_single=bool(decision.by) or policy.asks_for_trust(decision),
         )
         grant = await find_grant(call, spec, environment, subject=subject)
         approval = await request_approval(call, spec, environment, subject=subject, grant=grant)
@@ -91,6 +94,9 @@ def spend(target: CompiledTool, environment: CallEnvironment, following: Handler
                 arguments_digest=approval.arguments_digest,
                 definition_digest=approval.definition_digest,
                 reason=approval.reason,
+                by=approval.by,
+                rule=approval.rule,
+                is_single=approval.is_single,
             )
             new = await request_approval(call, spec, environment, subject=subject)
             raise ApprovalRequired(spec.name, approval.reason, approval_id=new.id)

@@ -23,7 +23,13 @@ def decide(target: CompiledTool, environment: CallEnvironment, following: Handle
     def handle(call: CallState) -> Coroutine[Any, Any, ToolResult]:
         # `authorization.authorize` does the same; its frame would cost every call.
         decision = judge(
-            call.ctx.principal, spec, _CALL, call.arguments, policy=policy, switches=switches
+            call.ctx.principal,
+            spec,
+            _CALL,
+            call.arguments,
+            policy=policy,
+            switches=switches,
+            untrusted=call.taint is not None,
         )
         call.decision = decision
         if decision.verdict is not _ALLOW and (decision.verdict is _DENY or not has_approval_step):

@@ -24,6 +24,10 @@ def breaker(target: CompiledTool, environment: CallEnvironment, following: Handl
             guard.record_success()
             return result
         except Unavailable as error:
+            if error.is_about_caller:  # it is an answer: the source is there
+                is_decided = True
+                guard.record_success()
+                raise
             is_decided = _is_about_the_source(
                 error, call, environment.monotonic() - began, environment
             )

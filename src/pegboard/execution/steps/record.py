@@ -109,8 +109,8 @@ def _rare(
     if ctx.run_id or ctx.parent_id or ctx.idempotency_key:
         rare["run_id"], rare["parent_id"] = ctx.run_id, ctx.parent_id
         rare["idempotency_key"] = ctx.idempotency_key or ""
-    if ctx.instead_of:
-        rare["instead_of"] = ctx.instead_of
+    if ctx.instead_of or call.untrusted:
+        rare["instead_of"], rare["untrusted"] = ctx.instead_of, call.untrusted
     if call.cached or call.replayed:
         rare["cached"], rare["replayed"] = call.cached, call.replayed
     if call.attempts != 1:
@@ -124,6 +124,7 @@ def _rare(
         rare["cached_tokens"] = meta.cached_tokens
     if error is not None:
         rare["error_code"], rare["error_id"] = error.code, error.error_id or ""
+        rare["about_caller"] = error.is_about_caller
         rare["error_detail"] = _detail_of(call, result, environment)
         # a validation error quotes arguments, and records keep none
         quotes = isinstance(error, ToolArgumentError)

@@ -83,6 +83,10 @@ class Grants:
         self, approval: Approval, conversation: Conversation | None, principal: Principal
     ) -> str:
         """Why a request may be approved once only; empty when nothing is against more."""
+        if approval.is_single:
+            another = approval.by == "other"
+            why = "another person has to decide" if another else "the run has read untrusted text"
+            return f"{why}, so each call is asked about"
         if conversation is None:
             return "it is not part of a conversation"
         if not conversation.belongs_to(principal) or approval.principal != principal.id:

@@ -2,6 +2,7 @@
 
 from typing import Annotated, Any, Literal
 
+from msgspec import to_builtins
 from pydantic import BaseModel, ConfigDict, Field
 
 from pegboard.core.ports.approval_store import Approval, ApprovalPage
@@ -20,6 +21,7 @@ _TEXTS = (
     "grant",
     "source",
     "credential",
+    "by",
 )
 _RARE_TIMES = ("decided_at", "expires_at", "used_at")
 TIMES = ("created_at", *_RARE_TIMES)
@@ -86,6 +88,17 @@ class DecisionList(BaseModel):
     decisions: Annotated[list[ApprovalDecision], Field(min_length=1, max_length=100)]
 
 
+class UntrustedTextAnswer(BaseModel):
+    """The call that first brought untrusted text into a run or a conversation."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    call_id: str
+    tool: str
+    source: str
+    at: Annotated[float, Field(description="Unix seconds.")]
+
+
 class ApprovalAnswer(BaseModel):
     """An approval of one exact call, without empty fields."""
 
@@ -125,6 +138,14 @@ class ApprovalAnswer(BaseModel):
     call_id: Annotated[str, Field(description="The call that used it.")] = ""
     grant: Annotated[
         str, Field(description="The standing approval of the conversation that has approved it.")
+    ] = ""
+    untrusted: Annotated[
+        UntrustedTextAnswer | None,
+        Field(description="What the run had read before; absent for nothing untrusted."),
+    ] = None
+    by: Annotated[
+        Literal["", "other"],
+        Field(description="`other`: not those who asked for the call may decide it."),
     ] = ""
     scopes: Annotated[
         list[Scope], Field(description="What you may approve it for, while it is pending.")
@@ -174,6 +195,8 @@ def approval_to_dict(approval: Approval) -> dict[str, Any]:
         "arguments": approval.shown,
         "kind": approval.kind,
     }
+    if approval.taint is not None:
+        data["untrusted"] = to_builtins(approval.taint)
     rare = {name: getattr(approval, name) for name in (*_TEXTS, *_RARE_TIMES, "edited")}
     return data | {name: value for name, value in rare.items() if value not in ("", None)}
 

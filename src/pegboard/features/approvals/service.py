@@ -2,7 +2,7 @@
 
 import asyncio
 import logging
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
 from typing import Any, Literal
 
 from msgspec import structs
@@ -33,7 +33,7 @@ from pegboard.execution.results.redaction import MASK
 from pegboard.features.approvals.grants import Grants, Scope
 from pegboard.features.permissions import (
     APPROVALS_SCOPE,
-    find_visible_owners,
+    find_visible_approvals,
     may_decide_approval,
     may_see_approval,
 )
@@ -48,6 +48,9 @@ AwaitedApprovals = Callable[[], Awaitable[Mapping[str, Sequence[str]]]]
 
 EndReason = Callable[[str], Awaitable[str]]
 """Says why a run no longer needs its approvals; empty while it may."""
+
+RunAskers = Callable[[str], Awaitable[Collection[str]]]
+"""Returns who asked for what a run does, each as `Principal.owner`."""
 
 _LOG = logging.getLogger("pegboard.approvals")
 _VERDICTS: Mapping[str, ApprovalVerdict] = {
@@ -69,6 +72,10 @@ async def _nobody(_run_id: str, _approval_id: str) -> None:
 
 async def _nothing() -> Mapping[str, Sequence[str]]:
     return {}
+
+
+async def _none(_run_id: str) -> Collection[str]:
+    return ()
 
 
 async def _goes_on(_run_id: str) -> str:
@@ -96,6 +103,7 @@ class Approvals:
         prove: Writes each decision to the audit trail before it takes effect.
         conversations: Stores the approvals that stand for the rest of a conversation; None where
             there are no conversations.
+        askers: The owners of those who asked for what a run does.
 
     Attributes:
         grants: The approvals that stand.
@@ -110,12 +118,14 @@ class Approvals:
         ended: EndReason = _goes_on,
         prove: Prove = skip_proof,
         conversations: ConversationStore | None = None,
+        askers: RunAskers = _none,
     ) -> None:
         self._registry = registry
         self._wake = wake
         self._awaited = awaited
         self._ended = ended
         self._prove = prove
+        self._askers = askers
         self.grants = Grants(registry, conversations, prove=prove)
 
     async def list(
@@ -127,11 +137,7 @@ class Approvals:
             InvalidRequest: The cursor is unknown, or the limit is out of range.
         """
         query = query or ApprovalQuery()
-        owners = find_visible_owners(principal, APPROVALS_SCOPE, asked=query.principal)
-        if owners is None:
-            return ApprovalPage(approvals=())
-        if not principal.is_operator:
-            query = structs.replace(query, tenant=owners.tenant, principal=owners.principal)
+        query = structs.replace(query, visible=find_visible_approvals(principal))
         return await self._registry.environment.approvals.approvals(query)
 
     async def get(
@@ -149,6 +155,23 @@ class Approvals:
         if found is None or not may_see_approval(principal, found):
             raise ApprovalNotFound(f"There is no approval '{approval_id[:100]}'.")
         return found
+
+    async def explain_refusal(self, approval: Approval, *, principal: Principal) -> str:
+        """Why a caller may not decide an approval; empty if it may.
+
+        Every door asks here. An approval `by: other` is decided by none who asked for the call: its
+        caller, who started the run, and who sent the run a message.
+        """
+        if not may_decide_approval(principal, approval):
+            if principal.kind == "key":
+                return f"a key decides approvals only where it was made with {APPROVALS_SCOPE}"
+            return f"the caller lacks the scope {APPROVALS_SCOPE}"
+        if approval.by != "other":
+            return ""
+        asked = principal.owns(approval.tenant, approval.principal)
+        if not asked and approval.run_id:
+            asked = principal.owner in await self._askers(approval.run_id)
+        return "another person than those who asked for it has to decide" if asked else ""
 
     async def decide(
         self,
@@ -183,8 +206,8 @@ class Approvals:
             AuditUnavailable: The audit trail is required and unavailable; nothing is decided.
         """
         found = await self.get(approval_id, principal=principal)
-        if not may_decide_approval(principal, found):
-            raise AccessDenied(found.tool, f"the caller lacks the scope {APPROVALS_SCOPE}")
+        if refusal := await self.explain_refusal(found, principal=principal):
+            raise AccessDenied(found.tool, refusal)
         if found.kind == "connection" and decision != "deny":
             raise InvalidRequest(
                 f"No decision gives this: its caller connects an account for '{found.source}'."

@@ -137,6 +137,8 @@ class BoardHealth:
     def _record_call(self, record: CallRecord) -> None:
         if record.cached or record.replayed or not record.attempts:
             return
+        if record.about_caller:
+            return
         failed = record.status in {"failed", "unavailable"} and record.error_code not in _PASSING
         if not (failed or record.status == "completed"):
             return

@@ -279,7 +279,10 @@ class Accounts:
             raise AccountNotFound(f"There is no organisation '{organisation[:40]}'.")
         if organisation and not principal.has_scope_in(organisation, PEOPLE_SCOPE):
             raise AccessDenied(organisation, "the caller is no administrator")
-        return check_roles(wanted.roles or ("member",)) if organisation else ()
+        if not organisation:
+            return ()
+        known = await self._parts.list_role_names(organisation)
+        return check_roles(wanted.roles or ("member",), known)
 
     async def _may_see(self, organisation: str, principal: Principal) -> bool:
         if organisation in principal.organisations:

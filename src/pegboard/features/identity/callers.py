@@ -5,6 +5,7 @@ from typing import Any
 
 from msgspec import Struct, structs
 
+from pegboard.access.roles import ROLES
 from pegboard.core.ports.authenticator import (
     AuthenticatedCaller,
     BrowserSession,
@@ -21,6 +22,7 @@ from pegboard.features.identity.secrets import csrf_of, digest_of, is_key
 KNOWN_FOR = 1.0
 """Seconds for which a caller is known without asking the store."""
 
+_SHIPPED = frozenset(ROLES)
 _MAX_KNOWN = 10_000
 _USED_EVERY = 60.0
 
@@ -219,7 +221,11 @@ class AccountCallers:
         if user is None or user.disabled_at is not None:
             return None
         memberships = await self._parts.store.memberships(user=id)
-        return principal_of(user, memberships, key=key, organisation=organisation)
+        organisations = {
+            item.organisation for item in memberships if not _SHIPPED.issuperset(item.roles)
+        }
+        own = await self._parts.roles.roles(sorted(organisations)) if organisations else ()
+        return principal_of(user, memberships, own=own, key=key, organisation=organisation)
 
 
 _NOBODY = _Known(caller=None, until=0.0)

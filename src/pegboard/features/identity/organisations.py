@@ -117,8 +117,8 @@ class Organisations:
             AccessDenied: The caller is no administrator of it.
             InvalidRequest: A role does not exist, or it would have no administrator left.
         """
-        given = check_roles(roles)
         member = await self._find(organisation, person, principal)
+        given = check_roles(roles, await self._parts.list_role_names(organisation))
         if member.user.is_service and APPROVER in given:
             raise InvalidRequest("A service account decides no approvals.")
         if ADMINISTRATOR not in given:

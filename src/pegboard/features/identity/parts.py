@@ -4,9 +4,11 @@ from collections.abc import AsyncGenerator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from typing import Any
 
+from pegboard.access.roles import ROLES
 from pegboard.core.event import BoardChanged
 from pegboard.core.ports.audit_store import Prove
 from pegboard.core.ports.identity_store import IdentityStore
+from pegboard.core.ports.role_store import RoleStore
 from pegboard.core.principal import Principal
 from pegboard.execution.audit_first import record_in_audit
 from pegboard.execution.environment import CallEnvironment
@@ -30,6 +32,8 @@ _DONE = {
     "ask_to_join": "asked_to_join",
     "approve": "approved",
     "remove": "removed",
+    "define_role": "defined_role",
+    "remove_role": "removed_role",
 }
 
 
@@ -42,19 +46,31 @@ class IdentityParts:
 
     Args:
         store: Stores accounts.
+        roles: Stores the roles of organisations.
         environment: The clock and the listeners of the board.
         prove: Writes each change to the audit trail before it takes effect, where required.
     """
 
     def __init__(
-        self, store: IdentityStore, environment: Callable[[], CallEnvironment], *, prove: Prove
+        self,
+        store: IdentityStore,
+        environment: Callable[[], CallEnvironment],
+        *,
+        roles: RoleStore,
+        prove: Prove,
     ) -> None:
         self.store = store
+        self.roles = roles
         self._environment = environment
         self._prove = prove
         self.has_begun = False
         """Whether there is an account: nobody is `local` at a door then."""
         self.ended: list[OnEnd] = []
+
+    async def list_role_names(self, organisation: str) -> tuple[str, ...]:
+        """The roles that a member of an organisation may have."""
+        own = await self.roles.roles([organisation]) if organisation else ()
+        return (*ROLES, *(role.name for role in own))
 
     def now(self) -> float:
         """Unix seconds."""

@@ -1,11 +1,12 @@
 """The rules of accounts: handles, e-mail addresses, passwords, and what roles may do."""
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 from pegboard.access.key_scopes import READ_SCOPE, WRITE_SCOPE
-from pegboard.access.roles import ADMINISTRATOR, APPROVER, EDITOR, MEMBER, ROLES
+from pegboard.access.roles import ADMINISTRATOR, APPROVER, EDITOR, MEMBER
 from pegboard.core.ports.identity_store import ApiKey, Membership, User
+from pegboard.core.ports.role_store import OwnRole
 from pegboard.core.principal import Principal
 from pegboard.errors import InvalidRequest
 from pegboard.features.permissions import APPROVALS_SCOPE, PEOPLE_SCOPE
@@ -15,11 +16,12 @@ MIN_PASSWORD = 10
 MAX_PASSWORD = 200
 
 _ROLE_SCOPES = {
-    ADMINISTRATOR: (PEOPLE_SCOPE, READ_SCOPE),
+    ADMINISTRATOR: (APPROVALS_SCOPE, PEOPLE_SCOPE, READ_SCOPE),
     APPROVER: (APPROVALS_SCOPE,),
     EDITOR: (READ_SCOPE, WRITE_SCOPE),
     MEMBER: (READ_SCOPE,),
 }
+_OWN_ROLE_SCOPES = (READ_SCOPE, WRITE_SCOPE)
 _RESERVED = frozenset(
     {"board", "global", "join", "link", "links", "local", "operator", "pegboard", "system", "token"}
 )
@@ -64,17 +66,21 @@ def check_password(password: str) -> str:
     return password
 
 
-def check_roles(roles: Iterable[str]) -> tuple[str, ...]:
+def check_roles(roles: Iterable[str], known: Sequence[str]) -> tuple[str, ...]:
     """Check the roles of a member and return them sorted.
+
+    Args:
+        roles: The roles.
+        known: Those that there are in the organisation.
 
     Raises:
         InvalidRequest: One of them does not exist, or there is none.
     """
     given = tuple(sorted(set(roles)))
-    unknown = [role for role in given if role not in ROLES]
+    unknown = [role for role in given if role not in known]
     if unknown or not given:
         what = f"There is no role '{unknown[0][:40]}'" if unknown else "A member has a role"
-        raise InvalidRequest(f"{what}: choose from {', '.join(ROLES)}.")
+        raise InvalidRequest(f"{what}: choose from {', '.join(known)}.")
     return given
 
 
@@ -82,6 +88,7 @@ def principal_of(
     user: User,
     memberships: Iterable[Membership],
     *,
+    own: Iterable[OwnRole] = (),
     key: ApiKey | None = None,
     organisation: str = "",
 ) -> Principal:
@@ -90,6 +97,7 @@ def principal_of(
     Args:
         user: The account.
         memberships: Its memberships.
+        own: The roles that its organisations define themselves.
         key: The key that was sent, which narrows the scopes; None for a session.
         organisation: That it acts for; empty, or one that it is no member of, for its own choice.
             What is counted and shared follows it, and never what the account may do.
@@ -100,6 +108,11 @@ def principal_of(
         for role in item.roles:
             scopes |= {f"{item.organisation}/{scope}" for scope in _ROLE_SCOPES.get(role, ())}
     organisations = frozenset(item.organisation for item in approved)
+    given = {(item.organisation, role) for item in approved for role in item.roles}
+    held = [role for role in own if (role.organisation, role.name) in given]
+    # the levels say for which tools
+    scopes |= {f"{role.organisation}/{scope}" for role in held for scope in _OWN_ROLE_SCOPES}
+    levels = {(pattern, level) for role in held for pattern, level in role.levels.items()}
     choices = (name for name in (organisation, user.organisation) if name in organisations)
     return Principal(
         id=user.id,
@@ -107,6 +120,7 @@ def principal_of(
         tenant=next(choices, ""),
         scopes=frozenset(scopes if key is None else _narrow(scopes, key.scopes)),
         roles=frozenset(f"{item.organisation}/{role}" for item in approved for role in item.roles),
+        levels=tuple(sorted(levels)),
         user=user.id,
         organisations=organisations,
         key="" if key is None else key.id,
@@ -122,9 +136,14 @@ def _kind_of(user: User, key: ApiKey | None) -> str:
 
 
 def _narrow(scopes: set[str], allowed: tuple[str, ...]) -> set[str]:
-    """The scopes of a key: never more than those of its person."""
+    """The scopes of a key: never more than those of its person.
+
+    Approvals have to be named, since agents hold keys.
+    """
     if "*" in allowed:
-        return scopes
+        if APPROVALS_SCOPE not in allowed:
+            return {scope for scope in scopes if scope.partition("/")[2] != APPROVALS_SCOPE}
+        return {*scopes, APPROVALS_SCOPE} if "*" in scopes else scopes
     if "*" in scopes:
         return set(allowed)
     return {scope for scope in scopes if scope in allowed or scope.partition("/")[2] in allowed}

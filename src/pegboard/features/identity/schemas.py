@@ -6,9 +6,11 @@ from typing import Annotated, Any, Literal
 from pydantic import BaseModel, ConfigDict, Field, SecretStr
 
 from pegboard.core.ports.identity_store import ApiKey, OneTimeLink, Organisation, User
+from pegboard.core.ports.role_store import Level, OwnRole
 from pegboard.core.principal import Principal
 from pegboard.features.identity.accounts import NewLink
 from pegboard.features.identity.organisations import Member
+from pegboard.features.identity.own_roles import MAX_LEVELS, ROLE_NAME
 from pegboard.features.identity.rules import HANDLE, MAX_PASSWORD, MIN_PASSWORD
 
 _CLOSED = ConfigDict(extra="forbid", frozen=True)
@@ -32,7 +34,14 @@ LinkToken = Annotated[
 NewPassword = Annotated[
     SecretStr, Field(min_length=MIN_PASSWORD, max_length=MAX_PASSWORD, description="A password.")
 ]
-Role = Literal["administrator", "approver", "editor", "member"]
+Role = Annotated[
+    str,
+    Field(
+        pattern=f"^{ROLE_NAME.pattern}$",
+        description="`administrator`, `approver`, `editor`, `member`, or one that the organisation "
+        "defines.",
+    ),
+]
 
 
 class MakeLink(BaseModel):
@@ -163,6 +172,42 @@ class ApproveMember(BaseModel):
     model_config = _CLOSED
 
     roles: Annotated[list[Role], Field(min_length=1, max_length=10)]
+
+
+class DefineRole(BaseModel):
+    """What a role of an organisation may do, by source or pattern."""
+
+    model_config = _CLOSED
+
+    levels: Annotated[
+        dict[str, Level],
+        Field(
+            min_length=1,
+            max_length=MAX_LEVELS,
+            description="By source, or glob over names of tools. `read` calls tools that read, "
+            "`write` those that write too, `admin` all; the policy decides after that.",
+        ),
+    ]
+    title: Text = ""
+
+
+class RoleAnswer(BaseModel):
+    """A role that an organisation has defined."""
+
+    model_config = _ANSWER
+
+    name: str
+    title: str
+    levels: Annotated[dict[str, Level], Field(description="By source, or glob over tools.")]
+    changed_at: Annotated[float, Field(description="Unix seconds.")]
+
+
+class RoleList(BaseModel):
+    """The roles that an organisation has defined, by name."""
+
+    model_config = _ANSWER
+
+    roles: list[RoleAnswer]
 
 
 class PersonAnswer(BaseModel):
@@ -365,6 +410,16 @@ def organisation_to_dict(organisation: Organisation, principal: Principal) -> di
             role.removeprefix(start) for role in principal.roles if role.startswith(start)
         ),
         "created_at": organisation.created_at,
+    }
+
+
+def role_to_dict(role: OwnRole) -> dict[str, Any]:
+    """Return a `RoleAnswer`."""
+    return {
+        "name": role.name,
+        "title": role.title,
+        "levels": dict(role.levels),
+        "changed_at": role.changed_at,
     }
 
 

@@ -5,6 +5,7 @@ from collections.abc import Callable
 from pegboard.core.ports.audit_store import Prove
 from pegboard.core.ports.http import HttpClient
 from pegboard.core.ports.identity_store import IdentityStore
+from pegboard.core.ports.role_store import RoleStore
 from pegboard.execution.environment import CallEnvironment
 from pegboard.features.identity.accounts import Accounts
 from pegboard.features.identity.api_keys import ApiKeys
@@ -14,6 +15,7 @@ from pegboard.features.identity.oauth_grants import OAuthGrants
 from pegboard.features.identity.oidc_provider import OidcProvider
 from pegboard.features.identity.oidc_sign_in import OidcSignIns
 from pegboard.features.identity.organisations import Organisations
+from pegboard.features.identity.own_roles import OwnRoles
 from pegboard.features.identity.parts import IdentityParts
 from pegboard.features.identity.passwords import Passwords
 from pegboard.features.identity.services import ServiceAccounts
@@ -37,6 +39,7 @@ class Identity:
         organisations: Organisations and their members.
         parts: What these services share.
         services: The service accounts of organisations, and their keys.
+        roles: The roles that organisations define themselves.
         sign_ins: Signs people in and out.
         tickets: One-time credentials of WebSockets.
         ended: Called with the id of a user, the id of a key (empty for all of the account) and the
@@ -45,6 +48,7 @@ class Identity:
     Args:
         store: Stores accounts.
         environment: The clock and the listeners of the board.
+        roles: Stores the roles of organisations.
         prove: Writes each change to the audit trail before it takes effect, where required.
         passwords: Hashes passwords.
         oidc: Where people sign in who have no password here; None for nowhere.
@@ -57,13 +61,14 @@ class Identity:
         store: IdentityStore,
         environment: Callable[[], CallEnvironment],
         *,
+        roles: RoleStore,
         prove: Prove,
         passwords: Passwords | None = None,
         oidc: OidcProvider | None = None,
         http: HttpClient | None = None,
         oauth_registration: bool = False,
     ) -> None:
-        self.parts = parts = IdentityParts(store, environment, prove=prove)
+        self.parts = parts = IdentityParts(store, environment, roles=roles, prove=prove)
         hashing = passwords or Passwords()
         self.callers = AccountCallers(parts)
         self.accounts = Accounts(parts, self.callers, hashing)
@@ -76,6 +81,7 @@ class Identity:
         self.services = ServiceAccounts(parts, self.keys)
         self.tickets = SocketTickets(parts)
         self.ended = parts.ended
+        self.roles = OwnRoles(parts, self.callers)
 
     @property
     def has_accounts(self) -> bool:

@@ -45,7 +45,8 @@ class ServiceAccounts:
             InvalidRequest: The handle is taken or breaks the rule, or a role does not exist.
         """
         await self._check_administers(organisation, principal)
-        given, now, id_ = check_roles(roles), self._parts.now(), f"u_{secrets.token_hex(8)}"
+        given = check_roles(roles, await self._parts.list_role_names(organisation))
+        now, id_ = self._parts.now(), f"u_{secrets.token_hex(8)}"
         if APPROVER in given:
             raise InvalidRequest("A service account decides no approvals.")
         user = User(

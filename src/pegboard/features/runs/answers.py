@@ -58,7 +58,7 @@ class RunAnswers:
             return
         if asked is None:
             await self._check_unanswered(run_id, pending_id)
-        await self._runner.answer(run_id, pending_id, answer)
+        await self._runner.answer(run_id, pending_id, answer, by=principal.owner)
         kit = self._registry.environment
         if asked is not None:
             kit.emitter.emit(answer_event(run, asked, answer, principal=principal, at=kit.now()))
@@ -123,6 +123,13 @@ async def find_awaited_approvals(store: RunStore) -> dict[str, list[str]]:
                     found.setdefault(item.approval_id, []).append(run.start.run_id)
         if not (cursor := page.next_cursor):
             return found
+
+
+async def find_askers(store: RunStore, run_id: str) -> frozenset[str]:
+    """Who asked for what a run does: who started it, and who sent it messages or answers."""
+    run = await store.get(run_id)
+    sent = {item.signal.by for item in await store.signals(run_id) if item.signal.by}
+    return frozenset(sent if run is None else {run.start.principal.owner, *sent})
 
 
 async def find_end_reason(store: RunStore, run_id: str) -> str:

@@ -6,11 +6,13 @@ from typing import Any, cast
 from pegboard.core.graph import Graph
 from pegboard.core.ports.run_store import RunEvent, RunQuery, RunStore, StoredRun
 from pegboard.core.principal import Principal
+from pegboard.core.run import PendingStep
 from pegboard.errors import RunNotFound
 from pegboard.features.approvals import Approvals
 from pegboard.features.permissions import RUNS_SCOPE, find_visible_owners, may_see_run
 from pegboard.features.plans import Plans
 from pegboard.features.runs.answers import CANCELLED, RunAnswers
+from pegboard.features.runs.assignees import FindNames, find_assigned, show_questions
 from pegboard.features.runs.control import RunControl
 from pegboard.features.runs.event_feed import RunFeed, find_last_event, follow_events
 from pegboard.features.runs.start import RunStarter
@@ -20,6 +22,10 @@ from pegboard.registry import ToolRegistry
 
 Follow = Callable[[], Awaitable[tuple[str, ...]]]
 """Resumes the runs of stopped servers, once and from then on; returns their ids."""
+
+
+async def _no_names(_principal: Principal) -> tuple[str, ...]:
+    return ()
 
 
 class Runs:
@@ -39,6 +45,7 @@ class Runs:
         feed: Stores events of runs and notifies watchers.
         follow: Resumes the runs of stopped servers, now and from now on.
         approvals: Where an answer to an approval is decided; None leaves it to the runner.
+        names: The names by which a run may ask a caller.
     """
 
     def __init__(
@@ -51,6 +58,7 @@ class Runs:
         feed: RunFeed,
         follow: Follow,
         approvals: Approvals | None = None,
+        names: FindNames = _no_names,
     ) -> None:
         self._registry = registry
         self._store = store
@@ -62,6 +70,7 @@ class Runs:
         self._answers = RunAnswers(registry, store, runner)
         self._control = RunControl(registry, store, runner)
         self._approvals = approvals
+        self._names = names
 
     async def start_plan(
         self,
@@ -155,6 +164,14 @@ class Runs:
         """
         return await self._view(await self._visible(run_id, principal))
 
+    async def find_questions(self, run_id: str, *, principal: Principal) -> RunView | None:
+        """What a run of another caller asks this one, and nothing else of it; None for nothing."""
+        run = await self._store.get(run_id)
+        if run is None or may_see_run(principal, run):
+            return None
+        asked = await self._find_assigned(run, principal)
+        return show_questions(await self._view(run), asked) if asked else None
+
     async def wait(self, run_id: str, *, principal: Principal) -> RunView:
         """Wait until a run has ended or is suspended, and return its state.
 
@@ -223,6 +240,8 @@ class Runs:
     ) -> RunView:
         """Answer a question of a run, or decide the approval that it waits for.
 
+        Whom a run asks may answer, also where the run is another caller's.
+
         An approval is decided with the `answer` and the optional `note` beside it; this raises the
         errors of `Approvals.decide` too.
 
@@ -231,11 +250,21 @@ class Runs:
             InvalidRequest: The run does not ask this, or the answer does not match.
             AlreadyAnswered: Another answer came first.
         """
-        run = await self._visible(run_id, principal)
+        run = await self._store.get(run_id)
+        if run is None or may_see_run(principal, run):
+            run = await self._visible(run_id, principal)
+            asked = None
+        else:
+            asked = await self._find_assigned(run, principal)
+            if pending_id not in {item.id for item in asked}:
+                raise _not_found(run_id)
         await self._answers.answer(
             run, pending_id, answer, approvals=self._approvals, principal=principal
         )
-        return await self.get(run_id, principal=principal)
+        if asked is None:
+            return await self.get(run_id, principal=principal)
+        left = [item for item in asked if item.id != pending_id]
+        return show_questions(await self._view(run), left)
 
     async def send(
         self,
@@ -252,7 +281,7 @@ class Runs:
             RunNotFound: The run does not exist, or the caller may not see it.
         """
         await self._visible(run_id, principal)
-        await self._runner.send(run_id, event, message, id=message_id)
+        await self._runner.send(run_id, event, message, id=message_id, by=principal.owner)
         return await self.get(run_id, principal=principal)
 
     async def events(
@@ -303,8 +332,18 @@ class Runs:
     async def _visible(self, run_id: str, principal: Principal) -> StoredRun:
         run = await self._store.get(run_id)
         if run is None or not may_see_run(principal, run):
-            raise RunNotFound(f"There is no run '{run_id[:100]}'.")
+            raise _not_found(run_id)
         return run
+
+    async def _find_assigned(self, run: StoredRun, principal: Principal) -> tuple[PendingStep, ...]:
+        if run.state.is_final:
+            return ()
+        seen = await self._runner.result(run.start.run_id, wait=False)
+        return find_assigned(run, seen.pending, principal, await self._names(principal))
 
     async def _view(self, run: StoredRun) -> RunView:
         return await view_run(self._store, run, now=self._registry.environment.now())
+
+
+def _not_found(run_id: str) -> RunNotFound:
+    return RunNotFound(f"There is no run '{run_id[:100]}'.")

@@ -40,6 +40,13 @@ class SourceEntry(BaseModel):
         dict[str, Any], Field(description="The kind's own configuration; see its reference.")
     ] = Field(default_factory=dict[str, Any])
     enabled: Annotated[bool, Field(description="Whether it is opened at all.")] = True
+    trusted: Annotated[
+        bool | None,
+        Field(
+            description="Whether its results are text of people whom you trust. By default, "
+            "those of MCP servers with a `url`, and of tools for the web and files, are not."
+        ),
+    ] = None
 
 
 def _check_time(value: object) -> object:
@@ -70,13 +77,32 @@ class CallRuleEntry(BaseModel):
         str,
         Field(
             min_length=1,
-            description="A condition in CEL over `principal`, `tool`, `args` and `now`.",
+            description="A condition in CEL over `principal`, `tool`, `args`, `run` and `now`.",
         ),
     ]
     then: Annotated[Literal["deny", "ask", "allow"], Field(description="What holds then.")]
     reason: Annotated[
         str, Field(description="What the caller reads, instead of the condition.")
     ] = ""
+    by: Annotated[
+        Literal["", "other"],
+        Field(
+            description="With `ask`, who approves: `other` for anybody who may, but those who "
+            "asked for the call."
+        ),
+    ] = ""
+
+
+class AskEntry(BaseModel):
+    """Tools whose calls a person must approve, and which person."""
+
+    model_config = _STRICT
+
+    tool: Annotated[str, Field(min_length=1, description="A glob over tool names.")]
+    by: Annotated[
+        Literal["other"],
+        Field(description="`other`: anybody who may approve, but those who asked for the call."),
+    ]
 
 
 class PolicyEntry(BaseModel):
@@ -86,7 +112,11 @@ class PolicyEntry(BaseModel):
 
     deny: Annotated[tuple[str, ...], Field(description="Never.")] = ()
     ask: Annotated[
-        tuple[str, ...], Field(description="Only after a person has approved the call.")
+        tuple[str | AskEntry, ...],
+        Field(
+            description="Only after a person has approved the call; "
+            '`{tool: "shop__refund", by: other}` keeps those who asked from approving.'
+        ),
     ] = ()
     allow: Annotated[
         tuple[str, ...], Field(description="Without an approval, whatever the effect.")
@@ -105,6 +135,13 @@ class PolicyEntry(BaseModel):
             "`{when: \"tool.name == 'shop__refund' && args.amount > 100\", then: ask}`."
         ),
     ] = ()
+    untrusted: Annotated[
+        Literal["allow", "ask", "deny"],
+        Field(
+            description="With accounts: the rule for a write that leaves the board, in a run "
+            "that has read untrusted text, of tools that match no glob and no rule."
+        ),
+    ] = "ask"
     strict: Annotated[
         bool,
         Field(

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from pegboard.access import CallRule, Policy
-from pegboard.access.policy import DEFAULT_EFFECTS
+from pegboard.access.policy import DEFAULT_EFFECTS, Ask
 from pegboard.core.decision import Verdict
 from pegboard.core.tool import Effect, Limits
 from pegboard.errors import ConfigError
@@ -60,18 +60,19 @@ def policy_of(loaded: LoadedBoard) -> Policy:
     }
     return Policy(
         deny=entry.deny,
-        ask=entry.ask,
+        ask=tuple(item if isinstance(item, str) else Ask(item.tool, item.by) for item in entry.ask),
         allow=entry.allow,
         effects=effects,
         limits=limits,
         rules=tuple(_call_rules(loaded)),
+        untrusted=Verdict(entry.untrusted),
     )
 
 
 def _call_rules(loaded: LoadedBoard) -> Iterator[CallRule]:
     for index, rule in enumerate(loaded.board.policy.rules):
         try:
-            yield CallRule(when=rule.when, then=Verdict(rule.then), reason=rule.reason)
+            yield CallRule(when=rule.when, then=Verdict(rule.then), reason=rule.reason, by=rule.by)
         except ConfigError as error:
             where = loaded.where(("policy", "rules", index))
             raise ConfigError(f"{where}: {error.message}") from error
@@ -80,8 +81,8 @@ def _call_rules(loaded: LoadedBoard) -> Iterator[CallRule]:
 def _globs(entry: PolicyEntry) -> Iterator[tuple[tuple[str | int, ...], str]]:
     """Every glob of a policy with its path."""
     for name, globs in (("deny", entry.deny), ("ask", entry.ask), ("allow", entry.allow)):
-        for index, glob in enumerate(globs):
-            yield (name, index), glob
+        for index, item in enumerate(globs):
+            yield (name, index), item if isinstance(item, str) else item.tool
     for glob in entry.limits:
         yield ("limits", glob), glob
 

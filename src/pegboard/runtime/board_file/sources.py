@@ -116,10 +116,17 @@ def _states(entry: SourceEntry, index: int, loaded: LoadedBoard) -> list[SourceS
             name=item,
             kind=entry.kind,
             title=kind.title,
-            opener=Opener(kind=kind, config=own),
+            opener=Opener(kind=kind, config=own, trusted=_trust(entry, kind, own)),
         )
         for item, own in _expand(kind, config, entry, index, loaded)
     ]
+
+
+def _trust(entry: SourceEntry, kind: SourceKind, config: Any) -> bool | None:
+    """Whether the results of a source are trusted; None where its tools say it themselves."""
+    if entry.trusted is not None:
+        return entry.trusted
+    return None if kind.trusts(config) else False
 
 
 def _expand(

@@ -91,6 +91,7 @@ class ToolPublisher:
         registry, kit = self._registry, self._registry.environment
         for tool in tuple(item for item in registry if item.spec.source == state.name):
             registry.remove(tool.spec.name)
+        kit.trust.set_source(state.name, trusted=state.opener and state.opener.trusted)
         remote = state.opener is not None and state.opener.kind.remote
         if remote and not kit.breakers.get(state.name):
             kit.breakers.add(state.name, Breaker(state.name, monotonic=kit.monotonic))

@@ -18,10 +18,15 @@ _NOTHING_OFF = Switches()
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Opener:
-    """The kind and the checked configuration of a source."""
+    """The kind and the checked configuration of a source.
+
+    Attributes:
+        trusted: Whether its results are trusted; None where its tools say it themselves.
+    """
 
     kind: SourceKind
     config: Any
+    trusted: bool | None = None
 
 
 class SourceState:

@@ -9,6 +9,7 @@ from pegboard.core.ports.credentials import CallerCredentials
 from pegboard.execution import CallDefaults as CallSettings
 from pegboard.execution import CallEnvironment
 from pegboard.execution.emitter import Emitter
+from pegboard.execution.trust_ledger import TrustLedger
 from pegboard.runtime.missing_tools import MissingTools
 from pegboard.runtime.secret_mask import SecretMask
 from pegboard.runtime.settings import Settings
@@ -29,6 +30,7 @@ def build_call_environment(
     credentials: CallerCredentials,
 ) -> CallEnvironment:
     """Build the environment of a board's calls."""
+    conversation_of = partial(find_conversation_of_run, storage.conversations)
     return CallEnvironment(
         policy=policy,
         resource_index=missing.index,
@@ -41,7 +43,8 @@ def build_call_environment(
             key_lease=settings.run_lease if settings.database is not None else 0.0,
         ),
         approvals=storage.approvals,
-        conversation_of=partial(find_conversation_of_run, storage.conversations),
+        trust=TrustLedger(storage.taints, conversation_of),
+        conversation_of=conversation_of,
         emitter=emitter,
         results=storage.results,
         outcomes=storage.outcomes,

@@ -44,6 +44,7 @@ async def open_identity(
     identity = Identity(
         storage.identity,
         lambda: registry.environment,
+        roles=storage.roles,
         prove=prove,
         passwords=Passwords(memory=settings.password_memory),
         http=http,

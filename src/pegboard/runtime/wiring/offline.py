@@ -3,6 +3,7 @@
 from collections.abc import AsyncGenerator, Callable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING
 
 from pegboard.runtime.settings import Settings
@@ -48,6 +49,7 @@ async def open_offline(settings: Settings) -> AsyncGenerator[OfflineBoard]:
     from pegboard.features.identity.passwords import Passwords
     from pegboard.features.kill_switches import KillSwitches
     from pegboard.features.pins import Pins
+    from pegboard.features.runs.answers import find_askers
     from pegboard.registry import ToolRegistry
 
     async with create_storage(settings, redact=None) as opened:
@@ -59,12 +61,13 @@ async def open_offline(settings: Settings) -> AsyncGenerator[OfflineBoard]:
         identity = Identity(
             opened.identity,
             lambda: registry.environment,
+            roles=opened.roles,
             prove=prove,
             passwords=Passwords(memory=settings.password_memory),
         )
         await identity.accounts.load()
         yield OfflineBoard(
-            approvals=Approvals(registry, prove=prove),
+            approvals=Approvals(registry, prove=prove, askers=partial(find_askers, opened.runs)),
             audit=Audit(opened.audit, flush=opened.flush),
             identity=identity,
             pins=Pins(registry, opened.pins, prove=prove),

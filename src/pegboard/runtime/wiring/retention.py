@@ -101,6 +101,10 @@ def _rules(
             if folders is not None
             else forget_conversations,
         ),
+        "taints": (  # after them: a taint stays as long as its run or conversation
+            settings.keep_runs_days,
+            lambda before: storage.taints.forget(before=before),
+        ),
         "plans": (  # after the runs: a plan stays as long as a run of it
             settings.keep_plans_days,
             lambda before: upkeep.forget_plans(before=before),

@@ -62,7 +62,13 @@ def open_runs(  # noqa: PLR0913 - all that runs are made of
     from pegboard.features.health.failover import FailoverSelector
     from pegboard.features.plans import Plans
     from pegboard.features.runs import RunFeed, Runs
-    from pegboard.features.runs.answers import RunAnswers, find_awaited_approvals, find_end_reason
+    from pegboard.features.runs.answers import (
+        RunAnswers,
+        find_askers,
+        find_awaited_approvals,
+        find_end_reason,
+    )
+    from pegboard.features.runs.assignees import find_names
     from pegboard.features.runs.of_accounts import RunsOfAccounts
     from pegboard.graphs import GraphRunner
     from pegboard.planning import Planner
@@ -108,6 +114,7 @@ def open_runs(  # noqa: PLR0913 - all that runs are made of
         ended=partial(find_end_reason, store),
         prove=prove,
         conversations=storage.conversations,
+        askers=partial(find_askers, store),
     )
     runs = Runs(
         registry,
@@ -117,6 +124,7 @@ def open_runs(  # noqa: PLR0913 - all that runs are made of
         feed=feed,
         follow=durability.follow,
         approvals=approvals,
+        names=partial(find_names, storage.identity),
     )
     watch_approvals(registry, approvals, stack)
     identity.ended.append(RunsOfAccounts(store, runs).cancel)

@@ -167,7 +167,13 @@ class BoardSubagents:
         model = await self._models.get(task.model)
         key = (task.agent, ctx.principal.owner, task.conversation)
         earlier = self._known.get(key, ()) if task.conversation else ()
+        ctx = structs.replace(ctx, root_id=ctx.root_id or ctx.run_id or _run_id_for(ctx))
+        trust, memory = self._registry.environment.trust, " ".join(("agent", *key))
+        if task.conversation:
+            await trust.inherit(subject=memory, ctx=ctx)
         result = await self._execute(task, ctx, model, earlier)
+        if task.conversation:
+            await trust.bequeath(subject=memory, ctx=ctx)
         failure = _find_failure(task.agent, result)
         output: Mapping[str, Any] = (result.nodes[0].output if result.nodes else None) or {}
         usage = convert(output.get("usage") or {}, ModelUsage)

@@ -22,9 +22,11 @@ async def show_approvals(
         if tool is not None and tool.spec.title:
             data["title"] = tool.spec.title
         conversation = conversations.get(item.run_id)
-        scopes = board.approvals.grants.list_scopes(item, conversation, principal=principal)
-        if scopes:
-            data["scopes"] = scopes
+        if not await board.approvals.explain_refusal(item, principal=principal):
+            grants = board.approvals.grants
+            data["scopes"] = grants.list_scopes(item, conversation, principal=principal)
+        if not data.get("scopes"):
+            data.pop("scopes", None)
         if conversation is not None:
             data["conversation"] = conversation.id
             data["conversation_title"] = conversation.title

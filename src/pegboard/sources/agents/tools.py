@@ -87,6 +87,7 @@ def make_spec(source: str, agent: NamedSubagent) -> ToolSpec:
         input_schema=agent.input_schema,
         output_schema=agent.output_schema,
         category="agent",
+        open_world=False,  # its calls are decided one by one
         handler=AGENT,
         timeout=_SECONDS,
     )

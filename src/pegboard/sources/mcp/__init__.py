@@ -12,6 +12,7 @@ KIND = SourceKind(
     config=McpConfig,
     open=open_source,
     extra="mcp",
+    trusts=lambda config: not config.url,
     remote=True,
     expand=expand,
     find_local_use=find_local_use,

@@ -47,6 +47,10 @@ class MemoryConversations:
             if len(self._conversations) > _BOUND:
                 self._delete(min(self._conversations, key=self._place))
 
+    def holds(self, conversation: str) -> bool:
+        """Whether there is a conversation of this id; asked while the gate is held."""
+        return conversation in self._conversations
+
     async def get(self, id: str) -> Conversation | None:  # noqa: A002 - it is known by its id
         with self._gate:
             known = self._conversations.get(id)

@@ -102,6 +102,10 @@ class MemoryRuns(MemoryRunJournal):
             if entry is not None and entry.run.lease_owner == owner:
                 entry.run = structs.replace(entry.run, lease_owner="", lease_until=None)
 
+    def holds(self, run_id: str) -> bool:
+        """Whether there is a run of this id; asked while the gate is held."""
+        return run_id in self._runs
+
     async def forget(self, *, finished_before: float) -> int:
         with self._gate:
             old = [

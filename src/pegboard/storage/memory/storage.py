@@ -6,6 +6,7 @@ from typing import Self
 from pegboard.concurrency.closable_lock import ClosableLock
 from pegboard.core.memory_approvals import MemoryApprovals
 from pegboard.core.memory_results import MemoryOutcomes, MemoryResults
+from pegboard.core.memory_taints import MemoryTaints
 from pegboard.core.ports.call_stores import RESULT_QUOTA
 from pegboard.core.ports.catalogue_stores import MAX_LAST_KNOWN_TOOLS
 from pegboard.core.ports.clock import Clock, SystemClock
@@ -23,6 +24,7 @@ from pegboard.storage.memory.last_known_tools import MemorySeenTools
 from pegboard.storage.memory.maintenance import MemoryUpkeep
 from pegboard.storage.memory.pins import MemoryPins
 from pegboard.storage.memory.resources import MemoryResources
+from pegboard.storage.memory.roles import MemoryRoles
 from pegboard.storage.memory.runs import MemoryRuns
 
 _SYSTEM_CLOCK = SystemClock()
@@ -90,6 +92,10 @@ class MemoryStorage:
         self.identity = MemoryIdentity(gate)
         self.resources = MemoryResources(gate)
         self.credentials = MemoryCredentials(gate)
+        self.taints = MemoryTaints(
+            gate, exists=lambda key: self.runs.holds(key) or self.conversations.holds(key)
+        )
+        self.roles = MemoryRoles(gate)
         self.audit = audit
         self.auditor = self.audit
         self.upkeep = MemoryUpkeep(calls=calls, runs=self.runs, approvals=self.approvals)

@@ -4,7 +4,7 @@ from collections.abc import Callable, Sequence
 from typing import Any, get_args
 
 from msgspec import ValidationError
-from sqlalchemy import Select, and_, or_, select, tuple_, update
+from sqlalchemy import ColumnElement, Select, and_, or_, select, tuple_, update
 
 from pegboard.core.approval_transitions import (
     OPEN,
@@ -22,6 +22,7 @@ from pegboard.core.ports.approval_store import (
     ApprovalState,
     ApprovalVerdict,
     DecisionResult,
+    VisibleApprovals,
 )
 from pegboard.core.ports.clock import Clock
 from pegboard.core.record_snapshot import clean_text
@@ -191,6 +192,13 @@ def _store(transaction: Transaction, approval: Approval) -> None:
     )
 
 
+def _is_visible(visible: VisibleApprovals) -> ColumnElement[bool]:
+    own = TABLE.c.principal.in_([clean_text(name) for name in visible.principals])
+    if visible.tenant is not None:
+        own = and_(own, TABLE.c.tenant == clean_text(visible.tenant))
+    return or_(own, TABLE.c.tenant.in_([clean_text(name) for name in sorted(visible.tenants)]))
+
+
 def _select(query: ApprovalQuery, now: float) -> Select[*tuple[Any, ...]]:
     wanted = select(TABLE.c.number, TABLE.c.created_at, TABLE.c.body).order_by(
         TABLE.c.created_at.desc(), TABLE.c.number.desc()
@@ -200,6 +208,8 @@ def _select(query: ApprovalQuery, now: float) -> Select[*tuple[Any, ...]]:
             wanted = wanted.where(TABLE.c[name] == clean_text(value))
     if query.tenant is not None:
         wanted = wanted.where(TABLE.c.tenant == clean_text(query.tenant))
+    if query.visible is not None:
+        wanted = wanted.where(_is_visible(query.visible))
     if query.state == "expired":
         late = and_(TABLE.c.state.in_(OPEN), TABLE.c.expires_at <= now)
         wanted = wanted.where(or_(TABLE.c.state == "expired", late))

@@ -159,5 +159,12 @@ def _call_of(row: Row[Any]) -> dict[str, Any]:
     return _UNSAID | json.loads(row.body) | {"started_at": row.started_at}
 
 
-_UNSAID = {"instead_of": "", "model": "", "tokens": None, "cached_tokens": None, "cost": None}
+_UNSAID = {
+    "instead_of": "",
+    "model": "",
+    "tokens": None,
+    "cached_tokens": None,
+    "cost": None,
+    "untrusted": False,
+}
 """Fields that rows of earlier versions lack."""

@@ -27,7 +27,9 @@ from pegboard.storage.sql.outcomes import SqlOutcomes, sweep_outcomes
 from pegboard.storage.sql.pins import SqlPins
 from pegboard.storage.sql.resources import SqlResources
 from pegboard.storage.sql.results import SqlResults, sweep_results
+from pegboard.storage.sql.roles import SqlRoles
 from pegboard.storage.sql.runs import SqlRuns
+from pegboard.storage.sql.taints import SqlTaints
 
 _PAGES = 4096
 """Free pages of a SQLite file, of 4 KiB each, that one sweep gives back."""
@@ -76,6 +78,8 @@ class SqlStorage:
         self.identity = SqlIdentity(database)
         self.resources = SqlResources(database)
         self.credentials = SqlCredentials(database)
+        self.taints = SqlTaints(database)
+        self.roles = SqlRoles(database)
         self.audit = SqlAudit(database, clock=clock)
         self.auditor = SqlAuditor(database, redact=redact, reads=audit_reads)
         self.upkeep = SqlUpkeep(database, clock=clock)

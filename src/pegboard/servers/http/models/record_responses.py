@@ -98,6 +98,9 @@ class CallRow(BaseModel):
     toolkit: Annotated[str, Field(description="The class whose method the tool is.")]
     credential: Annotated[str, Field(description="Name of the credential that was used.")]
     idempotency_key: str
+    untrusted: Annotated[
+        bool, Field(description="Whether the result may contain text of people you do not trust.")
+    ] = False
     instead_of: Annotated[
         str,
         Field(description="The tool that it replaced, as a fallback or a substitute."),

@@ -6,14 +6,18 @@ from fastapi import APIRouter, Body, Path, Response
 
 from pegboard.features.identity.schemas import (
     ApproveMember,
+    DefineRole,
     FoundOrganisation,
     MemberAnswer,
     MemberList,
     OrganisationAnswer,
     OrganisationList,
+    RoleAnswer,
+    RoleList,
     member_to_dict,
     organisation_to_dict,
     organisations_to_dict,
+    role_to_dict,
 )
 from pegboard.servers.http.dependencies import Board, Caller
 from pegboard.servers.http.json_body import JsonResponse, JsonRoute
@@ -25,6 +29,8 @@ router = APIRouter(route_class=JsonRoute, tags=["people"])
 Organisation = Annotated[
     str, Path(min_length=1, max_length=64, description="Handle of an organisation.")
 ]
+
+RoleName = Annotated[str, Path(min_length=1, max_length=64, description="Name of a role.")]
 
 
 @router.get("/organisations", response_model=OrganisationList, responses=refusals())
@@ -83,6 +89,43 @@ async def approve_member(
         organisation, person, wanted.roles, principal=caller
     )
     return JsonResponse(member_to_dict(member))
+
+
+@router.get("/organisations/{organisation}/roles", response_model=RoleList, responses=refusals(404))
+async def list_roles(board: Board, caller: Caller, organisation: Organisation) -> Response:
+    """List the roles that the organisation has defined, beside those that each one has."""
+    found = await board.identity.roles.list(organisation, principal=caller)
+    return JsonResponse({"roles": [role_to_dict(role) for role in found]})
+
+
+@router.put(
+    "/organisations/{organisation}/roles/{role}",
+    response_model=RoleAnswer,
+    responses=refusals(400, 404, 413, 415),
+)
+async def define_role(
+    board: Board,
+    caller: Caller,
+    organisation: Organisation,
+    role: RoleName,
+    wanted: Annotated[DefineRole, Body()],
+) -> Response:
+    """Define a role, or define it anew; its members have the new rights at once."""
+    defined = await board.identity.roles.put(
+        organisation, role, wanted.levels, title=wanted.title, principal=caller
+    )
+    return JsonResponse(role_to_dict(defined))
+
+
+@router.delete(
+    "/organisations/{organisation}/roles/{role}", status_code=204, responses=refusals(404)
+)
+async def remove_role(
+    board: Board, caller: Caller, organisation: Organisation, role: RoleName
+) -> Response:
+    """Remove a role; its members lose what it gave them at once."""
+    await board.identity.roles.remove(organisation, role, principal=caller)
+    return Response(status_code=204)
 
 
 @router.delete(

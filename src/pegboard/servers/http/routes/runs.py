@@ -85,7 +85,12 @@ async def show_run(
     run_id: RunId,
     wanted: Annotated[RunViewFilter, Query()],
 ) -> Response:
-    """Show or draw a run, at once or as soon as it has ended or is suspended."""
+    """Show or draw a run, at once or as soon as it has ended or is suspended.
+
+    Of another caller's run, you see the questions that it asks you.
+    """
+    if (asked := await board.runs.find_questions(run_id, principal=caller)) is not None:
+        return JsonResponse(asked.to_dict())
     view = await _wait_until_suspended(board, caller, run_id, wanted.wait)
     match choose_format(request, wanted.format):
         case "svg":

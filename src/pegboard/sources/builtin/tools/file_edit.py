@@ -25,7 +25,13 @@ class FileEdit(TypedDict):
     first_line: int
 
 
-@tool(effect="write", category="filesystem", timeout=15, tags=("file", "edit", "replace"))
+@tool(
+    effect="write",
+    category="filesystem",
+    open_world=False,
+    timeout=15,
+    tags=("file", "edit", "replace"),
+)
 def file_edit(
     path: Annotated[str, Field(min_length=1, max_length=1024)],
     old: Annotated[str, Field(min_length=1, max_length=1_000_000)],

@@ -35,7 +35,14 @@ class FileListing(TypedDict):
     truncated: bool
 
 
-@tool(effect="read", category="filesystem", idempotent=True, timeout=10, tags=("file", "folder"))
+@tool(
+    effect="read",
+    category="filesystem",
+    trusted=False,
+    idempotent=True,
+    timeout=10,
+    tags=("file", "folder"),
+)
 def file_list(
     ctx: ToolContext[Services],
     *,

@@ -19,7 +19,14 @@ _MAX_BYTES = 10_000_000
 _MAX_CHARACTERS = 200_000
 
 
-@tool(effect="read", category="filesystem", idempotent=True, timeout=10, tags=("file", "read"))
+@tool(
+    effect="read",
+    category="filesystem",
+    trusted=False,
+    idempotent=True,
+    timeout=10,
+    tags=("file", "read"),
+)
 def file_read(
     path: Annotated[str, Field(min_length=1, max_length=1024)],
     ctx: ToolContext[Services],

@@ -39,7 +39,14 @@ class FileMatches(TypedDict):
     truncated: bool
 
 
-@tool(effect="read", category="filesystem", idempotent=True, timeout=15, tags=("file", "grep"))
+@tool(
+    effect="read",
+    category="filesystem",
+    trusted=False,
+    idempotent=True,
+    timeout=15,
+    tags=("file", "grep"),
+)
 def file_search(
     query: Annotated[str, Field(min_length=1, max_length=1000)],
     ctx: ToolContext[Services],

@@ -26,7 +26,7 @@ class FileWrite(TypedDict):
     created: bool
 
 
-@tool(effect="write", category="filesystem", timeout=15, tags=("file", "write"))
+@tool(effect="write", category="filesystem", open_world=False, timeout=15, tags=("file", "write"))
 def file_write(
     path: Annotated[str, Field(min_length=1, max_length=1024)],
     content: Annotated[str, Field(max_length=5_000_000)],

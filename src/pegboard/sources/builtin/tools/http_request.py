@@ -24,7 +24,7 @@ _MAX_BYTES = 2_000_000
 _HIDDEN = frozenset({"set-cookie", "set-cookie2", "www-authenticate", "proxy-authenticate"})
 
 
-@tool(effect="write", category="web", timeout=65, tags=("http", "rest", "api"))
+@tool(effect="write", category="web", trusted=False, timeout=65, tags=("http", "rest", "api"))
 async def http_request(
     url: Annotated[str, Field(min_length=1, max_length=8000)],
     ctx: ToolContext[Services],

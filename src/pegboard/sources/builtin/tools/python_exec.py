@@ -35,6 +35,8 @@ class PythonResult(TypedDict):
 @tool(
     effect="write",
     category="computation",
+    trusted=False,
+    open_world=False,
     timeout=65,
     tags=("python", "code"),
     capabilities=("run_code",),

@@ -35,6 +35,8 @@ class ShellResult(TypedDict):
 @tool(
     effect="write",
     category="system",
+    trusted=False,
+    open_world=False,
     timeout=125,
     tags=("shell", "command"),
     capabilities=("run_command",),

@@ -52,6 +52,7 @@ def availability(services: Services) -> str:
 @tool(
     effect="read",
     category="web",
+    trusted=False,
     timeout=60,
     retry=Retry(max_retries=1, backoff=0.5),
     tags=("web", "page", "markdown", "download"),

@@ -48,6 +48,7 @@ def availability(services: Services) -> str:
 @tool(
     effect="read",
     category="web",
+    trusted=False,
     timeout=30,
     retry=Retry(max_retries=1, backoff=0.5),
     tags=("web", "search", "internet", "news"),

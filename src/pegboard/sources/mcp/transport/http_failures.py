@@ -84,9 +84,11 @@ class Endpoint:
         else:
             advice = "give it a credential: 'auth: {kind: bearer, token: ...}' or 'headers'"
         word = "requires authentication" if status == 401 else "denies access"
-        return MCPConnectionError(
+        error = MCPConnectionError(
             f"{self.name} {word} (HTTP {status}); {advice}.", permanent=True, nothing_done=True
         )
+        error.is_about_caller = True
+        return error
 
     def wrong_url_error(self, reason: str) -> PegboardError:
         """The url is not an MCP endpoint."""

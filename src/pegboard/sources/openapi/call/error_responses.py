@@ -66,6 +66,7 @@ def to_error(
         error: PegboardError = InvalidRequest(message)
     elif status in _CREDENTIAL_STATUSES:
         error = ToolFailed(f"{message} {_credential_advice(status, credential)}")
+        error.is_about_caller = True
     elif status in _RETRYABLE_STATUSES or (status >= 500 and status != HTTPStatus.NOT_IMPLEMENTED):
         wait = response.retry_after(now)
         error = Unavailable(

@@ -1,0 +1,108 @@
+"""Which results are trusted, and since which call a run has read others."""
+
+from collections import OrderedDict
+from collections.abc import Awaitable, Callable, Mapping
+from typing import Any
+
+from pegboard.core.context import ToolContext
+from pegboard.core.ports.conversation_store import Conversation
+from pegboard.core.ports.taint_store import Taint, TaintStore
+from pegboard.core.tool import ToolSpec
+
+_MAX_KNOWN = 10_000
+
+
+class TrustLedger:
+    """Knows what the operator trusts, and stores which runs have read something else.
+
+    All runs of one conversation, and all that they start, share one taint, which never goes away:
+    what was read stays in the context of the model. A taint that is known is not read again; that
+    there is none is asked of the store each time, since another server may have added it.
+
+    Args:
+        store: Stores taints.
+        conversation_of: The conversation in which a run answers.
+    """
+
+    def __init__(
+        self,
+        store: TaintStore,
+        conversation_of: Callable[[str], Awaitable[Conversation | None]],
+    ) -> None:
+        self._store = store
+        self._conversation_of = conversation_of
+        self._sources: dict[str, bool] = {}
+        self._subjects: OrderedDict[str, str] = OrderedDict()
+        self._taints: OrderedDict[str, Taint] = OrderedDict()
+
+    @property
+    def sources(self) -> Mapping[str, bool]:
+        """Whether the results of each source are trusted."""
+        return self._sources
+
+    def set_source(self, name: str, *, trusted: bool | None) -> None:
+        """Say whether the results of a source are trusted; None leaves it to its tools."""
+        if trusted is None:
+            self._sources.pop(name, None)
+        else:
+            self._sources[name] = trusted
+
+    def trusts(self, spec: ToolSpec) -> bool:
+        """Whether the results of a tool are trusted: as its source is, else as it says itself."""
+        return self._sources.get(spec.source, spec.trusted)
+
+    async def find(self, ctx: ToolContext[Any]) -> Taint | None:
+        """The call that brought untrusted text into the run of a call; None for none.
+
+        Raises:
+            Unavailable: The store cannot be read.
+        """
+        run = ctx.root_id or ctx.run_id
+        return await self._find(await self._subject_of(run)) if run else None
+
+    async def add(self, ctx: ToolContext[Any], taint: Taint) -> None:
+        """Note that a call has brought untrusted text into its run, before the text is read.
+
+        Raises:
+            Unavailable: It could not be stored; the result must not be used.
+        """
+        run = ctx.root_id or ctx.run_id
+        if run:
+            await self._add(await self._subject_of(run), taint)
+
+    async def inherit(self, *, subject: str, ctx: ToolContext[Any]) -> None:
+        """Give the run of a call the taint of something that it reads, as a memory of an agent."""
+        taint = await self._find(subject)
+        if taint is not None:
+            await self.add(ctx, taint)
+
+    async def bequeath(self, *, subject: str, ctx: ToolContext[Any]) -> None:
+        """Give something that outlives the run of a call the taint of that run."""
+        taint = await self.find(ctx)
+        if taint is not None:
+            await self._add(subject, taint)
+
+    async def _find(self, subject: str) -> Taint | None:
+        known = self._taints.get(subject)
+        if known is None and (known := await self._store.find(subject)) is not None:
+            _remember(self._taints, subject, known)
+        return known
+
+    async def _add(self, subject: str, taint: Taint) -> None:
+        if subject not in self._taints:
+            _remember(self._taints, subject, await self._store.add(subject, taint))
+
+    async def _subject_of(self, run: str) -> str:
+        """The conversation in which a run answers, else the run."""
+        known = self._subjects.get(run)
+        if known is None:
+            conversation = await self._conversation_of(run)
+            known = run if conversation is None else conversation.id
+            _remember(self._subjects, run, known)
+        return known
+
+
+def _remember(into: OrderedDict[str, Any], key: str, value: object) -> None:
+    into[key] = value
+    while len(into) > _MAX_KNOWN:
+        into.popitem(last=False)

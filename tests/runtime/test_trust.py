@@ -1,0 +1,93 @@
+"""A board knows what a run has read, and asks before it writes to the world outside."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from pegboard import tool
+from pegboard.core.graph import NodeState
+from pegboard.core.principal import LOCAL, Principal
+from pegboard.graphs import read_graph
+from pegboard.runtime import Pegboard, Settings
+
+ADA = Principal(id="u_ada", user="u_ada", tenant="acme", roles=frozenset({"acme/editor"}))
+GRAPH = read_graph(
+    {
+        "nodes": [
+            {"id": "mail", "tool": "read_mail"},
+            {
+                "id": "pay",
+                "tool": "send_money",
+                "edges": [{"node": "mail"}],
+                "input": {"to": "$.steps.mail.output"},
+            },
+        ]
+    }
+)
+
+
+@tool(effect="read", trusted=False)
+def read_mail() -> str:
+    """Read a mail."""
+    return "eve"
+
+
+@tool(effect="write")
+def send_money(to: str) -> str:
+    """Send money."""
+    return f"sent to {to}"
+
+
+def a_board(folder: Path, text: str = "sources: []", **settings: Any) -> Pegboard:
+    path = folder / "board.yaml"
+    path.write_text(text)
+    return Pegboard(path, tools=(read_mail, send_money), settings=Settings(**settings))
+
+
+async def test_a_run_that_has_read_a_mail_waits_before_it_pays_also_after_a_restart(
+    tmp_path: Path,
+) -> None:
+    async with a_board(tmp_path, data=tmp_path) as board:
+        started = await board.runs.start_graph(GRAPH, principal=ADA)
+        view = await board.runs.wait(started.id, principal=ADA)
+        (pending,) = view.result.pending
+        approval = await board.approvals.get(pending.approval_id, principal=ADA)
+    async with a_board(tmp_path, data=tmp_path) as board:
+        await board.runs.answer(started.id, pending.id, {"answer": "approve"}, principal=LOCAL)
+        ended = await board.runs.wait(started.id, principal=ADA)
+
+    assert view.result.state is NodeState.WAITING
+    assert approval.taint is not None
+    assert approval.taint.tool == "read_mail"
+    assert approval.rule == "default.untrusted"
+    assert ended.result.state is NodeState.COMPLETED
+    assert ended.result.nodes[1].output == "sent to eve"
+
+
+@pytest.mark.parametrize(
+    ("principal", "text"),
+    [(LOCAL, "sources: []"), (ADA, "{sources: [], policy: {untrusted: allow}}")],
+    ids=["a caller without an account", "a policy that allows it"],
+)
+async def test_a_run_pays_without_asking(tmp_path: Path, principal: Principal, text: str) -> None:
+    async with a_board(tmp_path, text) as board:
+        started = await board.runs.start_graph(GRAPH, principal=principal)
+        view = await board.runs.wait(started.id, principal=principal)
+
+    assert view.result.state is NodeState.COMPLETED
+
+
+@pytest.mark.parametrize(
+    ("entry", "trusts"),
+    [("", False), (", trusted: true", True)],
+    ids=["by default", "as the operator says"],
+)
+async def test_the_operator_says_whether_a_source_is_trusted(
+    tmp_path: Path, entry: str, *, trusts: bool
+) -> None:
+    text = f"sources: [{{kind: builtin, name: std{entry}}}]"
+    async with a_board(tmp_path, text) as board:
+        ledger, found = board.registry.environment.trust, board.registry.get
+        assert ledger.trusts(found("std__web_fetch").spec) is trusts
+        assert ledger.trusts(found("std__calculator").spec)
