@@ -12,6 +12,7 @@ from pegboard.features.identity.organisations import Organisations
 from pegboard.features.identity.parts import IdentityParts
 from pegboard.features.identity.passwords import Passwords
 from pegboard.features.identity.sign_in import SignIns
+from pegboard.features.identity.subjects import Subjects
 
 
 class Identity:
@@ -27,6 +28,7 @@ class Identity:
         keys: The keys of a person's programs.
         organisations: Organisations and their members.
         sign_ins: Signs people in and out.
+        subjects: About whose rights a caller may ask.
 
     Args:
         store: Stores accounts.
@@ -50,6 +52,7 @@ class Identity:
         self.sign_ins = SignIns(parts, self.callers, hashing)
         self.keys = ApiKeys(parts, self.callers)
         self.organisations = Organisations(parts, self.callers)
+        self.subjects = Subjects(parts)
 
     @property
     def has_accounts(self) -> bool:
