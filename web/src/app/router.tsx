@@ -123,6 +123,34 @@ const approval = createRoute({
   component: lazyRouteComponent(() => import("../pages/approvals/approvals_page"), "ApprovalsPage"),
 });
 
+const organisations = createRoute({
+  getParentRoute: () => root,
+  path: "/organisations",
+  component: lazyRouteComponent(
+    () => import("../pages/organisation/organisations_page"),
+    "OrganisationsPage",
+  ),
+});
+const organisation = createRoute({
+  getParentRoute: () => root,
+  path: "/organisations/$handle/members",
+  component: lazyRouteComponent(
+    () => import("../pages/organisation/organisation_page"),
+    "OrganisationPage",
+  ),
+});
+const keys = createRoute({
+  getParentRoute: () => root,
+  path: "/keys",
+  component: lazyRouteComponent(() => import("../pages/keys/keys_page"), "KeysPage"),
+});
+const explain = createRoute({
+  getParentRoute: () => root,
+  path: "/explain",
+  validateSearch: readSearch("tool", "who", "args"),
+  component: lazyRouteComponent(() => import("../pages/explain/explain_page"), "ExplainPage"),
+});
+
 const routeTree = root.addChildren([
   home,
   join,
@@ -135,6 +163,10 @@ const routeTree = root.addChildren([
   run,
   approvals,
   approval,
+  organisations,
+  organisation,
+  keys,
+  explain,
 ]);
 
 export function makeRouter() {

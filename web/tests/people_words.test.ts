@@ -1,0 +1,38 @@
+import { expect, test } from "vitest";
+import { explaining } from "../src/words/explain";
+import { messages } from "../src/words/messages";
+import { nameRoles, people } from "../src/words/people";
+
+const SOURCES = import.meta.glob<string>(
+  [
+    "../src/app/{account_menu,navigation}.tsx",
+    "../src/pages/{explain,keys,organisation}/*.tsx",
+    "../src/parts/{confirm,role_dialog,shown_once}.tsx",
+  ],
+  { query: "?raw", import: "default", eager: true },
+);
+/** Text of its own line between tags, and attributes that people read. */
+const TEXTS = [
+  /^ +[A-Z][a-z]+( [a-z]+)+[.:]?$/m,
+  /\b(aria-label|placeholder|title|label|what|missing)="[A-Z]/,
+  />[A-Z][a-z]+( [a-z]+)*</,
+];
+
+test("a sentence is written once, also across the files of words", () => {
+  const texts = [people, explaining, messages]
+    .flatMap((words) => Object.values<unknown>(words))
+    .filter((item) => typeof item === "string");
+  expect(texts.filter((item, index) => texts.indexOf(item) !== index)).toEqual([]);
+});
+
+test.each(Object.entries(SOURCES))("%s takes its words from the messages", (name, source) => {
+  const found = TEXTS.flatMap((pattern) => pattern.exec(source)?.[0] ?? []);
+  expect(found, name).toEqual([]);
+});
+
+test("words with values are sentences", () => {
+  expect(people.peopleWait(1)).toBe("1 person waits");
+  expect(people.peopleWait(2)).toBe("2 people wait");
+  expect(people.showEnded(1)).toBe("Show 1 key that no longer works");
+  expect(nameRoles(["administrator", "own"])).toBe("Administrator, own");
+});
