@@ -1,6 +1,7 @@
 import { useQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
 import {
+  Bot,
   Building2,
   House,
   Inbox,
@@ -9,14 +10,17 @@ import {
   type LucideIcon,
   MessageSquare,
   Plug,
+  Store,
 } from "lucide-react";
 import { organisationsQuery } from "../api/people";
 import { approvalsQuery } from "../api/queries";
+import { reviewsQuery } from "../api/resources";
 import { messages } from "../words/messages";
 import { people } from "../words/people";
+import { sharing } from "../words/resources";
 
 export interface Entry {
-  to: "/" | "/chat" | "/tools" | "/sources" | "/runs" | "/approvals" | "/organisations";
+  to: "/" | "/chat" | "/tools" | "/sources" | "/agents" | "/market" | "/runs" | "/approvals" | "/organisations";
   name: string;
   icon: LucideIcon;
 }
@@ -28,6 +32,7 @@ export const PAGES: Entry[] = [
 export const BOARD: Entry[] = [
   { to: "/tools", name: messages.tools, icon: LayoutGrid },
   { to: "/sources", name: messages.sources, icon: Plug },
+  { to: "/agents", name: sharing.agents, icon: Bot },
 ];
 export const WORK: Entry[] = [
   { to: "/runs", name: messages.runs, icon: ListTree },
@@ -35,6 +40,7 @@ export const WORK: Entry[] = [
 ];
 /** What is there for people with accounts alone. */
 export const PEOPLE: Entry[] = [
+  { to: "/market", name: sharing.market, icon: Store },
   { to: "/organisations", name: people.organisation, icon: Building2 },
 ];
 /** The tabs below the page on a phone; its menu has the rest. */
@@ -74,7 +80,7 @@ export function Item({ entry, path, tenant, onGo }: ItemProps) {
       <Icon className="i" aria-hidden="true" />
       {entry.name}
       {entry.to === "/approvals" && <WaitingApprovals />}
-      {entry.to === "/organisations" && <WaitingPeople />}
+      {entry.to === "/organisations" && <WaitingInOrganisations />}
     </>
   );
   return entry.to === "/organisations" && tenant ? (
@@ -102,9 +108,11 @@ function WaitingApprovals() {
   return <Count count={data?.length ?? 0} />;
 }
 
-function WaitingPeople() {
-  const { data } = useQuery(organisationsQuery);
-  return <Count count={data?.reduce((sum, item) => sum + item.waiting, 0) ?? 0} />;
+function WaitingInOrganisations() {
+  const { data: organisations = [] } = useQuery(organisationsQuery);
+  const { data: reviews = [] } = useQuery(reviewsQuery);
+  const waiting = organisations.reduce((sum, item) => sum + item.waiting, 0);
+  return <Count count={waiting + reviews.length} />;
 }
 
 function Count({ count }: { count: number }) {

@@ -139,6 +139,41 @@ const organisation = createRoute({
     "OrganisationPage",
   ),
 });
+const reviews = createRoute({
+  getParentRoute: () => root,
+  path: "/organisations/$handle/reviews",
+  component: lazyRouteComponent(
+    () => import("../pages/organisation/reviews_page"),
+    "ReviewsPage",
+  ),
+});
+const connect = createRoute({
+  getParentRoute: () => root,
+  path: "/sources/connect",
+  validateSearch: readSearch("kind"),
+  component: lazyRouteComponent(() => import("../pages/connect/connect_page"), "ConnectPage"),
+});
+const connector = createRoute({
+  getParentRoute: () => root,
+  path: "/sources/connectors/$id",
+  component: lazyRouteComponent(() => import("../pages/connect/connector_page"), "ConnectorPage"),
+});
+const market = createRoute({
+  getParentRoute: () => root,
+  path: "/market",
+  validateSearch: readSearch("q"),
+  component: lazyRouteComponent(() => import("../pages/market/market_page"), "MarketPage"),
+});
+const agents = createRoute({
+  getParentRoute: () => root,
+  path: "/agents",
+  component: lazyRouteComponent(() => import("../pages/agents/agents_page"), "AgentsPage"),
+});
+const agent = createRoute({
+  getParentRoute: () => root,
+  path: "/agents/$id",
+  component: lazyRouteComponent(() => import("../pages/agents/agent_page"), "AgentPage"),
+});
 const keys = createRoute({
   getParentRoute: () => root,
   path: "/keys",
@@ -165,6 +200,12 @@ const routeTree = root.addChildren([
   approval,
   organisations,
   organisation,
+  reviews,
+  connect,
+  connector,
+  market,
+  agents,
+  agent,
   keys,
   explain,
 ]);

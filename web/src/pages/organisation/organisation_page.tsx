@@ -12,6 +12,7 @@ import { Empty, Failure, Skeleton } from "../../parts/states";
 import { formatFull } from "../../words/format";
 import { nameRoles, people } from "../../words/people";
 import { Members } from "./members";
+import { OrganisationTabs } from "./organisation_tabs";
 
 /** One organisation: who is in it, who waits, and links that invite others. */
 export function OrganisationPage() {
@@ -59,6 +60,7 @@ export function OrganisationPage() {
             </div>
           )}
         </div>
+        <OrganisationTabs handle={handle} title={title} current="members" />
         {invite.data && (
           <ShownOnce
             title={people.linkMade}

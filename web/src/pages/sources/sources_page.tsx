@@ -11,10 +11,12 @@ import {
   SquareTerminal,
 } from "lucide-react";
 import { type Source, sourcesQuery } from "../../api/queries";
+import { resourcesQuery } from "../../api/resources";
 import { type Mark, MarkIcon } from "../../parts/marks";
 import { usePageTitle } from "../../parts/page_title";
 import { Empty, Failure, Skeleton } from "../../parts/states";
 import { formatCount } from "../../words/format";
+import { ConnectButton, Connectors } from "./connectors";
 
 const ICONS: Record<string, LucideIcon> = {
   functions: Braces,
@@ -29,7 +31,11 @@ const ICONS: Record<string, LucideIcon> = {
 export function SourcesPage() {
   usePageTitle("Sources");
   const sources = useQuery(sourcesQuery);
-  const found = [...(sources.data?.sources ?? [])].sort((a, b) => rank(a) - rank(b));
+  const { data: connectors = [] } = useQuery(resourcesQuery("connector"));
+  const connected = new Set(connectors.map((item) => item.name));
+  const found = (sources.data?.sources ?? [])
+    .filter((source) => !connected.has(source.name))
+    .sort((a, b) => rank(a) - rank(b));
   return (
     <div className="page">
       <div className="wide">
@@ -38,7 +44,9 @@ export function SourcesPage() {
             <h1>Sources</h1>
             <p>Where the board’s tools come from.</p>
           </div>
+          <ConnectButton />
         </div>
+        <Connectors />
         {sources.isPending && <Skeleton rows={5} />}
         {sources.error && (
           <Failure
@@ -47,7 +55,7 @@ export function SourcesPage() {
             retry={() => void sources.refetch()}
           />
         )}
-        {sources.isSuccess && found.length === 0 && (
+        {sources.isSuccess && found.length === 0 && connected.size === 0 && (
           <Empty title="No sources yet" pegs>
             Add one in <code>board.yaml</code>, or with <code>pegboard add-source</code>.
           </Empty>
