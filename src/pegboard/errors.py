@@ -30,6 +30,7 @@ PegboardError
 │   ├── DefinitionChanged       the upstream has changed it since it was shown
 │   ├── SwitchNotFound          nothing is turned off under this name; names what is
 │   ├── AccountNotFound         no such person, organisation, key or link for this caller
+│   ├── ResourceNotFound        no stored resource with this id for this caller
 │   ├── SignInRefused           the name or the password is wrong
 │   ├── CannotPlan              no tools can fulfil the requested plan
 │   ├── ConversationNotFound    no conversation with this id for this caller
@@ -312,6 +313,12 @@ class AccountNotFound(CallerError):
     """No such person, organisation, member, key or unused link, or not for this caller."""
 
     code = "account_not_found"
+
+
+class ResourceNotFound(CallerError):
+    """No connector, agent or skill with this id, or not for this caller."""
+
+    code = "resource_not_found"
 
 
 class SignInRefused(CallerError):

@@ -17,6 +17,7 @@ from tests.storage.test_catalogue import a_version
 from tests.storage.test_conversations import a_conversation, an_exchange
 from tests.storage.test_identity import a_founding, a_key, a_link, a_session
 from tests.storage.test_pins import a_held, a_pin
+from tests.storage.test_resources import SUBSCRIBED, a_resource
 from tests.storage.test_runs import WAITING
 from tests.storage.test_runs import a_result as a_run_result
 from tests.storage.test_runs import a_start as a_run_start
@@ -95,6 +96,12 @@ def operations(storage: Storage) -> list[Callable[[], Awaitable[Any]]]:
         lambda: storage.identity.update_key("k1", {"revoked_at": NOON}),
         lambda: storage.identity.remove_membership("acme", "local"),
         lambda: storage.identity.forget(before=NOON),
+        lambda: storage.resources.add(a_resource()),
+        lambda: storage.resources.replace(a_resource(title="GitHub", revision=2)),
+        lambda: storage.resources.subscribe(SUBSCRIBED),
+        lambda: storage.resources.put_definitions("r1", [{"name": "ada--github__list"}]),
+        lambda: storage.resources.unsubscribe(SUBSCRIBED),
+        lambda: storage.resources.delete("r1"),
         lambda: storage.audit.append([an_entry(number) for number in range(5)]),
         lambda: storage.audit.retain(since=NOON + 3, by="ada"),
         lambda: _written(storage),

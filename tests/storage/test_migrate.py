@@ -44,6 +44,8 @@ from pegboard.storage.migrations.versions.m0008_conversations import (
 from pegboard.storage.migrations.versions.m0008_conversations import revision as EIGHTH
 from pegboard.storage.migrations.versions.m0009_identity import down_revision as BEFORE_NINTH
 from pegboard.storage.migrations.versions.m0009_identity import revision as NINTH
+from pegboard.storage.migrations.versions.m0010_resources import down_revision as BEFORE_TENTH
+from pegboard.storage.migrations.versions.m0010_resources import revision as TENTH
 from pegboard.storage.tables import METADATA
 from pegboard.testing import FakeClock
 
@@ -158,9 +160,11 @@ def test_each_revision_follows_the_one_before() -> None:
         BEFORE_SEVENTH,
         BEFORE_EIGHTH,
         BEFORE_NINTH,
+        BEFORE_TENTH,
     )
 
-    assert (FIRST, SECOND, THIRD, FOURTH, FIFTH, SIXTH, SEVENTH, EIGHTH, NINTH) == REVISIONS
+    first = (FIRST, SECOND, THIRD, FOURTH, FIFTH, SIXTH, SEVENTH, EIGHTH, NINTH)
+    assert (*first, TENTH) == REVISIONS
     assert before == (None, *REVISIONS[:-1])
 
 

@@ -17,6 +17,7 @@ from pegboard.storage.memory.kill_switches import MemorySwitches
 from pegboard.storage.memory.last_known_tools import MemorySeenTools
 from pegboard.storage.memory.maintenance import MemoryUpkeep
 from pegboard.storage.memory.pins import MemoryPins
+from pegboard.storage.memory.resources import MemoryResources
 from pegboard.storage.memory.run_journal import MemoryRunJournal
 from pegboard.storage.memory.runs import MemoryRuns
 from pegboard.storage.sql.approvals import SqlApprovals
@@ -32,6 +33,7 @@ from pegboard.storage.sql.last_known_tools import SqlSeenTools
 from pegboard.storage.sql.maintenance import SqlUpkeep
 from pegboard.storage.sql.outcomes import SqlOutcomes
 from pegboard.storage.sql.pins import SqlPins
+from pegboard.storage.sql.resources import SqlResources
 from pegboard.storage.sql.results import SqlResults
 from pegboard.storage.sql.run_journal import SqlRunJournal
 from pegboard.storage.sql.runs import SqlRuns
@@ -52,6 +54,7 @@ PARTS: dict[str, tuple[type[Any], type[Any]]] = {
     "runs": (MemoryRuns, SqlRuns),
     "conversations": (MemoryConversations, SqlConversations),
     "identity": (MemoryIdentity, SqlIdentity),
+    "resources": (MemoryResources, SqlResources),
     "audit": (MemoryAudit, SqlAudit),
     "auditor": (MemoryAudit, SqlAuditor),
     "upkeep": (MemoryUpkeep, SqlUpkeep),

@@ -10,9 +10,11 @@ from msgspec import Struct
 from pydantic_core import to_jsonable_python
 
 from pegboard.access.namesakes import names_of, other_names_of
+from pegboard.access.visibility import find_owner
 from pegboard.core.decision import Decision, Verdict
 from pegboard.core.principal import Principal
 from pegboard.core.tool import ToolSpec
+from pegboard.core.wire_names import OWNER_MARK
 from pegboard.errors import ConfigError, InvalidRequest
 from pegboard.schemas.conditions import Condition, ConditionLanguage
 
@@ -206,7 +208,10 @@ class CallRules:
     def _sort(self, tool: ToolSpec, namesakes: Callable[[], Iterable[str]]) -> ToolRules:
         standing: list[Decision] = []
         some: list[OpenRule] = []
+        owner = find_owner(tool.source)
         for index, rule in enumerate(self._rules):
+            if owner and not rule.is_strict and f"{owner}{OWNER_MARK}" not in rule.when:
+                continue  # only the tools of operators are allowed without the owner's name
             names = dict.fromkeys(_names(tool, rule))
             if tool.target and rule.is_strict:
                 names |= dict.fromkeys(self._find_namesakes(index, tool.target, namesakes))

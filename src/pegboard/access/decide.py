@@ -11,6 +11,8 @@ from pegboard.core.principal import Principal
 from pegboard.core.tool import Status, ToolSpec
 
 UNAVAILABLE = "status.unavailable"
+HIDDEN = "visibility"
+"""The rule of a denial that a caller gets as the answer for a tool that does not exist."""
 MAINTAINER_SCOPE = "catalogue:write"
 """The scope of callers that maintain the tools of a board, including those that are turned off."""
 _CALLABLE = (Status.ACTIVE, Status.DEPRECATED)
@@ -46,7 +48,7 @@ def decide(
         or switches.any_off
         or principal.user
     ):
-        for _, refusal in refusals(principal, tool, switches):
+        for _, refusal in refusals(principal, tool, switches, policy):
             if refusal is not None:
                 return refusal
     if policy.rules:
@@ -72,14 +74,17 @@ def may_know(principal: Principal, tool: ToolSpec, *, policy: Policy, switches: 
 
 
 def refusals(
-    principal: Principal, tool: ToolSpec, switches: Switches
+    principal: Principal, tool: ToolSpec, switches: Switches, policy: Policy
 ) -> Iterator[tuple[str, Decision | None]]:
     """The checks before the policy, in order; with a Decision where a check denies."""
+    seen = policy.resource_index.resolve_source(principal, tool.source) if principal.user else None
+    if seen is not None:
+        yield "visibility", None if seen.is_visible else _deny(seen.reason, HIDDEN)
     yield "kill switches", switches.decision(tool)
     yield "status", _by_status(tool)
     yield "availability", _by_availability(tool)
     yield "scopes", _by_scopes(principal, tool)
-    if principal.user:
+    if principal.user and (seen is None or seen.kind != "own"):  # one's own needs no role
         yield "roles", _by_roles(principal, tool)
 
 

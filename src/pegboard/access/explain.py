@@ -59,7 +59,7 @@ def explain(
     """
     checks = [
         (name, "passed" if refusal is None else f"{refusal.verdict.value}: {refusal.reason}")
-        for name, refusal in refusals(principal, tool, switches)
+        for name, refusal in refusals(principal, tool, switches, policy)
     ]
     standing = policy.decide(tool)
     checks.append(("policy", f"{standing.verdict.value}: {standing.reason}"))

@@ -11,9 +11,11 @@ from typing import Any, NamedTuple, TypeVar
 
 from pegboard.access.call_rules import CallRule, CallRules, OpenRule, ToolRules, strongest
 from pegboard.access.namesakes import Namesakes, names_of, other_names_of
+from pegboard.access.visibility import ResourceIndex, find_owner
 from pegboard.core.decision import Decision, Verdict
 from pegboard.core.principal import Principal
 from pegboard.core.tool import Effect, Limits, ToolSpec
+from pegboard.core.wire_names import OWNER_MARK
 from pegboard.errors import ConfigError
 
 DEFAULT_EFFECTS: Mapping[Effect, Verdict] = MappingProxyType(
@@ -47,7 +49,8 @@ class Policy:
     """A rule set; deny beats ask beats allow beats the default of the tool's effect.
 
     A rule that restricts (`deny`, `ask`, `limits`) follows what runs: it holds for every tool that
-    runs the same function, under whatever name. An `allow` holds for the name alone.
+    runs the same function, under whatever name. An `allow` holds for the name alone, and for tools
+    that another person than an operator has connected only where it names that person: `ada--*`.
 
     ```python
     Policy(deny=("*delete*",), ask=("shop__refund",))
@@ -76,6 +79,9 @@ class Policy:
         repr=False,
     )
     _namesakes: Namesakes = field(default_factory=Namesakes, init=False, compare=False, repr=False)
+    _resources: ResourceIndex = field(
+        default_factory=ResourceIndex, init=False, compare=False, repr=False
+    )
     _matched: dict[tuple[str, str], str] = field(
         default_factory=dict[tuple[str, str], str], init=False, compare=False, repr=False
     )
@@ -101,11 +107,23 @@ class Policy:
                     f"Policy: the limits of '{glob}' take Limits: write Limits(rate=5)"
                 )
 
-    def bind(self, namesakes: Namesakes, *, now: Callable[[], float] = time.time) -> "Policy":
+    @property
+    def resource_index(self) -> ResourceIndex:
+        """Who may see which sources of the registry that it is bound to."""
+        return self._resources
+
+    def bind(
+        self,
+        namesakes: Namesakes,
+        *,
+        now: Callable[[], float] = time.time,
+        resources: ResourceIndex | None = None,
+    ) -> "Policy":
         """The same rules for the tools of one registry, by its clock (Unix seconds)."""
         bound = copy.copy(self)
         object.__setattr__(bound, "_call_rules", CallRules(self.rules, now=now))
         object.__setattr__(bound, "_namesakes", namesakes)
+        object.__setattr__(bound, "_resources", resources or ResourceIndex())
         object.__setattr__(bound, "_standing", {})
         object.__setattr__(bound, "_matched", {})
         return bound
@@ -208,6 +226,8 @@ class Policy:
         ):
             is_strict = verdict is not Verdict.ALLOW
             for index, glob in enumerate(globs):
+                if not is_strict and not _may_allow(glob, find_owner(tool.source)):
+                    continue
                 matched = self._find_match(tool, glob, is_strict=is_strict)
                 if matched:
                     of = (
@@ -261,6 +281,11 @@ def _member(kind: type[_Member], value: str) -> _Member:
     except ValueError as error:
         known = ", ".join(kind)
         raise ConfigError(f"Policy: effects: '{value}' should be one of {known}") from error
+
+
+def _may_allow(glob: str, owner: str) -> bool:
+    """Whether an `allow` covers tools of this owner: those of operators, or where it says so."""
+    return not owner or glob.startswith(f"{owner}{OWNER_MARK}")
 
 
 def _match_first(names: Iterable[str], glob: str) -> str:

@@ -10,6 +10,9 @@ import re
 
 MAX_LENGTH = 64
 MAX_SOURCE_LENGTH = 30
+OWNER_MARK = "--"
+"""Stands between the handle of the owner of a source and its own name: `ada--github`. The sources
+of operators have no owner in their names."""
 _SEPARATOR = "__"
 _LEGAL = re.compile(r"[a-zA-Z0-9_-]+")
 _ILLEGAL = re.compile(r"[^a-zA-Z0-9_-]+")

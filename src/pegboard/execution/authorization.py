@@ -3,10 +3,10 @@
 from typing import NoReturn
 
 from pegboard.access import decide
-from pegboard.access.decide import UNAVAILABLE
+from pegboard.access.decide import HIDDEN, UNAVAILABLE
 from pegboard.core.decision import Action, Decision, Verdict
 from pegboard.core.tool import ToolSpec
-from pegboard.errors import AccessDenied, ApprovalRequired, SourceUnavailable
+from pegboard.errors import AccessDenied, ApprovalRequired, SourceUnavailable, ToolNotFound
 from pegboard.execution.call_state import NO_ARGUMENTS, CallState
 from pegboard.execution.compiled_tool import CompiledTool
 from pegboard.execution.environment import CallEnvironment
@@ -53,8 +53,11 @@ def refuse(call: CallState, spec: ToolSpec, decision: Decision) -> NoReturn:
         AccessDenied: The policy, a kill switch, a status or a scope says no.
         ApprovalRequired: The call needs an approval, and nothing on its way can ask for one.
         SourceUnavailable: The tool is unavailable to every caller.
+        ToolNotFound: The caller may not know of the source of the tool.
     """
     call.decision = decision
+    if decision.rule == HIDDEN:
+        raise ToolNotFound(spec.name)
     if decision.rule == UNAVAILABLE:
         raise SourceUnavailable(
             f"'{spec.name}' cannot be used: {decision.reason}", nothing_done=True, permanent=True

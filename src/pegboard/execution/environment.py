@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from typing import cast
 
 from pegboard.access import Policy, Switches
+from pegboard.access.visibility import ResourceIndex
 from pegboard.core.memory_approvals import MemoryApprovals
 from pegboard.core.memory_results import MemoryOutcomes, MemoryResults
 from pegboard.core.ports.approval_store import ApprovalStore
@@ -79,6 +80,7 @@ class CallEnvironment:
             the calls of that run.
         journal: Stores the start of a write before it runs; None for no journal.
         redact: Removes secrets from a text; None when there are none.
+        resource_index: Who may see which sources; those that nobody owns are everybody's.
         running_counts: Number of running calls by tool, for metrics; None counts nothing.
         why_missing: Why there is no tool of this name now; empty when nothing is known of it.
         pending_source: An event that is set once the source of this tool has answered; None when no
@@ -87,6 +89,7 @@ class CallEnvironment:
 
     policy: Policy = field(default_factory=Policy)
     switches: Switches = field(default_factory=Switches)
+    resource_index: ResourceIndex = field(default_factory=ResourceIndex)
     settings: CallDefaults = field(default_factory=CallDefaults)
     emitter: Emitter = field(default_factory=Emitter)
     results: ResultStore = field(default_factory=MemoryResults)

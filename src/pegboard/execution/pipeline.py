@@ -206,6 +206,8 @@ class Pipeline:
             if target.spec.alias == name:
                 path = self._unless_hidden(target.spec, path)
             self._spellings.setdefault(target.spec.name, set()).add(name)
+        if self.environment.resource_index.governs(target.spec.source):
+            path = self._unless_not_theirs(target.spec.source, path)
         paths[name] = path
         if self._lookup(name) is not tool:
             paths.pop(name, None)  # another thread replaced it after we looked
@@ -220,6 +222,15 @@ class Pipeline:
             if may_know(call.ctx.principal, spec, policy=policy, switches=switches):
                 return path(call)
             return self._unknown(call)
+
+        return handle
+
+    def _unless_not_theirs(self, source: str, path: Handler) -> Handler:
+        """The path of a tool that somebody owns: for others there is no such tool."""
+        index = self.environment.resource_index
+
+        def handle(call: CallState) -> Coroutine[Any, Any, ToolResult]:
+            return self._unknown(call) if index.hides(call.ctx.principal, source) else path(call)
 
         return handle
 

@@ -103,7 +103,7 @@ def preview_in_slices(
     graph: Graph, terms: CheckContext, duration: DurationOf | None = None
 ) -> Slices[Preview]:
     """The same, in parts."""
-    board = terms.board
+    board = terms.tools
     faults = tuple((yield from check_in_slices(graph, terms)))
     is_ordered = all(fault.code not in _UNORDERED for fault in faults)
     layers = (yield partial(layers_of, graph)) if is_ordered else ()

@@ -35,6 +35,42 @@ class ToolHost(Protocol):
         ...
 
 
+class CallerTools:
+    """A tool host as one caller knows it: without the tools of sources that belong to others.
+
+    Args:
+        board: The host.
+        principal: The caller.
+    """
+
+    __slots__ = ("_board", "_principal")
+
+    def __init__(self, board: ToolHost, principal: Principal) -> None:
+        self._board = board
+        self._principal = principal
+
+    @property
+    def environment(self) -> "CallEnvironment":
+        """That of the host."""
+        return self._board.environment
+
+    def find(self, name: str, /) -> Tool | None:
+        """The tool of a wire name or an id; None when the caller may not know of it."""
+        tool = self._board.find(name)
+        hides = self._board.environment.resource_index.hides
+        return None if tool is None or hides(self._principal, tool.spec.source) else tool
+
+    def nearest(self, name: str, principal: Principal, /) -> tuple[str, ...]:
+        """Up to three similar names of tools that this caller may see."""
+        return self._board.nearest(name, principal)
+
+    def call(
+        self, name: str, arguments: Arguments, ctx: ToolContext[Any], /
+    ) -> Awaitable[ToolResult]:
+        """Call a tool; a failure is a result too."""
+        return self._board.call(name, arguments, ctx)
+
+
 def find_tool(board: ToolHost, name: str) -> tuple[Tool | None, str]:
     """Find a tool by name, id, or name with a pin; and the pin that its version does not match.
 

@@ -154,9 +154,9 @@ class ToolRegistry:
         """The environment with a policy that knows which tools here run the same."""
         from dataclasses import replace
 
-        return replace(
-            environment, policy=environment.policy.bind(self._namesakes, now=environment.now)
-        )
+        policy, index = environment.policy, environment.resource_index
+        bound = policy.bind(self._namesakes, now=environment.now, resources=index)
+        return replace(environment, policy=bound)
 
     def _decide_again(self) -> None:
         """Let the policy decide anew, because tools that run the same have come or gone."""
@@ -173,9 +173,10 @@ class ToolRegistry:
         """The tool of a wire name or an id, hidden tools included.
 
         Raises:
-            ToolNotFound: No such tool; suggests similar names that this caller may see.
+            ToolNotFound: No such tool, or one of a source that this caller may not know of;
+                suggests similar names that this caller may see.
         """
-        tool = self._catalogue.find(name)
+        tool = self.find_for(name, principal)
         if tool is None:
             raise ToolNotFound(name, self.nearest(name, principal))
         return tool
@@ -201,6 +202,12 @@ class ToolRegistry:
     def find(self, name: str) -> Tool | None:
         """The tool of a wire name or an id; None when there is none."""
         return self._catalogue.find(name)
+
+    def find_for(self, name: str, principal: Principal) -> Tool | None:
+        """The same, and None for a tool of a source that this caller may not know of."""
+        tool = self._catalogue.find(name)
+        hides = self._environment.resource_index.hides
+        return None if tool is None or hides(principal, tool.spec.source) else tool
 
     def names(self) -> tuple[str, ...]:
         """All names, in the order of registration."""
@@ -318,12 +325,14 @@ class ToolRegistry:
             principal: The caller.
 
         Raises:
-            ToolNotFound: No such tool.
+            ToolNotFound: No such tool, or one of a source that only its owner's side and operators
+                may know of.
             ToolArgumentError: The arguments do not fit.
         """
         from pegboard.execution.compiled_tool import CompiledTool
 
-        tool = self.get(name, principal=principal)
+        tool = self.find(name) if principal.is_operator else None
+        tool = tool or self.get(name, principal=principal)
         read = None if arguments is None else CompiledTool(tool, keyed=False).read(arguments)
         return explain(
             principal,

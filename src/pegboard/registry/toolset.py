@@ -89,14 +89,14 @@ class Toolset:
         self, name: str, arguments: Arguments = None, ctx: ToolContext[Any] | None = None
     ) -> Coroutine[Any, Any, ToolResult]:
         """Call a tool; one that is not reachable here is answered, and recorded, as unknown."""
-        tool, environment = self.registry.find(name), self.environment
+        principal = (ctx or ToolContext()).principal
+        tool, environment = self.registry.find_for(name, principal), self.environment
         if tool is None and environment.pending_source(name) is not None:
             return self._call_coming(name, arguments, ctx or ToolContext())
         if tool is None and environment.why_missing(name):
             return self.registry.call(name, arguments, ctx)  # which says why
         if tool is not None and self.is_reachable(tool):
             return self.registry.call(name, arguments, ctx)
-        principal = (ctx or ToolContext()).principal
         return self.registry.refuse_unknown(name, arguments, ctx, self.nearest(name, principal))
 
     async def _call_coming(

@@ -40,6 +40,7 @@ from pegboard.runtime.wiring.catalogue import CatalogueParts
 from pegboard.runtime.wiring.kill_switches import KillSwitches
 from pegboard.runtime.wiring.models import BoardModels
 from pegboard.runtime.wiring.pins import PinParts
+from pegboard.runtime.wiring.resources import ResourceParts
 from pegboard.tools.import_objects import module_files
 
 if TYPE_CHECKING:
@@ -72,6 +73,7 @@ class OpenBoard:
     registry: ToolRegistry
     switches: KillSwitches
     identity: "Identity"
+    resources: ResourceParts
     sandbox: "ProbedSandbox"
     pins: PinParts
     sources: SourceSupervisor
@@ -275,6 +277,7 @@ class OpenBoard:
         report_section_changes(kit, known.board, loaded.board)
 
     async def _follow(self, states: dict[str, SourceState]) -> None:
+        await self.resources.connectors.make_way(states)
         known = self.sources.states
         gone = [name for name in known if not self._stays(name, states)]
         for name in gone:

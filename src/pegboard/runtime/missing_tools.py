@@ -3,6 +3,7 @@
 import asyncio
 from collections.abc import Mapping
 
+from pegboard.access.visibility import ResourceIndex
 from pegboard.core.wire_names import split_wire_name
 from pegboard.runtime.board_tools import SOURCE as BOARD
 from pegboard.runtime.sources.state import SourceState
@@ -18,16 +19,22 @@ class MissingTools:
 
     Args:
         states: The sources of the board by name; read at each question.
+
+    Attributes:
+        index: The connectors of people. Their names are taken too, but what is wrong with them is
+            told by their owner's side alone.
     """
 
     def __init__(self, states: Mapping[str, SourceState]) -> None:
         self._states = states
+        self.index = ResourceIndex()
         self._loop = asyncio.get_running_loop()
 
     def owner(self, name: str) -> str:
         """The source that a name belongs to; empty when it is free."""
         source, _ = split_wire_name(name)
-        return source if source == BOARD or source in self._states else ""
+        is_taken = source == BOARD or source in self._states or self.index.governs(source)
+        return source if is_taken else ""
 
     def why(self, name: str) -> str:
         """Why a tool is missing; empty when its source is fine or there is none."""

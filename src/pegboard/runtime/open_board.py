@@ -34,7 +34,9 @@ from pegboard.runtime.wiring.kill_switches import open_kill_switches
 from pegboard.runtime.wiring.listeners import ClosingListener, create_listeners
 from pegboard.runtime.wiring.metrics import create_metrics
 from pegboard.runtime.wiring.models import BoardModels
+from pegboard.runtime.wiring.owned_agents import OwnedAgents, check_stored_agent
 from pegboard.runtime.wiring.pins import PinParts
+from pegboard.runtime.wiring.resources import open_resources
 from pegboard.runtime.wiring.retention import start_retention
 from pegboard.runtime.wiring.runs import open_runs
 from pegboard.runtime.wiring.services import open_services
@@ -106,8 +108,7 @@ async def open_board(
         )
         await _add_tools(registry, static, tools, loaded=loaded, states=list_by_name(states))
         stack.push_async_callback(sources.close)
-        if settings.database is not None:
-            pins.follow(stack)
+        pins.follow(stack, is_shared=settings.database is not None)
         # services
         parts = CatalogueParts(
             registry,
@@ -119,10 +120,20 @@ async def open_board(
             prove=prove,
         )
         await sources.open(states)
+        resources = await open_resources(
+            registry,
+            storage,
+            services,
+            settings,
+            stack,
+            board_names=listed.keys,
+            check_agent=lambda config: check_stored_agent(config, models.choices),
+            prove=prove,
+        )
         stack.push_async_callback(parts.close)
         await parts.open()
         # runs
-        agents = create_agents(registry, lambda: current.loaded.board.agents)
+        agents = create_agents(registry, lambda: current.loaded.board.agents, OwnedAgents(registry))
         models = BoardModels(
             settings,
             environ=services.environ,
@@ -153,6 +164,7 @@ async def open_board(
         opened = OpenBoard(
             current=current,
             storage=storage,
+            resources=resources,
             metrics=counters,
             registry=registry,
             switches=switches,

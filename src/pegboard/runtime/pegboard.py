@@ -47,6 +47,7 @@ if TYPE_CHECKING:
     from pegboard.features.marketplace import Marketplace
     from pegboard.features.pins import Pins
     from pegboard.features.plans import Plans
+    from pegboard.features.resources import Resources
     from pegboard.features.runs import Runs
     from pegboard.sandbox import Finding
 
@@ -219,6 +220,18 @@ class Pegboard:
         return self._open.identity
 
     @property
+    def resources(self) -> "Resources":
+        """Connectors and agents that people add, change and share."""
+        return self._open.resources.service
+
+    def list_connectors(self, *, principal: Principal) -> list[SourceState]:
+        """The sources of the connectors that a caller may see, by name."""
+        index = self.registry.environment.resource_index
+        connectors = self._open.resources.connectors
+        rows = index.list_visible(principal, "connector")
+        return [connectors.observe(row.name) for row in rows]
+
+    @property
     def dependencies(self) -> "DependencyService":
         """The dependency graph of the tools."""
         return self._open.parts.dependencies
@@ -280,30 +293,30 @@ class Pegboard:
         """Return once each source has answered or timed out."""
         await self._open.sources.wait_until_settled()
 
-    async def wait_for(self, name: str) -> Tool:
+    async def wait_for(self, name: str, *, principal: Principal = LOCAL) -> Tool:
         """The tool of a name or id, once the source that the name belongs to has answered.
 
         Raises:
-            ToolNotFound: There is none.
+            ToolNotFound: There is none of which the caller may know.
             SourceUnavailable: Its source is unavailable; the message has the reason.
         """
         await wait_for_source(self.registry.environment, name)
-        return self.find(name)
+        return self.find(name, principal=principal)
 
-    def find(self, name: str) -> Tool:
+    def find(self, name: str, *, principal: Principal = LOCAL) -> Tool:
         """The tool of a name or id.
 
         Raises:
-            ToolNotFound: There is none.
+            ToolNotFound: There is none of which the caller may know.
             SourceUnavailable: Its source is unavailable; the message has the reason.
         """
-        tool = self.registry.find(name)
+        tool = self.registry.find_for(name, principal)
         if tool is not None:
             return tool
         reason = self.registry.environment.why_missing(name)
         if reason:
             raise SourceUnavailable(f"'{name}' is unavailable: {reason}")
-        return self.registry.get(name)
+        return self.registry.get(name, principal=principal)
 
     def explain(
         self, name: str, arguments: Arguments = None, *, principal: Principal = LOCAL
@@ -315,7 +328,9 @@ class Pegboard:
             ToolArgumentError: The arguments do not fit.
             SourceUnavailable: Its source is unavailable; the message has the reason.
         """
-        return self.registry.explain(self.find(name).spec.name, arguments, principal=principal)
+        if self.registry.find(name) is None:  # its source may say why
+            self.find(name, principal=principal)
+        return self.registry.explain(name, arguments, principal=principal)
 
     async def health(self) -> list[dict[str, Any]]:
         """Check all sources concurrently and return their states with their health."""
@@ -326,6 +341,10 @@ class Pegboard:
     def observe_sources(self) -> list[dict[str, Any]]:
         """The states of all sources with their last known health."""
         return self._open.parts.observe_sources(self.sources)
+
+    def observe_connectors(self, *, principal: Principal) -> list[dict[str, Any]]:
+        """The same of the connectors that a caller may see."""
+        return self._open.parts.observe_sources(self.list_connectors(principal=principal))
 
     def find_unused_rules(self) -> list[UnusedRule]:
         """The rules of the policy that match no tool: misspelt, or their source is unavailable."""

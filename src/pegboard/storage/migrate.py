@@ -9,7 +9,10 @@ from pegboard.errors import ConfigError
 TABLE = "pegboard_schema"
 """The table with the revision of a database; no other program uses the name."""
 
-REVISIONS = ("0001", "0002", "0003", "0004", "0005", "0006", "0007", "0008", "0009")
+REVISIONS = (
+    *("0001", "0002", "0003", "0004", "0005", "0006", "0007", "0008", "0009"),
+    "0010",
+)
 """All revisions, in order. It stands here too so that a start that migrates nothing, which nearly
 all do, need not load Alembic."""
 

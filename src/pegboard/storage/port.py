@@ -18,6 +18,7 @@ from pegboard.core.ports.identity_store import IdentityStore
 from pegboard.core.ports.kill_switch_store import SwitchStore
 from pegboard.core.ports.listener import Listener
 from pegboard.core.ports.maintenance import StorageMaintenance
+from pegboard.core.ports.resource_store import ResourceStore
 from pegboard.core.ports.run_store import RunStore
 from pegboard.errors import Unavailable
 
@@ -109,6 +110,11 @@ class Storage(Protocol):
     @property
     def identity(self) -> IdentityStore:
         """Stores accounts and organisations."""
+        ...
+
+    @property
+    def resources(self) -> ResourceStore:
+        """Stores connectors, agents and skills that people add."""
         ...
 
     @property

@@ -351,6 +351,34 @@ LINKS = Table(
 )
 Index("links_by_expiry", LINKS.c.expires_at)
 
+RESOURCES = Table(
+    "resources",
+    METADATA,
+    _key("id"),
+    _text("kind"),
+    _text("name"),
+    _text("owner"),
+    _text("organisation"),
+    _text("visibility"),
+    _text("publish_status"),
+    Column("revision", _Number, nullable=False),
+    _text("body"),
+    UniqueConstraint("kind", "name"),
+)
+Index("resources_by_owner", RESOURCES.c.owner)
+Index("resources_by_organisation", RESOURCES.c.organisation)
+Index("resources_by_status", RESOURCES.c.publish_status)
+SUBSCRIPTIONS = Table("subscriptions", METADATA, _key("resource"), _key("user_id"))
+Index("subscriptions_by_user", SUBSCRIPTIONS.c.user_id)
+RESOURCE_DEFINITIONS = Table("resource_definitions", METADATA, _key("resource"), _text("body"))
+RESOURCE_VERSION = Table(
+    "resource_version",
+    METADATA,
+    Column("id", _Number, primary_key=True, autoincrement=False),
+    Column("version", _Number, nullable=False),
+)
+"""One row, whose version grows with each change of the three tables above."""
+
 AUDIT = Table(
     "audit",
     METADATA,

@@ -83,6 +83,9 @@ class SourceKind:
             start from and the variables of the process. Raises `ConfigError`.
         preview: Tells the spec of an instance's only tool without opening it; None where it has
             more, or where only opening it tells. Raises what `open` raises.
+        find_local_use: Tells what a configuration uses of the server's own machine, as a process or
+            a file; empty for nothing. Only operators may open what uses any. None where each
+            configuration does.
         plain_names: The names by which its tools are found without that of the source, while no
             other tool has them: the `alias` of each.
     """
@@ -95,4 +98,5 @@ class SourceKind:
     remote: bool = False
     expand: "Callable[[str, Any, Path, Mapping[str, str]], Sequence[tuple[str, Any]]] | None" = None
     preview: "Callable[[str, Any, Services], ToolSpec | None] | None" = None
+    find_local_use: "Callable[[Any], str] | None" = None
     plain_names: Callable[[], Collection[str]] = tuple[str, ...]

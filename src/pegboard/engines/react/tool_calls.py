@@ -19,7 +19,7 @@ from pegboard.errors import InvalidRequest
 from pegboard.graphs.engine.node_results import as_failed, from_tool_result
 from pegboard.graphs.kinds.tool import call_tool
 from pegboard.graphs.node_kind import NodeContext, Part
-from pegboard.graphs.tool_host import find_tool
+from pegboard.graphs.tool_host import CallerTools, find_tool
 from pegboard.registry.toolset import Toolset
 from pegboard.schemas.strict_json import decode
 
@@ -122,7 +122,7 @@ async def _run_call(
     except InvalidRequest as error:
         failed = as_failed(context.step, error, tool=call.name)
         return await context.run_once(partial(_fail, failed, report), acts=False)
-    if _is_unknown(call.name, toolset):
+    if _is_unknown(call.name, CallerTools(toolset, context.principal)):
         work = partial(_call_unknown, context, toolset, call, report)
         return await context.run_once(work, acts=False)
     place = {"turn": turn, "call": call.id, "tool": call.name}
@@ -167,7 +167,7 @@ async def _find_tools(
     return run
 
 
-def _is_unknown(name: str, toolset: Toolset) -> bool:
+def _is_unknown(name: str, toolset: CallerTools) -> bool:
     """Whether there is no such tool, and none is expected."""
     environment = toolset.environment
     return (

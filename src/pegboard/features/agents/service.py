@@ -66,30 +66,31 @@ class Agents:
 
     Args:
         registry: The board's tools.
-        profiles: The agents there are now; asked each time, so that a reload takes effect.
+        profiles: The agents that a caller may choose now; asked each time, so that a reload and a
+            withdrawal take effect.
     """
 
     def __init__(
-        self, registry: ToolRegistry, profiles: Callable[[], Sequence[AgentProfile]]
+        self, registry: ToolRegistry, profiles: Callable[[Principal], Sequence[AgentProfile]]
     ) -> None:
         self._registry = registry
         self._profiles = profiles
 
     def list(self, *, principal: Principal) -> list[dict[str, Any]]:
         """The agents as data, without their instructions; unavailable ones with the reason."""
-        return [self._view(profile, principal) for profile in self._profiles()]
+        return [self._view(profile, principal) for profile in self._profiles(principal)]
 
     def show(self, name: str, *, principal: Principal) -> dict[str, Any]:
         """One agent as data. Raises as `find`."""
-        return self._view(self.find(name), principal)
+        return self._view(self.find(name, principal=principal), principal)
 
-    def find(self, name: str) -> AgentProfile:
+    def find(self, name: str, *, principal: Principal) -> AgentProfile:
         """The agent of a name.
 
         Raises:
-            AgentNotFound: There is none; names those there are.
+            AgentNotFound: There is none for this caller; names those there are.
         """
-        profiles = {profile.name: profile for profile in self._profiles()}
+        profiles = {profile.name: profile for profile in self._profiles(principal)}
         if name in profiles:
             return profiles[name]
         known = [*profiles][:_MAX_NAMES]
@@ -97,9 +98,9 @@ class Agents:
         hint = did_you_mean(name, known, otherwise=f"{there}.")
         raise AgentNotFound(f"There is no agent '{name[:100]}'; {hint}")
 
-    def resolve_name(self, name: str) -> str:
+    def resolve_name(self, name: str, *, principal: Principal) -> str:
         """The stored name of a chosen agent: empty for `auto`. Raises as `find`."""
-        return "" if name in {"", AUTO} else self.find(name).name
+        return "" if name in {"", AUTO} else self.find(name, principal=principal).name
 
     async def require(
         self, name: str, *, principal: Principal
@@ -116,7 +117,7 @@ class Agents:
             AgentNotFound: There is no such agent.
             Unavailable: It is unavailable; says why.
         """
-        profile = self.find(name) if name else AgentProfile(name="")
+        profile = self.find(name, principal=principal) if name else AgentProfile(name="")
         if profile.tools is None:
             return profile, AgentToolSelection(tools=())
         for wanted in profile.tools:
@@ -151,7 +152,7 @@ class Agents:
                 if not found:
                     missing[wanted] = "no tool matches"
                 continue
-            tool = registry.find(wanted)
+            tool = registry.find_for(wanted, principal)
             if tool is None:
                 self._note_missing(wanted, principal, missing, unknown)
             elif not is_for_models(tool):

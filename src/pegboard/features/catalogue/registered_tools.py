@@ -228,7 +228,7 @@ class RegisteredTools:
             return wire
         tool = self._registry.find(name)
         if tool is None:
-            raise ToolNotFound(name, self._registry.nearest(name))
+            raise ToolNotFound(name)
         where = f"the source '{tool.spec.source}'" if tool.spec.source else "the board file"
         raise AccessDenied(name, f"it was not registered by API; it comes from {where}")
 

@@ -3,7 +3,7 @@
 import asyncio
 from collections.abc import AsyncGenerator, Callable, Iterable, Mapping
 from contextlib import suppress
-from typing import Any, get_args
+from typing import Any, Protocol, get_args
 
 from msgspec import structs
 
@@ -56,6 +56,16 @@ _OPEN: frozenset[ExchangeState] = frozenset({"working", "queued"})
 _ENGINES = ("", *get_args(Engine))
 
 
+class ResolveAgent(Protocol):
+    """The stored name of a chosen agent; raises `AgentNotFound` for one that is not there."""
+
+    def __call__(self, name: str, /, *, principal: Principal) -> str: ...
+
+
+def _keep_name(name: str, /, *, principal: Principal) -> str:  # noqa: ARG001 - as above
+    return name
+
+
 class Conversations:
     """Conversations of callers with agents, limited to those that the caller may see.
 
@@ -85,7 +95,7 @@ class Conversations:
         runs: Runs,
         answers: ConversationAnswers,
         now: Callable[[], float],
-        resolve_agent: Callable[[str], str] = str,
+        resolve_agent: ResolveAgent = _keep_name,
         resolve_model: Callable[[str], str] = str,
         files: ConversationFiles | None = None,
     ) -> None:
@@ -164,7 +174,8 @@ class Conversations:
     ) -> tuple[Conversation, dict[str, Any]]:
         """The conversation of a message, and its changes; nothing is stored yet."""
         chosen = {"agent": message.agent, "model": message.model, "engine": message.engine}
-        changes = self._resolve({name: it for name, it in chosen.items() if it is not None})
+        wanted = {name: it for name, it in chosen.items() if it is not None}
+        changes = self._resolve(wanted, principal)
         if message.conversation:
             known = await self._visible(message.conversation, principal)
             return known, changes if known.title else {**changes, "title": _title_of(message.text)}
@@ -271,19 +282,20 @@ class Conversations:
         if unknown := changes.keys() - _CHANGES:
             raise InvalidRequest(f"Only {', '.join(sorted(_CHANGES))} can be changed: {unknown}.")
         await self._visible(conversation, principal)
-        changed = await self._store.update(conversation, self._resolve(changes))
+        changed = await self._store.update(conversation, self._resolve(changes, principal))
         if changed is None:
             raise _not_found(conversation)
         return changed
 
-    def _resolve(self, changes: Mapping[str, str]) -> dict[str, Any]:
+    def _resolve(self, changes: Mapping[str, str], principal: Principal) -> dict[str, Any]:
         if (engine := changes.get("engine", "")) not in _ENGINES:
             known = ", ".join(name for name in _ENGINES if name)
             raise InvalidRequest(f"There is no engine '{engine[:100]}'; known are {known}.")
         resolved = dict(changes)
-        for name, resolve in (("agent", self._resolve_agent), ("model", self._resolve_model)):
-            if name in changes:
-                resolved[name] = resolve(changes[name])
+        if "agent" in changes:
+            resolved["agent"] = self._resolve_agent(changes["agent"], principal=principal)
+        if "model" in changes:
+            resolved["model"] = self._resolve_model(changes["model"])
         return resolved
 
     async def delete(self, conversation: str, *, principal: Principal) -> None:

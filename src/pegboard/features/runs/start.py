@@ -103,7 +103,7 @@ class RunStarter:
         """
         graph = call_graph(tool, arguments, seconds=seconds)
         await wait_for_graph_sources(self._registry.environment, graph, find=self._registry.find)
-        if self._registry.find(tool) is None:
+        if self._registry.find_for(tool, principal) is None:
             raise ToolNotFound(tool, self._registry.nearest(tool, principal))
         return graph
 

@@ -8,7 +8,7 @@ from pegboard.core.health import Health
 from pegboard.core.principal import Principal
 from pegboard.graphs.failover import Substitute
 from pegboard.graphs.node_kind import NodeKind
-from pegboard.graphs.tool_host import ToolHost
+from pegboard.graphs.tool_host import CallerTools, ToolHost
 
 HealthOf = Callable[[str], Health | None]
 StandInOf = Callable[[str], str]
@@ -37,3 +37,8 @@ class CheckContext(Struct, frozen=True, kw_only=True):
     stand_in: StandInOf | None = None
     heal: Callable[[tuple[str, ...]], Substitute | None] | None = None
     was_there: WasThere | None = None
+
+    @property
+    def tools(self) -> CallerTools:
+        """The tools of the board that the caller may know of."""
+        return CallerTools(self.board, self.principal)

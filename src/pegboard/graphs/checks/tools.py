@@ -26,7 +26,7 @@ def tool_faults(look: GraphTypes, node: Node, where: str) -> Iterator[Fault]:
         is_main = place == 0 and bool(node.tool)
         number = place - bool(node.tool)
         at = f"{where}.tool" if is_main else f"{where}.fallbacks[{number}].tool"
-        tool, missed = find_tool(look.terms.board, name)
+        tool, missed = find_tool(look.terms.tools, name)
         if tool is None:
             yield _unknown(look, name, at, spare=_ANOTHER if any(usable) else healed)
             continue
@@ -77,7 +77,7 @@ def _is_usable(look: GraphTypes, name: str) -> bool:
 
 
 def _can_be_used(look: GraphTypes, name: str) -> bool:
-    tool: Tool | None = find_tool(look.terms.board, name)[0]
+    tool: Tool | None = find_tool(look.terms.tools, name)[0]
     if tool is None:
         return False
     faults = (*_access_faults(look, tool.spec, ""), *_health_faults(look, tool.spec, ""))

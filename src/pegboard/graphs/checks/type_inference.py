@@ -226,7 +226,7 @@ class GraphTypes:
 
     def _output_of_tools(self, names: Sequence[str]) -> JsonSchema | None:
         """What one of these gives, whichever answers; None when one of them does not say."""
-        tools = [find_tool(self.terms.board, name)[0] for name in names]
+        tools = [find_tool(self.terms.tools, name)[0] for name in names]
         schemas = [None if tool is None else tool.spec.output_schema for tool in tools]
         known = [schema for schema in schemas if schema is not None]
         if not known or len(known) < len(schemas):

@@ -32,7 +32,7 @@ from pegboard.execution.wait_for_source import wait_for_source
 from pegboard.graphs.engine.node_results import as_failed, combine, from_tool_result
 from pegboard.graphs.failover import Substitute
 from pegboard.graphs.node_kind import NodeContext, SchemaOf
-from pegboard.graphs.tool_host import find_tool
+from pegboard.graphs.tool_host import CallerTools, find_tool
 
 _UNAVAILABLE = frozenset(
     error.code
@@ -354,7 +354,7 @@ def _combine_tries(step: str, tries: list[NodeRun]) -> NodeRun:
 
 
 async def _find(context: NodeContext, name: str) -> Tool:
-    board = context.board
+    board = CallerTools(context.board, context.principal)
     tool, missed = find_tool(board, name)
     if tool is None:  # a run that is taken up when a server starts may precede its tools
         await wait_for_source(board.environment, name, deadline=context.deadline)

@@ -50,7 +50,7 @@ class SourceSupervisor:
         self._on_demand = on_demand
         self._retry = retry
         self._jitter = jitter
-        self._work: dict[str, set[asyncio.Task[None]]] = {}
+        self._work: dict[SourceState, set[asyncio.Task[None]]] = {}
         self.states: dict[str, SourceState] = {} if states is None else states
 
     async def open(self, states: Sequence[SourceState]) -> None:
@@ -73,7 +73,9 @@ class SourceSupervisor:
             [asyncio.create_task(self.drop(name), name=f"drop {name}") for name in gone]
         )
         listing = {
-            self._start_task(name, self._list_again(self.states[name]), "list"): self.states[name]
+            self._start_task(
+                self.states[name], self._list_again(self.states[name]), "list"
+            ): self.states[name]
             for name in kept
         }
         for state in new:
@@ -81,8 +83,8 @@ class SourceSupervisor:
             if state.opener is None:
                 self._refresher.emit_status(state)
                 continue
-            first = self._start_task(state.name, self._list_first(state), "list")
-            self._start_task(state.name, self._supervise(state, first), "keep")
+            first = self._start_task(state, self._list_first(state), "list")
+            self._start_task(state, self._supervise(state, first), "keep")
             if not self._on_demand:
                 listing[first] = state
         await wait_for_sources(listing, patience=self._patience)
@@ -97,8 +99,17 @@ class SourceSupervisor:
 
     async def drop(self, name: str) -> None:
         """Close one source and forget it."""
-        state = self.states.pop(name)
-        await self._stop(state)
+        await self.stop(self.states.pop(name))
+
+    async def stop(self, state: SourceState) -> None:
+        """Cancel the tasks of a source, then close it."""
+        tasks = tuple(self._work.pop(state, ()))
+        for task in tasks:
+            task.cancel()
+        if tasks:
+            await asyncio.wait(tasks, timeout=self._refresher.timeout)
+        state.mark_answered()
+        await self._refresher.close(state)
 
     async def refresh(self, name: str) -> None:
         """List one source again, now."""
@@ -119,30 +130,20 @@ class SourceSupervisor:
         """Close all, each within a deadline; safe to call twice."""
         await _wait_for_all(
             [
-                asyncio.create_task(self._stop(state), name=f"close {state.name}")
+                asyncio.create_task(self.stop(state), name=f"close {state.name}")
                 for state in self.states.values()
             ]
         )
 
     def _start_task(
-        self, name: str, work: Coroutine[Any, Any, None], what: str
+        self, state: SourceState, work: Coroutine[Any, Any, None], what: str
     ) -> "asyncio.Task[None]":
         """Start a task that is cancelled when the source is stopped."""
-        task = asyncio.create_task(work, name=f"{what} {name}")
-        tasks = self._work.setdefault(name, set())
+        task = asyncio.create_task(work, name=f"{what} {state.name}")
+        tasks = self._work.setdefault(state, set())
         tasks.add(task)
         task.add_done_callback(tasks.discard)
         return task
-
-    async def _stop(self, state: SourceState) -> None:
-        """Cancel the tasks of a source, then close it."""
-        tasks = tuple(self._work.pop(state.name, ()))
-        for task in tasks:
-            task.cancel()
-        if tasks:
-            await asyncio.wait(tasks, timeout=self._refresher.timeout)
-        state.mark_answered()
-        await self._refresher.close(state)
 
     async def _list_first(self, state: SourceState) -> None:
         """Open and list a source for the first time, on demand where configured."""

@@ -23,16 +23,24 @@ if TYPE_CHECKING:
 Part = TypeVar("Part")
 
 
-def create_agents(registry: ToolRegistry, entries: Callable[[], Sequence[AgentEntry]]) -> "Agents":
+def create_agents(
+    registry: ToolRegistry,
+    entries: Callable[[], Sequence[AgentEntry]],
+    owned: Callable[[Principal], Sequence[AgentEntry]],
+) -> "Agents":
     """The service of agents.
 
     Args:
         registry: The board's tools.
         entries: The agents of the board file in force.
+        owned: Those that people have added and that a caller may see.
     """
     from pegboard.features.agents import Agents
 
-    return Agents(registry, lambda: [_to_profile(entry) for entry in entries()])
+    def list_profiles(principal: Principal) -> "list[AgentProfile]":
+        return [_to_profile(entry) for entry in (*entries(), *owned(principal))]
+
+    return Agents(registry, list_profiles)
 
 
 def create_node_kinds(

@@ -29,6 +29,7 @@ def build_call_environment(
     """Build the environment of a board's calls."""
     return CallEnvironment(
         policy=policy,
+        resource_index=missing.index,
         settings=CallSettings(
             attempt_timeout=settings.attempt_timeout,
             call_timeout=settings.call_timeout,

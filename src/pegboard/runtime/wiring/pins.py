@@ -55,8 +55,12 @@ class PinParts:
         self.publisher = ToolPublisher(registry, self._gate)
         self.service = Pins(registry, storage.pins, decided=self.publisher.republish, prove=prove)
 
-    def follow(self, stack: AsyncExitStack, *, every: float = _LOOK_SECONDS) -> None:
-        """Follow the decisions of other servers until the stack is closed."""
+    def follow(
+        self, stack: AsyncExitStack, *, every: float = _LOOK_SECONDS, is_shared: bool = True
+    ) -> None:
+        """Follow the decisions of other servers, if there are any, until the stack is closed."""
+        if not is_shared:
+            return
         looking = asyncio.create_task(self._look(every), name="follow the pins")
 
         async def stop() -> None:

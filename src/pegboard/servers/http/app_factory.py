@@ -50,6 +50,7 @@ from pegboard.servers.http.routes import (
     plans,
     probes,
     records,
+    resources,
     runs,
     session,
     tickets,
@@ -157,6 +158,7 @@ def build_app(
         people,
         organisations,
         keys,
+        resources,
         tickets,
     )
     # calls first: each route before the right one costs a call some microseconds

@@ -144,7 +144,7 @@ async def _in_background(
     board: Pegboard, caller: Principal, name: str, wanted: ExecuteRequest, key: str
 ) -> SuccessAnswer:
     config = wanted.execution_config
-    await board.wait_for(name)
+    await board.wait_for(name, principal=caller)
     view = await board.runs.start_call(
         name,
         wanted.input,

@@ -39,7 +39,7 @@ _KnownTool = tuple[ToolSpec, str]
 async def create_overview(board: Pegboard, *, principal: Principal) -> dict[str, Any]:
     """An `OverviewAnswer` for this caller, of what the caller may see."""
     tools = await _find_tools(board, principal)
-    rows = _board_rows(board, tools)
+    rows = _board_rows(board, tools, board.list_connectors(principal=principal))
     return {
         "needs_you": await _find_needs(board, principal),
         "latest": await _find_latest(board, principal),
@@ -112,12 +112,14 @@ def _run_row(view: RunView) -> dict[str, Any]:
     }
 
 
-def _board_rows(board: Pegboard, tools: Sequence[_KnownTool]) -> list[dict[str, Any]]:
+def _board_rows(
+    board: Pegboard, tools: Sequence[_KnownTool], connectors: Sequence[SourceState]
+) -> list[dict[str, Any]]:
     """A row for each source of which the caller may see a tool, or that has none; in order."""
     counts: dict[str, Counter[str]] = {}
     for spec, state in tools:
         counts.setdefault(spec.source, Counter())[state] += 1
-    states = {item.name: item for item in board.sources}
+    states = {item.name: item for item in (*board.sources, *connectors)}
     return [
         _board_row(name, counts.get(name, Counter()), states.get(name))
         for name in (*states, *(name for name in counts if name not in states))

@@ -61,6 +61,7 @@ STATUSES: Mapping[type[errors.PegboardError], int] = MappingProxyType(
         errors.DefinitionChanged: 409,
         errors.SwitchNotFound: 404,
         errors.AccountNotFound: 404,
+        errors.ResourceNotFound: 404,
         errors.SignInRefused: 401,
         errors.InvalidRequest: 400,
         errors.ContextTooLong: 422,

@@ -74,7 +74,7 @@ def find_visible_tool(board: Pegboard, name: str, principal: Principal) -> Tool:
         ToolNotFound: The tool does not exist or is hidden; both look the same.
         SourceUnavailable: The tool's source is unavailable; the message has the reason.
     """
-    kit, tool = board.registry.environment, board.find(name)
+    kit, tool = board.registry.environment, board.find(name, principal=principal)
     if not may_know(principal, tool.spec, policy=kit.policy, switches=kit.switches):
         raise ToolNotFound(name, board.registry.nearest(name, principal))
     return tool

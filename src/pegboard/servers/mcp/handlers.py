@@ -90,7 +90,7 @@ class Handlers:
         await wait_for_source(
             self._board.registry.environment, name
         )  # only then is its source known
-        tool = self._board.registry.find(name)
+        tool = self._board.registry.find_for(name, caller.principal)
         if tool is not None and not caller.selection.has(tool.spec):
             raise unknown_tool(params.name)
 

@@ -2,6 +2,7 @@
 
 from pegboard.core.ports.source import SourceKind
 from pegboard.sources.mcp.config import McpConfig
+from pegboard.sources.mcp.local_use import find_local_use
 from pegboard.sources.mcp.mcp_servers_json import expand
 from pegboard.sources.mcp.source import open_source
 
@@ -13,6 +14,7 @@ KIND = SourceKind(
     extra="mcp",
     remote=True,
     expand=expand,
+    find_local_use=find_local_use,
 )
 
 __all__ = ["KIND"]

@@ -2,6 +2,7 @@
 
 from pegboard.core.ports.source import SourceKind
 from pegboard.sources.openapi.config import OpenApiConfig
+from pegboard.sources.openapi.local_use import find_local_use
 from pegboard.sources.openapi.preview import preview
 from pegboard.sources.openapi.source import open_source
 
@@ -12,6 +13,7 @@ KIND = SourceKind(
     open=open_source,
     preview=preview,
     remote=True,
+    find_local_use=find_local_use,
 )
 
 __all__ = ["KIND"]

@@ -2,6 +2,7 @@
 
 from pegboard.core.ports.source import SourceKind
 from pegboard.sources.sql.config import SqlConfig
+from pegboard.sources.sql.local_use import find_local_use
 from pegboard.sources.sql.source import open_source, preview
 
 KIND = SourceKind(
@@ -12,6 +13,7 @@ KIND = SourceKind(
     extra="sql",
     remote=True,
     preview=preview,
+    find_local_use=find_local_use,
 )
 
 __all__ = ["KIND"]

@@ -21,6 +21,7 @@ from pegboard.storage.memory.kill_switches import MemorySwitches
 from pegboard.storage.memory.last_known_tools import MemorySeenTools
 from pegboard.storage.memory.maintenance import MemoryUpkeep
 from pegboard.storage.memory.pins import MemoryPins
+from pegboard.storage.memory.resources import MemoryResources
 from pegboard.storage.memory.runs import MemoryRuns
 
 _SYSTEM_CLOCK = SystemClock()
@@ -86,6 +87,7 @@ class MemoryStorage:
         self.runs = MemoryRuns(gate, clock=clock)
         self.conversations = MemoryConversations(gate)
         self.identity = MemoryIdentity(gate)
+        self.resources = MemoryResources(gate)
         self.audit = audit
         self.auditor = self.audit
         self.upkeep = MemoryUpkeep(calls=calls, runs=self.runs, approvals=self.approvals)

@@ -24,6 +24,7 @@ from pegboard.storage.sql.last_known_tools import SqlSeenTools
 from pegboard.storage.sql.maintenance import SqlUpkeep
 from pegboard.storage.sql.outcomes import SqlOutcomes, sweep_outcomes
 from pegboard.storage.sql.pins import SqlPins
+from pegboard.storage.sql.resources import SqlResources
 from pegboard.storage.sql.results import SqlResults, sweep_results
 from pegboard.storage.sql.runs import SqlRuns
 
@@ -72,6 +73,7 @@ class SqlStorage:
         self.runs = SqlRuns(database, clock=clock)
         self.conversations = SqlConversations(database)
         self.identity = SqlIdentity(database)
+        self.resources = SqlResources(database)
         self.audit = SqlAudit(database, clock=clock)
         self.auditor = SqlAuditor(database, redact=redact, reads=audit_reads)
         self.upkeep = SqlUpkeep(database, clock=clock)

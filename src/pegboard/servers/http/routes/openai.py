@@ -172,7 +172,7 @@ async def _start(
 ) -> str | Response:
     """The id of the run that answers, or the answer that there is no such agent."""
     try:
-        agent = board.agents.resolve_name(model)
+        agent = board.agents.resolve_name(model, principal=caller)
     except AgentNotFound as error:
         return _no_model(error.message)
     return await board.completions.start(replace(asked, agent=agent), principal=caller, key=key)

@@ -34,15 +34,16 @@ async def list_sources(
 ) -> Response:
     """List the sources with their state, and the reason if one fails.
 
-    A person with an account sees those of which a tool is visible; operators see all.
+    A person with an account sees those of which a tool is visible, and connectors of one's own or
+    shared ones; operators see all of the board.
     """
     sources = await board.health() if wanted.health else board.observe_sources()
+    own = board.observe_connectors(principal=caller)
     if sees_whole_board(caller):
-        return JsonResponse({"sources": sources, "problem": board.problem})
+        return JsonResponse({"sources": [*sources, *own], "problem": board.problem})
     known = {tool.spec.source for tool in board.registry.visible(caller)}
-    return JsonResponse(
-        {"sources": [source for source in sources if source["name"] in known], "problem": ""}
-    )
+    shown = [source for source in sources if source["name"] in known]
+    return JsonResponse({"sources": [*shown, *own], "problem": ""})
 
 
 @router.get("/history", response_model=CallList, responses=refusals(404))

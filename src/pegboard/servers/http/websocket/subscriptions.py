@@ -88,6 +88,8 @@ class _Subscription:
             self._news.clear()
             sources, self._sources = self._sources, {}
             for event in sources.values():
+                if self._hides(event.source):
+                    continue
                 yield {
                     "kind": "source_changed",
                     "source": event.source,
@@ -100,6 +102,9 @@ class _Subscription:
             changed = _difference(before, now)
             if any(changed.values()):
                 yield {"kind": "tools_changed", **_limit_names(changed)}
+
+    def _hides(self, source: str) -> bool:
+        return self._registry.environment.resource_index.hides(self._principal, source)
 
     def _visible(self) -> dict[str, ToolSpec]:
         tools = self._registry.visible(self._principal)

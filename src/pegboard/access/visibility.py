@@ -1,0 +1,131 @@
+"""Who may see a stored resource: one predicate, which `storage/sql/visibility.py` has in SQL."""
+
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Literal
+
+from msgspec import Struct
+
+from pegboard.core.ports.resource_store import ResourceKind, StoredResource, Subscription
+from pegboard.core.principal import Principal
+from pegboard.core.wire_names import OWNER_MARK
+
+VisibilityKind = Literal["own", "organisation", "subscribed", "global", "unrestricted", "none"]
+SHARED_STATUSES = ("none", "approved")
+"""The statuses on the way into the market in which an organisation has what is shared with it."""
+
+
+class Visibility(Struct, frozen=True):
+    """Whether a caller may see a stored resource, and why.
+
+    Attributes:
+        kind: `unrestricted` is a caller without an account; `none` may not see it.
+        reason: A sentence for the owner's side and for operators.
+    """
+
+    kind: VisibilityKind
+    reason: str
+
+    @property
+    def is_visible(self) -> bool:
+        """Whether the caller may see it."""
+        return self.kind != "none"
+
+
+_UNRESTRICTED = Visibility("unrestricted", "the caller has no account, and sees everything")
+_OWN = Visibility("own", "the caller is its owner")
+_ORGANISATION = Visibility("organisation", "it is shared with an organisation of the caller")
+_SUBSCRIBED = Visibility("subscribed", "the caller has subscribed to it in the market")
+_GLOBAL = Visibility("global", "an operator has made it global")
+_PRIVATE = Visibility("none", "it is private to its owner")
+_NOT_A_MEMBER = Visibility("none", "it is shared with an organisation of others")
+_IN_REVIEW = Visibility("none", "it is not approved")
+_GONE = Visibility("none", "it is not there any more")
+
+
+def resolve_visibility(
+    principal: Principal, resource: StoredResource, *, is_subscribed: bool
+) -> Visibility:
+    """Whether a caller may see a stored resource, and why.
+
+    Operators see what is global and their own, as everybody.
+
+    Args:
+        principal: The caller.
+        resource: The resource.
+        is_subscribed: Whether the caller has subscribed to it.
+    """
+    if not principal.user:
+        return _UNRESTRICTED
+    if resource.owner == principal.user:
+        return _OWN
+    if resource.visibility == "global":
+        return _GLOBAL
+    if resource.visibility == "private":
+        return _PRIVATE
+    is_member = resource.organisation in principal.organisations
+    if is_member and resource.publish_status in SHARED_STATUSES:
+        return _ORGANISATION
+    if is_subscribed and resource.publish_status == "approved":
+        return _SUBSCRIBED
+    return _IN_REVIEW if is_member or is_subscribed else _NOT_A_MEMBER
+
+
+class ResourceIndex:
+    """The stored resources of a board, to judge visibility without a query.
+
+    It holds what the store held last; servers that share one are at most a second behind. A source
+    of the board file has no row here, and everybody may see it.
+    """
+
+    def __init__(self) -> None:
+        self._rows: Mapping[tuple[ResourceKind, str], StoredResource] = {}
+        self._subscribers: Mapping[str, frozenset[str]] = {}
+
+    def use(
+        self, resources: Iterable[StoredResource], subscriptions: Iterable[Subscription]
+    ) -> None:
+        """Use these rows from now on."""
+        users: dict[str, set[str]] = {}
+        for item in subscriptions:
+            users.setdefault(item.resource, set()).add(item.user)
+        self._rows = {(item.kind, item.name): item for item in resources}
+        self._subscribers = {id_: frozenset(those) for id_, those in users.items()}
+
+    def find(self, name: str, kind: ResourceKind = "connector") -> StoredResource | None:
+        """The resource of a name, whoever may see it; None when there is none."""
+        return self._rows.get((kind, name))
+
+    def governs(self, source: str) -> bool:
+        """Whether a source belongs to somebody, so that others may not know of it."""
+        return ("connector", source) in self._rows or OWNER_MARK in source
+
+    def resolve(self, principal: Principal, resource: StoredResource) -> Visibility:
+        """Whether a caller may see a stored resource, and why."""
+        subscribers = self._subscribers.get(resource.id, ())
+        return resolve_visibility(principal, resource, is_subscribed=principal.user in subscribers)
+
+    def resolve_source(self, principal: Principal, source: str) -> Visibility | None:
+        """The same for the source of a tool; None for a source that belongs to nobody."""
+        resource = self._rows.get(("connector", source))
+        if resource is not None:
+            return self.resolve(principal, resource)
+        if OWNER_MARK in source and principal.user:  # its row was deleted a moment ago
+            return _GONE
+        return None
+
+    def hides(self, principal: Principal, source: str) -> bool:
+        """Whether a caller may not know of a source, and so of nothing in it."""
+        found = self.resolve_source(principal, source)
+        return found is not None and not found.is_visible
+
+    def list_visible(self, principal: Principal, kind: ResourceKind) -> Iterator[StoredResource]:
+        """The resources of a kind that a caller may see, in order of their names."""
+        for _, resource in sorted(self._rows.items()):
+            if resource.kind == kind and self.resolve(principal, resource).is_visible:
+                yield resource
+
+
+def find_owner(source: str) -> str:
+    """The handle of the owner of a source; empty for those of operators."""
+    owner, mark, _ = source.partition(OWNER_MARK)
+    return owner if mark else ""

@@ -1,0 +1,61 @@
+"""What the service needs of the sources behind connectors; `runtime` has it."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+from pegboard.core.ports.resource_store import ResourceKind, StoredResource
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ConnectorReport:
+    """The state of the source of a connector.
+
+    Attributes:
+        status: `pending` until a call has opened it, `ok`, `degraded` or `failed`.
+        reason: What is wrong; empty when nothing is.
+        tools: The names of its tools, as far as they are known.
+    """
+
+    status: str
+    reason: str = ""
+    tools: tuple[str, ...] = ()
+
+
+class ConnectorSources(Protocol):
+    """Opens, lists and closes the sources of connectors."""
+
+    def check(self, kind: ResourceKind, source_kind: str, config: Mapping[str, Any]) -> str:
+        """Check a configuration.
+
+        Returns:
+            What it uses of the server's own machine; empty for nothing.
+
+        Raises:
+            InvalidRequest: It is wrong, or contains a secret.
+        """
+        ...
+
+    def is_taken(self, name: str) -> bool:
+        """Whether the board has a source of this name that is no connector."""
+        ...
+
+    async def load(self) -> None:
+        """Follow what is stored: a changed connector is closed, and opened by its next call.
+
+        Raises:
+            Unavailable: The store cannot be read.
+        """
+        ...
+
+    async def open(self, name: str) -> None:
+        """Open a connector and list its tools, within the limit of sources; never raises."""
+        ...
+
+    def report(self, name: str) -> ConnectorReport:
+        """The state of a connector."""
+        ...
+
+    async def probe(self, resource: StoredResource) -> ConnectorReport:
+        """Open a connector apart, list its tools and close it; never raises for its failure."""
+        ...

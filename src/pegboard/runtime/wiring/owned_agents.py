@@ -1,0 +1,64 @@
+"""Agents that people have added, beside those of the board file."""
+
+import logging
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+from pydantic import ValidationError
+
+from pegboard.core.ports.resource_store import StoredResource
+from pegboard.core.principal import Principal
+from pegboard.errors import InvalidRequest
+from pegboard.registry import ToolRegistry
+from pegboard.runtime.board_file.agents import AgentEntry
+from pegboard.runtime.registrations.source_config import describe_fault
+
+if TYPE_CHECKING:
+    from pegboard.features.agents import ModelChoices
+
+_LOG = logging.getLogger("pegboard.resources")
+_OWN_FIELDS = frozenset({"name", "description"})
+
+
+class OwnedAgents:
+    """Finds the agents that a caller may choose among the stored resources.
+
+    Args:
+        registry: Its environment knows who may see which resources.
+    """
+
+    def __init__(self, registry: ToolRegistry) -> None:
+        self._registry = registry
+
+    def __call__(self, principal: Principal) -> Sequence[AgentEntry]:
+        """The agents that a caller may see, by name."""
+        index = self._registry.environment.resource_index
+        entries = map(_to_entry, index.list_visible(principal, "agent"))
+        return [entry for entry in entries if entry is not None]
+
+
+def check_stored_agent(config: Mapping[str, Any], models: "ModelChoices") -> None:
+    """Check the configuration of an agent that a person adds.
+
+    Raises:
+        InvalidRequest: It is wrong.
+        ModelNotConfigured: Its model is none that callers may choose.
+    """
+    own = _OWN_FIELDS & config.keys()
+    if own:
+        raise InvalidRequest(f"config.{min(own)}: it is a field of the resource itself")
+    try:
+        entry = AgentEntry.model_validate({**config, "name": "agent"})
+    except ValidationError as error:
+        raise InvalidRequest(f"config.{describe_fault(error)}") from error
+    models.resolve_name(entry.model)
+
+
+def _to_entry(resource: StoredResource) -> AgentEntry | None:
+    """The agent of a resource; None for one that another version has stored."""
+    fields = {**resource.config, "name": resource.name, "description": resource.description}
+    try:
+        return AgentEntry.model_validate(fields)
+    except ValidationError as error:
+        _LOG.warning("agent '%s': cannot be read: %s", resource.name, describe_fault(error))
+        return None

@@ -1,0 +1,107 @@
+"""Opens the stored resources of a board, and follows those of other servers."""
+
+import asyncio
+import logging
+from collections.abc import Callable, Collection
+from contextlib import AsyncExitStack
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from pegboard.concurrency.log_and_continue import log_and_continue
+from pegboard.core.ports.audit_store import Prove
+from pegboard.core.ports.services import Services
+from pegboard.errors import PegboardError
+from pegboard.features.resources import Resources
+from pegboard.registry import ToolRegistry
+from pegboard.runtime.settings import Settings
+from pegboard.runtime.sources.connectors import CheckAgent, ConnectorLimits, Connectors
+
+if TYPE_CHECKING:
+    from pegboard.storage import Storage
+
+_LOG = logging.getLogger("pegboard.resources")
+_LOOK_SECONDS = 1.0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ResourceParts:
+    """The stored resources of an open board.
+
+    Attributes:
+        service: What people add, change and share.
+        connectors: The sources of connectors.
+    """
+
+    service: Resources
+    connectors: Connectors
+
+
+async def open_resources(
+    registry: ToolRegistry,
+    storage: "Storage",
+    services: Services,
+    settings: Settings,
+    stack: AsyncExitStack,
+    *,
+    board_names: Callable[[], Collection[str]],
+    check_agent: CheckAgent,
+    prove: Prove,
+) -> ResourceParts:
+    """Put what is stored on the board; where a database is shared, follow other servers.
+
+    Args:
+        registry: The board's tools.
+        storage: Stores resources, and the handles of their owners.
+        services: What sources are opened with.
+        settings: How long sources may take, and whether servers share the storage.
+        stack: Closes the sources.
+        board_names: The names of the sources of the board file.
+        check_agent: Checks the configuration of an agent.
+        prove: Writes each change to the audit trail before it takes effect, where required.
+
+    Raises:
+        Unavailable: The storage cannot be read.
+    """
+    connectors = Connectors(
+        registry,
+        storage.resources,
+        services,
+        limits=ConnectorLimits(listing=settings.list_timeout, patience=settings.open_patience),
+        emitter=registry.environment.emitter,
+        board_names=board_names,
+        check_agent=check_agent,
+    )
+    service = Resources(
+        storage.resources,
+        storage.identity,
+        connectors,
+        lambda: registry.environment,
+        prove=prove,
+    )
+    stack.push_async_callback(connectors.close)
+    await connectors.load()
+    if settings.database is not None:
+        following = asyncio.create_task(follow(connectors), name="follow the resources")
+
+        async def stop() -> None:
+            following.cancel()
+            await asyncio.wait([following])
+
+        stack.push_async_callback(stop)
+    return ResourceParts(service=service, connectors=connectors)
+
+
+async def follow(connectors: Connectors, *, every: float = _LOOK_SECONDS) -> None:
+    """Follow the changes of other servers; while the storage fails, what was known holds."""
+    is_away = False
+    while True:
+        await asyncio.sleep(every)
+        with log_and_continue(_LOG, "resources: the shared state could not be read"):
+            try:
+                await connectors.load_changes()
+            except PegboardError as error:
+                if not is_away:
+                    _LOG.warning("resources: the shared state could not be read: %s", error)
+                is_away = True
+            else:
+                is_away = False

@@ -1,0 +1,36 @@
+"""What a database uses of the server's own machine."""
+
+from ipaddress import ip_address
+from urllib.parse import parse_qsl, urlsplit
+
+from pegboard.sources.sql.config import SqlConfig
+
+_PLAIN_OPTIONS = frozenset({"sslmode", "application_name", "connect_timeout"})
+"""Options of a PostgreSQL URL that name no file, socket or service of this machine."""
+
+
+def find_local_use(config: SqlConfig) -> str:
+    """The file, the socket or the address of this machine that it uses; empty for none."""
+    if config.dialect == "sqlite":
+        return "a SQLite database is a file of the server"
+    try:
+        parts = urlsplit(config.conninfo)
+        host = parts.hostname or ""
+    except ValueError:
+        return "the URL names no host"
+    options = {name for name, _ in parse_qsl(parts.query, keep_blank_values=True)}
+    if others := sorted(options - _PLAIN_OPTIONS):
+        return f"the option '{others[0]}' of the URL may name a file or socket of the server"
+    if not _is_elsewhere(host):
+        return "the URL names no public host"
+    return ""
+
+
+def _is_elsewhere(host: str) -> bool:
+    """Whether a host is not this machine, and no private address."""
+    if not host or "%" in host or "," in host or host.startswith("/"):
+        return False
+    try:
+        return ip_address(host).is_global
+    except ValueError:
+        return "." in host.strip(".") and not host.lower().rstrip(".").endswith(".localhost")
