@@ -7,6 +7,16 @@ import { expect, faults, inspect, report, step } from "./walk.mjs";
 
 const { CONSOLE_URL, CONSOLE_TOKEN } = process.env;
 const PASSWORD = "correct horse";
+const TILL = {
+  openapi: "3.1.0",
+  info: { title: "Till", version: "1" },
+  servers: [{ url: "https://till.example" }],
+  paths: {
+    "/coins": {
+      get: { operationId: "count_coins", summary: "Count coins", responses: { 200: { description: "Coins" } } },
+    },
+  },
+};
 const UI = `${CONSOLE_URL}/ui`;
 
 const browser = await openBrowser();
@@ -126,13 +136,93 @@ await step("a key", async () => {
   expect((await statusOf("/v1/tools", key)) === 401, "a revoked key works");
 });
 
+await step("a source is connected", async () => {
+  await ada.goto(`${UI}/organisations/acme/members`);
+  await ada.getByRole("button", { name: "Roles of Bob: Member" }).click();
+  const roles = ada.getByRole("dialog", { name: "Roles of Bob" });
+  await roles.getByLabel("Editor").check();
+  await roles.getByRole("button", { name: "Save" }).click();
+  await ada.getByRole("button", { name: "Roles of Bob: Editor, Member" }).waitFor();
+
+  await bob.goto(`${UI}/sources`);
+  await bob.getByRole("link", { name: "Connect" }).click();
+  await bob.getByRole("link", { name: "REST API" }).click();
+  const form = bob.getByRole("form", { name: "REST API" });
+  await form.getByLabel("Name", { exact: true }).fill("till");
+  await form.getByLabel(/^document/).fill("no document");
+  await form.getByRole("button", { name: "Test" }).click();
+  const test = bob.getByRole("region", { name: "Test" });
+  await test.getByRole("alert").waitFor();
+  await form.getByLabel(/^document/).fill(JSON.stringify(TILL));
+  await form.getByRole("button", { name: "Test" }).click();
+  await test.getByText("bob--till__count_coins").waitFor();
+  await inspect(bob, "connect");
+  await test.getByRole("button", { name: "Connect 1 tool" }).click();
+  await bob.waitForURL("**/sources/connectors/*");
+  await bob.getByRole("link", { name: "bob--till__count_coins" }).waitFor();
+});
+
+await step("it is shared, reviewed and published", async () => {
+  await ada.goto(`${UI}/tools/bob--till__count_coins`);
+  await ada.getByText("There is no such tool").waitFor();
+  const sees = bob.getByRole("region", { name: "Who sees it" });
+  await sees.getByLabel("acme").check();
+  await sees.getByRole("button", { name: "Change" }).click();
+  const market = bob.getByRole("region", { name: "In the Market" });
+  await market.getByRole("button", { name: "Send for review" }).click();
+  await market.getByText("Waits for review").waitFor();
+  await inspect(bob, "connector");
+  await ada.reload();
+  await ada.getByRole("heading", { name: "Count coins" }).waitFor();
+  await ada.goto(`${UI}/organisations/acme/reviews`);
+  const review = ada.getByRole("region", { name: "bob--till" });
+  await inspect(ada, "reviews");
+  await review.getByRole("button", { name: "Publish" }).click();
+  await ada.getByText("Nothing waits for review").waitFor();
+});
+
+await step("somebody of another organisation installs it", async () => {
+  const csrf = await ada.evaluate(async () => (await (await fetch("/v1/session")).json()).csrf);
+  const path = await ada.evaluate(async (token) => {
+    const headers = { "Content-Type": "application/json", "X-Pegboard-CSRF": token };
+    const body = JSON.stringify({ organisation: "zoo" });
+    const made = await fetch("/v1/people/links", { method: "POST", headers, body });
+    return (await made.json()).path;
+  }, csrf);
+  const eve = await openPage(browser, CONSOLE_URL, faults);
+  await join(eve, CONSOLE_URL + path, { handle: "eve", name: "Eve" });
+  await eve.goto(`${UI}/market`);
+  await eve.getByRole("button", { name: "Install: bob--till" }).click();
+  await eve.getByRole("button", { name: "Remove: bob--till" }).waitFor();
+  await inspect(eve, "market");
+  await eve.goto(`${UI}/tools/bob--till__count_coins`);
+  await eve.getByRole("heading", { name: "Count coins" }).waitFor();
+  await eve.close();
+});
+
+await step("an agent of a person", async () => {
+  await bob.goto(`${UI}/agents`);
+  await bob.getByRole("button", { name: "New agent" }).click();
+  const form = bob.getByRole("form", { name: "New agent" });
+  await form.getByLabel("Name of the agent").fill("desk");
+  await form.getByLabel("Instructions").fill("You count coins.");
+  await form.getByLabel("Tools").fill("bob--till__*");
+  await inspect(bob, "agent-new");
+  await form.getByRole("button", { name: "Make the agent" }).click();
+  await bob.getByText("1 tool for you").waitFor();
+  await inspect(bob, "agents");
+  await bob.getByRole("link", { name: "Change" }).click();
+  await bob.getByLabel("Instructions").waitFor();
+  await inspect(bob, "agent");
+});
+
 await step("who may call a tool, and why", async () => {
   await ada.goto(`${UI}/tools/shop__refund?tab=access`);
   await ada.getByRole("link", { name: "For others" }).click();
   const form = ada.getByRole("form", { name: "Whose rights, which tool" });
-  await form.getByLabel("Who", { exact: true }).selectOption("Bob");
+  await form.getByLabel("Who", { exact: true }).selectOption("Eve");
   await form.getByRole("button", { name: "Explain" }).click();
-  await ada.getByRole("heading", { name: "Bob does not see it" }).waitFor();
+  await ada.getByRole("heading", { name: "Eve does not see it" }).waitFor();
   const lit = ada.locator(".checks .decides");
   expect(/roles/i.test(await lit.innerText()), `what decides is ${await lit.innerText()}`);
   await inspect(ada, "explain-hidden");

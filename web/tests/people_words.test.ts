@@ -1,13 +1,15 @@
 import { expect, test } from "vitest";
 import { explaining } from "../src/words/explain";
 import { messages } from "../src/words/messages";
+import { sharing } from "../src/words/resources";
 import { nameRoles, people } from "../src/words/people";
 
 const SOURCES = import.meta.glob<string>(
   [
     "../src/app/{account_menu,navigation}.tsx",
-    "../src/pages/{explain,keys,organisation}/*.tsx",
-    "../src/parts/{confirm,role_dialog,shown_once}.tsx",
+    "../src/pages/{agents,connect,explain,keys,market,organisation}/*.tsx",
+    "../src/pages/sources/connectors.tsx",
+    "../src/parts/{config_form,confirm,resource_rows,role_dialog,shown_once,who_sees}.tsx",
   ],
   { query: "?raw", import: "default", eager: true },
 );
@@ -19,7 +21,7 @@ const TEXTS = [
 ];
 
 test("a sentence is written once, also across the files of words", () => {
-  const texts = [people, explaining, messages]
+  const texts = [people, explaining, sharing, messages]
     .flatMap((words) => Object.values<unknown>(words))
     .filter((item) => typeof item === "string");
   expect(texts.filter((item, index) => texts.indexOf(item) !== index)).toEqual([]);

@@ -20,7 +20,16 @@ import { people } from "../words/people";
 import { sharing } from "../words/resources";
 
 export interface Entry {
-  to: "/" | "/chat" | "/tools" | "/sources" | "/agents" | "/market" | "/runs" | "/approvals" | "/organisations";
+  to:
+    | "/"
+    | "/chat"
+    | "/tools"
+    | "/sources"
+    | "/agents"
+    | "/market"
+    | "/runs"
+    | "/approvals"
+    | "/organisations";
   name: string;
   icon: LucideIcon;
 }

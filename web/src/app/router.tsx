@@ -142,10 +142,7 @@ const organisation = createRoute({
 const reviews = createRoute({
   getParentRoute: () => root,
   path: "/organisations/$handle/reviews",
-  component: lazyRouteComponent(
-    () => import("../pages/organisation/reviews_page"),
-    "ReviewsPage",
-  ),
+  component: lazyRouteComponent(() => import("../pages/organisation/reviews_page"), "ReviewsPage"),
 });
 const connect = createRoute({
   getParentRoute: () => root,

@@ -21,7 +21,7 @@ export function ConfigForm({ schema, value, onChange, problems }: ConfigFormProp
     const others = Object.entries(value).filter(([name]) => !own(name));
     onChange({ ...Object.fromEntries(others), ...(part as Record<string, unknown>) });
   };
-  const first = select(schema, isFirst);
+  const first = select(schema, isFirst, (name, own) => simplify(own, value[name]));
   const rest = select(schema, (name) => !isFirst(name));
   return (
     <>
@@ -46,15 +46,29 @@ export function ConfigForm({ schema, value, onChange, problems }: ConfigFormProp
   );
 }
 
+/** The first of several alternatives, unless the value is of another one. */
+function simplify(schema: JsonSchema, value: unknown): JsonSchema {
+  const { anyOf, ...rest } = schema;
+  const isPlain = value === undefined || value === null || typeof value === "string";
+  const [first] = Array.isArray(anyOf) ? (anyOf as JsonSchema[]) : [];
+  return first?.type === "string" && isPlain ? { ...rest, ...first, default: undefined } : schema;
+}
+
 /** The same schema with some of its properties alone. */
-function select(schema: JsonSchema, isWanted: (name: string) => boolean): JsonSchema {
+function select(
+  schema: JsonSchema,
+  isWanted: (name: string) => boolean,
+  change = (_: string, own: JsonSchema) => own,
+): JsonSchema {
   const properties = Object.entries((schema.properties ?? {}) as Record<string, JsonSchema>);
   const required = Array.isArray(schema.required) ? schema.required.map(String) : [];
   return {
     ...schema,
     title: undefined,
     description: undefined,
-    properties: Object.fromEntries(properties.filter(([name]) => isWanted(name))),
+    properties: Object.fromEntries(
+      properties.filter(([name]) => isWanted(name)).map(([name, own]) => [name, change(name, own)]),
+    ),
     required: required.filter(isWanted),
   };
 }

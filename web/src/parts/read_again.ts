@@ -5,7 +5,5 @@ import { CHANGED_BY_RESOURCES } from "../api/resources";
 export function useReadAgain(): () => Promise<unknown> {
   const client = useQueryClient();
   return () =>
-    Promise.all(
-      CHANGED_BY_RESOURCES.map((key) => client.invalidateQueries({ queryKey: [key] })),
-    );
+    Promise.all(CHANGED_BY_RESOURCES.map((key) => client.invalidateQueries({ queryKey: [key] })));
 }

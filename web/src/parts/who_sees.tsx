@@ -1,7 +1,7 @@
 import { useMutation, useQuery } from "@tanstack/react-query";
 import { useState } from "react";
 import { send } from "../api/client";
-import { isOperator, organisationsQuery } from "../api/people";
+import { hasAccount, isOperator, organisationsQuery } from "../api/people";
 import { sessionQuery } from "../api/queries";
 import { changeResource, type Resource, type ResourceChange } from "../api/resources";
 import { sharing } from "../words/resources";
@@ -23,6 +23,7 @@ export function WhoSees({ resource }: { resource: Resource }) {
     mutationFn: (change: ResourceChange) => changeResource(resource.id, change),
     onSettled: read,
   });
+  if (!hasAccount(session)) return null;
   const places: [string, string, string][] = [
     ["private", sharing.onlyYou, sharing.onlyYouWhat],
     ...shared.map((item): [string, string, string] => [
@@ -96,6 +97,8 @@ export function InTheMarket({ resource }: { resource: Resource }) {
     mutationFn: (step: "publish" | "withdraw") => send("POST", `/resources/${resource.id}/${step}`),
     onSettled: read,
   });
+  const { data: session } = useQuery(sessionQuery);
+  if (!hasAccount(session)) return null;
   const status = resource.publish_status;
   const isShared = resource.visibility === "organisation";
   const isOut = status === "none" || status === "draft" || status === "rejected";

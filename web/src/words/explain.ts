@@ -33,7 +33,6 @@ export const explaining = {
   does: (name: string) => `${name} does`,
   everybody: "Everyone, for this tool",
   everybodyOf: (tool: string) => `What each person may do with ${tool}`,
-  changes: "What would change it",
   verdicts: {
     allow: "May call it",
     ask: "Asks",

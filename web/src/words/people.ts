@@ -10,7 +10,6 @@ export const people = {
   signOut: "Sign out",
   organisation: "Organisation",
   organisations: "Organisations",
-  operator: "Runs this server",
   noOrganisation: "No organisation",
   peopleWait: (count: number) => (count === 1 ? "1 person waits" : `${count} people wait`),
 
@@ -58,7 +57,6 @@ export const people = {
   removeHint: "A removal holds from the next request. The last administrator cannot be removed.",
   newPassword: "New link to sign in",
   save: "Save",
-  keep: "Keep",
   remove: "Remove",
   changedMeanwhile: "The list has been read again: somebody may have changed it meanwhile.",
 

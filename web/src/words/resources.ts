@@ -8,7 +8,6 @@ export const sharing = {
   connectWhat: "Its operations become tools. Until you share it, it is yours alone.",
   kindOf: "Kind of source",
   kindsFailed: "The kinds of sources could not be loaded",
-  forOperators: "Runs on this server: operators connect it",
   whereItIs: "Where it is",
   nameHint: (start: string) => `Letters, digits, _ and -. Tools are called ${start}…`,
   descriptionField: "Description (optional)",
@@ -44,7 +43,8 @@ export const sharing = {
   settings: "Settings",
   deleteIt: "Delete it",
   deleteQuestion: (title: string) => `Delete ${title}?`,
-  deleteWhat: "Its tools are gone for all who see it, from the next request on. Calls stay in the record.",
+  deleteWhat:
+    "Its tools are gone for all who see it, from the next request on. Calls stay in the record.",
   noTools: "No tools are known yet.",
 
   // Sharing
@@ -64,7 +64,8 @@ export const sharing = {
     rejected: "Rejected",
   } as Record<string, string>,
   shareFirst: "Share it with an organisation first: organisations publish.",
-  publishWhat: "Another administrator of the organisation reviews it. Then anybody here can install it.",
+  publishWhat:
+    "Another administrator of the organisation reviews it. Then anybody here can install it.",
   sendForReview: "Send for review",
   takeBack: "Take back",
   withdraw: "Withdraw from the Market",
@@ -90,7 +91,6 @@ export const sharing = {
   nobodyPublishesWhy: "Share a source with your organisation, then send it for review.",
   install: "Install",
   installed: "Installed",
-  uninstall: "Remove",
   installWhat: "Your roles decide what you may call. A tool that writes needs the role editor.",
   kinds: { connector: "Source", agent: "Agent", skill: "Skill" } as Record<string, string>,
   findInMarket: "Find in the Market",
@@ -105,7 +105,6 @@ export const sharing = {
   newAgent: "New agent",
   instructions: "Instructions",
   instructionsHint: "Those who may change the agent read them; nobody else does.",
-  toolsOfAgent: "Tools",
   toolsHint: "Names and patterns, one a line; empty for all that the caller sees.",
   reaches: (count: number) => `${formatCount(count, "tool")} for you`,
   cannotAnswer: "Cannot answer",

@@ -24,11 +24,16 @@ class SqlConfig(BaseModel):
         SecretStr,
         Field(
             description="sqlite:///file.db (relative to the board, or absolute with four slashes) "
-            "or postgresql://user:password@host/database"
+            "or postgresql://user:password@host/database",
+            json_schema_extra={"x-first": True},
         ),
     ]
     description: Annotated[
-        str, Field(description="What this database holds; models read it with each tool")
+        str,
+        Field(
+            description="What this database holds; models read it with each tool",
+            json_schema_extra={"x-first": True},
+        ),
     ] = ""
     schemas: Annotated[
         tuple[str, ...],

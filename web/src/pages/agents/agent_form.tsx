@@ -72,7 +72,7 @@ export function AgentForm({ resource, onDone }: AgentFormProps) {
       />
       <Text
         id="agent-tools"
-        label={sharing.toolsOfAgent}
+        label={messages.tools}
         hint={sharing.toolsHint}
         value={tools}
         onChange={setTools}

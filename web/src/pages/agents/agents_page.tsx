@@ -2,8 +2,7 @@ import { useQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
 import { Bot, Plus } from "lucide-react";
 import { useState } from "react";
-import { hasAccount } from "../../api/people";
-import { agentsQuery, sessionQuery } from "../../api/queries";
+import { agentsQuery } from "../../api/queries";
 import { type Resource, resourcesQuery } from "../../api/resources";
 import { StateMark } from "../../parts/marks";
 import { usePageTitle } from "../../parts/page_title";
@@ -15,7 +14,6 @@ import { AgentForm } from "./agent_form";
 export function AgentsPage() {
   usePageTitle(sharing.agents);
   const agents = useQuery(agentsQuery);
-  const { data: session } = useQuery(sessionQuery);
   const { data: owned = [] } = useQuery(resourcesQuery("agent"));
   const [isMaking, setMaking] = useState(false);
   return (
@@ -26,7 +24,7 @@ export function AgentsPage() {
             <h1>{sharing.agents}</h1>
             <p>{sharing.agentsWhat}</p>
           </div>
-          {hasAccount(session) && !isMaking && (
+          {!isMaking && (
             <div className="acts">
               <button type="button" className="btn primary" onClick={() => setMaking(true)}>
                 <Plus className="i s" aria-hidden="true" /> {sharing.newAgent}

@@ -29,8 +29,7 @@ export function ConnectPage() {
   const { kind = "" } = useSearch({ strict: false }) as { kind?: string };
   const kinds = useQuery(sourceKindsQuery);
   const { data: session } = useQuery(sessionQuery);
-  const mayAll = session?.accounts !== true || isOperator(session);
-  const open = kinds.data?.filter((item) => mayAll || !item.operators_only) ?? [];
+  const open = kinds.data ?? [];
   const chosen = open.find((item) => item.kind === kind) ?? open[0];
   return (
     <div className="page">
@@ -108,8 +107,7 @@ function ConnectForm({ kind, session }: { kind: SourceKind; session: Session | u
       await read();
     },
   });
-  const open = () =>
-    navigate({ to: "/sources/connectors/$id", params: { id: draft?.id ?? "" } });
+  const open = () => navigate({ to: "/sources/connectors/$id", params: { id: draft?.id ?? "" } });
   const isOwner = session?.accounts === true && !isOperator(session);
   const start = `${isOwner ? `${session?.handle}--` : ""}${name.trim() || "name"}__`;
   const isGood = test.data?.status === "ok" || test.data?.status === "degraded";

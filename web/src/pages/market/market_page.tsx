@@ -8,6 +8,7 @@ import { usePageTitle } from "../../parts/page_title";
 import { useReadAgain } from "../../parts/read_again";
 import { ResourceRows } from "../../parts/resource_rows";
 import { Empty, Failure, Problem, Skeleton } from "../../parts/states";
+import { people } from "../../words/people";
 import { sharing } from "../../words/resources";
 
 /** What organisations of this server publish after a review; people install it for themselves. */
@@ -113,11 +114,11 @@ function Offer({ resource, isPending, onInstall }: OfferProps) {
           <button
             type="button"
             className="btn sm"
-            aria-label={`${isInstalled ? sharing.uninstall : sharing.install}: ${resource.title}`}
+            aria-label={`${isInstalled ? people.remove : sharing.install}: ${resource.title}`}
             disabled={isPending}
             onClick={() => onInstall(isInstalled)}
           >
-            {isInstalled ? sharing.uninstall : sharing.install}
+            {isInstalled ? people.remove : sharing.install}
           </button>
         )}
       </span>
