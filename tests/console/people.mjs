@@ -13,7 +13,11 @@ const TILL = {
   servers: [{ url: "https://till.example" }],
   paths: {
     "/coins": {
-      get: { operationId: "count_coins", summary: "Count coins", responses: { 200: { description: "Coins" } } },
+      get: {
+        operationId: "count_coins",
+        summary: "Count coins",
+        responses: { 200: { description: "Coins" } },
+      },
     },
   },
 };
@@ -37,14 +41,19 @@ async function join(page, link, { handle, name, organisation }) {
 }
 
 const statusOf = async (path, token) => {
-  const answer = await fetch(CONSOLE_URL + path, { headers: { Authorization: `Bearer ${token}` } });
+  const answer = await fetch(CONSOLE_URL + path, {
+    headers: { Authorization: `Bearer ${token}` },
+  });
   return answer.status;
 };
 
 await step("the first person", async () => {
   const made = await fetch(`${CONSOLE_URL}/v1/people/links`, {
     method: "POST",
-    headers: { Authorization: `Bearer ${CONSOLE_TOKEN}`, "Content-Type": "application/json" },
+    headers: {
+      Authorization: `Bearer ${CONSOLE_TOKEN}`,
+      "Content-Type": "application/json",
+    },
     body: "{}",
   });
   const { path } = await made.json();
@@ -58,7 +67,10 @@ await step("the first person", async () => {
   await inspect(ada, "account-menu");
   await ada.setViewportSize(PHONE);
   await ada.getByRole("button", { name: "Menu" }).click();
-  await ada.locator("#menu-phone").getByRole("link", { name: "Sources" }).waitFor();
+  await ada
+    .locator("#menu-phone")
+    .getByRole("link", { name: "Sources" })
+    .waitFor();
   await inspect(ada, "account-sheet");
   await ada.setViewportSize(WIDE);
 });
@@ -74,7 +86,10 @@ await step("an invitation", async () => {
   invitation = await shown.locator("code").innerText();
   await shown.getByRole("button", { name: "I have sent it" }).click();
   await join(bob, invitation, { handle: "bob", name: "Bob" });
-  expect((await bob.getByRole("button", { name: "Invite" }).count()) === 0, "Bob may invite");
+  expect(
+    (await bob.getByRole("button", { name: "Invite" }).count()) === 0,
+    "Bob may invite",
+  );
 });
 
 await step("somebody waits, and is let in", async () => {
@@ -90,14 +105,19 @@ await step("somebody waits, and is let in", async () => {
   await ask.getByRole("button").click();
   await ask.getByText("Asked.").waitFor();
   await ada.reload();
-  const nav = ada.getByRole("navigation", { name: "Organisation", exact: true });
+  const nav = ada.getByRole("navigation", {
+    name: "Organisation",
+    exact: true,
+  });
   await nav.getByText("1 waiting").waitFor();
   await inspect(ada, "organisation-waiting");
   await ada.getByRole("button", { name: "Let in" }).click();
   const dialog = ada.getByRole("dialog", { name: "Let Bob in" });
   await dialog.getByLabel("Approver").check();
   await dialog.getByRole("button", { name: "Let in" }).click();
-  await ada.getByRole("button", { name: "Roles of Bob: Approver, Member" }).waitFor();
+  await ada
+    .getByRole("button", { name: "Roles of Bob: Approver, Member" })
+    .waitFor();
   await nav.getByText("1 waiting").waitFor({ state: "detached" });
 });
 
@@ -112,7 +132,9 @@ await step("the last administrator stays", async () => {
   await ada.getByRole("button", { name: "Remove from zoo" }).click();
   const other = ada.getByRole("dialog", { name: "Remove Bob from zoo?" });
   await other.getByRole("button", { name: "Remove" }).click();
-  await ada.getByRole("button", { name: "More for Bob" }).waitFor({ state: "detached" });
+  await ada
+    .getByRole("button", { name: "More for Bob" })
+    .waitFor({ state: "detached" });
 });
 
 await step("a key", async () => {
@@ -123,7 +145,9 @@ await step("a key", async () => {
   await dialog.getByLabel("Name").fill("nightly report");
   await inspect(bob, "keys-new");
   await dialog.getByRole("button", { name: "Make the key" }).click();
-  const shown = bob.getByRole("region", { name: "The key for nightly report, shown this once" });
+  const shown = bob.getByRole("region", {
+    name: "The key for nightly report, shown this once",
+  });
   key = await shown.locator("code").innerText();
   await inspect(bob, "keys");
   expect((await statusOf("/v1/tools", key)) === 200, "the key does not work");
@@ -132,7 +156,9 @@ await step("a key", async () => {
   await bob.getByRole("button", { name: "Revoke: nightly report" }).click();
   const sure = bob.getByRole("dialog", { name: "Revoke nightly report?" });
   await sure.getByRole("button", { name: "Revoke" }).click();
-  await bob.getByRole("button", { name: "Show 1 key that no longer works" }).waitFor();
+  await bob
+    .getByRole("button", { name: "Show 1 key that no longer works" })
+    .waitFor();
   expect((await statusOf("/v1/tools", key)) === 401, "a revoked key works");
 });
 
@@ -142,7 +168,9 @@ await step("a source is connected", async () => {
   const roles = ada.getByRole("dialog", { name: "Roles of Bob" });
   await roles.getByLabel("Editor").check();
   await roles.getByRole("button", { name: "Save" }).click();
-  await ada.getByRole("button", { name: "Roles of Bob: Editor, Member" }).waitFor();
+  await ada
+    .getByRole("button", { name: "Roles of Bob: Editor, Member" })
+    .waitFor();
 
   await bob.goto(`${UI}/sources`);
   await bob.getByRole("link", { name: "Connect" }).click();
@@ -168,12 +196,15 @@ await step("it is shared, reviewed and published", async () => {
   const sees = bob.getByRole("region", { name: "Who sees it" });
   await sees.getByLabel("acme").check();
   await sees.getByRole("button", { name: "Change" }).click();
+  await sees
+    .getByRole("button", { name: "Change" })
+    .waitFor({ state: "detached" });
+  await ada.reload();
+  await ada.getByRole("heading", { name: "Count coins" }).waitFor();
   const market = bob.getByRole("region", { name: "In the Market" });
   await market.getByRole("button", { name: "Send for review" }).click();
   await market.getByText("Waits for review").waitFor();
   await inspect(bob, "connector");
-  await ada.reload();
-  await ada.getByRole("heading", { name: "Count coins" }).waitFor();
   await ada.goto(`${UI}/organisations/acme/reviews`);
   const review = ada.getByRole("region", { name: "bob--till" });
   await inspect(ada, "reviews");
@@ -182,11 +213,20 @@ await step("it is shared, reviewed and published", async () => {
 });
 
 await step("somebody of another organisation installs it", async () => {
-  const csrf = await ada.evaluate(async () => (await (await fetch("/v1/session")).json()).csrf);
+  const csrf = await ada.evaluate(
+    async () => (await (await fetch("/v1/session")).json()).csrf,
+  );
   const path = await ada.evaluate(async (token) => {
-    const headers = { "Content-Type": "application/json", "X-Pegboard-CSRF": token };
+    const headers = {
+      "Content-Type": "application/json",
+      "X-Pegboard-CSRF": token,
+    };
     const body = JSON.stringify({ organisation: "zoo" });
-    const made = await fetch("/v1/people/links", { method: "POST", headers, body });
+    const made = await fetch("/v1/people/links", {
+      method: "POST",
+      headers,
+      body,
+    });
     return (await made.json()).path;
   }, csrf);
   const eve = await openPage(browser, CONSOLE_URL, faults);
@@ -224,14 +264,22 @@ await step("who may call a tool, and why", async () => {
   await form.getByRole("button", { name: "Explain" }).click();
   await ada.getByRole("heading", { name: "Eve does not see it" }).waitFor();
   const lit = ada.locator(".checks .decides");
-  expect(/roles/i.test(await lit.innerText()), `what decides is ${await lit.innerText()}`);
+  expect(
+    /roles/i.test(await lit.innerText()),
+    `what decides is ${await lit.innerText()}`,
+  );
   await inspect(ada, "explain-hidden");
   await ada.getByRole("link", { name: "Ada Lovelace" }).click();
-  await ada.getByRole("heading", { name: "You may call it, once somebody approves" }).waitFor();
+  await ada
+    .getByRole("heading", { name: "You may call it, once somebody approves" })
+    .waitFor();
   await inspect(ada, "explain");
   await bob.goto(`${UI}/explain?tool=shop__find_invoice`);
   await bob.getByRole("heading", { name: "You may call it" }).waitFor();
-  expect((await bob.getByLabel("Who", { exact: true }).count()) === 0, "Bob may ask for others");
+  expect(
+    (await bob.getByLabel("Who", { exact: true }).count()) === 0,
+    "Bob may ask for others",
+  );
   await bob.goto(`${UI}/explain?tool=shop__find_invoice&who=ada`);
   await bob.getByText("There is no person 'ada'").waitFor();
 });
@@ -247,9 +295,15 @@ await step("a session that ended keeps what was typed", async () => {
   await inspect(bob, "signed-out");
   await dialog.getByRole("button", { name: "Sign in and go on" }).click();
   await dialog.waitFor({ state: "detached" });
-  expect((await form.getByLabel("number").inputValue()) === "98", "the form was emptied");
+  expect(
+    (await form.getByLabel("number").inputValue()) === "98",
+    "the form was emptied",
+  );
   await form.getByRole("button", { name: /Run/ }).click();
-  await bob.getByRole("region", { name: "Result" }).getByText("Ada Lovelace").waitFor();
+  await bob
+    .getByRole("region", { name: "Result" })
+    .getByText("Ada Lovelace")
+    .waitFor();
 });
 
 await step("too many tries count down", async () => {
@@ -266,7 +320,10 @@ await step("too many tries count down", async () => {
     });
   await dialog.getByRole("button", { name: "Sign in" }).click();
   await dialog.getByText(/Too many tries. Sign in again in \d+ s/).waitFor();
-  expect(await dialog.getByRole("button", { name: "Sign in" }).isDisabled(), "it can be tried");
+  expect(
+    await dialog.getByRole("button", { name: "Sign in" }).isDisabled(),
+    "it can be tried",
+  );
   await inspect(bob, "sign-in-limit");
 });
 

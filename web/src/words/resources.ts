@@ -65,7 +65,7 @@ export const sharing = {
   } as Record<string, string>,
   shareFirst: "Share it with an organisation first: organisations publish.",
   publishWhat:
-    "Another administrator of the organisation reviews it. Then anybody here can install it.",
+    "Another administrator of the organisation reviews it. Until then nobody else sees it; then anybody here can install it.",
   sendForReview: "Send for review",
   takeBack: "Take back",
   withdraw: "Withdraw from the Market",

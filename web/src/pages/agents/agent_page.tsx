@@ -9,6 +9,7 @@ import { usePageTitle } from "../../parts/page_title";
 import { useReadAgain } from "../../parts/read_again";
 import { Failure, Skeleton } from "../../parts/states";
 import { InTheMarket, WhoSees } from "../../parts/who_sees";
+import { explaining } from "../../words/explain";
 import { messages } from "../../words/messages";
 import { sharing } from "../../words/resources";
 import { AgentForm } from "./agent_form";
@@ -22,7 +23,7 @@ export function AgentPage() {
   return (
     <div className="page">
       <div className="wide stack">
-        <nav className="crumb" aria-label={messages.pages}>
+        <nav className="crumb" aria-label={explaining.where}>
           <Link to="/agents">{sharing.agents}</Link>
           <ChevronRight className="i s" aria-hidden="true" />
           <span>{title}</span>

@@ -18,6 +18,7 @@ import { Field } from "../../parts/field";
 import { usePageTitle } from "../../parts/page_title";
 import { useReadAgain } from "../../parts/read_again";
 import { Failure, Problem, Skeleton } from "../../parts/states";
+import { explaining } from "../../words/explain";
 import { messages } from "../../words/messages";
 import { people } from "../../words/people";
 import { sharing } from "../../words/resources";
@@ -34,7 +35,7 @@ export function ConnectPage() {
   return (
     <div className="page">
       <div className="wide stack">
-        <nav className="crumb" aria-label={messages.pages}>
+        <nav className="crumb" aria-label={explaining.where}>
           <Link to="/sources">{messages.sources}</Link>
           <ChevronRight className="i s" aria-hidden="true" />
           <span>{sharing.connect}</span>
