@@ -103,8 +103,10 @@ async def explain_tool(
     subject = caller
     if who:
         subject = await board.identity.subjects.find(who, principal=caller)
-        find_visible_tool(board, tool, caller)
-    return JsonResponse(board.explain(tool, arguments, principal=subject).to_dict())
+        if not caller.is_operator:
+            find_visible_tool(board, tool, caller)
+    told = board.explain(tool, arguments, principal=subject, asker=caller)
+    return JsonResponse(told.to_dict())
 
 
 @router.post(
