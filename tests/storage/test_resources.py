@@ -11,7 +11,7 @@ from hypothesis import strategies as some
 from tests.storage.made import NOON, a_storage
 
 from pegboard.access.visibility import ResourceIndex
-from pegboard.core.ports.resource_store import ResourceSnapshot, StoredResource, Subscription
+from pegboard.core.ports.resource_store import ResourceChanges, StoredResource, Subscription
 from pegboard.core.principal import LOCAL, Principal
 from pegboard.errors import InvalidRequest
 from pegboard.storage import Storage
@@ -44,9 +44,10 @@ async def test_what_is_stored_is_given_back_on_each_server(
     await storage.resources.put_definitions("r1", [{"name": "old"}])
     await storage.resources.put_definitions("r1", [LISTED])
 
-    found = await other.resources.snapshot()
-    assert found == ResourceSnapshot(
+    found = await other.resources.changes()
+    assert found == ResourceChanges(
         version=found.version,
+        ids=frozenset({"r1", "r2"}),
         resources=(agent, a_resource()),
         subscriptions=(SUBSCRIBED,),
         definitions={"r1": (LISTED,)},
@@ -74,6 +75,36 @@ async def test_a_change_is_made_to_the_revision_that_was_seen(storage: Storage) 
     assert await storage.resources.get("r1") == changed
 
 
+async def test_definitions_hold_for_the_configuration_that_they_came_from(
+    storage: Storage,
+) -> None:
+    await storage.resources.add(a_resource())
+    await storage.resources.put_definitions("r1", [LISTED])
+
+    await storage.resources.replace(a_resource(title="GitHub", revision=2))
+    assert (await storage.resources.changes()).definitions == {"r1": (LISTED,)}
+    await storage.resources.replace(a_resource(config={}, revision=3), keep_definitions=False)
+    assert (await storage.resources.changes()).definitions == {"r1": ()}
+
+
+async def test_what_has_changed_since_a_version_is_read_alone(
+    storage: Storage, other: Storage
+) -> None:
+    await storage.resources.add(a_resource())
+    await storage.resources.put_definitions("r1", [LISTED])
+    before = await other.resources.version()
+    second = a_resource("r2", "ada--second")
+    await storage.resources.add(second)
+    await storage.resources.put_definitions("r2", [])
+
+    found = await other.resources.changes(before)
+    assert (found.resources, found.definitions) == ((second,), {"r2": ()})
+    assert found.ids == {"r1", "r2"}
+    await storage.resources.delete("r2")
+    after = await other.resources.changes(found.version)
+    assert (after.ids, after.resources, after.definitions) == ({"r1"}, (), {})
+
+
 async def test_what_is_deleted_leaves_nothing(storage: Storage) -> None:
     await storage.resources.add(a_resource())
     await storage.resources.subscribe(SUBSCRIBED)
@@ -81,8 +112,8 @@ async def test_what_is_deleted_leaves_nothing(storage: Storage) -> None:
 
     assert await storage.resources.delete("r1")
     assert not await storage.resources.delete("r1")
-    found = await storage.resources.snapshot()
-    assert found == ResourceSnapshot(version=found.version)
+    found = await storage.resources.changes()
+    assert found == ResourceChanges(version=found.version)
 
 
 async def test_each_change_makes_a_new_version(storage: Storage, other: Storage) -> None:

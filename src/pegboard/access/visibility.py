@@ -14,7 +14,7 @@ SHARED_STATUSES = ("none", "approved")
 """The statuses on the way into the market in which an organisation has what is shared with it."""
 
 
-class Visibility(Struct, frozen=True):
+class VisibilityDecision(Struct, frozen=True):
     """Whether a caller may see a stored resource, and why.
 
     Attributes:
@@ -31,20 +31,22 @@ class Visibility(Struct, frozen=True):
         return self.kind != "none"
 
 
-_UNRESTRICTED = Visibility("unrestricted", "the caller has no account, and sees everything")
-_OWN = Visibility("own", "the caller is its owner")
-_ORGANISATION = Visibility("organisation", "it is shared with an organisation of the caller")
-_SUBSCRIBED = Visibility("subscribed", "the caller has subscribed to it in the market")
-_GLOBAL = Visibility("global", "an operator has made it global")
-_PRIVATE = Visibility("none", "it is private to its owner")
-_NOT_A_MEMBER = Visibility("none", "it is shared with an organisation of others")
-_IN_REVIEW = Visibility("none", "it is not approved")
-_GONE = Visibility("none", "it is not there any more")
+_UNRESTRICTED = VisibilityDecision("unrestricted", "the caller has no account, and sees everything")
+_OWN = VisibilityDecision("own", "the caller is its owner")
+_ORGANISATION = VisibilityDecision(
+    "organisation", "it is shared with an organisation of the caller"
+)
+_SUBSCRIBED = VisibilityDecision("subscribed", "the caller has subscribed to it in the market")
+_GLOBAL = VisibilityDecision("global", "an operator has made it global")
+_PRIVATE = VisibilityDecision("none", "it is private to its owner")
+_NOT_A_MEMBER = VisibilityDecision("none", "it is shared with an organisation of others")
+_IN_REVIEW = VisibilityDecision("none", "it is not approved")
+_GONE = VisibilityDecision("none", "it is not there any more")
 
 
 def resolve_visibility(
     principal: Principal, resource: StoredResource, *, is_subscribed: bool
-) -> Visibility:
+) -> VisibilityDecision:
     """Whether a caller may see a stored resource, and why.
 
     Operators see what is global and their own, as everybody.
@@ -79,6 +81,7 @@ class ResourceIndex:
 
     def __init__(self) -> None:
         self._rows: Mapping[tuple[ResourceKind, str], StoredResource] = {}
+        self._connectors: Mapping[str, StoredResource] = {}
         self._subscribers: Mapping[str, frozenset[str]] = {}
 
     def use(
@@ -89,6 +92,9 @@ class ResourceIndex:
         for item in subscriptions:
             users.setdefault(item.resource, set()).add(item.user)
         self._rows = {(item.kind, item.name): item for item in resources}
+        self._connectors = {
+            name: item for (kind, name), item in self._rows.items() if kind == "connector"
+        }
         self._subscribers = {id_: frozenset(those) for id_, those in users.items()}
 
     def find(self, name: str, kind: ResourceKind = "connector") -> StoredResource | None:
@@ -97,16 +103,16 @@ class ResourceIndex:
 
     def governs(self, source: str) -> bool:
         """Whether a source belongs to somebody, so that others may not know of it."""
-        return ("connector", source) in self._rows or OWNER_MARK in source
+        return source in self._connectors or OWNER_MARK in source
 
-    def resolve(self, principal: Principal, resource: StoredResource) -> Visibility:
+    def resolve(self, principal: Principal, resource: StoredResource) -> VisibilityDecision:
         """Whether a caller may see a stored resource, and why."""
         subscribers = self._subscribers.get(resource.id, ())
         return resolve_visibility(principal, resource, is_subscribed=principal.user in subscribers)
 
-    def resolve_source(self, principal: Principal, source: str) -> Visibility | None:
+    def resolve_source(self, principal: Principal, source: str) -> VisibilityDecision | None:
         """The same for the source of a tool; None for a source that belongs to nobody."""
-        resource = self._rows.get(("connector", source))
+        resource = self._connectors.get(source)
         if resource is not None:
             return self.resolve(principal, resource)
         if OWNER_MARK in source and principal.user:  # its row was deleted a moment ago

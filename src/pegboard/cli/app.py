@@ -37,6 +37,7 @@ class Commands(LazyGroup):
         "market": "Browse external catalogues, review entries and add them to the board.",
         "switches": "Turn tools off and on again, on every server, from the next call on.",
         "people": "List people, make one-time links for them, and keep them out.",
+        "resources": "Add, share and publish connectors and agents; install those of others.",
         "login": "Sign in to a server, and store a key for its address.",
         "audit": "Show, export and check the audit trail.",
         "mcp": "Serve the board to an MCP client.",

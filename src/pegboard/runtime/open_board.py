@@ -34,7 +34,7 @@ from pegboard.runtime.wiring.kill_switches import open_kill_switches
 from pegboard.runtime.wiring.listeners import ClosingListener, create_listeners
 from pegboard.runtime.wiring.metrics import create_metrics
 from pegboard.runtime.wiring.models import BoardModels
-from pegboard.runtime.wiring.owned_agents import OwnedAgents, check_stored_agent
+from pegboard.runtime.wiring.owned_agents import OwnedAgentRules, OwnedAgents
 from pegboard.runtime.wiring.pins import PinParts
 from pegboard.runtime.wiring.resources import open_resources
 from pegboard.runtime.wiring.retention import start_retention
@@ -127,7 +127,7 @@ async def open_board(
             settings,
             stack,
             board_names=listed.keys,
-            check_agent=lambda config: check_stored_agent(config, models.choices),
+            agents=OwnedAgentRules(lambda: current.loaded, lambda: models.choices),
             prove=prove,
         )
         stack.push_async_callback(parts.close)

@@ -362,22 +362,32 @@ RESOURCES = Table(
     _text("visibility"),
     _text("publish_status"),
     Column("revision", _Number, nullable=False),
+    Column("version", _Number, nullable=False),
     _text("body"),
     UniqueConstraint("kind", "name"),
 )
 Index("resources_by_owner", RESOURCES.c.owner)
 Index("resources_by_organisation", RESOURCES.c.organisation)
 Index("resources_by_status", RESOURCES.c.publish_status)
+Index("resources_by_version", RESOURCES.c.version)
 SUBSCRIPTIONS = Table("subscriptions", METADATA, _key("resource"), _key("user_id"))
 Index("subscriptions_by_user", SUBSCRIPTIONS.c.user_id)
-RESOURCE_DEFINITIONS = Table("resource_definitions", METADATA, _key("resource"), _text("body"))
+RESOURCE_DEFINITIONS = Table(
+    "resource_definitions",
+    METADATA,
+    _key("resource"),
+    Column("version", _Number, nullable=False),
+    _text("body"),
+)
+Index("resource_definitions_by_version", RESOURCE_DEFINITIONS.c.version)
 RESOURCE_VERSION = Table(
     "resource_version",
     METADATA,
     Column("id", _Number, primary_key=True, autoincrement=False),
     Column("version", _Number, nullable=False),
 )
-"""One row, whose version grows with each change of the three tables above."""
+"""One row, whose version grows with each change of the three tables above. Rows of `resources` and
+`resource_definitions` have the version that wrote them."""
 
 AUDIT = Table(
     "audit",

@@ -7,7 +7,7 @@ from pegboard.features.agents.schemas import AgentListAnswer
 
 
 def test_the_schema_describes_what_the_service_lists() -> None:
-    listed = Agents(ToolRegistry(), lambda: [AgentProfile(name="a", tools=("x",))]).list(
+    listed = Agents(ToolRegistry(), lambda _: [AgentProfile(name="a", tools=("x",))]).list(
         principal=LOCAL
     )
     read = AgentListAnswer.model_validate({"agents": listed})

@@ -34,7 +34,7 @@ def weather() -> str:
 
 
 def agents(*profiles: AgentProfile) -> Agents:
-    return Agents(ToolRegistry([find_order, refund, weather]), lambda: profiles)
+    return Agents(ToolRegistry([find_order, refund, weather]), lambda _: profiles)
 
 
 @pytest.mark.parametrize(
@@ -81,12 +81,12 @@ def test_the_list_of_agents_has_no_instructions() -> None:
     ("name", "stored"), [("", ""), ("auto", ""), ("a", "a")], ids=["empty", "auto", "an agent"]
 )
 def test_a_chosen_name_is_an_agent_or_auto(name: str, stored: str) -> None:
-    assert agents(AgentProfile(name="a")).resolve_name(name) == stored
+    assert agents(AgentProfile(name="a")).resolve_name(name, principal=LOCAL) == stored
 
 
 def test_an_unknown_agent_is_refused_with_those_there_are() -> None:
     with pytest.raises(AgentNotFound, match="no agent 'bob'; there are auto, shop"):
-        agents(AgentProfile(name="shop")).resolve_name("bob")
+        agents(AgentProfile(name="shop")).resolve_name("bob", principal=LOCAL)
 
 
 def board_file(folder: Path, text: str = BOARD) -> Path:

@@ -5,6 +5,7 @@ from pathlib import Path
 import pytest
 from tests.runtime.slow import silent_port
 
+from pegboard.core.principal import LOCAL
 from pegboard.core.tool import AGENT, ToolSpec
 from pegboard.errors import InvalidRequest
 from pegboard.runtime import Pegboard, Settings
@@ -138,7 +139,7 @@ async def test_a_part_of_what_the_board_has_is_served(
     tmp_path: Path, selection: BoardSelection
 ) -> None:
     async with a_board(tmp_path) as board:
-        check_selection(selection, board)
+        check_selection(selection, board, principal=LOCAL)
 
 
 @pytest.mark.parametrize(
@@ -167,7 +168,7 @@ async def test_a_source_that_the_board_does_not_have_is_refused(
 ) -> None:
     async with a_board(tmp_path) as board:
         with pytest.raises(InvalidRequest) as caught:
-            check_selection(selection, board)
+            check_selection(selection, board, principal=LOCAL)
 
     assert str(caught.value).endswith(said)
 
@@ -176,7 +177,7 @@ async def test_a_source_that_the_board_does_not_have_is_refused(
 async def test_a_board_names_so_many_of_its_sources(tmp_path: Path, count: int, end: str) -> None:
     entries = [f"{{kind: builtin, name: s{number}}}" for number in range(count)]
     async with a_board(tmp_path, f"sources: [{', '.join(entries)}]") as board:
-        assert unknown_source("qq", board).endswith(end)
+        assert unknown_source("qq", board, principal=LOCAL).endswith(end)
 
 
 SLOW_BOARD = """

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Literal, cast
 
 from pegboard.cli.client.people import LocalPeople
 from pegboard.cli.client.port import Answer, Drawing, FoundTools
+from pegboard.cli.client.resources import LocalResources
 from pegboard.core.principal import LOCAL
 from pegboard.errors import GraphInvalid, PegboardError, ToolNotFound
 
@@ -67,6 +68,11 @@ class LocalBoard:
         """The accounts of the board."""
         return LocalPeople(self._stored.identity)
 
+    @property
+    def resources(self) -> LocalResources:
+        """The connectors and agents of people."""
+        return LocalResources(self._board.resources)
+
     async def find_tools(self, query: "ToolQuery") -> FoundTools:
         """Find tools; the limit applies to the usable ones."""
         from pegboard.registry.health import why_unavailable
@@ -116,6 +122,7 @@ class LocalBoard:
         """The sources, and the `problem` of the board file."""
         board = self._board
         found = await board.health() if check else board.observe_sources()
+        found += board.observe_connectors(principal=LOCAL)
         return {"sources": found, "problem": board.problem}
 
     async def read_readiness(self) -> Answer:

@@ -48,6 +48,34 @@ class PeopleClient(Protocol):
         ...
 
 
+ResourceScope = Literal["visible", "waiting", "market"]
+ResourceAction = Literal["test", "publish", "withdraw", "review", "install", "uninstall"]
+
+
+class ResourcesClient(Protocol):
+    """Connectors and agents of people, as commands use them; named by name or id."""
+
+    async def list(self, scope: ResourceScope = "visible") -> Answer:
+        """Those that the caller sees, may review, or finds in the market."""
+        ...
+
+    async def add(self, wanted: Mapping[str, Any]) -> Answer:
+        """Add one."""
+        ...
+
+    async def change(self, name: str, changes: Mapping[str, Any]) -> Answer:
+        """Change one."""
+        ...
+
+    async def act(self, name: str, action: ResourceAction, body: Mapping[str, Any]) -> Answer:
+        """Test, publish, withdraw, review, install or uninstall one."""
+        ...
+
+    async def remove(self, name: str) -> None:
+        """Delete one."""
+        ...
+
+
 class BoardClient(Protocol):
     """A board as commands use it.
 
@@ -63,6 +91,11 @@ class BoardClient(Protocol):
     @property
     def people(self) -> "PeopleClient":
         """The accounts of the board."""
+        ...
+
+    @property
+    def resources(self) -> "ResourcesClient":
+        """The connectors and agents of people."""
         ...
 
     async def find_tools(self, query: "ToolQuery") -> FoundTools:

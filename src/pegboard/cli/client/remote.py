@@ -14,6 +14,7 @@ from pegboard.cli.client.call_results import read_object, to_failure, to_object,
 from pegboard.cli.client.people import RemotePeople
 from pegboard.cli.client.port import Answer, Drawing, FoundTools
 from pegboard.cli.client.problems import to_error
+from pegboard.cli.client.resources import RemoteResources
 from pegboard.errors import ConfigError, DefinitionNotHeld
 
 if TYPE_CHECKING:
@@ -85,6 +86,11 @@ class RemoteBoard(BoardRequests):
     def people(self) -> RemotePeople:
         """The accounts of the server."""
         return RemotePeople(self._ask, self._check)
+
+    @property
+    def resources(self) -> RemoteResources:
+        """The connectors and agents of people."""
+        return RemoteResources(self._ask, self._check)
 
     async def find_tools(self, query: "ToolQuery") -> FoundTools:
         """Find tools; the limit applies to the usable ones."""

@@ -62,18 +62,26 @@ class Subscription(Struct, frozen=True, kw_only=True):
     user: str
 
 
-class ResourceSnapshot(Struct, frozen=True, kw_only=True):
-    """Everything that is stored, at one time.
+Definitions = tuple[Mapping[str, Any], ...]
+"""The last known definitions of the tools of a connector."""
+
+
+class ResourceChanges(Struct, frozen=True, kw_only=True):
+    """What has changed since a version.
 
     Attributes:
-        version: Grows with each change of any of it.
-        definitions: The last known definitions of the tools of a connector, by its id.
+        version: Of everything, now.
+        ids: Of all resources, so that what is deleted is known.
+        resources: Those that were added or changed since.
+        definitions: Those that were stored since, by the id of the connector.
+        subscriptions: All there are.
     """
 
     version: int = 0
+    ids: frozenset[str] = frozenset()
     resources: tuple[StoredResource, ...] = ()
+    definitions: Mapping[str, Definitions] = {}
     subscriptions: tuple[Subscription, ...] = ()
-    definitions: Mapping[str, tuple[Mapping[str, Any], ...]] = {}
 
 
 class ResourceStore(Protocol):
@@ -87,8 +95,14 @@ class ResourceStore(Protocol):
         """
         ...
 
-    async def replace(self, resource: StoredResource) -> bool:
-        """Store the next revision of one; False when another change was first, or it is gone."""
+    async def replace(self, resource: StoredResource, *, keep_definitions: bool = True) -> bool:
+        """Store the next revision of one; False when another change was first, or it is gone.
+
+        Args:
+            resource: The next revision.
+            keep_definitions: Whether what its tools were holds for this revision too; otherwise it
+                has none.
+        """
         ...
 
     async def delete(self, id: str) -> bool:  # noqa: A002 - it is known by its id
@@ -129,6 +143,6 @@ class ResourceStore(Protocol):
         """The version of everything; cheap, to follow the changes of other servers."""
         ...
 
-    async def snapshot(self) -> ResourceSnapshot:
-        """Everything, read at once."""
+    async def changes(self, after: int = 0) -> ResourceChanges:
+        """What has changed since a version; everything since 0."""
         ...

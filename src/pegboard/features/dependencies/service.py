@@ -11,6 +11,7 @@ from pegboard.core.ports.audit_store import Prove, skip_proof
 from pegboard.core.ports.catalogue_stores import DependencyStore
 from pegboard.core.principal import Principal
 from pegboard.core.tool import ToolSpec
+from pegboard.core.wire_names import split_wire_name
 from pegboard.errors import DependencyCycle, Unavailable
 from pegboard.execution.audit_first import record_in_audit
 from pegboard.features.dependencies.audit_events import change_dict, graph_event
@@ -250,9 +251,9 @@ class DependencyService:
 
     def _is_visible(self, principal: Principal, node: str) -> bool:
         tool = self._registry.find(node)
-        if tool is None:
-            return True
         kit = self._registry.environment
+        if tool is None:  # of a connector that is gone, or not there yet
+            return not kit.resource_index.hides(principal, split_wire_name(node)[0])
         return may_know(principal, tool.spec, policy=kit.policy, switches=kit.switches)
 
     async def _read(self) -> None:

@@ -126,7 +126,7 @@ class FailoverSelector:
             return not was_refused
         if kit.policy.decide(spec).verdict is Verdict.DENY:
             return False
-        own = refusals(principal, spec, _NOTHING_OFF)
+        own = refusals(principal, spec, _NOTHING_OFF, kit.policy)
         denials = [
             *kit.switches.denials(spec),
             *(denial for _, denial in own if denial is not None),

@@ -24,7 +24,8 @@ class LastKnownTools:
     """Stores the specs of tools, to find replacements for those that are gone.
 
     Tools without capabilities are not stored, as nothing could replace them, unless they had some
-    before. Tools that were registered by API are stored by the catalogue.
+    before. Tools that were registered by API are stored by the catalogue, and those of connectors
+    that people have added with these connectors.
 
     Args:
         registry: The tools of the board.
@@ -91,7 +92,8 @@ class LastKnownTools:
 
     def _is_wanted(self, spec: ToolSpec) -> bool:
         is_of_use = spec.capabilities or spec.id in self._kept  # its visibility may have changed
-        return bool(spec.source and is_of_use and not spec.unavailable)
+        is_owned = self._registry.environment.resource_index.governs(spec.source)
+        return bool(spec.source and is_of_use and not spec.unavailable and not is_owned)
 
     def _is_unchanged(self, spec: ToolSpec) -> bool:
         return self._looked.get(spec.id) is spec

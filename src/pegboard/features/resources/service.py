@@ -163,7 +163,7 @@ class Resources:
         )
         self._check_config(resource, principal)
         check_sharing(principal, resource)
-        if resource.kind == "connector" and self._sources.is_taken(resource.name):
+        if self._sources.is_taken(resource.kind, resource.name):
             raise InvalidRequest(f"'{resource.name}' is taken.")
         owned = await self._store.list_visible(principal)
         if sum(item.owner == resource.owner for item in owned) >= MAX_OWNED:
@@ -358,7 +358,9 @@ class Resources:
                 edited, revision=known.revision + 1, updated_at=self._environment().now()
             )
             async with self._record(action, changed, principal, **(detail or {})):
-                is_stored = await self._store.replace(changed)
+                is_stored = await self._store.replace(
+                    changed, keep_definitions=changed.config == known.config
+                )
             if is_stored:
                 await self._apply(changed, is_new=changed.config != known.config)
                 return await self._view(changed, principal)

@@ -36,8 +36,8 @@ class ConnectorSources(Protocol):
         """
         ...
 
-    def is_taken(self, name: str) -> bool:
-        """Whether the board has a source of this name that is no connector."""
+    def is_taken(self, kind: ResourceKind, name: str) -> bool:
+        """Whether the board file, or Pegboard itself, has a source or an agent of this name."""
         ...
 
     async def load(self) -> None:

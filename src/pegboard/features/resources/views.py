@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from typing import Any
 
-from pegboard.access.visibility import Visibility
+from pegboard.access.visibility import VisibilityDecision
 from pegboard.core.ports.resource_store import StoredResource
 from pegboard.features.resources.sources import ConnectorReport
 
@@ -25,7 +25,7 @@ class ResourceView:
     resource: StoredResource
     owner: str
     reviewed_by: str
-    visibility: Visibility
+    visibility: VisibilityDecision
     is_editor: bool
     shows_config: bool
     report: ConnectorReport | None

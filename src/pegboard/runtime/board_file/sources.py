@@ -6,7 +6,7 @@ from typing import Any
 from pydantic import ValidationError
 
 from pegboard.core.ports.source import SourceKind
-from pegboard.core.wire_names import is_source_name
+from pegboard.core.wire_names import OWNER_MARK, is_source_name
 from pegboard.errors import ConfigError, SourceUnavailable
 from pegboard.runtime.board_file.load import LoadedBoard, faults_of
 from pegboard.runtime.board_file.models import SourceEntry
@@ -41,7 +41,12 @@ def check_sources(loaded: LoadedBoard) -> list[SourceState]:
             faults.append(error.message)
             continue
         for state in found:
-            if state.name in states:
+            if OWNER_MARK in state.name:
+                faults.append(
+                    f"{where}: '{state.name}': '{OWNER_MARK}' stands behind the owner of a "
+                    "connector; write a single '-'"
+                )
+            elif state.name in states:
                 faults.append(
                     f"{where}: the name '{state.name}' is already used; give this source "
                     "another 'name'"

@@ -5,8 +5,6 @@ from collections.abc import Mapping
 from typing import Any
 from urllib.parse import urlsplit
 
-from pydantic import ValidationError
-
 from pegboard.core.tool import Effect
 from pegboard.core.wire_names import is_source_name
 from pegboard.errors import SourceUnavailable
@@ -53,13 +51,6 @@ def handler_of(entry: ToolEntry) -> Any:
 def show_handler(entry: ToolEntry) -> str:
     """The handler for messages: the URL of a database without its password."""
     return hide_password(str(handler_of(entry)))
-
-
-def describe_fault(error: ValidationError) -> str:
-    """The first fault of a configuration, with its place and without the value."""
-    fault = error.errors(include_url=False, include_input=False, include_context=False)[0]
-    place = ".".join(map(str, fault["loc"]))
-    return f"{place}: {fault['msg'].removeprefix('Value error, ')}"
 
 
 def hide_password(url: str) -> str:

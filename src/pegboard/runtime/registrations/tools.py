@@ -15,11 +15,11 @@ from pegboard.core.tool import Effect, Retry, Status, Tool, ToolSpec
 from pegboard.core.wire_names import is_source_name, is_wire_name, wire_name
 from pegboard.errors import ConfigError, PegboardError, SourceUnavailable, ToolSignatureError
 from pegboard.runtime.board_file.models import ToolEntry, parse_member
+from pegboard.runtime.config_fault import describe_fault
 from pegboard.runtime.registrations.handlers import HandlerContext, open_handler
 from pegboard.runtime.registrations.source_config import (
     KINDS,
     RUNNERS,
-    describe_fault,
     handler_of,
     show_handler,
 )

@@ -14,8 +14,8 @@ from pegboard.core.ports.source import Source
 from pegboard.core.tool import Tool, ToolSpec
 from pegboard.errors import ConfigError, PegboardError, SourceUnavailable
 from pegboard.features.pins.definitions import upstream_of
+from pegboard.runtime.config_fault import describe_fault
 from pegboard.runtime.plugins import load_kind
-from pegboard.runtime.registrations.source_config import describe_fault
 from pegboard.schemas.tool_definition import definition_digest
 
 NAME = "upstream"

@@ -4,16 +4,21 @@ import asyncio
 import logging
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 from pydantic import ValidationError
 
 from pegboard.access.visibility import ResourceIndex
 from pegboard.concurrency.log_and_continue import log_and_continue
-from pegboard.concurrency.log_once import log_once
-from pegboard.core.ports.resource_store import ResourceKind, ResourceSnapshot, StoredResource
+from pegboard.core.ports.resource_store import (
+    Definitions,
+    ResourceChanges,
+    ResourceKind,
+    StoredResource,
+    Subscription,
+)
 from pegboard.core.ports.services import Services
-from pegboard.core.ports.source import Source, SourceKind
+from pegboard.core.ports.source import SourceKind
 from pegboard.core.resources_and_prompts import Prompt, Resource, board_uri
 from pegboard.core.tool import Tool
 from pegboard.errors import (
@@ -28,8 +33,8 @@ from pegboard.execution.limits.breakers import Breaker
 from pegboard.features.resources import ConnectorReport
 from pegboard.registry import ToolRegistry
 from pegboard.registry.change_notifier import ChangeKind
+from pegboard.runtime.config_fault import describe_fault
 from pegboard.runtime.plugins import load_kind
-from pegboard.runtime.registrations.source_config import describe_fault
 from pegboard.runtime.secret_values import secret_values
 from pegboard.runtime.sources.placeholder import ToolPlaceholder, from_definition, to_definition
 from pegboard.runtime.sources.refresher import SourceRefresher
@@ -43,7 +48,21 @@ _LOG = logging.getLogger("pegboard.resources")
 _SHOWN: tuple[ChangeKind, ...] = ("tools", "resources", "prompts")
 _TAKEN = "the board file has a source of this name"
 
-CheckAgent = Callable[[Mapping[str, Any]], None]
+
+class AgentRules(Protocol):
+    """The rules for agents that people add."""
+
+    def is_taken(self, name: str) -> bool:
+        """Whether an agent of a person may not have this name."""
+        ...
+
+    def check(self, config: Mapping[str, Any]) -> None:
+        """Check a configuration.
+
+        Raises:
+            CallerError: It is wrong.
+        """
+        ...
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -72,7 +91,7 @@ class Connectors:
         limits: How long they may take.
         emitter: Receives a `SourceChanged` for each change of a source's status.
         board_names: The names of the sources of the board file.
-        check_agent: Checks the configuration of an agent.
+        agents: The rules for agents.
     """
 
     def __init__(
@@ -84,18 +103,20 @@ class Connectors:
         limits: ConnectorLimits,
         emitter: Emitter,
         board_names: Callable[[], Collection[str]],
-        check_agent: CheckAgent,
+        agents: AgentRules,
     ) -> None:
         self._registry = registry
         self._store = store
         self._services = services
         self._limits = limits
         self._board_names = board_names
-        self._check_agent = check_agent
-        self._snapshot = ResourceSnapshot()
+        self._agents = agents
+        self._known = KnownResources()
         self._rows: dict[str, StoredResource] = {}
         self._turn = asyncio.Lock()
-        self._publisher = ConnectorPublisher(registry, store, self._find_current)
+        self._publisher = ConnectorPublisher(
+            registry, store, self._find_current, known=self._known.definitions
+        )
         refresher = SourceRefresher(
             services, timeout=limits.listing, listed=self._publisher, emitter=emitter
         )
@@ -125,7 +146,7 @@ class Connectors:
         if kind != "connector":
             if source_kind:
                 raise InvalidRequest("Only a connector has a source_kind.")
-            self._check_agent(config)
+            self._agents.check(config)
             return ""
         found, checked = _check_config(source_kind, config)
         if secret_values([checked]):
@@ -137,8 +158,10 @@ class Connectors:
             return f"sources of kind '{source_kind}' run on the server's own machine"
         return found.find_local_use(checked)
 
-    def is_taken(self, name: str) -> bool:
-        """Whether the board has a source of this name that is no connector."""
+    def is_taken(self, kind: ResourceKind, name: str) -> bool:
+        """Whether the board file, or Pegboard itself, has a source or an agent of this name."""
+        if kind == "agent":
+            return self._agents.is_taken(name)
         if name in self._rows:
             return False
         return name in self._board_names() or any(
@@ -152,9 +175,8 @@ class Connectors:
             Unavailable: The store cannot be read.
         """
         async with self._turn:
-            snapshot = await self._store.snapshot()
-            if snapshot.version != self._snapshot.version:
-                await self._follow(snapshot)
+            if await self._read_changes():
+                await self._follow(self._board_names())
 
     async def load_changes(self) -> None:
         """The same, reading only the version where nothing has changed.
@@ -162,13 +184,17 @@ class Connectors:
         Raises:
             Unavailable: The store cannot be read.
         """
-        if await self._store.version() != self._snapshot.version:
+        if await self._store.version() != self._known.version:
             await self.load()
 
     async def make_way(self, names: Collection[str]) -> None:
         """Leave these names to the sources of a board file, and take back all others."""
         async with self._turn:
-            await self._follow(self._snapshot, taken=names)
+            try:
+                await self._read_changes()
+            except PegboardError as error:  # what was known holds
+                _LOG.warning("resources: the stored state could not be read: %s", error)
+            await self._follow(names)
 
     async def open(self, name: str) -> None:
         """Open a connector and list its tools; never raises for its failure."""
@@ -186,72 +212,59 @@ class Connectors:
         if name not in self._rows:
             return ConnectorReport(status="failed", reason=_TAKEN)
         state = self.observe(name)
-        tools = (tool.spec.name for tool in self._registry if tool.spec.source == name)
-        return ConnectorReport(status=state.status, reason=state.reason, tools=tuple(tools))
+        return ConnectorReport(
+            status=state.status, reason=state.reason, tools=self._publisher.list_names(name)
+        )
 
     async def probe(self, resource: StoredResource) -> ConnectorReport:
         """Open a connector apart, list its tools and close it."""
-        try:
-            kind, config = _check_config(resource.source_kind, resource.config)
-            async with asyncio.timeout(self._limits.listing):
-                source = await kind.open(resource.name, config, self._services)
-        except TimeoutError:
-            return _fail(f"no answer within {self._limits.listing:g} s")
-        except PegboardError as error:
-            return _fail(error.message)
-        except Exception as error:  # noqa: BLE001 - foreign code: reported as the reason
-            log_once(_LOG, f"connector '{resource.name}': opening failed", error)
-            return _fail(f"it failed ({type(error).__name__}); the log says why")
-        return await self._list_once(resource, source)
+        listing = _Listing()
+        refresher = SourceRefresher(
+            self._services, timeout=self._limits.listing, listed=listing, emitter=Emitter()
+        )
+        state = self._create_state(resource)
+        await refresher.refresh(state)
+        status, reason = state.status, state.reason
+        await refresher.close(state)
+        return ConnectorReport(status=status, reason=reason, tools=listing.names)
 
     async def close(self) -> None:
         """Close all sources."""
         await self._supervisor.close()
 
-    async def _list_once(self, resource: StoredResource, source: Source) -> ConnectorReport:
-        try:
-            async with asyncio.timeout(self._limits.listing):
-                tools = await source.tools()
-            return ConnectorReport(status="ok", tools=tuple(tool.spec.name for tool in tools))
-        except TimeoutError:
-            return _fail(f"no answer within {self._limits.listing:g} s")
-        except PegboardError as error:
-            return _fail(error.message)
-        except Exception as error:  # noqa: BLE001 - as above
-            log_once(_LOG, f"connector '{resource.name}': listing failed", error)
-            return _fail(f"it failed ({type(error).__name__}); the log says why")
-        finally:
-            with log_and_continue(_LOG, f"connector '{resource.name}': closing failed"):
-                async with asyncio.timeout(self._limits.listing):
-                    await source.close()
+    async def _read_changes(self) -> bool:
+        """Read what has changed; whether there was anything."""
+        changes = await self._store.changes(self._known.version)
+        if changes.version == self._known.version:
+            return False
+        self._known.apply(changes)
+        return True
 
-    async def _follow(
-        self, snapshot: ResourceSnapshot, *, taken: Collection[str] | None = None
-    ) -> None:
+    async def _follow(self, taken: Collection[str]) -> None:
         """Close what is gone or changed, and put on the board what is new, without opening it."""
-        taken = self._board_names() if taken is None else taken
+        known = self._known
         rows = {
             item.name: item
-            for item in snapshot.resources
+            for item in known.resources.values()
             if item.kind == "connector" and item.name not in taken
         }
-        gone = [name for name, row in self._rows.items() if not _is_same(row, rows.get(name))]
-        states = [state for name in gone if (state := self._remove(name)) is not None]
-        listed, known = snapshot.definitions, self._snapshot.definitions
+        states = [
+            state
+            for name, row in list(self._rows.items())
+            if not _is_same(row, rows.get(name)) and (state := self._remove(name)) is not None
+        ]
         new = [
             name
             for name, row in rows.items()
-            if name not in self._rows
-            or (name not in self.states and listed.get(row.id) != known.get(row.id))
+            if name not in self._rows or (name not in self.states and row.id in known.listed)
         ]
         self._rows.update(rows)
         index: ResourceIndex = self._registry.environment.resource_index
-        shared = [it for it in snapshot.resources if it.kind != "connector" or it.name in rows]
-        index.use(shared, snapshot.subscriptions)
-        self._snapshot = snapshot
+        shared = [it for it in known.resources.values() if rows.get(it.name, it) is it]
+        index.use(shared, known.subscriptions)
         for name in new:
-            self._publisher.restore(name, listed.get(rows[name].id, ()), self._get)
-        self._publisher.known = listed
+            self._publisher.restore(name, known.definitions.get(rows[name].id, ()), self._get)
+        known.listed.clear()
         for kind in _SHOWN:
             self._registry.changes.notify(kind)
         async with asyncio.TaskGroup() as group:
@@ -261,11 +274,8 @@ class Connectors:
     def _remove(self, name: str) -> SourceState | None:
         """Take a connector off the board at once; its source, if it is open, is closed later."""
         del self._rows[name]
-        registry = self._registry
-        for tool in [tool for tool in registry if tool.spec.source == name]:
-            registry.remove(tool.spec.name)
-        registry.offers.replace(name, resources=(), prompts=())
-        registry.environment.breakers.remove(name)
+        self._publisher.remove(name)
+        self._registry.environment.breakers.remove(name)
         return self._supervisor.states.pop(name, None)
 
     def _find_current(self, state: SourceState) -> StoredResource | None:
@@ -287,7 +297,11 @@ class Connectors:
             return tool
         state = self._supervisor.states.get(source)
         if state is not None and state.status == "failed":
-            raise SourceUnavailable(f"'{name}' is unavailable: its source {state.describe()}")
+            raise SourceUnavailable(
+                f"'{name}' is unavailable: its source '{source}' {state.describe()}",
+                nothing_done=True,
+                permanent=True,
+            )
         raise ToolNotFound(name)
 
     def _create_state(self, row: StoredResource) -> SourceState:
@@ -301,6 +315,35 @@ class Connectors:
         return SourceState(name=row.name, kind=kind.kind, title=kind.title, opener=opener)
 
 
+class KnownResources:
+    """What is stored, as far as this server has read it.
+
+    Attributes:
+        version: Of what was read.
+        resources: By id.
+        definitions: The last known definitions of the tools of connectors, by id.
+        subscriptions: Of all people.
+        listed: The ids of connectors whose definitions were read since this was cleared.
+    """
+
+    def __init__(self) -> None:
+        self.version = 0
+        self.resources: dict[str, StoredResource] = {}
+        self.definitions: dict[str, Definitions] = {}
+        self.subscriptions: tuple[Subscription, ...] = ()
+        self.listed: set[str] = set()
+
+    def apply(self, changes: ResourceChanges) -> None:
+        """Take what has changed."""
+        self.version, self.subscriptions = changes.version, changes.subscriptions
+        for id_ in self.resources.keys() - changes.ids:
+            del self.resources[id_]
+            self.definitions.pop(id_, None)
+        self.resources |= {item.id: item for item in changes.resources}
+        self.definitions |= changes.definitions
+        self.listed |= changes.definitions.keys()
+
+
 class ConnectorPublisher:
     """Puts the tools of connectors on the board, and stores what they list.
 
@@ -308,8 +351,6 @@ class ConnectorPublisher:
         registry: The board's tools.
         store: Stores definitions.
         find: Returns the connector of a source; None when it is gone.
-
-    Attributes:
         known: The stored definitions by the id of the connector.
     """
 
@@ -318,11 +359,24 @@ class ConnectorPublisher:
         registry: ToolRegistry,
         store: "ResourceStore",
         find: Callable[[SourceState], StoredResource | None],
+        *,
+        known: Mapping[str, Definitions],
     ) -> None:
         self._registry = registry
         self._store = store
         self._find = find
-        self.known: Mapping[str, tuple[Mapping[str, Any], ...]] = {}
+        self._known = known
+        self._names: dict[str, tuple[str, ...]] = {}
+
+    def list_names(self, name: str) -> tuple[str, ...]:
+        """The names of the tools of a connector that are on the board."""
+        return self._names.get(name, ())
+
+    def remove(self, name: str) -> None:
+        """Take everything of a connector off the board."""
+        self._replace(name, ())
+        del self._names[name]
+        self._registry.offers.replace(name, resources=(), prompts=())
 
     def restore(
         self,
@@ -343,12 +397,13 @@ class ConnectorPublisher:
         if row is None:
             return ""
         faults = self._replace(state.name, tools)
-        state.tools = tuple(tool for tool in self._registry if tool.spec.source == state.name)
+        names = self._names[state.name]
+        state.tools = tuple(tool for tool in tools if tool.spec.name in names)
         kit = self._registry.environment
         if not kit.breakers.get(state.name):
             kit.breakers.add(state.name, Breaker(state.name, monotonic=kit.monotonic))
         definitions = tuple(to_definition(tool.spec) for tool in state.tools)
-        if definitions != self.known.get(row.id, ()):
+        if definitions != self._known.get(row.id, ()):
             with log_and_continue(_LOG, f"connector '{state.name}': storing its tools failed"):
                 await self._store.put_definitions(row.id, definitions)
         return " ".join(faults)
@@ -365,16 +420,37 @@ class ConnectorPublisher:
         self._registry.offers.notify_update(board_uri(state.name, uri))
 
     def _replace(self, name: str, tools: Sequence[Tool]) -> list[str]:
-        registry = self._registry
-        for tool in [tool for tool in registry if tool.spec.source == name]:
-            registry.remove(tool.spec.name)
+        """Replace the tools of a connector; returns why some are missing."""
+        for known in self._names.get(name, ()):
+            self._registry.remove(known)
+        taken: dict[str, None] = {}
         faults: list[str] = []
         for tool in tools:
             try:
-                registry.add(tool)
+                taken[self._registry.add(tool).spec.name] = None
             except PegboardError as error:
                 faults.append(error.message)
+        self._names[name] = tuple(taken)
         return faults
+
+
+class _Listing:
+    """Takes what a source lists that is opened apart."""
+
+    def __init__(self) -> None:
+        self.names: tuple[str, ...] = ()
+
+    async def publish_tools(self, state: SourceState, tools: Sequence[Tool]) -> str:  # noqa: ARG002 - as the port
+        self.names = tuple(tool.spec.name for tool in tools)
+        return ""
+
+    def publish_offers(
+        self, state: SourceState, resources: Sequence[Resource], prompts: Sequence[Prompt]
+    ) -> None:
+        """Resources and prompts are not reported."""
+
+    def notify_updated(self, state: SourceState, uri: str) -> None:
+        """Nobody has subscribed."""
 
 
 def _is_same(row: StoredResource, now: StoredResource | None) -> bool:
@@ -382,10 +458,6 @@ def _is_same(row: StoredResource, now: StoredResource | None) -> bool:
     if now is None or row.id != now.id:
         return False
     return (row.source_kind, row.config) == (now.source_kind, now.config)
-
-
-def _fail(reason: str) -> ConnectorReport:
-    return ConnectorReport(status="failed", reason=reason)
 
 
 def _check_config(source_kind: str, config: Mapping[str, Any]) -> tuple[SourceKind, Any]:

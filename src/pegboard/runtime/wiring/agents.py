@@ -38,7 +38,9 @@ def create_agents(
     from pegboard.features.agents import Agents
 
     def list_profiles(principal: Principal) -> "list[AgentProfile]":
-        return [_to_profile(entry) for entry in (*entries(), *owned(principal))]
+        board = {entry.name: entry for entry in entries()}
+        own = [entry for entry in owned(principal) if entry.name not in board]
+        return [_to_profile(entry) for entry in (*board.values(), *own)]
 
     return Agents(registry, list_profiles)
 

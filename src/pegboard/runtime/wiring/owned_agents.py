@@ -1,7 +1,7 @@
 """Agents that people have added, beside those of the board file."""
 
 import logging
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from pydantic import ValidationError
@@ -9,9 +9,11 @@ from pydantic import ValidationError
 from pegboard.core.ports.resource_store import StoredResource
 from pegboard.core.principal import Principal
 from pegboard.errors import InvalidRequest
+from pegboard.features.agents.service import AUTO
 from pegboard.registry import ToolRegistry
 from pegboard.runtime.board_file.agents import AgentEntry
-from pegboard.runtime.registrations.source_config import describe_fault
+from pegboard.runtime.board_file.load import LoadedBoard
+from pegboard.runtime.config_fault import describe_fault
 
 if TYPE_CHECKING:
     from pegboard.features.agents import ModelChoices
@@ -37,21 +39,38 @@ class OwnedAgents:
         return [entry for entry in entries if entry is not None]
 
 
-def check_stored_agent(config: Mapping[str, Any], models: "ModelChoices") -> None:
-    """Check the configuration of an agent that a person adds.
+class OwnedAgentRules:
+    """The rules for agents that people add.
 
-    Raises:
-        InvalidRequest: It is wrong.
-        ModelNotConfigured: Its model is none that callers may choose.
+    Args:
+        loaded: Returns the board file in force.
+        models: Returns the models that callers may choose.
     """
-    own = _OWN_FIELDS & config.keys()
-    if own:
-        raise InvalidRequest(f"config.{min(own)}: it is a field of the resource itself")
-    try:
-        entry = AgentEntry.model_validate({**config, "name": "agent"})
-    except ValidationError as error:
-        raise InvalidRequest(f"config.{describe_fault(error)}") from error
-    models.resolve_name(entry.model)
+
+    def __init__(
+        self, loaded: Callable[[], LoadedBoard], models: "Callable[[], ModelChoices]"
+    ) -> None:
+        self._loaded = loaded
+        self._models = models
+
+    def is_taken(self, name: str) -> bool:
+        """Whether a name is that of an agent of the board file, or means something else."""
+        return name == AUTO or any(entry.name == name for entry in self._loaded().board.agents)
+
+    def check(self, config: Mapping[str, Any]) -> None:
+        """Check the configuration of an agent.
+
+        Raises:
+            InvalidRequest: It is wrong.
+            ModelNotConfigured: Its model is none that callers may choose.
+        """
+        if own := _OWN_FIELDS & config.keys():
+            raise InvalidRequest(f"config.{min(own)}: it is a field of the resource itself")
+        try:
+            entry = AgentEntry.model_validate({**config, "name": "agent"})
+        except ValidationError as error:
+            raise InvalidRequest(f"config.{describe_fault(error)}") from error
+        self._models().resolve_name(entry.model)
 
 
 def _to_entry(resource: StoredResource) -> AgentEntry | None:

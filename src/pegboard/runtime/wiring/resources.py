@@ -14,7 +14,7 @@ from pegboard.errors import PegboardError
 from pegboard.features.resources import Resources
 from pegboard.registry import ToolRegistry
 from pegboard.runtime.settings import Settings
-from pegboard.runtime.sources.connectors import CheckAgent, ConnectorLimits, Connectors
+from pegboard.runtime.sources.connectors import AgentRules, ConnectorLimits, Connectors
 
 if TYPE_CHECKING:
     from pegboard.storage import Storage
@@ -44,7 +44,7 @@ async def open_resources(
     stack: AsyncExitStack,
     *,
     board_names: Callable[[], Collection[str]],
-    check_agent: CheckAgent,
+    agents: AgentRules,
     prove: Prove,
 ) -> ResourceParts:
     """Put what is stored on the board; where a database is shared, follow other servers.
@@ -56,7 +56,7 @@ async def open_resources(
         settings: How long sources may take, and whether servers share the storage.
         stack: Closes the sources.
         board_names: The names of the sources of the board file.
-        check_agent: Checks the configuration of an agent.
+        agents: The rules for agents that people add.
         prove: Writes each change to the audit trail before it takes effect, where required.
 
     Raises:
@@ -69,7 +69,7 @@ async def open_resources(
         limits=ConnectorLimits(listing=settings.list_timeout, patience=settings.open_patience),
         emitter=registry.environment.emitter,
         board_names=board_names,
-        check_agent=check_agent,
+        agents=agents,
     )
     service = Resources(
         storage.resources,

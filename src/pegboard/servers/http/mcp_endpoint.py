@@ -38,7 +38,8 @@ class McpEndpoint:
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer an authenticated request."""
-        selection = self._selection(Request(scope))
+        principal: Principal = scope["state"]["principal"]
+        selection = self._selection(Request(scope), principal)
         if not isinstance(selection, BoardSelection):
             await selection(scope, receive, send)
             return
@@ -46,7 +47,6 @@ class McpEndpoint:
         if sessions is None:
             await error_response(not_started_error())(scope, receive, send)
             return
-        principal: Principal = scope["state"]["principal"]
         task = asyncio.current_task()
         is_call = task is not None and scope["method"] == "POST"
         if is_call and task is not None:
@@ -71,18 +71,19 @@ class McpEndpoint:
             await asyncio.wait(set(self._running), timeout=grace)
         await sessions.close()
 
-    def _selection(self, request: Request) -> BoardSelection | ASGIApp:
+    def _selection(self, request: Request, principal: Principal) -> BoardSelection | ASGIApp:
         """The selection of an address, or the response that refuses it."""
         own = str(request.path_params.get("source", ""))
-        if own and all(state.name != own for state in self._board.sources):
-            return problem_response(404, unknown_source(own, self._board))
+        connectors = self._board.list_connectors(principal=principal) if own else ()
+        if own and all(state.name != own for state in (*self._board.sources, *connectors)):
+            return problem_response(404, unknown_source(own, self._board, principal=principal))
         try:
             require_mcp_extra()
             query = request.query_params
             selection = BoardSelection.of_query(
                 {name: query.getlist(name) for name in query}, own=own
             )
-            check_selection(selection, self._board)
+            check_selection(selection, self._board, principal=principal)
             return selection
         except ConfigError as error:
             return problem_response(501, error.message, code="extra_missing")

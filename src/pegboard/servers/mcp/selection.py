@@ -6,6 +6,7 @@ from fnmatch import fnmatchcase
 from itertools import chain
 from typing import Self
 
+from pegboard.core.principal import Principal
 from pegboard.core.resources_and_prompts import board_uri, split_board_uri
 from pegboard.core.suggestions import did_you_mean
 from pegboard.core.tool import AGENT, ToolSpec
@@ -98,7 +99,7 @@ class BoardSelection:
         return board_uri(self.own, shown)
 
 
-def check_selection(selection: BoardSelection, board: Pegboard) -> None:
+def check_selection(selection: BoardSelection, board: Pegboard, *, principal: Principal) -> None:
     """Refuse a selection that names an unknown source.
 
     Otherwise the selection would be silently empty, and a misspelt exclusion would expose what it
@@ -111,13 +112,14 @@ def check_selection(selection: BoardSelection, board: Pegboard) -> None:
     begun = {split_wire_name(glob)[0] for glob in (*selection.only, *selection.exclude)} - {""}
     if not named and not begun:
         return
-    known = {state.name for state in board.sources}
+    known = set(_list_sources(board, principal))
     unknown = sorted({*named, *begun} - known)
     # the board's own tools, and those defined in its file, have no source
     own = {split_wire_name(name)[0] for name in board.registry.names()} if unknown else set[str]()
+    hides = board.registry.environment.resource_index.hides
     for name in unknown:
-        if name in named or name not in own:
-            raise InvalidRequest(unknown_source(name, board))
+        if name in named or name not in own or hides(principal, name):
+            raise InvalidRequest(unknown_source(name, board, principal=principal))
 
 
 def check_globs(selection: BoardSelection, board: Pegboard) -> list[str]:
@@ -150,9 +152,9 @@ def check_globs(selection: BoardSelection, board: Pegboard) -> list[str]:
     return warnings
 
 
-def unknown_source(name: str, board: Pegboard) -> str:
+def unknown_source(name: str, board: Pegboard, *, principal: Principal) -> str:
     """The message for an unknown source, with suggestions or the known names."""
-    known = [state.name for state in board.sources]
+    known = _list_sources(board, principal)
     listed = sorted(known)
     left = len(listed) - _MAX_NAMED
     more = f" and {left} more" if left > 0 else ""
@@ -163,6 +165,12 @@ def unknown_source(name: str, board: Pegboard) -> str:
 
 WHOLE_BOARD = BoardSelection()
 """The whole board."""
+
+
+def _list_sources(board: Pegboard, principal: Principal) -> list[str]:
+    """The names of the sources that a caller may know of."""
+    states = (*board.sources, *board.list_connectors(principal=principal))
+    return [state.name for state in states]
 
 
 def _matches(name: str, globs: tuple[str, ...]) -> bool:

@@ -6,9 +6,10 @@ from typing import Any
 from pegboard.access.visibility import resolve_visibility
 from pegboard.concurrency.closable_lock import ClosableLock
 from pegboard.core.ports.resource_store import (
+    Definitions,
     PublishStatus,
+    ResourceChanges,
     ResourceKind,
-    ResourceSnapshot,
     StoredResource,
     Subscription,
 )
@@ -24,7 +25,9 @@ class MemoryResources:
         self._gate = gate
         self._resources: dict[str, StoredResource] = {}
         self._subscriptions: set[Subscription] = set()
-        self._definitions: dict[str, tuple[Mapping[str, Any], ...]] = {}
+        self._definitions: dict[str, Definitions] = {}
+        self._changed: dict[str, int] = {}
+        self._listed: dict[str, int] = {}
         self._version = 0
 
     async def add(self, resource: StoredResource) -> None:
@@ -32,22 +35,24 @@ class MemoryResources:
             taken = ((item.kind, item.name) for item in self._resources.values())
             if (resource.kind, resource.name) in taken:
                 raise InvalidRequest(f"'{resource.name}' is taken.")
-            self._resources[resource.id] = resource
-            self._version += 1
+            self._put(resource)
 
-    async def replace(self, resource: StoredResource) -> bool:
+    async def replace(self, resource: StoredResource, *, keep_definitions: bool = True) -> bool:
         with self._gate:
             known = self._resources.get(resource.id)
             if known is None or known.revision != resource.revision - 1:
                 return False
-            self._resources[resource.id] = resource
-            self._version += 1
+            self._put(resource)
+            if not keep_definitions:
+                self._definitions[resource.id] = ()
+                self._listed[resource.id] = self._version
             return True
 
     async def delete(self, id: str) -> bool:  # noqa: A002 - it is known by its id
         with self._gate:
             self._version += 1
-            self._definitions.pop(id, None)
+            for those in (self._definitions, self._changed, self._listed):
+                those.pop(id, None)
             self._subscriptions = {it for it in self._subscriptions if it.resource != id}
             return self._resources.pop(id, None) is not None
 
@@ -87,21 +92,33 @@ class MemoryResources:
         definitions: Sequence[Mapping[str, Any]],
     ) -> None:
         with self._gate:
-            self._definitions[id] = tuple(definitions)
             self._version += 1
+            self._definitions[id] = tuple(definitions)
+            self._listed[id] = self._version
 
     async def version(self) -> int:
         with self._gate:
             return self._version
 
-    async def snapshot(self) -> ResourceSnapshot:
+    async def changes(self, after: int = 0) -> ResourceChanges:
         with self._gate:
-            return ResourceSnapshot(
+            changed = [it for id_, it in self._resources.items() if self._changed[id_] > after]
+            return ResourceChanges(
                 version=self._version,
-                resources=tuple(_sort(self._resources.values())),
+                ids=frozenset(self._resources),
+                resources=tuple(_sort(changed)),
+                definitions={
+                    id_: those
+                    for id_, those in self._definitions.items()
+                    if self._listed[id_] > after
+                },
                 subscriptions=tuple(self._subscriptions),
-                definitions=dict(self._definitions),
             )
+
+    def _put(self, resource: StoredResource) -> None:
+        self._version += 1
+        self._resources[resource.id] = resource
+        self._changed[resource.id] = self._version
 
     def _list(self, keep: Callable[[StoredResource], bool]) -> Sequence[StoredResource]:
         with self._gate:

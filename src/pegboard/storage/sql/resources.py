@@ -7,8 +7,8 @@ from sqlalchemy import ColumnElement, delete, select, update
 
 from pegboard.core.ports.resource_store import (
     PublishStatus,
+    ResourceChanges,
     ResourceKind,
-    ResourceSnapshot,
     StoredResource,
     Subscription,
 )
@@ -38,24 +38,26 @@ class SqlResources:
 
     async def add(self, resource: StoredResource) -> None:
         def add(transaction: Transaction) -> None:
-            statement = transaction.insert(RESOURCES).values(_values(resource))
+            values = _values(resource, _count_change(transaction))
+            statement = transaction.insert(RESOURCES).values(values)
             if not transaction.execute(statement.on_conflict_do_nothing()):
                 raise InvalidRequest(f"'{resource.name}' is taken.")
-            _count_change(transaction)
 
         await self._database.run(add, atomic=True)
 
-    async def replace(self, resource: StoredResource) -> bool:
+    async def replace(self, resource: StoredResource, *, keep_definitions: bool = True) -> bool:
         before = (
             RESOURCES.c.id == clean_text(resource.id),
             RESOURCES.c.revision == resource.revision - 1,
         )
 
         def replace(transaction: Transaction) -> bool:
-            statement = update(RESOURCES).where(*before).values(_values(resource))
-            if not transaction.execute(statement):
+            version = _count_change(transaction)
+            values = _values(resource, version)
+            if not transaction.execute(update(RESOURCES).where(*before).values(values)):
                 return False
-            _count_change(transaction)
+            if not keep_definitions:
+                _put_definitions(transaction, resource.id, (), version)
             return True
 
         return await self._database.run(replace, atomic=True)
@@ -64,13 +66,12 @@ class SqlResources:
         wanted = clean_text(id)
 
         def remove(transaction: Transaction) -> bool:
+            _count_change(transaction)
             transaction.execute(delete(SUBSCRIPTIONS).where(SUBSCRIPTIONS.c.resource == wanted))
             transaction.execute(
                 delete(RESOURCE_DEFINITIONS).where(RESOURCE_DEFINITIONS.c.resource == wanted)
             )
-            found = transaction.execute(delete(RESOURCES).where(RESOURCES.c.id == wanted)) > 0
-            _count_change(transaction)
-            return found
+            return transaction.execute(delete(RESOURCES).where(RESOURCES.c.id == wanted)) > 0
 
         return await self._database.run(remove, atomic=True)
 
@@ -97,9 +98,9 @@ class SqlResources:
         }
 
         def subscribe(transaction: Transaction) -> None:
+            _count_change(transaction)
             statement = transaction.insert(SUBSCRIPTIONS).values(values)
-            if transaction.execute(statement.on_conflict_do_nothing()):
-                _count_change(transaction)
+            transaction.execute(statement.on_conflict_do_nothing())
 
         await self._database.run(subscribe, atomic=True)
 
@@ -110,10 +111,8 @@ class SqlResources:
         )
 
         def unsubscribe(transaction: Transaction) -> bool:
-            if not transaction.execute(statement):
-                return False
             _count_change(transaction)
-            return True
+            return transaction.execute(statement) > 0
 
         return await self._database.run(unsubscribe, atomic=True)
 
@@ -122,24 +121,16 @@ class SqlResources:
         id: str,  # noqa: A002 - as above
         definitions: Sequence[Mapping[str, Any]],
     ) -> None:
-        values = {"resource": clean_text(id), "body": dump(tuple(definitions))}
-
         def put(transaction: Transaction) -> None:
-            statement = transaction.insert(RESOURCE_DEFINITIONS).values(values)
-            transaction.execute(
-                statement.on_conflict_do_update(
-                    index_elements=["resource"], set_={"body": values["body"]}
-                )
-            )
-            _count_change(transaction)
+            _put_definitions(transaction, id, definitions, _count_change(transaction))
 
         await self._database.run(put, atomic=True)
 
     async def version(self) -> int:
         return await self._database.read(_read_version)
 
-    async def snapshot(self) -> ResourceSnapshot:
-        return await self._database.read(_read_everything)
+    async def changes(self, after: int = 0) -> ResourceChanges:
+        return await self._database.read(lambda transaction: _read_changes(transaction, after))
 
     async def _list(self, wanted: "ColumnElement[bool]") -> Sequence[StoredResource]:
         statement = select(RESOURCES.c.body).where(wanted)
@@ -147,23 +138,41 @@ class SqlResources:
         return _sort(load(row.body, StoredResource) for row in rows)
 
 
-def _values(resource: StoredResource) -> dict[str, Any]:
+def _values(resource: StoredResource, version: int) -> dict[str, Any]:
     return {
         "id": clean_text(resource.id),
         "name": clean_text(resource.name),
         **{name: clean_text(getattr(resource, name)) for name in _COLUMNS},
         "revision": resource.revision,
+        "version": version,
         "body": dump(resource),
     }
 
 
-def _count_change(transaction: Transaction) -> None:
+def _put_definitions(
+    transaction: Transaction,
+    resource: str,
+    definitions: Sequence[Mapping[str, Any]],
+    version: int,
+) -> None:
+    values = {"version": version, "body": dump(tuple(definitions))}
+    statement = transaction.insert(RESOURCE_DEFINITIONS)
+    transaction.execute(
+        statement.values(resource=clean_text(resource), **values).on_conflict_do_update(
+            index_elements=["resource"], set_=values
+        )
+    )
+
+
+def _count_change(transaction: Transaction) -> int:
+    """The version of a change; it comes first, so that changes are committed in this order."""
     statement = transaction.insert(RESOURCE_VERSION).values(id=1, version=1)
     transaction.execute(
         statement.on_conflict_do_update(
             index_elements=["id"], set_={"version": RESOURCE_VERSION.c.version + 1}
         )
     )
+    return _read_version(transaction)
 
 
 def _read_version(transaction: Transaction) -> int:
@@ -171,20 +180,24 @@ def _read_version(transaction: Transaction) -> int:
     return 0 if row is None else row.version
 
 
-def _read_everything(transaction: Transaction) -> ResourceSnapshot:
+def _read_changes(transaction: Transaction, after: int) -> ResourceChanges:
     version = _read_version(transaction)  # first: what comes later is read again
-    resources = transaction.all(select(RESOURCES.c.body))
+    ids = transaction.all(select(RESOURCES.c.id))
+    resources = transaction.all(select(RESOURCES.c.body).where(RESOURCES.c.version > after))
+    definitions = transaction.all(
+        select(RESOURCE_DEFINITIONS).where(RESOURCE_DEFINITIONS.c.version > after)
+    )
     subscriptions = transaction.all(select(SUBSCRIPTIONS))
-    definitions = transaction.all(select(RESOURCE_DEFINITIONS))
-    return ResourceSnapshot(
+    return ResourceChanges(
         version=version,
+        ids=frozenset(row.id for row in ids),
         resources=tuple(_sort(load(row.body, StoredResource) for row in resources)),
-        subscriptions=tuple(
-            Subscription(resource=row.resource, user=row.user_id) for row in subscriptions
-        ),
         definitions={
             row.resource: tuple(load(row.body, list[dict[str, Any]])) for row in definitions
         },
+        subscriptions=tuple(
+            Subscription(resource=row.resource, user=row.user_id) for row in subscriptions
+        ),
     )
 
 

@@ -12,8 +12,11 @@ from tests.servers.http.made import TOKEN, a_board
 from tests.servers.http.people import House
 
 from pegboard.core.principal import Principal
+from pegboard.errors import InvalidRequest
 from pegboard.runtime import Pegboard
 from pegboard.servers.http.websocket.subscriptions import BoardSubscriptions
+from pegboard.servers.mcp.listings import Catalogue
+from pegboard.servers.mcp.selection import WHOLE_BOARD, BoardSelection, check_selection
 
 BOARD = """
 sources: []
@@ -59,8 +62,7 @@ async def members(tmp_path: Path) -> AsyncGenerator[Members]:
         house = House(board)
         made = Members(house, board, f"http://127.0.0.1:{port}")
         made.ada = await house.found()
-        for handle in ("zoo",):
-            await made.ada.post("/v1/organisations", json={"handle": handle})
+        await made.ada.post("/v1/organisations", json={"handle": "zoo"})
         made.bob = await join(made, "bob", "acme", "editor")
         made.cem = await join(made, "cem", "acme", "editor")
         made.eve = await join(made, "eve", "zoo", "editor")
@@ -158,14 +160,13 @@ def fill(value: Any, name: str) -> Any:
     return value.replace("{}", name) if isinstance(value, str) else value
 
 
-@pytest.mark.parametrize("door", DOORS)
-async def test_a_hidden_tool_answers_as_one_that_does_not_exist(
-    members: Members, door: str
+async def test_a_hidden_tool_answers_as_one_that_does_not_exist_on_each_door(
+    members: Members,
 ) -> None:
     await add(members.bob, members.connector())
-    method, path, body = DOORS[door]
 
-    async def ask(client: httpx2.AsyncClient, name: str) -> tuple[int, str]:
+    async def ask(client: httpx2.AsyncClient, door: str, name: str) -> tuple[int, str]:
+        method, path, body = DOORS[door]
         found = await client.request(method, fill(path, name), json=fill(body, name))
         body_ = found.json()
         for part in (body_, body_.get("metadata") or {}):
@@ -173,10 +174,9 @@ async def test_a_hidden_tool_answers_as_one_that_does_not_exist(
                 part.pop(passing, None)
         return found.status_code, str(body_).replace(name, "NAME")
 
-    assert await ask(members.eve, HIDDEN) == await ask(members.eve, NONE)
-    assert "list_issues" not in str(await ask(members.eve, "eve--list_issues")).replace(
-        "eve--list_issues", ""
-    )
+    hidden = {door: await ask(members.eve, door, HIDDEN) for door in DOORS}
+    assert hidden == {door: await ask(members.eve, door, NONE) for door in DOORS}
+    assert await ask(members.bob, "show", HIDDEN) != hidden["show"]
 
 
 async def test_lists_of_sources_and_resources_name_only_what_is_seen(members: Members) -> None:
@@ -199,34 +199,34 @@ async def test_lists_of_sources_and_resources_name_only_what_is_seen(members: Me
     assert "bob--github" not in (await members.ada.get("/v1/readyz")).text
 
 
-async def test_mcp_lists_what_its_caller_sees(members: Members) -> None:
+async def caller(client: httpx2.AsyncClient, *organisations: str) -> Principal:
+    user = (await client.get("/v1/session")).json()["caller"]
+    roles = frozenset(f"{name}/editor" for name in organisations)
+    return Principal(id=user, user=user, organisations=frozenset(organisations), roles=roles)
+
+
+async def test_mcp_lists_and_selects_what_its_caller_sees(members: Members) -> None:
     await add(members.bob, members.connector())
+    bob, eve = await caller(members.bob, "acme"), await caller(members.eve, "zoo")
+    catalogue = Catalogue(members.board.registry)
 
-    async def listed(client: httpx2.AsyncClient) -> str:
-        key = (await client.post("/v1/keys", json={"name": "mcp"})).json()["key"]
-        body = {"jsonrpc": "2.0", "id": 1, "method": "tools/list", "params": {}}
-        headers = {
-            "Accept": "application/json, text/event-stream",
-            "MCP-Protocol-Version": "2025-11-25",
-        }
-        async with members.house.client(bearer=key) as mcp:
-            return (await mcp.post("/mcp", json=body, headers=headers)).text
+    def listed(principal: Principal) -> list[str]:
+        entries = catalogue.listing("tools", principal, WHOLE_BOARD).entries
+        return [item.key for item in entries if "issue" in item.key]
 
-    assert "bob--github__list_issues" in await listed(members.bob)
-    assert "bob--github" not in await listed(members.eve)
+    assert listed(bob) == ["bob--github__close_issue", "bob--github__list_issues"]
+    assert listed(eve) == []
+    own = BoardSelection(sources=("bob--github",))
+    check_selection(own, members.board, principal=bob)
+    for selection in (own, BoardSelection(only=("bob--github__*",))):
+        with pytest.raises(InvalidRequest, match="There is no source 'bob--github'"):
+            check_selection(selection, members.board, principal=eve)
 
 
 async def test_news_of_a_source_reach_those_who_see_it(members: Members) -> None:
-    def principal(user: str, *organisations: str) -> Principal:
-        return Principal(id=user, user=user, organisations=frozenset(organisations))
-
     news = BoardSubscriptions(members.board.registry)
-    eve = (await members.eve.get("/v1/session")).json()["caller"]
-    bob = (await members.bob.get("/v1/session")).json()["caller"]
-    with (
-        news.subscribe(principal(bob, "acme")) as of_bob,
-        news.subscribe(principal(eve, "zoo")) as of_eve,
-    ):
+    bob, eve = await caller(members.bob, "acme"), await caller(members.eve, "zoo")
+    with news.subscribe(bob) as of_bob, news.subscribe(eve) as of_eve:
         await add(members.bob, members.connector())
         first = await anext(of_bob)
         await add(members.eve, members.connector())
@@ -315,44 +315,39 @@ LOCAL_USE: dict[str, tuple[str, dict[str, Any]]] = {
 }
 
 
-@pytest.mark.parametrize("case", LOCAL_USE)
-async def test_what_uses_the_servers_machine_is_for_operators(members: Members, case: str) -> None:
-    kind, config = LOCAL_USE[case]
-    wanted = {"kind": "connector", "name": "x", "source_kind": kind, "config": config}
-    found = await members.bob.post("/v1/resources", json=wanted)
+async def test_what_uses_the_servers_machine_is_for_operators(members: Members) -> None:
+    refused: dict[str, tuple[int, bool]] = {}
+    for case, (kind, config) in LOCAL_USE.items():
+        wanted = {"kind": "connector", "name": "x", "source_kind": kind, "config": config}
+        found = await members.bob.post("/v1/resources", json=wanted)
+        refused[case] = (found.status_code, "only operators may connect this" in found.text)
 
-    assert (found.status_code, found.json()["code"]) == (403, "access_denied"), found.text
-    assert "only operators may connect this" in found.text
+    assert refused == dict.fromkeys(LOCAL_USE, (403, True))
 
 
-@pytest.mark.parametrize(
-    ("changes", "status", "part"),
-    [
-        ({"name": "a--b"}, 400, "cannot be a name"),
-        ({"name": "x" * 27}, 400, "at most 25 characters behind 'bob--'"),
-        ({"name": "github"}, 400, "'bob--github' is taken"),
-        ({"source_kind": "opnapi"}, 400, "there is no source kind 'opnapi'"),
-        ({"config": {"document": 3}}, 400, "config."),
-        (
-            {"config": {"base_url": "https://a.example", "actions": [], "headers": {"X": "s3"}}},
-            400,
-            "config.",
-        ),
-        ({"visibility": "global", "name": "y"}, 403, "only operators make something global"),
-        ({"visibility": "organisation", "name": "y"}, 400, "Give the organisation"),
-        (
-            {"visibility": "organisation", "organisation": "zoo", "name": "y"},
-            403,
-            "needs the role",
-        ),
-    ],
-)
-async def test_a_wrong_resource_is_refused_with_the_reason(
-    members: Members, changes: dict[str, Any], status: int, part: str
-) -> None:
+WRONG: dict[str, tuple[dict[str, Any], int]] = {
+    "'a--b' cannot be a name": ({"name": "a--b"}, 400),
+    "at most 25 characters behind 'bob--'": ({"name": "x" * 27}, 400),
+    "'bob--github' is taken": ({}, 400),
+    "there is no source kind 'opnapi'; did you mean": ({"source_kind": "opnapi"}, 400),
+    "config.document": ({"config": {"document": 3}}, 400),
+    "only operators make something global": ({"visibility": "global", "name": "y"}, 403),
+    "Give the organisation": ({"visibility": "organisation", "name": "y"}, 400),
+    "sharing with an organisation needs the role": (
+        {"visibility": "organisation", "organisation": "zoo", "name": "y"},
+        403,
+    ),
+}
+
+
+async def test_a_wrong_resource_is_refused_with_the_reason(members: Members) -> None:
     await add(members.bob, members.connector())
-    found = await members.bob.post("/v1/resources", json=members.connector(**changes))
-    assert (found.status_code, part in found.text) == (status, True), found.text
+    found = {
+        part: await members.bob.post("/v1/resources", json=members.connector(**changes))
+        for part, (changes, _) in WRONG.items()
+    }
+    refused = {part: (part in item.text, item.status_code) for part, item in found.items()}
+    assert refused == {part: (True, status) for part, (_, status) in WRONG.items()}
 
 
 async def test_a_secret_in_a_configuration_is_refused_and_not_repeated(members: Members) -> None:
@@ -386,7 +381,7 @@ async def test_an_agent_of_ones_own_is_chosen_by_those_who_see_it(members: Membe
     assert await agents(members.eve) == []
     shown = await members.cem.get(f"/v1/resources/{item['id']}")
     assert "planted instructions" not in shown.text
-    chosen = {"text": "hello", "agent": "bob--helper"}
+    chosen = {"message": "hello", "agent": "bob--helper"}
     assert (await members.eve.post("/v1/chat", json=chosen)).json()["code"] == "agent_not_found"
 
 

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 
 from msgspec import DecodeError, Struct, json
 
+from pegboard.core.principal import LOCAL
 from pegboard.errors import ConfigError, InvalidRequest
 from pegboard.runtime import Pegboard
 from pegboard.runtime.holder import Holder
@@ -166,7 +167,7 @@ async def _welcome(
         own=given.own,
     )
     try:
-        check_selection(selection, board)
+        check_selection(selection, board, principal=LOCAL)
         welcome = JoinAnswer(warnings=tuple(check_globs(selection, board)))
     except InvalidRequest as error:
         welcome = JoinAnswer(refusal=error.message)

@@ -16,6 +16,7 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from pegboard import __version__
+from pegboard.core.principal import LOCAL
 from pegboard.errors import ConfigError, InvalidRequest
 from pegboard.runtime import Pegboard, Settings
 from pegboard.runtime.holder import (
@@ -178,7 +179,7 @@ class _Process:
             ConfigError: It is.
         """
         try:
-            check_selection(self._selection, board)
+            check_selection(self._selection, board, principal=LOCAL)
             _warn(check_globs(self._selection, board))
         except InvalidRequest as error:
             await board.close()

@@ -16,15 +16,23 @@ def upgrade() -> None:
         _key("id"),
         *_texts("kind", "name", "owner", "organisation", "visibility", "publish_status"),
         sa.Column("revision", _NUMBER, nullable=False),
+        sa.Column("version", _NUMBER, nullable=False),
         *_texts("body"),
         sa.UniqueConstraint("kind", "name"),
     )
     op.create_index("resources_by_owner", "resources", ["owner"])
     op.create_index("resources_by_organisation", "resources", ["organisation"])
     op.create_index("resources_by_status", "resources", ["publish_status"])
+    op.create_index("resources_by_version", "resources", ["version"])
     op.create_table("subscriptions", _key("resource"), _key("user_id"))
     op.create_index("subscriptions_by_user", "subscriptions", ["user_id"])
-    op.create_table("resource_definitions", _key("resource"), *_texts("body"))
+    op.create_table(
+        "resource_definitions",
+        _key("resource"),
+        sa.Column("version", _NUMBER, nullable=False),
+        *_texts("body"),
+    )
+    op.create_index("resource_definitions_by_version", "resource_definitions", ["version"])
     op.create_table(
         "resource_version",
         sa.Column("id", _NUMBER, primary_key=True, autoincrement=False),

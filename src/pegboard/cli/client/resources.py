@@ -1,0 +1,161 @@
+"""The connectors and agents of a board that the command has opened, or of a server."""
+
+from collections.abc import Awaitable, Callable, Mapping
+from typing import TYPE_CHECKING, Any
+from urllib.parse import quote
+
+from pegboard.cli.client.port import Answer, ResourceAction, ResourceScope
+from pegboard.errors import ResourceNotFound
+
+if TYPE_CHECKING:
+    from pegboard.features.resources import Resources
+
+
+class LocalResources:
+    """Implements `ResourcesClient` on a board of this machine, as the principal `local`.
+
+    Args:
+        resources: The stored resources.
+    """
+
+    def __init__(self, resources: "Resources") -> None:
+        self._resources = resources
+
+    async def list(self, scope: ResourceScope = "visible") -> Answer:
+        """Those that the caller sees, may review, or finds in the market."""
+        from pegboard.core.principal import LOCAL
+
+        service = self._resources
+        if scope == "visible":
+            found = await service.list(principal=LOCAL)
+        elif scope == "waiting":
+            found = await service.list_waiting(principal=LOCAL)
+        else:
+            found = await service.list_market(principal=LOCAL)
+        return {"resources": [view.to_dict() for view in found]}
+
+    async def add(self, wanted: Mapping[str, Any]) -> Answer:
+        """Add one."""
+        from pegboard.core.principal import LOCAL
+        from pegboard.features.resources import NewResource
+
+        return (await self._resources.add(NewResource(**wanted), principal=LOCAL)).to_dict()
+
+    async def change(self, name: str, changes: Mapping[str, Any]) -> Answer:
+        """Change one."""
+        from pegboard.core.principal import LOCAL
+        from pegboard.features.resources import ResourceChange
+
+        change = ResourceChange(**changes)
+        id_ = find_id(await self.list(), name)
+        return (await self._resources.change(id_, change, principal=LOCAL)).to_dict()
+
+    async def act(self, name: str, action: ResourceAction, body: Mapping[str, Any]) -> Answer:
+        """Test, publish, withdraw, review, install or uninstall one."""
+        from pegboard.core.principal import LOCAL
+        from pegboard.features.resources.views import report_to_dict
+
+        service, id_ = self._resources, find_id(await self.list(_SCOPES[action]), name)
+        match action:
+            case "test":
+                return report_to_dict(await service.test(id_, principal=LOCAL))
+            case "publish":
+                return (await service.publish(id_, principal=LOCAL)).to_dict()
+            case "withdraw":
+                return (await service.withdraw(id_, principal=LOCAL)).to_dict()
+            case "review":
+                return (await service.review(id_, principal=LOCAL, **body)).to_dict()
+            case "install":
+                await service.subscribe(id_, principal=LOCAL)
+            case "uninstall":
+                await service.unsubscribe(id_, principal=LOCAL)
+        return {}
+
+    async def remove(self, name: str) -> None:
+        """Delete one."""
+        from pegboard.core.principal import LOCAL
+
+        await self._resources.delete(find_id(await self.list(), name), principal=LOCAL)
+
+
+class RemoteResources:
+    """Implements `ResourcesClient` over the HTTP API.
+
+    Args:
+        ask: Sends a request; returns the status and the answer.
+        check: Returns the answer, or raises the error that it describes.
+    """
+
+    def __init__(
+        self,
+        ask: Callable[..., Awaitable[tuple[int, Answer]]],
+        check: Callable[[int, Answer], Answer],
+    ) -> None:
+        self._ask = ask
+        self._check = check
+
+    async def list(self, scope: ResourceScope = "visible") -> Answer:
+        """Those that the caller sees, may review, or finds in the market."""
+        path = "/market" if scope == "market" else "/resources"
+        query = {"waiting": "true"} if scope == "waiting" else {}
+        return self._check(*await self._ask("GET", path, query=query))
+
+    async def add(self, wanted: Mapping[str, Any]) -> Answer:
+        """Add one."""
+        return self._check(*await self._ask("POST", "/resources", body=dict(wanted)))
+
+    async def change(self, name: str, changes: Mapping[str, Any]) -> Answer:
+        """Change one."""
+        path = _path_of(find_id(await self.list(), name))
+        return self._check(*await self._ask("PATCH", path, body=dict(changes)))
+
+    async def act(self, name: str, action: ResourceAction, body: Mapping[str, Any]) -> Answer:
+        """Test, publish, withdraw, review, install or uninstall one."""
+        path = _path_of(find_id(await self.list(_SCOPES[action]), name))
+        if action in {"install", "uninstall"}:
+            method = "POST" if action == "install" else "DELETE"
+            self._check_done(*await self._ask(method, f"{path}/subscription"))
+            return {}
+        sent = dict(body) if action == "review" else None
+        return self._check(*await self._ask("POST", f"{path}/{action}", body=sent))
+
+    async def remove(self, name: str) -> None:
+        """Delete one."""
+        path = _path_of(find_id(await self.list(), name))
+        self._check_done(*await self._ask("DELETE", path))
+
+    def _check_done(self, status: int, answer: Answer) -> None:
+        if status != _NO_CONTENT:
+            self._check(status, answer)
+
+
+_NO_CONTENT = 204
+_SCOPES: Mapping[ResourceAction, ResourceScope] = {
+    "test": "visible",
+    "publish": "visible",
+    "withdraw": "visible",
+    "review": "waiting",
+    "install": "market",
+    "uninstall": "visible",
+}
+"""Where the resource of an action is looked for."""
+
+
+def find_id(listed: Answer, name: str) -> str:
+    """The id of a listed resource by its name or id.
+
+    Raises:
+        ResourceNotFound: There is none; or a connector and an agent have this name.
+    """
+    found = [item for item in listed["resources"] if name in (item["id"], item["name"])]
+    if len(found) == 1:
+        return str(found[0]["id"])
+    if found:
+        ids = " or ".join(f"{item['id']} ({item['kind']})" for item in found)
+        raise ResourceNotFound(f"'{name}' means several: write {ids}.")
+    known = ", ".join(item["name"] for item in listed["resources"][:10])
+    raise ResourceNotFound(f"There is no '{name}' here; there are: {known or 'none'}.")
+
+
+def _path_of(id: str) -> str:  # noqa: A002 - it is known by its id
+    return f"/resources/{quote(id, safe='')}"

@@ -1,0 +1,52 @@
+"""Connectors and agents on the command line."""
+
+import json
+from pathlib import Path
+
+import pytest
+from tests.cli.conftest import Command
+
+from pegboard.cli.client.port import ResourcesClient
+from pegboard.cli.client.resources import LocalResources, RemoteResources, find_id
+from pegboard.errors import ResourceNotFound
+
+DATA = {"PEGBOARD_DATA": "data"}
+CLIENTS: tuple[type[ResourcesClient], ...] = (LocalResources, RemoteResources)
+
+
+def test_a_connector_is_added_listed_shared_and_removed(pegboard: Command, tmp_path: Path) -> None:
+    config = tmp_path / "orders.yaml"
+    config.write_text(
+        "base_url: https://orders.example\n"
+        "actions: [{name: list_orders, path: /orders, description: List orders.}]\n"
+    )
+    added = pegboard("resources", "add", "orders", "--config", str(config), **DATA)
+    listed = json.loads(pegboard("resources", "list", "--json", **DATA).stdout)["resources"]
+    shown = pegboard("show", "orders__list_orders", **DATA)
+    shared = pegboard("resources", "share", "orders", "--global", **DATA)
+    tested = json.loads(pegboard("resources", "test", "orders", "--json", **DATA).stdout)
+    removed = pegboard("resources", "remove", "orders", **DATA)
+    gone = pegboard("resources", "remove", "orders", **DATA)
+
+    assert added.stdout == "added: orders\nok, 1 tools\n  orders__list_orders\n", added.stderr
+    assert [(it["name"], it["visibility"], it["seen_as"]) for it in listed] == [
+        ("orders", "private", "unrestricted")
+    ]
+    assert "List orders." in shown.stdout
+    assert shared.stdout == "global: orders\n"
+    assert tested == {"status": "ok", "reason": "", "tools": ["orders__list_orders"]}
+    assert removed.stdout == "removed: orders\n"
+    assert gone.returncode != 0
+    assert "There is no 'orders' here; there are: none." in gone.stderr
+
+
+def test_a_name_of_several_is_refused() -> None:
+    listed = {
+        "resources": [
+            {"id": "r1", "name": "x", "kind": "connector"},
+            {"id": "r2", "name": "x", "kind": "agent"},
+        ]
+    }
+    assert find_id(listed, "r2") == "r2"
+    with pytest.raises(ResourceNotFound, match=r"write r1 \(connector\) or r2 \(agent\)"):
+        find_id(listed, "x")
