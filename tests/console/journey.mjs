@@ -293,7 +293,7 @@ await step("the first account, and signing in with it", async () => {
   await form.getByText(/10/).last().waitFor();
   await form.getByLabel("Password").fill("correct horse");
   await form.getByRole("button", { name: "Make the account" }).click();
-  await guest.getByText("Ada Lovelace").first().waitFor();
+  await guest.getByRole("button", { name: "Your account" }).waitFor();
   await guest.context().clearCookies();
   await guest.goto(`${SIGNED_URL}/ui/tools`);
   const dialog = guest.getByRole("dialog", { name: "Sign in" });
