@@ -58,7 +58,8 @@ await step("a killed server", async () => {
   const lost = page.getByText("Connection lost").waitFor();
   await restartServer();
   await lost;
-  await page.getByText("Connection lost").waitFor({ state: "hidden" });
+  // The console tries again after up to 30 s, where the server took long to start.
+  await page.getByText("Connection lost").waitFor({ state: "hidden", timeout: 60_000 });
   await approval.getByRole("heading", { name: /refund/i }).waitFor();
 });
 
