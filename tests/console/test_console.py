@@ -7,7 +7,6 @@ picture of each page is written to that folder.
 import asyncio
 import json
 import os
-import sys
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
 from pathlib import Path
@@ -19,14 +18,12 @@ from starlette.applications import Starlette
 from starlette.requests import Request
 from starlette.responses import Response, StreamingResponse
 from starlette.routing import Route
+from tests.console.server import BROWSER, HERE, check_built, served
 from tests.models.made import a_provider, call, text
 from tests.peers.node import node
 from tests.peers.ports import free_port
 from tests.servers.http.live import patient
 
-HERE = Path(__file__).parent
-BUILT = HERE.parents[1] / "web" / "dist" / "index.html"
-BROWSER = HERE / "node_modules" / ".browser"
 TOKEN = "correct horse battery staple"
 STEPS = [
     "home",
@@ -123,14 +120,6 @@ document.querySelector("p").textContent =
 """
 
 
-_OURS = ("PEGBOARD_", "OPENAI_")
-
-
-def needs(path: Path, target: str) -> None:
-    if not path.exists():
-        raise RuntimeError(f"{path} is missing: run `make {target}`")
-
-
 def both(*names: str) -> list[dict[str, Any]]:
     """The chunks of several calls without arguments."""
     starts = [
@@ -138,44 +127,6 @@ def both(*names: str) -> list[dict[str, Any]]:
         for index, name in enumerate(names)
     ]
     return [{"delta": {"tool_calls": starts}}, {"delta": {}, "finish_reason": "tool_calls"}]
-
-
-class Server:
-    """A `pegboard serve` of the shop, which can be killed and started again on its data."""
-
-    def __init__(self, folder: Path, **settings: str) -> None:
-        self.port = free_port()
-        self.url = f"http://127.0.0.1:{self.port}"
-        self._folder = folder
-        self._settings = settings
-        self._process: asyncio.subprocess.Process | None = None
-
-    async def start(self) -> None:
-        environ = {k: v for k, v in os.environ.items() if not k.startswith(_OURS)}
-        self._process = await asyncio.create_subprocess_exec(
-            *(sys.executable, "-m", "pegboard", "serve", "--port", str(self.port)),
-            *("--board", "board.yaml", "--data", "data", "--log", "off"),
-            cwd=self._folder,
-            env={**environ, "PYTHONPATH": str(self._folder), **self._settings},
-            stdout=asyncio.subprocess.PIPE,
-        )
-        assert self._process.stdout is not None
-        assert (await self._process.stdout.readline()).endswith(f"{self.url}\n".encode())
-
-    async def end(self, *, kill: bool = False) -> None:
-        assert self._process is not None
-        (self._process.kill if kill else self._process.terminate)()
-        await self._process.communicate()
-
-
-@asynccontextmanager
-async def served(folder: Path, **settings: str) -> AsyncGenerator[Server]:
-    server = Server(folder, **settings)
-    await server.start()
-    try:
-        yield server
-    finally:
-        await server.end()
 
 
 @asynccontextmanager
@@ -260,8 +211,7 @@ async def walk(folder: Path) -> dict[str, Any]:
 
 @pytest.mark.timeout(480)
 async def test_a_person_finds_their_way_through_the_console(tmp_path: Path) -> None:
-    needs(BUILT, "web")
-    needs(BROWSER / "chromium", "peers")
+    check_built()
     for name in ("open", "signed"):
         (tmp_path / name).mkdir()
         (tmp_path / name / "console_shop.py").write_text(SHOP)

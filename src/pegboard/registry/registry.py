@@ -327,6 +327,7 @@ class ToolRegistry:
         arguments: Arguments = None,
         *,
         principal: Principal = LOCAL,
+        asker: Principal | None = None,
     ) -> Explanation:
         """Why this caller may or may not call a tool, hidden tools included.
 
@@ -334,6 +335,7 @@ class ToolRegistry:
             name: Wire name or id.
             arguments: Those of a call, for rules that look at them; None for any call.
             principal: The caller.
+            asker: Who is told; None for the caller.
 
         Raises:
             ToolNotFound: No such tool, or one of a source that only its owner's side and operators
@@ -342,8 +344,9 @@ class ToolRegistry:
         """
         from pegboard.execution.compiled_tool import CompiledTool
 
-        tool = self.find(name) if principal.is_operator else None
-        tool = tool or self.get(name, principal=principal)
+        asker = asker or principal
+        tool = self.find(name) if asker.is_operator else None
+        tool = tool or self.get(name, principal=asker)
         read = None if arguments is None else CompiledTool(tool, keyed=False).read(arguments)
         return explain(
             principal,

@@ -325,9 +325,16 @@ class Pegboard:
         return self.registry.get(name, principal=principal)
 
     def explain(
-        self, name: str, arguments: Arguments = None, *, principal: Principal = LOCAL
+        self,
+        name: str,
+        arguments: Arguments = None,
+        *,
+        principal: Principal = LOCAL,
+        asker: Principal | None = None,
     ) -> Explanation:
         """Why this caller may or may not call a tool, with these arguments or in general.
+
+        `asker` is who is told; by default the caller.
 
         Raises:
             ToolNotFound: There is no such tool.
@@ -335,8 +342,8 @@ class Pegboard:
             SourceUnavailable: Its source is unavailable; the message has the reason.
         """
         if self.registry.find(name) is None:  # its source may say why
-            self.find(name, principal=principal)
-        return self.registry.explain(name, arguments, principal=principal)
+            self.find(name, principal=asker or principal)
+        return self.registry.explain(name, arguments, principal=principal, asker=asker)
 
     async def health(self) -> list[dict[str, Any]]:
         """Check all sources concurrently and return their states with their health."""

@@ -31,6 +31,9 @@ async def test_a_person_waits_until_an_administrator_approves(server: Server) ->
         ("eve", "waiting"),
     ]
     assert await listed(server, bob) == [("ada", "approved"), ("bob", "approved")]
+    organisations = server.identity.organisations
+    assert await organisations.count_waiting(principal=ada) == {"acme": 1}
+    assert await organisations.count_waiting(principal=bob) == {}
 
     await server.identity.organisations.approve("acme", "eve", ["editor"], principal=ada)
 

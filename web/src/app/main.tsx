@@ -1,5 +1,6 @@
 import "../styles/pegboard.css";
 import "../styles/console.css";
+import "../styles/people.css";
 import { QueryClient, QueryClientProvider } from "@tanstack/react-query";
 import { RouterProvider } from "@tanstack/react-router";
 import { StrictMode } from "react";

@@ -129,6 +129,66 @@ const approval = createRoute({
   component: lazyRouteComponent(() => import("../pages/approvals/approvals_page"), "ApprovalsPage"),
 });
 
+const organisations = createRoute({
+  getParentRoute: () => root,
+  path: "/organisations",
+  component: lazyRouteComponent(
+    () => import("../pages/organisation/organisations_page"),
+    "OrganisationsPage",
+  ),
+});
+const organisation = createRoute({
+  getParentRoute: () => root,
+  path: "/organisations/$handle/members",
+  component: lazyRouteComponent(
+    () => import("../pages/organisation/organisation_page"),
+    "OrganisationPage",
+  ),
+});
+const reviews = createRoute({
+  getParentRoute: () => root,
+  path: "/organisations/$handle/reviews",
+  component: lazyRouteComponent(() => import("../pages/organisation/reviews_page"), "ReviewsPage"),
+});
+const connect = createRoute({
+  getParentRoute: () => root,
+  path: "/sources/connect",
+  validateSearch: readSearch("kind"),
+  component: lazyRouteComponent(() => import("../pages/connect/connect_page"), "ConnectPage"),
+});
+const connector = createRoute({
+  getParentRoute: () => root,
+  path: "/sources/connectors/$id",
+  component: lazyRouteComponent(() => import("../pages/connect/connector_page"), "ConnectorPage"),
+});
+const market = createRoute({
+  getParentRoute: () => root,
+  path: "/market",
+  validateSearch: readSearch("q"),
+  component: lazyRouteComponent(() => import("../pages/market/market_page"), "MarketPage"),
+});
+const agents = createRoute({
+  getParentRoute: () => root,
+  path: "/agents",
+  component: lazyRouteComponent(() => import("../pages/agents/agents_page"), "AgentsPage"),
+});
+const agent = createRoute({
+  getParentRoute: () => root,
+  path: "/agents/$id",
+  component: lazyRouteComponent(() => import("../pages/agents/agent_page"), "AgentPage"),
+});
+const keys = createRoute({
+  getParentRoute: () => root,
+  path: "/keys",
+  component: lazyRouteComponent(() => import("../pages/keys/keys_page"), "KeysPage"),
+});
+const explain = createRoute({
+  getParentRoute: () => root,
+  path: "/explain",
+  validateSearch: readSearch("tool", "who", "args"),
+  component: lazyRouteComponent(() => import("../pages/explain/explain_page"), "ExplainPage"),
+});
+
 const routeTree = root.addChildren([
   home,
   join,
@@ -142,6 +202,16 @@ const routeTree = root.addChildren([
   run,
   approvals,
   approval,
+  organisations,
+  organisation,
+  reviews,
+  connect,
+  connector,
+  market,
+  agents,
+  agent,
+  keys,
+  explain,
 ]);
 
 export function makeRouter() {

@@ -1,45 +1,18 @@
 import { useQuery } from "@tanstack/react-query";
-import { Link, Outlet, useRouterState } from "@tanstack/react-router";
-import {
-  House,
-  Inbox,
-  LayoutGrid,
-  ListTree,
-  type LucideIcon,
-  MessageSquare,
-  Moon,
-  Plug,
-  Search,
-  Sun,
-} from "lucide-react";
+import { Outlet, useRouterState } from "@tanstack/react-router";
+import { Menu, Moon, Search, Sun } from "lucide-react";
 import { useEffect, useRef, useState } from "react";
-import { approvalsQuery, sessionQuery } from "../api/queries";
+import { hasAccount } from "../api/people";
+import { sessionQuery } from "../api/queries";
 import { Logo } from "../parts/logo";
 import { messages } from "../words/messages";
+import { people } from "../words/people";
+import { AccountButton, AccountEntries } from "./account_menu";
+import { BOARD, isAt, Item, Nav, PAGES, PEOPLE, REST, TABS, WORK } from "./navigation";
 import { KeyHelp, Palette } from "./palette";
 import { useShortcuts } from "./shortcuts";
 import { SignIn } from "./sign_in";
 import { switchTheme } from "./theme";
-
-interface Entry {
-  to: "/" | "/chat" | "/tools" | "/sources" | "/runs" | "/approvals";
-  name: string;
-  icon: LucideIcon;
-}
-
-const PAGES: Entry[] = [
-  { to: "/", name: messages.home, icon: House },
-  { to: "/chat", name: messages.chat, icon: MessageSquare },
-];
-const BOARD: Entry[] = [
-  { to: "/tools", name: messages.tools, icon: LayoutGrid },
-  { to: "/sources", name: messages.sources, icon: Plug },
-];
-const WORK: Entry[] = [
-  { to: "/runs", name: messages.runs, icon: ListTree },
-  { to: "/approvals", name: messages.approvals, icon: Inbox },
-];
-const PHONE: Entry[] = [...PAGES, BOARD[0] as Entry, ...WORK];
 
 /** The frame of every page: side bar, or on phones a bar above and tabs below. */
 export function Shell() {
@@ -51,7 +24,9 @@ export function Shell() {
   useShortcuts({ onPalette: () => setPaletteOpen(true), onHelp: () => setHelpOpen(true) });
   useFocusOnNewPage(mainRef);
 
-  const here = [...PAGES, ...BOARD, ...WORK].find((entry) => isAt(entry, path));
+  const person = hasAccount(session) ? session : undefined;
+  const here = [...PAGES, ...BOARD, ...WORK, ...PEOPLE].find((entry) => isAt(entry, path));
+  const closeMenu = () => document.getElementById("menu-phone")?.hidePopover();
   return (
     <>
       <a className="skip" href="#main">
@@ -70,8 +45,32 @@ export function Shell() {
             <Search className="i" aria-hidden="true" />
           </button>
           <ThemeButton />
+          <button
+            type="button"
+            className="icon-btn"
+            aria-label={people.menu}
+            popoverTarget="menu-phone"
+          >
+            <Menu className="i" aria-hidden="true" />
+          </button>
         </span>
       </header>
+      <div
+        id="menu-phone"
+        popover="auto"
+        role="dialog"
+        aria-label={people.menu}
+        className="menu account sheet"
+      >
+        <Nav
+          label={people.menu}
+          entries={person ? [...REST, ...PEOPLE] : REST}
+          path={path}
+          tenant={person?.tenant}
+          onGo={closeMenu}
+        />
+        {person && <AccountEntries session={person} menu="menu-phone" />}
+      </div>
       <div className="app">
         <aside className="side" aria-label={messages.board}>
           <div className="brand">
@@ -86,11 +85,20 @@ export function Shell() {
           <Nav label={messages.pages} entries={PAGES} path={path} />
           <Nav label={messages.board} entries={BOARD} path={path} />
           <Nav label={messages.work} entries={WORK} path={path} />
+          {person && (
+            <Nav label={people.organisation} entries={PEOPLE} path={path} tenant={person.tenant} />
+          )}
           <div className="me">
-            <span className="face" aria-hidden="true">
-              {(session?.name || session?.caller || "?").charAt(0).toUpperCase()}
-            </span>
-            <div className="who">{session?.name || session?.caller || ""}</div>
+            {person ? (
+              <AccountButton session={person} />
+            ) : (
+              <>
+                <span className="face" aria-hidden="true">
+                  {(session?.name || session?.caller || "?").charAt(0).toUpperCase()}
+                </span>
+                <div className="who">{session?.name || session?.caller || ""}</div>
+              </>
+            )}
             <ThemeButton />
           </div>
         </aside>
@@ -99,7 +107,7 @@ export function Shell() {
         </main>
       </div>
       <nav className="tabs-phone" aria-label={messages.pagesOnPhone}>
-        {PHONE.map((entry) => (
+        {TABS.map((entry) => (
           <Item key={entry.to} entry={entry} path={path} />
         ))}
       </nav>
@@ -107,38 +115,6 @@ export function Shell() {
       {isHelpOpen && <KeyHelp onClose={() => setHelpOpen(false)} />}
       <SignIn />
     </>
-  );
-}
-
-function Nav({ label, entries, path }: { label: string; entries: Entry[]; path: string }) {
-  return (
-    <nav className="nav" aria-label={label}>
-      {entries.map((entry) => (
-        <Item key={entry.to} entry={entry} path={path} />
-      ))}
-    </nav>
-  );
-}
-
-function Item({ entry, path }: { entry: Entry; path: string }) {
-  const Icon = entry.icon;
-  return (
-    <Link to={entry.to} aria-current={isAt(entry, path) ? "page" : undefined}>
-      <Icon className="i" aria-hidden="true" />
-      {entry.name}
-      {entry.to === "/approvals" && <WaitingCount />}
-    </Link>
-  );
-}
-
-function WaitingCount() {
-  const { data } = useQuery(approvalsQuery("pending"));
-  if (!data || data.length === 0) return null;
-  return (
-    <span className="count">
-      {data.length >= 100 ? "99+" : data.length}
-      <span className="sr"> {messages.waiting.toLowerCase()}</span>
-    </span>
   );
 }
 
@@ -158,10 +134,6 @@ function ThemeButton() {
       </span>
     </button>
   );
-}
-
-function isAt(entry: Entry, path: string): boolean {
-  return entry.to === "/" ? path === "/" : path === entry.to || path.startsWith(`${entry.to}/`);
 }
 
 /** A new page moves the focus to its heading, so that screen readers begin there. */

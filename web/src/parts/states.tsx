@@ -99,8 +99,10 @@ export function Failure({ what, error, retry, missing }: FailureProps) {
   );
 }
 
-function useCountdown(from: number): number {
+/** The seconds that are left of a wait; another wait begins anew. */
+export function useCountdown(from: number): number {
   const [left, setLeft] = useState(Math.ceil(from));
+  useEffect(() => setLeft(Math.ceil(from)), [from]);
   useEffect(() => {
     if (left <= 0) return;
     const timer = setTimeout(() => setLeft(left - 1), 1000);

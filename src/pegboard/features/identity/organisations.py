@@ -1,6 +1,6 @@
 """Organisations and their members."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from msgspec import Struct, structs
 
@@ -39,6 +39,15 @@ class Organisations:
         if principal.is_operator:
             return found
         return [item for item in found if item.handle in principal.organisations]
+
+    async def count_waiting(self, *, principal: Principal) -> Mapping[str, int]:
+        """How many people wait in each organisation of the caller that it administers."""
+        counts: dict[str, int] = {}
+        for handle in principal.organisations:
+            if principal.has_scope_in(handle, PEOPLE_SCOPE):
+                found = await self._parts.store.memberships(organisation=handle)
+                counts[handle] = sum(item.state == "waiting" for item in found)
+        return counts
 
     async def create(self, handle: str, *, title: str = "", principal: Principal) -> Organisation:
         """Found an organisation, as its administrator and editor.

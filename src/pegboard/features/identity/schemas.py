@@ -1,6 +1,6 @@
 """Requests and responses about accounts, organisations and keys."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, SecretStr
@@ -311,6 +311,9 @@ class OrganisationAnswer(BaseModel):
     handle: str
     title: str
     roles: Annotated[list[str], Field(description="The caller's roles in it.")]
+    waiting: Annotated[
+        int, Field(description="People who wait to be let in; 0 unless the caller decides that.")
+    ]
     created_at: Annotated[float, Field(description="Unix seconds.")]
 
 
@@ -394,13 +397,19 @@ def key_to_dict(key: ApiKey) -> dict[str, Any]:
 
 
 def organisations_to_dict(
-    organisations: Sequence[Organisation], principal: Principal
+    organisations: Sequence[Organisation], principal: Principal, waiting: Mapping[str, int]
 ) -> dict[str, Any]:
     """Return an `OrganisationList`."""
-    return {"organisations": [organisation_to_dict(item, principal) for item in organisations]}
+    found = [
+        organisation_to_dict(item, principal, waiting=waiting.get(item.handle, 0))
+        for item in organisations
+    ]
+    return {"organisations": found}
 
 
-def organisation_to_dict(organisation: Organisation, principal: Principal) -> dict[str, Any]:
+def organisation_to_dict(
+    organisation: Organisation, principal: Principal, *, waiting: int = 0
+) -> dict[str, Any]:
     """Return an `OrganisationAnswer`."""
     start = f"{organisation.handle}/"
     return {
@@ -409,6 +418,7 @@ def organisation_to_dict(organisation: Organisation, principal: Principal) -> di
         "roles": sorted(
             role.removeprefix(start) for role in principal.roles if role.startswith(start)
         ),
+        "waiting": waiting,
         "created_at": organisation.created_at,
     }
 

@@ -20,6 +20,7 @@ from pegboard.features.identity.parts import IdentityParts
 from pegboard.features.identity.passwords import Passwords
 from pegboard.features.identity.services import ServiceAccounts
 from pegboard.features.identity.sign_in import SignIns
+from pegboard.features.identity.subjects import Subjects
 from pegboard.features.identity.tickets import SocketTickets
 
 
@@ -41,6 +42,7 @@ class Identity:
         services: The service accounts of organisations, and their keys.
         roles: The roles that organisations define themselves.
         sign_ins: Signs people in and out.
+        subjects: About whose rights a caller may ask.
         tickets: One-time credentials of WebSockets.
         ended: Called with the id of a user, the id of a key (empty for all of the account) and the
             caller when an account or key has ended.
@@ -82,6 +84,7 @@ class Identity:
         self.tickets = SocketTickets(parts)
         self.ended = parts.ended
         self.roles = OwnRoles(parts, self.callers)
+        self.subjects = Subjects(parts)
 
     @property
     def has_accounts(self) -> bool:

@@ -144,3 +144,27 @@ class ResourceList(BaseModel):
     model_config = _ANSWER
 
     resources: list[ResourceAnswer]
+
+
+class SourceKindAnswer(BaseModel):
+    """A kind of source that people connect."""
+
+    model_config = _ANSWER
+
+    kind: Annotated[str, Field(description="As `source_kind` of a connector.")]
+    title: str
+    config_schema: Annotated[
+        dict[str, Any],
+        Field(
+            description="JSON Schema of its configuration. A property with `x-first` is one that "
+            "most people fill in."
+        ),
+    ]
+
+
+class SourceKindList(BaseModel):
+    """The kinds of sources that people connect, by title."""
+
+    model_config = _ANSWER
+
+    kinds: list[SourceKindAnswer]

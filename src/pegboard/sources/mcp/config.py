@@ -125,7 +125,13 @@ class McpConfig(BaseModel):
         Guarded, Field(description="Its variables, beside PATH, HOME and few more of ours")
     ] = {}
     cwd: Annotated[str, Field(description="Where it starts; empty for the board's folder")] = ""
-    url: Annotated[str, Field(description="Endpoint of a server, http(s)://host/mcp")] = ""
+    url: Annotated[
+        str,
+        Field(
+            description="Endpoint of a server, http(s)://host/mcp",
+            json_schema_extra={"x-first": True},
+        ),
+    ] = ""
     headers: Annotated[
         Guarded,
         AfterValidator(_of_call),

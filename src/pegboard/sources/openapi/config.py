@@ -194,12 +194,16 @@ class OpenApiConfig(BaseModel):
             repr=False,
             description="OpenAPI 3.0, 3.1 or Swagger 2.0: a file relative to the board, an http(s) "
             "URL, the pasted text, or the document itself",
+            json_schema_extra={"x-first": True},
         ),
     ] = None
     actions: Annotated[tuple[ApiAction, ...], Field(description="Operations written here")] = ()
     base_url: Annotated[
         str,
-        Field(description="The URL that all requests go to; empty: the server of the document"),
+        Field(
+            description="The URL that all requests go to; empty: the server of the document",
+            json_schema_extra={"x-first": True},
+        ),
     ] = ""
     server: Annotated[
         int, Field(ge=0, description="The index of the document's server, from 0")

@@ -33,11 +33,16 @@ class SqlConfig(BaseModel):
         Field(
             description="sqlite:///file.db or duckdb:///file.duckdb (relative to the board, or "
             "absolute with four slashes), postgresql://user:password@host/database, or "
-            "mysql://user:password@host/database (also for MariaDB)"
+            "mysql://user:password@host/database (also for MariaDB)",
+            json_schema_extra={"x-first": True},
         ),
     ]
     description: Annotated[
-        str, Field(description="What this database holds; models read it with each tool")
+        str,
+        Field(
+            description="What this database holds; models read it with each tool",
+            json_schema_extra={"x-first": True},
+        ),
     ] = ""
     schemas: Annotated[
         tuple[str, ...],

@@ -171,6 +171,40 @@ async def test_people_see_those_of_their_organisations(house: House) -> None:
     ]
 
 
+async def test_an_administrator_is_told_who_waits(house: House) -> None:
+    ada = await house.found()
+    bob = await house.invite(ada)
+    link = await house.make_link(ada)
+    eve = await house.join(link, {"handle": "eve", "password": "correct horse"})
+
+    asked = await eve.post("/v1/organisations/acme/members")
+    counts = [
+        [
+            item["waiting"]
+            for item in (await browser.get("/v1/organisations")).json()["organisations"]
+        ]
+        for browser in (ada, bob, eve)
+    ]
+
+    assert asked.status_code == 204
+    assert counts == [[1], [0], []]
+
+
+async def test_an_operator_is_told_what_somebody_else_may_call(house: House) -> None:
+    ada = await house.found()
+    bob = await house.invite(ada, "member")
+    path = "/v1/tools/note/explain"
+
+    of_ada = (await ada.get(path)).json()
+    of_bob = (await ada.get(path, params={"who": "bob"})).json()
+    refused = await bob.get("/v1/tools/add/explain", params={"who": "ada"})
+    unknown = await bob.get("/v1/tools/add/explain", params={"who": "nix"})
+
+    assert (of_ada["verdict"], of_bob["verdict"], of_bob["rule"]) == ("allow", "deny", "roles")
+    assert (refused.status_code, unknown.status_code) == (404, 404)
+    assert refused.text.replace("ada", "X") == unknown.text.replace("nix", "X")
+
+
 async def test_the_token_of_this_start_makes_links_for_the_locked_out_and_nothing_else(
     house: House,
 ) -> None:

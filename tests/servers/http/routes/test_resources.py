@@ -392,5 +392,8 @@ async def test_operators_explain_what_others_may_not_know_of(members: Members) -
     told = (await members.ada.get(path)).json()
     assert (told["visible"], told["rule"]) == (False, "visibility")
     assert (await members.cem.get(path)).status_code == 404
+    of_bob = (await members.ada.get(path, params={"who": "bob"})).json()
+    of_cem = (await members.ada.get(path, params={"who": "cem"})).json()
+    assert (of_bob["visible"], of_cem["visible"], of_cem["rule"]) == (True, False, "visibility")
     own = (await members.bob.get(path)).json()
     assert own["checks"][0] == {"check": "visibility", "result": "passed"}

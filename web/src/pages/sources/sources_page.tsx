@@ -12,11 +12,13 @@ import {
 } from "lucide-react";
 import { type Source, sourcesQuery } from "../../api/queries";
 import { boardWords } from "../../words/board";
+import { resourcesQuery } from "../../api/resources";
 import { type Mark, MarkIcon } from "../../parts/marks";
 import { usePageTitle } from "../../parts/page_title";
 import { Empty, Failure, Skeleton } from "../../parts/states";
 import { formatCount } from "../../words/format";
 import { messages } from "../../words/messages";
+import { ConnectButton, Connectors } from "./connectors";
 
 const ICONS: Record<string, LucideIcon> = {
   functions: Braces,
@@ -31,7 +33,11 @@ const ICONS: Record<string, LucideIcon> = {
 export function SourcesPage() {
   usePageTitle(messages.sources);
   const sources = useQuery(sourcesQuery);
-  const found = [...(sources.data?.sources ?? [])].sort((a, b) => rank(a) - rank(b));
+  const { data: connectors = [] } = useQuery(resourcesQuery("connector"));
+  const connected = new Set(connectors.map((item) => item.name));
+  const found = (sources.data?.sources ?? [])
+    .filter((source) => !connected.has(source.name))
+    .sort((a, b) => rank(a) - rank(b));
   return (
     <div className="page">
       <div className="wide">
@@ -40,7 +46,9 @@ export function SourcesPage() {
             <h1>{messages.sources}</h1>
             <p>{boardWords.whereFrom}</p>
           </div>
+          <ConnectButton />
         </div>
+        <Connectors />
         {sources.isPending && <Skeleton rows={5} />}
         {sources.error && (
           <Failure
@@ -49,7 +57,7 @@ export function SourcesPage() {
             retry={() => void sources.refetch()}
           />
         )}
-        {sources.isSuccess && found.length === 0 && (
+        {sources.isSuccess && found.length === 0 && connected.size === 0 && (
           <Empty title={boardWords.noSources} pegs>
             Add one in <code>board.yaml</code>, or with <code>pegboard add-source</code>.
           </Empty>

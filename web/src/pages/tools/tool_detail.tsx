@@ -13,6 +13,7 @@ import { Json } from "../../parts/json";
 import { MarkIcon, StateMark } from "../../parts/marks";
 import { usePageTitle } from "../../parts/page_title";
 import { Failure, Skeleton } from "../../parts/states";
+import { explaining } from "../../words/explain";
 import { formatDuration, formatFull, formatWhen, titleOf } from "../../words/format";
 import { messages } from "../../words/messages";
 import { toolWords } from "../../words/tools";
@@ -148,9 +149,9 @@ function Access({ name }: { name: string }) {
     <section className="card">
       <header>
         <h2>{VERDICTS[explain.data.verdict]}</h2>
-        <span className="more">
-          as <b>{explain.data.principal}</b>
-        </span>
+        <Link className="more link" to="/explain" search={{ tool: name }}>
+          {explaining.askMore}
+        </Link>
       </header>
       <Checks checks={explain.data.checks} />
     </section>

@@ -36,8 +36,10 @@ RoleName = Annotated[str, Path(min_length=1, max_length=64, description="Name of
 @router.get("/organisations", response_model=OrganisationList, responses=refusals())
 async def list_organisations(board: Board, caller: Caller) -> Response:
     """List your organisations; operators see all."""
-    found = await board.identity.organisations.list(principal=caller)
-    return JsonResponse(organisations_to_dict(found, caller))
+    organisations = board.identity.organisations
+    found = await organisations.list(principal=caller)
+    waiting = await organisations.count_waiting(principal=caller)
+    return JsonResponse(organisations_to_dict(found, caller, waiting))
 
 
 @router.post(

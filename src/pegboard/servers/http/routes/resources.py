@@ -12,8 +12,10 @@ from pegboard.features.resources.schemas import (
     ResourceFilter,
     ResourceList,
     ReviewResource,
+    SourceKindList,
 )
 from pegboard.features.resources.views import report_to_dict
+from pegboard.runtime.sources.kinds import list_connectable_kinds
 from pegboard.servers.http.dependencies import Board, Caller
 from pegboard.servers.http.json_body import JsonResponse, JsonRoute
 from pegboard.servers.http.openapi import refusals
@@ -21,6 +23,12 @@ from pegboard.servers.http.openapi import refusals
 router = APIRouter(route_class=JsonRoute, tags=["resources"])
 
 ResourceId = Annotated[str, Path(min_length=1, max_length=64, description="Id of a resource.")]
+
+
+@router.get("/source-kinds", response_model=SourceKindList, responses=refusals())
+async def list_source_kinds(_: Caller) -> Response:
+    """List the kinds of sources that people connect, with the schemas of their configurations."""
+    return JsonResponse({"kinds": [kind.to_dict() for kind in list_connectable_kinds()]})
 
 
 @router.get("/resources", response_model=ResourceList, responses=refusals())

@@ -36,6 +36,14 @@ CallArguments = Annotated[
     ),
 ]
 
+Subject = Annotated[
+    str,
+    Query(
+        max_length=254,
+        description="A person, by handle or e-mail address; empty for yourself.",
+    ),
+]
+
 
 @router.get("/tools", response_model=ToolList, responses=refusals(404))
 async def list_tools(
@@ -82,10 +90,23 @@ async def show_tool(board: Board, caller: Caller, tool: ToolName) -> Response:
 
 @router.get("/tools/{tool}/explain", response_model=ToolExplanation, responses=refusals(404))
 async def explain_tool(
-    board: Board, caller: Caller, tool: ToolName, arguments: CallArguments = None
+    board: Board,
+    caller: Caller,
+    tool: ToolName,
+    arguments: CallArguments = None,
+    who: Subject = "",
 ) -> Response:
-    """Explain why you may or may not call a tool, including hidden ones."""
-    return JsonResponse(board.explain(tool, arguments, principal=caller).to_dict())
+    """Explain why you may or may not call a tool, including hidden ones.
+
+    Operators ask for anybody, administrators for members of their organisations.
+    """
+    subject = caller
+    if who:
+        subject = await board.identity.subjects.find(who, principal=caller)
+        if not caller.is_operator:
+            find_visible_tool(board, tool, caller)
+    told = board.explain(tool, arguments, principal=subject, asker=caller)
+    return JsonResponse(told.to_dict())
 
 
 @router.post(

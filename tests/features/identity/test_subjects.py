@@ -1,0 +1,39 @@
+"""About whose rights a caller may ask."""
+
+import pytest
+from tests.features.identity.made import Server
+
+from pegboard.errors import AccountNotFound, InvalidRequest
+
+
+async def test_operators_ask_for_anyone_and_people_for_themselves(server: Server) -> None:
+    await server.found()
+    ada, bob = await server.caller("ada"), await server.invite("bob", roles=("editor",))
+    subjects = server.identity.subjects
+
+    assert await subjects.find("bob", principal=ada) == bob
+    assert await subjects.find("bob", principal=bob) == bob
+
+
+async def test_administrators_ask_for_the_members_of_their_organisation(server: Server) -> None:
+    await server.found()
+    await server.identity.organisations.create("zoo", principal=await server.caller("ada"))
+    bob = await server.invite("bob", roles=("administrator",))
+    eve = await server.invite("eve")
+    await server.invite("zed", organisation="zoo")
+    subjects = server.identity.subjects
+
+    assert await subjects.find("eve", principal=bob) == eve
+    for asker, person in ((eve, "bob"), (bob, "zed"), (bob, "nix")):
+        with pytest.raises(AccountNotFound, match=f"There is no person '{person}'"):
+            await subjects.find(person, principal=asker)
+
+
+async def test_somebody_who_is_kept_out_calls_nothing(server: Server) -> None:
+    await server.found()
+    ada = await server.caller("ada")
+    await server.invite("bob")
+    await server.identity.accounts.disable("bob", principal=ada)
+
+    with pytest.raises(InvalidRequest, match="kept out"):
+        await server.identity.subjects.find("bob", principal=ada)

@@ -1,0 +1,135 @@
+import { useQuery } from "@tanstack/react-query";
+import { Link } from "@tanstack/react-router";
+import {
+  Bot,
+  Building2,
+  House,
+  Inbox,
+  LayoutGrid,
+  ListTree,
+  type LucideIcon,
+  MessageSquare,
+  Plug,
+  Store,
+} from "lucide-react";
+import { organisationsQuery } from "../api/people";
+import { approvalsQuery } from "../api/queries";
+import { reviewsQuery } from "../api/resources";
+import { messages } from "../words/messages";
+import { people } from "../words/people";
+import { sharing } from "../words/resources";
+
+export interface Entry {
+  to:
+    | "/"
+    | "/chat"
+    | "/tools"
+    | "/sources"
+    | "/agents"
+    | "/market"
+    | "/runs"
+    | "/approvals"
+    | "/organisations";
+  name: string;
+  icon: LucideIcon;
+}
+
+export const PAGES: Entry[] = [
+  { to: "/", name: messages.home, icon: House },
+  { to: "/chat", name: messages.chat, icon: MessageSquare },
+];
+export const BOARD: Entry[] = [
+  { to: "/tools", name: messages.tools, icon: LayoutGrid },
+  { to: "/sources", name: messages.sources, icon: Plug },
+  { to: "/agents", name: sharing.agents, icon: Bot },
+];
+export const WORK: Entry[] = [
+  { to: "/runs", name: messages.runs, icon: ListTree },
+  { to: "/approvals", name: messages.approvals, icon: Inbox },
+];
+/** What is there for people with accounts alone. */
+export const PEOPLE: Entry[] = [
+  { to: "/market", name: sharing.market, icon: Store },
+  { to: "/organisations", name: people.organisation, icon: Building2 },
+];
+/** The tabs below the page on a phone; its menu has the rest. */
+export const TABS: Entry[] = [...PAGES, BOARD[0] as Entry, ...WORK];
+export const REST: Entry[] = BOARD.slice(1);
+
+interface NavProps {
+  label: string;
+  entries: readonly Entry[];
+  path: string;
+  /** The organisation that the caller acts for; where Organisation leads. */
+  tenant?: string;
+  onGo?: () => void;
+}
+
+/** A group of pages. */
+export function Nav({ label, entries, path, tenant, onGo }: NavProps) {
+  return (
+    <nav className="nav" aria-label={label}>
+      {entries.map((entry) => (
+        <Item key={entry.to} entry={entry} path={path} tenant={tenant} onGo={onGo} />
+      ))}
+    </nav>
+  );
+}
+
+interface ItemProps extends Pick<NavProps, "path" | "tenant" | "onGo"> {
+  entry: Entry;
+}
+
+/** A link to a page, with the count of what waits there for the caller. */
+export function Item({ entry, path, tenant, onGo }: ItemProps) {
+  const Icon = entry.icon;
+  const current = isAt(entry, path) ? "page" : undefined;
+  const inside = (
+    <>
+      <Icon className="i" aria-hidden="true" />
+      {entry.name}
+      {entry.to === "/approvals" && <WaitingApprovals />}
+      {entry.to === "/organisations" && <WaitingInOrganisations />}
+    </>
+  );
+  return entry.to === "/organisations" && tenant ? (
+    <Link
+      to="/organisations/$handle/members"
+      params={{ handle: tenant }}
+      aria-current={current}
+      onClick={onGo}
+    >
+      {inside}
+    </Link>
+  ) : (
+    <Link to={entry.to} aria-current={current} onClick={onGo}>
+      {inside}
+    </Link>
+  );
+}
+
+export function isAt(entry: Entry, path: string): boolean {
+  return entry.to === "/" ? path === "/" : path === entry.to || path.startsWith(`${entry.to}/`);
+}
+
+function WaitingApprovals() {
+  const { data } = useQuery(approvalsQuery("pending"));
+  return <Count count={data?.length ?? 0} />;
+}
+
+function WaitingInOrganisations() {
+  const { data: organisations = [] } = useQuery(organisationsQuery);
+  const { data: reviews = [] } = useQuery(reviewsQuery);
+  const waiting = organisations.reduce((sum, item) => sum + item.waiting, 0);
+  return <Count count={waiting + reviews.length} />;
+}
+
+function Count({ count }: { count: number }) {
+  if (count === 0) return null;
+  return (
+    <span className="count">
+      {count >= 100 ? "99+" : count}
+      <span className="sr"> {messages.waiting.toLowerCase()}</span>
+    </span>
+  );
+}

@@ -1,0 +1,47 @@
+import { useQuery } from "@tanstack/react-query";
+import { Link } from "@tanstack/react-router";
+import { mayAdminister, membersQuery, organisationsQuery } from "../../api/people";
+import { sessionQuery } from "../../api/queries";
+import { reviewsQuery } from "../../api/resources";
+import { people } from "../../words/people";
+import { sharing } from "../../words/resources";
+
+interface OrganisationTabsProps {
+  handle: string;
+  title: string;
+  current: "members" | "reviews";
+}
+
+/** The parts of an organisation; reviews are for its administrators. */
+export function OrganisationTabs({ handle, title, current }: OrganisationTabsProps) {
+  const { data: session } = useQuery(sessionQuery);
+  const { data: organisations } = useQuery(organisationsQuery);
+  const { data: members } = useQuery(membersQuery(handle));
+  const own = organisations?.find((item) => item.handle === handle);
+  const reviews = useQuery({
+    ...reviewsQuery,
+    enabled: own !== undefined && mayAdminister(session, own),
+  });
+  if (!reviews.data) return null;
+  const waiting = reviews.data.filter((item) => item.organisation === handle).length;
+  return (
+    <nav className="tabs" aria-label={people.about(title)}>
+      <Link
+        to="/organisations/$handle/members"
+        params={{ handle }}
+        aria-current={current === "members" ? "page" : undefined}
+      >
+        {people.members}
+        {members && <span className="n">{members.length}</span>}
+      </Link>
+      <Link
+        to="/organisations/$handle/reviews"
+        params={{ handle }}
+        aria-current={current === "reviews" ? "page" : undefined}
+      >
+        {sharing.reviews}
+        {waiting > 0 && <span className="n">{waiting}</span>}
+      </Link>
+    </nav>
+  );
+}

@@ -1,0 +1,61 @@
+import { useState } from "react";
+import { messages } from "../words/messages";
+import { people } from "../words/people";
+import { Dialog } from "./dialog";
+import { Problem } from "./states";
+
+interface RoleDialogProps {
+  title: string;
+  roles: readonly string[];
+  /** The verb on the button. */
+  action: string;
+  hint?: string;
+  error: Error | null;
+  isPending: boolean;
+  onChoose: (roles: string[]) => void;
+  onClose: () => void;
+}
+
+/** Roles to tick, each with what it is for. */
+export function RoleDialog(props: RoleDialogProps) {
+  const { title, action, hint, error, isPending, onChoose, onClose } = props;
+  const [roles, setRoles] = useState(new Set(props.roles));
+  const toggle = (role: string) => {
+    const changed = new Set(roles);
+    if (!changed.delete(role)) changed.add(role);
+    setRoles(changed);
+  };
+  return (
+    <Dialog label={title} onClose={onClose}>
+      <form
+        className="stack"
+        onSubmit={(event) => {
+          event.preventDefault();
+          onChoose([...roles]);
+        }}
+      >
+        <h2>{title}</h2>
+        {hint && <p className="dim">{hint}</p>}
+        <fieldset className="pickone">
+          <legend>{people.roles}</legend>
+          {Object.entries(people.roleWords).map(([role, [name, what]]) => (
+            <label key={role}>
+              <input type="checkbox" checked={roles.has(role)} onChange={() => toggle(role)} />
+              <b>{name}</b>
+              <small>{what}</small>
+            </label>
+          ))}
+        </fieldset>
+        <Problem error={error} />
+        <div className="acts">
+          <button type="submit" className="btn primary" disabled={isPending || roles.size === 0}>
+            {action}
+          </button>
+          <button type="button" className="btn quiet" onClick={onClose}>
+            {messages.cancel}
+          </button>
+        </div>
+      </form>
+    </Dialog>
+  );
+}
