@@ -21,6 +21,7 @@ const TILL = {
     },
   },
 };
+const SECRET = "s3cret-of-bob-at-the-bank";
 const UI = `${CONSOLE_URL}/ui`;
 
 const browser = await openBrowser();
@@ -160,6 +161,43 @@ await step("a key", async () => {
     .getByRole("button", { name: "Show 1 key that no longer works" })
     .waitFor();
   expect((await statusOf("/v1/tools", key)) === 401, "a revoked key works");
+});
+
+await step("a service account, and another organisation", async () => {
+  await ada.goto(`${UI}/organisations/acme/keys`);
+  await ada.getByRole("button", { name: "New service account" }).click();
+  const account = ada.getByRole("dialog", { name: "New service account" });
+  await account.getByLabel("Handle").fill("robot");
+  await account.getByRole("button", { name: "Make the account" }).click();
+  const dialog = ada.getByRole("dialog", { name: "New key" });
+  await dialog.getByLabel("Name").fill("night");
+  await dialog.getByRole("button", { name: "Make the key" }).click();
+  const shown = ada.getByRole("region", { name: "The key for night, shown this once" });
+  const robot = await shown.locator("code").innerText();
+  await ada.getByRole("button", { name: "Revoke: night" }).waitFor();
+  await inspect(ada, "service-keys");
+  expect((await statusOf("/v1/tools", robot)) === 200, "the key does not work");
+  await ada.getByRole("button", { name: "Your account" }).click();
+  await ada.locator("#account").getByRole("button", { name: "zoo" }).click();
+  await ada.locator("#account").getByRole("button", { name: "zoo", pressed: true }).waitFor();
+  await ada.keyboard.press("Escape");
+});
+
+await step("a credential", async () => {
+  await bob.goto(`${UI}/credentials`);
+  await bob.getByText("No credentials yet").waitFor();
+  await bob.getByRole("button", { name: "Add a credential" }).click();
+  const form = bob.getByRole("form", { name: "Add a credential" });
+  await form.getByRole("combobox", { name: "Source" }).fill("bank");
+  await form.getByLabel("Value").fill(SECRET);
+  await inspect(bob, "credential-new");
+  await form.getByRole("button", { name: "Store it" }).click();
+  await bob.getByText("In use").waitFor();
+  await inspect(bob, "credentials");
+  expect(!(await bob.content()).includes(SECRET), "the page shows the credential");
+  await bob.getByRole("button", { name: "Remove: " }).click();
+  await bob.getByRole("dialog").getByRole("button", { name: "Remove" }).click();
+  await bob.getByText("No credentials yet").waitFor();
 });
 
 await step("a source is connected", async () => {

@@ -21,6 +21,8 @@ STEPS = [
     "somebody waits, and is let in",
     "the last administrator stays",
     "a key",
+    "a service account, and another organisation",
+    "a credential",
     "a source is connected",
     "it is shared, reviewed and published",
     "somebody of another organisation installs it",
@@ -49,6 +51,12 @@ def refund(invoice: int, amount: float) -> str:
 BOARD = """
 sources:
   - {kind: functions, name: shop, config: {modules: [console_people]}}
+  - kind: openapi
+    name: bank
+    config:
+      base_url: https://bank.example
+      auth: [{kind: caller}]
+      actions: [{name: balance, path: /balance, description: Read the balance.}]
 policy: {ask: [shop__refund]}
 """
 

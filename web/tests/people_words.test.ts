@@ -1,4 +1,5 @@
 import { expect, test } from "vitest";
+import { secrets } from "../src/words/credentials";
 import { explaining } from "../src/words/explain";
 import { messages } from "../src/words/messages";
 import { sharing } from "../src/words/resources";
@@ -7,9 +8,9 @@ import { nameRoles, people } from "../src/words/people";
 const SOURCES = import.meta.glob<string>(
   [
     "../src/app/{account_menu,navigation}.tsx",
-    "../src/pages/{agents,connect,explain,keys,market,organisation}/*.tsx",
+    "../src/pages/{agents,connect,credentials,explain,keys,market,organisation}/*.tsx",
     "../src/pages/sources/connectors.tsx",
-    "../src/parts/{config_form,confirm,resource_rows,role_dialog,shown_once,who_sees}.tsx",
+    "../src/parts/{config_form,confirm,key_table,new_key,resource_rows,role_dialog,shown_once,who_sees}.tsx",
   ],
   { query: "?raw", import: "default", eager: true },
 );
@@ -20,7 +21,7 @@ const TEXTS = [
   />[A-Z][a-z]+( [a-z]+)*</,
 ];
 
-const FILES = [people, explaining, sharing, messages];
+const FILES = [people, explaining, secrets, sharing, messages];
 const isTwice = (text: string, at: number, texts: string[]) => texts.indexOf(text) !== at;
 
 test("a sentence is written once, and a word once a file", () => {

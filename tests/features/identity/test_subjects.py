@@ -3,6 +3,7 @@
 import pytest
 from tests.features.identity.made import Server
 
+from pegboard.core.ports.identity_store import PersonChange
 from pegboard.errors import AccountNotFound, InvalidRequest
 
 
@@ -33,7 +34,7 @@ async def test_somebody_who_is_kept_out_calls_nothing(server: Server) -> None:
     await server.found()
     ada = await server.caller("ada")
     await server.invite("bob")
-    await server.identity.accounts.disable("bob", principal=ada)
+    await server.identity.accounts.change("bob", PersonChange(disabled=True), principal=ada)
 
     with pytest.raises(InvalidRequest, match="kept out"):
         await server.identity.subjects.find("bob", principal=ada)

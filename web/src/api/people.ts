@@ -32,6 +32,22 @@ export const keysQuery = queryOptions({
   queryFn: async ({ signal }) => (await unwrap(api.GET("/keys", { signal }))).keys,
 });
 
+/** The keys of a service account; for administrators of its organisation. */
+export const serviceKeysQuery = (organisation: string, service: string) =>
+  queryOptions({
+    queryKey: ["service-keys", organisation, service],
+    queryFn: async ({ signal }) => {
+      const path = { organisation, service };
+      const answer = await unwrap(
+        api.GET("/organisations/{organisation}/services/{service}/keys", {
+          params: { path },
+          signal,
+        }),
+      );
+      return answer.keys;
+    },
+  });
+
 /** Whether a person with an account is signed in: one person without one has none of these pages. */
 export function hasAccount(session: Session | undefined): boolean {
   return session?.accounts === true && session.signed_in && session.handle !== "";

@@ -1,9 +1,11 @@
-import { useQuery } from "@tanstack/react-query";
+import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
 import { Check, ChevronsUpDown } from "lucide-react";
 import { UI } from "../api/address";
 import { send } from "../api/client";
 import { organisationsQuery, type Session } from "../api/people";
+import { sessionQuery } from "../api/queries";
+import { secrets } from "../words/credentials";
 import { nameRoles, people } from "../words/people";
 
 /** Ends the session. What the page holds belongs to this person, so it is loaded anew. */
@@ -42,8 +44,16 @@ export function AccountButton({ session }: { session: Session }) {
 
 /** Who you are, for whom you act, your keys, and signing out. */
 export function AccountEntries({ session, menu }: { session: Session; menu: string }) {
+  const client = useQueryClient();
   const { data: organisations = [] } = useQuery(organisationsQuery);
   const own = organisations.filter((item) => session.organisations.includes(item.handle));
+  const act = useMutation({
+    mutationFn: (organisation: string) => send<Session>("PUT", "/session", { organisation }),
+    onSuccess: async (changed) => {
+      client.setQueryData(sessionQuery.queryKey, changed);
+      await client.invalidateQueries();
+    },
+  });
   const close = () => document.getElementById(menu)?.hidePopover();
   return (
     <>
@@ -55,23 +65,29 @@ export function AccountEntries({ session, menu }: { session: Session; menu: stri
       <ul>
         {own.map((item) => (
           <li key={item.handle}>
-            <Link
-              to="/organisations/$handle/members"
-              params={{ handle: item.handle }}
-              onClick={close}
-              aria-current={item.handle === session.tenant ? "true" : undefined}
+            <button
+              type="button"
+              aria-pressed={item.handle === session.tenant}
+              disabled={act.isPending}
+              onClick={() => act.mutate(item.handle)}
             >
               <span>
                 {item.title}
                 <small>{nameRoles(item.roles)}</small>
               </span>
               {item.handle === session.tenant && <Check className="i s" aria-hidden="true" />}
-            </Link>
+            </button>
           </li>
         ))}
+        {act.error && <li className="none">{act.error.message}</li>}
         {own.length === 0 && <li className="none">{people.noOrganisation}</li>}
       </ul>
       <ul>
+        <li>
+          <Link to="/credentials" onClick={close}>
+            {secrets.title}
+          </Link>
+        </li>
         <li>
           <Link to="/keys" onClick={close}>
             {people.keys}

@@ -182,6 +182,23 @@ const keys = createRoute({
   path: "/keys",
   component: lazyRouteComponent(() => import("../pages/keys/keys_page"), "KeysPage"),
 });
+const credentials = createRoute({
+  getParentRoute: () => root,
+  path: "/credentials",
+  validateSearch: readSearch("source"),
+  component: lazyRouteComponent(
+    () => import("../pages/credentials/credentials_page"),
+    "CredentialsPage",
+  ),
+});
+const serviceKeys = createRoute({
+  getParentRoute: () => root,
+  path: "/organisations/$handle/keys",
+  component: lazyRouteComponent(
+    () => import("../pages/organisation/service_keys_page"),
+    "ServiceKeysPage",
+  ),
+});
 const explain = createRoute({
   getParentRoute: () => root,
   path: "/explain",
@@ -211,6 +228,8 @@ const routeTree = root.addChildren([
   agents,
   agent,
   keys,
+  credentials,
+  serviceKeys,
   explain,
 ]);
 

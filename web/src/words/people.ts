@@ -116,6 +116,13 @@ export const people = {
   ended: "Ended",
   showEnded: (count: number) =>
     count === 1 ? "Show 1 key that no longer works" : `Show ${count} keys that no longer work`,
+  serviceKeys: "Keys",
+  servicesWhat: "Service accounts let programs of the organisation sign in with keys.",
+  servicesNever: "A service account never decides approvals.",
+  newService: "New service account",
+  makeService: "Make the account",
+  noServices: "No service accounts yet",
+  noServicesWhy: "A program that is nobody's own gets a key of one.",
   keyMade: (name: string) => `The key for ${name}, shown this once`,
   keyMadeWhat: "Only its digest is stored. It cannot be shown again; a lost key is replaced.",
   iHaveStored: "I have stored it",

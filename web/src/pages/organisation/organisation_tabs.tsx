@@ -9,7 +9,7 @@ import { sharing } from "../../words/resources";
 interface OrganisationTabsProps {
   handle: string;
   title: string;
-  current: "members" | "reviews";
+  current: "members" | "keys" | "reviews";
 }
 
 /** The parts of an organisation; reviews are for its administrators. */
@@ -33,6 +33,13 @@ export function OrganisationTabs({ handle, title, current }: OrganisationTabsPro
       >
         {people.members}
         {members && <span className="n">{members.length}</span>}
+      </Link>
+      <Link
+        to="/organisations/$handle/keys"
+        params={{ handle }}
+        aria-current={current === "keys" ? "page" : undefined}
+      >
+        {people.serviceKeys}
       </Link>
       <Link
         to="/organisations/$handle/reviews"

@@ -1,19 +1,25 @@
-import { useMutation, useQueryClient } from "@tanstack/react-query";
+import { useMutation } from "@tanstack/react-query";
 import { useState } from "react";
-import { type Schema, send } from "../../api/client";
-import { Dialog } from "../../parts/dialog";
-import { Field } from "../../parts/field";
-import { Problem } from "../../parts/states";
-import { messages } from "../../words/messages";
-import { people } from "../../words/people";
+import { type Schema, send } from "../api/client";
+import { Dialog } from "./dialog";
+import { Field } from "./field";
+import { Problem } from "./states";
+import { messages } from "../words/messages";
+import { people } from "../words/people";
 
 type Made = Schema<"NewKeyAnswer">;
 
 const DAYS = [30, 90, 365];
 
+interface NewKeyProps {
+  /** Of the keys in the API: those of the caller, or of a service account. */
+  path: string;
+  onMade: (key: Made) => Promise<unknown>;
+  onClose: () => void;
+}
+
 /** A form for a key: its name, what it may do, and when it ends. */
-export function NewKey({ onMade, onClose }: { onMade: (key: Made) => void; onClose: () => void }) {
-  const client = useQueryClient();
+export function NewKey({ path, onMade, onClose }: NewKeyProps) {
   const [name, setName] = useState("");
   const [isNarrow, setNarrow] = useState(false);
   const [scopes, setScopes] = useState("");
@@ -21,15 +27,12 @@ export function NewKey({ onMade, onClose }: { onMade: (key: Made) => void; onClo
   const wanted = scopes.split(/[\s,]+/).filter(Boolean);
   const make = useMutation({
     mutationFn: () =>
-      send<Made>("POST", "/keys", {
+      send<Made>("POST", path, {
         name: name.trim(),
         scopes: isNarrow ? wanted : ["*"],
         days: days ? Number(days) : null,
       }),
-    onSuccess: async (key) => {
-      onMade(key);
-      await client.invalidateQueries({ queryKey: ["keys"] });
-    },
+    onSuccess: onMade,
   });
   const isIncomplete = name.trim() === "" || (isNarrow && wanted.length === 0);
   return (
