@@ -16,11 +16,13 @@ TESTED_ELSEWHERE: dict[str, str] = {
     "cli/commands/*.py": "tests/cli/test_commands.py",
     "exports/langchain_tool.py": "tests/exports/test_frameworks.py",
     "runtime/board_tools.py": "tests/runtime/test_pegboard.py",
+    "runtime/account_settings.py": "tests/runtime/test_settings.py",
     "runtime/board_parts.py": "tests/runtime/test_reload.py",
     "runtime/open_board.py": "tests/runtime/test_pegboard.py",
     "runtime/wiring/*.py": "tests/runtime/test_pegboard.py",
     "servers/http/dependencies.py": "tests/servers/http/test_app_factory.py",
     "servers/http/uvicorn_server.py": "tests/servers/http/test_server.py",
+    "storage/migrations/versions/*.py": "tests/storage/test_migrate.py",
     "sources/script/tools.py": "tests/sources/script/test_source.py",
     "sources/functions/tools.py": "tests/sources/functions/test_source.py",
 }

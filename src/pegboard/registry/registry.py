@@ -1,6 +1,7 @@
 """The registry: one flat list of tools, and the way to call them."""
 
 from collections.abc import Callable, Coroutine, Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from itertools import islice
 from typing import TYPE_CHECKING, Any
 
@@ -29,7 +30,6 @@ from pegboard.tools.function_tool import FunctionTool
 if TYPE_CHECKING:  # loaded by the first registry: they bring asyncio, half of what an import costs
     from pegboard.execution import CallEnvironment
     from pegboard.execution.results.paging import ResultPage
-
 
 _MANY_CHANGES = 50
 """Changed tools that are indexed at once on the event loop: 10 ms."""
@@ -308,8 +308,6 @@ class ToolRegistry:
             query: The filters; its words and its limit do not count.
             principal: For whom; hidden tools are never among them.
         """
-        from dataclasses import replace
-
         from pegboard.registry.health import why_unavailable, with_switches
 
         environment, filters = self._environment, replace(query or ToolQuery(), query="")
@@ -348,13 +346,8 @@ class ToolRegistry:
         tool = self.find(name) if asker.is_operator else None
         tool = tool or self.get(name, principal=asker)
         read = None if arguments is None else CompiledTool(tool, keyed=False).read(arguments)
-        return explain(
-            principal,
-            tool.spec,
-            read,
-            policy=self._environment.policy,
-            switches=self._environment.switches,
-        )
+        kit = self._environment
+        return explain(principal, tool.spec, read, policy=kit.policy, switches=kit.switches)
 
     def openai_tools(self, *, principal: Principal = LOCAL) -> list[dict[str, Any]]:
         """The tools that this caller may see, in the format of OpenAI's chat completions API."""

@@ -6,19 +6,18 @@ from pathlib import Path
 from typing import Annotated, Any, Literal
 from urllib.parse import urlsplit
 
-from pydantic import BaseModel, ConfigDict, Field, SecretStr, ValidationError, field_validator
+from pydantic import Field, SecretStr, ValidationError, field_validator
 
 from pegboard.core.suggestions import nearest_names
 from pegboard.errors import ConfigError
+from pegboard.runtime.account_settings import AccountSettings
 from pegboard.schemas.validation_cost import MAX_BRANCHES
 
 PREFIX = "PEGBOARD_"
 
 
-class Settings(BaseModel):
+class Settings(AccountSettings):
     """The settings of the process; each is read from the variable `PEGBOARD_` and its name."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid")
 
     board: Annotated[Path | None, Field(description="The board file.")] = None
     data: Annotated[
@@ -62,47 +61,6 @@ class Settings(BaseModel):
             "as `https://board.example/pegboard`; the proxy removes its path."
         ),
     ] = ""
-    oauth_registration: Annotated[
-        bool,
-        Field(
-            description="Whether MCP clients may register themselves; else they need an address "
-            "that describes them."
-        ),
-    ] = False
-    oidc_issuer: Annotated[
-        str,
-        Field(
-            description="The identity provider where people sign in (OpenID Connect), as "
-            "`https://id.example`; its callback is `PUBLIC_URL/v1/session/oidc/callback`."
-        ),
-    ] = ""
-    oidc_client_id: Annotated[str, Field(description="The id of this server there.")] = ""
-    oidc_client_secret: Annotated[
-        SecretStr | None, Field(description="Its secret there, for a confidential client.")
-    ] = None
-    oidc_domains: Annotated[
-        str,
-        Field(
-            description="Domains of verified e-mail addresses whose people may make an account, "
-            "separated by commas; by default any."
-        ),
-    ] = ""
-    oidc_organisation: Annotated[
-        str,
-        Field(
-            description="The organisation that people without an account ask to join when they "
-            "sign in there; by default nobody new is let in."
-        ),
-    ] = ""
-    password_memory: Annotated[
-        int,
-        Field(
-            ge=1,
-            le=1024,
-            description="MiB of memory that hashing a password takes: the more, the longer a thief "
-            "of the database needs for each guess.",
-        ),
-    ] = 64
     url: Annotated[
         str,
         Field(
@@ -433,16 +391,6 @@ class Settings(BaseModel):
     def _is_http(cls, value: str) -> str:
         if value and not value.startswith(("http://", "https://")):
             raise ValueError("write the address of a server, as http://127.0.0.1:8321")
-        return value
-
-    @field_validator("oidc_issuer")
-    @classmethod
-    def _is_issuer(cls, value: str) -> str:
-        parts = urlsplit(value)
-        is_here = parts.hostname in {"localhost", "127.0.0.1", "::1"}
-        is_safe = parts.scheme == "https" or (parts.scheme == "http" and is_here)
-        if value and (not is_safe or not parts.hostname or parts.query or "@" in parts.netloc):
-            raise ValueError("write an address as https://id.example")
         return value
 
     @field_validator("public_url")
