@@ -1,7 +1,7 @@
 """Credentials of callers: stored, connected, found for calls, and refreshed."""
 
 from pegboard.features.credentials.connections import Connections
-from pegboard.features.credentials.parts import CredentialParts, CredentialTarget
+from pegboard.features.credentials.parts import CredentialParts, CredentialTarget, FindTarget
 from pegboard.features.credentials.resolver import CredentialResolver
 from pegboard.features.credentials.service import Credentials
 
@@ -11,4 +11,5 @@ __all__ = [
     "CredentialResolver",
     "CredentialTarget",
     "Credentials",
+    "FindTarget",
 ]

@@ -128,7 +128,7 @@ class Connections:
         """
         if owner and owner != owner_of(principal):
             raise AccessDenied(source, "this link was made for another caller")
-        target = check_target(self._parts, source)
+        target = check_target(self._parts, source, principal=principal)
         check_kind(target, "oauth2")
         if shared:
             check_may_share(target, principal)
@@ -181,7 +181,7 @@ class Connections:
             raise AccessDenied(known.source, "another caller has begun to connect this account")
         if not compare_digest(known.nonce.encode(), answer.get("state", "").encode()):
             raise InvalidRequest("This answer belongs to another consent: begin again.")
-        target = check_target(self._parts, known.source)
+        target = check_target(self._parts, known.source, principal=principal)
         settings = _settings_of(target)
         if settings.issuer and answer.get("iss", "") != settings.issuer:
             raise InvalidRequest("Another authorization server has answered: nothing was stored.")

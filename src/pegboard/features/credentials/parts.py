@@ -95,6 +95,10 @@ class CredentialParts:
         """Seconds that only grow."""
         return self._environment().monotonic()
 
+    def hides(self, principal: Principal, source: str) -> bool:
+        """Whether a caller may not know of a source."""
+        return self._environment().resource_index.hides(principal, source)
+
     def seal(self, secret: Secret, about: Credential) -> SealedSecret:
         """Encrypt the value of a credential.
 

@@ -132,7 +132,7 @@ class Credentials:
             Unavailable: It cannot be encrypted or stored, or the system cannot be asked for a
                 token.
         """
-        target = check_target(self._parts, new.source)
+        target = check_target(self._parts, new.source, principal=principal)
         check_kind(target, new.kind)
         if new.kind == "oauth2":
             raise InvalidRequest("An 'oauth2' credential is connected by consent, not stored.")
@@ -181,7 +181,9 @@ class Credentials:
             changes["name"] = check_name(wanted.name)
         if wanted.shared is not None:
             if wanted.shared:
-                check_may_share(check_target(self._parts, about.source), principal)
+                check_may_share(
+                    check_target(self._parts, about.source, principal=principal), principal
+                )
             changes["shared"] = wanted.shared
         if wanted.is_default:
             changes["is_default"] = True
@@ -192,7 +194,7 @@ class Credentials:
             username = wanted.username
             known = self._parts.open(stored).username if username is None else username
             secret = _read_secret(about.kind, wanted.value, known)
-            target = check_target(self._parts, about.source)
+            target = check_target(self._parts, about.source, principal=principal)
             renewed, secret = await self._get_first_token(target, about, secret)
             sealed = self._parts.seal(secret, about)
             changes |= {"state": "ok", "reason": "", "expires_at": renewed.expires_at}

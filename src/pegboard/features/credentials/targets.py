@@ -6,14 +6,14 @@ from pegboard.errors import AccessDenied, InvalidRequest
 from pegboard.features.credentials.parts import CredentialParts, CredentialTarget
 
 
-def check_target(parts: CredentialParts, source: str) -> CredentialTarget:
-    """The source that a credential is for.
+def check_target(parts: CredentialParts, source: str, *, principal: Principal) -> CredentialTarget:
+    """The source that a credential of a caller is for.
 
     Raises:
-        InvalidRequest: There is none, or it takes nothing of its callers.
+        InvalidRequest: There is none for this caller, or it takes nothing of its callers.
     """
     target = parts.find_target(source)
-    if target is None:
+    if target is None or parts.hides(principal, source):
         raise InvalidRequest(f"There is no source '{source[:100]}'.", parameter="source")
     if target.auth is None:
         raise InvalidRequest(

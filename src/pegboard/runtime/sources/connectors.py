@@ -132,6 +132,10 @@ class Connectors:
         """The names of all connectors."""
         return self._rows.keys()
 
+    def find_row(self, name: str) -> StoredResource | None:
+        """The stored connector of a name."""
+        return self._rows.get(name)
+
     def observe(self, name: str) -> SourceState:
         """The state of a connector; one that nobody has called yet is `pending`."""
         state = self._supervisor.states.get(name)

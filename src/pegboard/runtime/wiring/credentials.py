@@ -2,7 +2,6 @@
 
 from collections.abc import Callable, Mapping
 from contextlib import AsyncExitStack
-from functools import partial
 from ipaddress import ip_address
 from typing import TYPE_CHECKING
 
@@ -17,8 +16,10 @@ from pegboard.features.credentials import (
     CredentialResolver,
     Credentials,
     CredentialTarget,
+    FindTarget,
 )
 from pegboard.runtime.settings import Settings
+from pegboard.runtime.sources.connectors import Connectors
 from pegboard.runtime.sources.state import SourceState
 from pegboard.secrets import (
     EnvelopeSealer,
@@ -47,7 +48,7 @@ class BoardCredentials:
     Args:
         settings: The settings.
         storage: Stores credentials.
-        states: The sources by name.
+        target: What a source takes of its callers.
         environment: The clock and the listeners of the board.
         http: The board's guarded client.
         approvals: Hold the calls that wait for a credential.
@@ -66,7 +67,7 @@ class BoardCredentials:
         self,
         settings: Settings,
         storage: "Storage",
-        states: Mapping[str, SourceState],
+        target: FindTarget,
         *,
         environment: Callable[[], CallEnvironment],
         http: Callable[[], HttpClient | None],
@@ -78,7 +79,7 @@ class BoardCredentials:
             storage.credentials,
             EnvelopeSealer(create_keys(settings)),
             HttpTokenEndpoint(http),
-            targets=partial(find_target, states),
+            targets=target,
             environment=environment,
             prove=prove,
         )
@@ -92,13 +93,18 @@ class BoardCredentials:
         await self._approvals().settle_connections(source, principal=principal)
 
 
-def find_target(states: Mapping[str, SourceState], source: str) -> CredentialTarget | None:
+def find_target(
+    states: Mapping[str, SourceState], connectors: Callable[[], Connectors], source: str
+) -> CredentialTarget | None:
     """What a source takes of its callers; None where there is none of this name."""
-    state = states.get(source)
+    state, owner = states.get(source), ""
+    if state is None and (row := connectors().find_row(source)) is not None:
+        state, owner = connectors().observe(source), row.owner
     if state is None or state.opener is None:
         return None
     read, config = state.opener.kind.caller_auth, state.opener.config
-    return CredentialTarget(source=source, auth=None if read is None else read(config))
+    auth = None if read is None else read(config)
+    return CredentialTarget(source=source, auth=auth, owner=owner)
 
 
 def create_keys(settings: Settings) -> MasterKeys:
