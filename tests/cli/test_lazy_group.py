@@ -93,7 +93,7 @@ def test_a_command_that_is_misspelt_is_guessed() -> None:
     ("words", "wanted"),
     [
         pytest.param("pegboard ", LISTED, id="all commands"),
-        pytest.param("pegboard r", ["run", "runs"], id="some commands"),
+        pytest.param("pegboard r", ["run", "runs", "resources"], id="some commands"),
         pytest.param("pegboard --v", ["--version"], id="an option"),
         pytest.param("pegboard runs c", ["cancel"], id="a command of a group"),
         pytest.param("pegboard tools --eff", ["--effect"], id="an option of a command"),

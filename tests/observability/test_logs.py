@@ -43,6 +43,7 @@ def test_a_call_is_one_line_with_the_keys_of_its_record() -> None:
             "started_at": NOON,
             "duration_ms": 250.0,
             "source": "shop",
+            "untrusted": False,
             "effect": "read",
             "decision": "allow",
             "attempts": 1,

@@ -10,6 +10,7 @@ import pytest
 from pydantic import SecretStr
 from tests.network.loopback import Server
 from tests.peers.oidc import started_oidc
+from tests.runtime.people import found, invite
 from tests.servers.http.taking import TOKEN_OF_ADA, TOKEN_OF_BOB, board_text, repeating_api
 from tests.storage.conftest import postgres, postgres_server
 
@@ -57,16 +58,18 @@ async def test_a_run_waits_for_a_credential_and_goes_on_when_its_caller_has_one(
 ) -> None:
     graph = Graph(nodes=(Node(id="close", tool="github__close"),))
     async with Pegboard(write(tmp_path, board_text(api))) as board:
-        started = await board.runs.start_graph(graph, principal=BOB)
-        waiting = await board.runs.wait(started.id, principal=BOB)
+        ada = await found(board)
+        bob = await invite(board, ada, "bob", "editor")
+        started = await board.runs.start_graph(graph, principal=bob)
+        waiting = await board.runs.wait(started.id, principal=bob)
         asked = waiting.result.pending[0]
 
-        await board.credentials.add(a_new(TOKEN_OF_ADA), principal=ADA)
-        still = await board.runs.wait(started.id, principal=BOB)
+        await board.credentials.add(a_new(TOKEN_OF_ADA), principal=ada)
+        still = await board.runs.wait(started.id, principal=bob)
         with pytest.raises(InvalidRequest, match="connects an account for 'github'"):
-            await board.approvals.decide(asked.approval_id, "approve", principal=ADA)
-        await board.credentials.add(a_new(), principal=BOB)
-        ended = await board.runs.wait(started.id, principal=BOB)
+            await board.approvals.decide(asked.approval_id, "approve", principal=ada)
+        await board.credentials.add(a_new(), principal=bob)
+        ended = await board.runs.wait(started.id, principal=bob)
 
     assert [len(view.result.pending) for view in (waiting, still)] == [1, 1]
     assert ended.result.state == "completed"

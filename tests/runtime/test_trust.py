@@ -4,14 +4,14 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.runtime.people import found, invite
 
 from pegboard import tool
 from pegboard.core.graph import NodeState
-from pegboard.core.principal import LOCAL, Principal
+from pegboard.core.principal import LOCAL
 from pegboard.graphs import read_graph
 from pegboard.runtime import Pegboard, Settings
 
-ADA = Principal(id="u_ada", user="u_ada", tenant="acme", roles=frozenset({"acme/editor"}))
 GRAPH = read_graph(
     {
         "nodes": [
@@ -49,13 +49,15 @@ async def test_a_run_that_has_read_a_mail_waits_before_it_pays_also_after_a_rest
     tmp_path: Path,
 ) -> None:
     async with a_board(tmp_path, data=tmp_path) as board:
-        started = await board.runs.start_graph(GRAPH, principal=ADA)
-        view = await board.runs.wait(started.id, principal=ADA)
+        ada = await found(board)
+        bob = await invite(board, ada, "bob", "editor")
+        started = await board.runs.start_graph(GRAPH, principal=bob)
+        view = await board.runs.wait(started.id, principal=bob)
         (pending,) = view.result.pending
-        approval = await board.approvals.get(pending.approval_id, principal=ADA)
+        approval = await board.approvals.get(pending.approval_id, principal=bob)
     async with a_board(tmp_path, data=tmp_path) as board:
-        await board.runs.answer(started.id, pending.id, {"answer": "approve"}, principal=LOCAL)
-        ended = await board.runs.wait(started.id, principal=ADA)
+        await board.runs.answer(started.id, pending.id, {"answer": "approve"}, principal=ada)
+        ended = await board.runs.wait(started.id, principal=bob)
 
     assert view.result.state is NodeState.WAITING
     assert approval.taint is not None
@@ -66,12 +68,15 @@ async def test_a_run_that_has_read_a_mail_waits_before_it_pays_also_after_a_rest
 
 
 @pytest.mark.parametrize(
-    ("principal", "text"),
-    [(LOCAL, "sources: []"), (ADA, "{sources: [], policy: {untrusted: allow}}")],
+    ("has_accounts", "text"),
+    [(False, "sources: []"), (True, "{sources: [], policy: {untrusted: allow}}")],
     ids=["a caller without an account", "a policy that allows it"],
 )
-async def test_a_run_pays_without_asking(tmp_path: Path, principal: Principal, text: str) -> None:
+async def test_a_run_pays_without_asking(tmp_path: Path, has_accounts: bool, text: str) -> None:
     async with a_board(tmp_path, text) as board:
+        principal = LOCAL
+        if has_accounts:
+            principal = await invite(board, await found(board), "bob", "editor")
         started = await board.runs.start_graph(GRAPH, principal=principal)
         view = await board.runs.wait(started.id, principal=principal)
 

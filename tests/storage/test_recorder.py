@@ -45,6 +45,7 @@ async def test_a_recorded_call_is_shown_whole(storage: Storage) -> None:
             "toolkit": "",
             "credential": "",
             "idempotency_key": "",
+            "untrusted": False,
             "instead_of": "",
             "model": "",
             "tokens": None,

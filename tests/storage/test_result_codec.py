@@ -88,6 +88,7 @@ ERRORS: list[PegboardError] = [
     errors.SyncUse("await it"),
     errors.AccessDenied("shop__refund", "only the shop's owner may"),
     errors.ApprovalRequired("shop__refund", "refunds are asked for"),
+    errors.CredentialMissing("crm__find", "you have no credential for 'crm'", link="/connect"),
     errors.IdempotencyConflict("other arguments"),
     errors.HandleNotFound("nothing there"),
     errors.InvalidRequest("malformed"),
@@ -109,7 +110,7 @@ ERRORS: list[PegboardError] = [
 _SAMPLES: dict[str, Any] = {
     "str": "what",
     "tuple[str, ...]": ("one", "two"),
-    "tuple[pegboard.errors.Problem, ...]": (),
+    "tuple[pegboard.error_texts.Problem, ...]": (),
 }
 
 

@@ -21,7 +21,7 @@ async def test_a_key_acts_for_its_person_and_is_stored_as_a_digest(
     made = await server.identity.keys.make("nightly", scopes=scopes, principal=bob)
 
     caller = (await server.caller_of(key=made.key)).principal
-    assert (caller.user, caller.kind, caller.scopes) == (bob.user, "agent", bob.scopes)
+    assert (caller.user, caller.kind, caller.scopes) == (bob.user, "key", bob.scopes)
     assert made.key not in repr(await storage.identity.keys(bob.user))
     assert made.key.startswith(made.stored.hint)
 

@@ -1,5 +1,5 @@
-from typing import get_args
-
+import pytest
+from pydantic import TypeAdapter, ValidationError
 from tests.features.identity.made import PASSWORD
 
 from pegboard.access.roles import ROLES
@@ -10,7 +10,11 @@ from pegboard.features.identity.schemas import Join, Role, link_to_dict
 
 
 def test_the_roles_of_requests_are_those_of_the_rules() -> None:
-    assert get_args(Role) == ROLES
+    read = TypeAdapter[str](Role).validate_python
+
+    assert tuple(map(read, ROLES)) == ROLES
+    with pytest.raises(ValidationError):
+        read("acme/editor")
 
 
 def test_a_request_never_shows_its_secrets() -> None:

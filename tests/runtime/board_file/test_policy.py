@@ -85,7 +85,7 @@ def test_a_program_gives_the_rules_where_the_file_has_none() -> None:
     loaded = parse_board("policy: {strict: true}", {}, path=PATH)
 
     assert policy_of(with_policy(loaded, given)) is given
-    assert policy_of(with_policy(loaded, None)) == Policy()
+    assert policy_of(with_policy(loaded, None)) == Policy(untrusted=Verdict.ASK)
 
 
 def test_rules_in_two_places_are_refused() -> None:

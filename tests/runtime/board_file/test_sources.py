@@ -46,7 +46,7 @@ def test_a_source_that_is_not_enabled_is_left_out() -> None:
         ("{token: x}", "auth: 'kind' is missing; write it here"),
         (
             "{kind: bearr}",
-            "auth: 'kind' is one of 'none', 'bearer', 'api_key', 'basic', found 'bearr'",
+            "auth: 'kind' is one of 'none', 'bearer', 'api_key', 'basic', 'caller', found 'bearr'",
         ),
         ("my-token", "auth: should be a list"),
     ],

@@ -45,7 +45,7 @@ async def test_over_stdio_a_board_with_accounts_asks_for_a_key(
     assert (words(before), words(after)) == ("3", "7")
     assert [(call.principal.id, call.principal.kind) for call in records.calls] == [
         ("local", "local"),
-        ("local", "key"),
+        ("local", "agent"),
     ]
 
 

@@ -100,7 +100,7 @@ class CallRow(BaseModel):
     idempotency_key: str
     untrusted: Annotated[
         bool, Field(description="Whether the result may contain text of people you do not trust.")
-    ] = False
+    ]
     instead_of: Annotated[
         str,
         Field(description="The tool that it replaced, as a fallback or a substitute."),
