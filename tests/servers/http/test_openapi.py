@@ -105,8 +105,6 @@ PATHS = {
     "/organisations/{organisation}/members": ["get", "post"],
     "/organisations/{organisation}/members/{person}": ["put", "delete"],
     "/credentials": ["get", "post"],
-    "/credentials/oauth/callback": ["get"],
-    "/credentials/oauth/connect": ["get"],
     "/credentials/oauth/start": ["post"],
     "/credentials/rotate": ["post"],
     "/credentials/{credential}": ["patch", "delete"],

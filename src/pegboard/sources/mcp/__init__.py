@@ -2,15 +2,9 @@
 
 from pegboard.core.ports.source import SourceKind
 from pegboard.sources.mcp.config import McpConfig
-from pegboard.sources.mcp.local_use import find_local_use
+from pegboard.sources.mcp.local_use import find_local_use, is_trusted
 from pegboard.sources.mcp.mcp_servers_json import expand
 from pegboard.sources.mcp.source import open_source
-
-
-def _trusts(config: object) -> bool:
-    """Whether what a server sends counts as the operator's own: it runs on this machine."""
-    return not (isinstance(config, McpConfig) and config.url)
-
 
 KIND = SourceKind(
     kind="mcp",
@@ -18,7 +12,7 @@ KIND = SourceKind(
     config=McpConfig,
     open=open_source,
     extra="mcp",
-    trusts=_trusts,
+    trusts=is_trusted,
     remote=True,
     expand=expand,
     find_local_use=find_local_use,

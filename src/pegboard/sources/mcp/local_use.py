@@ -12,3 +12,8 @@ def find_local_use(config: McpConfig) -> str:
     if config.roots:
         return "'roots' names folders of the server"
     return ""
+
+
+def is_trusted(config: object) -> bool:
+    """Whether what a server sends counts as the operator's own text: it runs on this machine."""
+    return not (isinstance(config, McpConfig) and config.url)

@@ -114,6 +114,13 @@ class ToolDetail(BaseModel):
     input_schema: Annotated[dict[str, Any], Field(description="JSON Schema 2020-12.")]
     output_schema: dict[str, Any] = Field(default_factory=dict[str, Any])
     action: str = ""
+    trusted: Annotated[
+        bool, Field(description="`false`: its results may contain text of people you do not trust.")
+    ] = True
+    open_world: Annotated[
+        bool,
+        Field(description="Whether a write reaches beyond the board; absent where unknown."),
+    ] = True
     destructive: Annotated[
         bool, Field(description="Whether a write may destroy something; absent where unknown.")
     ] = True

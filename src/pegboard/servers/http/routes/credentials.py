@@ -107,7 +107,7 @@ async def start_connection(
     return response
 
 
-@router.get("/credentials/oauth/connect", responses=refusals(400))
+@router.get("/credentials/oauth/connect", include_in_schema=False)  # a page for browsers
 async def open_connection(
     request: Request,
     board: Board,
@@ -127,7 +127,7 @@ async def open_connection(
     return response
 
 
-@router.get("/credentials/oauth/callback", responses=refusals(400))
+@router.get("/credentials/oauth/callback", include_in_schema=False)  # a page for browsers
 async def finish_connection(request: Request, board: Board, caller: Caller) -> Response:
     """Where the authorization server sends the browser after the consent."""
     try:

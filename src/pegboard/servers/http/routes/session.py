@@ -72,7 +72,10 @@ async def sign_in(
 
 
 @router.put(
-    "/session", response_model=SessionAnswer, responses=refusals(400, 401, 403, 404, 413, 415, 422)
+    "/session",
+    response_model=SessionAnswer,
+    responses=refusals(400, 401, 403, 404, 413, 415, 422, 503, open_to_all=True),
+    openapi_extra={"security": []},  # it takes a session and no token
 )
 async def act_for(
     request: Request, board: Board, caller: Caller, wanted: Annotated[ActFor, Body()]
