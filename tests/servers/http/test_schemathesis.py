@@ -21,7 +21,11 @@ from schemathesis.checks import load_all_checks
 from schemathesis.generation.feedback import FeedbackSources
 from schemathesis.openapi import from_dict
 from schemathesis.pytest._test_builder import build_operation_test
-from schemathesis.specs.openapi.checks import allow_header_conformance, positive_data_acceptance
+from schemathesis.specs.openapi.checks import (
+    allow_header_conformance,
+    positive_data_acceptance,
+    unsupported_method,
+)
 
 from pegboard.runtime import Pegboard, Settings
 from pegboard.servers.http import create_app
@@ -104,7 +108,7 @@ def without(case: Case) -> list[Any]:
     """
     path = case.operation.path
     if path == "/session/oidc":
-        return [allow_header_conformance]
+        return [allow_header_conformance, unsupported_method]
     means = path == "/tools/{tool}/explain" or (
         case.method == "POST"
         and path
