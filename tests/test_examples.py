@@ -201,6 +201,22 @@ def test_the_shop_shows_each_outcome_in_its_closing_table(demo: str) -> None:
 
 
 @pytest.mark.timeout(330)
+def test_the_shop_answers_two_organisations_by_what_each_sees(demo: str) -> None:
+    said = demo.partition("Who sees what\n")[2].partition("Summary\n")[0]
+
+    lines = [line.strip() for line in said.splitlines()[1:] if line]
+    assert lines == [
+        "Bob of vinyl asks: How many orders are open?",
+        "2 orders are open.",
+        "bob--orders__list_orders: allow, because the default for tools that read is allow",
+        "Eve of tape asks: How many orders are open?",
+        "I have nothing that knows your orders.",
+        "bob--orders__list_orders: Tool 'bob--orders__list_orders' not found.",
+        "Bob's key: accepted",
+        "Bob's key, revoked: refused",
+    ]
+
+
 def test_the_shop_calls_its_teams_other_systems_alike(demo: str) -> None:
     table = demo.partition("Results of the systems\n")[2].partition("Next steps\n")[0]
 

@@ -22,6 +22,7 @@ from output import cut, headline, say
 from plan import take_a_record_back
 from serve import serve_shop
 from systems import running
+from two_organisations import ask_as_two
 
 from pegboard.core.ports.call_stores import HistoryQuery
 from pegboard.core.result import ToolResult
@@ -77,7 +78,7 @@ async def demo() -> bool:
         Whether every call ended as expected.
     """
     began = time.monotonic()
-    say("Part 1 of 4: a board with Python functions, a database and built-in tools.")
+    say("Part 1 of 5: a board with Python functions, a database and built-in tools.")
     with tempfile.TemporaryDirectory() as folder:
         data = Path(folder) / "data"
         settings = Settings(board=HERE / "board.yaml", data=data, list_timeout=60)
@@ -88,12 +89,15 @@ async def demo() -> bool:
             rows = await make_calls(board)
             show_table(rows, "What happened")
             await show_history(board)
-    say("Part 2 of 4: other systems of the team. One never answers, and is given up after 5 s.")
+    say("Part 2 of 5: other systems of the team. One never answers, and is given up after 5 s.")
     rows += await connect_systems()
-    say("Part 3 of 4: a plan that waits for a person, and whose process is killed.")
+    say("Part 3 of 5: a plan that waits for a person, and whose process is killed.")
     done = await take_a_record_back()
-    say("Part 4 of 4: a chat that uses the shop's tools.")
+    say("Part 4 of 5: a chat that uses the shop's tools.")
     is_answered = await ask_the_shop()
+    say("Part 5 of 5: two people of two organisations ask the same question.")
+    headline("Who sees what")
+    await ask_as_two()
     show_summary(rows, done, is_answered=is_answered, seconds=time.monotonic() - began)
     show_next_steps()
     return all(row.is_expected for row in rows) and max(done.values()) == 1 and is_answered
