@@ -91,6 +91,7 @@ def refusals(
     yield "scopes", _by_scopes(principal, tool)
     if principal.user and (seen is None or seen.kind != "own"):  # one's own needs no role
         yield "roles", _by_roles(principal, tool)
+    if principal.user:
         yield "key", _by_key(principal, tool)
 
 

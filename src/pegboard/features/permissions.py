@@ -3,6 +3,7 @@
 from msgspec import Struct
 
 from pegboard.access import MAINTAINER_SCOPE
+from pegboard.access.key_scopes import WRITE_SCOPE
 from pegboard.core.ports.approval_store import Approval, VisibleApprovals
 from pegboard.core.ports.conversation_store import Conversation
 from pegboard.core.ports.run_store import StoredRun
@@ -133,6 +134,29 @@ def may_see_run(principal: Principal, run: StoredRun) -> bool:
     return principal.owns(owner.tenant, owner.id) or principal.has_scope_in(
         owner.tenant, RUNS_SCOPE
     )
+
+
+def check_is_person(principal: Principal, subject: str) -> None:
+    """Refuse the keys of agents and services: who manages people could give itself any right.
+
+    A key that a person has made to decide approvals acts for the person.
+
+    Raises:
+        AccessDenied: The caller is one.
+    """
+    if principal.kind in {"agent", "service"}:
+        raise AccessDenied(subject, "the key of an agent or a service manages nothing of this")
+
+
+def check_may_write(principal: Principal, subject: str) -> None:
+    """Refuse a key that was made for less than to write.
+
+    Raises:
+        AccessDenied: The caller is one.
+    """
+    names = {scope.rpartition("/")[2] for scope in principal.scopes}
+    if principal.key and not principal.is_operator and WRITE_SCOPE not in names:
+        raise AccessDenied(subject, f"the key lacks the scope {WRITE_SCOPE}")
 
 
 def check_may_read_audit(principal: Principal) -> None:

@@ -146,6 +146,9 @@ class _Session:
             return False
         note(describe_approval(event.data))
         shown = await client.show_approval(self._approval)
+        if shown.get("kind") == "connection":
+            note(f"Store a credential for it (pegboard credentials add {shown['source']}).")
+            return False
         scope = ask_for_scope(shown.get("scopes") or ["once"])
         await client.decide_approval(
             self._approval, "deny" if scope is None else "approve", note="", scope=scope or "once"

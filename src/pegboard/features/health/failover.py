@@ -8,6 +8,7 @@ from typing import Literal
 
 from pegboard.access import Switches, decide
 from pegboard.access.decide import UNAVAILABLE, refusals
+from pegboard.access.visibility import find_owner
 from pegboard.core.decision import Action, Verdict
 from pegboard.core.health import HealthStatus
 from pegboard.core.principal import Principal
@@ -137,6 +138,8 @@ class FailoverSelector:
         return all(_STOPPED.get(rule) in policy.even_if for rule in stops)  # each of them
 
     def _may_take_over(self, before: ToolSpec, after: ToolSpec, principal: Principal) -> bool:
+        if find_owner(after.source) not in {"", find_owner(before.source)}:
+            return False  # arguments for one person's system are not for another's
         kit = self._registry.environment
         asks = decide(principal, after, Action.CALL, policy=kit.policy, switches=kit.switches)
         if kit.policy.decide(before).verdict is Verdict.ASK:

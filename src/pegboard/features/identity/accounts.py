@@ -28,7 +28,7 @@ from pegboard.features.identity.rules import (
     check_roles,
 )
 from pegboard.features.identity.secrets import create_secret, digest_of
-from pegboard.features.permissions import PEOPLE_SCOPE
+from pegboard.features.permissions import PEOPLE_SCOPE, check_is_person
 
 LINK_LIFETIME = 24 * 3600.0
 """Seconds from the making of a link until it expires."""
@@ -109,6 +109,7 @@ class Accounts:
             AccountNotFound: There is no such person or organisation.
             InvalidRequest: A role does not exist.
         """
+        check_is_person(principal, "the accounts")
         purpose = self._purpose_of(wanted)
         user = await self._find_person(wanted.person, principal) if wanted.person else None
         roles = () if purpose != "invitation" else await self._check_invitation(wanted, principal)
@@ -215,6 +216,7 @@ class Accounts:
             AccessDenied: The caller is no operator who has signed in.
             InvalidRequest: It is the last operator, or a service account.
         """
+        check_is_person(principal, "the accounts")
         user = await self._find_for_operator(person, principal)
         if change.operator is not None and change.operator != user.is_operator:
             user = await self._set_operator(user, principal, is_operator=change.operator)

@@ -11,7 +11,7 @@ from pegboard.errors import AccessDenied, AccountNotFound, InvalidRequest
 from pegboard.features.identity.callers import AccountCallers
 from pegboard.features.identity.parts import IdentityParts
 from pegboard.features.identity.rules import check_handle, check_roles
-from pegboard.features.permissions import PEOPLE_SCOPE
+from pegboard.features.permissions import PEOPLE_SCOPE, check_is_person
 
 
 class Member(Struct, frozen=True, kw_only=True):
@@ -52,13 +52,16 @@ class Organisations:
     async def create(self, handle: str, *, title: str = "", principal: Principal) -> Organisation:
         """Found an organisation, as its administrator and editor.
 
+        Operators do, since its roles count for the tools of the whole board.
+
         Raises:
-            AccessDenied: The caller has no account.
+            AccessDenied: The caller is no operator who has signed in.
             InvalidRequest: The handle is taken.
             InvalidRequest: The handle breaks the rule.
         """
-        if not principal.user:
-            raise AccessDenied("organisations", "the caller has no account")
+        if not principal.user or not principal.is_operator:
+            raise AccessDenied("organisations", "the caller is no operator with an account")
+        check_is_person(principal, "organisations")
         now = self._parts.now()
         organisation = Organisation(
             handle=check_handle(handle),
@@ -164,6 +167,7 @@ class Organisations:
         """A member of an organisation that the caller administers."""
         members = await self.list_members(organisation, principal=principal)
         found = [it for it in members if person.lower() in {it.user.handle, it.user.email} - {""}]
+        check_is_person(principal, organisation)
         is_own = bool(found) and may_leave and found[0].user.id == principal.user
         if not is_own and not principal.has_scope_in(organisation, PEOPLE_SCOPE):
             raise AccessDenied(organisation, "the caller is no administrator")

@@ -9,7 +9,7 @@ from pegboard.core.principal import Principal
 from pegboard.errors import AccessDenied, AccountNotFound, InvalidRequest
 from pegboard.features.identity.callers import AccountCallers
 from pegboard.features.identity.parts import IdentityParts
-from pegboard.features.permissions import PEOPLE_SCOPE
+from pegboard.features.permissions import PEOPLE_SCOPE, check_is_person
 
 ROLE_NAME = re.compile(r"[a-z][a-z0-9_-]{1,30}")
 MAX_LEVELS = 200
@@ -95,6 +95,7 @@ class OwnRoles:
         await self._check_may_see(organisation, principal)
         if not principal.has_scope_in(organisation, PEOPLE_SCOPE):
             raise AccessDenied(organisation, "the caller is no administrator")
+        check_is_person(principal, organisation)
 
 
 def _check(name: str, levels: Mapping[str, Level], *, is_full: bool, known: set[str]) -> None:

@@ -1,7 +1,7 @@
 """The `Resources` service: connectors, agents and skills that people add, change and share."""
 
 import secrets
-from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
+from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from typing import Any, Literal
@@ -22,6 +22,7 @@ from pegboard.core.principal import Principal
 from pegboard.errors import AccessDenied, InvalidRequest, ResourceNotFound, Unavailable
 from pegboard.execution.audit_first import record_in_audit
 from pegboard.execution.environment import CallEnvironment
+from pegboard.features.permissions import check_may_write
 from pegboard.features.resources.rules import (
     REVIEWABLE,
     check_sharing,
@@ -94,6 +95,7 @@ class Resources:
         people: Knows the handles of owners.
         sources: Opens what connectors connect.
         environment: The clock, the listeners, and who may see what.
+        disconnect: Ends what others have stored for a connector, before it changes or goes.
         prove: Writes each change to the audit trail before it takes effect, where required.
     """
 
@@ -104,8 +106,10 @@ class Resources:
         sources: ConnectorSources,
         environment: Callable[[], CallEnvironment],
         *,
+        disconnect: Callable[[StoredResource], Awaitable[None]],
         prove: Prove,
     ) -> None:
+        self._disconnect = disconnect
         self._store = store
         self._people = people
         self._sources = sources
@@ -146,6 +150,7 @@ class Resources:
             InvalidRequest: The name or the configuration is wrong, or the name is taken.
             Unavailable: It could not be stored.
         """
+        check_may_write(principal, new.name)
         now = self._environment().now()
         resource = StoredResource(
             id=f"r_{secrets.token_hex(10)}",
@@ -219,7 +224,9 @@ class Resources:
             AccessDenied: The caller may not change it.
         """
         resource = await self._find(id, principal)
+        check_may_write(principal, resource.name)
         self._check_may_edit(resource, principal)
+        await self._disconnect(resource)
         async with self._record("delete", resource, principal):
             await self._store.delete(resource.id)
         await self._sources.load()
@@ -349,6 +356,7 @@ class Resources:
         """Change a resource, again where somebody else was first."""
         for _ in range(_TRIES):
             known = await self._find(id, principal)
+            check_may_write(principal, known.name)
             if not is_review:
                 self._check_may_edit(known, principal)
             edited = edit(known)
@@ -357,6 +365,8 @@ class Resources:
             changed = structs.replace(
                 edited, revision=known.revision + 1, updated_at=self._environment().now()
             )
+            if changed.config != known.config:
+                await self._disconnect(known)
             async with self._record(action, changed, principal, **(detail or {})):
                 is_stored = await self._store.replace(
                     changed, keep_definitions=changed.config == known.config

@@ -21,6 +21,7 @@ from pegboard.core.ports.services import Services
 from pegboard.core.ports.source import SourceKind
 from pegboard.core.resources_and_prompts import Prompt, Resource, board_uri
 from pegboard.core.tool import Tool
+from pegboard.core.wire_names import OWNER_MARK
 from pegboard.errors import (
     ConfigError,
     InvalidRequest,
@@ -264,9 +265,12 @@ class Connectors:
         ]
         self._rows.update(rows)
         index: ResourceIndex = self._registry.environment.resource_index
-        shared = [it for it in known.resources.values() if rows.get(it.name, it) is it]
+        shared = [
+            it for it in known.resources.values() if it.kind != "connector" or it.name in rows
+        ]
         index.use(shared, known.subscriptions)
         for name in new:
+            self._registry.environment.trust.set_source(name, trusted=self._find_trust(rows[name]))
             self._publisher.restore(name, known.definitions.get(rows[name].id, ()), self._get)
         known.listed.clear()
         for kind in _SHOWN:
@@ -307,6 +311,14 @@ class Connectors:
                 permanent=True,
             )
         raise ToolNotFound(name)
+
+    def _find_trust(self, row: StoredResource) -> bool | None:
+        """Whether its results are trusted: never people's, and operators' as the kind says."""
+        try:
+            kind, config = _check_config(row.source_kind, row.config)
+        except PegboardError:
+            return False
+        return None if OWNER_MARK not in row.name and kind.trusts(config) else False
 
     def _create_state(self, row: StoredResource) -> SourceState:
         try:

@@ -9,7 +9,10 @@ from pegboard.core.tool import Status, Tool, ToolSpec
 from pegboard.execution.compiled_tool import CompiledTool
 from pegboard.schemas.tool_definition import definition_of, spec_of
 
-_FURTHER = ("version", "action", "alias", "exclusive")
+_FURTHER = (
+    *("version", "action", "alias", "exclusive"),
+    *("caller_credential", "trusted", "open_world"),
+)
 
 
 class ToolPlaceholder:
@@ -44,6 +47,6 @@ def from_definition(definition: Mapping[str, Any]) -> ToolSpec:
         KeyError: A field is missing.
         ValueError: It cannot be read.
     """
-    further = {name: definition[name] for name in _FURTHER}
+    further = {name: definition[name] for name in _FURTHER if name in definition}
     status = Status(definition["status"])
     return spec_of(definition).replace(**further, status=status, id=definition["id"])

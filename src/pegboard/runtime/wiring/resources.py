@@ -5,10 +5,13 @@ import logging
 from collections.abc import Callable, Collection
 from contextlib import AsyncExitStack
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING
 
 from pegboard.concurrency.log_and_continue import log_and_continue
 from pegboard.core.ports.audit_store import Prove
+from pegboard.core.ports.credential_store import CredentialStore
+from pegboard.core.ports.resource_store import StoredResource
 from pegboard.core.ports.services import Services
 from pegboard.errors import PegboardError
 from pegboard.features.resources import Resources
@@ -76,6 +79,7 @@ async def open_resources(
         storage.identity,
         connectors,
         lambda: registry.environment,
+        disconnect=partial(end_credentials, storage.credentials),
         prove=prove,
     )
     stack.push_async_callback(connectors.close)
@@ -89,6 +93,14 @@ async def open_resources(
 
         stack.push_async_callback(stop)
     return ResourceParts(service=service, connectors=connectors)
+
+
+async def end_credentials(store: CredentialStore, resource: StoredResource) -> None:
+    """Have others store their credentials for a source again: its owner may have moved it."""
+    changes = {"state": "reconnect", "reason": "the owner of the source has changed it"}
+    for stored in await store.credentials(source=resource.name):
+        if stored.about.owner != resource.owner:
+            await store.update(stored.about.id, changes)
 
 
 async def follow(connectors: Connectors, *, every: float = _LOOK_SECONDS) -> None:

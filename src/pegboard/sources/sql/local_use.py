@@ -33,4 +33,7 @@ def _is_elsewhere(host: str) -> bool:
     try:
         return ip_address(host).is_global
     except ValueError:
-        return "." in host.strip(".") and not host.lower().rstrip(".").endswith(".localhost")
+        name = host.lower().rstrip(".")
+        # `127.1` and `0x7f.1` are addresses to a resolver; a name ends in a word
+        ends_in_word = name.rpartition(".")[2].replace("-", "").isalpha()
+        return "." in name.strip(".") and ends_in_word and not name.endswith(".localhost")
