@@ -198,6 +198,7 @@ async def test_the_document_asks_for_the_token_where_the_server_does(tmp_path: P
         "get /readyz",
         "get /session",
         "post /session",
+        "put /session",
         "delete /session",
         "post /people/link",
         "post /people/join",
@@ -210,7 +211,7 @@ async def test_a_server_without_a_token_asks_for_none(client: httpx2.AsyncClient
 
     assert "securitySchemes" not in made["components"]
     refusing = {name for name, it in operations(made).items() if "401" in it["responses"]}
-    assert refusing == {"post /session"}
+    assert refusing == {"post /session", "put /session"}
 
 
 async def test_requests_are_closed(client: httpx2.AsyncClient) -> None:
