@@ -180,7 +180,7 @@ def test_no_statement_takes_long_to_check(one_vault: Path, sql: str) -> None:
 
     guard.read(sql, catalog)
 
-    assert time.process_time() - began < 3
+    assert time.process_time() - began < 10
 
 
 def test_every_allowed_node_is_one_that_the_parser_makes() -> None:
