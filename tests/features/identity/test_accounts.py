@@ -339,3 +339,23 @@ async def test_a_key_of_an_operator_names_no_operators(server: Server) -> None:
 
     with pytest.raises(AccessDenied):
         await server.identity.accounts.change("bob", PersonChange(operator=True), principal=caller)
+
+
+async def test_the_key_of_an_agent_makes_no_link_to_the_rights_of_its_person(
+    server: Server,
+) -> None:
+    await server.found()
+    ada = await server.caller("ada")
+    made = await server.identity.keys.make("agent", principal=ada)
+    agent = (await server.caller_of(key=made.key)).principal
+
+    with pytest.raises(AccessDenied, match="the key of an agent"):
+        await server.identity.accounts.make_link(LinkRequest(person="ada"), principal=agent)
+
+
+async def test_only_operators_found_organisations(server: Server) -> None:
+    await server.found()
+    bob = await server.invite("bob", roles=("member",))
+
+    with pytest.raises(AccessDenied, match="no operator"):
+        await server.identity.organisations.create("mine", principal=bob)

@@ -72,3 +72,28 @@ async def test_the_owner_shares_an_account_with_those_who_see_the_connector(
     assert TOKEN_OF_BOB not in called.text
     assert not_hers.status_code == 403
     assert unknown.json()["detail"].replace("crm", "erp") == nothing.json()["detail"]
+
+
+async def test_a_connector_that_its_owner_moves_gets_no_stored_credential_of_others(
+    house: House, api: Server
+) -> None:
+    ada = await house.found()
+    bob, cem = await join(house, ada, "bob", "acme"), await join(house, ada, "cem", "acme")
+    config = {
+        "base_url": f"http://{api.authority}",
+        "auth": {"kind": "caller"},
+        "actions": [{"name": "whoami", "path": "/whoami"}],
+    }
+    shared = {"visibility": "organisation", "organisation": "acme"}
+    wanted = {"name": "crm", "kind": "connector", "source_kind": "openapi", "config": config}
+    made = (await bob.post("/v1/resources", json=wanted | shared)).json()
+    stored = await cem.post("/v1/credentials", json=OF_BOB | {"value": "cem-secret-token"})
+    assert stored.status_code == 201, stored.text
+
+    moved = config | {"base_url": f"http://{api.authority}/elsewhere"}
+    changed = await bob.patch(f"/v1/resources/{made['id']}", json={"config": moved})
+    assert changed.status_code == 200, changed.text
+    called = await cem.post("/v1/execute", json={"name": "bob--crm__whoami", "input": {}})
+
+    assert called.json()["code"] == "credential_missing"
+    assert api.requests == []
