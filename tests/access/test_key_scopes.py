@@ -4,11 +4,7 @@ import pytest
 
 from pegboard.access.key_scopes import explain_missing_key_scope
 from pegboard.core.principal import Principal
-from pegboard.core.tool import Effect, ToolSpec
-
-
-def a_tool(effect: Effect) -> ToolSpec:
-    return ToolSpec(name="t", description="T.", effect=effect, input_schema={"type": "object"})
+from pegboard.core.tool import Effect
 
 
 @pytest.mark.parametrize(
@@ -27,7 +23,7 @@ def test_a_key_calls_the_tools_that_its_scopes_name(
 ) -> None:
     caller = Principal(id="bob", user="bob", key="key_1", scopes=frozenset(scopes))
 
-    reasons = [explain_missing_key_scope(caller, a_tool(it)) for it in (Effect.READ, Effect.WRITE)]
+    reasons = [explain_missing_key_scope(caller, it) for it in (Effect.READ, Effect.WRITE)]
 
     assert [not reason for reason in reasons] == [reads, writes]
 
@@ -35,4 +31,4 @@ def test_a_key_calls_the_tools_that_its_scopes_name(
 def test_a_caller_without_a_key_is_not_limited_by_scopes() -> None:
     caller = Principal(id="bob", user="bob")
 
-    assert explain_missing_key_scope(caller, a_tool(Effect.WRITE)) == ""
+    assert explain_missing_key_scope(caller, Effect.WRITE) == ""

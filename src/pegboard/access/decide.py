@@ -118,7 +118,7 @@ def _by_roles(principal: Principal, tool: ToolSpec) -> Decision | None:
 
 
 def _by_key(principal: Principal, tool: ToolSpec) -> Decision | None:
-    reason = explain_missing_key_scope(principal, tool)
+    reason = explain_missing_key_scope(principal, tool.effect)
     return _deny(reason, "key") if reason else None
 
 

@@ -1,7 +1,7 @@
 """What the scopes of a key allow of tools: to read, or to read and write."""
 
 from pegboard.core.principal import Principal
-from pegboard.core.tool import Effect, ToolSpec
+from pegboard.core.tool import Effect
 
 READ_SCOPE = "tools:read"
 """Call tools that read."""
@@ -10,15 +10,15 @@ WRITE_SCOPE = "tools:write"
 """Call tools that read and tools that may change something."""
 
 
-def explain_missing_key_scope(principal: Principal, tool: ToolSpec) -> str:
-    """Why a caller with a key may not call a tool by its scopes; empty if it may.
+def explain_missing_key_scope(principal: Principal, effect: Effect) -> str:
+    """Why a caller may not do something of this effect by the scopes of its key; empty if it may.
 
     A key without limits has what the roles of its account give.
     """
     if not principal.key or principal.is_operator:
         return ""
-    needed = {READ_SCOPE, WRITE_SCOPE} if tool.effect is Effect.READ else {WRITE_SCOPE}
+    needed = {READ_SCOPE, WRITE_SCOPE} if effect is Effect.READ else {WRITE_SCOPE}
     if any(scope.rpartition("/")[2] in needed for scope in principal.scopes):
         return ""
-    name = READ_SCOPE if tool.effect is Effect.READ else WRITE_SCOPE
+    name = READ_SCOPE if effect is Effect.READ else WRITE_SCOPE
     return f"the key lacks the scope {name}"

@@ -3,11 +3,12 @@
 from msgspec import Struct
 
 from pegboard.access import MAINTAINER_SCOPE
-from pegboard.access.key_scopes import WRITE_SCOPE
+from pegboard.access.key_scopes import explain_missing_key_scope
 from pegboard.core.ports.approval_store import Approval, VisibleApprovals
 from pegboard.core.ports.conversation_store import Conversation
 from pegboard.core.ports.run_store import StoredRun
 from pegboard.core.principal import Principal, expand_id, expand_owner
+from pegboard.core.tool import Effect
 from pegboard.errors import AccessDenied
 
 APPROVALS_SCOPE = "approvals:decide"
@@ -154,9 +155,8 @@ def check_may_write(principal: Principal, subject: str) -> None:
     Raises:
         AccessDenied: The caller is one.
     """
-    names = {scope.rpartition("/")[2] for scope in principal.scopes}
-    if principal.key and not principal.is_operator and WRITE_SCOPE not in names:
-        raise AccessDenied(subject, f"the key lacks the scope {WRITE_SCOPE}")
+    if reason := explain_missing_key_scope(principal, Effect.WRITE):
+        raise AccessDenied(subject, reason)
 
 
 def check_may_read_audit(principal: Principal) -> None:

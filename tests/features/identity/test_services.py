@@ -5,13 +5,9 @@ from tests.features.identity.made import Server
 
 from pegboard.access.key_scopes import explain_missing_key_scope
 from pegboard.core.ports.approval_store import Approval
-from pegboard.core.tool import Effect, ToolSpec
+from pegboard.core.tool import Effect
 from pegboard.errors import AccessDenied, AccountNotFound, InvalidRequest, SignInRefused
 from pegboard.features.permissions import may_decide_approval
-
-
-def a_tool(effect: Effect) -> ToolSpec:
-    return ToolSpec(name="t", description="T.", effect=effect, input_schema={"type": "object"})
 
 
 def an_approval() -> Approval:
@@ -122,6 +118,6 @@ async def test_the_scopes_of_a_key_limit_the_tools_that_it_calls(
     )
 
     caller = (await server.caller_of(key=made.key)).principal
-    reasons = [explain_missing_key_scope(caller, a_tool(it)) for it in (Effect.READ, Effect.WRITE)]
+    reasons = [explain_missing_key_scope(caller, it) for it in (Effect.READ, Effect.WRITE)]
 
     assert [not reason for reason in reasons] == [reads, writes]
