@@ -171,6 +171,8 @@ define make-venv
 	|| { echo 'No virtual environment could be made; on Debian: apt install python3-venv'; exit 1; }
 endef
 
+# Extras stay in the pins: a pip older than 23.3 takes the newest `coverage` for a package that needs `coverage[toml]`,
+# whatever is pinned for `coverage`, and stops there because that one has no hash.
 define compile-apart
 $(BIN)/uv pip compile --quiet $(2) --universal --python-version 3.11 --generate-hashes --no-header \
 	--no-emit-index-url --no-emit-find-links --no-strip-extras requirements/$(1).in --output-file requirements/$(1).txt
@@ -178,5 +180,5 @@ endef
 
 define compile
 $(BIN)/uv pip compile --quiet $(2) --universal --python-version 3.11 --generate-hashes --no-header \
-	--no-emit-index-url --no-emit-find-links --extra $(1) pyproject.toml --output-file requirements/$(1).txt
+	--no-emit-index-url --no-emit-find-links --no-strip-extras --extra $(1) pyproject.toml --output-file requirements/$(1).txt
 endef

@@ -4,9 +4,12 @@ import json
 import re
 import tomllib
 from collections.abc import Iterator
+from importlib import metadata
 from pathlib import Path
 
 import pytest
+from packaging.requirements import Requirement
+from packaging.utils import canonicalize_name
 from tests.shape import tree
 
 LOCK_FILES = re.compile(r".+\.lockb?|pylock.*\.toml|pnpm-lock\.yaml|npm-shrinkwrap\.json")
@@ -64,9 +67,25 @@ def test_every_dependency_that_is_declared_is_pinned(extra: str) -> None:
     wanted = [*project["dependencies"], *extras[extra]]
     wanted += [each for name in ("sql", "server", "otel") for each in extras[name]]
     pins = (tree.ROOT / "requirements" / f"{extra}.txt").read_text(encoding="utf-8")
-    pinned = set(re.findall(r"^([\w.-]+)==", pins, re.MULTILINE))
+    pinned = set(re.findall(r"^([\w.-]+)(?:\[[^\]]*\])?==", pins, re.MULTILINE))
 
     assert {_project_of(each) for each in wanted} - pinned == {"pegboard"}
+
+
+def test_the_extras_that_packages_ask_of_each_other_are_pinned() -> None:
+    # pip before 23.3 takes the newest `coverage` for `coverage[toml]`, whatever is pinned for `coverage` alone
+    lines = (tree.ROOT / "requirements" / "dev.txt").read_text(encoding="utf-8").splitlines()
+    pins = [Requirement(line.removesuffix("\\")) for line in lines if re.match(r"[\w.-]+(\[.+\])?==", line)]
+    pinned = {pin.name: pin.extras for pin in pins if pin.marker is None or pin.marker.evaluate()}
+    missing = [
+        f"{name} needs {needed}"
+        for name, extras in pinned.items()
+        for needed in map(Requirement, metadata.requires(name) or [])
+        if needed.extras - pinned.get(canonicalize_name(needed.name), set())
+        and any(needed.marker is None or needed.marker.evaluate({"extra": extra}) for extra in extras | {""})
+    ]
+
+    assert missing == []
 
 
 def _project_of(requirement: str) -> str:
