@@ -33,6 +33,8 @@ PegboardError
 │   ├── AccountNotFound         no such person, organisation, key or link for this caller
 │   ├── ResourceNotFound        no stored resource with this id for this caller
 │   ├── CredentialNotFound      no credential with this id for this caller
+│   ├── DocumentNotFound        no document with this id for this caller
+│   ├── DocumentUnreadable      a file cannot be taken in as a document; says why
 │   ├── SignInRefused           the name or the password is wrong
 │   ├── CannotPlan              no tools can fulfil the requested plan
 │   ├── ConversationNotFound    no conversation with this id for this caller
@@ -332,6 +334,22 @@ class CredentialNotFound(CallerError):
     """No credential has this id, or not for this caller."""
 
     code = "credential_not_found"
+
+
+class DocumentNotFound(CallerError):
+    """No document or piece has this id, or not for this caller."""
+
+    code = "document_not_found"
+
+
+class DocumentUnreadable(CallerError):
+    """A file cannot be taken in; `reason` is one of `encrypted`, `empty`, `broken`, ... of it."""
+
+    code = "document_unreadable"
+
+    def __init__(self, message: str, *, reason: str) -> None:
+        super().__init__(message)
+        self.reason = reason
 
 
 class SignInRefused(CallerError):

@@ -10,7 +10,7 @@ from msgspec import Struct
 
 from pegboard.core.principal import Principal
 
-ResourceKind = Literal["connector", "agent", "skill"]
+ResourceKind = Literal["connector", "agent", "skill", "knowledge"]
 ResourceVisibility = Literal["private", "organisation", "global"]
 PublishStatus = Literal["none", "draft", "pending", "approved", "rejected"]
 
@@ -19,7 +19,7 @@ class StoredResource(Struct, frozen=True, kw_only=True):
     """A connector, an agent or a skill with an owner.
 
     Attributes:
-        kind: `connector` is a source of tools.
+        kind: `connector` is a source of tools, `knowledge` a base of documents.
         name: Unique among those of its kind; of a connector the name of its source.
         owner: The id of an account.
         source_kind: The kind of source of a connector, as `openapi`; else empty.

@@ -41,6 +41,8 @@ STATUSES: Mapping[type[errors.PegboardError], int] = MappingProxyType(
         errors.ApprovalRequired: 409,
         errors.CredentialMissing: 409,
         errors.CredentialNotFound: 404,
+        errors.DocumentNotFound: 404,
+        errors.DocumentUnreadable: 422,
         errors.ApprovalExpired: 410,
         errors.ApprovalDecided: 409,
         errors.AlreadyAnswered: 409,

@@ -1,0 +1,135 @@
+"""The document store port: documents of knowledge bases, their texts and their states."""
+
+from collections.abc import Sequence
+from typing import Literal, Protocol
+
+from msgspec import Struct
+
+from pegboard.core.knowledge import ConvertedDocument, DocumentState
+from pegboard.core.principal import Principal
+
+Audience = Literal["base", "organisation", "private"]
+
+
+class StoredDocument(Struct, frozen=True, kw_only=True):
+    """A document of a knowledge base.
+
+    Attributes:
+        base: The id of the base, a stored resource of kind `knowledge`, or `board:{name}` of one of
+            the board file.
+        source: Where it comes from: `upload`, a folder or an address.
+        outer_id: What it is called there; unique in `base` and `source`.
+        name: The name of its file.
+        owner: Who put it in, as of `Principal.owner`.
+        audience: Who may see it: everybody who may see the base, or fewer: those of `organisation`,
+            or its owner alone.
+        digest: SHA-256 of its file, in hexadecimal.
+        blob: The key of its file; empty once it is deleted.
+        edition: A date or a name that orders the editions; empty for none.
+        replaces: The id of the document that this one replaces; empty for none.
+        replaced_by: The id of the one that replaces it; it answers only when asked for.
+        state: How far it is; only a `ready` one answers.
+        done: Of `total`, in the unit of the state (pages, pieces).
+        code: Of a `failed` one: the code of the error.
+        reason: Of a `failed` or `held` one, in a sentence.
+        run: The id of the run that takes it in, last.
+        revision: Grows whenever its text changes; offsets of citations count in one revision.
+        pieces: How many.
+        pages: How many.
+        priority: Larger goes first: a person who waits before a backfill.
+        created_at: Unix seconds.
+        updated_at: Unix seconds.
+    """
+
+    id: str
+    base: str
+    name: str
+    owner: str
+    created_at: float
+    updated_at: float
+    source: str = "upload"
+    outer_id: str = ""
+    title: str = ""
+    media_type: str = ""
+    size: int = 0
+    digest: str = ""
+    blob: str = ""
+    audience: Audience = "base"
+    organisation: str = ""
+    edition: str = ""
+    replaces: str = ""
+    replaced_by: str = ""
+    state: DocumentState = "waiting"
+    done: int = 0
+    total: int = 0
+    code: str = ""
+    reason: str = ""
+    run: str = ""
+    revision: int = 0
+    pieces: int = 0
+    pages: int = 0
+    priority: int = 0
+
+
+class DocumentScope(Struct, frozen=True, kw_only=True):
+    """Whose documents of which bases; the bases are those that the caller may see already.
+
+    Attributes:
+        bases: Their ids.
+        principal: The caller, for documents with a smaller audience than their base. One without an
+            account sees all.
+        include_replaced: Whether editions that another one replaces count.
+        documents: Only these; empty for all.
+    """
+
+    bases: tuple[str, ...]
+    principal: Principal
+    include_replaced: bool = False
+    documents: tuple[str, ...] = ()
+
+
+class DocumentStore(Protocol):
+    """Stores documents; what is not in the scope of a caller is not there for them."""
+
+    async def add(self, document: StoredDocument) -> StoredDocument:
+        """Store a new one, or return the one of the same base, source and outer id."""
+        ...
+
+    async def replace(self, document: StoredDocument) -> bool:
+        """Store a change of one; False when it is gone."""
+        ...
+
+    async def get(self, id: str) -> StoredDocument | None:  # noqa: A002 - it is known by its id
+        """The one of an id, for whomever; None when there is none."""
+        ...
+
+    async def find_digest(self, base: str, digest: str) -> StoredDocument | None:
+        """The one of a base with this file; None when there is none."""
+        ...
+
+    async def list_visible(
+        self,
+        scope: DocumentScope,
+        *,
+        states: Sequence[DocumentState] = (),
+        after: str = "",
+        limit: int = 100,
+    ) -> Sequence[StoredDocument]:
+        """Those in a scope, in order of their ids."""
+        ...
+
+    async def list_unfinished(self) -> Sequence[StoredDocument]:
+        """Those that are neither ready, held nor failed, most urgent first, whosever they are."""
+        ...
+
+    async def put_text(self, document: str, revision: int, text: ConvertedDocument) -> None:
+        """Store the text of a revision."""
+        ...
+
+    async def get_text(self, document: str, revision: int) -> ConvertedDocument | None:
+        """The text of a revision; None when there is none."""
+        ...
+
+    async def delete(self, id: str) -> bool:  # noqa: A002 - as above
+        """Delete one for good with its texts, pieces and vectors; False when there is none."""
+        ...

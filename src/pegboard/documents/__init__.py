@@ -1,0 +1,1 @@
+"""Files of foreign people as text, converted outside of the server."""

@@ -1,0 +1,1 @@
+"""Terms, cutting, retrieval and grounding: what knowledge bases do with texts."""
