@@ -3,6 +3,7 @@
 import asyncio
 from collections.abc import Mapping, Sequence
 from contextlib import AsyncExitStack
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -38,6 +39,7 @@ from pegboard.runtime.wiring.metrics import create_metrics
 from pegboard.runtime.wiring.models import BoardModels
 from pegboard.runtime.wiring.owned_agents import OwnedAgentRules, OwnedAgents
 from pegboard.runtime.wiring.pins import PinParts
+from pegboard.runtime.wiring.quotas import open_quotas
 from pegboard.runtime.wiring.registry import open_registry
 from pegboard.runtime.wiring.resources import open_resources
 from pegboard.runtime.wiring.retention import start_retention
@@ -93,15 +95,18 @@ async def open_board(
             stack=stack,
             prove=prove,
         )
-        kit = build_call_environment(
-            policy,
-            settings,
-            storage,
-            emitter,
-            current.masking,
-            missing,
-            in_flight=in_flight,
-            credentials=credentials.resolver,
+        kit = replace(
+            build_call_environment(
+                policy,
+                settings,
+                storage,
+                emitter,
+                current.masking,
+                missing,
+                in_flight=in_flight,
+                credentials=credentials.resolver,
+            ),
+            quotas=await open_quotas(storage, settings, stack, current),
         )
         # registry
         registry = await open_registry(kit, storage)

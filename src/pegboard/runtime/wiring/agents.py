@@ -12,6 +12,7 @@ from pegboard.registry import ToolRegistry
 from pegboard.runtime.board_file.agents import AgentEntry
 from pegboard.runtime.settings import Settings
 from pegboard.runtime.wiring.models import BoardModels
+from pegboard.runtime.wiring.quotas import meter_model
 from pegboard.runtime.wiring.subagents import BoardSubagents
 
 if TYPE_CHECKING:
@@ -92,7 +93,9 @@ def create_node_kinds(
             request = replace(request, missing={**failed, **request.missing})
         toolset = resolve_tools(registry, request)
         chosen = models.choices.resolve_name(config.model)  # any graph may name one
-        model = await models.get(chosen or profile.model)
+        meter = registry.environment.quotas
+        model = meter_model(await models.get(chosen or profile.model), meter, principal)
+        fast = await models.find_fast()
         last = await _read_last_output(storage, history.run_id)
         state = _read_part(last, "context", ContextState)
         await registry.prepare_search()
@@ -120,7 +123,7 @@ def create_node_kinds(
             completion_check=profile.completion_check,
             settings=ModelSettings(temperature=profile.temperature),
             engine=profile.engine,
-            fast_model=await models.find_fast(),
+            fast_model=None if fast is None else meter_model(fast, meter, principal),
         )
 
     subagents.use(models)

@@ -45,6 +45,7 @@ from pegboard.execution.wait_for_source import wait_for_source
 from pegboard.registry import ToolRegistry
 from pegboard.registry.toolset import Toolset
 from pegboard.runtime.wiring.models import BoardModels
+from pegboard.runtime.wiring.quotas import meter_model
 from pegboard.tools.schema_arguments import SchemaArguments
 
 if TYPE_CHECKING:
@@ -165,6 +166,7 @@ class BoardSubagents:
         for name in task.tools:
             await wait_for_source(self._registry.environment, name, deadline=ctx.deadline)
         model = await self._models.get(task.model)
+        model = meter_model(model, self._registry.environment.quotas, ctx.principal)
         key = (task.agent, ctx.principal.owner, task.conversation)
         earlier = self._known.get(key, ()) if task.conversation else ()
         ctx = structs.replace(ctx, root_id=ctx.root_id or ctx.run_id or _run_id_for(ctx))
