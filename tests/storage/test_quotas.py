@@ -35,11 +35,11 @@ async def test_what_two_servers_used_is_added_up(storage: Storage, other: Storag
 
     both = structs.replace(A_USAGE, used=3.5)
     assert list(await storage.quotas.usage(at=NOON)) == [both]
-    assert await other.quotas.used([A_USAGE.counter, "nothing"]) == {A_USAGE.counter: 3.5}
+    assert await other.quotas.read_counters([A_USAGE.counter, "nothing"]) == {A_USAGE.counter: 3.5}
 
 
 async def test_a_window_that_has_ended_is_swept(storage: Storage) -> None:
     await storage.quotas.add([structs.replace(A_USAGE, ends_at=NOON - 1)])
     await storage.sweep()
 
-    assert await storage.quotas.used([A_USAGE.counter]) == {}
+    assert await storage.quotas.read_counters([A_USAGE.counter]) == {}

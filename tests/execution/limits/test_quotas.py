@@ -1,15 +1,17 @@
 """The counters behind quotas: who is counted, what is refused, and what servers share."""
 
+from collections.abc import Callable
 from datetime import UTC, datetime
 from typing import Any
 
 import pytest
+from msgspec import structs
 
 from pegboard.concurrency.closable_lock import ClosableLock
 from pegboard.core.ports.quota_store import Quota
 from pegboard.core.principal import LOCAL, Principal
 from pegboard.errors import QuotaExceeded
-from pegboard.execution.limits.quotas import QuotaDefaults, QuotaMeter, describe_quota
+from pegboard.execution.limits.quotas import NO_DEFAULTS, QuotaDefaults, QuotaMeter, describe_quota
 from pegboard.storage.memory.quotas import MemoryQuotas
 
 EVENING = datetime(2026, 1, 31, 23, 59, 59, tzinfo=UTC).timestamp()
@@ -27,11 +29,15 @@ class Clock:
 
 
 def a_quota(limit: float | None = 2.0, **fields: Any) -> Quota:
-    return Quota(**({"measure": "calls", "window": "day", "limit": limit} | fields))
+    return structs.replace(Quota(measure="calls", window="day", limit=limit), **fields)
 
 
-def a_meter(*quotas: Quota, **fields: Any) -> QuotaMeter:
-    meter = QuotaMeter(MemoryQuotas(ClosableLock()), **({"now": Clock()} | fields))
+def a_meter(
+    *quotas: Quota,
+    now: Clock | None = None,
+    defaults: Callable[[], QuotaDefaults] = lambda: NO_DEFAULTS,
+) -> QuotaMeter:
+    meter = QuotaMeter(MemoryQuotas(ClosableLock()), now=now or Clock(), defaults=defaults)
     meter.use(quotas)
     return meter
 

@@ -80,6 +80,6 @@ class QuotaStore(Protocol):
         """What was used in all windows that have not ended."""
         ...
 
-    async def used(self, counters: Sequence[str]) -> dict[str, float]:
+    async def read_counters(self, counters: Sequence[str]) -> dict[str, float]:
         """What these counters have; one that was never added to is left out."""
         ...

@@ -259,7 +259,7 @@ class QuotaMeter:
             for counter in wanted:
                 counter.touched = False
         if wanted:
-            used = await self._store.used([counter.id for counter in wanted])
+            used = await self._store.read_counters([counter.id for counter in wanted])
             with self._lock:
                 for counter in wanted:
                     counter.stored = used.get(counter.id, 0.0)

@@ -49,7 +49,7 @@ class MemoryQuotas:
                 self._usage[name] for name in sorted(self._usage) if self._usage[name].ends_at > at
             ]
 
-    async def used(self, counters: Sequence[str]) -> dict[str, float]:
+    async def read_counters(self, counters: Sequence[str]) -> dict[str, float]:
         with self._gate:
             return {name: self._usage[name].used for name in counters if name in self._usage}
 

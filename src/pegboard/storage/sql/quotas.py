@@ -64,7 +64,7 @@ class SqlQuotas:
         found = [QuotaUsage(counter=row.id, used=row.used, ends_at=row.ends_at) for row in rows]
         return sorted(found, key=lambda item: item.counter)
 
-    async def used(self, counters: Sequence[str]) -> dict[str, float]:
+    async def read_counters(self, counters: Sequence[str]) -> dict[str, float]:
         def read(transaction: Transaction) -> dict[str, float]:
             found: dict[str, float] = {}
             for start in range(0, len(counters), _CHUNK):
