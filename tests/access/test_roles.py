@@ -60,7 +60,7 @@ def test_a_role_decides_what_an_account_lists_and_calls(
     assert found == (list(verdicts) if action is Action.CALL else listed)
 
 
-LEVELS = (("crm", "admin"), ("shop", "read"), ("shop__re*", "write"))
+LEVELS = (("acme/crm", "admin"), ("acme/shop", "read"), ("acme/shop__re*", "write"))
 
 
 @pytest.mark.parametrize(

@@ -127,6 +127,15 @@ class QuotaMeter:
                 check.counter.waiting += 1
                 check.counter.touched = True
 
+    def explain(self, principal: Principal) -> str:
+        """Why the next call of a caller would be refused; empty if it would not."""
+        if principal.user:
+            try:
+                _refuse_used_up(self._find_checks(principal)["calls"], self._now())
+            except QuotaExceeded as error:
+                return str(error)
+        return ""
+
     def check_cost(self, principal: Principal) -> None:
         """Check that an account may go on to use models.
 

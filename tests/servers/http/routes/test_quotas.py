@@ -137,3 +137,16 @@ async def test_the_key_of_an_agent_changes_no_quota(people: People) -> None:
     people.ada.headers["Authorization"] = f"Bearer {made.json()['key']}"
 
     assert (await put(people.ada, 1, person="bob")).status_code == 403
+
+
+async def test_an_explanation_says_that_a_quota_is_used_up_and_what_lifts_it(
+    people: People,
+) -> None:
+    await put(people.ada, 0, person="bob")
+    told = (await people.bob.get("/v1/tools/add/explain")).json()
+    of_ada = (await people.ada.get("/v1/tools/add/explain")).json()
+
+    assert (told["verdict"], told["rule"], told["visible"]) == ("deny", "quotas", True)
+    assert [step["check"] for step in told["remedies"]] == ["quotas"]
+    assert told["remedies"][0]["any_of"][0]["text"].startswith("it begins anew at 20")
+    assert (of_ada["verdict"], of_ada["remedies"]) == ("allow", [])
