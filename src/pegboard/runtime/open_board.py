@@ -4,7 +4,6 @@ import asyncio
 from collections.abc import Mapping, Sequence
 from contextlib import AsyncExitStack
 from dataclasses import replace
-from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -31,7 +30,7 @@ from pegboard.runtime.wiring.agents import create_agents, create_node_kinds
 from pegboard.runtime.wiring.call_environment import build_call_environment
 from pegboard.runtime.wiring.catalogue import CatalogueParts
 from pegboard.runtime.wiring.conversations import open_conversations
-from pegboard.runtime.wiring.credentials import BoardCredentials, find_target
+from pegboard.runtime.wiring.credentials import BoardCredentials, CredentialTargets
 from pegboard.runtime.wiring.identity import open_identity
 from pegboard.runtime.wiring.kill_switches import open_kill_switches
 from pegboard.runtime.wiring.listeners import ClosingListener, create_listeners
@@ -88,7 +87,7 @@ async def open_board(
         credentials = BoardCredentials(
             settings,
             storage,
-            partial(find_target, listed, lambda: resources.connectors),
+            CredentialTargets(listed, lambda: resources.connectors, lambda: identity),
             environment=lambda: registry.environment,
             http=lambda: services.http,
             approvals=lambda: approvals,

@@ -123,6 +123,7 @@ def create_node_kinds(
             completion_check=profile.completion_check,
             settings=ModelSettings(temperature=profile.temperature),
             engine=profile.engine,
+            foreign_author=_is_foreign(registry, profile.name, principal),
             fast_model=None if fast is None else meter_model(fast, meter, principal),
         )
 
@@ -169,6 +170,14 @@ def _read_modes(settings: Settings) -> "ToolModes":
         mcp=settings.mcp_tool_mode,
         skill=settings.skill_tool_mode,
     )
+
+
+def _is_foreign(registry: ToolRegistry, agent: str, principal: Principal) -> bool:
+    """Whether another person wrote the instructions of an agent, and no operator answers for it."""
+    row = registry.environment.resource_index.find(agent, "agent")
+    if row is None or not principal.user:
+        return False
+    return row.owner != principal.user and row.visibility != "global"
 
 
 def _list_named(profile: "AgentProfile") -> tuple[str, ...]:
