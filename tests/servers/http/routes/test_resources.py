@@ -198,9 +198,9 @@ async def test_the_version_of_the_graph_tells_nothing_of_the_tools_of_others(
 
     before = await read(members.eve)
     await add(members.bob, members.connector())
-    change_ = {"add_nodes": ["bob--github__list_issues", "bob--github__close_issue"]}
+    added = GraphChange(add_nodes=("bob--github__list_issues", "bob--github__close_issue"))
     principal = Principal(id="local", scopes=frozenset({"*"}))
-    await members.board.dependencies.update(GraphChange(**change_), principal=principal)
+    await members.board.dependencies.update(added, principal=principal)
 
     assert await read(members.eve) == before
     assert (await read(members.bob))[0] > before[0]
