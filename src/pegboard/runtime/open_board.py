@@ -134,7 +134,6 @@ async def open_board(
         )
         await _add_tools(registry, static, tools, loaded=loaded, states=list_by_name(states))
         stack.push_async_callback(sources.close)
-        pins.follow(stack, is_shared=settings.database is not None)
         # services
         parts = CatalogueParts(
             registry,
@@ -156,6 +155,7 @@ async def open_board(
             agents=OwnedAgentRules(lambda: current.loaded, lambda: models.choices),
             prove=prove,
         )
+        pins.follow(stack, connectors=resources.pinned, is_shared=settings.database is not None)
         stack.push_async_callback(parts.close)
         await parts.open()
         # runs
