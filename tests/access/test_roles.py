@@ -92,6 +92,13 @@ def test_the_strongest_level_of_own_roles_decides_for_a_source_or_pattern(
     assert found == list(verdicts)
 
 
+def test_a_level_without_an_organisation_gives_nothing() -> None:
+    caller = Principal(id="u", user="u", levels=(("shop", "admin"), ("", "admin")))
+
+    assert explain_missing_role(caller, a_spec(source="shop"))
+    assert explain_missing_role(caller, a_spec("clean", source=""))
+
+
 def test_a_missing_level_is_explained() -> None:
     caller = Principal(id="u", user="u", levels=LEVELS)
 

@@ -63,8 +63,9 @@ def find_level(principal: Principal, tool: ToolSpec, organisation: str = "") -> 
     split = [(*item.partition("/"), level) for item, level in principal.levels]
     found = [
         LEVELS[level]
-        for where, _, pattern, level in split
-        if organisation in {"", where}
+        for where, mark, pattern, level in split
+        if mark
+        and organisation in {"", where}
         and (pattern == tool.source or any(fnmatchcase(name, pattern) for name in names_of(tool)))
     ]
     return max(found, key=lambda effect: effect.strength, default=None)

@@ -139,6 +139,15 @@ def test_the_strictest_quota_holds_and_that_of_operators_replaces_the_default(
         meter.count_call(ADA)
 
 
+def test_who_leaves_the_organisation_that_it_acted_for_counts_for_the_next() -> None:
+    meter = a_meter(a_quota(organisation="zoo", limit=1))
+    both = structs.replace(ADA, tenant="", organisations=frozenset({"zoo"}))
+    count(meter, both)
+
+    with pytest.raises(QuotaExceeded, match="'zoo'"):
+        meter.count_call(both)
+
+
 def test_operators_exempt_a_person_from_a_default_and_services_have_their_own() -> None:
     defaults = QuotaDefaults(person={("calls", "day"): 0.0}, service={("calls", "day"): 1.0})
     meter = a_meter(a_quota(None, person="u_ada"), defaults=lambda: defaults)

@@ -277,7 +277,7 @@ class QuotaMeter:
         defaults, now = self._defaults(), self._now()
         if now >= self._day_ends or defaults is not self._known_defaults:
             self._begin(defaults, now)
-        key = (principal.user, principal.tenant, principal.kind)
+        key = (principal.user, _find_tenant(principal), principal.kind)
         found = self._checks.get(key)
         if found is None:
             with self._lock:
@@ -295,7 +295,7 @@ class QuotaMeter:
             }
 
     def _compile(self, principal: Principal, defaults: QuotaDefaults) -> _Checks:
-        user, tenant = principal.user, principal.tenant
+        user, tenant = principal.user, _find_tenant(principal)
         own = defaults.service if principal.kind == "service" else defaults.person
         subjects: list[tuple[str, str, Limits]] = [(user, "", own)]
         if tenant:
@@ -340,6 +340,11 @@ class QuotaMeter:
     def _name_counter(self, quota: Quota) -> tuple[str, float]:
         period, ends_at = _read_window(self._now(), quota.window)
         return f"{quota.person} {quota.organisation} {quota.measure} {period}", ends_at
+
+
+def _find_tenant(principal: Principal) -> str:
+    """The organisation for which a call counts, also once the caller has left its usual one."""
+    return principal.tenant or min(principal.organisations, default="")
 
 
 def _read_window(now: float, window: Window) -> tuple[str, float]:
