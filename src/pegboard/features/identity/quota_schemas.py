@@ -44,6 +44,7 @@ class SetQuota(BaseModel):
         Field(
             ge=0,
             le=MAX_LIMIT,
+            strict=True,
             description="Calls, or US dollars; null for no limit, in place of the default of the "
             "board file.",
         ),

@@ -101,7 +101,8 @@ class Quotas:
         )
         async with self._record("set_quota", subject, principal, limit=limit):
             await meter.put(quota)
-        return QuotaView(state=meter.read_state(quota), person=subject.person)
+        handles = await self._read_handles([quota.person])
+        return QuotaView(state=meter.read_state(quota), person=handles[quota.person])
 
     async def remove(self, subject: QuotaSubject, *, principal: Principal) -> None:
         """Remove a quota; the default of the board file holds again.

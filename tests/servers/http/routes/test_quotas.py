@@ -1,5 +1,6 @@
 """Quotas over HTTP: who sets them, who sees them, and what a caller beyond one is told."""
 
+import asyncio
 from collections.abc import AsyncGenerator
 from pathlib import Path
 from typing import Any
@@ -118,10 +119,13 @@ async def test_an_administrator_takes_no_quota_of_operators_away(people: People)
         ({"limit": 1}, 400),
         ({"limit": 1.5, "person": "bob"}, 400),
         ({"limit": -1, "person": "bob"}, 422),
+        ({"limit": True, "person": "bob"}, 422),
+        ({"limit": "7", "person": "bob"}, 422),
+        ({"limit": 1, "person": "bo\u0000b"}, 404),
         ({"limit": 1, "person": "nobody"}, 404),
         ({"limit": 1, "person": "bob", "window": "year"}, 422),
     ],
-    ids=["nobody", "half a call", "less than none", "unknown", "year"],
+    ids=["nobody", "half a call", "less than none", "a truth", "a text", "nul", "unknown", "year"],
 )
 async def test_a_quota_that_breaks_the_rules_is_refused(
     people: People, body: dict[str, Any], status: int
@@ -129,6 +133,17 @@ async def test_a_quota_that_breaks_the_rules_is_refused(
     answer = await people.ada.put("/v1/quotas", json={**DAY, **body})
 
     assert answer.status_code == status
+
+
+async def test_many_calls_at_once_pass_no_quota_and_a_mail_address_names_its_person(
+    people: People,
+) -> None:
+    made = await put(people.ada, 5, person="Bob@acme.example")
+    answers = await asyncio.gather(*(people.bob.post("/v1/execute", json=CALL) for _ in range(20)))
+
+    assert made.json()["person"] == "bob"
+    assert [answer.status_code for answer in answers].count(200) == 5
+    assert {answer.status_code for answer in answers} == {200, 429}
 
 
 async def test_the_key_of_an_agent_changes_no_quota(people: People) -> None:
