@@ -90,7 +90,7 @@ def refusals(
     yield "availability", _by_availability(tool)
     yield "scopes", _by_scopes(principal, tool)
     if principal.user and (seen is None or seen.kind != "own"):  # one's own needs no role
-        yield "roles", _by_roles(principal, tool)
+        yield "roles", _by_roles(principal, tool, "" if seen is None else seen.organisation)
     if principal.user:
         yield "key", _by_key(principal, tool)
 
@@ -112,8 +112,8 @@ def _by_scopes(principal: Principal, tool: ToolSpec) -> Decision | None:
     return _deny(f"the caller lacks the scope {', '.join(missing)}", "scopes")
 
 
-def _by_roles(principal: Principal, tool: ToolSpec) -> Decision | None:
-    reason = explain_missing_role(principal, tool)
+def _by_roles(principal: Principal, tool: ToolSpec, organisation: str) -> Decision | None:
+    reason = explain_missing_role(principal, tool, organisation)
     return _deny(reason, "roles") if reason else None
 
 

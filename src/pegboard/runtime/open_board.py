@@ -3,7 +3,7 @@
 import asyncio
 from collections.abc import Mapping, Sequence
 from contextlib import AsyncExitStack
-from functools import partial
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -30,7 +30,7 @@ from pegboard.runtime.wiring.agents import create_agents, create_node_kinds
 from pegboard.runtime.wiring.call_environment import build_call_environment
 from pegboard.runtime.wiring.catalogue import CatalogueParts
 from pegboard.runtime.wiring.conversations import open_conversations
-from pegboard.runtime.wiring.credentials import BoardCredentials, find_target
+from pegboard.runtime.wiring.credentials import BoardCredentials, CredentialTargets
 from pegboard.runtime.wiring.identity import open_identity
 from pegboard.runtime.wiring.kill_switches import open_kill_switches
 from pegboard.runtime.wiring.listeners import ClosingListener, create_listeners
@@ -38,6 +38,7 @@ from pegboard.runtime.wiring.metrics import create_metrics
 from pegboard.runtime.wiring.models import BoardModels
 from pegboard.runtime.wiring.owned_agents import OwnedAgentRules, OwnedAgents
 from pegboard.runtime.wiring.pins import PinParts
+from pegboard.runtime.wiring.quotas import open_quotas
 from pegboard.runtime.wiring.registry import open_registry
 from pegboard.runtime.wiring.resources import open_resources
 from pegboard.runtime.wiring.retention import start_retention
@@ -86,22 +87,25 @@ async def open_board(
         credentials = BoardCredentials(
             settings,
             storage,
-            partial(find_target, listed, lambda: resources.connectors),
+            CredentialTargets(listed, lambda: resources.connectors, lambda: identity),
             environment=lambda: registry.environment,
             http=lambda: services.http,
             approvals=lambda: approvals,
             stack=stack,
             prove=prove,
         )
-        kit = build_call_environment(
-            policy,
-            settings,
-            storage,
-            emitter,
-            current.masking,
-            missing,
-            in_flight=in_flight,
-            credentials=credentials.resolver,
+        kit = replace(
+            build_call_environment(
+                policy,
+                settings,
+                storage,
+                emitter,
+                current.masking,
+                missing,
+                in_flight=in_flight,
+                credentials=credentials.resolver,
+            ),
+            quotas=await open_quotas(storage, settings, stack, current),
         )
         # registry
         registry = await open_registry(kit, storage)
@@ -130,7 +134,6 @@ async def open_board(
         )
         await _add_tools(registry, static, tools, loaded=loaded, states=list_by_name(states))
         stack.push_async_callback(sources.close)
-        pins.follow(stack, is_shared=settings.database is not None)
         # services
         parts = CatalogueParts(
             registry,
@@ -152,6 +155,7 @@ async def open_board(
             agents=OwnedAgentRules(lambda: current.loaded, lambda: models.choices),
             prove=prove,
         )
+        pins.follow(stack, connectors=resources.pinned, is_shared=settings.database is not None)
         stack.push_async_callback(parts.close)
         await parts.open()
         # runs

@@ -121,6 +121,7 @@ def an_office(
         EnvelopeSealer(keys or MemoryKeys()),
         HttpTokenEndpoint(lambda: http),
         targets=targets.get,
+        may_lend=lend_always,
         environment=lambda: environment,
         prove=skip_proof,
     )
@@ -130,6 +131,10 @@ def an_office(
     resolver = CredentialResolver(parts, link=link)
     service = Credentials(parts, resolver, connections, settle=settle)
     return Office(parts=parts, resolver=resolver, service=service, settled=settled)
+
+
+async def lend_always(_owner: str, _source: str) -> bool:
+    return True
 
 
 def a_target(source: str = "github", **changes: Any) -> CredentialTarget:

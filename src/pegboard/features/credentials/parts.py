@@ -2,7 +2,7 @@
 
 import json
 import secrets
-from collections.abc import AsyncGenerator, Callable
+from collections.abc import AsyncGenerator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from dataclasses import asdict
 from typing import Any
@@ -46,6 +46,8 @@ class CredentialTarget(Struct, frozen=True, kw_only=True):
 
 
 FindTarget = Callable[[str], CredentialTarget | None]
+MayLend = Callable[[str, str], Awaitable[bool]]
+"""Whether an owner, by id, may still let others act with its credential for a source."""
 
 
 def owner_of(principal: Principal) -> str:
@@ -66,6 +68,7 @@ class CredentialParts:
         sealer: Encrypts and decrypts values.
         endpoint: Gets OAuth 2 tokens.
         targets: The source of a name; None where there is none.
+        may_lend: Whether a credential that was shared still is: its owner may have lost the right.
         environment: The clock and the listeners of the board.
         prove: Writes each change to the audit trail before it takes effect, where required.
     """
@@ -77,6 +80,7 @@ class CredentialParts:
         endpoint: TokenEndpoint,
         *,
         targets: FindTarget,
+        may_lend: MayLend,
         environment: Callable[[], CallEnvironment],
         prove: Prove,
     ) -> None:
@@ -84,6 +88,7 @@ class CredentialParts:
         self.sealer = sealer
         self.endpoint = endpoint
         self.find_target = targets
+        self.may_lend = may_lend
         self._environment = environment
         self._prove = prove
 

@@ -56,13 +56,16 @@ class CredentialResolver:
         owner = owner_of(principal)
         usable = await self._parts.store.find_usable(source, owner)
         own = [item for item in usable if item.about.owner == owner]
-        found = _choose(own or usable)
+        found = _choose(own or [it for it in usable if await self._is_lent(it)])
         if found is None:
             raise self._missing(tool, source, owner, f"you have no credential for '{source}'")
         problem = self._problem_of(found.about)
         if problem:
             raise self._missing(tool, source, owner, problem)
         return found
+
+    async def _is_lent(self, stored: StoredCredential) -> bool:
+        return await self._parts.may_lend(stored.about.owner, stored.about.source)
 
     async def reveal(self, stored: StoredCredential, *, tool: str) -> Secret:
         """The value, with a token that is valid now.

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from pegboard.core.ports.audit_store import Prove
 from pegboard.core.ports.http import HttpClient
 from pegboard.core.principal import Principal
-from pegboard.errors import ConfigError
+from pegboard.errors import AccessDenied, ConfigError
 from pegboard.execution import CallEnvironment
 from pegboard.features.credentials import (
     Connections,
@@ -16,8 +16,8 @@ from pegboard.features.credentials import (
     CredentialResolver,
     Credentials,
     CredentialTarget,
-    FindTarget,
 )
+from pegboard.features.resources.rules import check_sharing
 from pegboard.runtime.settings import Settings
 from pegboard.runtime.sources.connectors import Connectors
 from pegboard.runtime.sources.state import SourceState
@@ -33,6 +33,7 @@ from pegboard.secrets import (
 
 if TYPE_CHECKING:
     from pegboard.features.approvals import Approvals
+    from pegboard.features.identity import Identity
     from pegboard.storage import Storage
 
 KEY_FILE = "master.key"
@@ -48,7 +49,7 @@ class BoardCredentials:
     Args:
         settings: The settings.
         storage: Stores credentials.
-        target: What a source takes of its callers.
+        targets: What sources take of their callers, and who may share a credential.
         environment: The clock and the listeners of the board.
         http: The board's guarded client.
         approvals: Hold the calls that wait for a credential.
@@ -67,7 +68,7 @@ class BoardCredentials:
         self,
         settings: Settings,
         storage: "Storage",
-        target: FindTarget,
+        targets: "CredentialTargets",
         *,
         environment: Callable[[], CallEnvironment],
         http: Callable[[], HttpClient | None],
@@ -79,7 +80,8 @@ class BoardCredentials:
             storage.credentials,
             EnvelopeSealer(create_keys(settings)),
             HttpTokenEndpoint(http),
-            targets=target,
+            targets=targets.find,
+            may_lend=targets.may_lend,
             environment=environment,
             prove=prove,
         )
@@ -93,18 +95,52 @@ class BoardCredentials:
         await self._approvals().settle_connections(source, principal=principal)
 
 
-def find_target(
-    states: Mapping[str, SourceState], connectors: Callable[[], Connectors], source: str
-) -> CredentialTarget | None:
-    """What a source takes of its callers; None where there is none of this name."""
-    state, owner = states.get(source), ""
-    if state is None and (row := connectors().find_row(source)) is not None:
-        state, owner = connectors().observe(source), row.owner
-    if state is None or state.opener is None:
-        return None
-    read, config = state.opener.kind.caller_auth, state.opener.config
-    auth = None if read is None else read(config)
-    return CredentialTarget(source=source, auth=auth, owner=owner)
+class CredentialTargets:
+    """The sources that take credentials of their callers, and who may share one.
+
+    Args:
+        states: The sources of the board file.
+        connectors: Those of people.
+        identity: Says what the owner of a credential may do now.
+    """
+
+    def __init__(
+        self,
+        states: Mapping[str, SourceState],
+        connectors: Callable[[], Connectors],
+        identity: "Callable[[], Identity]",
+    ) -> None:
+        self._states = states
+        self._connectors = connectors
+        self._identity = identity
+
+    def find(self, source: str) -> CredentialTarget | None:
+        """What a source takes of its callers; None where there is none of this name."""
+        state, owner = self._states.get(source), ""
+        if state is None and (row := self._connectors().find_row(source)) is not None:
+            state, owner = self._connectors().observe(source), row.owner
+        if state is None or state.opener is None:
+            return None
+        read, config = state.opener.kind.caller_auth, state.opener.config
+        auth = None if read is None else read(config)
+        return CredentialTarget(source=source, auth=auth, owner=owner)
+
+    async def may_lend(self, owner: str, source: str) -> bool:
+        """Whether an owner may still let others act with its credential for a source.
+
+        Its account is not disabled, and it may still share the source with those who use it.
+        """
+        identity, target = self._identity(), self.find(source)
+        if not identity.has_accounts:
+            return True
+        try:
+            now = await identity.callers.name_now(Principal(id=owner, user=owner))
+            row = self._connectors().find_row(source)
+            if row is not None:
+                check_sharing(now, row)
+        except AccessDenied:
+            return False
+        return target is not None and target.may_share(now)
 
 
 def create_keys(settings: Settings) -> MasterKeys:
