@@ -311,3 +311,18 @@ class ConversationStore(Protocol):
 async def find_conversation_of_run(store: ConversationStore, run_id: str) -> Conversation | None:
     """The conversation whose message a run answers; None when there is none."""
     return (await store.conversations_of_runs((run_id,))).get(run_id)
+
+
+async def find_messages(
+    store: ConversationStore, conversation: str, principal: Principal
+) -> Sequence[str]:
+    """The messages that a caller has written in a conversation; none where it is no caller's own.
+
+    Messages are what the conversation was sent, without files.
+    """
+    found = await store.exchanges(conversation)
+    return tuple(
+        item.text
+        for item in found
+        if item.principal is not None and item.principal.owner == principal.owner
+    )
