@@ -42,7 +42,7 @@ from pegboard.runtime.wiring.registry import open_registry
 from pegboard.runtime.wiring.resources import open_resources
 from pegboard.runtime.wiring.retention import start_retention
 from pegboard.runtime.wiring.runs import open_runs
-from pegboard.runtime.wiring.services import open_services
+from pegboard.runtime.wiring.services import guard_addresses, open_services
 from pegboard.runtime.wiring.storage import audit_listeners, create_storage, require_audit
 from pegboard.runtime.wiring.subagents import BoardSubagents
 from pegboard.runtime.wiring.workspaces import ConversationFolders
@@ -145,7 +145,7 @@ async def open_board(
         resources = await open_resources(
             registry,
             storage,
-            services,
+            guard_addresses(services, loaded.board.network),
             settings,
             stack,
             board_names=listed.keys,

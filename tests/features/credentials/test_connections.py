@@ -14,8 +14,9 @@ from tests.features.credentials.made import (
     token_server,
 )
 
-from pegboard.core.ports.credentials import CallerAuth
+from pegboard.core.ports.credentials import CallerAuth, OAuthSettings
 from pegboard.errors import AccessDenied, InvalidRequest
+from pegboard.features.credentials import CredentialTarget
 from pegboard.features.credentials.connections import LIFETIME, Connections, StartedConnection
 from pegboard.testing import FakeClock
 
@@ -128,3 +129,46 @@ async def test_a_link_is_given_once_a_server_answers(office: Office) -> None:
         "http://127.0.0.1:8321/v1/credentials/oauth/connect?source=github&for=bob"
     )
     assert office.service.connections.link_for(a_target(), "bob") == ""
+
+
+OWN = "https://id.example"
+
+
+def a_target_of_eve(*, is_vetted: bool = False, **changes: str) -> CredentialTarget:
+    fields = {"authorization_url": f"{OWN}/auth", "token_url": f"{OWN}/token"} | changes
+    auth = CallerAuth(kinds=("oauth2",), oauth=OAuthSettings(client_id="eve", **fields))
+    return a_target("crm", auth=auth, owner="eve", is_vetted=is_vetted)
+
+
+@pytest.mark.parametrize(
+    "token_url",
+    ["https://evil.example/token", "https://id.example.evil.example/t", "http://id.example/token"],
+)
+def test_a_persons_connector_sends_no_code_to_another_server(token_url: str) -> None:
+    mixed = a_target_of_eve(token_url=token_url)
+    vetted = a_target_of_eve(token_url=token_url, is_vetted=True)
+
+    with pytest.raises(InvalidRequest, match="at different servers"):
+        an_office({"crm": mixed}, clock=FakeClock()).service.connections.start("crm", principal=BOB)
+    office = an_office({"crm": vetted}, clock=FakeClock())
+    assert office.service.connections.start("crm", principal=BOB).url.startswith(OWN)
+
+
+def test_a_persons_connector_has_a_redirect_uri_of_its_own() -> None:
+    office = an_office({"crm": a_target_of_eve()}, clock=FakeClock())
+    started = office.service.connections.start("crm", principal=BOB)
+
+    assert parse_qs(urlsplit(started.url).query)["redirect_uri"] == [
+        "http://127.0.0.1:8321/v1/credentials/oauth/callback/crm"
+    ]
+
+
+async def test_a_connector_that_is_changed_during_the_consent_gets_no_code() -> None:
+    targets = {"crm": a_target_of_eve()}
+    office = an_office(targets, clock=FakeClock())
+    started = office.service.connections.start("crm", principal=BOB)
+    evil = {"authorization_url": "https://evil.example/a", "token_url": "https://evil.example/t"}
+    targets["crm"] = a_target_of_eve(**evil)
+
+    with pytest.raises(InvalidRequest, match="changed meanwhile"):
+        await finish(office, started)

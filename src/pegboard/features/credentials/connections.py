@@ -62,6 +62,7 @@ class _State(Struct, frozen=True, kw_only=True):
     name: str
     shared: bool
     redirect_uri: str
+    settings: str
     expires_at: float
 
 
@@ -143,7 +144,8 @@ class Connections:
             source=source,
             name=check_name(name),
             shared=shared,
-            redirect_uri=f"{self._address}{CALLBACK}",
+            redirect_uri=self._address + callback_of(target),
+            settings=_digest_settings(settings),
             expires_at=self._parts.now() + LIFETIME,
         )
         sealed = self._parts.sealer.seal(fast.encode(state), context=_CONTEXT)
@@ -185,6 +187,8 @@ class Connections:
         settings = _settings_of(target)
         if settings.issuer and answer.get("iss", "") != settings.issuer:
             raise InvalidRequest("Another authorization server has answered: nothing was stored.")
+        if not compare_digest(known.settings, _digest_settings(settings)):
+            raise InvalidRequest(f"'{known.source}' was changed meanwhile: begin again.")
         if "error" in answer or not answer.get("code"):
             raise InvalidRequest(f"'{known.source}' was not connected: {_error_of(answer)}.")
         if known.shared:
@@ -247,11 +251,35 @@ class Connections:
         return known
 
 
+def callback_of(target: CredentialTarget) -> str:
+    """The path to which the authorization server of a source sends its answer.
+
+    The source of a person has one of its own (RFC 9700, section 4.4.2): a client that was
+    registered for another source does not accept it, so that nobody can consent to that client for
+    this source.
+    """
+    return f"{CALLBACK}/{target.source}" if target.owner else CALLBACK
+
+
 def _settings_of(target: CredentialTarget) -> OAuthSettings:
     settings = None if target.auth is None else target.auth.oauth
     if settings is None or not settings.authorization_url:
         raise InvalidRequest(f"'{target.source}' is not connected by consent.")
+    if not target.is_vetted and _server_of(settings.authorization_url) != _server_of(
+        settings.token_url
+    ):
+        # the code of a consent at one server would go to another, which its owner has chosen
+        raise InvalidRequest(
+            f"'{target.source}' is not connected: its authorization_url and its token_url are at "
+            "different servers. An operator can make the connector global, or write it into the "
+            "board file."
+        )
     return settings
+
+
+def _server_of(url: str) -> tuple[str, str, int | None]:
+    parts = urlsplit(url)
+    return parts.scheme, parts.hostname or "", parts.port
 
 
 def _consent_url(settings: OAuthSettings, state: _State) -> str:
@@ -270,6 +298,12 @@ def _consent_url(settings: OAuthSettings, state: _State) -> str:
         query["prompt"] = "consent"
     mark = "&" if urlsplit(settings.authorization_url).query else "?"
     return f"{settings.authorization_url}{mark}{urlencode(query)}"
+
+
+def _digest_settings(settings: OAuthSettings) -> str:
+    """What a consent is bound to, so that nobody changes meanwhile where its code goes."""
+    parts = (settings.authorization_url, settings.token_url, settings.client_id)
+    return sha256(json.dumps(parts).encode()).hexdigest()
 
 
 def _digest(session: str) -> str:

@@ -34,11 +34,14 @@ class CredentialTarget(Struct, frozen=True, kw_only=True):
         source: Its name.
         auth: What it takes; None where it takes nothing of its callers.
         owner: The id of its owner; empty for one of the operators.
+        is_vetted: Whether an operator answers for what it is, as for those of the board file and
+            those that are global.
     """
 
     source: str
     auth: CallerAuth | None
     owner: str = ""
+    is_vetted: bool = True
 
     def may_share(self, principal: Principal) -> bool:
         """Whether a caller may let all callers of the source act with its credential."""

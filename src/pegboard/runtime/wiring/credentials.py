@@ -97,14 +97,15 @@ def find_target(
     states: Mapping[str, SourceState], connectors: Callable[[], Connectors], source: str
 ) -> CredentialTarget | None:
     """What a source takes of its callers; None where there is none of this name."""
-    state, owner = states.get(source), ""
+    state, owner, is_vetted = states.get(source), "", True
     if state is None and (row := connectors().find_row(source)) is not None:
         state, owner = connectors().observe(source), row.owner
+        is_vetted = row.visibility == "global"
     if state is None or state.opener is None:
         return None
     read, config = state.opener.kind.caller_auth, state.opener.config
     auth = None if read is None else read(config)
-    return CredentialTarget(source=source, auth=auth, owner=owner)
+    return CredentialTarget(source=source, auth=auth, owner=owner, is_vetted=is_vetted)
 
 
 def create_keys(settings: Settings) -> MasterKeys:

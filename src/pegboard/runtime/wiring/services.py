@@ -2,6 +2,7 @@
 
 import tempfile
 from contextlib import AsyncExitStack, suppress
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -78,6 +79,14 @@ def create_http_client(entry: NetworkEntry) -> HttpClient:
 
     policy = SsrfPolicy(allow_hosts=entry.allow_hosts, allow_networks=entry.allow_networks)
     return GuardedClient(policy=policy)
+
+
+def guard_addresses(services: Services, entry: NetworkEntry) -> Services:
+    """The services for sources of people: what connects by itself reaches public addresses only."""
+    from pegboard.network import PolicyAddressGuard, SsrfPolicy
+
+    policy = SsrfPolicy(allow_hosts=entry.allow_hosts, allow_networks=entry.allow_networks)
+    return replace(services, addresses=PolicyAddressGuard(policy))
 
 
 def create_sandbox(entry: SandboxEntry) -> "ProbedSandbox":

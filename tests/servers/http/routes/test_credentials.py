@@ -215,4 +215,5 @@ def test_there_is_no_route_that_gives_a_value() -> None:
         ("POST", "/credentials/oauth/start"),
         ("GET", "/credentials/oauth/connect"),
         ("GET", "/credentials/oauth/callback"),
+        ("GET", "/credentials/oauth/callback/{source}"),
     }

@@ -127,7 +127,8 @@ async def open_connection(
     return response
 
 
-@router.get("/credentials/oauth/callback", include_in_schema=False)  # a page for browsers
+@router.get("/credentials/oauth/callback", include_in_schema=False)  # pages for browsers
+@router.get("/credentials/oauth/callback/{source}", include_in_schema=False)
 async def finish_connection(request: Request, board: Board, caller: Caller) -> Response:
     """Where the authorization server sends the browser after the consent."""
     try:
