@@ -91,3 +91,21 @@ class CallCredential(Protocol):
             Unavailable: The token cannot be refreshed now.
         """
         ...
+
+    async def renew(self, refused: Secret) -> Secret | None:
+        """Another value, after the system has refused this one (401); None where none can be had.
+
+        Raises:
+            CredentialMissing: The system has ended the connection.
+            Unavailable: The token cannot be refreshed now.
+        """
+        ...
+
+    async def give_up(self) -> None:
+        """Report that the system has refused a renewed value too: it must be connected again.
+
+        Raises:
+            CredentialMissing: Always, for a connection of the caller; another one is not ended by
+                what happens in a call of the caller.
+        """
+        ...

@@ -39,6 +39,14 @@ class Vault:
         assert (stored, tool) == (STORED, SPEC.name)
         return Secret(username="ada", value="hush-hush")
 
+    async def renew(self, stored: StoredCredential, refused: Secret, *, tool: str) -> Secret | None:
+        assert (stored, tool) == (STORED, SPEC.name)
+        return Secret(username="ada", value=f"new-{refused.value}")
+
+    async def end(self, stored: StoredCredential, *, tool: str, principal: Principal) -> None:
+        if principal in self.owners:
+            raise CredentialMissing(tool, f"'{stored.about.source}' must be connected again")
+
 
 VAULT: CallerCredentials = Vault(ADA)
 
@@ -67,6 +75,18 @@ async def test_what_was_revealed_is_masked_in_the_result_and_named_in_the_record
     assert result.text == "it was [redacted], as [redacted]"
     assert heard.record.credential == "github/work of ada"
     assert "hush-hush" not in repr(heard.events)
+
+
+async def test_a_renewed_value_is_masked_as_well_and_a_call_may_end_the_connection() -> None:
+    use = CredentialUse(STORED, VAULT, tool=SPEC.name, principal=ADA)
+
+    renewed = await use.renew(await use.reveal())
+    with pytest.raises(CredentialMissing, match="connected again"):
+        await use.give_up()
+    await CredentialUse(STORED, VAULT, tool=SPEC.name, principal=BOB).give_up()
+
+    assert renewed is not None
+    assert use.mask("hush-hush, new-hush-hush") == "[redacted], [redacted]"
 
 
 async def test_what_was_revealed_is_masked_in_an_error_and_its_detail() -> None:

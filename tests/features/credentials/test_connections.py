@@ -1,6 +1,7 @@
 """Consents that do not end as they began: late, elsewhere, or at another server."""
 
 from collections.abc import AsyncGenerator
+from typing import Any
 from urllib.parse import parse_qs, urlsplit
 
 import pytest
@@ -135,7 +136,10 @@ OWN = "https://id.example"
 
 
 def a_target_of_eve(*, is_vetted: bool = False, **changes: str) -> CredentialTarget:
-    fields = {"authorization_url": f"{OWN}/auth", "token_url": f"{OWN}/token"} | changes
+    fields: dict[str, Any] = {
+        "authorization_url": f"{OWN}/auth",
+        "token_url": f"{OWN}/token",
+    } | changes
     auth = CallerAuth(kinds=("oauth2",), oauth=OAuthSettings(client_id="eve", **fields))
     return a_target("crm", auth=auth, owner="eve", is_vetted=is_vetted)
 
@@ -167,8 +171,9 @@ async def test_a_connector_that_is_changed_during_the_consent_gets_no_code() -> 
     targets = {"crm": a_target_of_eve()}
     office = an_office(targets, clock=FakeClock())
     started = office.service.connections.start("crm", principal=BOB)
-    evil = {"authorization_url": "https://evil.example/a", "token_url": "https://evil.example/t"}
-    targets["crm"] = a_target_of_eve(**evil)
+    targets["crm"] = a_target_of_eve(
+        authorization_url="https://evil.example/a", token_url="https://evil.example/t"
+    )
 
     with pytest.raises(InvalidRequest, match="changed meanwhile"):
         await finish(office, started)

@@ -142,3 +142,21 @@ class CallerCredentials(Protocol):
             Unavailable: The token cannot be refreshed now.
         """
         ...
+
+    async def renew(self, stored: StoredCredential, refused: Secret, *, tool: str) -> Secret | None:
+        """Another token than the one that the system has refused; None for what is no OAuth token.
+
+        Raises:
+            CredentialMissing: The system has ended the connection.
+            Unavailable: The token cannot be refreshed now.
+        """
+        ...
+
+    async def end(self, stored: StoredCredential, *, tool: str, principal: Principal) -> None:
+        """Mark a connection of the caller whose tokens the system refuses.
+
+        Raises:
+            CredentialMissing: It has to be connected again. Nothing is raised for a connection of
+                another person, which nothing is marked of either.
+        """
+        ...

@@ -28,7 +28,7 @@ class Services:
         providers: The services of others that built-in tools use.
         agents: Runs agents that are tools; None where there is no board.
         logins: Where people log in to systems by OAuth; None where they cannot.
-        addresses: Checks where clients that send no HTTP connect; None for sources that the operator
+        addresses: Checks where clients without HTTP connect; None for sources that the operator
             has chosen.
         workspaces: Without a `workspace`, the parent folder of one workspace for each caller.
     """

@@ -23,7 +23,7 @@ def credential(target: CompiledTool, environment: CallEnvironment, following: Ha
 
     async def find(call: CallState, known: CallerCredentials) -> CredentialUse:
         stored = await known.find(spec.source, spec.name, principal=call.ctx.principal)
-        return CredentialUse(stored, known, tool=spec.name)
+        return CredentialUse(stored, known, tool=spec.name, principal=call.ctx.principal)
 
     async def handle(call: CallState) -> ToolResult:
         if credentials is None:

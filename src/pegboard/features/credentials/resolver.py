@@ -80,6 +80,43 @@ class CredentialResolver:
         await self._note_use(stored.about)
         return self._parts.open(stored)
 
+    async def renew(self, stored: StoredCredential, refused: Secret, *, tool: str) -> Secret | None:
+        """Another token than the one that the system has refused; None for what is no OAuth token.
+
+        Raises:
+            CredentialMissing: The system has ended the connection.
+            Unavailable: The token cannot be refreshed now.
+        """
+        about = stored.about
+        if about.kind not in _ENDINGS:
+            return None
+        try:
+            renewed = await self._refresh_with_others(about, refused=refused.sent)
+        except CredentialMissing as error:
+            raise self._missing(tool, about.source, about.owner, error.reason) from error
+        return self._parts.open(renewed)
+
+    async def end(self, stored: StoredCredential, *, tool: str, principal: Principal) -> None:
+        """Mark a connection of the caller whose new token the system refuses.
+
+        A shared one of somebody else stays: a caller may cause such an answer.
+
+        Raises:
+            CredentialMissing: It has to be connected again.
+        """
+        about = stored.about
+        if about.owner != owner_of(principal):
+            return
+        current = await self._parts.store.credential(about.id)
+        if current is not None and current.about.state != "reconnect":
+            await self._mark_ended(current.about, "the system refuses its tokens (401)")
+        raise self._missing(
+            tool,
+            about.source,
+            about.owner,
+            f"'{about.source}' must be connected again: the system refuses its tokens (401)",
+        )
+
     async def close(self) -> None:
         """Wait for refreshes: a token that a server has given and no one stores is lost."""
         loop = asyncio.get_running_loop()
@@ -110,12 +147,15 @@ class CredentialResolver:
             return False
         return about.expires_at - _EARLY <= self._parts.now()
 
-    async def _refresh_with_others(self, about: Credential) -> StoredCredential:
+    async def _refresh_with_others(
+        self, about: Credential, *, refused: str = ""
+    ) -> StoredCredential:
         """Refresh a token; calls at the same time share it, and no cancelled call interrupts it."""
-        key = (asyncio.get_running_loop(), about.id)
+        key = (asyncio.get_running_loop(), f"{about.id} {refused}")
         task = self._refreshing.get(key)
         if task is None:
-            task = asyncio.create_task(self._refresh(about.id), name=f"refresh {about.id}")
+            refresh = self._refresh(about.id, refused=refused)
+            task = asyncio.create_task(refresh, name=f"refresh {about.id}")
             self._refreshing[key] = task
 
             def forget(done: "asyncio.Task[StoredCredential]") -> None:
@@ -126,8 +166,13 @@ class CredentialResolver:
             task.add_done_callback(forget)
         return await asyncio.shield(task)
 
-    async def _refresh(self, id: str) -> StoredCredential:  # noqa: A002 - it is known by its id
-        """Refresh a token, or wait until another server has."""
+    async def _refresh(self, id: str, *, refused: str) -> StoredCredential:  # noqa: A002 - it is known by its id
+        """Refresh a token, or wait until another server has.
+
+        Args:
+            id: The credential.
+            refused: The token that the system has refused; empty to refresh one that ends.
+        """
         store, until = self._parts.store, self._parts.monotonic() + _CLAIM
         while True:
             stored = await store.credential(id)
@@ -136,11 +181,12 @@ class CredentialResolver:
             about = stored.about
             if about.state == "reconnect":
                 raise CredentialMissing("", self._problem_of(about))
-            if not self._is_due(about):
+            is_refused = bool(refused) and self._parts.open(stored).sent == refused
+            if not (is_refused or (not refused and self._is_due(about))):
                 return stored
             now = self._parts.now()
             if await store.claim_refresh(id, version=about.version, now=now, until=now + _CLAIM):
-                return await self._refresh_claimed(stored)
+                return await self._refresh_claimed(stored, is_refused=is_refused)
             if self._parts.monotonic() >= until:
                 raise Unavailable(
                     f"The token for '{about.source}' is being refreshed.",
@@ -149,13 +195,16 @@ class CredentialResolver:
                 )
             await asyncio.sleep(_PAUSE * (0.5 + random.random()))  # noqa: S311 - no secret
 
-    async def _refresh_claimed(self, stored: StoredCredential) -> StoredCredential:
+    async def _refresh_claimed(
+        self, stored: StoredCredential, *, is_refused: bool
+    ) -> StoredCredential:
         about, secret = stored.about, self._parts.open(stored)
         try:
             answer = await self._request(about, secret)
         except PegboardError as error:
             await self._parts.store.release_refresh(about.id)
-            if about.expires_at is not None and about.expires_at > self._parts.now():
+            is_valid = about.expires_at is not None and about.expires_at > self._parts.now()
+            if is_valid and not is_refused:
                 _LOG.warning("credentials: %s could not be refreshed yet: %s", about.id, error)
                 return stored
             raise Unavailable(
@@ -198,7 +247,13 @@ class CredentialResolver:
                 nothing_done=True,
                 permanent=True,
             )
-        reason = f"the system has ended the connection ({refusal.error})"
+        ended = await self._mark_ended(
+            about, f"the system has ended the connection ({refusal.error})"
+        )
+        return CredentialMissing("", self._problem_of(ended))
+
+    async def _mark_ended(self, about: Credential, reason: str) -> Credential:
+        """Note that a connection has to be made again, unless it has a newer value."""
         changes = {"state": "reconnect", "reason": reason}
         ended = await self._parts.store.update(about.id, changes, version=about.version)
         if ended is not None:
@@ -212,7 +267,7 @@ class CredentialResolver:
                     detail={"source": about.source, "name": about.name, "owner": about.owner},
                 )
             )
-        return CredentialMissing("", self._problem_of(structs.replace(about, **changes)))
+        return structs.replace(about, **changes)
 
     async def _keep(
         self, stored: StoredCredential, secret: Secret, answer: TokenAnswer
