@@ -1,7 +1,7 @@
 """The credential of one call: its tool gets the value, and everything else of the call masks it."""
 
 from base64 import b64encode
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 from pegboard.core.credential import Credential, Secret
 from pegboard.core.ports.credential_store import StoredCredential
@@ -68,6 +68,16 @@ class CredentialUse:
             CredentialMissing: The caller has to connect it again.
         """
         await self._credentials.end(self._stored, tool=self._tool, principal=self._principal)
+
+    async def extend(self, scopes: Sequence[str]) -> None:
+        """Report scopes that the system asks for and the value lacks.
+
+        Raises:
+            CredentialMissing: The caller has to connect it again.
+        """
+        await self._credentials.extend(
+            self._stored, scopes, tool=self._tool, principal=self._principal
+        )
 
     def _note(self, secret: Secret) -> Secret:
         self._secrets.update(dict.fromkeys(_forms(secret)))

@@ -3,7 +3,6 @@
 import asyncio
 from collections.abc import Mapping, Sequence
 from contextlib import AsyncExitStack
-from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -30,7 +29,7 @@ from pegboard.runtime.wiring.agents import create_agents, create_node_kinds
 from pegboard.runtime.wiring.call_environment import build_call_environment
 from pegboard.runtime.wiring.catalogue import CatalogueParts
 from pegboard.runtime.wiring.conversations import open_conversations
-from pegboard.runtime.wiring.credentials import BoardCredentials, find_target
+from pegboard.runtime.wiring.credentials import BoardCredentials, CredentialSources
 from pegboard.runtime.wiring.identity import open_identity
 from pegboard.runtime.wiring.kill_switches import open_kill_switches
 from pegboard.runtime.wiring.listeners import ClosingListener, create_listeners
@@ -86,7 +85,7 @@ async def open_board(
         credentials = BoardCredentials(
             settings,
             storage,
-            partial(find_target, listed, lambda: resources.connectors),
+            CredentialSources(listed, lambda: resources.connectors),
             environment=lambda: registry.environment,
             http=lambda: services.http,
             approvals=lambda: approvals,
@@ -108,7 +107,11 @@ async def open_board(
         switches = await open_kill_switches(registry, storage, settings, stack, prove=prove)
         # sources
         services, sandbox = open_services(
-            loaded, settings, stack, agents=(subagents := BoardSubagents(registry))
+            loaded,
+            settings,
+            stack,
+            agents=(subagents := BoardSubagents(registry)),
+            credentials=credentials.resolver,
         )
         pins = PinParts(
             registry, storage, pinning=lambda: current.loaded.board.pinning, prove=prove

@@ -1,5 +1,7 @@
 """The credential of a call: found, named, masked, or asked for once for each caller and run."""
 
+from collections.abc import Sequence
+
 import pytest
 from tests.execution.made import ADA, BOB, Following, Heard, a_call, a_kit, a_spec, a_target
 
@@ -42,6 +44,11 @@ class Vault:
     async def renew(self, stored: StoredCredential, refused: Secret, *, tool: str) -> Secret | None:
         assert (stored, tool) == (STORED, SPEC.name)
         return Secret(username="ada", value=f"new-{refused.value}")
+
+    async def extend(
+        self, stored: StoredCredential, scopes: Sequence[str], *, tool: str, principal: Principal
+    ) -> None:
+        raise CredentialMissing(tool, f"'{stored.about.source}' asks for more: {scopes}")
 
     async def end(self, stored: StoredCredential, *, tool: str, principal: Principal) -> None:
         if principal in self.owners:

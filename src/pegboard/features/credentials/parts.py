@@ -8,12 +8,19 @@ from dataclasses import asdict
 from typing import Any
 
 from msgspec import Struct
+from msgspec import json as fast
 
 from pegboard.core.credential import Credential, Secret
 from pegboard.core.event import BoardChanged
 from pegboard.core.ports.audit_store import Prove
 from pegboard.core.ports.credential_store import CredentialStore, SealedSecret, StoredCredential
-from pegboard.core.ports.credentials import CallerAuth, SecretSealer, TokenEndpoint
+from pegboard.core.ports.credentials import (
+    CallerAuth,
+    OAuthDiscovery,
+    OAuthSettings,
+    SecretSealer,
+    TokenEndpoint,
+)
 from pegboard.core.principal import Principal
 from pegboard.execution.audit_first import record_in_audit
 from pegboard.execution.environment import CallEnvironment
@@ -68,6 +75,7 @@ class CredentialParts:
         store: Stores credentials.
         sealer: Encrypts and decrypts values.
         endpoint: Gets OAuth 2 tokens.
+        discovery: Finds out where servers get their tokens.
         targets: The source of a name; None where there is none.
         environment: The clock and the listeners of the board.
         prove: Writes each change to the audit trail before it takes effect, where required.
@@ -79,6 +87,7 @@ class CredentialParts:
         sealer: SecretSealer,
         endpoint: TokenEndpoint,
         *,
+        discovery: OAuthDiscovery,
         targets: FindTarget,
         environment: Callable[[], CallEnvironment],
         prove: Prove,
@@ -86,6 +95,7 @@ class CredentialParts:
         self.store = store
         self.sealer = sealer
         self.endpoint = endpoint
+        self.discovery = discovery
         self.find_target = targets
         self._environment = environment
         self._prove = prove
@@ -156,6 +166,11 @@ class CredentialParts:
         async with record_in_audit(self._prove, change, environment=environment):
             yield
         environment.emitter.emit(change(_DONE[action]))
+
+
+def settings_in(secret: Secret) -> OAuthSettings | None:
+    """What discovery found for a credential; None where its source is configured."""
+    return fast.decode(secret.settings, type=OAuthSettings) if secret.settings else None
 
 
 def new_id() -> str:

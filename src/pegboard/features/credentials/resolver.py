@@ -3,6 +3,7 @@
 import asyncio
 import logging
 import random
+import re
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
@@ -14,9 +15,15 @@ from pegboard.core.credential import Credential, Secret
 from pegboard.core.event import BoardChanged
 from pegboard.core.ports.credential_store import SealedSecret, StoredCredential
 from pegboard.core.ports.credentials import OAuthSettings, TokenAnswer, TokenRefusal
-from pegboard.core.principal import Principal
+from pegboard.core.principal import LOCAL, Principal
 from pegboard.errors import CredentialMissing, PegboardError, Unavailable
-from pegboard.features.credentials.parts import CredentialParts, CredentialTarget, owner_of
+from pegboard.execution.credential_use import CredentialUse
+from pegboard.features.credentials.parts import (
+    CredentialParts,
+    CredentialTarget,
+    owner_of,
+    settings_in,
+)
 
 _LOG = logging.getLogger("pegboard.credentials")
 _EARLY = 30.0
@@ -27,6 +34,8 @@ _PAUSE = 0.1
 _USED_EXACT_TO = 60.0
 _WRITES = 3
 _DEFAULT_LIFETIME = 3600.0
+_SCOPE = re.compile(r"[\x21\x23-\x5b\x5d-\x7e]{1,200}")
+_MAX_SCOPES = 50
 _ENDINGS = {"oauth2": ("invalid_grant",), "oauth2_client": ("invalid_grant", "invalid_client")}
 
 
@@ -77,8 +86,10 @@ class CredentialResolver:
             except CredentialMissing as error:
                 about = stored.about
                 raise self._missing(tool, about.source, about.owner, error.reason) from error
+        secret = self._parts.open(stored)
+        self._check_server(stored.about, secret, tool=tool)
         await self._note_use(stored.about)
-        return self._parts.open(stored)
+        return secret
 
     async def renew(self, stored: StoredCredential, refused: Secret, *, tool: str) -> Secret | None:
         """Another token than the one that the system has refused; None for what is no OAuth token.
@@ -123,6 +134,67 @@ class CredentialResolver:
         waiting = [task for (of, _), task in self._refreshing.items() if of is loop]
         if waiting:
             await asyncio.wait(waiting, timeout=_CLAIM)
+
+    async def use(self, source: str, *, principal: Principal | None) -> CredentialUse:
+        """The credential of a caller, for a source that sends it on a session of its own.
+
+        The board itself lists tools with a shared one, else with that of the source's owner, else
+        with the oldest.
+
+        Args:
+            source: The source.
+            principal: The caller; None for the board itself.
+
+        Raises:
+            CredentialMissing: There is none that the system accepts.
+        """
+        if principal is None:
+            target = self._parts.find_target(source)
+            owner = "" if target is None else target.owner
+            found = [
+                item
+                for item in await self._parts.store.credentials(source=source)
+                if not self._problem_of(item.about)
+            ]
+            if not found:
+                raise self._missing(source, source, "", f"nobody has connected '{source}' yet")
+            stored = min(found, key=lambda it: (not it.about.shared, it.about.owner != owner))
+            id_ = stored.about.owner
+            principal = Principal(id=id_, user="" if id_ == LOCAL.id else id_)
+        else:
+            stored = await self.find(source, source, principal=principal)
+        return CredentialUse(stored, self, tool=source, principal=principal)
+
+    async def extend(
+        self, stored: StoredCredential, scopes: Sequence[str], *, tool: str, principal: Principal
+    ) -> None:
+        """Note the scopes that a connection of the caller lacks, for the next consent.
+
+        Raises:
+            CredentialMissing: It has to be connected again; not for one of somebody else.
+        """
+        about = stored.about
+        if about.owner != owner_of(principal):
+            return
+        wanted = tuple(scope for scope in dict.fromkeys(scopes) if _SCOPE.fullmatch(scope))
+        wanted = tuple(dict.fromkeys((*about.scopes, *wanted)))[:_MAX_SCOPES]
+        await self._parts.store.update(about.id, {"scopes": wanted})
+        reason = f"'{about.source}' asks for more rights: {' '.join(wanted)[:500]}"
+        raise self._missing(tool, about.source, about.owner, reason)
+
+    def _check_server(self, about: Credential, secret: Secret, *, tool: str) -> None:
+        """Refuse to send a token to another server than the one that it was given for.
+
+        Raises:
+            CredentialMissing: The source has another address now.
+        """
+        given = settings_in(secret)
+        target = self._parts.find_target(about.source)
+        auth = None if target is None else target.auth
+        now = "" if auth is None or auth.oauth is None else auth.oauth.server
+        if given is not None and given.server != now:
+            reason = f"'{about.source}' has another address now and must be connected again"
+            raise self._missing(tool, about.source, about.owner, reason)
 
     def _missing(self, tool: str, source: str, owner: str, reason: str) -> CredentialMissing:
         target = self._parts.find_target(source)
@@ -218,7 +290,7 @@ class CredentialResolver:
         return await self._keep(stored, secret, answer)
 
     async def _request(self, about: Credential, secret: Secret) -> TokenAnswer | TokenRefusal:
-        settings = self._settings_of(about)
+        settings = settings_in(secret) or self._settings_of(about)
         endpoint = self._parts.endpoint
         if about.kind == "oauth2_client":
             return await endpoint.request_for_client(

@@ -16,7 +16,6 @@ from pegboard.features.credentials import (
     CredentialResolver,
     Credentials,
     CredentialTarget,
-    FindTarget,
 )
 from pegboard.runtime.settings import Settings
 from pegboard.runtime.sources.connectors import Connectors
@@ -25,6 +24,7 @@ from pegboard.secrets import (
     EnvelopeSealer,
     FileKeys,
     GivenKeys,
+    HttpOAuthDiscovery,
     HttpTokenEndpoint,
     MasterKeys,
     MemoryKeys,
@@ -42,13 +42,48 @@ _HINT = (
 )
 
 
+class CredentialSources:
+    """The sources of a board that take credentials of their callers.
+
+    Args:
+        states: The sources of the board file.
+        connectors: Those of people, which are opened later.
+    """
+
+    def __init__(
+        self, states: Mapping[str, SourceState], connectors: Callable[[], Connectors]
+    ) -> None:
+        self._states = states
+        self._connectors = connectors
+
+    def find(self, source: str) -> CredentialTarget | None:
+        """What a source takes of its callers; None where there is none of this name."""
+        state, owner, is_vetted = self._states.get(source), "", True
+        if state is None and (row := self._connectors().find_row(source)) is not None:
+            state, owner = self._connectors().observe(source), row.owner
+            is_vetted = row.visibility == "global"
+        if state is None or state.opener is None:
+            return None
+        read, config = state.opener.kind.caller_auth, state.opener.config
+        auth = None if read is None else read(config)
+        return CredentialTarget(source=source, auth=auth, owner=owner, is_vetted=is_vetted)
+
+    def relist(self, source: str) -> None:
+        """List the tools of a source again where the last listing has failed."""
+        state = self._states.get(source)
+        if state is None and self._connectors().find_row(source) is not None:
+            state = self._connectors().observe(source)
+        if state is not None and state.status != "ok":
+            state.relist.set()
+
+
 class BoardCredentials:
     """The credentials of a board, made before its calls, its network and its approvals are.
 
     Args:
         settings: The settings.
         storage: Stores credentials.
-        target: What a source takes of its callers.
+        sources: What sources take of their callers.
         environment: The clock and the listeners of the board.
         http: The board's guarded client.
         approvals: Hold the calls that wait for a credential.
@@ -67,7 +102,7 @@ class BoardCredentials:
         self,
         settings: Settings,
         storage: "Storage",
-        target: FindTarget,
+        sources: CredentialSources,
         *,
         environment: Callable[[], CallEnvironment],
         http: Callable[[], HttpClient | None],
@@ -79,33 +114,21 @@ class BoardCredentials:
             storage.credentials,
             EnvelopeSealer(create_keys(settings)),
             HttpTokenEndpoint(http),
-            targets=target,
+            discovery=HttpOAuthDiscovery(http),
+            targets=sources.find,
             environment=environment,
             prove=prove,
         )
         self._approvals = approvals
+        self._sources = sources
         connections = Connections(parts, address=address_of(settings), settle=self._settle)
         self.resolver = CredentialResolver(parts, link=connections.link_for)
         self.service = Credentials(parts, self.resolver, connections, settle=self._settle)
         stack.push_async_callback(self.service.close)
 
     async def _settle(self, source: str, principal: Principal | None) -> None:
+        self._sources.relist(source)
         await self._approvals().settle_connections(source, principal=principal)
-
-
-def find_target(
-    states: Mapping[str, SourceState], connectors: Callable[[], Connectors], source: str
-) -> CredentialTarget | None:
-    """What a source takes of its callers; None where there is none of this name."""
-    state, owner, is_vetted = states.get(source), "", True
-    if state is None and (row := connectors().find_row(source)) is not None:
-        state, owner = connectors().observe(source), row.owner
-        is_vetted = row.visibility == "global"
-    if state is None or state.opener is None:
-        return None
-    read, config = state.opener.kind.caller_auth, state.opener.config
-    auth = None if read is None else read(config)
-    return CredentialTarget(source=source, auth=auth, owner=owner, is_vetted=is_vetted)
 
 
 def create_keys(settings: Settings) -> MasterKeys:

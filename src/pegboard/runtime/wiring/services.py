@@ -6,6 +6,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from pegboard.core.ports.credentials import SourceCredentials
 from pegboard.core.ports.http import HttpClient
 from pegboard.core.ports.services import Services
 from pegboard.core.ports.subagents import SubagentRunner
@@ -21,7 +22,12 @@ if TYPE_CHECKING:
 
 
 def open_services(
-    loaded: LoadedBoard, settings: Settings, stack: AsyncExitStack, *, agents: SubagentRunner
+    loaded: LoadedBoard,
+    settings: Settings,
+    stack: AsyncExitStack,
+    *,
+    agents: SubagentRunner,
+    credentials: SourceCredentials,
 ) -> "tuple[Services, ProbedSandbox]":
     """Create the HTTP client, the folders and the sandbox of a board; the stack closes them.
 
@@ -30,6 +36,7 @@ def open_services(
         settings: The settings.
         stack: Closes them.
         agents: Runs agents that are tools.
+        credentials: Finds the credentials of callers.
 
     What sources accept as a schema is limited from here on.
 
@@ -65,6 +72,7 @@ def open_services(
         environ=environ(),
         providers=providers,
         agents=agents,
+        credentials=credentials,
     )
     return made, probed
 

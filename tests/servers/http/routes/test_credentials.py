@@ -214,6 +214,7 @@ def test_there_is_no_route_that_gives_a_value() -> None:
         ("DELETE", "/credentials/{credential}"),
         ("POST", "/credentials/oauth/start"),
         ("GET", "/credentials/oauth/connect"),
+        ("GET", "/credentials/oauth/client/{source}"),
         ("GET", "/credentials/oauth/callback"),
         ("GET", "/credentials/oauth/callback/{source}"),
     }

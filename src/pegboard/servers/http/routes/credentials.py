@@ -95,7 +95,7 @@ async def start_connection(
     request: Request, board: Board, caller: Caller, wanted: Annotated[StartConnection, Body()]
 ) -> Response:
     """Begin to connect an account by consent: open the `url` in the same browser."""
-    started = board.credentials.connections.start(
+    started = await board.credentials.connections.start(
         wanted.source,
         name=wanted.name,
         shared=wanted.shared,
@@ -117,7 +117,7 @@ async def open_connection(
 ) -> Response:
     """Begin to connect an account, by a link that a call has given to its caller."""
     try:
-        started = board.credentials.connections.start(
+        started = await board.credentials.connections.start(
             source, owner=owner, session=_session_of(request), principal=caller
         )
     except PegboardError as error:
@@ -125,6 +125,15 @@ async def open_connection(
     response = RedirectResponse(started.url, 303, headers={"Referrer-Policy": "no-referrer"})
     _set_cookie(board, response, started.state, seconds=int(LIFETIME))
     return response
+
+
+@router.get("/credentials/oauth/client/{source}", include_in_schema=False)  # for their servers
+async def read_client_document(
+    board: Board, source: Annotated[str, Path(max_length=64, pattern=r"^[a-zA-Z0-9_-]+$")]
+) -> Response:
+    """Read our client document (CIMD) for a source, which is the same for every caller."""
+    found = board.credentials.connections.describe_client(source)
+    return JsonResponse(found, headers={"Cache-Control": "public, max-age=3600"})
 
 
 @router.get("/credentials/oauth/callback", include_in_schema=False)  # pages for browsers
