@@ -29,12 +29,15 @@ class House:
         self.server, self.office, self.clock = server, office, clock
 
     async def connect(self, **changes: Any) -> None:
-        fields: dict[str, Any] = {"kind": "oauth2", "expires_at": self.clock.time() + LIFETIME}
+        fields: dict[str, Any] = {
+            "id": "c1",
+            "name": "default",
+            "kind": "oauth2",
+            "expires_at": self.clock.time() + LIFETIME,
+        }
         about = Credential(
-            id="c1",
             owner="bob",
             source="github",
-            name="default",
             created_at=self.clock.time(),
             **(fields | changes),
         )
@@ -224,3 +227,17 @@ async def test_only_its_owner_ends_a_connection(house: House) -> None:
 
     assert (before, (await house.state())[0]) == ("ok", "reconnect")
     assert ended.value.link == "https://board.example/github/bob"
+
+
+async def test_a_call_names_one_of_several_accounts(house: House) -> None:
+    await house.connect(is_default=True)
+    await house.connect(id="c2", name="home & office")
+    it = house.office.resolver
+
+    default = await it.find("github", "t", principal=BOB)
+    named = await it.find("github", "t", principal=BOB, account="home & office")
+    with pytest.raises(CredentialMissing, match="of the name 'other'") as missing:
+        await it.find("github", "t", principal=BOB, account="other")
+
+    assert (default.about.name, named.about.name) == ("default", "home & office")
+    assert missing.value.link.endswith("&name=other")

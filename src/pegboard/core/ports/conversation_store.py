@@ -69,6 +69,7 @@ class Conversation(Struct, frozen=True, kw_only=True):
         created_at: Unix seconds.
         updated_at: Unix seconds of the last message or answer.
         grants: Approvals that stand until the conversation is deleted.
+        accounts: By source, the name of the caller's credential to call with; else the default.
     """
 
     id: str
@@ -82,6 +83,7 @@ class Conversation(Struct, frozen=True, kw_only=True):
     created_at: float = 0.0
     updated_at: float = 0.0
     grants: tuple[ConversationGrant, ...] = ()
+    accounts: Mapping[str, str] = {}
 
     def belongs_to(self, principal: Principal) -> bool:
         """Whether it is the conversation of this caller."""
@@ -190,7 +192,7 @@ class ConversationStore(Protocol):
 
         Args:
             id: The conversation.
-            changes: `title`, `agent`, `model`, `head`, `updated_at`.
+            changes: `title`, `agent`, `model`, `accounts`, `head`, `updated_at`.
         """
         ...
 

@@ -174,8 +174,16 @@ class SourceCredentials(Protocol):
 class CallerCredentials(Protocol):
     """Finds the credential of a call: the caller's own, else one that is shared."""
 
-    async def find(self, source: str, tool: str, *, principal: Principal) -> StoredCredential:
+    async def find(
+        self, source: str, tool: str, *, principal: Principal, account: str = ""
+    ) -> StoredCredential:
         """The credential that a call of this source acts with.
+
+        Args:
+            source: The source.
+            tool: The tool, for messages.
+            principal: The caller.
+            account: The name of the credential; empty for the default.
 
         Raises:
             CredentialMissing: There is none that the system accepts.

@@ -8,10 +8,11 @@ from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from typing import Any
+from urllib.parse import urlencode
 
 from msgspec import structs
 
-from pegboard.core.credential import Credential, Secret
+from pegboard.core.credential import DEFAULT_NAME, Credential, Secret
 from pegboard.core.event import BoardChanged
 from pegboard.core.ports.credential_store import SealedSecret, StoredCredential
 from pegboard.core.ports.credentials import OAuthSettings, TokenAnswer, TokenRefusal
@@ -56,21 +57,27 @@ class CredentialResolver:
             tuple[asyncio.AbstractEventLoop, str], asyncio.Task[StoredCredential]
         ] = {}
 
-    async def find(self, source: str, tool: str, *, principal: Principal) -> StoredCredential:
-        """The caller's own credential, else one that is shared.
+    async def find(
+        self, source: str, tool: str, *, principal: Principal, account: str = ""
+    ) -> StoredCredential:
+        """The caller's own credential, else one that is shared; one of this name where it is given.
 
         Raises:
             CredentialMissing: There is none that the system accepts; with where to connect one.
         """
         owner = owner_of(principal)
         usable = await self._parts.store.find_usable(source, owner)
+        if account:
+            usable = [item for item in usable if item.about.name == account]
         own = [item for item in usable if item.about.owner == owner]
         found = _choose(own or usable)
         if found is None:
-            raise self._missing(tool, source, owner, f"you have no credential for '{source}'")
+            named = f" of the name '{account[:100]}'" if account else ""
+            reason = f"you have no credential{named} for '{source}'"
+            raise self._missing(tool, source, owner, reason, name=account)
         problem = self._problem_of(found.about)
         if problem:
-            raise self._missing(tool, source, owner, problem)
+            raise self._missing(tool, source, owner, problem, name=found.about.name)
         return found
 
     async def reveal(self, stored: StoredCredential, *, tool: str) -> Secret:
@@ -85,7 +92,9 @@ class CredentialResolver:
                 stored = await self._refresh_with_others(stored.about)
             except CredentialMissing as error:
                 about = stored.about
-                raise self._missing(tool, about.source, about.owner, error.reason) from error
+                raise self._missing(
+                    tool, about.source, about.owner, error.reason, name=about.name
+                ) from error
         secret = self._parts.open(stored)
         self._check_server(stored.about, secret, tool=tool)
         await self._note_use(stored.about)
@@ -104,7 +113,9 @@ class CredentialResolver:
         try:
             renewed = await self._refresh_with_others(about, refused=refused.sent)
         except CredentialMissing as error:
-            raise self._missing(tool, about.source, about.owner, error.reason) from error
+            raise self._missing(
+                tool, about.source, about.owner, error.reason, name=about.name
+            ) from error
         return self._parts.open(renewed)
 
     async def end(self, stored: StoredCredential, *, tool: str, principal: Principal) -> None:
@@ -126,6 +137,7 @@ class CredentialResolver:
             about.source,
             about.owner,
             f"'{about.source}' must be connected again: the system refuses its tokens (401)",
+            name=about.name,
         )
 
     async def close(self) -> None:
@@ -180,7 +192,7 @@ class CredentialResolver:
         wanted = tuple(dict.fromkeys((*about.scopes, *wanted)))[:_MAX_SCOPES]
         await self._parts.store.update(about.id, {"scopes": wanted})
         reason = f"'{about.source}' asks for more rights: {' '.join(wanted)[:500]}"
-        raise self._missing(tool, about.source, about.owner, reason)
+        raise self._missing(tool, about.source, about.owner, reason, name=about.name)
 
     def _check_server(self, about: Credential, secret: Secret, *, tool: str) -> None:
         """Refuse to send a token to another server than the one that it was given for.
@@ -194,11 +206,15 @@ class CredentialResolver:
         now = "" if auth is None or auth.oauth is None else auth.oauth.server
         if given is not None and given.server != now:
             reason = f"'{about.source}' has another address now and must be connected again"
-            raise self._missing(tool, about.source, about.owner, reason)
+            raise self._missing(tool, about.source, about.owner, reason, name=about.name)
 
-    def _missing(self, tool: str, source: str, owner: str, reason: str) -> CredentialMissing:
+    def _missing(
+        self, tool: str, source: str, owner: str, reason: str, *, name: str = ""
+    ) -> CredentialMissing:
         target = self._parts.find_target(source)
         link = "" if target is None else self._link(target, owner)
+        if link and name not in ("", DEFAULT_NAME):
+            link += f"&{urlencode({'name': name})}"
         return CredentialMissing(tool, reason, link=link)
 
     def _problem_of(self, about: Credential) -> str:

@@ -6,6 +6,7 @@ from urllib.parse import urlsplit
 from fastapi import APIRouter, Body, Path, Query, Request, Response
 from starlette.responses import RedirectResponse
 
+from pegboard.core.credential import DEFAULT_NAME
 from pegboard.core.ports.authenticator import BrowserSession
 from pegboard.errors import PegboardError
 from pegboard.features.credentials.connections import CALLBACK, LIFETIME
@@ -114,11 +115,12 @@ async def open_connection(
     caller: Caller,
     source: Source,
     owner: Annotated[str, Query(alias="for", max_length=200, description="Whose link it is.")] = "",
+    name: Annotated[str, Query(max_length=100, description="The account.")] = DEFAULT_NAME,
 ) -> Response:
     """Begin to connect an account, by a link that a call has given to its caller."""
     try:
         started = await board.credentials.connections.start(
-            source, owner=owner, session=_session_of(request), principal=caller
+            source, name=name, owner=owner, session=_session_of(request), principal=caller
         )
     except PegboardError as error:
         return show_message("Not connected", error.message, status=http_status(error))
