@@ -154,3 +154,22 @@ def test_no_value_and_no_message_breaks_the_search(message: str, value: Any) -> 
     assert found.are_named or found.reason
     assert list(list_values(value)) is not None
     assert list(list_marks(message)) is not None
+
+
+def test_hostile_values_cost_little_and_are_asked_about() -> None:
+    deep: Any = "Bob"
+    for _ in range(5_000):
+        deep = [deep]
+    noise = ResultValues(call_id="c", tool="t", text="ab" * 10_000)
+    found = trace_arguments(
+        SPEC,
+        {"to": "Bob", **{f"a{n}": "ab" for n in range(150)}},
+        messages=["ab" * 100_000],
+        results=[noise] * 100,
+    )
+
+    assert not found.are_named
+    assert {item.origin for item in found.arguments} == {"unknown"}
+    assert "has not named" in trace({"to": deep})
+    assert "has not named" in trace({"to": "Bob", "amount": 10**5_000})
+    assert list(list_values([deep, 10**5_000])) == ["", "bob"]

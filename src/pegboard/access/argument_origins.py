@@ -7,6 +7,7 @@ where it stands in these messages. `docs/how-to/say-who-may-call-what.md` states
 
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import islice
 from typing import Any, cast
 
 from msgspec import Struct
@@ -54,6 +55,9 @@ _ADDRESS = re.compile(
 )
 _CODE = re.compile(r"\d(?:[ .-]?\d){5,}|(?<!\w)(?=[a-z]*\d)(?=\d*[a-z])\w{6,}(?!\w)", re.IGNORECASE)
 _MAX_TRACED = 200
+_MAX_DEPTH = 20
+_MAX_SEARCHED = 20
+_MAX_EXPLAINED = 10
 
 
 class ResultValues(Struct, frozen=True, kw_only=True):
@@ -101,7 +105,7 @@ def trace_arguments(
     if spec.destructive is True or spec.effect is Effect.ADMIN:
         return ArgumentOrigins(reason="it may destroy something")
     trace = _Trace(messages, results)
-    leaves = list(_list_leaves(spec, arguments))
+    leaves = list(islice(_list_leaves(spec, arguments), _MAX_TRACED + 1))
     if len(leaves) > _MAX_TRACED:
         return ArgumentOrigins(reason=f"it has more than {_MAX_TRACED} arguments")
     found = [origin for path, key, value in leaves if (origin := trace.find(path, key, value))]
@@ -117,6 +121,7 @@ class _Trace:
         self._undated = _DATES.sub(" ; ", self._words)
         self._numbers = set(_find_numbers(self._undated))
         self._sources = frozenset[str]().union(*(item.asked_with for item in results))
+        self._explained = 0
         self._writes_text = False
         self._places: list[str] = []
         self._names_something = False
@@ -174,12 +179,22 @@ class _Trace:
                     tool=item.tool,
                     is_named=True,
                 )
-        for item in self._results:
-            if text in item.values or (item.text and _contains(item.text, text)):
-                return ArgumentOrigin(
-                    argument=path, origin="text", call_id=item.call_id, tool=item.tool
-                )
-        return ArgumentOrigin(argument=path, origin="unknown")
+        source = self._find_text(text)
+        if source is None:
+            return ArgumentOrigin(argument=path, origin="unknown")
+        return ArgumentOrigin(
+            argument=path, origin="text", call_id=source.call_id, tool=source.tool
+        )
+
+    def _find_text(self, text: str) -> ResultValues | None:
+        """The call that has brought a text in, for the approver; the search is bounded."""
+        self._explained += 1
+        if self._explained > _MAX_EXPLAINED or len(text) < 2:
+            return None
+        for item in reversed(self._results[-_MAX_SEARCHED:]):
+            if text in item.values or _contains(item.text, text):
+                return item
+        return None
 
 
 def normalize(text: str) -> str:
@@ -189,14 +204,15 @@ def normalize(text: str) -> str:
 
 def list_values(value: object) -> Iterator[str]:
     """The whole values within JSON, for comparisons; booleans and nothing left out."""
-    if isinstance(value, Mapping):
-        for item in cast("Mapping[Any, Any]", value).values():
-            yield from list_values(item)
-    elif isinstance(value, (list, tuple)):
-        for item in cast("Sequence[Any]", value):
-            yield from list_values(item)
-    elif value is not None and not isinstance(value, bool):
-        yield _write(value)
+    left = [value]
+    while left:
+        item = left.pop()
+        if isinstance(item, Mapping):
+            left.extend(cast("Mapping[Any, Any]", item).values())
+        elif isinstance(item, (list, tuple)):
+            left.extend(cast("Sequence[Any]", item))
+        elif item is not None and not isinstance(item, bool):
+            yield _write(item)
 
 
 def list_marks(text: str) -> Iterator[str]:
@@ -220,14 +236,18 @@ def _list_leaves(spec: ToolSpec, arguments: Mapping[str, Any]) -> Iterator[tuple
         yield from _list_key(name, name)
 
 
-def _list_within(path: str, key: str, value: object) -> Iterator[tuple[str, str, object]]:
-    if isinstance(value, Mapping):
+def _list_within(
+    path: str, key: str, value: object, depth: int = 0
+) -> Iterator[tuple[str, str, object]]:
+    if depth > _MAX_DEPTH:
+        yield path, "", True  # which nobody names
+    elif isinstance(value, Mapping):
         for name, item in cast("Mapping[Any, Any]", value).items():
-            yield from _list_within(f"{path}.{name}", str(name), item)
+            yield from _list_within(f"{path}.{name}", str(name), item, depth + 1)
             yield from _list_key(f"{path}.{name}", str(name))
     elif isinstance(value, (list, tuple)):
         for index, item in enumerate(cast("Sequence[Any]", value)):
-            yield from _list_within(f"{path}[{index}]", key, item)
+            yield from _list_within(f"{path}[{index}]", key, item, depth + 1)
     elif value is not None and value != "":
         yield path, key, value
 
@@ -239,7 +259,10 @@ def _list_key(path: str, name: str) -> Iterator[tuple[str, str, object]]:
 
 
 def _write(value: object) -> str:
-    return normalize(value if isinstance(value, str) else str(value))
+    try:
+        return normalize(value if isinstance(value, str) else str(value))
+    except ValueError:  # a number of thousands of digits
+        return ""
 
 
 def _find_numbers(text: str) -> Iterator[float]:
@@ -252,12 +275,7 @@ def _find_numbers(text: str) -> Iterator[float]:
 
 def _contains(text: str, part: str) -> bool:
     """Whether a text has this part as a whole word, address or link."""
-    start = text.find(part) if part else -1
-    while start >= 0:
-        before, after = text[start - 1 : start], text[start + len(part) : start + len(part) + 2]
-        is_begin = not (before.isalnum() or (before and before in "@_-./+%"))
-        is_end = not (after[:1].isalnum() or (after and after[0] in "@_-/"))
-        if is_begin and is_end and not (after[:1] == "." and after[1:].isalnum()):
-            return True
-        start = text.find(part, start + 1)
-    return False
+    if not part or part not in text:
+        return False
+    found = re.compile(rf"(?<![\w@./+%-]){re.escape(part)}(?![\w@/-]|\.\w)")
+    return found.search(text) is not None

@@ -1,6 +1,7 @@
 """Trust: whether the run of a call has read untrusted text, and that it does with this result."""
 
 from collections.abc import Coroutine
+from contextlib import suppress
 from itertools import islice
 from typing import Any
 
@@ -10,7 +11,7 @@ from pegboard.access.argument_origins import ResultValues, list_values, normaliz
 from pegboard.core.ports.taint_store import Taint
 from pegboard.core.result import ToolResult
 from pegboard.core.tool import Effect, ToolSpec
-from pegboard.errors import PegboardError
+from pegboard.errors import PegboardError, Unavailable
 from pegboard.execution.call_state import CallState, Handler
 from pegboard.execution.compiled_tool import CompiledTool
 from pegboard.execution.environment import CallEnvironment
@@ -47,7 +48,8 @@ def trust(target: CompiledTool, environment: CallEnvironment, following: Handler
         result = await following(call)
         if not result.is_error:
             values = _read_values(call, spec, result, is_trusted=not taints, is_held=by_default)
-            await ledger.remember(ctx, values)
+            with suppress(Unavailable):  # what is not remembered leads to more questions
+                await ledger.remember(ctx, values)
         return result
 
     def handle(call: CallState) -> Coroutine[Any, Any, ToolResult]:

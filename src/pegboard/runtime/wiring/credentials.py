@@ -68,12 +68,14 @@ class CredentialSources:
         auth = None if read is None else read(config)
         return CredentialTarget(source=source, auth=auth, owner=owner, is_vetted=is_vetted)
 
-    def relist(self, source: str) -> None:
-        """List the tools of a source again where the last listing has failed."""
+    def relist(self, source: str, *, is_removed: bool = False) -> None:
+        """List the tools of a source again, where that failed or an account was removed."""
         state = self._states.get(source)
         if state is None and self._connectors().find_row(source) is not None:
             state = self._connectors().observe(source)
-        if state is not None and state.status != "ok":
+        if state is None or state.opener is None or state.opener.kind.caller_auth is None:
+            return
+        if is_removed or state.status != "ok":
             state.relist.set()
 
 
@@ -123,7 +125,13 @@ class BoardCredentials:
         self._sources = sources
         connections = Connections(parts, address=address_of(settings), settle=self._settle)
         self.resolver = CredentialResolver(parts, link=connections.link_for)
-        self.service = Credentials(parts, self.resolver, connections, settle=self._settle)
+        self.service = Credentials(
+            parts,
+            self.resolver,
+            connections,
+            settle=self._settle,
+            forget=lambda source: sources.relist(source, is_removed=True),
+        )
         stack.push_async_callback(self.service.close)
 
     async def _settle(self, source: str, principal: Principal | None) -> None:

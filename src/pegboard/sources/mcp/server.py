@@ -194,12 +194,22 @@ class McpServer:
                 return await send(client, context)
 
         async def asked() -> T:
-            if self.link.takes_caller and await self._accounts.change_listing():
-                self._sessions.drop_key(OPERATOR)
+            if self.link.takes_caller:
+                await self._choose_account()
             context = RequestContext(None, timeout=seconds)
             return await self._request(OPERATOR, context, within, now=True)
 
         return await self._on_home(asked())
+
+    async def _choose_account(self) -> None:
+        """Choose the account with which the board lists; a session of another one ends."""
+        try:
+            is_other = await self._accounts.change_listing()
+        except SourceUnavailable:
+            self._sessions.drop_key(OPERATOR)
+            raise
+        if is_other:
+            self._sessions.drop_key(OPERATOR)
 
     async def _ask(self, ctx: Context, send: Send[T]) -> T:
         async def asked() -> T:
