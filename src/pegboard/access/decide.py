@@ -7,6 +7,7 @@ from pegboard.access.key_scopes import explain_missing_key_scope
 from pegboard.access.kill_switches import Switches
 from pegboard.access.policy import Policy
 from pegboard.access.roles import explain_missing_role
+from pegboard.core.argument_origin import ArgumentOrigins
 from pegboard.core.decision import Action, Decision, Verdict
 from pegboard.core.principal import Principal
 from pegboard.core.tool import Status, ToolSpec
@@ -28,6 +29,7 @@ def decide(
     policy: Policy,
     switches: Switches,
     untrusted: bool = False,
+    origins: ArgumentOrigins | None = None,
 ) -> Decision:
     """Decide whether a caller may list or call a tool.
 
@@ -43,6 +45,7 @@ def decide(
         policy: The rules of the board.
         switches: The active kill switches.
         untrusted: Whether the run or conversation of the call has read untrusted text.
+        origins: Where the arguments of the call come from; None where that is not known.
     """
     if (
         tool.unavailable
@@ -59,7 +62,7 @@ def decide(
     else:
         standing = policy.decide(tool)
     if untrusted:
-        standing = policy.decide_untrusted(principal, tool, standing)
+        standing = policy.decide_untrusted(principal, tool, standing, origins=origins)
     if action is Action.LIST and standing.verdict is Verdict.ASK:
         return _LISTED
     return standing

@@ -71,6 +71,11 @@ def explain(
     standing = policy.decide(tool)
     checks.append(("policy", f"{standing.verdict.value}: {standing.reason}"))
     checks.extend(_explain_rules(principal, tool, arguments, policy))
+    if principal.user and policy.holds_untrusted(tool):
+        unless = ", unless the caller has named what the call acts on"
+        named = unless if policy.traces_arguments else ""
+        after = f"{policy.untrusted.value} once the run has read untrusted text{named}"
+        checks.append(("untrusted text", after))
     call = decide(principal, tool, Action.CALL, arguments, policy=policy, switches=switches)
     seen = decide(principal, tool, Action.LIST, policy=policy, switches=switches)
     if policy.rules:

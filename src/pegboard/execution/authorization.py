@@ -29,6 +29,7 @@ def authorize(call: CallState, spec: ToolSpec, environment: CallEnvironment) -> 
         policy=environment.policy,
         switches=environment.switches,
         untrusted=call.taint is not None,
+        origins=call.origins,
     )
     if decision.verdict is Verdict.DENY:
         refuse(call, spec, decision)

@@ -30,7 +30,7 @@ from pegboard.runtime.wiring.agents import create_agents, create_node_kinds
 from pegboard.runtime.wiring.call_environment import build_call_environment
 from pegboard.runtime.wiring.catalogue import CatalogueParts
 from pegboard.runtime.wiring.conversations import open_conversations
-from pegboard.runtime.wiring.credentials import BoardCredentials, CredentialTargets
+from pegboard.runtime.wiring.credentials import BoardCredentials, CredentialSources
 from pegboard.runtime.wiring.identity import open_identity
 from pegboard.runtime.wiring.kill_switches import open_kill_switches
 from pegboard.runtime.wiring.listeners import ClosingListener, create_listeners
@@ -43,7 +43,7 @@ from pegboard.runtime.wiring.registry import open_registry
 from pegboard.runtime.wiring.resources import open_resources
 from pegboard.runtime.wiring.retention import start_retention
 from pegboard.runtime.wiring.runs import open_runs
-from pegboard.runtime.wiring.services import open_services
+from pegboard.runtime.wiring.services import guard_addresses, open_services
 from pegboard.runtime.wiring.storage import audit_listeners, create_storage, require_audit
 from pegboard.runtime.wiring.subagents import BoardSubagents
 from pegboard.runtime.wiring.workspaces import ConversationFolders
@@ -87,7 +87,7 @@ async def open_board(
         credentials = BoardCredentials(
             settings,
             storage,
-            CredentialTargets(listed, lambda: resources.connectors, lambda: identity),
+            CredentialSources(listed, lambda: resources.connectors, lambda: identity),
             environment=lambda: registry.environment,
             http=lambda: services.http,
             approvals=lambda: approvals,
@@ -112,7 +112,11 @@ async def open_board(
         switches = await open_kill_switches(registry, storage, settings, stack, prove=prove)
         # sources
         services, sandbox = open_services(
-            loaded, settings, stack, agents=(subagents := BoardSubagents(registry))
+            loaded,
+            settings,
+            stack,
+            agents=(subagents := BoardSubagents(registry)),
+            credentials=credentials.resolver,
         )
         pins = PinParts(
             registry, storage, pinning=lambda: current.loaded.board.pinning, prove=prove
@@ -148,7 +152,7 @@ async def open_board(
         resources = await open_resources(
             registry,
             storage,
-            services,
+            guard_addresses(services, loaded.board.network),
             settings,
             stack,
             board_names=listed.keys,

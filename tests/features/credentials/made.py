@@ -24,7 +24,7 @@ from pegboard.features.credentials import (
     CredentialTarget,
 )
 from pegboard.network import GuardedClient, SsrfPolicy
-from pegboard.secrets import EnvelopeSealer, HttpTokenEndpoint, MemoryKeys
+from pegboard.secrets import EnvelopeSealer, HttpOAuthDiscovery, HttpTokenEndpoint, MemoryKeys
 from pegboard.storage import MemoryStorage
 from pegboard.testing import FakeClock
 
@@ -120,6 +120,7 @@ def an_office(
         store or MemoryStorage(clock=clock).credentials,
         EnvelopeSealer(keys or MemoryKeys()),
         HttpTokenEndpoint(lambda: http),
+        discovery=HttpOAuthDiscovery(lambda: http),
         targets=targets.get,
         may_lend=lend_always,
         environment=lambda: environment,

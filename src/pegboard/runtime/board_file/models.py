@@ -143,6 +143,13 @@ class PolicyEntry(BaseModel):
             "that has read untrusted text, of tools that match no glob and no rule."
         ),
     ] = "ask"
+    trust_messages: Annotated[
+        bool,
+        Field(
+            description="Whether `untrusted: ask` asks about no call whose caller has named what "
+            "it acts on, in a message of the conversation."
+        ),
+    ] = True
     strict: Annotated[
         bool,
         Field(
