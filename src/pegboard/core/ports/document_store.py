@@ -28,7 +28,11 @@ class StoredDocument(Struct, frozen=True, kw_only=True):
         edition: A date or a name that orders the editions; empty for none.
         replaces: The id of the document that this one replaces; empty for none.
         replaced_by: The id of the one that replaces it; it answers only when asked for.
-        state: How far it is; only a `ready` one answers.
+        state: How far it is.
+        answers: Whether its stored pieces answer: also those of an older text, while a newer one is
+            taken in, is held back, or has failed.
+        review: What was decided about the places for which it was held back: empty, `leave_out`
+            (answers leave them out) or `use` (they are text like any other).
         done: Of `total`, in the unit of the state (pages, pieces).
         code: Of a `failed` one: the code of the error.
         reason: Of a `failed` or `held` one, in a sentence.
@@ -60,6 +64,8 @@ class StoredDocument(Struct, frozen=True, kw_only=True):
     replaces: str = ""
     replaced_by: str = ""
     state: DocumentState = "waiting"
+    answers: bool = False
+    review: Literal["", "leave_out", "use"] = ""
     done: int = 0
     total: int = 0
     code: str = ""

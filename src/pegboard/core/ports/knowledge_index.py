@@ -50,7 +50,14 @@ class KnowledgeIndex(Protocol):
         ...
 
     async def put_vectors(self, embedder: str, vectors: Mapping[str, Sequence[float]]) -> None:
-        """Store vectors of another model, by the id of the piece, beside those that are there."""
+        """Store vectors of a model, by the id of the piece, beside those that are there.
+
+        They may come before their pieces: `put` then takes those that it is not given from here.
+        """
+        ...
+
+    async def get_vectors(self, embedder: str, ids: Sequence[str]) -> Mapping[str, Sequence[float]]:
+        """The stored vectors of a model, by the id of the piece; those that are missing left out."""
         ...
 
     async def search_words(
