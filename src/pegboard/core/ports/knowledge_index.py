@@ -57,7 +57,7 @@ class KnowledgeIndex(Protocol):
         ...
 
     async def get_vectors(self, embedder: str, ids: Sequence[str]) -> Mapping[str, Sequence[float]]:
-        """The stored vectors of a model, by the id of the piece; those that are missing left out."""
+        """The stored vectors of a model, by the id of the piece, without those that are missing."""
         ...
 
     async def search_words(
