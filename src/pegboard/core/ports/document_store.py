@@ -37,6 +37,7 @@ class StoredDocument(Struct, frozen=True, kw_only=True):
         code: Of a `failed` one: the code of the error.
         reason: Of a `failed` or `held` one, in a sentence.
         run: The id of the run that takes it in, last.
+        attempt: Grows each time it is taken in anew.
         revision: Grows whenever its text changes; offsets of citations count in one revision.
         pieces: How many.
         pages: How many.
@@ -71,6 +72,7 @@ class StoredDocument(Struct, frozen=True, kw_only=True):
     code: str = ""
     reason: str = ""
     run: str = ""
+    attempt: int = 0
     revision: int = 0
     pieces: int = 0
     pages: int = 0
