@@ -1,0 +1,338 @@
+"""The node kind `document`: a document is converted, cut, embedded and stored."""
+
+import asyncio
+import tempfile
+from collections.abc import AsyncGenerator, Awaitable, Callable, Iterator, Mapping, Sequence
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import Any
+
+from msgspec import structs
+
+from pegboard.core.graph import Graph, Node, NodeState
+from pegboard.core.knowledge import ConvertedDocument, DocumentFinding, Piece
+from pegboard.core.ports.document_store import StoredDocument
+from pegboard.core.ports.embedder import Embedder
+from pegboard.core.ports.knowledge_index import IndexedPiece
+from pegboard.core.principal import Principal
+from pegboard.core.run import NodeRun
+from pegboard.core.tool import JsonSchema
+from pegboard.errors import DocumentNotFound, DocumentUnreadable, PegboardError
+from pegboard.features.knowledge.bases import KnowledgeBase, may_edit_base
+from pegboard.features.knowledge.changes import DocumentChange
+from pegboard.features.knowledge.parts import KnowledgeParts
+from pegboard.graphs.engine.node_results import as_failed
+from pegboard.graphs.node_kind import NodeContext, SchemaOf
+
+DOCUMENT = "document"
+"""The node kind, and the name of the graphs that take a document in."""
+INGESTER = Principal(id="knowledge", kind="service", scopes=frozenset({"*"}))
+"""The caller of runs that nobody has asked for: after a restart, or of the board file."""
+
+_BATCH = 64
+_SERIOUS = frozenset({"orders", "hidden"})
+_TERMINAL = frozenset({"ready", "held", "failed"})
+
+
+def ingestion_graph(document: str) -> Graph:
+    """The graph that takes a document in."""
+    node = Node(id=DOCUMENT, kind=DOCUMENT, config={"document": document})
+    return Graph(nodes=(node,), name="document", output=f"$.steps.{DOCUMENT}.output")
+
+
+class DocumentNode:
+    """Takes in one document; each step is recorded, and none is done twice.
+
+    Its pieces answer once all of them are stored; until then those of an older text answer.
+
+    Args:
+        parts: The stores, the converter and the embedder.
+    """
+
+    name = DOCUMENT
+    fields = frozenset({"config"})
+
+    def __init__(self, parts: Callable[[], KnowledgeParts]) -> None:
+        self._parts = parts
+
+    def faults(self, node: Node) -> Iterator[tuple[str, str, str]]:
+        if not isinstance(node.config.get("document"), str) or len(node.config) != 1:
+            yield "config", "document_missing", "A node of kind 'document' names the document."
+
+    def output_schema(self, node: Node, schema_of: SchemaOf) -> JsonSchema | None:  # noqa: ARG002 - always the same
+        return {"type": "object", "properties": {"state": {"type": "string"}}}
+
+    async def run(self, context: NodeContext) -> NodeRun:
+        parts = self._parts()
+        return await _Ingestion(parts, context, str(context.node.config["document"])).run()
+
+
+class _Ingestion:
+    """One attempt to take in a document."""
+
+    def __init__(self, parts: KnowledgeParts, context: NodeContext, document: str) -> None:
+        self._parts = parts
+        self._context = context
+        self._id = document
+
+    async def run(self) -> NodeRun:
+        row, base = await self._require()
+        converted = await self._step("convert", lambda: self._convert(row, base))
+        if converted.state is not NodeState.COMPLETED or "state" in converted.output:
+            return converted  # failed, or held back
+        revision = int(converted.output["revision"])
+        text = await self._parts.documents.get_text(self._id, revision)
+        if text is None:
+            return as_failed(self._context.step, _gone(self._id))
+        cut = await self._step("cut", lambda: self._cut(base, text))
+        if cut.state is not NodeState.COMPLETED:
+            return cut
+        pieces = await self._make_pieces(base, text)
+        embedder = self._parts.embedder(base.settings)
+        if embedder is not None and pieces:
+            embedded = await self._embed(embedder, pieces)
+            if embedded.state is not NodeState.COMPLETED:
+                return embedded
+        return await self._step(
+            "store", lambda: self._store(revision, text, pieces, embedder=embedder)
+        )
+
+    async def _require(self) -> tuple[StoredDocument, KnowledgeBase]:
+        """The document, and its base.
+
+        Raises:
+            DocumentNotFound: One is gone, or is not for this caller: any graph may name one.
+        """
+        row = await self._parts.documents.get(self._id)
+        base = None if row is None else self._parts.bases.get(row.base)
+        principal = self._context.principal
+        if row is None or base is None:
+            raise _gone(self._id)
+        if principal != INGESTER and not may_edit_base(principal, base):
+            raise _gone(self._id)
+        return row, base
+
+    async def _step(self, label: str, work: Callable[[], Awaitable[dict[str, Any]]]) -> NodeRun:
+        """Do a step once over all attempts; a failure is that of the document."""
+        step = self._context.step
+
+        async def run(key: str) -> NodeRun:
+            try:
+                output = await work()
+            except PegboardError as error:
+                await self._fail(error)
+                return as_failed(step, error)
+            if label == "convert":
+                output["run"] = self._context.call_context(key).run_id
+            return NodeRun(id=step, state=NodeState.COMPLETED, output=output)
+
+        return await self._context.run_once(run, label=label)
+
+    async def _change(self, **changes: Any) -> StoredDocument:
+        """Store a change of the row, if it is there still.
+
+        Raises:
+            DocumentNotFound: It was deleted.
+        """
+        parts = self._parts
+        row = await parts.documents.get(self._id)
+        if row is None:
+            raise _gone(self._id)
+        changed = structs.replace(row, updated_at=parts.environment().now(), **changes)
+        if not await parts.documents.replace(changed):
+            raise _gone(self._id)
+        parts.changes.notify(DocumentChange(row.base, self._id))
+        return changed
+
+    async def _fail(self, error: PegboardError) -> None:
+        if isinstance(error, DocumentNotFound):
+            return  # it was deleted meanwhile
+        reason = error.reason if isinstance(error, DocumentUnreadable) else ""
+        code = f"{error.code}.{reason}" if reason else error.code
+        await self._change(state="failed", code=code, reason=error.message, done=0, total=0)
+
+    # steps
+
+    async def _convert(self, row: StoredDocument, base: KnowledgeBase) -> dict[str, Any]:
+        """Make a text of the file; one that waits for its review is there already."""
+        parts, revision = self._parts, row.revision + 1
+        run_id = self._context.call_context("run").run_id
+        known = await parts.documents.get_text(self._id, revision) if row.review else None
+        if known is None:
+            await self._change(state="converting", run=run_id, code="", reason="", done=0, total=0)
+            known = await self._read_file(row)
+            await parts.documents.put_text(self._id, revision, known)
+        serious = [item for item in known.findings if item.kind in _SERIOUS]
+        if serious and not row.review:
+            await self._change(
+                state="held", run=run_id, reason=_describe_findings(serious), pages=len(known.pages)
+            )
+            return {"state": "held", "revision": revision}
+        pages, title = len(known.pages), row.title or known.title
+        await self._change(
+            state="cutting",
+            run=run_id,
+            title=title,
+            media_type=known.media_type,
+            edition=row.edition or known.date,
+            pages=pages,
+            code="",
+            reason="",
+            done=pages,
+            total=pages,
+        )
+        return {"revision": revision, "pages": pages, "base": base.id}
+
+    async def _read_file(self, row: StoredDocument) -> ConvertedDocument:
+        converter = self._parts.converter
+        if converter is None:
+            raise DocumentUnreadable(
+                "This board cannot convert documents: pip install 'pegboard[knowledge]'",
+                reason="no_converter",
+            )
+        async with self._open_copy(row) as file:
+            return await converter.convert(file, name=row.name, media_type=row.media_type)
+
+    @asynccontextmanager
+    async def _open_copy(self, row: StoredDocument) -> AsyncGenerator[Path]:
+        """A file with the contents of the document, which goes at the end."""
+        with tempfile.TemporaryDirectory(prefix="pegboard-document-") as folder:
+            path = Path(folder) / "file"
+            with path.open("wb") as file:
+                try:
+                    async for chunk in self._parts.blobs.read(row.blob):
+                        await asyncio.to_thread(file.write, chunk)
+                except FileNotFoundError as error:
+                    raise _gone(self._id) from error
+            yield path
+
+    async def _cut(self, base: KnowledgeBase, text: ConvertedDocument) -> dict[str, Any]:
+        pieces = await self._make_pieces(base, text)
+        await self._change(state="embedding", done=0, total=len(pieces))
+        return {"pieces": len(pieces)}
+
+    async def _make_pieces(self, base: KnowledgeBase, text: ConvertedDocument) -> list[Piece]:
+        """The pieces, the same in each attempt, without those that a reviewer leaves out."""
+        row = await self._parts.documents.get(self._id)
+        if row is None:
+            raise _gone(self._id)
+        pieces = await self._parts.cut(
+            text,
+            document=row,
+            settings=base.settings,
+            embedder=self._parts.embedder(base.settings),
+        )
+        if row.review != "leave_out":
+            return list(pieces)
+        serious = [item for item in text.findings if item.kind in _SERIOUS]
+        return [piece for piece in pieces if not any(_overlaps(piece, it) for it in serious)]
+
+    async def _embed(self, embedder: Embedder, pieces: Sequence[Piece]) -> NodeRun:
+        """Embed what has no vector yet; each batch is a step, and stored at once."""
+        run = NodeRun(id=self._context.step, state=NodeState.COMPLETED, output={})
+        for start in range(0, len(pieces), _BATCH):
+            batch = pieces[start : start + _BATCH]
+            done = start + len(batch)
+            run = await self._step(
+                f"embed{start // _BATCH}",
+                lambda batch=batch, done=done: self._embed_batch(
+                    embedder, batch, done=done, total=len(pieces)
+                ),
+            )
+            if run.state is not NodeState.COMPLETED:
+                return run
+        return run
+
+    async def _embed_batch(
+        self, embedder: Embedder, batch: Sequence[Piece], *, done: int, total: int
+    ) -> dict[str, Any]:
+        index = self._parts.index
+        known = await index.get_vectors(embedder.name, [piece.id for piece in batch])
+        new = [piece for piece in batch if piece.id not in known]
+        if new:
+            vectors = await embedder.embed([_embeddable(piece) for piece in new])
+            made = {piece.id: vector for piece, vector in zip(new, vectors, strict=True)}
+            await index.put_vectors(embedder.name, made)
+        await self._change(state="embedding", done=done, total=total)
+        return {"embedded": len(new), "reused": len(batch) - len(new)}
+
+    async def _store(
+        self,
+        revision: int,
+        text: ConvertedDocument,
+        pieces: Sequence[Piece],
+        *,
+        embedder: Embedder | None,
+    ) -> dict[str, Any]:
+        """Store all pieces at once, and let them answer."""
+        parts, name = self._parts, "" if embedder is None else embedder.name
+        row = await self._change(state="storing", done=0, total=len(pieces))
+        vectors: Mapping[str, Sequence[float]] = {}
+        if embedder is not None:
+            vectors = await parts.index.get_vectors(name, [piece.id for piece in pieces])
+        words = await asyncio.to_thread(_find_words, parts.find_words, pieces)
+        indexed = [
+            IndexedPiece(piece=piece, words=found, vector=tuple(vectors.get(piece.id, ())))
+            for piece, found in zip(pieces, words, strict=True)
+        ]
+        await parts.index.put(self._id, revision, indexed, embedder=name)
+        try:
+            await self._change(
+                state="ready",
+                answers=True,
+                revision=revision,
+                pieces=len(pieces),
+                done=len(pieces),
+                total=len(pieces),
+                reason=_describe_gaps(text),
+            )
+        except DocumentNotFound:
+            await parts.documents.delete(self._id)  # what was stored after its deletion
+            raise
+        await self._replace_edition(row)
+        return {"state": "ready", "pieces": len(pieces)}
+
+    async def _replace_edition(self, row: StoredDocument) -> None:
+        """Let the document that this one replaces answer no more."""
+        documents = self._parts.documents
+        other = await documents.get(row.replaces) if row.replaces else None
+        if other is not None and other.base == row.base and other.id != row.id:
+            await documents.replace(structs.replace(other, replaced_by=row.id))
+            self._parts.changes.notify(DocumentChange(other.base, other.id))
+
+
+def is_settled(row: StoredDocument) -> bool:
+    """Whether nothing more happens to a document by itself."""
+    return row.state in _TERMINAL
+
+
+def _embeddable(piece: Piece) -> str:
+    """What is embedded of a piece: its headings say what it is about."""
+    return f"{piece.heading}\n{piece.text}" if piece.heading else piece.text
+
+
+def _find_words(find: Callable[[str], Sequence[str]], pieces: Sequence[Piece]) -> list[str]:
+    return [" ".join(find(_embeddable(piece))) for piece in pieces]
+
+
+def _overlaps(piece: Piece, finding: DocumentFinding) -> bool:
+    return piece.start < finding.end and finding.start < piece.end
+
+
+def _describe_findings(found: Sequence[DocumentFinding]) -> str:
+    first, more = found[0], len(found) - 1
+    where = f"Page {first.page}: " if first.page else ""
+    rest = f" There are {more} more places." if more > 1 else " There is 1 more." if more else ""
+    return f"{where}{first.reason or 'it is not what it seems.'}{rest}"
+
+
+def _describe_gaps(text: ConvertedDocument) -> str:
+    gaps = text.receipt.gaps
+    if not gaps:
+        return ""
+    first = f"{f'page {gaps[0].page}: ' if gaps[0].page else ''}{gaps[0].reason}"
+    return f"{len(gaps)} part(s) did not come out: {first}"
+
+
+def _gone(document: str) -> DocumentNotFound:
+    return DocumentNotFound(f"There is no document '{document[:100]}'.")
