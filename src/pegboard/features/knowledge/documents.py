@@ -328,8 +328,7 @@ class Documents:
         await self._parts.documents.replace(structs.replace(row, answers=False))
         await self._set_replaced(row.replaces, by="", instead_of=row.id)
         await self._forget(row)
-        if row.blob:
-            await self._parts.blobs.delete(row.blob)
+        await self._parts.blobs.delete_below(f"documents/{row.id}")
         await self._parts.documents.delete(row.id)
         self._notify(row)
 

@@ -37,7 +37,6 @@ class KnowledgeParts:
     Attributes:
         converter: Makes texts of files; None where this board cannot.
         embedder: The model that embeds the pieces of a base; None where it works by words only.
-        find_words: The terms of a text, by which its pieces are found.
         changes: Tells watchers what has changed.
     """
 
@@ -48,6 +47,5 @@ class KnowledgeParts:
     converter: DocumentConverter | None
     embedder: Callable[[BaseSettings], Embedder | None]
     cut: CutDocument
-    find_words: Callable[[str], Sequence[str]]
     environment: Callable[[], CallEnvironment]
     changes: KnowledgeChanges
