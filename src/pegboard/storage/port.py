@@ -15,6 +15,7 @@ from pegboard.core.ports.catalogue_stores import (
 )
 from pegboard.core.ports.conversation_store import ConversationStore
 from pegboard.core.ports.credential_store import CredentialStore
+from pegboard.core.ports.file_store import FileStore
 from pegboard.core.ports.identity_store import IdentityStore
 from pegboard.core.ports.kill_switch_store import SwitchStore
 from pegboard.core.ports.listener import Listener
@@ -133,6 +134,11 @@ class Storage(Protocol):
     @property
     def roles(self) -> RoleStore:
         """Stores the roles of organisations."""
+        ...
+
+    @property
+    def files(self) -> FileStore:
+        """Stores rows of files and uploads."""
         ...
 
     @property

@@ -459,3 +459,29 @@ Index("taints_by_time", TAINTS.c.at)
 ORGANISATION_ROLES = Table(
     "organisation_roles", METADATA, _key("organisation"), _key("name"), _text("body")
 )
+
+FILES = Table(
+    "files",
+    METADATA,
+    _number("number"),
+    Column("id", Text, nullable=False, unique=True),
+    _text("owner"),
+    _text("organisation"),
+    _text("state"),
+    _text("purpose"),
+    _text("digest"),
+    Column("size", _Number, nullable=False),
+    Column("revision", _Number, nullable=False),
+    _seconds("created_at"),
+    _seconds("updated_at"),
+    _text("body"),
+)
+Index("files_by_owner", FILES.c.owner, FILES.c.created_at, FILES.c.number)
+Index(
+    "files_by_organisation",
+    FILES.c.organisation,
+    FILES.c.created_at,
+    FILES.c.number,
+    **_where(text("organisation <> ''")),
+)
+Index("files_idle", FILES.c.updated_at, FILES.c.number, **_where(text("state <> 'ready'")))

@@ -18,6 +18,7 @@ from pegboard.storage.memory.catalogue import MemoryCatalogue
 from pegboard.storage.memory.conversations import MemoryConversations
 from pegboard.storage.memory.credentials import MemoryCredentials
 from pegboard.storage.memory.dependencies import MemoryDependencies
+from pegboard.storage.memory.files import MemoryFiles
 from pegboard.storage.memory.identity import MemoryIdentity
 from pegboard.storage.memory.kill_switches import MemorySwitches
 from pegboard.storage.memory.last_known_tools import MemorySeenTools
@@ -96,6 +97,7 @@ class MemoryStorage:
             gate, exists=lambda key: self.runs.holds(key) or self.conversations.holds(key)
         )
         self.roles = MemoryRoles(gate)
+        self.files = MemoryFiles(gate)
         self.audit = audit
         self.auditor = self.audit
         self.upkeep = MemoryUpkeep(calls=calls, runs=self.runs, approvals=self.approvals)

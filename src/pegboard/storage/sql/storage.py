@@ -18,6 +18,7 @@ from pegboard.storage.sql.catalogue import SqlCatalogue
 from pegboard.storage.sql.conversations import SqlConversations
 from pegboard.storage.sql.credentials import SqlCredentials
 from pegboard.storage.sql.dependencies import SqlDependencies
+from pegboard.storage.sql.files import SqlFiles
 from pegboard.storage.sql.history import SqlHistory
 from pegboard.storage.sql.identity import SqlIdentity, sweep_identity
 from pegboard.storage.sql.kill_switches import SqlSwitches
@@ -80,6 +81,7 @@ class SqlStorage:
         self.credentials = SqlCredentials(database)
         self.taints = SqlTaints(database)
         self.roles = SqlRoles(database)
+        self.files = SqlFiles(database)
         self.audit = SqlAudit(database, clock=clock)
         self.auditor = SqlAuditor(database, redact=redact, reads=audit_reads)
         self.upkeep = SqlUpkeep(database, clock=clock)
