@@ -15,12 +15,10 @@ EVIDENCE = Table(
     Column("last", NUMBER, nullable=False),
     make_text("body"),
 )
-"""`asked_of` is the base of a question that stands alone; empty for one of a conversation or run."""
+"""`asked_of` is the base of a question that stands alone; empty in a conversation or run."""
 Index("evidence_by_subject", EVIDENCE.c.subject)
 Index("evidence_asked", EVIDENCE.c.owner, EVIDENCE.c.asked_of, EVIDENCE.c.at)
 Index("evidence_by_time", EVIDENCE.c.at)
 
-EVIDENCE_DOCUMENTS = Table(
-    "evidence_documents", METADATA, make_key("document"), make_key("call")
-)
+EVIDENCE_DOCUMENTS = Table("evidence_documents", METADATA, make_key("document"), make_key("call"))
 Index("evidence_documents_by_call", EVIDENCE_DOCUMENTS.c.call)

@@ -1,6 +1,6 @@
 """The document store port: documents of knowledge bases, their texts and their states."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Literal, Protocol
 
 from msgspec import Struct
@@ -88,12 +88,27 @@ class DocumentScope(Struct, frozen=True, kw_only=True):
             account sees all.
         include_replaced: Whether editions that another one replaces count.
         documents: Only these; empty for all.
+        editions: Only documents of these; empty for all.
+        media_types: Only documents of these; empty for all.
+        first_page: Only pieces that start there or later; 0 for all.
+        last_page: Only pieces that start there or before; 0 for all.
     """
 
     bases: tuple[str, ...]
     principal: Principal
     include_replaced: bool = False
     documents: tuple[str, ...] = ()
+    editions: tuple[str, ...] = ()
+    media_types: tuple[str, ...] = ()
+    first_page: int = 0
+    last_page: int = 0
+
+
+class ReadyCount(Struct, frozen=True):
+    """How many ready documents of a base are in a scope, and how many pieces they have."""
+
+    documents: int = 0
+    pieces: int = 0
 
 
 class DocumentStore(Protocol):
@@ -124,6 +139,10 @@ class DocumentStore(Protocol):
         limit: int = 100,
     ) -> Sequence[StoredDocument]:
         """Those in a scope, in order of their ids."""
+        ...
+
+    async def count_ready(self, scope: DocumentScope) -> Mapping[str, ReadyCount]:
+        """What answers in a scope, by base; a base without any is left out."""
         ...
 
     async def list_unfinished(self) -> Sequence[StoredDocument]:

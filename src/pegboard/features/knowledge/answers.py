@@ -185,9 +185,7 @@ class KnowledgeAnswers:
         limit: int,
     ) -> Retrieval:
         searched = [
-            SearchedBase(
-                id=base.id, name=base.name, embedder=self._parts.embedder(base.settings)
-            )
+            SearchedBase(id=base.id, name=base.name, embedder=self._parts.embedder(base.settings))
             for base in bases
         ]
         scope = DocumentScope(bases=(), principal=ctx.principal)

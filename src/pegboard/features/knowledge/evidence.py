@@ -44,7 +44,7 @@ class EvidenceLedger:
         self._now = now
         self._turns: OrderedDict[str, asyncio.Lock] = OrderedDict()
 
-    async def add(  # noqa: PLR0913 - what a row is made of
+    async def add(
         self,
         evidence: Evidence,
         mode: EvidenceMode,

@@ -239,9 +239,7 @@ class _Ingestion:
         serious = [item for item in text.findings if item.kind in _SERIOUS]
         return [piece for piece in pieces if not any(_overlaps(piece, it) for it in serious)]
 
-    async def _embed(
-        self, embedder: Embedder, pieces: Sequence[Piece], revision: int
-    ) -> Vectors:
+    async def _embed(self, embedder: Embedder, pieces: Sequence[Piece], revision: int) -> Vectors:
         """The vectors of the pieces that have none yet.
 
         Each batch is stored beside the file until all are in the index, so that a killed server
@@ -257,9 +255,7 @@ class _Ingestion:
             await self._change(state="embedding", done=done, total=len(pieces))
         return found
 
-    async def _embed_batch(
-        self, embedder: Embedder, batch: Sequence[Piece], label: str
-    ) -> Vectors:
+    async def _embed_batch(self, embedder: Embedder, batch: Sequence[Piece], label: str) -> Vectors:
         blobs, key = self._parts.blobs, f"documents/{self._id}/vectors/{label}"
         wanted = {piece.id for piece in batch}
         stored = await _read_all(blobs, key)
@@ -317,9 +313,7 @@ def is_settled(row: StoredDocument) -> bool:
     return row.state in _TERMINAL
 
 
-def _index_all(
-    pieces: Sequence[Piece], title: str, vectors: Vectors
-) -> list[IndexedPiece]:
+def _index_all(pieces: Sequence[Piece], title: str, vectors: Vectors) -> list[IndexedPiece]:
     return [
         structs.replace(index_piece(piece, title=title), vectors=vectors.get(piece.id, ()))
         for piece in pieces

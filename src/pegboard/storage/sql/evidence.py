@@ -38,9 +38,7 @@ class SqlEvidence:
             transaction.execute(
                 statement.on_conflict_do_update(index_elements=["call"], set_=values)
             )
-            transaction.execute(
-                delete(EVIDENCE_DOCUMENTS).where(EVIDENCE_DOCUMENTS.c.call == call)
-            )
+            transaction.execute(delete(EVIDENCE_DOCUMENTS).where(EVIDENCE_DOCUMENTS.c.call == call))
             for document in evidence.documents:
                 row = {"document": clean_text(document), "call": call}
                 transaction.execute(transaction.insert(EVIDENCE_DOCUMENTS).values(row))
