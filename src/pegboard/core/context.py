@@ -102,8 +102,8 @@ class ToolContext(Struct, Generic[Deps], frozen=True, kw_only=True):
         on_progress: Receives each `progress`; must not block.
         on_log: Receives each `tell`; must not block.
         on_retry: Receives each failed try that another one follows; must not block.
-        knowledge: The names and ids of the knowledge bases that the call may reach; None for all that
-            the caller may see.
+        knowledge: The names and ids of the knowledge bases that the call may reach; None for all
+            that the caller may see.
         credential: The credential of the caller, where the source of the tool takes one.
         elicitor: Answers questions while the call runs; None when the caller cannot be asked.
     """

@@ -1,11 +1,12 @@
 """The knowledge port: what the tools of knowledge bases ask of the board; sources know no store."""
 
 from collections.abc import Mapping, Sequence
-from typing import Any, Protocol
+from typing import Any, Protocol, runtime_checkable
 
 from msgspec import Struct
 
 from pegboard.core.context import ToolContext
+from pegboard.core.principal import Principal
 
 
 class KnowledgeReply(Struct, frozen=True, kw_only=True):
@@ -31,6 +32,10 @@ class KnowledgeBases(Protocol):
     that the caller may not see, ends in the same `ResourceNotFound`, and a document or piece in the
     same `DocumentNotFound`. Citations are numbered on within a conversation or run.
     """
+
+    def describe(self, principal: Principal) -> Mapping[str, str]:
+        """The bases that a caller may see, with what can be asked of them, by name; no query."""
+        ...
 
     async def list(self, ctx: ToolContext[Any]) -> KnowledgeReply:
         """The bases, by name."""
@@ -64,4 +69,13 @@ class KnowledgeBases(Protocol):
         self, piece: str, ctx: ToolContext[Any], *, before: int = 1, after: int = 1
     ) -> KnowledgeReply:
         """The pieces before and after one; those that this run has seen are left out."""
+        ...
+
+
+@runtime_checkable
+class BaseDescriber(Protocol):
+    """A tool that knows which bases a caller may see."""
+
+    def describe(self, principal: Principal) -> Mapping[str, str]:
+        """The bases that a caller may see, with what can be asked of them, by name."""
         ...

@@ -13,6 +13,7 @@ from pegboard.core.ports.chat_model import ChatModel
 from pegboard.core.ports.document_store import DocumentScope, StoredDocument
 from pegboard.core.ports.evidence_store import EvidenceMode
 from pegboard.core.ports.knowledge_bases import KnowledgeReply
+from pegboard.core.principal import Principal
 from pegboard.errors import DocumentNotFound, InvalidRequest
 from pegboard.features.knowledge.bases import KnowledgeBase, scope_of
 from pegboard.features.knowledge.evidence import EvidenceLedger, FoundEvidence
@@ -55,6 +56,13 @@ class KnowledgeAnswers:
         self._ledger = ledger
         self._model = model
         self._retriever = Retriever(parts.documents, parts.index)
+
+    def describe(self, principal: Principal) -> Mapping[str, str]:
+        """The bases that a caller may see, with what can be asked of them, by name."""
+        return {
+            base.name: ". ".join(filter(None, [base.title, base.description]))
+            for base in self._parts.bases.list_visible(principal)
+        }
 
     async def list(self, ctx: ToolContext[Any]) -> KnowledgeReply:
         """The bases, by name."""

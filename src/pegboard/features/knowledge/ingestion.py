@@ -24,6 +24,7 @@ from pegboard.features.knowledge.changes import DocumentChange
 from pegboard.features.knowledge.parts import KnowledgeParts
 from pegboard.graphs.engine.node_results import as_failed
 from pegboard.graphs.node_kind import NodeContext, SchemaOf
+from pegboard.knowledge.cut import CutSettings, cut
 from pegboard.knowledge.indexing import embed_pieces, index_piece
 
 DOCUMENT = "document"
@@ -228,14 +229,11 @@ class _Ingestion:
         row = await self._parts.documents.get(self._id)
         if row is None:
             raise _gone(self._id)
-        pieces = await self._parts.cut(
-            text,
-            document=row,
-            settings=base.settings,
-            embedder=self._parts.embedder(base.settings),
-        )
+        settings = CutSettings(method=base.settings.cut, tokens=base.settings.tokens)
+        embedder = self._parts.embedder(base.settings)
+        pieces = await cut(text, settings, id=row.id, base=row.base, embedder=embedder)
         if row.review != "leave_out":
-            return list(pieces)
+            return pieces
         serious = [item for item in text.findings if item.kind in _SERIOUS]
         return [piece for piece in pieces if not any(_overlaps(piece, it) for it in serious)]
 

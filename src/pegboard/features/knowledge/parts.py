@@ -1,33 +1,17 @@
 """What the services of knowledge bases share."""
 
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Protocol
 
-from pegboard.core.knowledge import ConvertedDocument, Piece
 from pegboard.core.ports.blob_store import BlobStore
 from pegboard.core.ports.document_converter import DocumentConverter
-from pegboard.core.ports.document_store import DocumentStore, StoredDocument
+from pegboard.core.ports.document_store import DocumentStore
 from pegboard.core.ports.embedder import Embedder
 from pegboard.core.ports.knowledge_index import KnowledgeIndex
 from pegboard.execution.environment import CallEnvironment
 from pegboard.features.knowledge.bases import Bases
 from pegboard.features.knowledge.changes import KnowledgeChanges
 from pegboard.features.knowledge.schemas import BaseSettings
-
-
-class CutDocument(Protocol):
-    """Cuts the text of a document into pieces."""
-
-    def __call__(
-        self,
-        text: ConvertedDocument,
-        /,
-        *,
-        document: StoredDocument,
-        settings: BaseSettings,
-        embedder: Embedder | None,
-    ) -> Awaitable[Sequence[Piece]]: ...
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -46,6 +30,5 @@ class KnowledgeParts:
     blobs: BlobStore
     converter: DocumentConverter | None
     embedder: Callable[[BaseSettings], Embedder | None]
-    cut: CutDocument
     environment: Callable[[], CallEnvironment]
     changes: KnowledgeChanges

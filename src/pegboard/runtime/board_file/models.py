@@ -18,6 +18,7 @@ from pydantic import (
 from pegboard.errors import ConfigError
 from pegboard.runtime.board_file.agents import AgentEntries
 from pegboard.runtime.board_file.failover import HealingEntry
+from pegboard.runtime.board_file.knowledge import KnowledgeEntries
 from pegboard.runtime.board_file.language_models import LanguageModels
 from pegboard.runtime.board_file.marketplaces import Marketplaces
 from pegboard.runtime.board_file.pinning import PinningEntry
@@ -347,6 +348,10 @@ class Board(BaseModel):
             description="Folders of skills, or folders that contain them: the source `skills` of "
             "that kind."
         ),
+    ] = ()
+    knowledge: Annotated[
+        KnowledgeEntries,
+        Field(description="Knowledge bases that everybody may ask, from folders and addresses."),
     ] = ()
     agents: Annotated[
         AgentEntries, Field(description="Agents that people and programs can choose.")
