@@ -47,6 +47,7 @@ if TYPE_CHECKING:
     from pegboard.features.approvals import Approvals
     from pegboard.features.conversations import Conversations
     from pegboard.features.credentials import Credentials
+    from pegboard.features.files import Files
     from pegboard.features.identity import Identity
     from pegboard.features.plans import Plans
     from pegboard.features.runs import Runs
@@ -84,6 +85,7 @@ class OpenBoard:
     runs: "Runs"
     approvals: "Approvals"
     agents: "Agents"
+    files: "Files"
     conversations: "Conversations"
     models: BoardModels
     prove: Prove

@@ -31,6 +31,7 @@ from pegboard.runtime.wiring.call_environment import build_call_environment
 from pegboard.runtime.wiring.catalogue import CatalogueParts
 from pegboard.runtime.wiring.conversations import open_conversations
 from pegboard.runtime.wiring.credentials import BoardCredentials, find_target
+from pegboard.runtime.wiring.files import create_blobs, open_files
 from pegboard.runtime.wiring.identity import open_identity
 from pegboard.runtime.wiring.kill_switches import open_kill_switches
 from pegboard.runtime.wiring.listeners import ClosingListener, create_listeners
@@ -187,7 +188,24 @@ async def open_board(
                 failed_sources=missing.list_failed,
             ),
         )
-        start_retention(settings, storage, kit, stack, folders=folders)
+        start_retention(
+            settings,
+            storage,
+            kit,
+            stack,
+            folders=folders,
+            files=(
+                files := open_files(
+                    registry,
+                    storage,
+                    settings,
+                    stack,
+                    contents=create_blobs(settings),
+                    loaded=lambda: current.loaded,
+                    prove=prove,
+                )
+            ),
+        )
         opened = OpenBoard(
             current=current,
             storage=storage,
@@ -206,6 +224,7 @@ async def open_board(
             runs=runs,
             approvals=approvals,
             agents=agents,
+            files=files,
             conversations=await open_conversations(
                 registry, storage, runs, agents, stack, models=models.choices, files=folders
             ),

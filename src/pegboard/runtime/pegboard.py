@@ -42,6 +42,7 @@ if TYPE_CHECKING:
     from pegboard.features.conversations import Conversations
     from pegboard.features.credentials import Credentials
     from pegboard.features.dependencies import DependencyService
+    from pegboard.features.files import Files
     from pegboard.features.health import BoardHealth
     from pegboard.features.identity import Identity
     from pegboard.features.kill_switches import KillSwitches
@@ -164,6 +165,11 @@ class Pegboard:
     def conversations(self) -> "Conversations":
         """Conversations with agents: send messages and follow the answers."""
         return self._open.conversations
+
+    @property
+    def files(self) -> "Files":
+        """Files of people: uploaded, listed, read and deleted."""
+        return self._open.files
 
     @property
     def models(self) -> BoardModels:

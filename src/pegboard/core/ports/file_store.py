@@ -40,6 +40,7 @@ class StoredFile(Struct, frozen=True, kw_only=True):
         state: Only a `ready` one is a file; what is `deleting` is there for nobody.
         parts: Of an upload, in order.
         blob: The key of its content; empty for an upload.
+        holder: What the file belongs to, as `document:d_1`, and is deleted with; empty for nothing.
         created_at: Unix seconds.
         updated_at: Unix seconds of the last part or change.
         revision: Grows with each change.
@@ -58,6 +59,7 @@ class StoredFile(Struct, frozen=True, kw_only=True):
     state: FileState = "uploading"
     parts: tuple[FilePart, ...] = ()
     blob: str = ""
+    holder: str = ""
     revision: int = 1
 
     @property
@@ -80,6 +82,20 @@ class FileQuota(Struct, frozen=True, kw_only=True):
 
     bytes: int = 0
     files: int = 0
+
+
+class FileLimits(Struct, frozen=True, kw_only=True):
+    """How large files may be.
+
+    Attributes:
+        quota: How much one owner may store.
+        file_bytes: The largest file.
+        part_bytes: The largest part of an upload.
+    """
+
+    quota: FileQuota
+    file_bytes: int
+    part_bytes: int
 
 
 class FileUsage(Struct, frozen=True, kw_only=True):

@@ -19,6 +19,7 @@ from pegboard.errors import ConfigError
 from pegboard.runtime.board_file.agents import AgentEntries
 from pegboard.runtime.board_file.failover import HealingEntry
 from pegboard.runtime.board_file.knowledge import KnowledgeEntries
+from pegboard.runtime.board_file.files import FilesEntry
 from pegboard.runtime.board_file.language_models import LanguageModels
 from pegboard.runtime.board_file.marketplaces import Marketplaces
 from pegboard.runtime.board_file.pinning import PinningEntry
@@ -393,6 +394,7 @@ class Board(BaseModel):
     models: Annotated[LanguageModels, Field(description="Which language models agents use.")] = (
         LanguageModels()
     )
+    files: Annotated[FilesEntry, Field(description="How much people may store.")] = FilesEntry()
     marketplaces: Annotated[
         Marketplaces, Field(description="External catalogues whose entries can be added.")
     ] = ()

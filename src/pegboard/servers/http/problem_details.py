@@ -105,6 +105,7 @@ CODES: Mapping[int, str] = MappingProxyType(
         408: "request_timeout",
         413: "request_too_large",
         415: "media_type_unsupported",
+        416: "range_not_satisfiable",
         421: "host_not_allowed",
         422: errors.InvalidRequest.code,
         500: "internal",

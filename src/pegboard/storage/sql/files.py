@@ -129,10 +129,11 @@ def _check_quota(transaction: Transaction, file: StoredFile, quota: FileQuota) -
 
 
 def _usage(transaction: Transaction, owner: str, *, but: str = "") -> FileUsage:
-    statement = select(func.count(), func.coalesce(func.sum(TABLE.c.size), 0)).where(
+    size = func.coalesce(func.sum(TABLE.c.size), 0).label("bytes")
+    statement = select(func.count().label("files"), size).where(
         TABLE.c.owner == clean_text(owner),
         TABLE.c.state != "deleting",
         TABLE.c.id != clean_text(but),
     )
     row = transaction.first(statement)
-    return FileUsage() if row is None else FileUsage(files=int(row[0]), bytes=int(row[1]))
+    return FileUsage() if row is None else FileUsage(files=int(row.files), bytes=int(row.bytes))

@@ -1,5 +1,7 @@
 """Files of people, and uploads that become files."""
 
+from typing import Any
+
 import sqlalchemy as sa
 from alembic import op
 
@@ -37,5 +39,5 @@ def _texts(*names: str) -> list["sa.Column[str]"]:
     return [sa.Column(name, sa.Text, nullable=False) for name in names]
 
 
-def _where(condition: str) -> dict[str, sa.TextClause]:
+def _where(condition: str) -> dict[str, Any]:
     return {"sqlite_where": sa.text(condition), "postgresql_where": sa.text(condition)}
