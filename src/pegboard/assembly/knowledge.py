@@ -28,7 +28,9 @@ def add_knowledge(toolset: Toolset, request: ToolRequest) -> Toolset:
     name = GROUNDED_RETRIEVE if request.retrieval_mode == "grounding" else KB_RETRIEVE
     name = KB_RETRIEVE if request.is_auto else name
     tool = group.get(name)
-    known = tool.describe(request.principal) if isinstance(tool, BaseDescriber) else {}
+    known: Mapping[str, str] = {}
+    if isinstance(tool, BaseDescriber):
+        known = tool.describe(request.principal)
     is_open = request.is_auto or request.tools is not None
     bases = known if is_open and not request.kb_ids else _bind(known, request.kb_ids)
     if tool is None or not bases or not toolset.is_reachable(tool):

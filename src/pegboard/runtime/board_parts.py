@@ -37,6 +37,7 @@ from pegboard.runtime.wiring.board_events import (
 )
 from pegboard.runtime.wiring.catalogue import CatalogueParts
 from pegboard.runtime.wiring.kill_switches import KillSwitches
+from pegboard.runtime.wiring.knowledge import BoardKnowledge
 from pegboard.runtime.wiring.models import BoardModels
 from pegboard.runtime.wiring.pins import PinParts
 from pegboard.runtime.wiring.resources import ResourceParts
@@ -69,6 +70,7 @@ class OpenBoard:
     """
 
     current: CurrentBoard
+    knowledge: BoardKnowledge
     storage: "Storage"
     metrics: "Metrics | None"
     registry: ToolRegistry

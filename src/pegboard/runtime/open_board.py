@@ -34,6 +34,7 @@ from pegboard.runtime.wiring.credentials import BoardCredentials, find_target
 from pegboard.runtime.wiring.files import create_blobs, open_files
 from pegboard.runtime.wiring.identity import open_identity
 from pegboard.runtime.wiring.kill_switches import open_kill_switches
+from pegboard.runtime.wiring.knowledge import BoardKnowledge
 from pegboard.runtime.wiring.listeners import ClosingListener, create_listeners
 from pegboard.runtime.wiring.metrics import create_metrics
 from pegboard.runtime.wiring.models import BoardModels
@@ -109,7 +110,19 @@ async def open_board(
         switches = await open_kill_switches(registry, storage, settings, stack, prove=prove)
         # sources
         services, sandbox = open_services(
-            loaded, settings, stack, agents=(subagents := BoardSubagents(registry))
+            loaded,
+            settings,
+            stack,
+            agents=(subagents := BoardSubagents(registry)),
+            knowledge=(
+                knowledge := BoardKnowledge(
+                    registry,
+                    storage,
+                    lambda: current.loaded.board,
+                    blobs := create_blobs(settings),
+                    stack,
+                )
+            ),
         )
         pins = PinParts(
             registry, storage, pinning=lambda: current.loaded.board.pinning, prove=prove
@@ -177,15 +190,17 @@ async def open_board(
             env=current.env_of,
             prove=prove,
             subagents=subagents,
-            kinds=create_node_kinds(
-                registry,
-                storage,
-                models,
-                agents,
-                settings=settings,
-                always_listed=lambda: current.loaded.board.always_listed,
-                subagents=subagents,
-                failed_sources=missing.list_failed,
+            kinds=knowledge.add_node_kinds(
+                create_node_kinds(
+                    registry,
+                    storage,
+                    models,
+                    agents,
+                    settings=settings,
+                    always_listed=lambda: current.loaded.board.always_listed,
+                    subagents=subagents,
+                    failed_sources=missing.list_failed,
+                )
             ),
         )
         start_retention(
@@ -200,7 +215,7 @@ async def open_board(
                     storage,
                     settings,
                     stack,
-                    contents=create_blobs(settings),
+                    contents=blobs,
                     loaded=lambda: current.loaded,
                     prove=prove,
                 )
@@ -208,6 +223,7 @@ async def open_board(
         )
         opened = OpenBoard(
             current=current,
+            knowledge=knowledge.attach(services, models, resources.service, runs, files),
             storage=storage,
             resources=resources,
             metrics=counters,

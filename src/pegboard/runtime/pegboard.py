@@ -46,6 +46,7 @@ if TYPE_CHECKING:
     from pegboard.features.health import BoardHealth
     from pegboard.features.identity import Identity
     from pegboard.features.kill_switches import KillSwitches
+    from pegboard.features.knowledge import Knowledge
     from pegboard.features.marketplace import Marketplace
     from pegboard.features.pins import Pins
     from pegboard.features.plans import Plans
@@ -167,6 +168,11 @@ class Pegboard:
         return self._open.conversations
 
     @property
+    def knowledge(self) -> "Knowledge":
+        """Knowledge bases: their documents, and questions to them."""
+        return self._open.knowledge.service
+
+    @property
     def files(self) -> "Files":
         """Files of people: uploaded, listed, read and deleted."""
         return self._open.files
@@ -267,6 +273,7 @@ class Pegboard:
         """Resume runs and conversations that no server executes, now and from now on."""
         await self._open.runs.follow()
         await self._open.conversations.recover()
+        await self._open.knowledge.recover()
 
     async def render_metrics(self) -> bytes:
         """The metrics in Prometheus' text format.

@@ -24,7 +24,9 @@ class StoredDocument(Struct, frozen=True, kw_only=True):
         audience: Who may see it: everybody who may see the base, or fewer: those of `organisation`,
             or its owner alone.
         digest: SHA-256 of its file, in hexadecimal.
-        blob: The key of its file; empty once it is deleted.
+        blob: The key of its content in the blob store.
+        file: The id of the stored file whose content it is; empty for one of a folder or an
+            address, which nobody's quota counts.
         edition: A date or a name that orders the editions; empty for none.
         replaces: The id of the document that this one replaces; empty for none.
         replaced_by: The id of the one that replaces it; it answers only when asked for.
@@ -59,6 +61,7 @@ class StoredDocument(Struct, frozen=True, kw_only=True):
     size: int = 0
     digest: str = ""
     blob: str = ""
+    file: str = ""
     audience: Audience = "base"
     organisation: str = ""
     edition: str = ""

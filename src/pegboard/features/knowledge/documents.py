@@ -11,6 +11,7 @@ from pegboard.core.knowledge import ConvertedDocument
 from pegboard.core.ports.document_store import Audience, DocumentScope, StoredDocument
 from pegboard.core.principal import Principal
 from pegboard.errors import DocumentNotFound, InvalidRequest
+from pegboard.features.files import Files
 from pegboard.features.knowledge.bases import KnowledgeBase, check_may_edit, may_edit_base, scope_of
 from pegboard.features.knowledge.changes import DocumentChange
 from pegboard.features.knowledge.parts import KnowledgeParts
@@ -34,7 +35,8 @@ class NewDocument:
     """A file that becomes a document.
 
     Attributes:
-        chunks: Its contents, while they are iterated.
+        chunks: Its contents, while they are iterated; None where it is stored already.
+        file: The id of the stored file.
         path: What it is called where it comes from; empty for its name.
         source: Where it comes from: `upload`, `file:` and a folder, or an address.
         replaces: The id of the document that it replaces.
@@ -42,7 +44,8 @@ class NewDocument:
     """
 
     name: str
-    chunks: AsyncIterator[bytes]
+    chunks: AsyncIterator[bytes] | None = None
+    file: str = ""
     path: str = ""
     title: str = ""
     source: str = "upload"
@@ -87,6 +90,7 @@ class Documents:
     Args:
         parts: The stores.
         queue: Takes documents in.
+        files: Stores the files that people put in, within their quota.
         forget: Deletes what was kept of the answers that quote a document.
     """
 
@@ -95,10 +99,12 @@ class Documents:
         parts: KnowledgeParts,
         queue: IngestionQueue,
         *,
+        files: Files,
         forget: Callable[[StoredDocument], Awaitable[None]],
     ) -> None:
         self._parts = parts
         self._queue = queue
+        self._files = files
         self._forget = forget
 
     async def add(
@@ -118,21 +124,50 @@ class Documents:
         self._check_audience(new.audience, new.organisation, principal)
         if new.replaces:
             await self._check_replaced(base, new.replaces, principal)
-        row = self._make_row(base, new, principal)
-        stored = await self._parts.blobs.put(row.blob, new.chunks, limit=MAX_FILE)
+        row = await self._store_file(self._make_row(base, new, principal), new, principal)
         try:
-            known, outcome = await self._add_row(
-                structs.replace(row, digest=stored.digest, size=stored.size), principal
-            )
+            known, outcome = await self._add_row(row, principal)
         except BaseException:
-            await self._parts.blobs.delete(row.blob)
+            await self._discard_file(row)
             raise
         if outcome == "already_here":
-            await self._parts.blobs.delete(row.blob)
+            await self._discard_file(row)
             return known, outcome
         self._notify(known)
         self._queue.wake(known.id, by=principal)
         return known, outcome
+
+    async def _store_file(
+        self, row: StoredDocument, new: NewDocument, principal: Principal
+    ) -> StoredDocument:
+        """The row with its content: a file of the caller, or one that the board has fetched."""
+        files, holder = self._files, f"document:{row.id}"
+        if new.file:
+            file = await files.hold(new.file, holder, principal=principal)
+        elif new.chunks is None:
+            raise InvalidRequest("Give the contents of the document.")
+        elif new.source != "upload":
+            stored = await self._parts.blobs.put(row.blob, new.chunks, limit=MAX_FILE)
+            return structs.replace(row, digest=stored.digest, size=stored.size)
+        else:
+            file = await files.store(new.name, new.chunks, purpose="knowledge", principal=principal)
+            await files.hold(file.id, holder, principal=principal)
+        return structs.replace(
+            row,
+            name=row.name or file.name,
+            outer_id=row.outer_id or file.name,
+            file=file.id,
+            blob=file.blob,
+            digest=file.digest,
+            size=file.size,
+            media_type=row.media_type or file.media_type,
+        )
+
+    async def _discard_file(self, row: StoredDocument) -> None:
+        if row.file:
+            await self._files.discard(row.file)
+        else:
+            await self._parts.blobs.delete(row.blob)
 
     def _make_row(
         self, base: KnowledgeBase, new: NewDocument, principal: Principal
@@ -176,11 +211,12 @@ class Documents:
             size=new.size,
             digest=new.digest,
             blob=new.blob,
+            file=new.file,
             edition=new.edition or row.edition,
             priority=new.priority,
         )
         queued = await self._requeue(changed, review="")
-        await self._parts.blobs.delete(row.blob)
+        await self._discard_file(row)
         return queued, "changed"
 
     async def list_page(
@@ -328,8 +364,10 @@ class Documents:
         await self._parts.documents.replace(structs.replace(row, answers=False))
         await self._set_replaced(row.replaces, by="", instead_of=row.id)
         await self._forget(row)
+        await self._discard_file(row)
         await self._parts.blobs.delete_below(f"documents/{row.id}")
         await self._parts.documents.delete(row.id)
+        await self._parts.index.drop_deleted()
         self._notify(row)
 
     async def _find_to_change(

@@ -57,8 +57,8 @@ def view_answer(stored: StoredEvidence) -> dict[str, Any]:
         "quotes": [view_citation(it) for it in cited],
         "conflicts": [view_conflict(it) for it in evidence.conflicts],
         "parts_of_confidence": to_builtins(evidence.confidence),
-        "parts": to_builtins(evidence.parts),
-        "looks": to_builtins(evidence.retrieval.looks),
+        "parts": [to_builtins(it) for it in evidence.parts],
+        "looks": [to_builtins(it) for it in evidence.retrieval.looks],
         "left_out": evidence.left_out,
     }
 
@@ -70,14 +70,14 @@ def view_evidence(stored: StoredEvidence) -> dict[str, Any]:
         "question": stored.question,
         "enough": evidence.enough,
         "citations": [to_builtins(it) for it in evidence.citations],
-        "looks": to_builtins(evidence.retrieval.looks),
+        "looks": [to_builtins(it) for it in evidence.retrieval.looks],
     }
     if stored.mode == "grounding":
         data |= {
             "reason": evidence.reason,
-            "conflicts": to_builtins(evidence.conflicts),
+            "conflicts": [to_builtins(it) for it in evidence.conflicts],
             "confidence": to_builtins(evidence.confidence),
-            "parts": to_builtins(evidence.parts),
+            "parts": [to_builtins(it) for it in evidence.parts],
             "left_out": evidence.left_out,
         }
     else:

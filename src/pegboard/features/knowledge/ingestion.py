@@ -25,6 +25,7 @@ from pegboard.features.knowledge.parts import KnowledgeParts
 from pegboard.graphs.engine.node_results import as_failed
 from pegboard.graphs.node_kind import NodeContext, SchemaOf
 from pegboard.knowledge.cut import CutSettings, cut
+from pegboard.knowledge.findings import find_in_document
 from pegboard.knowledge.indexing import embed_pieces, index_piece
 
 DOCUMENT = "document"
@@ -204,7 +205,8 @@ class _Ingestion:
                 reason="no_converter",
             )
         async with self._open_copy(row) as file:
-            return await converter.convert(file, name=row.name, media_type=row.media_type)
+            text = await converter.convert(file, name=row.name, media_type=row.media_type)
+        return await asyncio.to_thread(find_in_document, text)
 
     @asynccontextmanager
     async def _open_copy(self, row: StoredDocument) -> AsyncGenerator[Path]:

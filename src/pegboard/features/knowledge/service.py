@@ -149,7 +149,7 @@ class Knowledge:
     async def describe(self, base: KnowledgeBase, *, principal: Principal) -> BaseFacts:
         """What a caller sees of a base beside its name."""
         rows = await self.documents.list_all(scope_of([base], principal, include_replaced=True))
-        counts = dict.fromkeys(("ready", "working", "held", "failed"), 0)
+        counts: dict[str, int] = dict.fromkeys(("ready", "working", "held", "failed"), 0)
         for row in rows:
             counts[find_group(row)] += 1
         embedder = self._parts.embedder(base.settings)
@@ -312,6 +312,10 @@ class Knowledge:
         return await self._deletion.count(rows, principal)
 
     # running
+
+    async def close(self) -> None:
+        """Start no more runs; those under way go on."""
+        await self._queue.close()
 
     def wake(self) -> None:
         """Take in what an earlier process has left."""

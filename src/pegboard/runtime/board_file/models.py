@@ -18,8 +18,8 @@ from pydantic import (
 from pegboard.errors import ConfigError
 from pegboard.runtime.board_file.agents import AgentEntries
 from pegboard.runtime.board_file.failover import HealingEntry
-from pegboard.runtime.board_file.knowledge import KnowledgeEntries
 from pegboard.runtime.board_file.files import FilesEntry
+from pegboard.runtime.board_file.knowledge import KnowledgeEntries
 from pegboard.runtime.board_file.language_models import LanguageModels
 from pegboard.runtime.board_file.marketplaces import Marketplaces
 from pegboard.runtime.board_file.pinning import PinningEntry

@@ -2,10 +2,10 @@
 
 import asyncio
 import logging
-from collections.abc import AsyncIterator, Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AsyncExitStack
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Self
 
 from pegboard.concurrency.log_and_continue import log_and_continue
 from pegboard.core.context import ToolContext
@@ -17,14 +17,15 @@ from pegboard.core.ports.knowledge_bases import KnowledgeReply
 from pegboard.core.ports.services import Services
 from pegboard.core.principal import LOCAL, Principal
 from pegboard.core.run import NodeRun
-from pegboard.core.tool import JsonSchema
+from pegboard.core.tool import JsonSchema, Tool
+from pegboard.errors import ConfigError
 from pegboard.graphs.node_kind import NodeContext, NodeKind, SchemaOf
 from pegboard.registry import ToolRegistry
 from pegboard.runtime.board_file.models import Board
-from pegboard.runtime.plugins import load_kind
 from pegboard.runtime.wiring.models import BoardModels
 
 if TYPE_CHECKING:
+    from pegboard.features.files import Files
     from pegboard.features.knowledge import Knowledge
     from pegboard.features.knowledge.bases import DeclaredBase
     from pegboard.features.knowledge.parts import KnowledgeParts
@@ -54,7 +55,7 @@ class BoardKnowledge:
         registry: ToolRegistry,
         storage: "Storage",
         board: Callable[[], Board],
-        blobs: BlobStore,
+        blobs: BlobStore | None,
         stack: AsyncExitStack,
     ) -> None:
         self._registry = registry
@@ -67,7 +68,9 @@ class BoardKnowledge:
         self._resources: Resources | None = None
         self._runs: Runs | None = None
         self._refresher: asyncio.Task[None] | None = None
+        self._files: Files | None = None
         self._made: Knowledge | None = None
+        self._tools: tuple[Tool, ...] = ()
 
     def attach(
         self,
@@ -75,13 +78,15 @@ class BoardKnowledge:
         models: BoardModels,
         resources: "Resources",
         runs: "Runs",
-    ) -> None:
+        files: "Files",
+    ) -> Self:
         """Use these parts of the board, which are made later; its tools follow its bases."""
         self._services, self._models = services, models
-        self._resources, self._runs = resources, runs
+        self._resources, self._runs, self._files = resources, runs, files
         self._stack.push_async_callback(self.close)
         self._stack.callback(self._registry.changes.listen(self._on_change))
         self._follow_bases()
+        return self
 
     @property
     def has_bases(self) -> bool:
@@ -103,10 +108,10 @@ class BoardKnowledge:
         """The service, if something has used it."""
         return self._made
 
-    @property
-    def node_kinds(self) -> Mapping[str, NodeKind]:
-        """The kinds of nodes that take documents in."""
+    def add_node_kinds(self, kinds: Mapping[str, NodeKind]) -> Mapping[str, NodeKind]:
+        """Kinds of nodes, with those that take documents in."""
         return {
+            **kinds,
             "document": LazyNodeKind("document", self._make_document_node),
             "gather": LazyNodeKind("gather", self._make_gather_node),
         }
@@ -178,7 +183,7 @@ class BoardKnowledge:
         registry = self._registry
         index = registry.environment.resource_index
         index.require(SOURCE, None if self._board().knowledge else "knowledge")
-        has_tools = any(tool.spec.source == SOURCE for tool in self._tools)
+        has_tools = bool(self._tools)
         if self.has_bases and not has_tools:
             from pegboard.sources.knowledge.tools import make_tools
 
@@ -200,7 +205,7 @@ class BoardKnowledge:
         from pegboard.features.knowledge.queue import IngestionQueue
         from pegboard.features.knowledge.service import Knowledge
 
-        if self._resources is None or self._runs is None:
+        if self._resources is None or self._runs is None or self._files is None:
             raise RuntimeError("the board is not open")
         parts, runs = self._parts, self._runs
         environment = self._registry.environment
@@ -213,7 +218,7 @@ class BoardKnowledge:
         return Knowledge(
             parts,
             resources=self._resources,
-            documents=Documents(parts, queue, forget=deletion.forget),
+            documents=Documents(parts, queue, files=self._files, forget=deletion.forget),
             answers=KnowledgeAnswers(parts, ledger, self._find_model),
             evidence=self._storage.evidence,
             deletion=deletion,
@@ -230,6 +235,11 @@ class BoardKnowledge:
         from pegboard.features.knowledge.parts import KnowledgeParts
 
         index, sandbox = self._registry.environment.resource_index, self._services.sandbox
+        if self._blobs is None:
+            raise ConfigError(
+                "knowledge bases need a place for files: set PEGBOARD_FILES to a bucket, or "
+                "PEGBOARD_DATA to a directory"
+            )
         return KnowledgeParts(
             bases=Bases(index, self._list_declared),
             documents=self._storage.documents,

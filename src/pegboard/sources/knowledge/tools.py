@@ -82,8 +82,9 @@ def _list_tools(bases: KnowledgeBases) -> Iterator[tuple[str, str, JsonSchema, _
     yield (
         "kb_retrieve",
         (
-            "Find what documents of the knowledge bases say on a question: the best pieces, numbered, "
-            "with their documents and pages. Cite them as [1] behind the sentences that they support."
+            "Find what documents of the knowledge bases say on a question: the best pieces, "
+            "numbered, with their documents and pages. Cite them as [1] behind the sentences that "
+            "they support."
         ),
         _object(search, "question"),
         lambda given, ctx: bases.retrieve(ctx=ctx, **given),
