@@ -138,7 +138,7 @@ class KnowledgeAnswers:
         last = page + max(pages, 1) - 1
         pieces = [
             piece
-            for piece in await self._list_pieces(row)
+            for piece in await self.list_pieces(row)
             if (page <= piece.page <= last) or (not piece.page and page == 1)
         ]
         return await self._read(f"pages {page} to {last}", row, base, pieces, ctx)
@@ -150,7 +150,7 @@ class KnowledgeAnswers:
         _check_question(pattern)
         row, base = await self._find_document(document, ctx)
         wanted = pattern.casefold()
-        pieces = [it for it in await self._list_pieces(row) if wanted in it.text.casefold()]
+        pieces = [it for it in await self.list_pieces(row) if wanted in it.text.casefold()]
         return await self._read(pattern, row, base, pieces[:limit], ctx, keeps_seen=True)
 
     async def around(
@@ -216,7 +216,8 @@ class KnowledgeAnswers:
             raise DocumentNotFound(f"There is no document '{document[:100]}'.")
         return rows[0], next(base for base in bases if base.id == rows[0].base)
 
-    async def _list_pieces(self, row: StoredDocument) -> Sequence[Piece]:
+    async def list_pieces(self, row: StoredDocument) -> Sequence[Piece]:
+        """All pieces of a document, in order."""
         found: list[Piece] = []
         while len(found) < _MAX_DOCUMENT_PIECES:
             page = await self._parts.index.list_pieces(row.id, start=len(found) + 1, limit=_PAGE)

@@ -204,22 +204,9 @@ class _Ingestion:
                 "This board cannot convert documents: pip install 'pegboard[knowledge]'",
                 reason="no_converter",
             )
-        async with self._open_copy(row) as file:
+        async with open_copy(self._parts.blobs, row) as file:
             text = await converter.convert(file, name=row.name, media_type=row.media_type)
         return await asyncio.to_thread(find_in_document, text)
-
-    @asynccontextmanager
-    async def _open_copy(self, row: StoredDocument) -> AsyncGenerator[Path]:
-        """A file with the contents of the document, which goes at the end."""
-        with tempfile.TemporaryDirectory(prefix="pegboard-document-") as folder:
-            path = Path(folder) / "file"
-            with path.open("wb") as file:
-                try:
-                    async for chunk in self._parts.blobs.read(row.blob):
-                        await asyncio.to_thread(file.write, chunk)
-                except FileNotFoundError as error:
-                    raise _gone(self._id) from error
-            yield path
 
     async def _cut(self, base: KnowledgeBase, text: ConvertedDocument) -> dict[str, Any]:
         pieces = await self._make_pieces(base, text)
@@ -306,6 +293,24 @@ class _Ingestion:
         if other is not None and other.base == row.base and other.id != row.id:
             await documents.replace(structs.replace(other, replaced_by=row.id))
             self._parts.changes.notify(DocumentChange(other.base, other.id))
+
+
+@asynccontextmanager
+async def open_copy(blobs: BlobStore, row: StoredDocument) -> AsyncGenerator[Path]:
+    """A file of this machine with the contents of a document, which goes at the end.
+
+    Raises:
+        DocumentNotFound: It was deleted.
+    """
+    with tempfile.TemporaryDirectory(prefix="pegboard-document-") as folder:
+        path = Path(folder) / "file"
+        with path.open("wb") as file:
+            try:
+                async for chunk in blobs.read(row.blob):
+                    await asyncio.to_thread(file.write, chunk)
+            except FileNotFoundError as error:
+                raise _gone(row.id) from error
+        yield path
 
 
 def is_settled(row: StoredDocument) -> bool:

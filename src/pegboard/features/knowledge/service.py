@@ -7,10 +7,19 @@ from dataclasses import dataclass
 from typing import Any
 
 from pegboard.core.context import ToolContext
+from pegboard.core.knowledge import Piece
+from pegboard.core.ports.document_store import StoredDocument
 from pegboard.core.ports.evidence_store import EvidenceStore, StoredEvidence
+from pegboard.core.ports.identity_store import IdentityStore
 from pegboard.core.ports.resource_store import ResourceVisibility
 from pegboard.core.principal import Principal
-from pegboard.errors import DocumentNotFound, InvalidRequest, ResourceNotFound, ToolNotFound
+from pegboard.errors import (
+    DocumentNotFound,
+    InvalidRequest,
+    ResourceNotFound,
+    ToolNotFound,
+    Unavailable,
+)
 from pegboard.features.knowledge.answers import KnowledgeAnswers
 from pegboard.features.knowledge.base_views import BaseFacts, DocumentView
 from pegboard.features.knowledge.bases import (
@@ -24,7 +33,7 @@ from pegboard.features.knowledge.changes import DocumentChange
 from pegboard.features.knowledge.deletion import Deletion
 from pegboard.features.knowledge.documents import Documents, find_group, may_edit_document
 from pegboard.features.knowledge.gathering import Gathering, gathering_graph
-from pegboard.features.knowledge.ingestion import INGESTER
+from pegboard.features.knowledge.ingestion import INGESTER, open_copy
 from pegboard.features.knowledge.parts import KnowledgeParts
 from pegboard.features.knowledge.queue import IngestionQueue
 from pegboard.features.permissions import check_may_write
@@ -73,6 +82,7 @@ class Knowledge:
         queue: Takes documents in.
         runs: Starts runs that gather documents.
         registry: Calls the tools that are asked.
+        people: Knows the handles of owners.
 
     Attributes:
         bases: Finds the bases that a caller may see.
@@ -91,6 +101,7 @@ class Knowledge:
         queue: IngestionQueue,
         runs: Runs,
         registry: ToolRegistry,
+        people: IdentityStore,
     ) -> None:
         self.bases: Bases = parts.bases
         self.documents = documents
@@ -102,6 +113,7 @@ class Knowledge:
         self._queue = queue
         self._runs = runs
         self._registry = registry
+        self._people = people
 
     # bases
 
@@ -146,6 +158,25 @@ class Knowledge:
             await self.documents.remove(row)
         await self._resources.delete(stored, principal=principal)
 
+    async def find_handles(self) -> dict[str, str]:
+        """The handles of people, by their ids."""
+        return {user.id: user.handle for user in await self._people.users()}
+
+    async def view_bases(
+        self, bases: Sequence[KnowledgeBase], *, principal: Principal
+    ) -> list[dict[str, Any]]:
+        """`BaseAnswer`s for a caller."""
+        handles = await self.find_handles()
+        found: list[dict[str, Any]] = []
+        for base in bases:
+            facts = await self.describe(base, principal=principal)
+            owner, seen = "", None
+            if base.resource is not None:
+                owner = handles.get(base.resource.owner, base.resource.owner)
+                seen = self.bases.resolve(base.resource, principal=principal)
+            found.append(facts.to_dict(owner=owner, seen=seen))
+        return found
+
     async def describe(self, base: KnowledgeBase, *, principal: Principal) -> BaseFacts:
         """What a caller sees of a base beside its name."""
         rows = await self.documents.list_all(scope_of([base], principal, include_replaced=True))
@@ -175,6 +206,22 @@ class Knowledge:
         check_may_edit(principal, base)
         wanted = await self._list_sources(base)
         return [await self.gather(base, item, principal=principal) for item in wanted]
+
+    async def refresh_document(
+        self, base: KnowledgeBase, row: StoredDocument, *, principal: Principal
+    ) -> StoredDocument:
+        """Look where a document comes from; one that was uploaded is taken in anew.
+
+        Raises:
+            AccessDenied: The caller may not change the base.
+            InvalidRequest: It is being taken in.
+        """
+        if row.source == "upload":
+            return await self.documents.retry(base, row.id, principal=principal)
+        for wanted in await self._list_sources(base):
+            if wanted.source == row.source:
+                await self.gather(base, wanted, principal=principal)
+        return row
 
     async def gather(
         self, base: KnowledgeBase, wanted: Gathering, *, principal: Principal, key: str = ""
@@ -291,9 +338,28 @@ class Knowledge:
                 known[row.id] = row.updated_at
                 yield "document", self.view(base, row, principal=principal)
 
-    def view(self, base: KnowledgeBase, row: Any, *, principal: Principal) -> DocumentView:
+    def view(
+        self, base: KnowledgeBase, row: StoredDocument, *, principal: Principal
+    ) -> DocumentView:
         """A document as a caller sees it."""
         return DocumentView(row=row, may_change=may_edit_document(principal, base, row))
+
+    async def draw_page(self, row: StoredDocument, number: int) -> bytes:
+        """A page of a document as a PNG.
+
+        Raises:
+            DocumentUnreadable: It has no such page, or cannot be drawn.
+            Unavailable: This board cannot.
+        """
+        converter = self._parts.converter
+        if converter is None:
+            raise Unavailable("This board cannot draw documents.", permanent=True)
+        async with open_copy(self._parts.blobs, row) as file:
+            return await converter.render_page(file, number)
+
+    async def list_pieces(self, row: StoredDocument) -> Sequence[Piece]:
+        """The pieces of a document that answer."""
+        return await self.answers.list_pieces(row) if row.answers else ()
 
     # deleting
 

@@ -225,6 +225,7 @@ class BoardKnowledge:
             queue=queue,
             runs=runs,
             registry=self._registry,
+            people=self._storage.identity,
         )
 
     @cached_property
