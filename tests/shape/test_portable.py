@@ -73,7 +73,7 @@ def test_every_dependency_that_is_declared_is_pinned(extra: str) -> None:
 
 
 def test_the_extras_that_packages_ask_of_each_other_are_pinned() -> None:
-    # pip before 23.3 takes the newest `coverage` for `coverage[toml]`, whatever is pinned for `coverage` alone
+    # pip before 23.3 takes the newest `coverage` for `coverage[toml]`, whatever else is pinned
     lines = (tree.ROOT / "requirements" / "dev.txt").read_text(encoding="utf-8").splitlines()
     pins = [
         Requirement(line.removesuffix("\\"))
