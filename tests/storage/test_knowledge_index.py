@@ -104,7 +104,7 @@ async def test_what_is_deleted_is_found_no_more(storage: Storage, other: Storage
 
 async def test_only_what_is_ready_and_in_the_scope_is_found(storage: Storage) -> None:
     await put(storage, "d1", "word", audience="private")
-    await put(storage, "d2", "word", state="storing")
+    await put(storage, "d2", "word", state="storing", answers=False)
     await put(storage, "d3", "word", replaced_by="d1")
     await put(storage, "d4", "word", base="b2")
     every = a_scope(ADA, "b1", "b2", include_replaced=True)

@@ -134,7 +134,8 @@ class Retriever:
         for document in await self._documents.list_visible(
             scope, states=_NOT_READY, limit=_MAX_NOT_READY
         ):
-            waiting.setdefault(document.base, []).append(document.title or document.name)
+            if not document.answers:
+                waiting.setdefault(document.base, []).append(document.title or document.name)
         looks: list[BaseLook] = []
         for base in bases:
             count = counts.get(base.id)

@@ -5,7 +5,7 @@
 what a process has loaded of them stays right; a new content has rows of new numbers.
 """
 
-from sqlalchemy import Column, Index, LargeBinary, Table, Text, UniqueConstraint, text
+from sqlalchemy import Boolean, Column, Index, LargeBinary, Table, Text, UniqueConstraint, text
 
 from pegboard.storage.columns import (
     NUMBER,
@@ -33,6 +33,7 @@ DOCUMENTS = Table(
     make_text("media_type"),
     make_text("replaced_by"),
     Column("priority", NUMBER, nullable=False),
+    Column("answers", Boolean, nullable=False, server_default=text("false")),
     make_seconds("created_at"),
     Column("terms", NUMBER, nullable=False, server_default="0"),
     Column("pieces", NUMBER, nullable=False, server_default="0"),

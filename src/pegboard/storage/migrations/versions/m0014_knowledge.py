@@ -29,6 +29,7 @@ def _make_documents() -> None:
         sa.Column("id", sa.Text, primary_key=True),
         *map(_text, (*texts, "edition", "media_type", "replaced_by")),
         _number("priority"),
+        sa.Column("answers", sa.Boolean, nullable=False, server_default=sa.text("false")),
         sa.Column("created_at", _SECONDS, nullable=False),
         sa.Column("terms", _NUMBER, nullable=False, server_default="0"),
         sa.Column("pieces", _NUMBER, nullable=False, server_default="0"),
