@@ -6,6 +6,7 @@ from typing import Any, Protocol, runtime_checkable
 from msgspec import Struct
 
 from pegboard.core.context import ToolContext
+from pegboard.core.knowledge import CitedAnswer
 from pegboard.core.principal import Principal
 
 
@@ -69,6 +70,20 @@ class KnowledgeBases(Protocol):
         self, piece: str, ctx: ToolContext[Any], *, before: int = 1, after: int = 1
     ) -> KnowledgeReply:
         """The pieces before and after one; those that this run has seen are left out."""
+        ...
+
+
+class AnswerCiter(Protocol):
+    """Checks the numbers that an answer cites by."""
+
+    async def cite(self, text: str, run: str, *, question: str = "") -> CitedAnswer:
+        """An answer without the numbers that no quote carries.
+
+        Args:
+            text: The answer, with numbers as `[1]`.
+            run: That has made it; what its calls have found is what it may cite.
+            question: What was asked.
+        """
         ...
 
 

@@ -5,6 +5,7 @@ from typing import Annotated, Any, Literal, Self
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, WithJsonSchema, model_validator
 
+from pegboard.features.citation_schemas import CitationAnswer, ConflictAnswer
 from pegboard.features.conversations.message_files import FILE_NAME
 
 _CLOSED = ConfigDict(extra="forbid", frozen=True)
@@ -169,6 +170,14 @@ class ExchangeAnswer(BaseModel):
     ]
     usage: dict[str, Any]
     error: dict[str, Any] | None
+    citations: Annotated[
+        list[CitationAnswer],
+        Field(description="What the numbers of the answer stand for; each was checked."),
+    ]
+    conflicts: Annotated[
+        list[ConflictAnswer], Field(description="Citations that contradict each other.")
+    ]
+    left_out: Annotated[int, Field(description="Numbers that no quote carries, and were dropped.")]
     run_id: str
     created_at: Annotated[float, Field(description="Unix seconds.")]
     finished_at: float | None

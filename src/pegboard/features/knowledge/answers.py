@@ -309,6 +309,7 @@ class KnowledgeAnswers:
             findings[document] = () if text is None or row.review == "use" else text.findings
         if found.stored.mode == "grounding":
             text = render_evidence(evidence, findings=findings)
+            extra = "\n".join(_name_places(evidence.citations))
         elif evidence.citations:
             text = render_citations(evidence.citations, findings=findings)
             extra = "\n".join([*_name_places(evidence.citations), extra])

@@ -4,6 +4,7 @@ from contextlib import AsyncExitStack
 from typing import TYPE_CHECKING
 
 from pegboard.core.ports.conversation_files import ConversationFiles
+from pegboard.core.ports.knowledge_bases import AnswerCiter
 from pegboard.registry import ToolRegistry
 
 if TYPE_CHECKING:
@@ -22,6 +23,7 @@ async def open_conversations(
     *,
     models: "ModelChoices",
     files: ConversationFiles,
+    citer: AnswerCiter,
 ) -> "Conversations":
     """The service of conversations; what an earlier process left is continued.
 
@@ -33,12 +35,17 @@ async def open_conversations(
         stack: Stops what runs in the background.
         models: The models that can be chosen.
         files: The workspaces of conversations.
+        citer: Checks what answers cite.
     """
     from pegboard.features.conversations import ConversationAnswers, Conversations
 
     environment = registry.environment
     answers = ConversationAnswers(
-        storage.conversations, runs=runs, run_store=storage.runs, now=environment.now
+        storage.conversations,
+        runs=runs,
+        run_store=storage.runs,
+        now=environment.now,
+        citer=citer,
     )
     conversations = Conversations(
         storage.conversations,

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, Self
 from pegboard.concurrency.log_and_continue import log_and_continue
 from pegboard.core.context import ToolContext
 from pegboard.core.graph import Node
+from pegboard.core.knowledge import CitedAnswer
 from pegboard.core.ports.blob_store import BlobStore
 from pegboard.core.ports.chat_model import ChatModel
 from pegboard.core.ports.embedder import Embedder
@@ -28,6 +29,7 @@ if TYPE_CHECKING:
     from pegboard.features.files import Files
     from pegboard.features.knowledge import Knowledge
     from pegboard.features.knowledge.bases import DeclaredBase
+    from pegboard.features.knowledge.evidence import EvidenceLedger
     from pegboard.features.knowledge.parts import KnowledgeParts
     from pegboard.features.knowledge.schemas import BaseSettings
     from pegboard.features.resources import Resources
@@ -172,6 +174,22 @@ class BoardKnowledge:
         """The pieces before and after one."""
         return await self.service.answers.around(piece, ctx, before=before, after=after)
 
+    async def cite(self, text: str, run: str, *, question: str = "") -> CitedAnswer:
+        """An answer without the numbers that no quote carries."""
+        if not self.has_bases:
+            return CitedAnswer(text=text)
+        from pegboard.features.knowledge.cited_answers import cite_answer
+
+        return await cite_answer(self.ledger, text, run, question=question)
+
+    @cached_property
+    def ledger(self) -> "EvidenceLedger":
+        """Stores what was found for questions."""
+        from pegboard.features.knowledge.evidence import EvidenceLedger
+
+        environment = self._registry.environment
+        return EvidenceLedger(self._storage.evidence, environment.conversation_of, environment.now)
+
     # parts of these
 
     def _on_change(self, kind: str, _uri: str) -> None:
@@ -201,7 +219,6 @@ class BoardKnowledge:
         from pegboard.features.knowledge.answers import KnowledgeAnswers
         from pegboard.features.knowledge.deletion import Deletion
         from pegboard.features.knowledge.documents import Documents
-        from pegboard.features.knowledge.evidence import EvidenceLedger
         from pegboard.features.knowledge.queue import IngestionQueue
         from pegboard.features.knowledge.service import Knowledge
 
@@ -209,17 +226,16 @@ class BoardKnowledge:
             raise RuntimeError("the board is not open")
         parts, runs = self._parts, self._runs
         environment = self._registry.environment
-        ledger = EvidenceLedger(
-            self._storage.evidence, environment.conversation_of, environment.now
-        )
         queue = IngestionQueue(parts, runs)
         environment.emitter.add(queue)
-        deletion = Deletion(self._storage.evidence, self._forget)
+        deletion = Deletion(
+            self._storage.evidence, self._forget, self._storage.upkeep.forget_results
+        )
         return Knowledge(
             parts,
             resources=self._resources,
             documents=Documents(parts, queue, files=self._files, forget=deletion.forget),
-            answers=KnowledgeAnswers(parts, ledger, self._find_model),
+            answers=KnowledgeAnswers(parts, self.ledger, self._find_model),
             evidence=self._storage.evidence,
             deletion=deletion,
             queue=queue,
@@ -279,11 +295,8 @@ class BoardKnowledge:
         return found if is_wanted else None
 
     async def _find_model(self) -> ChatModel | None:
-        """The model that judges; None where none is configured."""
-        models = self._models
-        if models is None or not models.is_configured:
-            return None
-        return await models.find_fast() or await models.get()
+        """The model that picks quotes and judges contradictions: the fast one, if there is one."""
+        return None if self._models is None else await self._models.find_fast()
 
     async def _forget(self, subject: str, document: str) -> int:
         from pegboard.runtime.wiring.forget_quotes import forget_quotes
