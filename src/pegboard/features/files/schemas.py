@@ -4,7 +4,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from pegboard.core.ports.file_store import FileLimits, FilePage, FileUsage, StoredFile
+from pegboard.core.ports.file_store import FileLimits, FilePage, FileRecord, FileUsage
 from pegboard.core.principal import Principal
 from pegboard.features.files.names import MAX_NAME
 from pegboard.features.files.uploads import NewUpload
@@ -164,7 +164,7 @@ class FileList(BaseModel):
     usage: FileUsageAnswer
 
 
-def upload_to_dict(upload: StoredFile, limits: FileLimits) -> dict[str, Any]:
+def upload_to_dict(upload: FileRecord, limits: FileLimits) -> dict[str, Any]:
     """An upload as JSON."""
     is_finished = upload.state == "ready"
     return {
@@ -182,7 +182,7 @@ def upload_to_dict(upload: StoredFile, limits: FileLimits) -> dict[str, Any]:
     }
 
 
-def file_to_dict(file: StoredFile, principal: Principal) -> dict[str, Any]:
+def file_to_dict(file: FileRecord, principal: Principal) -> dict[str, Any]:
     """A file as JSON."""
     return {
         "id": file.id,

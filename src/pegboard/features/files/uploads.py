@@ -3,7 +3,7 @@
 from collections.abc import AsyncIterator
 from dataclasses import dataclass
 
-from pegboard.core.ports.file_store import FilePage, FilePart, FileQuery, StoredFile
+from pegboard.core.ports.file_store import FilePage, FilePart, FileQuery, FileRecord
 from pegboard.core.principal import Principal
 from pegboard.errors import InvalidRequest, Unavailable, UploadConflict
 from pegboard.features.files.media_type import HEAD, find_media_type
@@ -50,7 +50,7 @@ class Uploads:
     def __init__(self, parts: FileParts) -> None:
         self._parts = parts
 
-    async def begin(self, wanted: NewUpload, *, principal: Principal) -> StoredFile:
+    async def begin(self, wanted: NewUpload, *, principal: Principal) -> FileRecord:
         """Make an upload; its size counts in the quota from now on.
 
         Raises:
@@ -65,7 +65,7 @@ class Uploads:
         parts.check_organisation(wanted.organisation, principal)
         parts.check_place()
         now = parts.now()
-        upload = StoredFile(
+        upload = FileRecord(
             id=new_id(),
             owner=principal.owner,
             name=check_name(wanted.name),
@@ -83,7 +83,7 @@ class Uploads:
         """One page of the caller's uploads that are not finished."""
         return await self._parts.store.list(query)
 
-    async def find(self, id: str, *, principal: Principal) -> StoredFile:  # noqa: A002 - it is known by its id
+    async def find(self, id: str, *, principal: Principal) -> FileRecord:  # noqa: A002 - it is known by its id
         """An upload of the caller; one that is finished is a file.
 
         Raises:
@@ -102,7 +102,7 @@ class Uploads:
         offset: int,
         digest: str = "",
         principal: Principal,
-    ) -> StoredFile:
+    ) -> FileRecord:
         """Add a part: all of it, or nothing.
 
         Args:
@@ -144,7 +144,7 @@ class Uploads:
             return now
         raise _conflict(now, f"was sent by two at once; the next one begins at {now.offset}")
 
-    async def finish(self, id: str, *, principal: Principal) -> StoredFile:  # noqa: A002 - as above
+    async def finish(self, id: str, *, principal: Principal) -> FileRecord:  # noqa: A002 - as above
         """Make a file of a complete upload; of one that is finished already it returns the file.
 
         Raises:
@@ -207,13 +207,13 @@ class Uploads:
                 count += await parts.store.remove(file.id)
         return count
 
-    async def _find_open(self, id: str, principal: Principal) -> StoredFile:  # noqa: A002 - as above
+    async def _find_open(self, id: str, principal: Principal) -> FileRecord:  # noqa: A002 - as above
         upload = await self.find(id, principal=principal)
         if upload.state != "uploading":
             raise missing_file(id)
         return upload
 
-    async def _find_finished(self, id: str, key: str, principal: Principal) -> StoredFile:  # noqa: A002 - as above
+    async def _find_finished(self, id: str, key: str, principal: Principal) -> FileRecord:  # noqa: A002 - as above
         """The file that somebody else has made of the upload meanwhile."""
         file = await self._parts.find(id, principal)
         if file.blob != key:
@@ -222,7 +222,7 @@ class Uploads:
             raise _conflict(file, "was sent while the upload was being finished")
         return file
 
-    async def _join(self, upload: StoredFile) -> FilePart:
+    async def _join(self, upload: FileRecord) -> FilePart:
         """One content of all parts."""
         if len(upload.parts) == 1:
             return upload.parts[0]
@@ -240,5 +240,5 @@ class Uploads:
         return FilePart(key=joined.key, size=joined.size, digest=joined.digest)
 
 
-def _conflict(upload: StoredFile, reason: str) -> UploadConflict:
+def _conflict(upload: FileRecord, reason: str) -> UploadConflict:
     return UploadConflict(f"The part {reason}.", offset=upload.offset)

@@ -18,7 +18,7 @@ from pegboard.features.files.schemas import (
     file_to_dict,
     files_to_dict,
 )
-from pegboard.servers.http.byte_ranges import RangeUnsatisfiable, read_range
+from pegboard.servers.http.byte_ranges import read_range
 from pegboard.servers.http.dependencies import Board, Caller
 from pegboard.servers.http.json_body import JsonResponse, JsonRoute
 from pegboard.servers.http.openapi import refusals
@@ -104,11 +104,10 @@ async def download_file(
     """Download a file, or a range of it."""
     found = await board.files.find(file, principal=caller)
     etag = f'"{found.digest}"'
-    try:
-        part = read_range(wanted, found.size) if if_range in {"", etag} else None
-    except RangeUnsatisfiable:
-        headers = {"Content-Range": f"bytes */{found.size}"}
-        raise HTTPException(416, f"The file has {found.size} bytes.", headers) from None
+    part = read_range(wanted, found.size) if if_range in {"", etag} else None
+    if part is not None and not part.length:
+        headers = {"Content-Range": part.header}
+        raise HTTPException(416, f"The file has {found.size} bytes.", headers)
     headers = {
         "Accept-Ranges": "bytes",
         "Content-Disposition": f"attachment; filename*=UTF-8''{quote(found.name, safe='')}",
