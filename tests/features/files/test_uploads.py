@@ -32,16 +32,15 @@ def bench(tmp_path: Path) -> Bench:
 
 
 async def begin(bench: Bench, content: bytes = TEXT, **changes: Any) -> FileRecord:
-    wanted = {"name": "returns.md", "size": len(content)} | changes
+    wanted: dict[str, Any] = {"name": "returns.md", "size": len(content)} | changes
     return await bench.uploads.begin(NewUpload(**wanted), principal=ADA)
 
 
 async def append(
     bench: Bench, upload: FileRecord, content: bytes, offset: int, **changes: Any
 ) -> FileRecord:
-    return await bench.uploads.append(
-        upload.id, chunks(content), offset=offset, **({"principal": ADA} | changes)
-    )
+    given: dict[str, Any] = {"principal": ADA} | changes
+    return await bench.uploads.append(upload.id, chunks(content), offset=offset, **given)
 
 
 async def send(bench: Bench, content: bytes = TEXT, size: int = 500, **changes: Any) -> FileRecord:

@@ -162,16 +162,20 @@ class Uploads:
                 f"The upload has {upload.offset} of {upload.size} bytes: send the rest first.",
                 offset=upload.offset,
             )
-        content = await self._join(upload)
+        try:
+            content = await self._join(upload)
+            read = parts.contents.read(content.key, length=HEAD)
+            head = b"".join([chunk async for chunk in read])
+        except (FileNotFoundError, Unavailable):  # somebody else has finished or deleted it, or not
+            return await self._find_finished(id, "", principal)
         if upload.digest not in {"", content.digest}:
-            again = await parts.change(upload, parts=())
-            if again is not None:
-                await parts.contents.delete_below(folder_of(id))
+            if await parts.change(upload, parts=()) is not None:
+                for key in {content.key, *(part.key for part in upload.parts)}:
+                    await parts.contents.delete(key)
             raise UploadConflict(
                 "The content is not what its digest says: send it again from its beginning.",
                 offset=0,
             )
-        head = b"".join([chunk async for chunk in parts.contents.read(content.key, length=HEAD)])
         async with parts.record("store", upload, principal):
             file = await parts.change(
                 upload,
@@ -215,11 +219,11 @@ class Uploads:
 
     async def _find_finished(self, id: str, key: str, principal: Principal) -> FileRecord:  # noqa: A002 - as above
         """The file that somebody else has made of the upload meanwhile."""
-        file = await self._parts.find(id, principal)
-        if file.blob != key:
+        file = await self.find(id, principal=principal)
+        if key and file.blob != key:
             await self._parts.contents.delete(key)
         if file.state != "ready":
-            raise _conflict(file, "was sent while the upload was being finished")
+            raise Unavailable("The upload could not be finished now: try again.", nothing_done=True)
         return file
 
     async def _join(self, upload: FileRecord) -> FilePart:
@@ -233,10 +237,7 @@ class Uploads:
                 async for chunk in contents.read(part.key):
                     yield chunk
 
-        try:
-            joined = await contents.put(new_key(upload.id), read_all(), limit=upload.size)
-        except FileNotFoundError as error:  # it was deleted, or finished by another request
-            raise missing_file(upload.id) from error
+        joined = await contents.put(new_key(upload.id), read_all(), limit=upload.size)
         return FilePart(key=joined.key, size=joined.size, digest=joined.digest)
 
 
