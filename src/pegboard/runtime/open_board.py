@@ -226,7 +226,14 @@ async def open_board(
             agents=agents,
             files=files,
             conversations=await open_conversations(
-                registry, storage, runs, agents, stack, models=models.choices, files=folders
+                registry,
+                storage,
+                runs,
+                agents,
+                stack,
+                models=models.choices,
+                files=folders,
+                uploads=files,
             ),
             models=models,
             prove=prove,

@@ -53,7 +53,7 @@ PATHS = {
     "/responses": ["post"],
     "/models": ["get"],
     "/models/{model}": ["get"],
-    "/files": ["get"],
+    "/files": ["get", "post"],
     "/files/{file}": ["get", "patch", "delete"],
     "/files/{file}/content": ["get"],
     "/uploads": ["post", "get"],

@@ -9,6 +9,7 @@ from pegboard.registry import ToolRegistry
 if TYPE_CHECKING:
     from pegboard.features.agents import Agents, ModelChoices
     from pegboard.features.conversations import Conversations
+    from pegboard.features.files import Files
     from pegboard.features.runs import Runs
     from pegboard.storage import Storage
 
@@ -22,6 +23,7 @@ async def open_conversations(
     *,
     models: "ModelChoices",
     files: ConversationFiles,
+    uploads: "Files",
 ) -> "Conversations":
     """The service of conversations; what an earlier process left is continued.
 
@@ -33,6 +35,7 @@ async def open_conversations(
         stack: Stops what runs in the background.
         models: The models that can be chosen.
         files: The workspaces of conversations.
+        uploads: The stored files that messages may name.
     """
     from pegboard.features.conversations import ConversationAnswers, Conversations
 
@@ -48,6 +51,7 @@ async def open_conversations(
         resolve_agent=agents.resolve_name,
         resolve_model=models.resolve_name,
         files=files,
+        uploads=uploads,
     )
     environment.emitter.add(answers)
     stack.push_async_callback(answers.close)
