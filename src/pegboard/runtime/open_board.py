@@ -250,6 +250,7 @@ async def open_board(
                 models=models.choices,
                 files=folders,
                 citer=knowledge,
+                uploads=files,
             ),
             models=models,
             prove=prove,

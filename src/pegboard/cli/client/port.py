@@ -93,6 +93,38 @@ class ResourcesClient(Protocol):
         ...
 
 
+class FilesClient(Protocol):
+    """The caller's files as commands use them."""
+
+    async def list(self, *, limit: int, cursor: str) -> Answer:
+        """One page of files, the newest first."""
+        ...
+
+    async def show(self, file: str) -> Answer:
+        """What is known of a file."""
+        ...
+
+    async def upload(
+        self,
+        path: Path,
+        *,
+        name: str,
+        purpose: str = "",
+        organisation: str = "",
+        on_progress: "Callable[[int, int], None]",
+    ) -> Answer:
+        """Store a file of this machine; an interrupted upload of it goes on."""
+        ...
+
+    def read(self, file: str) -> "AsyncGenerator[bytes]":
+        """The content of a file, piece by piece."""
+        ...
+
+    async def delete(self, file: str) -> None:
+        """Delete a file."""
+        ...
+
+
 class CredentialsClient(Protocol):
     """The caller's credentials as commands use them."""
 
@@ -138,6 +170,11 @@ class BoardClient(Protocol):
     @property
     def resources(self) -> "ResourcesClient":
         """The connectors and agents of people."""
+        ...
+
+    @property
+    def files(self) -> "FilesClient":
+        """The files of the caller."""
         ...
 
     @property

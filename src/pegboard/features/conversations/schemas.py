@@ -42,6 +42,20 @@ class ChatFile(BaseModel):
     ]
 
 
+class ChatUpload(BaseModel):
+    """A stored file that comes with a message."""
+
+    model_config = _CLOSED
+
+    upload: Annotated[
+        str, Field(min_length=1, max_length=64, description="Id of a finished upload.")
+    ]
+    name: Annotated[
+        str | None,
+        Field(pattern=FILE_NAME, description="Without folders; by default that of the file."),
+    ] = None
+
+
 class ChatBody(BaseModel):
     """A message to an agent."""
 
@@ -98,11 +112,12 @@ class ChatBody(BaseModel):
         ),
     ] = "queue"
     files: Annotated[
-        list[ChatFile],
+        list[ChatFile | ChatUpload],
         Field(
             max_length=20,
             description="Put into the workspace of the conversation, where its tools find them; "
-            "one of the same name is replaced. The limit of the request is theirs too.",
+            "one of the same name is replaced. The limit of the request is theirs too, so large "
+            "ones are uploaded first.",
         ),
     ] = []
     stream: Annotated[

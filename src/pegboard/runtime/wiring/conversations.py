@@ -10,6 +10,7 @@ from pegboard.registry import ToolRegistry
 if TYPE_CHECKING:
     from pegboard.features.agents import Agents, ModelChoices
     from pegboard.features.conversations import Conversations
+    from pegboard.features.files import Files
     from pegboard.features.runs import Runs
     from pegboard.storage import Storage
 
@@ -24,6 +25,7 @@ async def open_conversations(
     models: "ModelChoices",
     files: ConversationFiles,
     citer: AnswerCiter,
+    uploads: "Files",
 ) -> "Conversations":
     """The service of conversations; what an earlier process left is continued.
 
@@ -36,6 +38,7 @@ async def open_conversations(
         models: The models that can be chosen.
         files: The workspaces of conversations.
         citer: Checks what answers cite.
+        uploads: The stored files that messages may name.
     """
     from pegboard.features.conversations import ConversationAnswers, Conversations
 
@@ -55,6 +58,7 @@ async def open_conversations(
         resolve_agent=agents.resolve_name,
         resolve_model=models.resolve_name,
         files=files,
+        uploads=uploads,
     )
     environment.emitter.add(answers)
     stack.push_async_callback(answers.close)
