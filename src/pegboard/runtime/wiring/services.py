@@ -55,6 +55,8 @@ def open_services(
         stack.push_async_callback(providers.http.close)
     probed = create_sandbox(loaded.board.sandbox)
     stack.push_async_callback(probed.close)
+    from pegboard.documents import SandboxConverter
+
     made = Services(
         http=http,
         base_dir=loaded.base_dir,
@@ -64,6 +66,7 @@ def open_services(
         environ=environ(),
         providers=providers,
         agents=agents,
+        converter=SandboxConverter(probed),
     )
     return made, probed
 
