@@ -9,7 +9,14 @@ import msgspec
 
 from pegboard.core.knowledge import ConvertedDocument
 from pegboard.core.ports.sandbox import Sandbox, SandboxJob, SandboxLimits, SandboxOutcome
-from pegboard.documents.answer import Answer, Converted, Drawn, Missing, ReadOrder, Unreadable
+from pegboard.documents.reply import (
+    ConverterReply,
+    DocumentReply,
+    LibraryReply,
+    PictureReply,
+    ReadOrder,
+    RefusalReply,
+)
 from pegboard.errors import DocumentUnreadable, Unavailable
 
 _SCRIPT = Path(__file__).with_name("read_script.py")
@@ -57,7 +64,7 @@ class SandboxConverter:
         """
         order = ReadOrder(job="convert", file=str(file), name=name, media_type=media_type)
         answer = await self._run(file, order)
-        if not isinstance(answer, Converted):
+        if not isinstance(answer, DocumentReply):
             raise _broken()
         return answer.document
 
@@ -77,11 +84,11 @@ class SandboxConverter:
             job="draw", file=str(file), page=number, width=min(max(width, 50), _MAX_PICTURE)
         )
         answer = await self._run(file, order)
-        if not isinstance(answer, Drawn):
+        if not isinstance(answer, PictureReply):
             raise _broken()
         return answer.picture
 
-    async def _run(self, file: Path, order: ReadOrder) -> Answer:
+    async def _run(self, file: Path, order: ReadOrder) -> ConverterReply:
         if not file.is_absolute():
             raise ValueError("A file is named by its whole path.")
         roots = _import_roots()
@@ -96,9 +103,9 @@ class SandboxConverter:
             )
         )
         answer = _decode(outcome, self._limits)
-        if isinstance(answer, Unreadable):
+        if isinstance(answer, RefusalReply):
             raise DocumentUnreadable(answer.message, reason=answer.reason)
-        if isinstance(answer, Missing):
+        if isinstance(answer, LibraryReply):
             raise Unavailable(
                 f"This file cannot be read here: {answer.library} is not installed. "
                 f"Run {_INSTALL}.",
@@ -120,7 +127,7 @@ def _import_roots() -> list[Path]:
     return list(found)
 
 
-def _decode(outcome: SandboxOutcome, limits: SandboxLimits) -> Answer:
+def _decode(outcome: SandboxOutcome, limits: SandboxLimits) -> ConverterReply:
     """What the process answered; how it ended says why there is no answer."""
     if outcome.stopped in ("timeout", "cpu"):
         raise DocumentUnreadable(
@@ -131,7 +138,7 @@ def _decode(outcome: SandboxOutcome, limits: SandboxLimits) -> Answer:
     if outcome.exit_code != 0:
         raise _broken()
     try:
-        return msgspec.json.decode(outcome.stdout, type=Answer)
+        return msgspec.json.decode(outcome.stdout, type=ConverterReply)
     except msgspec.DecodeError as error:
         raise _broken() from error
 

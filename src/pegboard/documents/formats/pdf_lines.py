@@ -145,12 +145,12 @@ class PdfPageText:
         if not letters:
             return
         pdfium, text = self._pdfium, self._text
-        left, right, bottom, top = self._box_of(start)
+        left, right = self._sides_of(start)
         if end - start > 1:
-            _, right, other_bottom, other_top = self._box_of(end - 1)
-            bottom, top = min(bottom, other_bottom), max(top, other_top)
+            _, right = self._sides_of(end - 1)
         pdfium.FPDFText_GetLooseCharBox(text, start, self._rectangle)
-        height = abs(self._rectangle.top - self._rectangle.bottom)
+        bottom, top = sorted((self._rectangle.bottom, self._rectangle.top))
+        height = top - bottom
         hidden = self._explain(start, (left, bottom, right, top), height)
         self.letters += len(letters)
         self.hidden_letters += len(letters) if hidden else 0
@@ -167,10 +167,9 @@ class PdfPageText:
             )
         )
 
-    def _box_of(self, at: int) -> tuple[float, float, float, float]:
+    def _sides_of(self, at: int) -> tuple[float, float]:
         self._pdfium.FPDFText_GetCharBox(self._text, at, *self._references)
-        left, right, bottom, top = (number.value for number in self._numbers)
-        return left, right, bottom, top
+        return self._numbers[0].value, self._numbers[1].value
 
     def _is_bold(self, at: int) -> bool:
         """Whether the name of its font says so: fonts without a file have no weight."""
