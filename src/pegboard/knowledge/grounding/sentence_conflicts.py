@@ -4,6 +4,7 @@ Likeness is no contradiction: two sentences conflict only where a fact stands in
 place with values that do not agree, or one denies what the other says.
 """
 
+import re
 from collections.abc import Sequence
 from difflib import SequenceMatcher
 
@@ -20,6 +21,12 @@ _RELATED = 0.45
 _FEWEST = 2
 """Words beside the facts, at least, by which sentences are compared."""
 _JUDGES: dict[str, ConflictJudge] = {"figure": "figures", "date": "dates", "name": "names"}
+
+
+_SYMBOL = re.compile(r"[{}\[\]()<>=;:/\\\"_$#@^|]")
+_STATEMENT = re.compile(
+    r"\S\s+\S+\s+\S.*[.!?…][\"'”’»)\]]*$|\S(?:\s+\S+){5}|[\u3040-\u9fff]{5}", re.DOTALL
+)
 
 
 class Disagreement(Struct, frozen=True, kw_only=True):
@@ -49,6 +56,13 @@ class Sentence(Struct, frozen=True, kw_only=True):
     at: tuple[int, ...]
     negations: int
     is_row: bool = False
+
+
+def is_statement(text: str) -> bool:
+    """Whether a text says something that can be denied: it is no code, title or label."""
+    if len(_SYMBOL.findall(text)) * 16 > len(text):
+        return False
+    return _STATEMENT.search(text) is not None
 
 
 def read_sentence(text: str, *, is_row: bool = False) -> Sentence:
@@ -81,8 +95,17 @@ def read_sentence(text: str, *, is_row: bool = False) -> Sentence:
     )
 
 
-def compare_sentences(first: Sentence, second: Sentence) -> Disagreement | None:
-    """What two sentences disagree on; None if they agree, or speak of something else."""
+def compare_sentences(
+    first: Sentence, second: Sentence, *, is_same_matter: bool = False
+) -> Disagreement | None:
+    """What two sentences disagree on; None if they agree, or speak of something else.
+
+    Args:
+        first: Of one document.
+        second: Of another.
+        is_same_matter: Whether both are known to speak of the same, so that fewer words in common
+            are enough.
+    """
     if len(first.content) < _FEWEST or len(second.content) < _FEWEST:
         return None
     common = first.content & second.content
@@ -91,7 +114,7 @@ def compare_sentences(first: Sentence, second: Sentence) -> Disagreement | None:
         return None
     if likeness >= _ALIKE:
         return _compare_alike(first, second)
-    return _compare_related(first, second)
+    return _compare_related(first, second) if is_same_matter else None
 
 
 def _compare_alike(first: Sentence, second: Sentence) -> Disagreement | None:
