@@ -27,7 +27,7 @@ _MIN_ANSWER = 0.6
 """The alignment of two quotes whose figures, dates or names are compared as answers."""
 _MIN_LIKENESS = 0.3
 """The share of words, facts included, of two sentences that are compared."""
-_MIN_CONTRADICTION = 0.53
+_MIN_CONTRADICTION = 0.525
 """How likely yes in one document and no in another are, for a conflict."""
 _ALIKE_SHARE = 0.4
 """The share of its sentences that a piece has in common with another edition of it."""
@@ -80,6 +80,11 @@ def _plain(text: str) -> str:
     return "".join(character for character in text.casefold() if character.isalnum())
 
 
+def _says(said: Mapping[str, set[str]], first: QuotedSpan, second: QuotedSpan) -> bool:
+    """Whether the document of one says, somewhere, what the other says."""
+    return _plain(second.span.text) in said[first.hit.piece.document]
+
+
 def _drop_repeats(pairs: Iterator[ConflictPair]) -> list[ConflictPair]:
     kept: dict[object, ConflictPair] = {}
     for pair in pairs:
@@ -93,6 +98,9 @@ def _drop_repeats(pairs: Iterator[ConflictPair]) -> list[ConflictPair]:
 
 def _compare_sentences(quotes: Sequence[QuotedSpan]) -> Iterator[ConflictPair]:
     statements = [quote for quote in quotes if _is_statement(quote)]
+    said: dict[str, set[str]] = defaultdict(set)
+    for quote in quotes:
+        said[quote.hit.piece.document].add(_plain(quote.span.text))
     read = _Reader()
     are_alike = _Editions(statements)
     by_stem: dict[str, list[int]] = defaultdict(list)
@@ -107,6 +115,8 @@ def _compare_sentences(quotes: Sequence[QuotedSpan]) -> Iterator[ConflictPair]:
         one, other = statements[first], statements[second]
         likeness = 2 * count / (len(one.stems) + len(other.stems))
         if count < _MIN_SHARED or likeness < _MIN_LIKENESS or not may_conflict(one, other):
+            continue
+        if _says(said, one, other) or _says(said, other, one):
             continue
         is_answer = min(one.alignment, other.alignment) >= _MIN_ANSWER
         found = compare_sentences(read(one), read(other), is_same_matter=is_answer)
