@@ -33,7 +33,14 @@ _DATE = re.compile(
 )
 _NAME = re.compile(r"(?<=[a-z,] )[A-Z][a-z]{3,}(?: [A-Z][a-z]{2,}){0,2}\b")
 _PROSE = re.compile(r"^[A-Z][^\n{}=<>|`]{50,300}[.!?]$")
-_NAMES = ("Northwind Traders", "Helena Marsh", "Riverton", "Contoso", "Lakeside", "Dr. Amara Okafor")
+_NAMES = (
+    "Northwind Traders",
+    "Helena Marsh",
+    "Riverton",
+    "Contoso",
+    "Lakeside",
+    "Dr. Amara Okafor",
+)
 
 Case = tuple[str, Sequence[tuple[str, str]]]
 """A question, and the passages that were found: id of the document and text."""
@@ -80,10 +87,12 @@ def judge_cases(cases: Sequence[Mapping[str, Any]], texts: Mapping[str, str]) ->
         table(head, rows),
         "\n".join(
             [
-                reach("quotes that stand word for word in their document", quotes[1] / quotes[0], 1),
+                reach(
+                    "quotes that stand word for word in their document", quotes[1] / quotes[0], 1
+                ),
                 reach("reworded contradictions found, held out", held["conflict"], 0.50),
                 reach("passages that agree without an alarm, held out", 1 - held["agree"], 0.80),
-                reach("\"not enough\" where it is so, held out", few["none"], 0.90),
+                reach('"not enough" where it is so, held out', few["none"], 0.90),
                 reach("and right where it is said", few["none"] / (few["none"] + missed), 0.76),
             ]
         ),

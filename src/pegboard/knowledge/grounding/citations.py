@@ -20,6 +20,8 @@ from pegboard.knowledge.grounding.words import list_stems
 
 MIN_ALIGNMENT = 0.3
 """From which alignment on a quote is shown."""
+MAX_QUOTE = 1_200
+"""Characters of a quote of a model; a longer one is not looked for."""
 _PER_PIECE = 2
 _PER_PART = 3
 _QUOTE_MARKS = str.maketrans("“”„«»‘’‚–—‑", '"' * 5 + "'" * 3 + "-" * 3)
@@ -129,8 +131,8 @@ def find_quote(quote: str, text: str) -> tuple[int, int] | None:
     White space, the shape of quotation marks and dashes, and marks around it may differ; words,
     figures and their order may not.
     """
-    wanted = quote.strip().strip("\"'“”„«»").strip()
-    if not wanted or not any(character.isalnum() for character in wanted):
+    wanted = quote[: MAX_QUOTE + 1].strip().strip("\"'“”„«»").strip()
+    if len(wanted) > MAX_QUOTE or not any(character.isalnum() for character in wanted):
         return None
     at = text.find(wanted)
     if at >= 0:

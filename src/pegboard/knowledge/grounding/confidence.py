@@ -9,7 +9,7 @@ from pegboard.knowledge.grounding.words import find_words, list_stems
 
 THRESHOLD = 0.45
 """From which confidence on the evidence is enough."""
-MIN_SUPPORT = 0.5
+MIN_SUPPORT = 0.43
 """The alignment that a part of the question needs to be covered."""
 _BEST = 3
 _NAMED = 4

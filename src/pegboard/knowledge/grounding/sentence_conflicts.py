@@ -12,7 +12,7 @@ from msgspec import Struct
 
 from pegboard.core.knowledge import ConflictJudge
 from pegboard.knowledge.grounding.facts import Fact, find_facts
-from pegboard.knowledge.grounding.negation import count_negations, find_opposite
+from pegboard.knowledge.grounding.negation import find_negations, find_opposite
 from pegboard.knowledge.grounding.words import find_words
 
 _ALIKE = 0.75
@@ -68,6 +68,7 @@ def is_statement(text: str) -> bool:
 def read_sentence(text: str, *, is_row: bool = False) -> Sentence:
     """A sentence with its facts and words."""
     facts = find_facts(text)
+    negations = find_negations(text)
     tokens: list[str] = []
     at: list[int] = []
     content: set[str] = set()
@@ -82,7 +83,8 @@ def read_sentence(text: str, *, is_row: bool = False) -> Sentence:
             continue
         tokens.append(word.stem)
         at.append(-1)
-        if word.is_content:
+        is_negation = any(start < word.end and word.start < end for start, end in negations)
+        if word.is_content and not is_negation:
             content.add(word.stem)
     return Sentence(
         text=text,
@@ -90,7 +92,7 @@ def read_sentence(text: str, *, is_row: bool = False) -> Sentence:
         content=frozenset(content),
         tokens=tuple(tokens),
         at=tuple(at),
-        negations=count_negations(text),
+        negations=len(negations),
         is_row=is_row,
     )
 
@@ -106,6 +108,8 @@ def compare_sentences(
         is_same_matter: Whether both are known to speak of the same, so that fewer words in common
             are enough.
     """
+    if first.is_row or second.is_row:
+        return _compare_rows(first, second) if first.is_row and second.is_row else None
     if len(first.content) < _FEWEST or len(second.content) < _FEWEST:
         return None
     common = first.content & second.content
@@ -117,11 +121,29 @@ def compare_sentences(
     return _compare_related(first, second) if is_same_matter else None
 
 
+def _compare_rows(first: Sentence, second: Sentence) -> Disagreement | None:
+    """Rows of tables about the same, of which one cell has another figure or date."""
+    ones, others = _split_cells(first.text), _split_cells(second.text)
+    if len(ones) != len(others) or not any(character.isalpha() for character in ones[0]):
+        return None
+    pairs = [(a, b) for a, b in zip(ones, others, strict=True) if a.casefold() != b.casefold()]
+    if len(pairs) != 1 or ones[0].casefold() != others[0].casefold():
+        return None
+    facts = [[fact for fact in find_facts(cell) if fact.kind != "name"] for cell in pairs[0]]
+    if len(facts[0]) != 1 or len(facts[1]) != 1 or facts[0][0].agrees(facts[1][0]):
+        return None
+    return Disagreement(judge=_JUDGES[facts[0][0].kind], about=" / ".join(pairs[0])[:80])
+
+
+def _split_cells(row: str) -> list[str]:
+    return [" ".join(cell.split()) for cell in re.split(r"[|\t]", row.strip().strip("|"))]
+
+
 def _compare_alike(first: Sentence, second: Sentence) -> Disagreement | None:
     differing, unmatched = _pair_facts(first, second)
     extra = (first.content - second.content, second.content - first.content)
     if differing:
-        return _judge_facts(first, second, differing, unmatched, extra)
+        return _judge_facts(first, differing, unmatched, extra)
     if first.negations % 2 != second.negations % 2 and not unmatched and _are_few(extra, first):
         return Disagreement(judge="negation", about="one denies what the other says")
     if opposite := find_opposite(*extra):
@@ -130,26 +152,23 @@ def _compare_alike(first: Sentence, second: Sentence) -> Disagreement | None:
 
 
 def _judge_facts(
-    first: Sentence,
-    second: Sentence,
+    sentence: Sentence,
     differing: Sequence[tuple[Fact, Fact]],
     unmatched: int,
     extra: tuple[frozenset[str], frozenset[str]],
 ) -> Disagreement | None:
     kinds = {one.kind for one, _ in differing}
-    if unmatched > 1 or not _are_few(extra, first):
+    if unmatched > 1 or not _are_few(extra, sentence):
         return None
-    if "name" in kinds and (len(kinds) > 1 or len(differing) > 1 or first.is_row):
+    if "name" in kinds and (len(kinds) > 1 or len(differing) > 1):
         return None  # another subject, of which other things are true
-    if first.is_row and first.tokens[:1] != second.tokens[:1]:
-        return None
     one, other = differing[0]
     return Disagreement(judge=_JUDGES[one.kind], about=f"{_name(one)} / {_name(other)}")
 
 
 def _compare_related(first: Sentence, second: Sentence) -> Disagreement | None:
     """Sentences in other words: they disagree where each has one figure of the same unit."""
-    if first.is_row or second.is_row or not _share_names(first, second):
+    if not _share_names(first, second):
         return None
     for kind in ("figure", "date"):
         ones = [fact for fact in first.facts if fact.kind == kind]
