@@ -30,6 +30,7 @@ def test_numbers_that_carry_their_sentence_stay() -> None:
     "sentence",
     [
         pytest.param("A record may come back within 90 days of purchase", id="another figure"),
+        pytest.param("Shipping is free", id="short, and something else"),
         pytest.param("Gift vouchers expire at the end of the year", id="something else"),
         pytest.param(
             "Customers may not bring back any record within 30 days of purchase, with the receipt",

@@ -12,7 +12,7 @@ from pegboard.knowledge.grounding.question import holds_answer, read_question
 from pegboard.knowledge.grounding.sentence_conflicts import compare_sentences, read_sentence
 from pegboard.knowledge.grounding.spans import MAX_SPAN, split_spans
 from pegboard.knowledge.grounding.stance import find_stance
-from pegboard.knowledge.grounding.words import find_words, list_stems, stem
+from pegboard.knowledge.grounding.words import find_words, guess_language, list_stems, stem
 
 
 @pytest.mark.parametrize(
@@ -126,6 +126,20 @@ def test_words_are_compared_by_their_stems() -> None:
     assert list_stems("Customers returned the records") == list_stems("customer returning record")
     assert stem("Tagen") == stem("Tage")
     assert [word.text for word in find_words("退货吗 30天")] == ["退货", "货吗", "30", "天"]
+
+
+@pytest.mark.parametrize(
+    ("text", "language"),
+    [
+        ("The shop is in the harbour.", "en"),
+        ("Der Laden ist nicht im Hafen.", "de"),
+        ("Le magasin est dans le port.", "fr"),
+        ("客户可以退货。", "zh"),
+        ("Shipping free", ""),
+    ],
+)
+def test_a_language_is_guessed_by_its_small_words(text: str, language: str) -> None:
+    assert guess_language(text) == language
 
 
 def test_negations_are_counted_and_opposites_known() -> None:

@@ -12,7 +12,7 @@ from pegboard.knowledge.grounding.facts import Fact, find_facts
 from pegboard.knowledge.grounding.negation import count_negations
 from pegboard.knowledge.grounding.question import MAX_QUESTION
 from pegboard.knowledge.grounding.spans import split_spans
-from pegboard.knowledge.grounding.words import STOP_WORDS, find_words
+from pegboard.knowledge.grounding.words import find_words, guess_language
 
 MIN_SUPPORT = 0.3
 """The share of a sentence's words that its quotes must have."""
@@ -196,11 +196,6 @@ def _denies(sentence: str, quote: str) -> bool:
 
 
 def _speak_differently(first: str, second: str) -> bool:
-    """Whether two texts are in languages of which the small words differ."""
-    return not _small_words(first) & _small_words(second) and bool(
-        _small_words(first) or _small_words(second)
-    )
-
-
-def _small_words(text: str) -> set[str]:
-    return {word.text.casefold() for word in find_words(text)} & STOP_WORDS
+    """Whether two texts are known to be in different languages."""
+    one, other = guess_language(first), guess_language(second)
+    return bool(one) and bool(other) and one != other

@@ -77,7 +77,7 @@ def read_marked(text: str) -> str:
 
 def _explain(key: str, mark: str, marking: Marking) -> str:
     how = (
-        f"its words are joined by {mark} in place of spaces"
+        f"its words begin with {mark} in place of spaces"
         if marking == "words"
         else f"its lines begin with {_LINE_MARK.strip()}"
     )
@@ -107,7 +107,8 @@ def _render_quote(
 ) -> str:
     text = _make_inert(_leave_out(citation, findings))
     if marking == "words":
-        return mark.join(text.split())
+        lines = (mark.join(["", *line.split()]) for line in text.splitlines() if line.strip())
+        return "\n".join(lines)
     return "\n".join(f"{_LINE_MARK}{line}" for line in text.splitlines())
 
 
