@@ -98,7 +98,13 @@ PIECE_VECTORS = Table(
 )
 """`pieces` is a JSON array of the ids of the pieces that the vectors are of, one for each piece."""
 Index("piece_vectors_by_document", PIECE_VECTORS.c.document, PIECE_VECTORS.c.embedder)
-Index("piece_vectors_by_base", PIECE_VECTORS.c.base, PIECE_VECTORS.c.embedder)
+Index(
+    "piece_vectors_by_base",
+    PIECE_VECTORS.c.base,
+    PIECE_VECTORS.c.embedder,
+    PIECE_VECTORS.c.document,
+    PIECE_VECTORS.c.number,
+)
 
 KNOWLEDGE_CHANGES = Table(
     "knowledge_changes",

@@ -69,7 +69,9 @@ def _make_pieces() -> None:
     op.create_index("piece_terms_by_base", "piece_terms", ["base"])
     _make_entries("piece_vectors", _text("embedder"), _text("pieces"))
     op.create_index("piece_vectors_by_document", "piece_vectors", ["document", "embedder"])
-    op.create_index("piece_vectors_by_base", "piece_vectors", ["base", "embedder"])
+    op.create_index(
+        "piece_vectors_by_base", "piece_vectors", ["base", "embedder", "document", "number"]
+    )
 
 
 def _make_entries(name: str, *columns: "sa.Column[str]") -> None:
