@@ -23,6 +23,7 @@ class Commands(LazyGroup):
         "approval.",
         "conversations": "List conversations, and get their files.",
         "files": "Store files on the board, list and get them, and delete them.",
+        "kb": "Put documents into knowledge bases, list, ask and remove them.",
         "agents": "List the agents that can be chosen to answer.",
         "plan": "Make a plan, check it and explain it; it is stored and can be run.",
         "run": "Run a plan and print a time line. It can be resumed after a crash.",

@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, cast
 from pegboard.cli.client.conversations import LocalConversations
 from pegboard.cli.client.credentials import LocalCredentials
 from pegboard.cli.client.files import LocalFiles
+from pegboard.cli.client.knowledge import LocalKnowledge
 from pegboard.cli.client.people import LocalPeople
 from pegboard.cli.client.resources import LocalResources
 from pegboard.core.principal import LOCAL
@@ -83,6 +84,11 @@ class LocalParts:
     def files(self) -> LocalFiles:
         """The files of the caller."""
         return LocalFiles(self._board.files, self._caller)
+
+    @property
+    def knowledge(self) -> LocalKnowledge:
+        """The knowledge bases of this board."""
+        return LocalKnowledge(self._board.knowledge, self._caller)
 
     @property
     def credentials(self) -> LocalCredentials:

@@ -14,6 +14,7 @@ from pegboard.cli.client.call_results import read_object, to_failure, to_object,
 from pegboard.cli.client.conversations import RemoteConversations
 from pegboard.cli.client.credentials import RemoteCredentials
 from pegboard.cli.client.files import RemoteFiles
+from pegboard.cli.client.knowledge import RemoteKnowledge
 from pegboard.cli.client.people import RemotePeople
 from pegboard.cli.client.port import Answer, Drawing, FoundTools
 from pegboard.cli.client.problems import to_error
@@ -106,6 +107,11 @@ class RemoteBoard(BoardRequests):
     def files(self) -> RemoteFiles:
         """The files of the caller."""
         return RemoteFiles(self._client, self._ask, self._check, self._unreachable)
+
+    @property
+    def knowledge(self) -> RemoteKnowledge:
+        """The knowledge bases of the server."""
+        return RemoteKnowledge(self._ask, self._check, self.files)
 
     @property
     def credentials(self) -> RemoteCredentials:

@@ -20,8 +20,8 @@ from pegboard.features.knowledge.evidence import EvidenceLedger, FoundEvidence
 from pegboard.features.knowledge.evidence_views import view_evidence
 from pegboard.features.knowledge.parts import KnowledgeParts
 from pegboard.knowledge.grounding.evidence_frame import render_citations, render_evidence
+from pegboard.knowledge.grounding.evidence_retriever import retrieve_evidence
 from pegboard.knowledge.grounding.ground import ground
-from pegboard.knowledge.grounding.retriever import retrieve_evidence
 from pegboard.knowledge.retrieve import Retriever, SearchedBase
 
 MAX_QUESTION = 4_000

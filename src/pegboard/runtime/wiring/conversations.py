@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from pegboard.storage import Storage
 
 
-async def open_conversations(
+async def open_conversations(  # noqa: PLR0913 - all that conversations are made of
     registry: ToolRegistry,
     storage: "Storage",
     runs: "Runs",

@@ -246,12 +246,11 @@ class BoardKnowledge:
 
     @cached_property
     def _parts(self) -> "KnowledgeParts":
-        from pegboard.documents import SandboxConverter
         from pegboard.features.knowledge.bases import Bases
         from pegboard.features.knowledge.changes import KnowledgeChanges
         from pegboard.features.knowledge.parts import KnowledgeParts
 
-        index, sandbox = self._registry.environment.resource_index, self._services.sandbox
+        index = self._registry.environment.resource_index
         if self._blobs is None:
             raise ConfigError(
                 "knowledge bases need a place for files: set PEGBOARD_FILES to a bucket, or "
@@ -262,7 +261,7 @@ class BoardKnowledge:
             documents=self._storage.documents,
             index=self._storage.knowledge_index,
             blobs=self._blobs,
-            converter=None if sandbox is None else SandboxConverter(sandbox),
+            converter=self._services.converter,
             embedder=self._find_embedder,
             environment=lambda: self._registry.environment,
             changes=KnowledgeChanges(),

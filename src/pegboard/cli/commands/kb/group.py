@@ -210,7 +210,7 @@ async def _put(
     kb: "KnowledgeClient",
     base: str,
     source: str,
-    below: bool,  # noqa: FBT001 - as the option
+    below: bool,
     pages: int,
     said: Mapping[str, str],
 ) -> bool:
