@@ -24,9 +24,9 @@ _LIBRARIES = ("pypdfium2", "pdfplumber", "docx", "pptx", "openpyxl")
 _INSTALL = "pip install 'pegboard[knowledge]'"
 _MAX_PICTURE = 2000
 DEFAULT_LIMITS = SandboxLimits(
-    timeout=180, memory_bytes=1 << 30, processes=16, output_bytes=128 << 20
+    timeout=600, cpu_seconds=180, memory_bytes=1 << 30, processes=16, output_bytes=128 << 20
 )
-"""Of one file: seconds, memory, threads, and bytes of its answer."""
+"""Of one file: seconds (of a processor, and by the clock), memory, threads, bytes of its answer."""
 
 
 class SandboxConverter:
@@ -130,8 +130,10 @@ def _import_roots() -> list[Path]:
 def _decode(outcome: SandboxOutcome, limits: SandboxLimits) -> ConverterReply:
     """What the process answered; how it ended says why there is no answer."""
     if outcome.stopped in ("timeout", "cpu"):
+        is_cpu = outcome.stopped == "cpu" and limits.cpu_seconds is not None
+        seconds = limits.cpu_seconds if is_cpu else limits.timeout
         raise DocumentUnreadable(
-            f"It takes longer than {limits.timeout:.0f} seconds to read.", reason="too_large"
+            f"It takes longer than {seconds:.0f} seconds to read.", reason="too_large"
         )
     if outcome.stopped == "memory" or outcome.stdout_bytes > limits.output_bytes:
         raise DocumentUnreadable("It takes too much memory to read.", reason="too_large")

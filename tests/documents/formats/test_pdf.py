@@ -174,12 +174,14 @@ def test_tables_that_there_is_no_time_for_are_gaps(
 
 def test_words_that_stand_in_columns_are_a_table_only_with_three_rows() -> None:
     def line(*cells: tuple[str, float], bottom: float) -> PdfLine:
-        return PdfLine(
+        made = PdfLine(
             [
                 PdfWord(text, left, bottom, left + 20, bottom + 8, 10.0, bold=False)
                 for text, left in cells
             ]
         )
+        made.measure()
+        return made
 
     rows = [line(("a", 0), ("b", 100), bottom=100 - 12 * at) for at in range(3)]
 
