@@ -54,6 +54,10 @@ class KnowledgeBases(Protocol):
         """Checked quotes for a question, their conflicts, and whether they are enough."""
         ...
 
+    async def read(self, document: str, ctx: ToolContext[Any], *, base: str = "") -> str:
+        """The whole text of a document, without places that a reviewer leaves out."""
+        ...
+
     async def open(
         self, document: str, ctx: ToolContext[Any], *, page: int = 1, pages: int = 1
     ) -> KnowledgeReply:

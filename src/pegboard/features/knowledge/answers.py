@@ -7,7 +7,15 @@ from typing import Any
 from msgspec import structs
 
 from pegboard.core.context import ToolContext
-from pegboard.core.knowledge import Citation, DocumentFinding, Evidence, Hit, Piece, Retrieval
+from pegboard.core.knowledge import (
+    Citation,
+    ConvertedDocument,
+    DocumentFinding,
+    Evidence,
+    Hit,
+    Piece,
+    Retrieval,
+)
 from pegboard.core.model_messages import ModelUsage
 from pegboard.core.ports.chat_model import ChatModel
 from pegboard.core.ports.document_store import DocumentScope, StoredDocument
@@ -129,6 +137,14 @@ class KnowledgeAnswers:
         return structs.replace(
             reply, tokens=usage.input_tokens + usage.output_tokens, model=model.name
         )
+
+    async def read(self, document: str, ctx: ToolContext[Any], *, base: str = "") -> str:
+        """The whole text of a document, without places that a reviewer leaves out."""
+        row, found = await self._find_document(document, ctx)
+        text = await self._parts.documents.get_text(row.id, row.revision)
+        if text is None or base not in {"", found.id, found.name}:
+            raise DocumentNotFound(f"There is no document '{document[:100]}'.")
+        return text.text if row.review == "use" else mask_findings(text)
 
     async def open(
         self, document: str, ctx: ToolContext[Any], *, page: int = 1, pages: int = 1
@@ -326,6 +342,18 @@ def _check_question(question: str) -> None:
         raise InvalidRequest("Ask a question.")
     if len(question) > MAX_QUESTION:
         raise InvalidRequest(f"A question has at most {MAX_QUESTION} characters.")
+
+
+def mask_findings(text: ConvertedDocument) -> str:
+    """A text without the places that give orders or that readers do not see."""
+    parts: list[str] = []
+    at = 0
+    for finding in sorted(text.findings, key=lambda item: item.start):
+        if finding.kind == "link" or finding.end <= at:
+            continue
+        parts += [text.text[at : max(at, finding.start)], "(left out)"]
+        at = finding.end
+    return "".join([*parts, text.text[at:]])
 
 
 def _cite_piece(hit: Hit, number: int) -> Citation:

@@ -156,6 +156,10 @@ class BoardKnowledge:
         """Checked quotes for a question."""
         return await self.service.answers.ground(question, ctx, bases=bases, limit=limit)
 
+    async def read(self, document: str, ctx: ToolContext[Any], *, base: str = "") -> str:
+        """The whole text of a document."""
+        return await self.service.answers.read(document, ctx, base=base)
+
     async def open(
         self, document: str, ctx: ToolContext[Any], *, page: int = 1, pages: int = 1
     ) -> KnowledgeReply:
@@ -203,14 +207,18 @@ class BoardKnowledge:
         index.require(SOURCE, None if self._board().knowledge else "knowledge")
         has_tools = bool(self._tools)
         if self.has_bases and not has_tools:
+            from pegboard.sources.knowledge.resources import DocumentResource
             from pegboard.sources.knowledge.tools import make_tools
 
             self._tools = tuple(make_tools(SOURCE, self))
+            documents = DocumentResource(SOURCE, self)
+            registry.offers.replace(SOURCE, resources=[documents], prompts=())
             for tool in self._tools:
                 if registry.find(tool.spec.name) is None:
                     registry.add(tool)
         elif not self.has_bases and has_tools:
             gone, self._tools = self._tools, ()
+            registry.offers.replace(SOURCE, resources=(), prompts=())
             for tool in gone:
                 if registry.find(tool.spec.name) is tool:
                     registry.remove(tool.spec.name)
