@@ -19,7 +19,7 @@ _KIN = 0.3
 """How much the best piece of its document counts for a piece: answers stand where the topic is."""
 
 
-class Meaning(Struct, frozen=True):
+class MeaningMatches(Struct, frozen=True):
     """What was found by the vectors of an embedder.
 
     Attributes:
@@ -41,7 +41,9 @@ class _Candidate(Struct):
     raw: float = 0.0
 
 
-def fuse(terms: Mapping[str, float], words: WordMatches, meanings: Sequence[Meaning]) -> list[Hit]:
+def fuse(
+    terms: Mapping[str, float], words: WordMatches, meanings: Sequence[MeaningMatches]
+) -> list[Hit]:
     """All pieces that were found, best first, with their ranks and scores by stage.
 
     It is a convex sum of measured scores. Joining ranks (reciprocal rank fusion) loses against
