@@ -69,6 +69,53 @@ async def test_a_file_that_takes_too_long_is_given_up(
     assert raised.value.reason == "too_large"
 
 
+class Reader:
+    """A vision model that reads the same in every picture."""
+
+    name = "test:eyes"
+
+    def __init__(self, text: str = "Seen text.") -> None:
+        self.text = text
+        self.pictures: list[bytes] = []
+
+    async def read_picture(self, picture: bytes, /, *, media_type: str = "image/png") -> str:
+        self.pictures.append(picture)
+        return self.text
+
+
+async def test_pictures_and_scanned_pages_are_read_by_a_vision_model(
+    converter: SandboxConverter, tmp_path: Path
+) -> None:
+    picture = tmp_path / "a.png"
+    picture.write_bytes(files.make_png())
+    scan = files.draw_pdf(tmp_path / "a.pdf", lambda canvas: canvas.drawImage(str(picture), 0, 0))
+    reader = Reader()
+
+    with pytest.raises(DocumentUnreadable) as raised:
+        await converter.convert(picture)
+    converter.find_reader = lambda: reader
+    of_picture = await converter.convert(picture, name="a.png")
+    of_scan = await converter.convert(scan)
+
+    assert raised.value.reason == "no_vision_model"
+    assert (of_picture.text, of_picture.media_type) == ("Seen text.", "image/png")
+    assert (of_scan.text, of_scan.receipt.gaps) == ("Seen text.", ())
+    assert of_scan.converter.endswith("test:eyes")
+    assert all(item.startswith(b"\x89PNG") for item in reader.pictures)
+
+
+async def test_a_picture_in_which_nothing_is_written_is_empty(
+    converter: SandboxConverter, tmp_path: Path
+) -> None:
+    (tmp_path / "a.png").write_bytes(files.make_png())
+    converter.find_reader = lambda: Reader(" ")
+
+    with pytest.raises(DocumentUnreadable) as raised:
+        await converter.convert(tmp_path / "a.png")
+
+    assert raised.value.reason == "empty"
+
+
 async def test_without_a_sandbox_no_file_is_opened(tmp_path: Path) -> None:
     file = tmp_path / "a.md"
     file.write_text("text")
