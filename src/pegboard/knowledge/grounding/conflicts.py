@@ -31,6 +31,8 @@ _MIN_CONTRADICTION = 0.525
 """How likely yes in one document and no in another are, for a conflict."""
 _ALIKE_SHARE = 0.4
 """The share of its sentences that a piece has in common with another edition of it."""
+_SAME_WORDS = 0.9
+_FEW_WORDS = 15
 _LIMIT = 8
 """Conflicts of one question."""
 _ANSWER_JUDGES: Mapping[str, ConflictJudge] = {
@@ -216,8 +218,18 @@ def _compare_stances(part: AskedPart, quotes: Sequence[QuotedSpan]) -> Iterator[
     (no, second), (yes, first) = (
         choose(stances, key=lambda item: item[0].yes) for choose in (min, max)
     )
-    if yes.contradicts(no) >= _MIN_CONTRADICTION:
+    if yes.contradicts(no) >= _MIN_CONTRADICTION and not _have_same_words(
+        by_document[first.hit.piece.document], by_document[second.hit.piece.document]
+    ):
         yield ConflictPair(first=first, second=second, judge="negation", about="yes / no")
+
+
+def _have_same_words(first: Sequence[QuotedSpan], second: Sequence[QuotedSpan]) -> bool:
+    """Whether two passages are one text in two forms, which says yes or no in both."""
+    ones, others = (
+        frozenset[str]().union(*(quote.stems for quote in quotes)) for quotes in (first, second)
+    )
+    return len(ones & others) >= _SAME_WORDS * len(ones | others) and len(ones) > _FEW_WORDS
 
 
 def _is_about(part: AskedPart, quotes: Sequence[QuotedSpan]) -> bool:

@@ -18,8 +18,8 @@ from pegboard.knowledge.grounding.words import find_words
 _ALIKE = 0.75
 """The share of words that two sentences have in common which say the same of the same."""
 _RELATED = 0.45
-_FEWEST = 2
-"""Words beside the facts, at least, by which sentences are compared."""
+_FEWEST = 3
+"""Words and facts of a sentence, at least, that is compared."""
 _JUDGES: dict[str, ConflictJudge] = {"figure": "figures", "date": "dates", "name": "names"}
 
 
@@ -110,7 +110,7 @@ def compare_sentences(
     """
     if first.is_row or second.is_row:
         return _compare_rows(first, second) if first.is_row and second.is_row else None
-    if len(first.content) < _FEWEST or len(second.content) < _FEWEST:
+    if not _can_compare(first) or not _can_compare(second):
         return None
     common = first.content & second.content
     likeness = 2 * len(common) / (len(first.content) + len(second.content))
@@ -119,6 +119,10 @@ def compare_sentences(
     if likeness >= _ALIKE:
         return _compare_alike(first, second)
     return _compare_related(first, second) if is_same_matter else None
+
+
+def _can_compare(sentence: Sentence) -> bool:
+    return bool(sentence.content) and len(sentence.content) + len(sentence.facts) >= _FEWEST
 
 
 def _compare_rows(first: Sentence, second: Sentence) -> Disagreement | None:
