@@ -13,13 +13,16 @@ from msgspec import Struct
 from pegboard.core.knowledge import ConflictJudge
 from pegboard.knowledge.grounding.facts import Fact, find_facts
 from pegboard.knowledge.grounding.negation import find_negations, find_opposite
-from pegboard.knowledge.grounding.words import find_words
+from pegboard.knowledge.grounding.words import find_words, stem
 
 _ALIKE = 0.75
 """The share of words that two sentences have in common which say the same of the same."""
 _RELATED = 0.45
 _FEWEST = 3
 """Words and facts of a sentence, at least, that is compared."""
+_TIMES = frozenset(
+    map(stem, ("day", "week", "month", "year", "hour", "Tag", "Woche", "Monat", "Jahr", "Stunde"))
+)
 _JUDGES: dict[str, ConflictJudge] = {"figure": "figures", "date": "dates", "name": "names"}
 
 
@@ -56,6 +59,11 @@ class Sentence(Struct, frozen=True, kw_only=True):
     at: tuple[int, ...]
     negations: int
     is_row: bool = False
+
+    @property
+    def matter(self) -> frozenset[str]:
+        """The words beside what figures count, which says nothing of what they are about."""
+        return self.content - {fact.unit for fact in self.facts} - _TIMES
 
 
 def is_statement(text: str) -> bool:
@@ -172,7 +180,9 @@ def _judge_facts(
 
 def _compare_related(first: Sentence, second: Sentence) -> Disagreement | None:
     """Sentences in other words: they disagree where each has one figure of the same unit."""
-    if not _share_names(first, second):
+    shared = 2 * len(first.matter & second.matter)
+    is_related = shared >= _RELATED * (len(first.matter) + len(second.matter))
+    if not is_related or not _share_names(first, second):
         return None
     for kind in ("figure", "date"):
         ones = [fact for fact in first.facts if fact.kind == kind]
