@@ -11,7 +11,7 @@ from fastapi.responses import StreamingResponse
 from pegboard.core.ports.document_store import StoredDocument
 from pegboard.core.principal import Principal
 from pegboard.errors import DocumentNotFound
-from pegboard.features.knowledge import DocumentEdit, DocumentQuery, Gathering, NewDocument
+from pegboard.features.knowledge import DocumentEdit, DocumentQuery, DocumentSource, NewDocument
 from pegboard.features.knowledge.base_views import find_page, view_detail, view_page
 from pegboard.features.knowledge.bases import KnowledgeBase
 from pegboard.features.knowledge.schemas import (
@@ -72,7 +72,7 @@ async def add_documents(
     found = board.knowledge.bases.find(base, principal=caller)
     if wanted.folder is not None or wanted.web is not None:
         web = wanted.web
-        gathering = Gathering(
+        gathering = DocumentSource(
             base=found.id,
             folder=wanted.folder or "",
             url="" if web is None else web.url,
