@@ -10,8 +10,10 @@ from pegboard.errors import (
     GraphInvalid,
     PegboardError,
     QuotaExceeded,
+    StorageQuotaExceeded,
     ToolArgumentError,
     ToolFailed,
+    UploadConflict,
 )
 
 RESULT_URI = "pegboard://results/"
@@ -200,6 +202,10 @@ def error_to_dict(error: PegboardError) -> dict[str, Any]:
         data["link"] = error.link
     if isinstance(error, QuotaExceeded):
         data |= {"limit": error.limit, "used": error.used, "resets_at": error.resets_at}
+    if isinstance(error, UploadConflict):
+        data["offset"] = error.offset
+    if isinstance(error, StorageQuotaExceeded):
+        data |= {"limit": error.limit, "used": error.used, "unit": error.unit}
     if isinstance(error, (ToolArgumentError, GraphInvalid)):
         data["problems"] = [
             {"path": item.path, "message": item.message, "kind": item.kind}

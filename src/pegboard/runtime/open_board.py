@@ -31,8 +31,10 @@ from pegboard.runtime.wiring.call_environment import build_call_environment
 from pegboard.runtime.wiring.catalogue import CatalogueParts
 from pegboard.runtime.wiring.conversations import open_conversations
 from pegboard.runtime.wiring.credentials import BoardCredentials, CredentialSources
+from pegboard.runtime.wiring.files import create_blobs, open_files
 from pegboard.runtime.wiring.identity import open_identity
 from pegboard.runtime.wiring.kill_switches import open_kill_switches
+from pegboard.runtime.wiring.knowledge import BoardKnowledge
 from pegboard.runtime.wiring.listeners import ClosingListener, create_listeners
 from pegboard.runtime.wiring.metrics import create_metrics
 from pegboard.runtime.wiring.models import BoardModels
@@ -43,7 +45,11 @@ from pegboard.runtime.wiring.registry import open_registry
 from pegboard.runtime.wiring.resources import open_resources
 from pegboard.runtime.wiring.retention import start_retention
 from pegboard.runtime.wiring.runs import open_runs
-from pegboard.runtime.wiring.services import guard_addresses, open_services
+from pegboard.runtime.wiring.services import (
+    guard_addresses,
+    open_services,
+    read_pictures_with,
+)
 from pegboard.runtime.wiring.storage import audit_listeners, create_storage, require_audit
 from pegboard.runtime.wiring.subagents import BoardSubagents
 from pegboard.runtime.wiring.workspaces import ConversationFolders
@@ -117,6 +123,15 @@ async def open_board(
             stack,
             agents=(subagents := BoardSubagents(registry)),
             credentials=credentials.resolver,
+            knowledge=(
+                knowledge := BoardKnowledge(
+                    registry,
+                    storage,
+                    lambda: current.loaded.board,
+                    blobs := create_blobs(settings),
+                    stack,
+                )
+            ),
         )
         pins = PinParts(
             registry, storage, pinning=lambda: current.loaded.board.pinning, prove=prove
@@ -164,12 +179,17 @@ async def open_board(
         await parts.open()
         # runs
         agents = create_agents(registry, lambda: current.loaded.board.agents, OwnedAgents(registry))
-        models = BoardModels(
-            settings,
-            environ=services.environ,
-            board=lambda: current.loaded.board,
-            stack=stack,
-            own=model,
+        read_pictures_with(
+            services,
+            (
+                models := BoardModels(
+                    settings,
+                    environ=services.environ,
+                    board=lambda: current.loaded.board,
+                    stack=stack,
+                    own=model,
+                )
+            ).find_picture_reader,
         )
         plans, runs, approvals = open_runs(
             registry,
@@ -184,20 +204,40 @@ async def open_board(
             env=current.env_of,
             prove=prove,
             subagents=subagents,
-            kinds=create_node_kinds(
-                registry,
-                storage,
-                models,
-                agents,
-                settings=settings,
-                always_listed=lambda: current.loaded.board.always_listed,
-                subagents=subagents,
-                failed_sources=missing.list_failed,
+            kinds=knowledge.add_node_kinds(
+                create_node_kinds(
+                    registry,
+                    storage,
+                    models,
+                    agents,
+                    settings=settings,
+                    always_listed=lambda: current.loaded.board.always_listed,
+                    subagents=subagents,
+                    failed_sources=missing.list_failed,
+                )
             ),
         )
-        start_retention(settings, storage, kit, stack, folders=folders)
+        start_retention(
+            settings,
+            storage,
+            kit,
+            stack,
+            folders=folders,
+            files=(
+                files := open_files(
+                    registry,
+                    storage,
+                    settings,
+                    stack,
+                    contents=blobs,
+                    loaded=lambda: current.loaded,
+                    prove=prove,
+                )
+            ),
+        )
         opened = OpenBoard(
             current=current,
+            knowledge=knowledge.attach(services, models, resources.service, runs, files),
             storage=storage,
             resources=resources,
             metrics=counters,
@@ -214,8 +254,17 @@ async def open_board(
             runs=runs,
             approvals=approvals,
             agents=agents,
+            files=files,
             conversations=await open_conversations(
-                registry, storage, runs, agents, stack, models=models.choices, files=folders
+                registry,
+                storage,
+                runs,
+                agents,
+                stack,
+                models=models.choices,
+                files=folders,
+                citer=knowledge,
+                uploads=files,
             ),
             models=models,
             prove=prove,

@@ -7,7 +7,9 @@ from pathlib import Path
 from pegboard.core.ports.address_guard import AddressGuard
 from pegboard.core.ports.clock import Clock, SystemClock
 from pegboard.core.ports.credentials import SourceCredentials
+from pegboard.core.ports.document_converter import DocumentConverter
 from pegboard.core.ports.http import HttpClient
+from pegboard.core.ports.knowledge_bases import KnowledgeBases
 from pegboard.core.ports.oauth_login import OAuthLogins
 from pegboard.core.ports.providers import Providers
 from pegboard.core.ports.sandbox import Sandbox
@@ -28,6 +30,8 @@ class Services:
         environ: The environment variables of the process, to pass chosen ones to a child.
         providers: The services of others that built-in tools use.
         agents: Runs agents that are tools; None where there is no board.
+        knowledge: Answers from knowledge bases; None where there is no board.
+        converter: Reads files as text; None where there is no board.
         logins: Where people log in to systems by OAuth; None where they cannot.
         credentials: Finds credentials of callers for sources with sessions of their own; None where
             none are stored.
@@ -45,6 +49,8 @@ class Services:
     environ: Mapping[str, str] = field(default_factory=dict[str, str], repr=False)
     providers: Providers = field(default_factory=Providers)
     agents: SubagentRunner | None = None
+    knowledge: KnowledgeBases | None = None
+    converter: DocumentConverter | None = None
     logins: OAuthLogins | None = None
     credentials: SourceCredentials | None = None
     addresses: AddressGuard | None = None

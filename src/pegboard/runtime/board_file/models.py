@@ -18,6 +18,8 @@ from pydantic import (
 from pegboard.errors import ConfigError
 from pegboard.runtime.board_file.agents import AgentEntries
 from pegboard.runtime.board_file.failover import HealingEntry
+from pegboard.runtime.board_file.files import FilesEntry
+from pegboard.runtime.board_file.knowledge import KnowledgeEntries
 from pegboard.runtime.board_file.language_models import LanguageModels
 from pegboard.runtime.board_file.marketplaces import Marketplaces
 from pegboard.runtime.board_file.pinning import PinningEntry
@@ -258,7 +260,10 @@ class ToolEntry(BaseModel, frozen=True):
     agent_config: Annotated[
         dict[str, Any] | None, Field(description="Model, limits and tools (Subagent).")
     ] = None
-    url: Annotated[str, Field(description="The address (RestAPI, Database).")] = ""
+    url: Annotated[
+        str,
+        Field(description="The address (RestAPI, Database); the name of a base (KnowledgeBase)."),
+    ] = ""
     method: Annotated[str, Field(description="The method (RestAPI).")] = ""
     server: Annotated[
         str,
@@ -271,7 +276,8 @@ class ToolEntry(BaseModel, frozen=True):
         str,
         Field(
             description="Its name on the server (MCPTool) or in the document (RestAPI); "
-            "`list_tables`, `describe_table`, `query` or `execute`, by default `query` (Database)."
+            "`list_tables`, `describe_table`, `query` or `execute`, by default `query` (Database); "
+            "`kb_retrieve` or `grounded_retrieve` (KnowledgeBase)."
         ),
     ] = ""
     pin: Annotated[
@@ -356,6 +362,10 @@ class Board(BaseModel):
             "that kind."
         ),
     ] = ()
+    knowledge: Annotated[
+        KnowledgeEntries,
+        Field(description="Knowledge bases that everybody may ask, from folders and addresses."),
+    ] = ()
     agents: Annotated[
         AgentEntries, Field(description="Agents that people and programs can choose.")
     ] = ()
@@ -403,6 +413,7 @@ class Board(BaseModel):
             "operators have set nothing else."
         ),
     ] = QuotasEntry()
+    files: Annotated[FilesEntry, Field(description="How much people may store.")] = FilesEntry()
     marketplaces: Annotated[
         Marketplaces, Field(description="External catalogues whose entries can be added.")
     ] = ()

@@ -18,7 +18,8 @@ from pegboard.features.pins import PinCheck
 from pegboard.features.resources import Resources
 from pegboard.registry import ToolRegistry
 from pegboard.runtime.settings import Settings
-from pegboard.runtime.sources.connectors import AgentRules, ConnectorLimits, Connectors
+from pegboard.runtime.sources.connectors import ConnectorLimits, Connectors
+from pegboard.runtime.sources.owned_rules import AgentRules
 from pegboard.runtime.sources.pinned_connectors import PinnedConnectors
 from pegboard.runtime.sources.refresher import SourcePublisher
 

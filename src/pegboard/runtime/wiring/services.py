@@ -1,6 +1,7 @@
 """Creates the services that sources may use, once for a board."""
 
 import tempfile
+from collections.abc import Callable
 from contextlib import AsyncExitStack, suppress
 from dataclasses import replace
 from pathlib import Path
@@ -8,6 +9,8 @@ from typing import TYPE_CHECKING
 
 from pegboard.core.ports.credentials import SourceCredentials
 from pegboard.core.ports.http import HttpClient
+from pegboard.core.ports.knowledge_bases import KnowledgeBases
+from pegboard.core.ports.picture_reader import PictureReader
 from pegboard.core.ports.services import Services
 from pegboard.core.ports.subagents import SubagentRunner
 from pegboard.errors import ConfigError
@@ -28,6 +31,7 @@ def open_services(
     *,
     agents: SubagentRunner,
     credentials: SourceCredentials,
+    knowledge: KnowledgeBases,
 ) -> "tuple[Services, ProbedSandbox]":
     """Create the HTTP client, the folders and the sandbox of a board; the stack closes them.
 
@@ -37,6 +41,7 @@ def open_services(
         stack: Closes them.
         agents: Runs agents that are tools.
         credentials: Finds the credentials of callers.
+        knowledge: Answers from knowledge bases.
 
     What sources accept as a schema is limited from here on.
 
@@ -63,6 +68,8 @@ def open_services(
         stack.push_async_callback(providers.http.close)
     probed = create_sandbox(loaded.board.sandbox)
     stack.push_async_callback(probed.close)
+    from pegboard.documents import SandboxConverter
+
     made = Services(
         http=http,
         base_dir=loaded.base_dir,
@@ -73,8 +80,23 @@ def open_services(
         providers=providers,
         agents=agents,
         credentials=credentials,
+        knowledge=knowledge,
+        converter=SandboxConverter(probed),
     )
     return made, probed
+
+
+def read_pictures_with(services: Services, find: Callable[[], PictureReader | None]) -> None:
+    """Let the converter of a board read pictures with its vision model.
+
+    Args:
+        services: Those of the board.
+        find: The model in force; None while the board file names none.
+    """
+    from pegboard.documents import SandboxConverter
+
+    if isinstance(services.converter, SandboxConverter):
+        services.converter.find_reader = find
 
 
 def create_http_client(entry: NetworkEntry) -> HttpClient:

@@ -1,0 +1,34 @@
+"""What the services of knowledge bases share."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from pegboard.core.ports.blob_store import BlobStore
+from pegboard.core.ports.document_converter import DocumentConverter
+from pegboard.core.ports.document_store import DocumentStore
+from pegboard.core.ports.embedder import Embedder
+from pegboard.core.ports.knowledge_index import KnowledgeIndex
+from pegboard.execution.environment import CallEnvironment
+from pegboard.features.knowledge.bases import Bases
+from pegboard.features.knowledge.changes import KnowledgeChanges
+from pegboard.features.knowledge.schemas import BaseSettings
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class KnowledgeParts:
+    """What the services of knowledge bases work with.
+
+    Attributes:
+        converter: Makes texts of files; None where this board cannot.
+        embedder: The model that embeds the pieces of a base; None where it works by words only.
+        changes: Tells watchers what has changed.
+    """
+
+    bases: Bases
+    documents: DocumentStore
+    index: KnowledgeIndex
+    blobs: BlobStore
+    converter: DocumentConverter | None
+    embedder: Callable[[BaseSettings], Embedder | None]
+    environment: Callable[[], CallEnvironment]
+    changes: KnowledgeChanges

@@ -1,0 +1,157 @@
+"""Starts the runs that take documents in: a few at a time, and no base holds up another."""
+
+import asyncio
+import logging
+from collections import Counter
+from collections.abc import Sequence
+
+from msgspec import structs
+
+from pegboard.concurrency.log_and_continue import log_and_continue
+from pegboard.core.event import Event, RunEnded
+from pegboard.core.ports.document_store import StoredDocument
+from pegboard.core.principal import Principal
+from pegboard.errors import PegboardError, RunNotFound
+from pegboard.features.knowledge.changes import DocumentChange
+from pegboard.features.knowledge.ingestion import (
+    DOCUMENT,
+    INGESTER,
+    ingestion_graph,
+    is_settled,
+)
+from pegboard.features.knowledge.parts import KnowledgeParts
+from pegboard.features.runs import Runs
+from pegboard.features.runs.start import run_id_for
+from pegboard.features.runs.views import RunView
+
+_LOG = logging.getLogger("pegboard.knowledge")
+SLOTS = 2
+"""Documents that one server takes in at once: conversion needs a processor each."""
+_MAX_CALLERS = 10_000
+
+
+class IngestionQueue:
+    """Has a run for each document that waits, in the order in which they are urgent.
+
+    A document that somebody waits for goes before those of a folder, and a base of which nothing is
+    under way before one that is at work.
+
+    Args:
+        parts: The stores.
+        runs: Starts the runs.
+        slots: How many run at once.
+    """
+
+    def __init__(self, parts: KnowledgeParts, runs: Runs, *, slots: int = SLOTS) -> None:
+        self._parts = parts
+        self._runs = runs
+        self._slots = slots
+        self._active: dict[str, tuple[str, str]] = {}
+        self._callers: dict[str, Principal] = {}
+        self._is_due = asyncio.Event()
+        self._worker: asyncio.Task[None] | None = None
+        self._ends: set[asyncio.Task[None]] = set()
+
+    def wake(self, document: str = "", *, by: Principal | None = None) -> None:
+        """Look for documents that wait.
+
+        Args:
+            document: One that was added; empty for none.
+            by: Its run is this caller's.
+        """
+        if by is not None and len(self._callers) < _MAX_CALLERS:
+            self._callers[document] = by
+        self._is_due.set()
+        if self._worker is None:
+            self._worker = asyncio.get_running_loop().create_task(
+                self._work(), name="take documents in"
+            )
+
+    def on_event(self, event: Event) -> None:
+        """Go on once a run that takes a document in has ended."""
+        if isinstance(event, RunEnded) and event.graph == DOCUMENT:
+            task = asyncio.get_running_loop().create_task(self._end(event.run_id))
+            self._ends.add(task)
+            task.add_done_callback(self._ends.discard)
+
+    async def close(self) -> None:
+        """Start no more; what is under way goes on with its run."""
+        tasks = [*self._ends, *([self._worker] if self._worker else [])]
+        for task in tasks:
+            task.cancel()
+        if tasks:
+            await asyncio.wait(tasks)
+
+    async def _work(self) -> None:
+        while True:
+            await self._is_due.wait()
+            self._is_due.clear()
+            with log_and_continue(_LOG, "knowledge: documents that wait are not taken in"):
+                await self._fill()
+
+    async def _fill(self) -> None:
+        """Start runs as long as there is room."""
+        if len(self._active) >= self._slots:
+            return
+        active = {document for document, _ in self._active.values()}
+        found = await self._parts.documents.list_unfinished()
+        waiting = [row for row in found if row.id not in active]
+        while len(self._active) < self._slots and waiting:
+            row = self._choose(waiting)
+            waiting.remove(row)
+            await self._start(row)
+
+    def _choose(self, waiting: Sequence[StoredDocument]) -> StoredDocument:
+        busy = Counter(base for _, base in self._active.values())
+        return min(waiting, key=lambda row: (-row.priority, busy[row.base], row.created_at, row.id))
+
+    async def _start(self, row: StoredDocument) -> None:
+        """Start the run of a document, or follow the one that an earlier process has started."""
+        principal, key = self._callers.pop(row.id, INGESTER), _key_of(row)
+        known = await self._find_run(row.run)
+        if known is None:
+            row = structs.replace(row, run=run_id_for(principal, key))
+            if not await self._parts.documents.replace(row):
+                return  # it was deleted
+            graph = ingestion_graph(row.id)
+            try:
+                known = await self._runs.start_graph(graph, principal=principal, key=key)
+            except PegboardError as error:
+                await self._fail(row, error.code, error.message)
+                return
+        self._active[known.id] = (row.id, row.base)
+        if known.run.finished_at is not None:
+            await self._end(known.id)
+
+    async def _find_run(self, run_id: str) -> RunView | None:
+        if not run_id:
+            return None
+        try:
+            return await self._runs.get(run_id, principal=INGESTER)
+        except RunNotFound:
+            return None
+
+    async def _end(self, run_id: str) -> None:
+        document, _ = self._active.pop(run_id, ("", ""))
+        with log_and_continue(_LOG, f"knowledge: the end of run {run_id} is not stored"):
+            row = await self._parts.documents.get(document) if document else None
+            if row is not None and not is_settled(row) and row.run == run_id:
+                view = await self._find_run(run_id)
+                error = dict(view.result.error or {}) if view and view.result else {}
+                code = str(error.get("code", "cancelled"))
+                await self._fail(row, code, str(error.get("message", "Its run was cancelled.")))
+        self.wake()
+
+    async def _fail(self, row: StoredDocument, code: str, reason: str) -> None:
+        now = self._parts.environment().now()
+        failed = structs.replace(row, state="failed", code=code, reason=reason, updated_at=now)
+        await self._parts.documents.replace(failed)
+        self._parts.changes.notify(DocumentChange(row.base, row.id))
+
+
+def _key_of(row: StoredDocument) -> str:
+    """The same on all servers that see the document wait, so that one run takes it in.
+
+    No header can carry its line breaks, so that no other run has this key.
+    """
+    return f"document\n{row.id}\n{row.digest}\n{row.revision}\n{row.review}\n{row.attempt}"
