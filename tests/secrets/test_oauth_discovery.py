@@ -126,6 +126,25 @@ async def test_a_server_without_metadata_is_its_own_authorization_server() -> No
     assert not found.requires_issuer
 
 
+async def test_a_server_that_takes_secrets_in_the_form_alone_gets_them_there() -> None:
+    async with a_web() as (web, discovery):
+        methods = ["client_secret_post"]
+        web.pages[SERVER] = web.metadata(token_endpoint_auth_methods_supported=methods)
+        found = await discovery.discover(OAuthSettings(server=web.server), redirect_uri=BACK)
+
+    assert found.posts_secret
+    assert web.registered[0]["token_endpoint_auth_method"] == "client_secret_post"
+
+
+async def test_the_authorization_server_of_now_is_told() -> None:
+    async with a_web() as (web, discovery):
+        before = await discovery.find_issuer(web.server)
+        web.pages[RESOURCE] = web.resource(authorization_servers=["https://new.example/"])
+        after = await discovery.find_issuer(web.server)
+
+    assert (before, after) == (web.origin, "https://new.example")
+
+
 def _other_issuer(web: Web) -> None:
     web.pages[SERVER] = web.metadata(issuer="https://accounts.example")
 

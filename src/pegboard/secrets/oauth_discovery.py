@@ -47,9 +47,7 @@ class HttpOAuthDiscovery:
         Raises:
             Unavailable: A server cannot be reached, or its metadata cannot be used.
         """
-        asked = await self._ask_for_challenge(settings.server)
-        resource = await self._read_resource(settings.server, asked.get("resource_metadata", ""))
-        issuer = _first_text(resource.get("authorization_servers")) or _origin_of(settings.server)
+        asked, resource, issuer = await self._read_named(settings.server)
         metadata = await self._read_server(issuer)
         wanted = settings.scopes or tuple(asked.get("scope", "").split())
         wanted = wanted or _texts(resource.get("scopes_supported"))
@@ -63,6 +61,7 @@ class HttpOAuthDiscovery:
             requires_issuer=metadata.get("authorization_response_iss_parameter_supported") is True,
             resource=str(resource.get("resource") or settings.server),
             scopes=tuple(dict.fromkeys((*wanted, *scopes))),
+            posts_secret=_posts_secret(metadata),
         )
         if found.client_id:
             return found
@@ -70,6 +69,22 @@ class HttpOAuthDiscovery:
             return replace(found, client_id=document)
         client_id, secret = await self._register(found, metadata, redirect_uri)
         return replace(found, client_id=client_id, client_secret=secret)
+
+    async def find_issuer(self, server: str) -> str:
+        """The authorization server that a protected server names now.
+
+        Raises:
+            Unavailable: The server cannot be reached, or its metadata cannot be used.
+        """
+        _, _, issuer = await self._read_named(server)
+        return issuer.rstrip("/")
+
+    async def _read_named(self, server: str) -> tuple[Mapping[str, str], Mapping[str, Any], str]:
+        """The challenge of a server, its metadata, and the authorization server that it names."""
+        asked = await self._ask_for_challenge(server)
+        resource = await self._read_resource(server, asked.get("resource_metadata", ""))
+        issuer = _first_text(resource.get("authorization_servers")) or _origin_of(server)
+        return asked, resource, issuer
 
     async def _ask_for_challenge(self, server: str) -> Mapping[str, str]:
         """The parameters of the challenge to a request without a token."""
@@ -121,12 +136,15 @@ class HttpOAuthDiscovery:
                 found.issuer, "it registers no clients: configure a client_id in `auth`"
             )
         methods = _texts(metadata.get("token_endpoint_auth_methods_supported"))
+        method = "client_secret_post" if _posts_secret(metadata) else "client_secret_basic"
+        method = "none" if "none" in methods else method
         body = {
             "client_name": "Pegboard",
+            "application_type": "web" if redirect_uri.startswith("https://") else "native",
             "redirect_uris": [redirect_uri],
             "grant_types": ["authorization_code", "refresh_token"],
             "response_types": ["code"],
-            "token_endpoint_auth_method": "none" if "none" in methods else "client_secret_basic",
+            "token_endpoint_auth_method": method,
         }
         headers = {"accept": "application/json", "content-type": "application/json"}
         content = json.dumps(body).encode()
@@ -220,6 +238,12 @@ def _texts(value: object) -> tuple[str, ...]:
     if not isinstance(value, list):
         return ()
     return tuple(item for item in cast("list[object]", value) if isinstance(item, str))
+
+
+def _posts_secret(metadata: Mapping[str, Any]) -> bool:
+    """Whether a server takes the secret of a client in the form alone."""
+    methods = _texts(metadata.get("token_endpoint_auth_methods_supported"))
+    return "client_secret_post" in methods and "client_secret_basic" not in methods
 
 
 def _first_text(value: object) -> str:

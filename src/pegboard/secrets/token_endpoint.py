@@ -97,7 +97,9 @@ class HttpTokenEndpoint:
             "accept": "application/json",
         }
         body = dict(form)
-        if client_secret:  # RFC 6749, section 2.3.1: both parts are form-encoded first
+        if client_secret and settings.posts_secret:
+            body |= {"client_id": client_id, "client_secret": client_secret}
+        elif client_secret:  # RFC 6749, section 2.3.1: both parts are form-encoded first
             pair = f"{quote(client_id, safe='')}:{quote(client_secret, safe='')}"
             headers["authorization"] = f"Basic {b64encode(pair.encode()).decode()}"
         else:

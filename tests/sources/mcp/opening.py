@@ -176,7 +176,7 @@ async def over_http(server: Any, **options: Any) -> AsyncGenerator[Door]:
     with socket.socket() as listening:
         listening.bind(("127.0.0.1", 0))
         door.port = listening.getsockname()[1]
-        made = server(door.url) if callable(server) else server
+        made: Any = server(door.url) if callable(server) else server
         apps.append(made.streamable_http_app(**options))
         config = uvicorn.Config(
             counted,

@@ -21,6 +21,7 @@ class OAuthSettings:
         server: The protected server whose metadata tells all this; empty where it is configured.
         resource: What tokens are asked for (RFC 8707); empty for none.
         requires_issuer: Whether an answer without `iss` is refused where `issuer` is known.
+        posts_secret: Whether the secret of the client stands in the form, and in no header.
     """
 
     token_url: str = ""
@@ -33,6 +34,7 @@ class OAuthSettings:
     server: str = ""
     resource: str = ""
     requires_issuer: bool = True
+    posts_secret: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -104,6 +106,14 @@ class TokenEndpoint(Protocol):
 
 class OAuthDiscovery(Protocol):
     """Finds out how a protected server gets its tokens."""
+
+    async def find_issuer(self, server: str) -> str:
+        """The authorization server that a protected server names now.
+
+        Raises:
+            Unavailable: The server cannot be reached, or its metadata cannot be used.
+        """
+        ...
 
     async def discover(
         self,

@@ -113,6 +113,7 @@ class CredentialResolver:
         about = stored.about
         if about.kind not in _ENDINGS:
             return None
+        await self._check_issuer(stored, tool=tool)
         try:
             renewed = await self._refresh_with_others(about, refused=refused.sent)
         except CredentialMissing as error:
@@ -196,6 +197,26 @@ class CredentialResolver:
         await self._parts.store.update(about.id, {"scopes": wanted})
         reason = f"'{about.source}' asks for more rights: {' '.join(wanted)[:500]}"
         raise self._missing(tool, about.source, about.owner, reason, name=about.name)
+
+    async def _check_issuer(self, stored: StoredCredential, *, tool: str) -> None:
+        """End a connection where the server names another authorization server now (SEP-2352).
+
+        Raises:
+            CredentialMissing: It does.
+        """
+        about, given = stored.about, settings_in(self._parts.open(stored))
+        if given is None:
+            return
+        try:
+            issuer = await self._parts.discovery.find_issuer(given.server)
+        except Unavailable:  # then the refresh decides
+            return
+        if issuer != given.issuer.rstrip("/"):
+            reason = "the server has another authorization server now"
+            ended = await self._mark_ended(about, reason)
+            raise self._missing(
+                tool, about.source, about.owner, self._problem_of(ended), name=about.name
+            )
 
     def _check_server(self, about: Credential, secret: Secret, *, tool: str) -> None:
         """Refuse to send a token to another server than the one that it was given for.

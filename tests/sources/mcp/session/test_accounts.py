@@ -94,10 +94,13 @@ async def test_a_resource_is_read_with_the_account_of_its_reader(
     with pytest.raises(CredentialMissing):
         await accounts.find_key(ToolContext(principal=BOB))
     vault.of["bob"] = Use(structs.replace(ABOUT, id="c2", owner="bob"))
+    of_another_source = Use(structs.replace(ABOUT, id="c3", owner="bob", source="mail"))
 
     key, _ = await accounts.find_key(ToolContext(principal=BOB))
+    same, _ = await accounts.find_key(ToolContext(principal=BOB, credential=of_another_source))
 
     assert "c2" in key
+    assert same == key
 
 
 async def test_the_board_lists_anew_with_another_account(

@@ -33,7 +33,7 @@ class SessionAccounts:
             Unavailable: The token cannot be refreshed now.
         """
         use = ctx.credential
-        if use is None:  # of a resource or a prompt
+        if use is None or use.about.source != self._link.name:  # of a resource or a prompt
             use = await self._find(ctx.principal)
         await use.reveal()
         about = use.about

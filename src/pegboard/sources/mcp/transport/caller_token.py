@@ -32,8 +32,10 @@ class CallerTokenTransport(httpx2.AsyncBaseTransport):
     async def handle_async_request(self, request: httpx2.Request) -> httpx2.Response:
         """Send one request, and once more where its token is refused."""
         context = CURRENT.get()
-        ctx = None if context is None else context.ctx
-        use = (None if ctx is None else ctx.credential) or self._find()
+        ctx, use = None if context is None else context.ctx, self._find()
+        own = None if ctx is None else ctx.credential
+        if own is not None and own.about.id == use.about.id:
+            use = own  # its call masks what it reveals
         try:
             secret = await use.reveal()
             response = await self._inner.handle_async_request(_sign(request, secret))
