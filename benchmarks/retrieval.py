@@ -103,7 +103,7 @@ def make_bm25s(passages: Sequence[Mapping[str, str]]) -> Find:
 
     options = {"stopwords": "en", "stemmer": Stemmer.Stemmer("english"), "show_progress": False}
     retriever = bm25s.BM25(k1=1.2, b=0.75)
-    corpus = bm25s.tokenize([_split(_text(item)) for item in passages], **options)
+    corpus = bm25s.tokenize([_split(item["text"]) for item in passages], **options)
     retriever.index(corpus, show_progress=False)
     ids = [item["id"] for item in passages]
 
@@ -119,7 +119,7 @@ def make_minilm(passages: Sequence[Mapping[str, str]]) -> Find:
     """The nearest embeddings of MiniLM, over the texts as they stand."""
     import numpy as np
 
-    vectors = embed([_text(item) for item in passages])
+    vectors = embed([item["text"] for item in passages])
     ids = [item["id"] for item in passages]
 
     def find(question: str) -> list[str]:
@@ -243,10 +243,6 @@ def _goals(name: str, scores: Mapping[str, tuple[float, float, float]]) -> str:
 
 def _lines(path: Path) -> list[Any]:
     return [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
-
-
-def _text(item: Mapping[str, str]) -> str:
-    return f"{item['title']}\n{item['text']}"
 
 
 def _split(text: str) -> str:

@@ -1,5 +1,6 @@
 """Contents of files in a bucket."""
 
+from contextlib import nullcontext
 from dataclasses import replace
 
 import obstore
@@ -65,6 +66,20 @@ async def test_a_board_stores_its_files_in_a_bucket(bucket: S3Access) -> None:
     assert b"".join(content) == b"atev"
     assert objects == [f"board/{file.blob}"]
     assert list_objects(bucket) == []
+
+
+async def test_a_bucket_that_cannot_be_used_is_found_by_a_check(bucket: S3Access) -> None:
+    for name, refused in ((bucket.bucket, False), ("another-bucket", True)):
+        settings = Settings(
+            files=f"s3://{name}",
+            s3_endpoint=bucket.endpoint,
+            s3_region=bucket.region,
+            s3_key_id="k",
+            s3_secret=SecretStr("s"),
+        )
+        async with Pegboard(settings=settings) as board:
+            with pytest.raises(Unavailable) if refused else nullcontext():
+                await board.files.check_place()
 
 
 def test_the_secret_is_not_shown(bucket: S3Access) -> None:

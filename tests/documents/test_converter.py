@@ -5,7 +5,13 @@ from pathlib import Path
 import pytest
 from tests.documents import files
 
-from pegboard.core.ports.sandbox import SandboxLimits
+from pegboard.core.ports.sandbox import (
+    CodeJob,
+    CodeOutcome,
+    SandboxJob,
+    SandboxLimits,
+    SandboxOutcome,
+)
 from pegboard.documents import SandboxConverter
 from pegboard.errors import DocumentUnreadable, Unavailable
 from pegboard.sandbox import ProbedSandbox
@@ -114,6 +120,82 @@ async def test_a_picture_in_which_nothing_is_written_is_empty(
         await converter.convert(tmp_path / "a.png")
 
     assert raised.value.reason == "empty"
+
+
+async def test_a_file_that_takes_too_much_memory_is_given_up(
+    sandbox: ProbedSandbox, converter: SandboxConverter, tmp_path: Path
+) -> None:
+    file = tmp_path / "a.txt"
+    file.write_bytes(b"some words " * 6_000_000)
+    small = SandboxConverter(sandbox, limits=SandboxLimits(memory_bytes=80 << 20))
+
+    with pytest.raises(DocumentUnreadable) as raised:
+        await small.convert(file)
+
+    assert raised.value.reason == "too_large"
+
+
+class FakeSandbox:
+    """Ends each process as it is told."""
+
+    def __init__(self, outcome: SandboxOutcome) -> None:
+        self.outcome = outcome
+        self.jobs: list[SandboxJob] = []
+
+    async def why_no_commands(self, *, network: bool = False) -> str:
+        return ""
+
+    async def why_no_code(self) -> str:
+        return ""
+
+    async def run(self, job: SandboxJob) -> SandboxOutcome:
+        self.jobs.append(job)
+        return self.outcome
+
+    async def run_code(self, job: CodeJob) -> CodeOutcome:
+        raise NotImplementedError
+
+    async def close(self) -> None:
+        return None
+
+
+@pytest.mark.parametrize(
+    ("outcome", "reason"),
+    [
+        (SandboxOutcome(exit_code=139), "broken"),
+        (SandboxOutcome(exit_code=0, stdout=b"no JSON"), "broken"),
+        (SandboxOutcome(exit_code=0, stdout=b'{"type":"drawn","picture":""}'), "broken"),
+        (SandboxOutcome(exit_code=137, stopped="memory"), "too_large"),
+        (SandboxOutcome(exit_code=137, stopped="cpu"), "too_large"),
+        (SandboxOutcome(exit_code=0, stdout=b"{", stdout_bytes=1 << 40), "too_large"),
+    ],
+)
+async def test_how_a_process_ends_says_what_is_wrong_with_its_file(
+    outcome: SandboxOutcome, reason: str
+) -> None:
+    with pytest.raises(DocumentUnreadable) as raised:
+        await SandboxConverter(FakeSandbox(outcome)).convert(Path("/a.md"))
+
+    assert raised.value.reason == reason
+
+
+async def test_a_process_sees_its_file_and_the_libraries_and_no_network() -> None:
+    sandbox = FakeSandbox(
+        SandboxOutcome(exit_code=0, stdout=b'{"type":"missing","library":"docx"}')
+    )
+
+    with pytest.raises(Unavailable, match=r"docx is not installed.*pegboard\[knowledge\]"):
+        await SandboxConverter(sandbox).convert(Path("/data/a.docx"))
+
+    (job,) = sandbox.jobs
+    assert job.readable[0] == Path("/data/a.docx")
+    assert (job.writable, job.network, job.environment) == ((), False, {})
+    assert Path("/data") not in job.readable
+
+
+async def test_a_file_is_named_by_its_whole_path() -> None:
+    with pytest.raises(ValueError, match="whole path"):
+        await SandboxConverter(FakeSandbox(SandboxOutcome(exit_code=0))).convert(Path("a.md"))
 
 
 async def test_without_a_sandbox_no_file_is_opened(tmp_path: Path) -> None:

@@ -83,15 +83,23 @@ def test_a_base_without_an_embedder_is_not_behind_one_with() -> None:
 
     hits = {hit.piece.id: hit for hit in fuse(TERMS, found, [meaning("b1", a=0.6)])}
 
-    assert hits["b"].score == round(BY_WORDS.apply(6.0 / 5.0), 4)
+    assert hits["b"].score == hits["b"].scores["words"]
     assert abs(hits["a"].score - hits["b"].score) < 0.2
 
 
 @pytest.mark.parametrize("curve", [BY_WORDS, BY_MEANING, BY_BOTH])
-def test_a_score_is_between_none_and_sure(curve: Any) -> None:
-    assert 0 < curve.apply(0.0) < 0.1
-    assert curve.apply(curve.middle) == 0.5
-    assert 0.8 < curve.apply(2.0) <= 1
+def test_a_score_grows_with_what_is_measured_and_with_standing_out(curve: Any) -> None:
+    assert curve.apply(0.0, 1.0) == curve.apply(0.0, 0.0) == 0.0
+    assert curve.apply(0.2, 0.2) < curve.apply(1.0, 1.0) < curve.apply(2.0, 2.0) < 1
+    assert curve.apply(1.0, 2.0) < curve.apply(1.0, 1.0) < curve.apply(1.0, 0.9) + 1e-9
+    assert curve.apply(0.01, 0.01) < 0.1
+
+
+def test_a_question_about_something_else_has_no_sure_answer() -> None:
+    (hit,) = fuse(TERMS, words(one=0.5), ())
+    (sure,) = fuse(TERMS, words(one=9.0), ())
+
+    assert hit.score < 0.3 < sure.score
 
 
 def test_nothing_found_is_nothing() -> None:

@@ -131,7 +131,7 @@ class SandboxConverter:
         roots = _import_roots()
         outcome = await self._sandbox.run(
             SandboxJob(
-                command=(sys.executable, "-I", "-S", "-X", "utf8", str(_SCRIPT)),
+                command=(sys.executable, "-I", "-S", "-W", "ignore", "-X", "utf8", str(_SCRIPT)),
                 stdin=json.dumps([str(root) for root in roots]).encode()
                 + b"\n"
                 + msgspec.json.encode(order),

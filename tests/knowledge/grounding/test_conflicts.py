@@ -1,7 +1,7 @@
 from itertools import combinations
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.knowledge.grounding.made import make_hit, make_retrieval
 
@@ -121,6 +121,7 @@ SENTENCES = st.lists(
 ).map(" ".join)
 
 
+@settings(max_examples=50)
 @given(texts=st.lists(st.tuples(st.sampled_from("abc"), SENTENCES), min_size=1, max_size=4))
 async def test_a_conflict_is_between_two_documents_that_say_different_things(texts) -> None:
     hits = [

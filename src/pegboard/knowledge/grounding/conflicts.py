@@ -41,6 +41,8 @@ _MIN_CONTRADICTION = 0.525
 _ALIKE_SHARE = 0.4
 """The share of its sentences that a piece has in common with another edition of it."""
 _MAX_ANSWERS = 2
+_MAX_STATEMENTS = 600
+"""Sentences that are compared with each other: those that support the question best."""
 _SAME_WORDS = 0.9
 _FEW_WORDS = 15
 _LIMIT = 8
@@ -121,7 +123,9 @@ def _drop_repeats(pairs: Iterator[ConflictPair]) -> list[ConflictPair]:
 
 
 def _compare_sentences(quotes: Sequence[QuotedSpan]) -> Iterator[ConflictPair]:
-    statements = [quote for quote in quotes if _is_statement(quote)]
+    statements = sorted(
+        (quote for quote in quotes if _is_statement(quote)), key=lambda quote: -quote.alignment
+    )[:_MAX_STATEMENTS]
     said: dict[str, set[str]] = defaultdict(set)
     for quote in quotes:
         said[quote.hit.piece.document].add(_plain(quote.span.text))

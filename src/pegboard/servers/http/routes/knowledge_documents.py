@@ -38,10 +38,11 @@ router = APIRouter(route_class=JsonRoute, tags=["knowledge"])
 DocumentId = Annotated[str, Path(min_length=1, max_length=64, description="Id of a document.")]
 _PREFIX = "/knowledge/{base}/documents"
 _ONE = f"{_PREFIX}/{{document}}"
-_APART = {
+FILE_HEADERS = {
     "Content-Security-Policy": "sandbox; default-src 'none'; frame-ancestors 'none'",
     "X-Content-Type-Options": "nosniff",
 }
+"""What keeps a file that somebody has put in apart from the console."""
 
 
 @router.get(_PREFIX, response_model=DocumentList, responses=refusals(400, 404))
@@ -232,7 +233,7 @@ async def draw_page(
     """Draw a page of a PDF, or a picture."""
     _, row = await _find(board, base, document, caller)
     picture = await board.knowledge.draw_page(row, number)
-    return Response(picture, media_type="image/png", headers=_APART)
+    return Response(picture, media_type="image/png", headers=FILE_HEADERS)
 
 
 @router.get(
@@ -258,7 +259,7 @@ async def download_document(
         board.knowledge.documents.read_file(row),
         media_type="application/octet-stream",
         headers={
-            **_APART,
+            **FILE_HEADERS,
             "Content-Disposition": f"attachment; filename*=UTF-8''{quote(name, safe='')}",
             "Content-Length": str(row.size),
         },
