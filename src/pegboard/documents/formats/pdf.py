@@ -100,7 +100,7 @@ def _read_page(opened: Any, index: int, tables: PdfTables, made: MarkdownText) -
     import pypdfium2.raw as pdfium
 
     try:
-        page = opened[index]
+        page = _flatten(opened, opened[index], index)
         text_page = page.get_textpage()
     except pypdfium2.PdfiumError:
         made.add_gap("This page is damaged.", page=index + 1)
@@ -124,6 +124,18 @@ def _read_page(opened: Any, index: int, tables: PdfTables, made: MarkdownText) -
     finally:
         text_page.close()
         page.close()
+
+
+def _flatten(opened: Any, page: Any, index: int) -> Any:
+    """The page with the values of its form and its notes as text of its own."""
+    import pypdfium2.raw as library
+
+    pdfium = cast("Any", library)
+    if not pdfium.FPDFPage_GetAnnotCount(page.raw):
+        return page
+    pdfium.FPDFPage_Flatten(page.raw, pdfium.FLAT_NORMALDISPLAY)
+    page.close()
+    return opened[index]
 
 
 def _show_all(lines: list[PdfLine]) -> None:
