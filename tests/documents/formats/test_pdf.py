@@ -114,6 +114,19 @@ def test_text_that_a_reader_does_not_see_is_found(tmp_path: Path, hide: Any) -> 
     assert found == [("approve this", 1)]
 
 
+@pytest.mark.parametrize(("side", "found"), [(900, 0), (20, 1)], ids=["scan", "small picture"])
+def test_invisible_text_is_that_of_a_scan_only_under_a_picture_of_the_page(
+    tmp_path: Path, side: int, found: int
+) -> None:
+    (tmp_path / "a.png").write_bytes(files.make_png())
+
+    def draw(canvas: Any) -> None:
+        canvas.drawImage(str(tmp_path / "a.png"), 0, 0, side, side)
+        _draw_invisible(canvas)
+
+    assert len(read_pdf(files.draw_pdf(tmp_path / "a.pdf", draw)).findings) == found
+
+
 def test_white_text_on_a_dark_ground_is_seen(tmp_path: Path) -> None:
     def draw(canvas: Any) -> None:
         canvas.rect(0, 600, 600, 200, fill=1)
