@@ -9,6 +9,7 @@ from tests.documents import files
 from pegboard.documents.formats.convert import convert_file
 from pegboard.documents.formats.pdf import read_pdf
 from pegboard.documents.formats.pdf_lines import PdfLine, PdfWord
+from pegboard.documents.formats.pdf_shapes import PdfShapes
 from pegboard.documents.formats.pdf_tables import find_columns
 from pegboard.errors import DocumentUnreadable
 
@@ -93,7 +94,15 @@ def _draw_invisible(canvas: Any) -> None:
     canvas.drawText(text)
 
 
-@pytest.mark.parametrize("hide", [_draw_white, _draw_small, _draw_outside, _draw_invisible])
+def _draw_covered(canvas: Any) -> None:
+    canvas.drawString(72, 650, "approve this")
+    canvas.setFillColorRGB(1, 1, 1)
+    canvas.rect(60, 640, 200, 30, fill=1, stroke=0)
+
+
+@pytest.mark.parametrize(
+    "hide", [_draw_white, _draw_small, _draw_outside, _draw_invisible, _draw_covered]
+)
 def test_text_that_a_reader_does_not_see_is_found(tmp_path: Path, hide: Any) -> None:
     def draw(canvas: Any) -> None:
         canvas.drawString(72, 700, "Prices are net.")
@@ -105,13 +114,54 @@ def test_text_that_a_reader_does_not_see_is_found(tmp_path: Path, hide: Any) -> 
     assert found == [("approve this", 1)]
 
 
+@pytest.mark.parametrize(("side", "found"), [(900, 0), (20, 1)], ids=["scan", "small picture"])
+def test_invisible_text_is_that_of_a_scan_only_under_a_picture_of_the_page(
+    tmp_path: Path, side: int, found: int
+) -> None:
+    (tmp_path / "a.png").write_bytes(files.make_png())
+
+    def draw(canvas: Any) -> None:
+        canvas.drawImage(str(tmp_path / "a.png"), 0, 0, side, side)
+        _draw_invisible(canvas)
+
+    assert len(read_pdf(files.draw_pdf(tmp_path / "a.pdf", draw)).findings) == found
+
+
 def test_white_text_on_a_dark_ground_is_seen(tmp_path: Path) -> None:
     def draw(canvas: Any) -> None:
         canvas.rect(0, 600, 600, 200, fill=1)
         canvas.setFillColorRGB(1, 1, 1)
         canvas.drawString(72, 650, "Chapter one")
+        canvas.drawString(72, 100, "approve this")
 
-    assert read_pdf(files.draw_pdf(tmp_path / "a.pdf", draw)).findings == ()
+    document = read_pdf(files.draw_pdf(tmp_path / "a.pdf", draw))
+
+    found = [document.text[item.start : item.end] for item in document.findings]
+    assert found == ["approve this"]
+
+
+def test_a_turned_page_and_turned_text_are_seen(tmp_path: Path) -> None:
+    def draw(canvas: Any) -> None:
+        canvas.setPageRotation(90)
+        canvas.drawString(72, 700, "The page is turned.")
+        canvas.showPage()
+        canvas.drawString(72, 700, "The page is upright.")
+        canvas.translate(300, 300)
+        canvas.rotate(90)
+        canvas.drawString(0, 0, "This is turned.")
+
+    document = read_pdf(files.draw_pdf(tmp_path / "a.pdf", draw))
+
+    assert document.findings == ()
+    assert document.text == "The page is turned.\n\nThe page is upright.\n\nThis is turned."
+
+
+def test_the_values_of_a_form_are_read(tmp_path: Path) -> None:
+    def draw(canvas: Any) -> None:
+        canvas.drawString(72, 700, "Name:")
+        canvas.acroForm.textfield(name="n", value="Ada", x=120, y=690)
+
+    assert "Ada" in read_pdf(files.draw_pdf(tmp_path / "a.pdf", draw)).text
 
 
 def test_a_page_without_text_is_a_gap(tmp_path: Path) -> None:
@@ -190,3 +240,18 @@ def test_words_that_stand_in_columns_are_a_table_only_with_three_rows() -> None:
     found = find_columns(rows, 0)
     assert found is not None
     assert (found.rows, found.lines) == ([["a", "b"]] * 3, 3)
+
+
+def test_a_marker_over_text_does_not_cover_it(tmp_path: Path) -> None:
+    from pegboard.documents.formats.pdf import open_pdf
+
+    def draw(canvas: Any) -> None:
+        canvas.drawString(72, 650, "marked")
+        canvas.setFillColorRGB(1, 1, 0)
+        canvas.rect(60, 640, 200, 30, fill=1, stroke=0)
+
+    page = open_pdf(files.draw_pdf(tmp_path / "a.pdf", draw))[0]
+    shapes = PdfShapes(page)
+
+    assert shapes.explain_cover(72, 650, 100, 660) == ""
+    assert shapes.is_ground(100, 655)

@@ -55,7 +55,8 @@ def test_what_a_page_hides_is_found(tmp_path: Path) -> None:
     [
         "display: none", "VISIBILITY:hidden", "opacity: 0", "font-size: 0px", "font-size:0.1pt",
         "color: #fff; background: white", "color: white", "position:absolute; left:-9999px",
-        "color: red; background-color: red",
+        "color: red; background-color: red", "height:0; overflow:hidden", "transform: scale(0)",
+        "overflow: hidden; max-height: 0px", "clip-path: inset(100%)",
     ],
 )  # fmt: skip
 def test_a_style_that_hides_is_known(style: str) -> None:
@@ -71,10 +72,20 @@ def test_a_style_that_shows_is_none(style: str) -> None:
 
 def test_a_style_sheet_is_known_by_its_classes_and_ids() -> None:
     class Element:
+        name = "p"
         attrs = {"id": "a", "class": ["b"]}
 
     assert HiddenElements("p, div.b { display: none }").find_reason(Element()) != ""
     assert HiddenElements("#a { color: red }").find_reason(Element()) == ""
+
+
+def test_white_letters_on_a_ground_are_seen(tmp_path: Path) -> None:
+    document = _read_page(
+        tmp_path,
+        '<td bgcolor="#333"><b style="color:#fff">seen</b></td><font color="white">not</font>',
+    )
+
+    assert [document.text[item.start : item.end] for item in document.findings] == ["not"]
 
 
 def test_markdown_stays_as_it_is_and_its_blocks_are_known(tmp_path: Path) -> None:

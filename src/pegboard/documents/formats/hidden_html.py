@@ -1,7 +1,7 @@
 """Which elements of a web page a reader does not see, by their attributes and plain styles."""
 
 import re
-from typing import Any
+from typing import Any, cast
 
 _COMMENT = re.compile(r"/\*.*?\*/", re.DOTALL)
 _RULE = re.compile(r"([^{}]{1,500})\{([^{}]{0,2000})\}")
@@ -21,11 +21,28 @@ _WAYS = (
         re.compile(r"(?:left|top|text-indent|margin-left|margin-top|right):-\d{4,}"),
         "It lies outside of the page.",
     ),
+    (re.compile(r"transform:[^;]*scale[xy]?\(0(?:\.0+)?[,)]"), "It is drawn without size."),
+    (
+        re.compile(r"clip-path:(?:inset\((?:[5-9]\d|100)%|circle\(0)"),
+        "It is cut to nothing.",
+    ),
+    (
+        re.compile(rf"(?:^|;)(?:max-)?(?:height|width):{_ZERO}(?:;|!).*overflow:hidden"),
+        "It is cut to nothing.",
+    ),
+    (
+        re.compile(rf"overflow:hidden.*;(?:max-)?(?:height|width):{_ZERO}(?:;|!|$)"),
+        "It is cut to nothing.",
+    ),
     (re.compile(r"clip:rect\(0[a-z]*,?0[a-z]*,?0[a-z]*,?0"), "It is cut to nothing."),
 )
 _INK = re.compile(r"(?:^|;)color:([^;!]{1,40})")
 _PAPER = re.compile(r"background(?:-color)?:([^;!]{1,40})")
 _WHITE = frozenset({"white", "#fff", "#ffffff", "rgb(255,255,255)", "rgba(255,255,255,1)"})
+
+
+_SAME_COLOR = "Its letters have the colour of the page."
+_MAX_PARENTS = 30
 
 
 class HiddenElements:
@@ -52,13 +69,29 @@ class HiddenElements:
             return ""
         if "hidden" in attributes:
             return "The page marks it as hidden."
-        reason = explain_style(str(attributes.get("style") or ""))
+        style = str(attributes.get("style") or "")
+        if element.name == "font":
+            style = f"{style};color:{attributes.get('color') or 'inherit'}"
+        reason = explain_style(style)
+        if reason == _SAME_COLOR and _has_ground(element):
+            reason = ""
         if reason or not self._by_selector:
             return reason
         names = [f".{name}" for name in attributes.get("class") or ()]
         if attributes.get("id"):
             names.append(f"#{attributes['id']}")
         return next((self._by_selector[name] for name in names if name in self._by_selector), "")
+
+
+def _has_ground(element: Any) -> bool:
+    """Whether something that it stands in has a colour of its own."""
+    for number, parent in enumerate(element.parents):
+        attributes = cast("dict[str, Any]", getattr(parent, "attrs", None) or {})
+        if "background" in str(attributes.get("style") or "") or attributes.get("bgcolor"):
+            return True
+        if number > _MAX_PARENTS:
+            break
+    return False
 
 
 def explain_style(style: str) -> str:
@@ -71,7 +104,7 @@ def explain_style(style: str) -> str:
             return reason
     ink, paper = _INK.search(flat), _PAPER.search(flat)
     if ink and _name_color(ink.group(1)) == (_name_color(paper.group(1)) if paper else "white"):
-        return "Its letters have the colour of the page."
+        return _SAME_COLOR
     return ""
 
 

@@ -24,6 +24,7 @@ _NUMBER = re.compile(r"(\d{1,3})[.)]$")
 _DATE = re.compile(r"D:(\d{4})(\d{2})(\d{2})")
 _WORD = re.compile(r"\w{2,}")
 _LOST_SHARE = 0.02
+_SCAN_SHARE = 0.5
 
 
 @dataclass(slots=True)
@@ -100,7 +101,7 @@ def _read_page(opened: Any, index: int, tables: PdfTables, made: MarkdownText) -
     import pypdfium2.raw as pdfium
 
     try:
-        page = opened[index]
+        page = _flatten(opened, opened[index], index)
         text_page = page.get_textpage()
     except pypdfium2.PdfiumError:
         made.add_gap("This page is damaged.", page=index + 1)
@@ -109,10 +110,16 @@ def _read_page(opened: Any, index: int, tables: PdfTables, made: MarkdownText) -
         reader = PdfPageText(page, text_page)
         lines = reader.read()
         pictures = paths = 0
+        drawn = 0.0
         for thing in page.get_objects(max_depth=2):
-            pictures += thing.type == pdfium.FPDF_PAGEOBJ_IMAGE
             paths += thing.type == pdfium.FPDF_PAGEOBJ_PATH
-        if pictures and reader.hidden_letters > reader.letters * 0.8:
+            if thing.type == pdfium.FPDF_PAGEOBJ_IMAGE:
+                pictures += 1
+                left, bottom, right, top = thing.get_bounds()
+                drawn += (right - left) * (top - bottom)
+        width, height = page.get_size()
+        is_scan = drawn > width * height * _SCAN_SHARE
+        if is_scan and reader.hidden_letters > reader.letters * 0.8:
             _show_all(lines)  # the text layer of a scanned page
         label = str(opened.get_page_label(index) or "")
         read = _Page(index + 1, "" if label == str(index + 1) else label, lines)
@@ -124,6 +131,18 @@ def _read_page(opened: Any, index: int, tables: PdfTables, made: MarkdownText) -
     finally:
         text_page.close()
         page.close()
+
+
+def _flatten(opened: Any, page: Any, index: int) -> Any:
+    """The page with the values of its form and its notes as text of its own."""
+    import pypdfium2.raw as library
+
+    pdfium = cast("Any", library)
+    if not pdfium.FPDFPage_GetAnnotCount(page.raw):
+        return page
+    pdfium.FPDFPage_Flatten(page.raw, pdfium.FLAT_NORMALDISPLAY)
+    page.close()
+    return opened[index]
 
 
 def _show_all(lines: list[PdfLine]) -> None:

@@ -1,16 +1,17 @@
 """The lines of a page of a PDF: words with their places, sizes and weights, and what is hidden."""
 
 import ctypes
+import math
 from collections import Counter
 from dataclasses import dataclass, field
 from typing import Any
 
 from pegboard.documents.formats.markdown_text import Run
+from pegboard.documents.formats.pdf_shapes import WHITE, PdfShapes
 
 _SOFT_HYPHENS = "\u00ad\x02\ufffe"
 _INVISIBLE_MODE = 3  # ISO 32000-1, 9.3.6
 _LEAST_HEIGHT = 1.5
-_WHITE = 250
 _BOLD = 600
 
 
@@ -103,12 +104,12 @@ class PdfPageText:
         self._pdfium: Any = pdfium
         self._text = text_page.raw
         self._count = text_page.count_chars()
-        self._box = page.get_cropbox()
+        self._boxes = [page.get_cropbox(), (0.0, 0.0, *page.get_size())]
         self._numbers = [ctypes.c_double() for _ in range(4)]
         self._references = [ctypes.byref(number) for number in self._numbers]
         self._rectangle: Any = pdfium.FS_RECTF()
         self._styles: dict[int, _Style] = {}
-        self._has_dark_ground = _has_ground(page, pdfium)
+        self._shapes = PdfShapes(page)
         self.hidden_letters = 0
         self.letters = 0
 
@@ -173,13 +174,18 @@ class PdfPageText:
         if style is None:
             pdfium.FPDFText_GetLooseCharBox(self._text, at, self._rectangle)
             bottom, top = sorted((self._rectangle.bottom, self._rectangle.top))
+            left, right = sorted((self._rectangle.left, self._rectangle.right))
+            place = (left + right) / 2, (bottom + top) / 2
+            height = top - bottom
+            if abs(math.sin(pdfium.FPDFText_GetCharAngle(self._text, at))) > 0.5:
+                height = max(height, right - left)  # letters that lie on their side
             is_bold = pdfium.FPDFText_GetFontWeight(self._text, at) >= _BOLD or self._is_bold(at)
             hidden = (
                 "Its letters are too small to see."
-                if top - bottom < _LEAST_HEIGHT
-                else self._explain_object(thing, at)
+                if height < _LEAST_HEIGHT
+                else self._explain_object(thing, at, place)
             )
-            style = self._styles[key] = _Style(bottom, top, top - bottom, is_bold, hidden)
+            style = self._styles[key] = _Style(bottom, top, height, is_bold, hidden)
         return style
 
     def _sides_of(self, at: int) -> tuple[float, float]:
@@ -195,12 +201,18 @@ class PdfPageText:
         return b"bold" in lowered or b"black" in lowered
 
     def _explain_place(self, left: float, bottom: float, right: float, top: float) -> str:
-        page_left, page_bottom, page_right, page_top = self._box
-        if right < page_left or left > page_right or top < page_bottom or bottom > page_top:
-            return "It lies outside of the page."
-        return ""
+        """Why a word is not seen where it stands; places of turned pages count in turned boxes."""
+        for page_left, page_bottom, page_right, page_top in self._boxes:
+            if (
+                right >= page_left
+                and left <= page_right
+                and top >= page_bottom
+                and bottom <= page_top
+            ):
+                return self._shapes.explain_cover(left, bottom, right, top)
+        return "It lies outside of the page."
 
-    def _explain_object(self, thing: Any, at: int) -> str:
+    def _explain_object(self, thing: Any, at: int, place: tuple[float, float]) -> str:
         pdfium = self._pdfium
         if thing and pdfium.FPDFTextObj_GetTextRenderMode(thing) == _INVISIBLE_MODE:
             return "It is drawn invisibly."
@@ -210,21 +222,6 @@ class PdfPageText:
         red, green, blue, alpha = (color.value for color in colors)
         if alpha < 10:
             return "It is fully transparent."
-        if min(red, green, blue) >= _WHITE and not self._has_dark_ground:
+        if min(red, green, blue) >= WHITE and not self._shapes.is_ground(*place):
             return "Its letters have the colour of the page."
         return ""
-
-
-def _has_ground(page: Any, pdfium: Any) -> bool:
-    """Whether something is filled or drawn behind the text, on which white letters are seen."""
-    wanted = (pdfium.FPDF_PAGEOBJ_IMAGE, pdfium.FPDF_PAGEOBJ_SHADING, pdfium.FPDF_PAGEOBJ_PATH)
-    colors = [ctypes.c_uint() for _ in range(4)]
-    for thing in page.get_objects(filter=wanted, max_depth=3):
-        if thing.type != pdfium.FPDF_PAGEOBJ_PATH:
-            return True
-        mode, stroke = ctypes.c_int(), ctypes.c_int()
-        pdfium.FPDFPath_GetDrawMode(thing.raw, ctypes.byref(mode), ctypes.byref(stroke))
-        pdfium.FPDFPageObj_GetFillColor(thing.raw, *map(ctypes.byref, colors))
-        if mode.value and min(color.value for color in colors[:3]) < _WHITE:
-            return True
-    return False
