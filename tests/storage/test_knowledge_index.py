@@ -6,7 +6,9 @@ import pytest
 from tests.storage.test_documents import ADA, BOB, a_document, a_scope
 
 from pegboard.core.knowledge import Piece
+from pegboard.core.ports.document_store import DocumentScope
 from pegboard.core.ports.knowledge_index import IndexedPiece, VectorMatches
+from pegboard.core.principal import LOCAL
 from pegboard.errors import DocumentNotFound, InvalidRequest
 from pegboard.storage import Storage
 
@@ -207,3 +209,25 @@ async def test_vectors_that_cannot_be_compared_are_refused(
     with pytest.raises(InvalidRequest, match="vector"):
         await storage.knowledge_index.put_vectors(MODEL, {"d1.1": vectors})
     assert await storage.knowledge_index.count_without_vectors("b1", MODEL) == 1
+
+
+@pytest.mark.parametrize("limit", [0, -1])
+async def test_a_limit_of_none_finds_none(storage: Storage, limit: int) -> None:
+    await put(storage, "d1", "one")
+    assert await find(storage, "one", limit=limit) == []
+
+
+async def test_documents_without_pieces_and_no_bases_are_no_fault(storage: Storage) -> None:
+    await put(storage, "d1")
+    await put(storage, "d2", "", "one")
+
+    assert await find(storage, "one") == ["d2.2"]
+    assert await find(storage, "one", DocumentScope(bases=(), principal=LOCAL)) == []
+    assert await near(storage, EAST) == []
+
+
+async def test_text_that_no_encoding_has_is_stored_and_found(storage: Storage) -> None:
+    (piece,) = await put(storage, "d1", "half\udc00 nul\x00 word")
+
+    assert await find(storage, "word") == [piece.id]
+    assert await find(storage, "half\udc00") == [piece.id]

@@ -8,13 +8,15 @@ from pegboard.core.ports.knowledge_index import IndexedPiece
 from pegboard.knowledge.terms import cut_passages, list_terms
 
 _TEXTS_AT_ONCE = 64
+_MAX_HEAD = 300
+"""Characters of title and headings, which stand before each passage."""
 
 
 def index_piece(piece: Piece, *, title: str = "") -> IndexedPiece:
     """A piece with the terms of its text, its headings and the title of its document."""
     head = " ".join(part for part in (title, piece.heading) if part)
     lines = list_terms(piece.text)
-    above = list_terms(head).replace("\n", " ")
+    above = list_terms(head[:_MAX_HEAD]).replace("\n", " ")
     words = "\n".join(f"{above} {line}".strip() for line in lines.split("\n"))
     return IndexedPiece(piece=piece, words=words)
 
@@ -28,7 +30,7 @@ async def embed_pieces(
         Unavailable: The embedder fails.
     """
     texts = [
-        (piece.id, f"{piece.heading}\n{passage}" if piece.heading else passage)
+        (piece.id, f"{piece.heading[:_MAX_HEAD]}\n{passage}" if piece.heading else passage)
         for piece in pieces
         if piece.id not in known
         for passage in cut_passages(piece.text)

@@ -156,6 +156,8 @@ def take_best(found: Sequence[tuple[str, Segment, Array, Array]], limit: int) ->
         found: A base, its segment, whether each piece counts, and its score.
         limit: At most so many.
     """
+    if limit < 1:
+        return []
     rows: list[Found] = []
     for base, segment, visible, every in found:
         scores = np.where(visible, every, 0)

@@ -45,7 +45,8 @@ from pegboard.storage.sql.knowledge_changes import count_change, read_changes
 Entry = TypeVar("Entry")
 Vectors = Mapping[str, Sequence[Sequence[float]]]
 
-_LOADED_AT_ONCE = 1_000
+_LOADED_AT_ONCE = 200
+_ATTEMPTS = 2
 _IDS_AT_ONCE = 500
 
 
@@ -236,14 +237,19 @@ class SqlKnowledgeIndex:
         """The segments of each base, with all entries that are wanted."""
         segments: dict[str, Sequence[Kind]] = {}
         for base, key in keys.items():
-            missing = cache.list_missing(key, wanted[base])
-            for those in _split(missing, _LOADED_AT_ONCE):
-                statement = select(table.c.number, table.c.body).where(table.c.number.in_(those))
-                rows = await self._database.read(
-                    lambda transaction, it=statement: transaction.all(it)
-                )
-                entries = {row.number: decode(row.body) for row in rows}
-                await asyncio.to_thread(cache.add, key, entries)
+            for _ in range(_ATTEMPTS):  # another search may drop what it did not know yet
+                missing = cache.list_missing(key, wanted[base])
+                if not missing:
+                    break
+                for those in _split(missing, _LOADED_AT_ONCE):
+                    statement = select(table.c.number, table.c.body).where(
+                        table.c.number.in_(those)
+                    )
+                    rows = await self._database.read(
+                        lambda transaction, it=statement: transaction.all(it)
+                    )
+                    entries = {row.number: decode(row.body) for row in rows}
+                    await asyncio.to_thread(cache.add, key, entries)
             segments[base] = cache.get(key)
         cache.shrink()
         return segments
