@@ -40,6 +40,7 @@ PegboardError
 │   ├── ConversationNotFound    no conversation with this id for this caller
 │   ├── AgentNotFound           the board has no agent of this name
 │   ├── LimitReached            an agent has used what its run may use
+│   ├── QuotaExceeded           an account or organisation has used what it may in a window
 │   ├── ModelNotConfigured      no language model is configured for this
 │   └── InvalidRequest          a malformed request, whatever the tool
 │       └── ContextTooLong      the messages do not fit into the window of the model
@@ -380,6 +381,25 @@ class LimitReached(CallerError):
     """An agent has used what its run may use; the message names the limit."""
 
     code = "limit_reached"
+
+
+class QuotaExceeded(CallerError):
+    """An account or organisation has used what it may use in a window; says when that ends.
+
+    Attributes:
+        limit: How many calls, or US dollars.
+        used: What was used of it.
+        resets_at: Unix seconds at which the next window begins.
+    """
+
+    code = "quota_exceeded"
+    is_about_caller = True
+
+    def __init__(self, message: str, *, limit: float, used: float, resets_at: float) -> None:
+        super().__init__(message)
+        self.limit = limit
+        self.used = used
+        self.resets_at = resets_at
 
 
 class ModelNotConfigured(CallerError):

@@ -44,6 +44,7 @@ def test_an_explanation_is_plain_data() -> None:
             {"check": "scopes", "result": "passed"},
             {"check": "policy", "result": "allow: the policy's allow rule '*' matches"},
         ],
+        "remedies": [],
     }
 
 

@@ -60,7 +60,7 @@ def test_a_role_decides_what_an_account_lists_and_calls(
     assert found == (list(verdicts) if action is Action.CALL else listed)
 
 
-LEVELS = (("crm", "admin"), ("shop", "read"), ("shop__re*", "write"))
+LEVELS = (("acme/crm", "admin"), ("acme/shop", "read"), ("acme/shop__re*", "write"))
 
 
 @pytest.mark.parametrize(
@@ -90,6 +90,13 @@ def test_the_strongest_level_of_own_roles_decides_for_a_source_or_pattern(
     ]
 
     assert found == list(verdicts)
+
+
+def test_a_level_without_an_organisation_gives_nothing() -> None:
+    caller = Principal(id="u", user="u", levels=(("shop", "admin"), ("", "admin")))
+
+    assert explain_missing_role(caller, a_spec(source="shop"))
+    assert explain_missing_role(caller, a_spec("clean", source=""))
 
 
 def test_a_missing_level_is_explained() -> None:

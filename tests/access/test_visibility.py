@@ -118,3 +118,36 @@ def test_a_rule_that_allows_covers_the_tools_of_others_only_where_it_names_them(
 )
 def test_the_owner_of_a_source_stands_before_its_name(source: str, owner: str) -> None:
     assert find_owner(source) == owner
+
+
+@pytest.mark.parametrize(
+    ("changes", "roles", "levels", "verdict"),
+    [
+        (SHARED, {"acme/editor", "zoo/member"}, (), Verdict.ALLOW),
+        (SHARED, {"acme/member", "zoo/editor"}, (), Verdict.DENY),
+        (SHARED, {"acme/approver"}, (("zoo/*", "write"),), Verdict.DENY),
+        (SHARED, {"acme/approver"}, (("acme/*", "write"),), Verdict.ALLOW),
+        ({"visibility": "global"}, {"zoo/editor"}, (), Verdict.ALLOW),
+    ],
+    ids=["editor there", "editor elsewhere", "level elsewhere", "level there", "of operators"],
+)
+def test_a_role_of_one_organisation_gives_nothing_in_what_another_shares(
+    changes: dict[str, Any],
+    roles: set[str],
+    levels: tuple[tuple[str, str], ...],
+    verdict: Verdict,
+) -> None:
+    both = frozenset({"acme", "zoo"})
+    caller = Principal(
+        id="u9", user="u9", roles=frozenset(roles), levels=levels, organisations=both
+    )
+    decision = decide(
+        caller,
+        TOOL,
+        Action.CALL,
+        policy=bind(Policy(), a_resource(name="ada--github", **changes)),
+        switches=Switches(),
+    )
+
+    assert decision.verdict is verdict
+    assert (decision.rule == "roles") is (verdict is Verdict.DENY)

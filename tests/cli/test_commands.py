@@ -199,6 +199,11 @@ def test_explain_tells_of_hidden_tools(pegboard: Command, folder: Path) -> None:
     assert "my__wipe" not in listed
     assert "deny, hidden" in text
     assert (answer["verdict"], answer["rule"]) == ("deny", "policy.deny[0]")
+    assert text.endswith(
+        "what would let the caller in:\n"
+        "  policy: the operator changes the policy (policy.deny[0])\n"
+    )
+    assert [step["check"] for step in answer["remedies"]] == ["policy"]
 
 
 def test_explain_takes_the_arguments_of_a_call(pegboard: Command, folder: Path) -> None:

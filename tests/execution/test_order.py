@@ -50,6 +50,7 @@ def test_the_order_is_the_one_that_was_decided() -> None:
         "cache",
         "limit",
         "recheck",
+        "quota",
         "breaker",
         "start",
         "spend",

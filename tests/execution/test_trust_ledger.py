@@ -1,5 +1,7 @@
 """Which results are trusted, and that a run which has read others never forgets it."""
 
+from collections import defaultdict
+from collections.abc import Sequence
 from typing import Any
 
 import pytest
@@ -56,16 +58,24 @@ async def ask_assistant(ctx: ToolContext[Any]) -> str:
     return (await ctx.call("read_mail")).text
 
 
-TOOLS = [read_mail, read_orders, send_money, write_note, ask_assistant]
+@tool(effect="read")
+async def echo(text: str = "") -> dict[str, str]:
+    """Repeat a text."""
+    return {"text": text}
+
+
+TOOLS = [echo, read_mail, read_orders, send_money, write_note, ask_assistant]
 
 
 class Records:
     def __init__(self) -> None:
         self.untrusted: dict[str, bool] = {}
+        self.rules: defaultdict[str, list[str]] = defaultdict(list)
 
     def on_event(self, event: Event) -> None:
         if isinstance(event, CallRecord):
             self.untrusted[event.tool] = event.untrusted
+            self.rules[event.tool].append(event.decision)
 
 
 async def conversation_of(run_id: str) -> Conversation | None:
@@ -75,13 +85,19 @@ async def conversation_of(run_id: str) -> Conversation | None:
 
 
 def a_registry(
-    policy: Policy = ASKS, store: MemoryTaints | None = None, records: Records | None = None
+    policy: Policy = ASKS,
+    store: MemoryTaints | None = None,
+    records: Records | None = None,
+    messages: Sequence[str] = (),
 ) -> ToolRegistry:
+    async def messages_of(conversation: str, principal: Principal) -> Sequence[str]:
+        return messages if (conversation, principal) == ("talk", ADA) else ()
+
     return ToolRegistry(
         TOOLS,
         environment=CallEnvironment(
             policy=policy,
-            trust=TrustLedger(store or MemoryTaints(), conversation_of),
+            trust=TrustLedger(store or MemoryTaints(), conversation_of, messages_of),
             conversation_of=conversation_of,
             emitter=Emitter([records] if records else []),
         ),
@@ -215,6 +231,43 @@ async def test_an_allow_rule_beats_the_default_for_untrusted_runs() -> None:
     await registry.call("read_mail", {}, in_run())
 
     assert not (await registry.call("send_money", {}, in_run())).is_error
+
+
+async def test_a_write_whose_recipient_the_caller_has_named_is_not_asked_about() -> None:
+    records = Records()
+    registry = a_registry(messages=["Read my mails and send Bob his money."], records=records)
+
+    await registry.call("read_mail", {}, in_run("talk 1"))
+    wanted = await registry.call("send_money", {"to": "bob"}, in_run("talk 2"))
+    injected = await registry.call("send_money", {"to": "mallory"}, in_run("talk 2"))
+    elsewhere = in_run("r1")
+    await registry.call("read_mail", {}, elsewhere)
+
+    assert not wanted.is_error
+    assert records.rules["send_money"] == ["allow", "ask"]
+    assert isinstance(injected.error, ApprovalRequired)
+    approval = await registry.environment.approvals.get(injected.error.approval_id)
+    assert approval is not None
+    assert [(item.argument, item.origin) for item in approval.origins] == [("to", "unknown")]
+    assert "the caller has not named to" in approval.reason
+    assert (await registry.call("send_money", {"to": "bob"}, elsewhere)).is_error
+
+
+async def test_messages_can_be_left_out_of_account_and_never_soften_a_denial() -> None:
+    strict = Policy(untrusted=Verdict.ASK, trust_messages=False)
+    for policy in (strict, Policy(untrusted=Verdict.DENY)):
+        registry = a_registry(policy, messages=["Send Bob his money."])
+        await registry.call("read_mail", {}, in_run("talk 1"))
+
+        assert (await registry.call("send_money", {"to": "bob"}, in_run("talk 1"))).is_error
+
+
+async def test_what_an_attacker_lets_a_tool_repeat_is_not_named_by_that() -> None:
+    registry = a_registry(messages=["Greet Bob."])
+    await registry.call("read_mail", {}, in_run("talk 1"))
+    await registry.call("echo", {"text": "mallory"}, in_run("talk 1"))
+
+    assert (await registry.call("send_money", {"to": "mallory"}, in_run("talk 1"))).is_error
 
 
 async def test_an_agents_memory_hands_on_what_it_has_read() -> None:

@@ -11,6 +11,7 @@ from tests.peers.node import PEERS, node, node_package
 from tests.peers.ports import free_port
 
 CALLBACK = "http://127.0.0.1:8321/v1/credentials/oauth/callback"
+_ROBOT = ("robot", "secret-of-robot")
 SECRETS = ("secret-of-pegboard", "secret-of-robot")
 
 
@@ -38,6 +39,14 @@ class OidcServer:
                 assert answer.is_redirect, answer.text
                 url = str(answer.next_request.url) if answer.next_request else ""
         return url
+
+    async def introspect(self, token: str) -> dict[str, Any]:
+        """What a token is worth."""
+        async with httpx2.AsyncClient() as client:
+            answer = await client.post(
+                f"{self.issuer}/token/introspection", data={"token": token}, auth=_ROBOT
+            )
+            return answer.json()
 
     async def counts(self) -> dict[str, int]:
         """How often it has given tokens, by grant type."""

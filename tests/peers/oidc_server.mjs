@@ -1,4 +1,5 @@
 // An authorization server on loopback: one person who always consents, rotating refresh tokens.
+// It registers clients, and gives tokens for a `resource` with the scopes `read` and `write`.
 // Arguments: its port, the redirect URI of the client, seconds that an access token is valid.
 import { Provider } from "oidc-provider";
 
@@ -23,7 +24,24 @@ const provider = new Provider(`http://127.0.0.1:${port}`, {
   ],
   cookies: { keys: ["a key of this test"] },
   claims: { openid: ["sub"], profile: ["preferred_username"] },
-  features: { devInteractions: { enabled: false }, clientCredentials: { enabled: true } },
+  features: {
+    devInteractions: { enabled: false },
+    clientCredentials: { enabled: true },
+    introspection: { enabled: true },
+    registration: { enabled: true },
+    resourceIndicators: {
+      enabled: true,
+      defaultResource: () => undefined,
+      useGrantedResource: () => true,
+      getResourceServerInfo: (_, resource) => ({
+        scope: "read write",
+        audience: resource,
+        accessTokenFormat: "opaque",
+        accessTokenTTL: Number(lifetime),
+      }),
+    },
+    revocation: { enabled: true },
+  },
   findAccount: (_, id) => ({
     accountId: id,
     claims: async () => ({ sub: id, preferred_username: "octocat" }),
@@ -62,6 +80,9 @@ provider.use(async (ctx, next) => {
   if (prompt.name === "consent") {
     const grant = new provider.Grant({ accountId: session.accountId, clientId: params.client_id });
     grant.addOIDCScope(params.scope);
+    if (params.resource) {
+      grant.addResourceScope(params.resource, params.scope);
+    }
     result = { consent: { grantId: await grant.save() } };
   }
   const to = await provider.interactionResult(ctx.req, ctx.res, result, {

@@ -149,7 +149,7 @@ async def test_fifty_calls_on_two_servers_refresh_a_rotating_token_once(
             one, other = [
                 await stack.enter_async_context(Pegboard(settings=shared)) for _ in range(2)
             ]
-            started = one.credentials.connections.start("github", principal=BOB)
+            started = await one.credentials.connections.start("github", principal=BOB)
             query = dict(parse_qsl(urlsplit(await oidc.consent(started.url)).query))
             about = await other.credentials.connections.finish(
                 query, state=started.state, principal=BOB

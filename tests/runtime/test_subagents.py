@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 from tests.features.conversations.made import ask, text_of
+from tests.runtime.people import found, invite
 
 from pegboard import Pegboard, ToolContext, exports, tool
 from pegboard.core.graph import Graph, Node
@@ -388,3 +389,25 @@ tools:
     assert result.text == "Done."
     assert "is an agent" in aide
     assert not {"staff__helper", "aide"} & set(names)
+
+
+async def test_its_calls_have_the_rights_of_now_and_not_those_of_its_start() -> None:
+    model = ScriptedModel(SEARCH_ONLY, SEARCH_ONLY, ANSWER, name="gpt-4")
+    async with Pegboard(model=model, tools=[web_search, document_reader]) as board:
+        ada = await found(board)
+        bob = await invite(board, ada, "bob", "editor")
+        await board.catalogue.register([RFC], principal=ada)
+
+        async def demote(query: str) -> str:
+            """Search, while an administrator takes the rights of the caller away."""
+            await board.identity.organisations.approve("acme", "bob", ["approver"], principal=ada)
+            return query
+
+        board.registry.add(tool(effect="read", name="web_search")(demote), replace=True)
+        await board.call("research_agent", GIVEN, ToolContext(principal=bob))
+
+    first, second = (
+        message.text for message in model.requests[2].messages if isinstance(message, ToolMessage)
+    )
+    assert "bees" in first
+    assert "denied: calls need a role" in second

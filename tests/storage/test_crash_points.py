@@ -18,6 +18,7 @@ from tests.storage.test_conversations import a_conversation, an_exchange
 from tests.storage.test_credentials import SEALED, a_credential
 from tests.storage.test_identity import A_CODE, a_founding, a_key, a_link, a_session
 from tests.storage.test_pins import a_held, a_pin
+from tests.storage.test_quotas import A_QUOTA, A_USAGE
 from tests.storage.test_resources import SUBSCRIBED, a_resource
 from tests.storage.test_roles import A_ROLE
 from tests.storage.test_runs import WAITING
@@ -119,6 +120,9 @@ def operations(storage: Storage) -> list[Callable[[], Awaitable[Any]]]:
         lambda: storage.taints.forget(before=NOON + 1),
         lambda: storage.roles.put(A_ROLE),
         lambda: storage.roles.remove("acme", "support"),
+        lambda: storage.quotas.put(A_QUOTA),
+        lambda: storage.quotas.add([A_USAGE]),
+        lambda: storage.quotas.remove(A_QUOTA.key),
         lambda: storage.audit.append([an_entry(number) for number in range(5)]),
         lambda: storage.audit.retain(since=NOON + 3, by="ada"),
         lambda: _written(storage),

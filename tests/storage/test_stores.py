@@ -19,6 +19,7 @@ from pegboard.storage.memory.kill_switches import MemorySwitches
 from pegboard.storage.memory.last_known_tools import MemorySeenTools
 from pegboard.storage.memory.maintenance import MemoryUpkeep
 from pegboard.storage.memory.pins import MemoryPins
+from pegboard.storage.memory.quotas import MemoryQuotas
 from pegboard.storage.memory.resources import MemoryResources
 from pegboard.storage.memory.roles import MemoryRoles
 from pegboard.storage.memory.run_journal import MemoryRunJournal
@@ -37,6 +38,7 @@ from pegboard.storage.sql.last_known_tools import SqlSeenTools
 from pegboard.storage.sql.maintenance import SqlUpkeep
 from pegboard.storage.sql.outcomes import SqlOutcomes
 from pegboard.storage.sql.pins import SqlPins
+from pegboard.storage.sql.quotas import SqlQuotas
 from pegboard.storage.sql.resources import SqlResources
 from pegboard.storage.sql.results import SqlResults
 from pegboard.storage.sql.roles import SqlRoles
@@ -64,6 +66,7 @@ PARTS: dict[str, tuple[type[Any], type[Any]]] = {
     "resources": (MemoryResources, SqlResources),
     "taints": (MemoryTaints, SqlTaints),
     "roles": (MemoryRoles, SqlRoles),
+    "quotas": (MemoryQuotas, SqlQuotas),
     "audit": (MemoryAudit, SqlAudit),
     "auditor": (MemoryAudit, SqlAuditor),
     "upkeep": (MemoryUpkeep, SqlUpkeep),

@@ -7,6 +7,7 @@ from pegboard.access.key_scopes import explain_missing_key_scope
 from pegboard.access.kill_switches import Switches
 from pegboard.access.policy import Policy
 from pegboard.access.roles import explain_missing_role
+from pegboard.core.argument_origin import ArgumentOrigins
 from pegboard.core.decision import Action, Decision, Verdict
 from pegboard.core.principal import Principal
 from pegboard.core.tool import Status, ToolSpec
@@ -28,6 +29,7 @@ def decide(
     policy: Policy,
     switches: Switches,
     untrusted: bool = False,
+    origins: ArgumentOrigins | None = None,
 ) -> Decision:
     """Decide whether a caller may list or call a tool.
 
@@ -43,6 +45,7 @@ def decide(
         policy: The rules of the board.
         switches: The active kill switches.
         untrusted: Whether the run or conversation of the call has read untrusted text.
+        origins: Where the arguments of the call come from; None where that is not known.
     """
     if (
         tool.unavailable
@@ -59,7 +62,7 @@ def decide(
     else:
         standing = policy.decide(tool)
     if untrusted:
-        standing = policy.decide_untrusted(principal, tool, standing)
+        standing = policy.decide_untrusted(principal, tool, standing, origins=origins)
     if action is Action.LIST and standing.verdict is Verdict.ASK:
         return _LISTED
     return standing
@@ -90,7 +93,7 @@ def refusals(
     yield "availability", _by_availability(tool)
     yield "scopes", _by_scopes(principal, tool)
     if principal.user and (seen is None or seen.kind != "own"):  # one's own needs no role
-        yield "roles", _by_roles(principal, tool)
+        yield "roles", _by_roles(principal, tool, "" if seen is None else seen.organisation)
     if principal.user:
         yield "key", _by_key(principal, tool)
 
@@ -112,8 +115,8 @@ def _by_scopes(principal: Principal, tool: ToolSpec) -> Decision | None:
     return _deny(f"the caller lacks the scope {', '.join(missing)}", "scopes")
 
 
-def _by_roles(principal: Principal, tool: ToolSpec) -> Decision | None:
-    reason = explain_missing_role(principal, tool)
+def _by_roles(principal: Principal, tool: ToolSpec, organisation: str) -> Decision | None:
+    reason = explain_missing_role(principal, tool, organisation)
     return _deny(reason, "roles") if reason else None
 
 

@@ -12,6 +12,7 @@ from typing import Any, Literal, NamedTuple, TypeVar
 from pegboard.access.call_rules import CallRule, CallRules, OpenRule, ToolRules, strongest
 from pegboard.access.namesakes import Namesakes, names_of, other_names_of
 from pegboard.access.visibility import ResourceIndex, find_owner
+from pegboard.core.argument_origin import ArgumentOrigins
 from pegboard.core.decision import Decision, Verdict
 from pegboard.core.principal import Principal
 from pegboard.core.tool import Effect, Limits, ToolSpec
@@ -32,6 +33,11 @@ _DEFAULT = "default."
 UNTRUSTED = "default.untrusted"
 """The rule of a decision about a call in a run that has read untrusted text."""
 _UNTRUSTED = "the run has read text that is not trusted, and this call changes something outside"
+NAMED = "default.named"
+"""The rule of a decision about such a call whose caller has named what it acts on."""
+_NAMED = (
+    "the run has read text that is not trusted, and the caller has named what this call acts on"
+)
 _RULE = re.compile(r"policy\.rules\[(\d+)\]")
 _MAX_REMEMBERED = 50_000
 _Member = TypeVar("_Member", Effect, Verdict)
@@ -82,6 +88,8 @@ class Policy:
         rules: Conditions over single calls, as strong as globs of the same verdict.
         untrusted: The verdict for a write that leaves the board, of a caller with an account, in a
             run that has read untrusted text; for tools that match no glob and no rule.
+        trust_messages: Whether `untrusted: ask` asks about no call whose caller has named what it
+            acts on, in a message of the conversation.
     """
 
     deny: tuple[str, ...] = ()
@@ -91,6 +99,7 @@ class Policy:
     limits: Mapping[str, Limits] = field(default_factory=dict[str, Limits])
     rules: tuple[CallRule, ...] = ()
     untrusted: Verdict = Verdict.ALLOW
+    trust_messages: bool = True
     _standing: dict[int, tuple[ToolSpec, Decision]] = field(
         default_factory=dict[int, tuple[ToolSpec, Decision]],
         init=False,
@@ -191,7 +200,12 @@ class Policy:
         return standing if found is None else _combine(standing, found)
 
     def decide_untrusted(
-        self, principal: Principal, tool: ToolSpec, standing: Decision
+        self,
+        principal: Principal,
+        tool: ToolSpec,
+        standing: Decision,
+        *,
+        origins: ArgumentOrigins | None = None,
     ) -> Decision:
         """The decision for a call in a run that has read untrusted text.
 
@@ -199,11 +213,22 @@ class Policy:
             principal: The caller.
             tool: The tool.
             standing: The decision without that.
+            origins: Where its arguments come from; None where that is not known.
         """
         is_default = standing.allowed and _is_default(standing)
         if not (is_default and principal.user and self.holds_untrusted(tool)):
             return standing
-        return Decision(verdict=self.untrusted, reason=_UNTRUSTED, rule=UNTRUSTED)
+        if origins is None or not self.traces_arguments:
+            return Decision(verdict=self.untrusted, reason=_UNTRUSTED, rule=UNTRUSTED)
+        if origins.are_named:
+            return Decision(verdict=Verdict.ALLOW, reason=_NAMED, rule=NAMED)
+        reason = f"{_UNTRUSTED}: {origins.reason}"
+        return Decision(verdict=self.untrusted, reason=reason, rule=UNTRUSTED)
+
+    @property
+    def traces_arguments(self) -> bool:
+        """Whether calls are decided by where their arguments come from."""
+        return self.trust_messages and self.untrusted is Verdict.ASK
 
     def holds_untrusted(self, tool: ToolSpec) -> bool:
         """Whether calls of a tool are decided otherwise once a run has read untrusted text."""

@@ -22,34 +22,50 @@ _WRITING = frozenset({EDITOR})
 _READING = frozenset({ADMINISTRATOR, EDITOR, MEMBER})
 
 
-def explain_missing_role(principal: Principal, tool: ToolSpec) -> str:
+def explain_missing_role(principal: Principal, tool: ToolSpec, organisation: str = "") -> str:
     """Why an account may not call a tool by its roles; empty if it may.
 
     Operators need no role. A caller without an account has none, and is not restricted by them.
+
+    Args:
+        principal: The caller.
+        tool: The tool.
+        organisation: That shares the source of the tool with the caller: its roles alone count.
+            Empty for a source of operators, and for one that the caller has installed.
     """
     if not principal.user or principal.is_operator:
         return ""
-    names = {role.rpartition("/")[2] for role in principal.roles}
+    named = [role.rpartition("/") for role in principal.roles]
+    names = {name for where, _, name in named if organisation in {"", where}}
     if names & (_READING if tool.effect is Effect.READ else _WRITING):
         return ""
-    level = find_level(principal, tool)
+    level = find_level(principal, tool, organisation)
     if level is not None and level.strength >= tool.effect.strength:
         return ""
     where = f" for '{tool.source or tool.name}'" if principal.levels else ""
+    place = f" in '{organisation}'" if organisation else ""
     if tool.effect is Effect.READ:
-        return f"calls need a role in an organisation that reads{where}"
+        return f"calls need a role{place or ' in an organisation'} that reads{where}"
     own = f", or a role with the level {tool.effect.value}{where}" if where else ""
-    return f"a tool that may change something needs the role {EDITOR}{own}"
+    return f"a tool that may change something needs the role {EDITOR}{place}{own}"
 
 
-def find_level(principal: Principal, tool: ToolSpec) -> Effect | None:
+def find_level(principal: Principal, tool: ToolSpec, organisation: str = "") -> Effect | None:
     """The strongest level that the own roles of organisations give for a tool; None for none.
 
     A level names a source, or a glob over the names of tools.
+
+    Args:
+        principal: The caller.
+        tool: The tool.
+        organisation: Whose roles count; empty for those of all.
     """
+    split = [(*item.partition("/"), level) for item, level in principal.levels]
     found = [
         LEVELS[level]
-        for pattern, level in principal.levels
-        if pattern == tool.source or any(fnmatchcase(name, pattern) for name in names_of(tool))
+        for where, mark, pattern, level in split
+        if mark
+        and organisation in {"", where}
+        and (pattern == tool.source or any(fnmatchcase(name, pattern) for name in names_of(tool)))
     ]
     return max(found, key=lambda effect: effect.strength, default=None)

@@ -1,6 +1,7 @@
 """Who may see a stored resource: one predicate, which `storage/sql/visibility.py` has in SQL."""
 
 from collections.abc import Iterable, Iterator, Mapping
+from functools import cache
 from typing import Literal
 
 from msgspec import Struct
@@ -20,10 +21,12 @@ class VisibilityDecision(Struct, frozen=True):
     Attributes:
         kind: `unrestricted` is a caller without an account; `none` may not see it.
         reason: A sentence for the owner's side and for operators.
+        organisation: The handle of the one that shares it with the caller; empty for none.
     """
 
     kind: VisibilityKind
     reason: str
+    organisation: str = ""
 
     @property
     def is_visible(self) -> bool:
@@ -33,9 +36,6 @@ class VisibilityDecision(Struct, frozen=True):
 
 _UNRESTRICTED = VisibilityDecision("unrestricted", "the caller has no account, and sees everything")
 _OWN = VisibilityDecision("own", "the caller is its owner")
-_ORGANISATION = VisibilityDecision(
-    "organisation", "it is shared with an organisation of the caller"
-)
 _SUBSCRIBED = VisibilityDecision("subscribed", "the caller has subscribed to it in the market")
 _GLOBAL = VisibilityDecision("global", "an operator has made it global")
 _PRIVATE = VisibilityDecision("none", "it is private to its owner")
@@ -66,10 +66,16 @@ def resolve_visibility(
         return _PRIVATE
     is_member = resource.organisation in principal.organisations
     if is_member and resource.publish_status in SHARED_STATUSES:
-        return _ORGANISATION
+        return _share(resource.organisation)
     if is_subscribed and resource.publish_status == "approved":
         return _SUBSCRIBED
     return _IN_REVIEW if is_member or is_subscribed else _NOT_A_MEMBER
+
+
+@cache
+def _share(organisation: str) -> VisibilityDecision:
+    reason = "it is shared with an organisation of the caller"
+    return VisibilityDecision("organisation", reason, organisation)
 
 
 class ResourceIndex:

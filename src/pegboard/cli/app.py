@@ -38,6 +38,8 @@ class Commands(LazyGroup):
         "market": "Browse external catalogues, review entries and add them to the board.",
         "switches": "Turn tools off and on again, on every server, from the next call on.",
         "people": "List people, make one-time links for them, and keep them out.",
+        "roles": "Define the roles of an organisation, and give them to its members.",
+        "quotas": "Limit the calls and the model cost of people and organisations.",
         "resources": "Add, share and publish connectors and agents; install those of others.",
         "credentials": "List, store and remove your credentials, and rotate the master key.",
         "login": "Sign in to a server, and store a key for its address.",

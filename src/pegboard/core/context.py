@@ -103,6 +103,8 @@ class ToolContext(Struct, Generic[Deps], frozen=True, kw_only=True):
         on_log: Receives each `tell`; must not block.
         on_retry: Receives each failed try that another one follows; must not block.
         credential: The credential of the caller, where the source of the tool takes one.
+        account: The name of the credential to call with; empty for that of the conversation, else
+            the caller's default.
         elicitor: Answers questions while the call runs; None when the caller cannot be asked.
     """
 
@@ -125,6 +127,7 @@ class ToolContext(Struct, Generic[Deps], frozen=True, kw_only=True):
     elicitor: "Elicitor | None" = None
     caller: Call | None = None
     credential: "CallCredential | None" = None
+    account: str = ""
 
     @property
     def log(self) -> "LoggerAdapter[Logger]":

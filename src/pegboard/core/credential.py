@@ -1,5 +1,6 @@
 """A credential of a caller: what is known of it, its value, and its use by one call."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Literal, Protocol
 
@@ -29,6 +30,7 @@ class Credential(Struct, frozen=True, kw_only=True):
         used_at: Unix seconds of its last use, exact to a minute; None for never.
         expires_at: Unix seconds when its value expires; None for never, or unknown.
         version: Grows with each new value.
+        scopes: What the next consent asks for beside the usual scopes, since a call lacked them.
     """
 
     id: str
@@ -45,6 +47,7 @@ class Credential(Struct, frozen=True, kw_only=True):
     used_at: float | None = None
     expires_at: float | None = None
     version: int = 1
+    scopes: tuple[str, ...] = ()
 
     @property
     def label(self) -> str:
@@ -62,12 +65,15 @@ class Secret:
         username: Of a password; of a client its id.
         access_token: What a token endpoint has given last.
         refresh_token: What gets the next one.
+        settings: `OAuthSettings` as JSON, where they were found by discovery: the token goes to no
+            other server than the one that gave it.
     """
 
     value: str = field(default="", repr=False)
     username: str = ""
     access_token: str = field(default="", repr=False)
     refresh_token: str = field(default="", repr=False)
+    settings: str = field(default="", repr=False)
 
     @property
     def sent(self) -> str:
@@ -89,5 +95,31 @@ class CallCredential(Protocol):
         Raises:
             CredentialMissing: The system has ended the connection.
             Unavailable: The token cannot be refreshed now.
+        """
+        ...
+
+    async def renew(self, refused: Secret) -> Secret | None:
+        """Another value, after the system has refused this one (401); None where none can be had.
+
+        Raises:
+            CredentialMissing: The system has ended the connection.
+            Unavailable: The token cannot be refreshed now.
+        """
+        ...
+
+    async def give_up(self) -> None:
+        """Report that the system has refused a renewed value too: it must be connected again.
+
+        Raises:
+            CredentialMissing: Always, for a connection of the caller; another one is not ended by
+                what happens in a call of the caller.
+        """
+        ...
+
+    async def extend(self, scopes: Sequence[str]) -> None:
+        """Report scopes that the system asks for and the value lacks; the next consent has them.
+
+        Raises:
+            CredentialMissing: Always, for a connection of the caller.
         """
         ...

@@ -15,8 +15,8 @@ class Principal(Struct, frozen=True, kw_only=True):
         scopes: The scopes of its token; `*` means all. Those that an account has in one
             organisation alone are written `organisation/scope`.
         roles: Its roles; of an account as `organisation/role`.
-        levels: What own roles of organisations allow: a source or a glob, and `read`, `write` or
-            `admin`.
+        levels: What own roles of organisations allow: `organisation/pattern`, where the pattern is
+            a source or a glob, and `read`, `write` or `admin`.
         user: The id of its account, unique on the server; empty for a caller without one. What an
             account owns stays its own, whichever organisation it acts for.
         organisations: The organisations of its account, by handle.

@@ -9,6 +9,7 @@ from pegboard.errors import (
     CredentialMissing,
     GraphInvalid,
     PegboardError,
+    QuotaExceeded,
     ToolArgumentError,
     ToolFailed,
 )
@@ -197,6 +198,8 @@ def error_to_dict(error: PegboardError) -> dict[str, Any]:
         data["approval_id"] = error.approval_id
     if isinstance(error, CredentialMissing) and error.link:
         data["link"] = error.link
+    if isinstance(error, QuotaExceeded):
+        data |= {"limit": error.limit, "used": error.used, "resets_at": error.resets_at}
     if isinstance(error, (ToolArgumentError, GraphInvalid)):
         data["problems"] = [
             {"path": item.path, "message": item.message, "kind": item.kind}

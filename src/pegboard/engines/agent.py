@@ -107,6 +107,8 @@ class AgentSetup:
         fast_model: Writes summaries, and chooses the engine; None for the model itself.
         engine: Who decides the next call, where the configuration leaves it to the agent.
         goal: What it shares with the other agents of its goal; None where it has none.
+        foreign_author: Whether its instructions are text of a person whom the caller need not
+            trust, so that its run counts as one that has read such text.
     """
 
     model: ChatModel
@@ -125,6 +127,7 @@ class AgentSetup:
     fast_model: ChatModel | None = None
     engine: Engine = "react"
     goal: SharedGoal | None = None
+    foreign_author: bool = False
 
     def guard(self, principal: Principal, *, question: int) -> ContextGuard:
         """What fits the requests of one attempt into the window of the model.

@@ -241,6 +241,7 @@ def _question(
         by=subject.by,
         rule=subject.rule,
         taint=call.taint,
+        origins=call.origins.arguments if call.origins is not None else (),
         is_single=subject.is_single,
         run_id=call.ctx.run_id,
         node_id=_node(call),

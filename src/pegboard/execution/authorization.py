@@ -29,6 +29,7 @@ def authorize(call: CallState, spec: ToolSpec, environment: CallEnvironment) -> 
         policy=environment.policy,
         switches=environment.switches,
         untrusted=call.taint is not None,
+        origins=call.origins,
     )
     if decision.verdict is Verdict.DENY:
         refuse(call, spec, decision)
@@ -36,12 +37,13 @@ def authorize(call: CallState, spec: ToolSpec, environment: CallEnvironment) -> 
 
 
 def reauthorize(call: CallState, target: CompiledTool, environment: CallEnvironment) -> None:
-    """Decide again after a wait, so that a tool that was turned off meanwhile does not run.
+    """Decide again after a wait: a tool that was turned off or withdrawn meanwhile does not run.
 
     Raises:
         AccessDenied: The caller may no longer make this call, or would need an approval for it.
     """
-    if environment.switches.any_off or environment.policy.rules or call.taint is not None:
+    may_have_changed = environment.switches.any_off or bool(call.ctx.principal.user)
+    if may_have_changed or environment.policy.rules or call.taint is not None:
         decision = authorize(call, target.spec, environment)
         if decision.verdict is Verdict.ASK and call.approval is None:
             refuse(call, target.spec, decision)

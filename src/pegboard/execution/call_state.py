@@ -7,6 +7,7 @@ from typing import Any
 
 from msgspec import Struct
 
+from pegboard.core.argument_origin import ArgumentOrigins
 from pegboard.core.context import Arguments, Call, Progress, ToolContext
 from pegboard.core.decision import Decision
 from pegboard.core.elicitation import LogLine
@@ -35,6 +36,7 @@ class CallState(Struct, eq=False, kw_only=True):
         credential: The credential of its caller that it acts with, where its source takes one.
         taint: The call that brought untrusted text into the run of this one, as far as the policy
             wants to know; None for none.
+        origins: Where its arguments come from, where the policy decides by that.
         untrusted: Whether the result may contain untrusted text.
         attempts: How often the tool itself was started.
         tries: The tries so far, if one has failed; None until then.
@@ -55,6 +57,7 @@ class CallState(Struct, eq=False, kw_only=True):
     approval: Approval | None = None
     credential: CredentialUse | None = None
     taint: Taint | None = None
+    origins: ArgumentOrigins | None = None
     attempts: int = 0
     tries: list[CallTry] | None = None
     cached: bool = False

@@ -21,6 +21,7 @@ from pegboard.execution.emitter import Emitter
 from pegboard.execution.in_flight_calls import InFlightCalls
 from pegboard.execution.limits.breakers import Breakers
 from pegboard.execution.limits.limiters import Limiters
+from pegboard.execution.limits.quotas import QuotaMeter
 from pegboard.execution.trust_ledger import TrustLedger
 
 
@@ -86,6 +87,7 @@ class CallEnvironment:
         journal: Stores the start of a write before it runs; None for no journal.
         credentials: Finds the credentials of callers; None where none are stored.
         redact: Removes secrets from a text; None when there are none.
+        quotas: Counts what accounts and organisations use; None where nothing is counted.
         resource_index: Who may see which sources; those that nobody owns are everybody's.
         running_counts: Number of running calls by tool, for metrics; None counts nothing.
         why_missing: Why there is no tool of this name now; empty when nothing is known of it.
@@ -107,6 +109,7 @@ class CallEnvironment:
     journal: Journal | None = None
     cache: ResultCache = field(default_factory=ResultCache)
     limiters: Limiters = field(default_factory=Limiters)
+    quotas: QuotaMeter | None = None
     breakers: Breakers = field(default_factory=Breakers)
     credentials: CallerCredentials | None = None
     redact: Callable[[str], str] | None = None

@@ -1,8 +1,8 @@
 """The steps of a call, in order. A new step is one file and one line here.
 
 A call passes down this list and its result comes back up: resolve, count, validate, trust, decide,
-idempotency, credential, approve, cache, limit, recheck, breaker, start, spend, retry, deadline,
-run; then check output, shape, count, record.
+idempotency, credential, approve, cache, limit, recheck, quota, breaker, start, spend, retry,
+deadline, run; then check output, shape, count, record.
 """
 
 from collections.abc import Callable
@@ -20,6 +20,7 @@ from pegboard.execution.steps.credential import credential
 from pegboard.execution.steps.deadline import deadline
 from pegboard.execution.steps.idempotency import idempotency
 from pegboard.execution.steps.journal_start import start
+from pegboard.execution.steps.quota import quota
 from pegboard.execution.steps.rate_limit import limit
 from pegboard.execution.steps.record import record
 from pegboard.execution.steps.retry import retry
@@ -44,6 +45,7 @@ ORDER: tuple[Step, ...] = (
     cache,  # a cached answer needs no turn, no breaker and no attempt
     limit,  # one turn per call: retries do not queue again
     recheck,  # after the waits; before the breaker, which counts a refusal as an answer
+    quota,  # what is refused, cached or replayed uses nothing up; before the breaker, as recheck
     breaker,  # outside retry: it counts calls, not attempts
     start,  # after the waits: what is stored as started really starts
     spend,  # after every refusal; outside retry: one approval for all attempts

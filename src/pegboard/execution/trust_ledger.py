@@ -1,15 +1,23 @@
 """Which results are trusted, and since which call a run has read others."""
 
 from collections import OrderedDict
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from typing import Any
 
+from pegboard.access.argument_origins import ResultValues, trace_arguments
+from pegboard.core.argument_origin import ArgumentOrigins
 from pegboard.core.context import ToolContext
 from pegboard.core.ports.conversation_store import Conversation
 from pegboard.core.ports.taint_store import Taint, TaintStore
+from pegboard.core.principal import Principal
 from pegboard.core.tool import ToolSpec
+from pegboard.execution.result_memory import ResultMemory
 
 _MAX_KNOWN = 10_000
+
+
+async def _no_messages(_conversation: str, _principal: Principal) -> Sequence[str]:
+    return ()
 
 
 class TrustLedger:
@@ -22,15 +30,19 @@ class TrustLedger:
     Args:
         store: Stores taints.
         conversation_of: The conversation in which a run answers.
+        messages_of: The messages that a caller has written in a conversation.
     """
 
     def __init__(
         self,
         store: TaintStore,
         conversation_of: Callable[[str], Awaitable[Conversation | None]],
+        messages_of: Callable[[str, Principal], Awaitable[Sequence[str]]] = _no_messages,
     ) -> None:
         self._store = store
         self._conversation_of = conversation_of
+        self._messages_of = messages_of
+        self._results = ResultMemory()
         self._sources: dict[str, bool] = {}
         self._subjects: OrderedDict[str, str] = OrderedDict()
         self._taints: OrderedDict[str, Taint] = OrderedDict()
@@ -69,6 +81,31 @@ class TrustLedger:
         run = ctx.root_id or ctx.run_id
         if run:
             await self._add(await self._subject_of(run), taint)
+
+    async def trace(
+        self, ctx: ToolContext[Any], spec: ToolSpec, arguments: Mapping[str, Any]
+    ) -> ArgumentOrigins | None:
+        """Where the arguments of a call come from; None where its caller has written no message.
+
+        Raises:
+            Unavailable: The store of the messages cannot be read.
+        """
+        subject = await self._subject_of(ctx.root_id or ctx.run_id)
+        messages = await self._messages_of(subject, ctx.principal)
+        if not messages:
+            return None
+        results = self._results.list(subject)
+        return trace_arguments(spec, arguments, messages=messages, results=results)
+
+    async def remember(self, ctx: ToolContext[Any], values: ResultValues) -> None:
+        """Remember what a result contains, to trace the arguments of later calls.
+
+        It is remembered in this process alone. What is forgotten leads to more questions.
+        """
+        run = ctx.root_id or ctx.run_id
+        subject = await self._subject_of(run)
+        if subject != run:  # others have no messages
+            self._results.add(subject, values)
 
     async def inherit(self, *, subject: str, ctx: ToolContext[Any]) -> None:
         """Give the run of a call the taint of something that it reads, as a memory of an agent."""

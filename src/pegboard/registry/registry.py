@@ -343,11 +343,13 @@ class ToolRegistry:
         from pegboard.execution.compiled_tool import CompiledTool
 
         asker = asker or principal
-        tool = self.find(name) if asker.is_operator else None
-        tool = tool or self.get(name, principal=asker)
+        tool = (self.find(name) if asker.is_operator else None) or self.get(name, principal=asker)
         read = None if arguments is None else CompiledTool(tool, keyed=False).read(arguments)
         kit = self._environment
-        return explain(principal, tool.spec, read, policy=kit.policy, switches=kit.switches)
+        why = kit.quotas.explain(principal) if kit.quotas else ""
+        return explain(
+            principal, tool.spec, read, policy=kit.policy, switches=kit.switches, quota=why
+        )
 
     def openai_tools(self, *, principal: Principal = LOCAL) -> list[dict[str, Any]]:
         """The tools that this caller may see, in the format of OpenAI's chat completions API."""

@@ -3,7 +3,7 @@
 import asyncio
 from collections.abc import Mapping, Sequence
 from contextlib import AsyncExitStack
-from functools import partial
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -30,7 +30,7 @@ from pegboard.runtime.wiring.agents import create_agents, create_node_kinds
 from pegboard.runtime.wiring.call_environment import build_call_environment
 from pegboard.runtime.wiring.catalogue import CatalogueParts
 from pegboard.runtime.wiring.conversations import open_conversations
-from pegboard.runtime.wiring.credentials import BoardCredentials, find_target
+from pegboard.runtime.wiring.credentials import BoardCredentials, CredentialSources
 from pegboard.runtime.wiring.identity import open_identity
 from pegboard.runtime.wiring.kill_switches import open_kill_switches
 from pegboard.runtime.wiring.listeners import ClosingListener, create_listeners
@@ -38,11 +38,12 @@ from pegboard.runtime.wiring.metrics import create_metrics
 from pegboard.runtime.wiring.models import BoardModels
 from pegboard.runtime.wiring.owned_agents import OwnedAgentRules, OwnedAgents
 from pegboard.runtime.wiring.pins import PinParts
+from pegboard.runtime.wiring.quotas import open_quotas
 from pegboard.runtime.wiring.registry import open_registry
 from pegboard.runtime.wiring.resources import open_resources
 from pegboard.runtime.wiring.retention import start_retention
 from pegboard.runtime.wiring.runs import open_runs
-from pegboard.runtime.wiring.services import open_services
+from pegboard.runtime.wiring.services import guard_addresses, open_services
 from pegboard.runtime.wiring.storage import audit_listeners, create_storage, require_audit
 from pegboard.runtime.wiring.subagents import BoardSubagents
 from pegboard.runtime.wiring.workspaces import ConversationFolders
@@ -86,29 +87,36 @@ async def open_board(
         credentials = BoardCredentials(
             settings,
             storage,
-            partial(find_target, listed, lambda: resources.connectors),
+            CredentialSources(listed, lambda: resources.connectors, lambda: identity),
             environment=lambda: registry.environment,
             http=lambda: services.http,
             approvals=lambda: approvals,
             stack=stack,
             prove=prove,
         )
-        kit = build_call_environment(
-            policy,
-            settings,
-            storage,
-            emitter,
-            current.masking,
-            missing,
-            in_flight=in_flight,
-            credentials=credentials.resolver,
+        kit = replace(
+            build_call_environment(
+                policy,
+                settings,
+                storage,
+                emitter,
+                current.masking,
+                missing,
+                in_flight=in_flight,
+                credentials=credentials.resolver,
+            ),
+            quotas=await open_quotas(storage, settings, stack, current),
         )
         # registry
         registry = await open_registry(kit, storage)
         switches = await open_kill_switches(registry, storage, settings, stack, prove=prove)
         # sources
         services, sandbox = open_services(
-            loaded, settings, stack, agents=(subagents := BoardSubagents(registry))
+            loaded,
+            settings,
+            stack,
+            agents=(subagents := BoardSubagents(registry)),
+            credentials=credentials.resolver,
         )
         pins = PinParts(
             registry, storage, pinning=lambda: current.loaded.board.pinning, prove=prove
@@ -130,7 +138,6 @@ async def open_board(
         )
         await _add_tools(registry, static, tools, loaded=loaded, states=list_by_name(states))
         stack.push_async_callback(sources.close)
-        pins.follow(stack, is_shared=settings.database is not None)
         # services
         parts = CatalogueParts(
             registry,
@@ -145,13 +152,14 @@ async def open_board(
         resources = await open_resources(
             registry,
             storage,
-            services,
+            guard_addresses(services, loaded.board.network),
             settings,
             stack,
             board_names=listed.keys,
             agents=OwnedAgentRules(lambda: current.loaded, lambda: models.choices),
             prove=prove,
         )
+        pins.follow(stack, connectors=resources.pinned, is_shared=settings.database is not None)
         stack.push_async_callback(parts.close)
         await parts.open()
         # runs

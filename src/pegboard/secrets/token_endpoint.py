@@ -41,7 +41,7 @@ class HttpTokenEndpoint:
             "code": code,
             "code_verifier": verifier,
             "redirect_uri": redirect_uri,
-        }
+        } | _resource_of(settings)
         return await self._request(settings, form, settings.client_id, settings.client_secret)
 
     async def refresh(
@@ -53,6 +53,7 @@ class HttpTokenEndpoint:
             Unavailable: It cannot be reached, or fails.
         """
         form = {"grant_type": "refresh_token", "refresh_token": refresh_token}
+        form |= _resource_of(settings)
         return await self._request(settings, form, settings.client_id, settings.client_secret)
 
     async def request_for_client(
@@ -117,6 +118,10 @@ class HttpTokenEndpoint:
         if http is None:
             raise Unavailable("This board has no network.", nothing_done=True, permanent=True)
         return await http.send(request)
+
+
+def _resource_of(settings: OAuthSettings) -> dict[str, str]:
+    return {"resource": settings.resource} if settings.resource else {}
 
 
 def _read_tokens(response: HttpResponse) -> TokenAnswer | TokenRefusal:

@@ -19,6 +19,7 @@ from pegboard.core.ports.identity_store import IdentityStore
 from pegboard.core.ports.kill_switch_store import SwitchStore
 from pegboard.core.ports.listener import Listener
 from pegboard.core.ports.maintenance import StorageMaintenance
+from pegboard.core.ports.quota_store import QuotaStore
 from pegboard.core.ports.resource_store import ResourceStore
 from pegboard.core.ports.role_store import RoleStore
 from pegboard.core.ports.run_store import RunStore
@@ -133,6 +134,11 @@ class Storage(Protocol):
     @property
     def roles(self) -> RoleStore:
         """Stores the roles of organisations."""
+        ...
+
+    @property
+    def quotas(self) -> QuotaStore:
+        """Stores quotas, and what was used of them."""
         ...
 
     @property

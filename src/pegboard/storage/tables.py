@@ -459,3 +459,7 @@ Index("taints_by_time", TAINTS.c.at)
 ORGANISATION_ROLES = Table(
     "organisation_roles", METADATA, _key("organisation"), _key("name"), _text("body")
 )
+
+QUOTAS = Table("quotas", METADATA, _key("id"), _seconds("changed_at"), _text("body"))
+QUOTA_USAGE = Table("quota_usage", METADATA, _key("id"), _seconds("used"), _seconds("ends_at"))
+Index("quota_usage_by_end", QUOTA_USAGE.c.ends_at)

@@ -5,12 +5,23 @@ from collections.abc import Mapping
 from typing import Any
 
 import pytest
+from msgspec import structs
 from tests.execution.made import DONE, Following, Heard, a_call, a_kit, a_spec, a_target
+from tests.storage.test_resources import a_resource
 
 from pegboard.access import Policy
+from pegboard.access.namesakes import Namesakes
+from pegboard.access.visibility import ResourceIndex
 from pegboard.core.decision import Decision, Verdict
+from pegboard.core.principal import Principal
 from pegboard.core.tool import Effect, Limits, Status, ToolSpec
-from pegboard.errors import AccessDenied, InvalidRequest, PegboardError, SourceUnavailable
+from pegboard.errors import (
+    AccessDenied,
+    InvalidRequest,
+    PegboardError,
+    SourceUnavailable,
+    ToolNotFound,
+)
 from pegboard.execution.limits.breakers import Breaker, Breakers
 from pegboard.execution.order import compile_path
 from pegboard.execution.steps.authorize import decide
@@ -110,6 +121,26 @@ async def test_who_waited_is_judged_again_before_the_tool_runs(
     assert [type(result.error) for result in results] == [InvalidRequest, AccessDenied]
     assert runs == ["run"]
     assert [record.decision for record in heard.records] == [Verdict.ALLOW, Verdict.DENY]
+
+
+async def test_a_tool_that_its_owner_withdraws_during_a_wait_is_as_unknown() -> None:
+    limits, index = Limits(concurrency=1), ResourceIndex()
+    shared = a_resource(name="bob--shop", organisation="acme", visibility="organisation")
+    index.use([shared], [])
+    policy = Policy().bind(Namesakes(), resources=index)
+    kit = a_kit(policy=policy, resource_index=index)
+    bucket = kit.limiters.get("find", limits)
+    await bucket.enter(0)
+    path = compile_path(a_target(a_spec(source="bob--shop", limits=limits)), kit)
+    cem = Principal(
+        id="u9", user="u9", roles=frozenset({"acme/member"}), organisations=frozenset({"acme"})
+    )
+    waiting = asyncio.ensure_future(path(a_call({}, principal=cem)))
+    await asyncio.sleep(0)
+    index.use([structs.replace(shared, visibility="private")], [])
+    bucket.leave()
+
+    assert isinstance((await waiting).error, ToolNotFound)
 
 
 async def test_a_call_that_is_refused_after_its_wait_gives_its_turn_back_and_heals_no_breaker() -> (

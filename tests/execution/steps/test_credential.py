@@ -1,10 +1,15 @@
 """The credential of a call: found, named, masked, or asked for once for each caller and run."""
 
+from collections.abc import Sequence
+
 import pytest
+from msgspec import structs
 from tests.execution.made import ADA, BOB, Following, Heard, a_call, a_kit, a_spec, a_target
 
+from pegboard.core.context import ToolContext
 from pegboard.core.credential import Credential, Secret
 from pegboard.core.ports.approval_store import ApprovalQuery
+from pegboard.core.ports.conversation_store import Conversation
 from pegboard.core.ports.credential_store import SealedSecret, StoredCredential
 from pegboard.core.ports.credentials import CallerCredentials
 from pegboard.core.principal import Principal
@@ -30,14 +35,29 @@ class Vault:
     def __init__(self, *owners: Principal) -> None:
         self.owners = owners
 
-    async def find(self, source: str, tool: str, *, principal: Principal) -> StoredCredential:
+    async def find(
+        self, source: str, tool: str, *, principal: Principal, account: str = ""
+    ) -> StoredCredential:
         if principal not in self.owners:
             raise CredentialMissing(tool, f"none for {source}", link="https://here.example")
-        return STORED
+        return structs.replace(STORED, about=structs.replace(STORED.about, name=account or "work"))
 
     async def reveal(self, stored: StoredCredential, *, tool: str) -> Secret:
-        assert (stored, tool) == (STORED, SPEC.name)
+        assert (stored.about.id, tool) == ("c1", SPEC.name)
         return Secret(username="ada", value="hush-hush")
+
+    async def renew(self, stored: StoredCredential, refused: Secret, *, tool: str) -> Secret | None:
+        assert (stored, tool) == (STORED, SPEC.name)
+        return Secret(username="ada", value=f"new-{refused.value}")
+
+    async def extend(
+        self, stored: StoredCredential, scopes: Sequence[str], *, tool: str, principal: Principal
+    ) -> None:
+        raise CredentialMissing(tool, f"'{stored.about.source}' asks for more: {scopes}")
+
+    async def end(self, stored: StoredCredential, *, tool: str, principal: Principal) -> None:
+        if principal in self.owners:
+            raise CredentialMissing(tool, f"'{stored.about.source}' must be connected again")
 
 
 VAULT: CallerCredentials = Vault(ADA)
@@ -51,6 +71,36 @@ async def test_a_call_with_a_credential_goes_on_with_it() -> None:
     assert following.calls == 1
     assert call.credential is not None
     assert call.credential.about.label == "github/work of ada"
+
+
+@pytest.mark.parametrize(
+    ("ctx", "account"),
+    [
+        (ToolContext[None](principal=ADA), "work"),
+        (ToolContext[None](principal=ADA, account="home"), "home"),
+        (ToolContext[None](principal=ADA, run_id="r"), "office"),
+        (ToolContext[None](principal=ADA, run_id="sub", root_id="r"), "office"),
+        (ToolContext[None](principal=ADA, run_id="r", account="home"), "home"),
+        (ToolContext[None](principal=BOB, run_id="r"), "work"),
+    ],
+    ids=["default", "of the call", "of the conversation", "sub-run", "both", "another person"],
+)
+async def test_a_call_or_its_conversation_chooses_an_account(
+    ctx: ToolContext[None], account: str
+) -> None:
+    async def conversation_of(run_id: str) -> Conversation | None:
+        assert run_id == "r"
+        return Conversation(
+            id="talk", principal="ada", tenant="acme", accounts={"github": "office"}
+        )
+
+    kit = a_kit(credentials=Vault(ADA, BOB), conversation_of=conversation_of)
+    call = a_call()
+    call.ctx = ctx
+    await credential(a_target(SPEC), kit, Following())(call)
+
+    assert call.credential is not None
+    assert call.credential.about.name == account
 
 
 async def test_what_was_revealed_is_masked_in_the_result_and_named_in_the_record() -> None:
@@ -67,6 +117,18 @@ async def test_what_was_revealed_is_masked_in_the_result_and_named_in_the_record
     assert result.text == "it was [redacted], as [redacted]"
     assert heard.record.credential == "github/work of ada"
     assert "hush-hush" not in repr(heard.events)
+
+
+async def test_a_renewed_value_is_masked_as_well_and_a_call_may_end_the_connection() -> None:
+    use = CredentialUse(STORED, VAULT, tool=SPEC.name, principal=ADA)
+
+    renewed = await use.renew(await use.reveal())
+    with pytest.raises(CredentialMissing, match="connected again"):
+        await use.give_up()
+    await CredentialUse(STORED, VAULT, tool=SPEC.name, principal=BOB).give_up()
+
+    assert renewed is not None
+    assert use.mask("hush-hush, new-hush-hush") == "[redacted], [redacted]"
 
 
 async def test_what_was_revealed_is_masked_in_an_error_and_its_detail() -> None:

@@ -22,12 +22,19 @@ from pegboard.execution.steps.trust import trust
 def test_a_tool_without_a_need_for_it_has_no_step(
     effect: Effect, *, trusted: bool, needed: bool
 ) -> None:
-    kit = a_kit(policy=Policy(untrusted=Verdict.ASK))
+    kit = a_kit(policy=Policy(untrusted=Verdict.ASK, trust_messages=False))
     following = Following(DONE)
 
     step = trust(a_target(a_spec(effect=effect, trusted=trusted)), kit, following)
 
     assert (step is not following) is needed
+
+
+def test_a_tool_whose_results_may_be_arguments_later_has_the_step() -> None:
+    kit = a_kit(policy=Policy(untrusted=Verdict.ASK))
+    following = Following(DONE)
+
+    assert trust(a_target(a_spec(effect=Effect.READ)), kit, following) is not following
 
 
 async def test_a_call_outside_any_run_is_marked_and_leaves_nothing() -> None:

@@ -24,7 +24,7 @@ from pegboard.features.credentials import (
     CredentialTarget,
 )
 from pegboard.network import GuardedClient, SsrfPolicy
-from pegboard.secrets import EnvelopeSealer, HttpTokenEndpoint, MemoryKeys
+from pegboard.secrets import EnvelopeSealer, HttpOAuthDiscovery, HttpTokenEndpoint, MemoryKeys
 from pegboard.storage import MemoryStorage
 from pegboard.testing import FakeClock
 
@@ -120,7 +120,9 @@ def an_office(
         store or MemoryStorage(clock=clock).credentials,
         EnvelopeSealer(keys or MemoryKeys()),
         HttpTokenEndpoint(lambda: http),
+        discovery=HttpOAuthDiscovery(lambda: http),
         targets=targets.get,
+        may_lend=lend_always,
         environment=lambda: environment,
         prove=skip_proof,
     )
@@ -130,6 +132,10 @@ def an_office(
     resolver = CredentialResolver(parts, link=link)
     service = Credentials(parts, resolver, connections, settle=settle)
     return Office(parts=parts, resolver=resolver, service=service, settled=settled)
+
+
+async def lend_always(_owner: str, _source: str) -> bool:
+    return True
 
 
 def a_target(source: str = "github", **changes: Any) -> CredentialTarget:

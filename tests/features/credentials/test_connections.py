@@ -1,6 +1,7 @@
 """Consents that do not end as they began: late, elsewhere, or at another server."""
 
 from collections.abc import AsyncGenerator
+from typing import Any
 from urllib.parse import parse_qs, urlsplit
 
 import pytest
@@ -14,8 +15,9 @@ from tests.features.credentials.made import (
     token_server,
 )
 
-from pegboard.core.ports.credentials import CallerAuth
+from pegboard.core.ports.credentials import CallerAuth, OAuthSettings
 from pegboard.errors import AccessDenied, InvalidRequest
+from pegboard.features.credentials import CredentialTarget
 from pegboard.features.credentials.connections import LIFETIME, Connections, StartedConnection
 from pegboard.testing import FakeClock
 
@@ -51,10 +53,10 @@ async def test_a_consent_stores_an_account_and_lets_calls_go_on(
     server: tuple[TokenServer, Office, FakeClock],
 ) -> None:
     endpoint, office, clock = server
-    started = office.service.connections.start("github", principal=BOB)
+    started = await office.service.connections.start("github", principal=BOB)
 
     first = await finish(office, started)
-    again = await finish(office, office.service.connections.start("github", principal=BOB))
+    again = await finish(office, await office.service.connections.start("github", principal=BOB))
 
     (about,) = await office.service.list(principal=BOB)
     assert (about.id, first) == (again, again)
@@ -75,7 +77,7 @@ async def test_an_answer_of_another_server_is_refused(
     server: tuple[TokenServer, Office, FakeClock], issuer: str
 ) -> None:
     endpoint, office, _clock = server
-    started = office.service.connections.start("github", principal=BOB)
+    started = await office.service.connections.start("github", principal=BOB)
 
     with pytest.raises(InvalidRequest, match="Another authorization server"):
         await finish(office, started, iss=issuer)
@@ -86,7 +88,7 @@ async def test_a_consent_that_comes_too_late_is_refused(
     server: tuple[TokenServer, Office, FakeClock],
 ) -> None:
     _endpoint, office, clock = server
-    started = office.service.connections.start("github", principal=BOB)
+    started = await office.service.connections.start("github", principal=BOB)
     clock.advance(LIFETIME)
 
     with pytest.raises(InvalidRequest, match="took too long"):
@@ -101,7 +103,7 @@ async def test_a_forged_state_is_refused(office: Office, state: str) -> None:
 
 async def test_another_session_or_caller_does_not_finish_it(office: Office) -> None:
     connections: Connections = office.service.connections
-    started = connections.start("github", session="one", principal=BOB)
+    started = await connections.start("github", session="one", principal=BOB)
     answer = answer_to(started)
 
     with pytest.raises(AccessDenied, match="another caller"):
@@ -112,9 +114,9 @@ async def test_another_session_or_caller_does_not_finish_it(office: Office) -> N
 
 async def test_only_an_operator_connects_a_shared_account(office: Office) -> None:
     with pytest.raises(AccessDenied, match="shares a credential"):
-        office.service.connections.start("github", shared=True, principal=BOB)
+        await office.service.connections.start("github", shared=True, principal=BOB)
 
-    assert office.service.connections.start("github", shared=True, principal=ADA).url
+    assert (await office.service.connections.start("github", shared=True, principal=ADA)).url
 
 
 async def test_a_link_is_given_once_a_server_answers(office: Office) -> None:
@@ -128,3 +130,51 @@ async def test_a_link_is_given_once_a_server_answers(office: Office) -> None:
         "http://127.0.0.1:8321/v1/credentials/oauth/connect?source=github&for=bob"
     )
     assert office.service.connections.link_for(a_target(), "bob") == ""
+
+
+OWN = "https://id.example"
+
+
+def a_target_of_eve(*, is_vetted: bool = False, **changes: str) -> CredentialTarget:
+    fields: dict[str, Any] = {
+        "authorization_url": f"{OWN}/auth",
+        "token_url": f"{OWN}/token",
+    } | changes
+    auth = CallerAuth(kinds=("oauth2",), oauth=OAuthSettings(client_id="eve", **fields))
+    return a_target("crm", auth=auth, owner="eve", is_vetted=is_vetted)
+
+
+@pytest.mark.parametrize(
+    "token_url",
+    ["https://evil.example/token", "https://id.example.evil.example/t", "http://id.example/token"],
+)
+async def test_a_persons_connector_sends_no_code_to_another_server(token_url: str) -> None:
+    mixed = a_target_of_eve(token_url=token_url)
+    vetted = a_target_of_eve(token_url=token_url, is_vetted=True)
+
+    connections = an_office({"crm": mixed}, clock=FakeClock()).service.connections
+    with pytest.raises(InvalidRequest, match="at different servers"):
+        await connections.start("crm", principal=BOB)
+    office = an_office({"crm": vetted}, clock=FakeClock())
+    assert (await office.service.connections.start("crm", principal=BOB)).url.startswith(OWN)
+
+
+async def test_a_persons_connector_has_a_redirect_uri_of_its_own() -> None:
+    office = an_office({"crm": a_target_of_eve()}, clock=FakeClock())
+    started = await office.service.connections.start("crm", principal=BOB)
+
+    assert parse_qs(urlsplit(started.url).query)["redirect_uri"] == [
+        "http://127.0.0.1:8321/v1/credentials/oauth/callback/crm"
+    ]
+
+
+async def test_a_connector_that_is_changed_during_the_consent_gets_no_code() -> None:
+    targets = {"crm": a_target_of_eve()}
+    office = an_office(targets, clock=FakeClock())
+    started = await office.service.connections.start("crm", principal=BOB)
+    targets["crm"] = a_target_of_eve(
+        authorization_url="https://evil.example/a", token_url="https://evil.example/t"
+    )
+
+    with pytest.raises(InvalidRequest, match="changed meanwhile"):
+        await finish(office, started)

@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 from tests.features.credentials.made import (
     BOB,
+    EVE,
     Office,
     TokenServer,
     a_target,
@@ -28,13 +29,15 @@ class House:
         self.server, self.office, self.clock = server, office, clock
 
     async def connect(self, **changes: Any) -> None:
-        fields: dict[str, Any] = {"expires_at": self.clock.time() + LIFETIME}
+        fields: dict[str, Any] = {
+            "id": "c1",
+            "name": "default",
+            "kind": "oauth2",
+            "expires_at": self.clock.time() + LIFETIME,
+        }
         about = Credential(
-            id="c1",
             owner="bob",
             source="github",
-            name="default",
-            kind="oauth2",
             created_at=self.clock.time(),
             **(fields | changes),
         )
@@ -173,3 +176,68 @@ async def test_the_use_of_a_credential_is_noted_once_a_minute(house: House) -> N
         noted.append((await house.office.service.list(principal=BOB))[0].used_at)
 
     assert noted == [start, start, start + 60]
+
+
+async def renew(house: House, refused: str = "access-0") -> str:
+    it = house.office.resolver
+    stored = await it.find("github", "github__find", principal=BOB)
+    renewed = await it.renew(stored, Secret(access_token=refused), tool="github__find")
+    return "" if renewed is None else renewed.sent
+
+
+async def test_a_token_that_the_system_refuses_is_refreshed_once_for_all_calls(
+    house: House,
+) -> None:
+    await house.connect()
+
+    found = await asyncio.gather(*(renew(house) for _ in range(20)))
+
+    assert (set(found), len(house.server.forms)) == ({"access-1"}, 1)
+    assert await renew(house) == "access-1"  # a call that was slow gets what others have got
+    assert len(house.server.forms) == 1
+
+
+async def test_a_refused_token_that_cannot_be_refreshed_now_is_not_sent_again(
+    house: House,
+) -> None:
+    await house.connect()
+    house.server.status, house.server.answer = 503, {"error": "busy"}
+
+    with pytest.raises(Unavailable):
+        await renew(house)
+    assert (await house.state())[0] == "ok"
+
+
+async def test_a_value_that_is_no_oauth_token_is_not_renewed(house: House) -> None:
+    await house.connect(kind="bearer", expires_at=None)
+
+    assert await renew(house) == ""
+    assert house.server.forms == []
+
+
+async def test_only_its_owner_ends_a_connection(house: House) -> None:
+    await house.connect(shared=True)
+    it = house.office.resolver
+    stored = await it.find("github", "github__find", principal=EVE)
+
+    await it.end(stored, tool="github__find", principal=EVE)
+    before = (await house.state())[0]
+    with pytest.raises(CredentialMissing, match="must be connected again") as ended:
+        await it.end(stored, tool="github__find", principal=BOB)
+
+    assert (before, (await house.state())[0]) == ("ok", "reconnect")
+    assert ended.value.link == "https://board.example/github/bob"
+
+
+async def test_a_call_names_one_of_several_accounts(house: House) -> None:
+    await house.connect(is_default=True)
+    await house.connect(id="c2", name="home & office")
+    it = house.office.resolver
+
+    default = await it.find("github", "t", principal=BOB)
+    named = await it.find("github", "t", principal=BOB, account="home & office")
+    with pytest.raises(CredentialMissing, match="of the name 'other'") as missing:
+        await it.find("github", "t", principal=BOB, account="other")
+
+    assert (default.about.name, named.about.name) == ("default", "home & office")
+    assert missing.value.link.endswith("&name=other")

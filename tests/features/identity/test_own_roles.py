@@ -15,10 +15,10 @@ async def test_a_role_gives_its_members_its_levels_until_it_is_removed(server: S
     bob = await server.invite("bob", roles=("support",))
 
     assert bob.roles == {"acme/support"}
-    assert bob.levels == (("shop", "write"),)
+    assert bob.levels == (("acme/shop", "write"),)
 
     await server.identity.roles.put("acme", "support", {"crm__*": "read"}, principal=ada)
-    assert (await server.caller("bob")).levels == (("crm__*", "read"),)
+    assert (await server.caller("bob")).levels == (("acme/crm__*", "read"),)
 
     await server.identity.roles.remove("acme", "support", principal=ada)
     assert (await server.caller("bob")).levels == ()

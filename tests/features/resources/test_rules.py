@@ -3,6 +3,7 @@
 from typing import Any
 
 import pytest
+from msgspec import structs
 from tests.storage.test_resources import a_resource
 
 from pegboard.core.principal import LOCAL, Principal
@@ -59,6 +60,8 @@ def test_a_resource_is_changed_by_its_owner(
         (OWNER, PROPOSED, False),
         (STRANGER, PROPOSED, False),
         (OPERATOR, PROPOSED, True),
+        (structs.replace(OPERATOR, user="u1"), PROPOSED, False),
+        (LOCAL, PROPOSED, True),
     ],
 )
 def test_a_resource_is_reviewed_by_another_administrator(

@@ -79,6 +79,7 @@ class Server:
             agents=OwnedAgentRules(
                 lambda: LoadedBoard(board=Board(), base_dir=folder), lambda: ModelChoices(list)
             ),
+            guard=lambda publisher: publisher,
         )
         self._news = asyncio.Event()
         self.registry.changes.listen(lambda *_: self._news.set())

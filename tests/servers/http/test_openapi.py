@@ -109,6 +109,7 @@ PATHS = {
     "/credentials/rotate": ["post"],
     "/credentials/{credential}": ["patch", "delete"],
     "/keys": ["get", "post"],
+    "/quotas": ["get", "put", "delete"],
     "/keys/{key}": ["delete"],
     "/ws/tickets": ["post"],
     "/metrics": ["get"],

@@ -61,8 +61,9 @@ async def by_action(source: McpSource) -> dict[str, Tool]:
 
 
 def children() -> list[psutil.Process]:
-    """Every process below this one that lives."""
-    return [item for item in psutil.Process().children(recursive=True) if is_alive(item.pid)]
+    """Every process below this one that lives, but a database that tests share."""
+    below = psutil.Process().children(recursive=True)
+    return [item for item in below if is_alive(item.pid) and item.name() != "mariadbd"]
 
 
 def is_alive(process: int) -> bool:
@@ -162,19 +163,21 @@ Ends = Callable[..., Awaitable[Any]]
 
 @asynccontextmanager
 async def over_http(server: Any, **options: Any) -> AsyncGenerator[Door]:
-    """An SDK server behind uvicorn on this loop."""
+    """An SDK server behind uvicorn on this loop; or what makes one, for its url."""
     door = Door()
-    app = server.streamable_http_app(**options)
+    apps: list[Any] = []
 
     async def counted(scope: Scope, receive: Ends, send: Ends) -> None:
         if scope["type"] == "http":
             headers = {key.decode(): value.decode() for key, value in scope["headers"]}
             door.requests.append((scope["method"], headers))
-        await app(scope, receive, send)
+        await apps[0](scope, receive, send)
 
     with socket.socket() as listening:
         listening.bind(("127.0.0.1", 0))
         door.port = listening.getsockname()[1]
+        made = server(door.url) if callable(server) else server
+        apps.append(made.streamable_http_app(**options))
         config = uvicorn.Config(
             counted,
             log_config=None,  # it would change the loggers of the whole process

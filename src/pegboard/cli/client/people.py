@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 
 from pegboard.cli.client.port import Answer
+from pegboard.cli.client.rights import LocalQuotas, LocalRoles, RemoteQuotas, RemoteRoles
 from pegboard.core.ports.identity_store import PersonChange
 from pegboard.core.principal import LOCAL, Principal
 
@@ -23,6 +24,16 @@ class LocalPeople:
     def __init__(self, identity: "Identity", principal: Principal = LOCAL) -> None:
         self._identity = identity
         self._principal = principal
+
+    @property
+    def quotas(self) -> LocalQuotas:
+        """The quotas of accounts and organisations."""
+        return LocalQuotas(self._identity, self._principal)
+
+    @property
+    def roles(self) -> LocalRoles:
+        """The roles of organisations."""
+        return LocalRoles(self._identity, self._principal)
 
     async def list(self) -> Answer:
         """The people that the caller may see."""
@@ -63,6 +74,16 @@ class RemotePeople:
     ) -> None:
         self._ask = ask
         self._check = check
+
+    @property
+    def quotas(self) -> RemoteQuotas:
+        """The quotas of accounts and organisations."""
+        return RemoteQuotas(self._ask, self._check)
+
+    @property
+    def roles(self) -> RemoteRoles:
+        """The roles of organisations."""
+        return RemoteRoles(self._ask, self._check)
 
     async def list(self) -> Answer:
         """The people that the caller may see."""

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, Protocol
 
 if TYPE_CHECKING:
+    from pegboard.cli.client.rights import QuotasClient, RolesClient
     from pegboard.core.context import Arguments, Progress
     from pegboard.core.ports.call_stores import HistoryQuery
     from pegboard.core.ports.identity_store import PersonChange
@@ -35,6 +36,16 @@ class FoundTools:
 
 class PeopleClient(Protocol):
     """The accounts of a board as commands use them."""
+
+    @property
+    def quotas(self) -> "QuotasClient":
+        """The quotas of accounts and organisations."""
+        ...
+
+    @property
+    def roles(self) -> "RolesClient":
+        """The roles of organisations."""
+        ...
 
     async def list(self) -> Answer:
         """The people that the caller may see."""

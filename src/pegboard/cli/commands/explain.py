@@ -52,3 +52,7 @@ def explain(
         say(f"{answer['tool']} for {answer['principal']}: {answer['verdict']}, {seen}")
         say(f"because {answer['reason']}  ({answer['rule']})\n")
         table(("check", "result"), ((item["check"], item["result"]) for item in answer["checks"]))
+        if answer["remedies"]:
+            say("\nwhat would let the caller in:")
+        for step in answer["remedies"]:
+            say(f"  {step['check']}: {', or '.join(item['text'] for item in step['any_of'])}")

@@ -5,6 +5,7 @@ from typing import Any, Literal, Protocol
 
 from msgspec import Struct
 
+from pegboard.core.argument_origin import ArgumentOrigin
 from pegboard.core.ports.taint_store import Taint
 
 ApprovalState = Literal["pending", "approved", "denied", "edited", "expired", "used", "withdrawn"]
@@ -37,6 +38,7 @@ class Approval(Struct, frozen=True, kw_only=True):
         rule: The rule that asks, as of `Decision.rule`.
         is_single: Whether it can be approved once only, and no standing approval answers it.
         taint: The call that brought untrusted text into the run before this call; None for none.
+        origins: Where its arguments come from, where that is why it is asked about.
         by: Who may decide it: `other` for anybody but those who asked; empty for each approver.
     """
 
@@ -71,6 +73,7 @@ class Approval(Struct, frozen=True, kw_only=True):
     rule: str = ""
     is_single: bool = False
     taint: Taint | None = None
+    origins: tuple[ArgumentOrigin, ...] = ()
 
 
 class VisibleApprovals(Struct, frozen=True, kw_only=True):

@@ -69,6 +69,7 @@ class Conversation(Struct, frozen=True, kw_only=True):
         created_at: Unix seconds.
         updated_at: Unix seconds of the last message or answer.
         grants: Approvals that stand until the conversation is deleted.
+        accounts: By source, the name of the caller's credential to call with; else the default.
     """
 
     id: str
@@ -82,6 +83,7 @@ class Conversation(Struct, frozen=True, kw_only=True):
     created_at: float = 0.0
     updated_at: float = 0.0
     grants: tuple[ConversationGrant, ...] = ()
+    accounts: Mapping[str, str] = {}
 
     def belongs_to(self, principal: Principal) -> bool:
         """Whether it is the conversation of this caller."""
@@ -190,7 +192,7 @@ class ConversationStore(Protocol):
 
         Args:
             id: The conversation.
-            changes: `title`, `agent`, `model`, `head`, `updated_at`.
+            changes: `title`, `agent`, `model`, `accounts`, `head`, `updated_at`.
         """
         ...
 
@@ -311,3 +313,18 @@ class ConversationStore(Protocol):
 async def find_conversation_of_run(store: ConversationStore, run_id: str) -> Conversation | None:
     """The conversation whose message a run answers; None when there is none."""
     return (await store.conversations_of_runs((run_id,))).get(run_id)
+
+
+async def find_messages(
+    store: ConversationStore, conversation: str, principal: Principal
+) -> Sequence[str]:
+    """The messages that a caller has written in a conversation; none where it is no caller's own.
+
+    Messages are what the conversation was sent, without files.
+    """
+    found = await store.exchanges(conversation)
+    return tuple(
+        item.text
+        for item in found
+        if item.principal is not None and item.principal.owner == principal.owner
+    )

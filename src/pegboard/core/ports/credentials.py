@@ -1,9 +1,10 @@
 """The ports of credentials: what a source takes from its caller, and who keeps the values."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Protocol
 
-from pegboard.core.credential import CredentialKind, Secret
+from pegboard.core.credential import CallCredential, CredentialKind, Secret
 from pegboard.core.ports.credential_store import SealedSecret, StoredCredential
 from pegboard.core.principal import Principal
 
@@ -17,15 +18,21 @@ class OAuthSettings:
         client_id: Ours; empty where each credential has its own.
         issuer: What `iss` of an answer must be; empty where the server sends none.
         userinfo_url: Tells whose account it is; empty for an unknown one.
+        server: The protected server whose metadata tells all this; empty where it is configured.
+        resource: What tokens are asked for (RFC 8707); empty for none.
+        requires_issuer: Whether an answer without `iss` is refused where `issuer` is known.
     """
 
-    token_url: str
+    token_url: str = ""
     authorization_url: str = ""
     client_id: str = ""
     client_secret: str = field(default="", repr=False)
     scopes: tuple[str, ...] = ()
     issuer: str = ""
     userinfo_url: str = ""
+    server: str = ""
+    resource: str = ""
+    requires_issuer: bool = True
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -95,6 +102,31 @@ class TokenEndpoint(Protocol):
         ...
 
 
+class OAuthDiscovery(Protocol):
+    """Finds out how a protected server gets its tokens."""
+
+    async def discover(
+        self,
+        settings: OAuthSettings,
+        *,
+        redirect_uri: str,
+        document: str = "",
+        scopes: Sequence[str] = (),
+    ) -> OAuthSettings:
+        """The settings of an authorization server that the protected server names.
+
+        Args:
+            settings: With `server`, and a client where one is registered already.
+            redirect_uri: Where the consent sends its answer.
+            document: The address of our client document (CIMD); empty for none.
+            scopes: Further scopes to ask for.
+
+        Raises:
+            Unavailable: A server cannot be reached, or its metadata cannot be used.
+        """
+        ...
+
+
 class SecretSealer(Protocol):
     """Encrypts and decrypts values; each is bound to its context."""
 
@@ -123,11 +155,35 @@ class SecretSealer(Protocol):
         ...
 
 
+class SourceCredentials(Protocol):
+    """Finds credentials for a source that sends them itself, on sessions of its own."""
+
+    async def use(self, source: str, *, principal: Principal | None) -> CallCredential:
+        """The credential of a caller, or the one with which the source lists its tools.
+
+        Args:
+            source: The source.
+            principal: The caller; None for the board itself.
+
+        Raises:
+            CredentialMissing: There is none that the system accepts.
+        """
+        ...
+
+
 class CallerCredentials(Protocol):
     """Finds the credential of a call: the caller's own, else one that is shared."""
 
-    async def find(self, source: str, tool: str, *, principal: Principal) -> StoredCredential:
+    async def find(
+        self, source: str, tool: str, *, principal: Principal, account: str = ""
+    ) -> StoredCredential:
         """The credential that a call of this source acts with.
+
+        Args:
+            source: The source.
+            tool: The tool, for messages.
+            principal: The caller.
+            account: The name of the credential; empty for the default.
 
         Raises:
             CredentialMissing: There is none that the system accepts.
@@ -140,5 +196,33 @@ class CallerCredentials(Protocol):
         Raises:
             CredentialMissing: The system has ended the connection.
             Unavailable: The token cannot be refreshed now.
+        """
+        ...
+
+    async def renew(self, stored: StoredCredential, refused: Secret, *, tool: str) -> Secret | None:
+        """Another token than the one that the system has refused; None for what is no OAuth token.
+
+        Raises:
+            CredentialMissing: The system has ended the connection.
+            Unavailable: The token cannot be refreshed now.
+        """
+        ...
+
+    async def end(self, stored: StoredCredential, *, tool: str, principal: Principal) -> None:
+        """Mark a connection of the caller whose tokens the system refuses.
+
+        Raises:
+            CredentialMissing: It has to be connected again. Nothing is raised for a connection of
+                another person, which nothing is marked of either.
+        """
+        ...
+
+    async def extend(
+        self, stored: StoredCredential, scopes: Sequence[str], *, tool: str, principal: Principal
+    ) -> None:
+        """Note the scopes that a connection of the caller lacks, for the next consent.
+
+        Raises:
+            CredentialMissing: It has to be connected again, as in `end`.
         """
         ...

@@ -4,7 +4,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from pegboard.core.ports.address_guard import AddressGuard
 from pegboard.core.ports.clock import Clock, SystemClock
+from pegboard.core.ports.credentials import SourceCredentials
 from pegboard.core.ports.http import HttpClient
 from pegboard.core.ports.oauth_login import OAuthLogins
 from pegboard.core.ports.providers import Providers
@@ -27,6 +29,10 @@ class Services:
         providers: The services of others that built-in tools use.
         agents: Runs agents that are tools; None where there is no board.
         logins: Where people log in to systems by OAuth; None where they cannot.
+        credentials: Finds credentials of callers for sources with sessions of their own; None where
+            none are stored.
+        addresses: Checks where clients without HTTP connect; None for sources that the operator
+            has chosen.
         workspaces: Without a `workspace`, the parent folder of one workspace for each caller.
     """
 
@@ -40,4 +46,6 @@ class Services:
     providers: Providers = field(default_factory=Providers)
     agents: SubagentRunner | None = None
     logins: OAuthLogins | None = None
+    credentials: SourceCredentials | None = None
+    addresses: AddressGuard | None = None
     clock: Clock = field(default_factory=SystemClock)

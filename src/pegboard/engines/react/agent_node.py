@@ -19,6 +19,7 @@ from pegboard.core.model_messages import (
     UserMessage,
     read_message,
 )
+from pegboard.core.ports.taint_store import Taint
 from pegboard.core.principal import Principal
 from pegboard.core.result import error_to_dict
 from pegboard.core.run import NodeRun
@@ -113,6 +114,8 @@ def read_question(context: NodeContext, setup: AgentSetup) -> list[Message]:
 
 async def select_tools(context: NodeContext, setup: AgentSetup) -> AgentSetup:
     """Choose the tools that the model is shown for the message, once over all attempts."""
+    if setup.foreign_author:
+        await _taint_run(context)
     selector = setup.selector
     if selector is None:
         return setup
@@ -126,6 +129,13 @@ async def select_tools(context: NodeContext, setup: AgentSetup) -> AgentSetup:
     made = await context.compute_once("tools", select)
     shown = convert(made, ModelToolList)
     return replace(setup, selector=None, toolset=selector.assemble(shown), shown=shown)
+
+
+async def _taint_run(context: NodeContext) -> None:
+    """Note that the run reads the instructions of another person, before its model does."""
+    config = read_config(context.node.config)
+    taint = Taint(call_id=context.address, tool=f"agent {config.agent}", at=context.now())
+    await context.board.environment.trust.add(context.call_context(""), taint)
 
 
 class _Loop:

@@ -40,11 +40,14 @@ def approve(target: CompiledTool, environment: CallEnvironment, following: Handl
 
     async def ask(call: CallState, decision: Decision) -> ToolResult:
         arguments = fingerprint(call)
+        reason = decision.reason
+        if call.credential is not None and not call.credential.about.is_default:
+            reason = f"{reason}, with the account {call.credential.about.label}"
         subject = ApprovalSubject(
             digest=digest_call(call, spec, arguments),
             arguments_digest=arguments,
             definition_digest=find_definition(),
-            reason=decision.reason,
+            reason=reason,
             by=decision.by,
             rule=decision.rule,
             is_single=bool(decision.by) or policy.asks_for_trust(decision),

@@ -30,6 +30,7 @@ def decide(target: CompiledTool, environment: CallEnvironment, following: Handle
             policy=policy,
             switches=switches,
             untrusted=call.taint is not None,
+            origins=call.origins,
         )
         call.decision = decision
         if decision.verdict is not _ALLOW and (decision.verdict is _DENY or not has_approval_step):

@@ -22,8 +22,11 @@ def credential(target: CompiledTool, environment: CallEnvironment, following: Ha
         return following
 
     async def find(call: CallState, known: CallerCredentials) -> CredentialUse:
-        stored = await known.find(spec.source, spec.name, principal=call.ctx.principal)
-        return CredentialUse(stored, known, tool=spec.name)
+        account = call.ctx.account or await find_account(call, spec.source, environment)
+        stored = await known.find(
+            spec.source, spec.name, principal=call.ctx.principal, account=account
+        )
+        return CredentialUse(stored, known, tool=spec.name, principal=call.ctx.principal)
 
     async def handle(call: CallState) -> ToolResult:
         if credentials is None:
@@ -40,3 +43,12 @@ def credential(target: CompiledTool, environment: CallEnvironment, following: Ha
             ) from error
 
     return handle
+
+
+async def find_account(call: CallState, source: str, environment: CallEnvironment) -> str:
+    """The name of the account that the conversation of a call has chosen; empty for none."""
+    run = call.ctx.root_id or call.ctx.run_id
+    conversation = await environment.conversation_of(run) if run else None
+    if conversation is None or not conversation.belongs_to(call.ctx.principal):
+        return ""
+    return conversation.accounts.get(source, "")

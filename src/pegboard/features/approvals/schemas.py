@@ -5,6 +5,7 @@ from typing import Annotated, Any, Literal
 from msgspec import to_builtins
 from pydantic import BaseModel, ConfigDict, Field
 
+from pegboard.core.argument_origin import Origin
 from pegboard.core.ports.approval_store import Approval, ApprovalPage
 from pegboard.features.approvals.grants import Scope
 
@@ -99,6 +100,27 @@ class UntrustedTextAnswer(BaseModel):
     at: Annotated[float, Field(description="Unix seconds.")]
 
 
+class ArgumentOriginAnswer(BaseModel):
+    """Where an argument of a call comes from, in a run that has read untrusted text."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    argument: Annotated[str, Field(description="Its path, as `recipients[0]`.")]
+    origin: Annotated[
+        Origin,
+        Field(
+            description="`caller`: a message of the caller; `write`: the result of a write of this "
+            "run; `result`: a whole value of another result; `text`: a part of untrusted text; "
+            "`unknown`: none of these."
+        ),
+    ]
+    call_id: Annotated[str, Field(description="The call whose result it comes from.")] = ""
+    tool: Annotated[str, Field(description="The tool of that call.")] = ""
+    is_named: Annotated[
+        bool, Field(description="Whether the caller has named it, so that it is no reason to ask.")
+    ]
+
+
 class ApprovalAnswer(BaseModel):
     """An approval of one exact call, without empty fields."""
 
@@ -143,6 +165,10 @@ class ApprovalAnswer(BaseModel):
         UntrustedTextAnswer | None,
         Field(description="What the run had read before; absent for nothing untrusted."),
     ] = None
+    origins: Annotated[
+        list[ArgumentOriginAnswer],
+        Field(description="Where its arguments come from, where that is why it is asked about."),
+    ] = []
     by: Annotated[
         Literal["", "other"],
         Field(description="`other`: not those who asked for the call may decide it."),
@@ -197,6 +223,8 @@ def approval_to_dict(approval: Approval) -> dict[str, Any]:
     }
     if approval.taint is not None:
         data["untrusted"] = to_builtins(approval.taint)
+    if approval.origins:
+        data["origins"] = to_builtins(approval.origins)
     rare = {name: getattr(approval, name) for name in (*_TEXTS, *_RARE_TIMES, "edited")}
     return data | {name: value for name, value in rare.items() if value not in ("", None)}
 

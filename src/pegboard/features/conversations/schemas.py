@@ -125,6 +125,14 @@ class ConversationChange(BaseModel):
     agent: Annotated[str | None, _NAME] = None
     model: Annotated[str | None, _NAME] = None
     engine: EngineName | None = None
+    accounts: Annotated[
+        dict[Annotated[str, Field(max_length=64)], Annotated[str, Field(max_length=100)]] | None,
+        Field(
+            max_length=100,
+            description="By source, the name of your credential to call with; others use the "
+            "default.",
+        ),
+    ] = None
 
 
 class ConversationFilter(BaseModel):
@@ -187,6 +195,9 @@ class ConversationSummary(BaseModel):
     agent: str
     model: str
     engine: Annotated[EngineName, Field(description="Empty for that of the agent.")]
+    accounts: Annotated[
+        dict[str, str], Field(description="By source, the name of your credential to call with.")
+    ]
     head: Annotated[str, Field(description="The last message of the branch that is shown.")]
     created_at: Annotated[float, Field(description="Unix seconds.")]
     updated_at: Annotated[float, Field(description="Unix seconds of the last message or answer.")]

@@ -51,7 +51,7 @@ from pegboard.features.runs.start import run_id_for
 
 _LOOK_AGAIN = 1.0
 _MAX_TITLE = 60
-_CHANGES = frozenset({"title", "agent", "model", "engine"})
+_CHANGES = frozenset({"title", "agent", "model", "engine", "accounts"})
 _OPEN: frozenset[ExchangeState] = frozenset({"working", "queued"})
 _ENGINES = ("", *get_args(Engine))
 
@@ -269,9 +269,9 @@ class Conversations:
         return await self._store.conversations(wanted)
 
     async def change(
-        self, conversation: str, changes: Mapping[str, str], *, principal: Principal
+        self, conversation: str, changes: Mapping[str, Any], *, principal: Principal
     ) -> Conversation:
-        """Change the title, the agent or the model of a conversation.
+        """Change the title, the agent, the model or the accounts of a conversation.
 
         Raises:
             ConversationNotFound: It does not exist, or the caller may not see it.
@@ -287,7 +287,7 @@ class Conversations:
             raise _not_found(conversation)
         return changed
 
-    def _resolve(self, changes: Mapping[str, str], principal: Principal) -> dict[str, Any]:
+    def _resolve(self, changes: Mapping[str, Any], principal: Principal) -> dict[str, Any]:
         if (engine := changes.get("engine", "")) not in _ENGINES:
             known = ", ".join(name for name in _ENGINES if name)
             raise InvalidRequest(f"There is no engine '{engine[:100]}'; known are {known}.")

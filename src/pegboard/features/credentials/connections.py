@@ -32,6 +32,7 @@ from pegboard.features.credentials.targets import (
 )
 
 CALLBACK = "/v1/credentials/oauth/callback"
+DOCUMENT = "/v1/credentials/oauth/client"
 CONNECT = "/v1/credentials/oauth/connect"
 LIFETIME = 600.0
 """Seconds that a person has for the consent."""
@@ -62,7 +63,10 @@ class _State(Struct, frozen=True, kw_only=True):
     name: str
     shared: bool
     redirect_uri: str
+    settings: str
     expires_at: float
+    found: str = ""
+    """The settings themselves, where they were found by discovery."""
 
 
 class Connections:
@@ -101,7 +105,7 @@ class Connections:
         query = urlencode({"source": target.source, "for": owner})
         return f"{self._address}{CONNECT}?{query}"
 
-    def start(
+    async def start(
         self,
         source: str,
         *,
@@ -124,7 +128,7 @@ class Connections:
         Raises:
             InvalidRequest: The source takes no consent, or the server's address is unknown.
             AccessDenied: The link is somebody else's, or the caller may not share the account.
-            Unavailable: There is no master key.
+            Unavailable: There is no master key, or the authorization server cannot be found.
         """
         if owner and owner != owner_of(principal):
             raise AccessDenied(source, "this link was made for another caller")
@@ -135,6 +139,8 @@ class Connections:
         settings = _settings_of(target)
         if not self._address:
             raise InvalidRequest("Set PEGBOARD_PUBLIC_URL to the address that browsers use.")
+        if settings.server:
+            settings = await self._discover(target, settings, owner_of(principal), check_name(name))
         state = _State(
             nonce=secrets.token_urlsafe(24),
             verifier=secrets.token_urlsafe(48),
@@ -143,7 +149,9 @@ class Connections:
             source=source,
             name=check_name(name),
             shared=shared,
-            redirect_uri=f"{self._address}{CALLBACK}",
+            redirect_uri=self._address + callback_of(target),
+            settings=_digest_settings(settings),
+            found=fast.encode(settings).decode() if settings.server else "",
             expires_at=self._parts.now() + LIFETIME,
         )
         sealed = self._parts.sealer.seal(fast.encode(state), context=_CONTEXT)
@@ -183,8 +191,15 @@ class Connections:
             raise InvalidRequest("This answer belongs to another consent: begin again.")
         target = check_target(self._parts, known.source, principal=principal)
         settings = _settings_of(target)
-        if settings.issuer and answer.get("iss", "") != settings.issuer:
+        if known.found:
+            found = fast.decode(known.found, type=OAuthSettings)
+            if found.server != settings.server:
+                raise InvalidRequest(f"'{known.source}' was changed meanwhile: begin again.")
+            settings = found
+        if not _is_of_issuer(settings, answer.get("iss", "")):
             raise InvalidRequest("Another authorization server has answered: nothing was stored.")
+        if not compare_digest(known.settings, _digest_settings(settings)):
+            raise InvalidRequest(f"'{known.source}' was changed meanwhile: begin again.")
         if "error" in answer or not answer.get("code"):
             raise InvalidRequest(f"'{known.source}' was not connected: {_error_of(answer)}.")
         if known.shared:
@@ -199,11 +214,47 @@ class Connections:
             raise InvalidRequest(f"'{known.source}' was not connected: {tokens.error}.")
         return await self._store(known, settings, tokens, principal)
 
+    async def _discover(
+        self, target: CredentialTarget, settings: OAuthSettings, owner: str, name: str
+    ) -> OAuthSettings:
+        """Find the authorization server, with the scopes that earlier calls have lacked."""
+        mine = await self._parts.store.credentials(owner=owner, source=target.source)
+        lacking = next((item.about.scopes for item in mine if item.about.name == name), ())
+        is_public = self._address.startswith("https://")
+        return await self._parts.discovery.discover(
+            settings,
+            redirect_uri=self._address + callback_of(target),
+            document=f"{self._address}{DOCUMENT}/{target.source}" if is_public else "",
+            scopes=lacking,
+        )
+
+    def describe_client(self, source: str) -> dict[str, Any]:
+        """The client document (CIMD) of a source, the same whether there is such a source or not.
+
+        Raises:
+            InvalidRequest: The address of the server is unknown.
+        """
+        if not self._address:
+            raise InvalidRequest("Set PEGBOARD_PUBLIC_URL to the address that browsers use.")
+        return {
+            "client_id": f"{self._address}{DOCUMENT}/{source}",
+            "client_name": "Pegboard",
+            "client_uri": self._address,
+            "redirect_uris": [f"{self._address}{CALLBACK}/{source}"],
+            "grant_types": ["authorization_code", "refresh_token"],
+            "response_types": ["code"],
+            "token_endpoint_auth_method": "none",
+        }
+
     async def _store(
         self, known: _State, settings: OAuthSettings, tokens: TokenAnswer, principal: Principal
     ) -> Credential:
         store, now = self._parts.store, self._parts.now()
-        secret = Secret(access_token=tokens.access_token, refresh_token=tokens.refresh_token)
+        secret = Secret(
+            access_token=tokens.access_token,
+            refresh_token=tokens.refresh_token,
+            settings=known.found,
+        )
         identity = await self._parts.endpoint.identify(settings, access_token=tokens.access_token)
         mine = await store.credentials(owner=known.owner, source=known.source)
         before = next((item.about for item in mine if item.about.name == known.name), None)
@@ -212,6 +263,7 @@ class Connections:
             "identity": identity,
             "state": "ok",
             "reason": "",
+            "scopes": (),
             "shared": known.shared or (before is not None and before.shared),
             "expires_at": expiry_of(tokens, now, can_renew=bool(tokens.refresh_token)),
         }
@@ -247,11 +299,37 @@ class Connections:
         return known
 
 
+def callback_of(target: CredentialTarget) -> str:
+    """The path to which the authorization server of a source sends its answer.
+
+    The source of a person has one of its own (RFC 9700, section 4.4.2): a client that was
+    registered for another source does not accept it, so that nobody can consent to that client for
+    this source.
+    """
+    oauth = None if target.auth is None else target.auth.oauth
+    is_found = oauth is not None and bool(oauth.server)
+    return f"{CALLBACK}/{target.source}" if target.owner or is_found else CALLBACK
+
+
 def _settings_of(target: CredentialTarget) -> OAuthSettings:
     settings = None if target.auth is None else target.auth.oauth
-    if settings is None or not settings.authorization_url:
+    if settings is None or not (settings.authorization_url or settings.server):
         raise InvalidRequest(f"'{target.source}' is not connected by consent.")
+    if not target.is_vetted and _server_of(settings.authorization_url) != _server_of(
+        settings.token_url
+    ):
+        # the code of a consent at one server would go to another, which its owner has chosen
+        raise InvalidRequest(
+            f"'{target.source}' is not connected: its authorization_url and its token_url are at "
+            "different servers. An operator can make the connector global, or write it into the "
+            "board file."
+        )
     return settings
+
+
+def _server_of(url: str) -> tuple[str, str, int | None]:
+    parts = urlsplit(url)
+    return parts.scheme, parts.hostname or "", parts.port
 
 
 def _consent_url(settings: OAuthSettings, state: _State) -> str:
@@ -264,12 +342,27 @@ def _consent_url(settings: OAuthSettings, state: _State) -> str:
         "code_challenge": challenge,
         "code_challenge_method": "S256",
     }
+    if settings.resource:
+        query["resource"] = settings.resource
     if settings.scopes:
         query["scope"] = " ".join(settings.scopes)
     if "offline_access" in settings.scopes:  # OpenID Connect gives a refresh token only with it
         query["prompt"] = "consent"
     mark = "&" if urlsplit(settings.authorization_url).query else "?"
     return f"{settings.authorization_url}{mark}{urlencode(query)}"
+
+
+def _is_of_issuer(settings: OAuthSettings, issuer: str) -> bool:
+    """Whether the authorization server that was asked has answered (RFC 9207)."""
+    if not settings.issuer or (not issuer and not settings.requires_issuer):
+        return True
+    return issuer == settings.issuer
+
+
+def _digest_settings(settings: OAuthSettings) -> str:
+    """What a consent is bound to, so that nobody changes meanwhile where its code goes."""
+    parts = (settings.authorization_url, settings.token_url, settings.client_id)
+    return sha256(json.dumps(parts).encode()).hexdigest()
 
 
 def _digest(session: str) -> str:

@@ -2,18 +2,25 @@
 
 import json
 import secrets
-from collections.abc import AsyncGenerator, Callable
+from collections.abc import AsyncGenerator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from dataclasses import asdict
 from typing import Any
 
 from msgspec import Struct
+from msgspec import json as fast
 
 from pegboard.core.credential import Credential, Secret
 from pegboard.core.event import BoardChanged
 from pegboard.core.ports.audit_store import Prove
 from pegboard.core.ports.credential_store import CredentialStore, SealedSecret, StoredCredential
-from pegboard.core.ports.credentials import CallerAuth, SecretSealer, TokenEndpoint
+from pegboard.core.ports.credentials import (
+    CallerAuth,
+    OAuthDiscovery,
+    OAuthSettings,
+    SecretSealer,
+    TokenEndpoint,
+)
 from pegboard.core.principal import Principal
 from pegboard.execution.audit_first import record_in_audit
 from pegboard.execution.environment import CallEnvironment
@@ -34,11 +41,14 @@ class CredentialTarget(Struct, frozen=True, kw_only=True):
         source: Its name.
         auth: What it takes; None where it takes nothing of its callers.
         owner: The id of its owner; empty for one of the operators.
+        is_vetted: Whether an operator answers for what it is, as for those of the board file and
+            those that are global.
     """
 
     source: str
     auth: CallerAuth | None
     owner: str = ""
+    is_vetted: bool = True
 
     def may_share(self, principal: Principal) -> bool:
         """Whether a caller may let all callers of the source act with its credential."""
@@ -46,6 +56,8 @@ class CredentialTarget(Struct, frozen=True, kw_only=True):
 
 
 FindTarget = Callable[[str], CredentialTarget | None]
+MayLend = Callable[[str, str], Awaitable[bool]]
+"""Whether an owner, by id, may still let others act with its credential for a source."""
 
 
 def owner_of(principal: Principal) -> str:
@@ -65,7 +77,9 @@ class CredentialParts:
         store: Stores credentials.
         sealer: Encrypts and decrypts values.
         endpoint: Gets OAuth 2 tokens.
+        discovery: Finds out where servers get their tokens.
         targets: The source of a name; None where there is none.
+        may_lend: Whether a credential that was shared still is: its owner may have lost the right.
         environment: The clock and the listeners of the board.
         prove: Writes each change to the audit trail before it takes effect, where required.
     """
@@ -76,14 +90,18 @@ class CredentialParts:
         sealer: SecretSealer,
         endpoint: TokenEndpoint,
         *,
+        discovery: OAuthDiscovery,
         targets: FindTarget,
+        may_lend: MayLend,
         environment: Callable[[], CallEnvironment],
         prove: Prove,
     ) -> None:
         self.store = store
         self.sealer = sealer
         self.endpoint = endpoint
+        self.discovery = discovery
         self.find_target = targets
+        self.may_lend = may_lend
         self._environment = environment
         self._prove = prove
 
@@ -153,6 +171,11 @@ class CredentialParts:
         async with record_in_audit(self._prove, change, environment=environment):
             yield
         environment.emitter.emit(change(_DONE[action]))
+
+
+def settings_in(secret: Secret) -> OAuthSettings | None:
+    """What discovery found for a credential; None where its source is configured."""
+    return fast.decode(secret.settings, type=OAuthSettings) if secret.settings else None
 
 
 def new_id() -> str:

@@ -3,20 +3,28 @@
 import asyncio
 import logging
 import random
+import re
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from typing import Any
+from urllib.parse import urlencode
 
 from msgspec import structs
 
-from pegboard.core.credential import Credential, Secret
+from pegboard.core.credential import DEFAULT_NAME, Credential, Secret
 from pegboard.core.event import BoardChanged
 from pegboard.core.ports.credential_store import SealedSecret, StoredCredential
 from pegboard.core.ports.credentials import OAuthSettings, TokenAnswer, TokenRefusal
-from pegboard.core.principal import Principal
+from pegboard.core.principal import LOCAL, Principal
 from pegboard.errors import CredentialMissing, PegboardError, Unavailable
-from pegboard.features.credentials.parts import CredentialParts, CredentialTarget, owner_of
+from pegboard.execution.credential_use import CredentialUse
+from pegboard.features.credentials.parts import (
+    CredentialParts,
+    CredentialTarget,
+    owner_of,
+    settings_in,
+)
 
 _LOG = logging.getLogger("pegboard.credentials")
 _EARLY = 30.0
@@ -27,6 +35,8 @@ _PAUSE = 0.1
 _USED_EXACT_TO = 60.0
 _WRITES = 3
 _DEFAULT_LIFETIME = 3600.0
+_SCOPE = re.compile(r"[\x21\x23-\x5b\x5d-\x7e]{1,200}")
+_MAX_SCOPES = 50
 _ENDINGS = {"oauth2": ("invalid_grant",), "oauth2_client": ("invalid_grant", "invalid_client")}
 
 
@@ -47,22 +57,31 @@ class CredentialResolver:
             tuple[asyncio.AbstractEventLoop, str], asyncio.Task[StoredCredential]
         ] = {}
 
-    async def find(self, source: str, tool: str, *, principal: Principal) -> StoredCredential:
-        """The caller's own credential, else one that is shared.
+    async def find(
+        self, source: str, tool: str, *, principal: Principal, account: str = ""
+    ) -> StoredCredential:
+        """The caller's own credential, else one that is shared; one of this name where it is given.
 
         Raises:
             CredentialMissing: There is none that the system accepts; with where to connect one.
         """
         owner = owner_of(principal)
         usable = await self._parts.store.find_usable(source, owner)
+        if account:
+            usable = [item for item in usable if item.about.name == account]
         own = [item for item in usable if item.about.owner == owner]
-        found = _choose(own or usable)
+        found = _choose(own or [it for it in usable if await self._is_lent(it)])
         if found is None:
-            raise self._missing(tool, source, owner, f"you have no credential for '{source}'")
+            named = f" of the name '{account[:100]}'" if account else ""
+            reason = f"you have no credential{named} for '{source}'"
+            raise self._missing(tool, source, owner, reason, name=account)
         problem = self._problem_of(found.about)
         if problem:
-            raise self._missing(tool, source, owner, problem)
+            raise self._missing(tool, source, owner, problem, name=found.about.name)
         return found
+
+    async def _is_lent(self, stored: StoredCredential) -> bool:
+        return await self._parts.may_lend(stored.about.owner, stored.about.source)
 
     async def reveal(self, stored: StoredCredential, *, tool: str) -> Secret:
         """The value, with a token that is valid now.
@@ -76,9 +95,53 @@ class CredentialResolver:
                 stored = await self._refresh_with_others(stored.about)
             except CredentialMissing as error:
                 about = stored.about
-                raise self._missing(tool, about.source, about.owner, error.reason) from error
+                raise self._missing(
+                    tool, about.source, about.owner, error.reason, name=about.name
+                ) from error
+        secret = self._parts.open(stored)
+        self._check_server(stored.about, secret, tool=tool)
         await self._note_use(stored.about)
-        return self._parts.open(stored)
+        return secret
+
+    async def renew(self, stored: StoredCredential, refused: Secret, *, tool: str) -> Secret | None:
+        """Another token than the one that the system has refused; None for what is no OAuth token.
+
+        Raises:
+            CredentialMissing: The system has ended the connection.
+            Unavailable: The token cannot be refreshed now.
+        """
+        about = stored.about
+        if about.kind not in _ENDINGS:
+            return None
+        try:
+            renewed = await self._refresh_with_others(about, refused=refused.sent)
+        except CredentialMissing as error:
+            raise self._missing(
+                tool, about.source, about.owner, error.reason, name=about.name
+            ) from error
+        return self._parts.open(renewed)
+
+    async def end(self, stored: StoredCredential, *, tool: str, principal: Principal) -> None:
+        """Mark a connection of the caller whose new token the system refuses.
+
+        A shared one of somebody else stays: a caller may cause such an answer.
+
+        Raises:
+            CredentialMissing: It has to be connected again.
+        """
+        about = stored.about
+        if about.owner != owner_of(principal):
+            return
+        current = await self._parts.store.credential(about.id)
+        if current is not None and current.about.state != "reconnect":
+            await self._mark_ended(current.about, "the system refuses its tokens (401)")
+        raise self._missing(
+            tool,
+            about.source,
+            about.owner,
+            f"'{about.source}' must be connected again: the system refuses its tokens (401)",
+            name=about.name,
+        )
 
     async def close(self) -> None:
         """Wait for refreshes: a token that a server has given and no one stores is lost."""
@@ -87,9 +150,74 @@ class CredentialResolver:
         if waiting:
             await asyncio.wait(waiting, timeout=_CLAIM)
 
-    def _missing(self, tool: str, source: str, owner: str, reason: str) -> CredentialMissing:
+    async def use(self, source: str, *, principal: Principal | None) -> CredentialUse:
+        """The credential of a caller, for a source that sends it on a session of its own.
+
+        The board itself lists tools with a shared one, else with that of the source's owner, else
+        with the oldest.
+
+        Args:
+            source: The source.
+            principal: The caller; None for the board itself.
+
+        Raises:
+            CredentialMissing: There is none that the system accepts.
+        """
+        if principal is None:
+            target = self._parts.find_target(source)
+            owner = "" if target is None else target.owner
+            found = [
+                item
+                for item in await self._parts.store.credentials(source=source)
+                if not self._problem_of(item.about)
+            ]
+            if not found:
+                raise self._missing(source, source, "", f"nobody has connected '{source}' yet")
+            stored = min(found, key=lambda it: (not it.about.shared, it.about.owner != owner))
+            id_ = stored.about.owner
+            principal = Principal(id=id_, user="" if id_ == LOCAL.id else id_)
+        else:
+            stored = await self.find(source, source, principal=principal)
+        return CredentialUse(stored, self, tool=source, principal=principal)
+
+    async def extend(
+        self, stored: StoredCredential, scopes: Sequence[str], *, tool: str, principal: Principal
+    ) -> None:
+        """Note the scopes that a connection of the caller lacks, for the next consent.
+
+        Raises:
+            CredentialMissing: It has to be connected again; not for one of somebody else.
+        """
+        about = stored.about
+        if about.owner != owner_of(principal):
+            return
+        wanted = tuple(scope for scope in dict.fromkeys(scopes) if _SCOPE.fullmatch(scope))
+        wanted = tuple(dict.fromkeys((*about.scopes, *wanted)))[:_MAX_SCOPES]
+        await self._parts.store.update(about.id, {"scopes": wanted})
+        reason = f"'{about.source}' asks for more rights: {' '.join(wanted)[:500]}"
+        raise self._missing(tool, about.source, about.owner, reason, name=about.name)
+
+    def _check_server(self, about: Credential, secret: Secret, *, tool: str) -> None:
+        """Refuse to send a token to another server than the one that it was given for.
+
+        Raises:
+            CredentialMissing: The source has another address now.
+        """
+        given = settings_in(secret)
+        target = self._parts.find_target(about.source)
+        auth = None if target is None else target.auth
+        now = "" if auth is None or auth.oauth is None else auth.oauth.server
+        if given is not None and given.server != now:
+            reason = f"'{about.source}' has another address now and must be connected again"
+            raise self._missing(tool, about.source, about.owner, reason, name=about.name)
+
+    def _missing(
+        self, tool: str, source: str, owner: str, reason: str, *, name: str = ""
+    ) -> CredentialMissing:
         target = self._parts.find_target(source)
         link = "" if target is None else self._link(target, owner)
+        if link and name not in ("", DEFAULT_NAME):
+            link += f"&{urlencode({'name': name})}"
         return CredentialMissing(tool, reason, link=link)
 
     def _problem_of(self, about: Credential) -> str:
@@ -110,12 +238,15 @@ class CredentialResolver:
             return False
         return about.expires_at - _EARLY <= self._parts.now()
 
-    async def _refresh_with_others(self, about: Credential) -> StoredCredential:
+    async def _refresh_with_others(
+        self, about: Credential, *, refused: str = ""
+    ) -> StoredCredential:
         """Refresh a token; calls at the same time share it, and no cancelled call interrupts it."""
-        key = (asyncio.get_running_loop(), about.id)
+        key = (asyncio.get_running_loop(), f"{about.id} {refused}")
         task = self._refreshing.get(key)
         if task is None:
-            task = asyncio.create_task(self._refresh(about.id), name=f"refresh {about.id}")
+            refresh = self._refresh(about.id, refused=refused)
+            task = asyncio.create_task(refresh, name=f"refresh {about.id}")
             self._refreshing[key] = task
 
             def forget(done: "asyncio.Task[StoredCredential]") -> None:
@@ -126,8 +257,13 @@ class CredentialResolver:
             task.add_done_callback(forget)
         return await asyncio.shield(task)
 
-    async def _refresh(self, id: str) -> StoredCredential:  # noqa: A002 - it is known by its id
-        """Refresh a token, or wait until another server has."""
+    async def _refresh(self, id: str, *, refused: str) -> StoredCredential:  # noqa: A002 - it is known by its id
+        """Refresh a token, or wait until another server has.
+
+        Args:
+            id: The credential.
+            refused: The token that the system has refused; empty to refresh one that ends.
+        """
         store, until = self._parts.store, self._parts.monotonic() + _CLAIM
         while True:
             stored = await store.credential(id)
@@ -136,11 +272,12 @@ class CredentialResolver:
             about = stored.about
             if about.state == "reconnect":
                 raise CredentialMissing("", self._problem_of(about))
-            if not self._is_due(about):
+            is_refused = bool(refused) and self._parts.open(stored).sent == refused
+            if not (is_refused or (not refused and self._is_due(about))):
                 return stored
             now = self._parts.now()
             if await store.claim_refresh(id, version=about.version, now=now, until=now + _CLAIM):
-                return await self._refresh_claimed(stored)
+                return await self._refresh_claimed(stored, is_refused=is_refused)
             if self._parts.monotonic() >= until:
                 raise Unavailable(
                     f"The token for '{about.source}' is being refreshed.",
@@ -149,13 +286,16 @@ class CredentialResolver:
                 )
             await asyncio.sleep(_PAUSE * (0.5 + random.random()))  # noqa: S311 - no secret
 
-    async def _refresh_claimed(self, stored: StoredCredential) -> StoredCredential:
+    async def _refresh_claimed(
+        self, stored: StoredCredential, *, is_refused: bool
+    ) -> StoredCredential:
         about, secret = stored.about, self._parts.open(stored)
         try:
             answer = await self._request(about, secret)
         except PegboardError as error:
             await self._parts.store.release_refresh(about.id)
-            if about.expires_at is not None and about.expires_at > self._parts.now():
+            is_valid = about.expires_at is not None and about.expires_at > self._parts.now()
+            if is_valid and not is_refused:
                 _LOG.warning("credentials: %s could not be refreshed yet: %s", about.id, error)
                 return stored
             raise Unavailable(
@@ -169,7 +309,7 @@ class CredentialResolver:
         return await self._keep(stored, secret, answer)
 
     async def _request(self, about: Credential, secret: Secret) -> TokenAnswer | TokenRefusal:
-        settings = self._settings_of(about)
+        settings = settings_in(secret) or self._settings_of(about)
         endpoint = self._parts.endpoint
         if about.kind == "oauth2_client":
             return await endpoint.request_for_client(
@@ -198,7 +338,13 @@ class CredentialResolver:
                 nothing_done=True,
                 permanent=True,
             )
-        reason = f"the system has ended the connection ({refusal.error})"
+        ended = await self._mark_ended(
+            about, f"the system has ended the connection ({refusal.error})"
+        )
+        return CredentialMissing("", self._problem_of(ended))
+
+    async def _mark_ended(self, about: Credential, reason: str) -> Credential:
+        """Note that a connection has to be made again, unless it has a newer value."""
         changes = {"state": "reconnect", "reason": reason}
         ended = await self._parts.store.update(about.id, changes, version=about.version)
         if ended is not None:
@@ -212,7 +358,7 @@ class CredentialResolver:
                     detail={"source": about.source, "name": about.name, "owner": about.owner},
                 )
             )
-        return CredentialMissing("", self._problem_of(structs.replace(about, **changes)))
+        return structs.replace(about, **changes)
 
     async def _keep(
         self, stored: StoredCredential, secret: Secret, answer: TokenAnswer

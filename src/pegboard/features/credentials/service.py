@@ -92,6 +92,7 @@ class Credentials:
         resolver: Finds the credentials of calls.
         connections: Connects accounts by consent.
         settle: Lets the calls go on that wait for a credential.
+        forget: Ends what the board itself does at a source with a credential that is gone.
 
     Attributes:
         connections: Connects accounts by consent.
@@ -104,7 +105,9 @@ class Credentials:
         connections: Connections,
         *,
         settle: Settle,
+        forget: Callable[[str], None] = lambda _source: None,
     ) -> None:
+        self._forget = forget
         self._parts = parts
         self._resolver = resolver
         self._settle = settle
@@ -221,6 +224,7 @@ class Credentials:
         stored = await self._own(id, principal)
         async with self._parts.record("remove", stored.about, principal):
             await self._parts.store.remove(id)
+        self._forget(stored.about.source)
         return stored.about
 
     async def rotate(self, *, principal: Principal) -> int:

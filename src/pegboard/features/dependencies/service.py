@@ -12,7 +12,7 @@ from pegboard.core.ports.catalogue_stores import DependencyStore
 from pegboard.core.principal import Principal
 from pegboard.core.tool import ToolSpec
 from pegboard.core.wire_names import split_wire_name
-from pegboard.errors import DependencyCycle, Unavailable
+from pegboard.errors import DependencyCycle, Unavailable, VersionNotFound
 from pegboard.execution.audit_first import record_in_audit
 from pegboard.features.dependencies.audit_events import change_dict, graph_event
 from pegboard.features.dependencies.recorded_graph import (
@@ -89,6 +89,43 @@ class DependencyService:
             VersionNotFound: There is no such version, or it is no longer stored.
         """
         return self._graph.at(version)
+
+    def find_newest(self, principal: Principal) -> int:
+        """The newest version that changed something that a caller may see."""
+        if not principal.user:
+            return self.current.version
+        return self._graph.find_last_change(self.visibility_for(principal))
+
+    def show(self, version: int | None, *, principal: Principal) -> DependencyGraph:
+        """Return the part of a version that a caller may see, with a number that tells no more.
+
+        Args:
+            version: None for the newest.
+            principal: The caller.
+
+        Raises:
+            VersionNotFound: There is no such version for this caller, or it is no longer stored.
+        """
+        chosen = self.find_newest(principal) if version is None else version
+        self.check_version(chosen, principal=principal)
+        return self.filter_visible(principal, self.at(chosen))
+
+    def check_version(self, version: int, *, principal: Principal) -> None:
+        """Refuse a version that is not there for a caller.
+
+        Raises:
+            VersionNotFound: It is not; names those that are.
+        """
+        oldest, newest = self._graph.oldest, self.find_newest(principal)
+        if not oldest <= version <= newest:
+            raise VersionNotFound(
+                f"The dependency graph has no version {version}; kept are {oldest} to {newest}."
+            )
+
+    def find_node(self, name: str, *, principal: Principal) -> str:
+        """Return the id of a tool by id or name; of one that is hidden from the caller its name."""
+        node = self.node(name)
+        return node if self._is_visible(principal, node) else name
 
     def diff(self, old: int, new: int) -> GraphDiff:
         """Compare two versions of the graph.

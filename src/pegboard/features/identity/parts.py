@@ -12,6 +12,7 @@ from pegboard.core.ports.role_store import RoleStore
 from pegboard.core.principal import Principal
 from pegboard.execution.audit_first import record_in_audit
 from pegboard.execution.environment import CallEnvironment
+from pegboard.execution.limits.quotas import QuotaMeter
 
 _DONE = {
     "invite": "invited",
@@ -34,6 +35,8 @@ _DONE = {
     "remove": "removed",
     "define_role": "defined_role",
     "remove_role": "removed_role",
+    "set_quota": "set_quota",
+    "remove_quota": "removed_quota",
 }
 
 
@@ -71,6 +74,11 @@ class IdentityParts:
         """The roles that a member of an organisation may have."""
         own = await self.roles.roles([organisation]) if organisation else ()
         return (*ROLES, *(role.name for role in own))
+
+    @property
+    def meter(self) -> QuotaMeter | None:
+        """Counts what accounts use; None where nothing is counted."""
+        return self._environment().quotas
 
     def now(self) -> float:
         """Unix seconds."""

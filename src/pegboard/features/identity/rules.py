@@ -112,7 +112,11 @@ def principal_of(
     held = [role for role in own if (role.organisation, role.name) in given]
     # the levels say for which tools
     scopes |= {f"{role.organisation}/{scope}" for role in held for scope in _OWN_ROLE_SCOPES}
-    levels = {(pattern, level) for role in held for pattern, level in role.levels.items()}
+    levels = {
+        (f"{role.organisation}/{pattern}", level)
+        for role in held
+        for pattern, level in role.levels.items()
+    }
     choices = (name for name in (organisation, user.organisation) if name in organisations)
     return Principal(
         id=user.id,

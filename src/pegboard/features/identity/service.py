@@ -18,6 +18,7 @@ from pegboard.features.identity.organisations import Organisations
 from pegboard.features.identity.own_roles import OwnRoles
 from pegboard.features.identity.parts import IdentityParts
 from pegboard.features.identity.passwords import Passwords
+from pegboard.features.identity.quotas import Quotas
 from pegboard.features.identity.services import ServiceAccounts
 from pegboard.features.identity.sign_in import SignIns
 from pegboard.features.identity.subjects import Subjects
@@ -39,6 +40,7 @@ class Identity:
         oidc: Signs people in who an identity provider knows; None without one.
         organisations: Organisations and their members.
         parts: What these services share.
+        quotas: How much accounts and organisations may use.
         services: The service accounts of organisations, and their keys.
         roles: The roles that organisations define themselves.
         sign_ins: Signs people in and out.
@@ -85,6 +87,7 @@ class Identity:
         self.ended = parts.ended
         self.roles = OwnRoles(parts, self.callers)
         self.subjects = Subjects(parts)
+        self.quotas = Quotas(parts)
 
     @property
     def has_accounts(self) -> bool:

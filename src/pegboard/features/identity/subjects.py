@@ -43,4 +43,6 @@ class Subjects:
             raise AccountNotFound(f"There is no person '{person[:80]}'.")
         if user.disabled_at is not None:
             raise InvalidRequest(f"'{user.handle}' is kept out of this server, and calls nothing.")
-        return principal_of(user, memberships)
+        organisations = [item.organisation for item in memberships]
+        own = await self._parts.roles.roles(organisations)
+        return principal_of(user, memberships, own=own)

@@ -15,7 +15,7 @@ from pegboard.core.wire_names import split_wire_name
 from pegboard.errors import AccessDenied, DefinitionChanged, DefinitionNotHeld
 from pegboard.execution.audit_first import record_in_audit, summarize_names
 from pegboard.features.paging import KeysetPage, page_of
-from pegboard.features.permissions import check_may_change_catalogue
+from pegboard.features.permissions import check_may_change_catalogue, check_may_write
 from pegboard.features.pins.held_definitions import details_of, state_of, with_rejection
 from pegboard.registry import ToolRegistry
 
@@ -70,8 +70,9 @@ class Pins:
             AccessDenied: The caller lacks the scope.
             InvalidRequest: The cursor is unknown.
         """
-        check_may_change_catalogue(principal, source or "the pins")
-        return page_of(await self._store.pins(source), cursor=cursor, limit=limit)
+        self._check_may_decide(principal, source, "the pins")
+        pins = [item for item in await self._store.pins(source) if self._knows(principal, item)]
+        return page_of(pins, cursor=cursor, limit=limit)
 
     async def list_held(
         self,
@@ -88,9 +89,11 @@ class Pins:
             AccessDenied: The caller lacks the scope.
             InvalidRequest: The cursor is unknown.
         """
-        check_may_change_catalogue(principal, source or "the pins")
+        self._check_may_decide(principal, source, "the pins")
         held = [
-            item for item in await self._store.list_held(source) if state in {"", state_of(item)}
+            item
+            for item in await self._store.list_held(source)
+            if state in {"", state_of(item)} and self._knows(principal, item)
         ]
         return page_of(held, cursor=cursor, limit=limit)
 
@@ -101,8 +104,9 @@ class Pins:
             AccessDenied: The caller lacks the scope.
             DefinitionNotHeld: No definition of this tool is held.
         """
-        check_may_change_catalogue(principal, name)
-        held = await self._store.list_held(source)
+        self._check_may_decide(principal, source, name)
+        every = await self._store.list_held(source)
+        held = [item for item in every if self._knows(principal, item)]
         for names in _NAMES:
             for item in held:
                 if names(item) == name:
@@ -159,14 +163,27 @@ class Pins:
             DefinitionNotHeld: No definition is waiting.
             AuditUnavailable: The audit trail is required and unavailable; nothing is decided.
         """
-        check_may_change_catalogue(principal, source)
-        waiting = [item for item in await self._store.list_held(source) if _waits(item)]
+        self._check_may_decide(principal, source, source)
+        every = await self._store.list_held(source)
+        waiting = [item for item in every if _waits(item) and self._knows(principal, item)]
         approved = await self._decide(waiting, "approve", principal)
         if not approved:
             raise DefinitionNotHeld(
                 f"No definition of the source '{source[:100]}' is waiting for approval."
             )
         return approved
+
+    def _check_may_decide(self, principal: Principal, source: str, subject: str) -> None:
+        """Refuse callers without the scope, but the owner of a connector."""
+        row = self._registry.environment.resource_index.find(source)
+        if row is not None and principal.user and row.owner == principal.user:
+            check_may_write(principal, source)
+        else:
+            check_may_change_catalogue(principal, source or subject)
+
+    def _knows(self, principal: Principal, item: Pin | HeldDefinition) -> bool:
+        """Whether a caller may know of the source of a definition."""
+        return not self._registry.environment.resource_index.hides(principal, item.source)
 
     async def _decide(
         self, held: Sequence[HeldDefinition], decision: Decision, principal: Principal

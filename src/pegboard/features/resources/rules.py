@@ -41,11 +41,14 @@ def may_edit(principal: Principal, resource: StoredResource) -> bool:
 
 
 def may_review(principal: Principal, resource: StoredResource) -> bool:
-    """Whether a caller may review a resource: an administrator, but never its owner."""
+    """Whether a caller may review a resource: an operator or administrator, never its owner.
+
+    Without accounts there is nobody else.
+    """
     if resource.publish_status not in REVIEWABLE:
         return False
-    if principal.is_operator:
-        return True
+    if not principal.user:
+        return principal.is_operator
     is_other = resource.owner != principal.user
     return is_other and principal.has_scope_in(resource.organisation, PEOPLE_SCOPE)
 

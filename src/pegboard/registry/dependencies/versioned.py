@@ -1,7 +1,7 @@
 """The dependency graph with its versions."""
 
 from collections import OrderedDict
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from threading import Lock
 
 from pegboard.errors import DependencyCycle, VersionNotFound
@@ -115,6 +115,19 @@ class VersionedDependencies:
                 while len(self._made) > _READ_BACK:
                     self._made.popitem(last=False)
             return graph
+
+    def find_last_change(self, is_seen: Callable[[str], bool]) -> int:
+        """The newest version that changed something of the nodes for which this holds.
+
+        Edges count where it holds for both ends. The oldest version where no kept one did.
+        """
+        with self._lock:
+            for version, delta in reversed(self._deltas.items()):
+                if any(map(is_seen, delta.nodes)) or any(
+                    all(map(is_seen, edge)) for edge in delta.edges
+                ):
+                    return version
+            return self.oldest
 
     def diff(self, old: int, new: int) -> GraphDiff:
         """How the version `new` differs from the version `old`, in either direction.

@@ -21,6 +21,7 @@ from pegboard.runtime.board_file.failover import HealingEntry
 from pegboard.runtime.board_file.language_models import LanguageModels
 from pegboard.runtime.board_file.marketplaces import Marketplaces
 from pegboard.runtime.board_file.pinning import PinningEntry
+from pegboard.runtime.board_file.quotas import QuotasEntry
 
 _STRICT = ConfigDict(frozen=True, extra="forbid")
 
@@ -142,6 +143,13 @@ class PolicyEntry(BaseModel):
             "that has read untrusted text, of tools that match no glob and no rule."
         ),
     ] = "ask"
+    trust_messages: Annotated[
+        bool,
+        Field(
+            description="Whether `untrusted: ask` asks about no call whose caller has named what "
+            "it acts on, in a message of the conversation."
+        ),
+    ] = True
     strict: Annotated[
         bool,
         Field(
@@ -388,6 +396,13 @@ class Board(BaseModel):
     models: Annotated[LanguageModels, Field(description="Which language models agents use.")] = (
         LanguageModels()
     )
+    quotas: Annotated[
+        QuotasEntry,
+        Field(
+            description="How much each person, service account and organisation may use, where "
+            "operators have set nothing else."
+        ),
+    ] = QuotasEntry()
     marketplaces: Annotated[
         Marketplaces, Field(description="External catalogues whose entries can be added.")
     ] = ()

@@ -66,6 +66,7 @@ def policy_of(loaded: LoadedBoard) -> Policy:
         limits=limits,
         rules=tuple(_call_rules(loaded)),
         untrusted=Verdict(entry.untrusted),
+        trust_messages=entry.trust_messages,
     )
 
 

@@ -38,7 +38,7 @@ from pegboard.runtime.config_fault import describe_fault
 from pegboard.runtime.plugins import load_kind
 from pegboard.runtime.secret_values import secret_values
 from pegboard.runtime.sources.placeholder import ToolPlaceholder, from_definition, to_definition
-from pegboard.runtime.sources.refresher import SourceRefresher
+from pegboard.runtime.sources.refresher import SourcePublisher, SourceRefresher
 from pegboard.runtime.sources.state import Opener, SourceState
 from pegboard.runtime.sources.supervisor import SourceSupervisor
 
@@ -93,6 +93,7 @@ class Connectors:
         emitter: Receives a `SourceChanged` for each change of a source's status.
         board_names: The names of the sources of the board file.
         agents: The rules for agents.
+        guard: Makes the publisher that checks what sources list, before this one publishes it.
     """
 
     def __init__(
@@ -105,6 +106,7 @@ class Connectors:
         emitter: Emitter,
         board_names: Callable[[], Collection[str]],
         agents: AgentRules,
+        guard: Callable[[SourcePublisher], SourcePublisher],
     ) -> None:
         self._registry = registry
         self._store = store
@@ -119,7 +121,7 @@ class Connectors:
             registry, store, self._find_current, known=self._known.definitions
         )
         refresher = SourceRefresher(
-            services, timeout=limits.listing, listed=self._publisher, emitter=emitter
+            services, timeout=limits.listing, listed=guard(self._publisher), emitter=emitter
         )
         self._supervisor = SourceSupervisor(refresher, patience=limits.patience)
 

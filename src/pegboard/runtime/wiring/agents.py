@@ -12,6 +12,7 @@ from pegboard.registry import ToolRegistry
 from pegboard.runtime.board_file.agents import AgentEntry
 from pegboard.runtime.settings import Settings
 from pegboard.runtime.wiring.models import BoardModels
+from pegboard.runtime.wiring.quotas import meter_model
 from pegboard.runtime.wiring.subagents import BoardSubagents
 
 if TYPE_CHECKING:
@@ -92,7 +93,9 @@ def create_node_kinds(
             request = replace(request, missing={**failed, **request.missing})
         toolset = resolve_tools(registry, request)
         chosen = models.choices.resolve_name(config.model)  # any graph may name one
-        model = await models.get(chosen or profile.model)
+        meter = registry.environment.quotas
+        model = meter_model(await models.get(chosen or profile.model), meter, principal)
+        fast = await models.find_fast()
         last = await _read_last_output(storage, history.run_id)
         state = _read_part(last, "context", ContextState)
         await registry.prepare_search()
@@ -120,7 +123,8 @@ def create_node_kinds(
             completion_check=profile.completion_check,
             settings=ModelSettings(temperature=profile.temperature),
             engine=profile.engine,
-            fast_model=await models.find_fast(),
+            foreign_author=_is_foreign(registry, profile.name, principal),
+            fast_model=None if fast is None else meter_model(fast, meter, principal),
         )
 
     subagents.use(models)
@@ -166,6 +170,14 @@ def _read_modes(settings: Settings) -> "ToolModes":
         mcp=settings.mcp_tool_mode,
         skill=settings.skill_tool_mode,
     )
+
+
+def _is_foreign(registry: ToolRegistry, agent: str, principal: Principal) -> bool:
+    """Whether another person wrote the instructions of an agent, and no operator answers for it."""
+    row = registry.environment.resource_index.find(agent, "agent")
+    if row is None or not principal.user:
+        return False
+    return row.owner != principal.user and row.visibility != "global"
 
 
 def _list_named(profile: "AgentProfile") -> tuple[str, ...]:

@@ -4,7 +4,7 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from pegboard.access import Policy
-from pegboard.core.ports.conversation_store import find_conversation_of_run
+from pegboard.core.ports.conversation_store import find_conversation_of_run, find_messages
 from pegboard.core.ports.credentials import CallerCredentials
 from pegboard.execution import CallDefaults as CallSettings
 from pegboard.execution import CallEnvironment
@@ -43,7 +43,9 @@ def build_call_environment(
             key_lease=settings.run_lease if settings.database is not None else 0.0,
         ),
         approvals=storage.approvals,
-        trust=TrustLedger(storage.taints, conversation_of),
+        trust=TrustLedger(
+            storage.taints, conversation_of, partial(find_messages, storage.conversations)
+        ),
         conversation_of=conversation_of,
         emitter=emitter,
         results=storage.results,

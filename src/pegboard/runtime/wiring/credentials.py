@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from pegboard.core.ports.audit_store import Prove
 from pegboard.core.ports.http import HttpClient
 from pegboard.core.principal import Principal
-from pegboard.errors import ConfigError
+from pegboard.errors import AccessDenied, ConfigError
 from pegboard.execution import CallEnvironment
 from pegboard.features.credentials import (
     Connections,
@@ -16,8 +16,8 @@ from pegboard.features.credentials import (
     CredentialResolver,
     Credentials,
     CredentialTarget,
-    FindTarget,
 )
+from pegboard.features.resources.rules import check_sharing
 from pegboard.runtime.settings import Settings
 from pegboard.runtime.sources.connectors import Connectors
 from pegboard.runtime.sources.state import SourceState
@@ -25,6 +25,7 @@ from pegboard.secrets import (
     EnvelopeSealer,
     FileKeys,
     GivenKeys,
+    HttpOAuthDiscovery,
     HttpTokenEndpoint,
     MasterKeys,
     MemoryKeys,
@@ -33,6 +34,7 @@ from pegboard.secrets import (
 
 if TYPE_CHECKING:
     from pegboard.features.approvals import Approvals
+    from pegboard.features.identity import Identity
     from pegboard.storage import Storage
 
 KEY_FILE = "master.key"
@@ -42,13 +44,72 @@ _HINT = (
 )
 
 
+class CredentialSources:
+    """The sources of a board that take credentials of their callers, and who may share one.
+
+    Args:
+        states: The sources of the board file.
+        connectors: Those of people, which are opened later.
+        identity: Says what the owner of a credential may do now.
+    """
+
+    def __init__(
+        self,
+        states: Mapping[str, SourceState],
+        connectors: Callable[[], Connectors],
+        identity: "Callable[[], Identity]",
+    ) -> None:
+        self._states = states
+        self._connectors = connectors
+        self._identity = identity
+
+    def find(self, source: str) -> CredentialTarget | None:
+        """What a source takes of its callers; None where there is none of this name."""
+        state, owner, is_vetted = self._states.get(source), "", True
+        if state is None and (row := self._connectors().find_row(source)) is not None:
+            state, owner = self._connectors().observe(source), row.owner
+            is_vetted = row.visibility == "global"
+        if state is None or state.opener is None:
+            return None
+        read, config = state.opener.kind.caller_auth, state.opener.config
+        auth = None if read is None else read(config)
+        return CredentialTarget(source=source, auth=auth, owner=owner, is_vetted=is_vetted)
+
+    async def may_lend(self, owner: str, source: str) -> bool:
+        """Whether an owner may still let others act with its credential for a source.
+
+        Its account is not disabled, and it may still share the source with those who use it.
+        """
+        identity, target = self._identity(), self.find(source)
+        if not identity.has_accounts:
+            return True
+        try:
+            now = await identity.callers.name_now(Principal(id=owner, user=owner))
+            row = self._connectors().find_row(source)
+            if row is not None:
+                check_sharing(now, row)
+        except AccessDenied:
+            return False
+        return target is not None and target.may_share(now)
+
+    def relist(self, source: str, *, is_removed: bool = False) -> None:
+        """List the tools of a source again, where that failed or an account was removed."""
+        state = self._states.get(source)
+        if state is None and self._connectors().find_row(source) is not None:
+            state = self._connectors().observe(source)
+        if state is None or state.opener is None or state.opener.kind.caller_auth is None:
+            return
+        if is_removed or state.status != "ok":
+            state.relist.set()
+
+
 class BoardCredentials:
     """The credentials of a board, made before its calls, its network and its approvals are.
 
     Args:
         settings: The settings.
         storage: Stores credentials.
-        target: What a source takes of its callers.
+        sources: What sources take of their callers, and who may share a credential.
         environment: The clock and the listeners of the board.
         http: The board's guarded client.
         approvals: Hold the calls that wait for a credential.
@@ -67,7 +128,7 @@ class BoardCredentials:
         self,
         settings: Settings,
         storage: "Storage",
-        target: FindTarget,
+        sources: CredentialSources,
         *,
         environment: Callable[[], CallEnvironment],
         http: Callable[[], HttpClient | None],
@@ -79,32 +140,28 @@ class BoardCredentials:
             storage.credentials,
             EnvelopeSealer(create_keys(settings)),
             HttpTokenEndpoint(http),
-            targets=target,
+            discovery=HttpOAuthDiscovery(http),
+            targets=sources.find,
+            may_lend=sources.may_lend,
             environment=environment,
             prove=prove,
         )
         self._approvals = approvals
+        self._sources = sources
         connections = Connections(parts, address=address_of(settings), settle=self._settle)
         self.resolver = CredentialResolver(parts, link=connections.link_for)
-        self.service = Credentials(parts, self.resolver, connections, settle=self._settle)
+        self.service = Credentials(
+            parts,
+            self.resolver,
+            connections,
+            settle=self._settle,
+            forget=lambda source: sources.relist(source, is_removed=True),
+        )
         stack.push_async_callback(self.service.close)
 
     async def _settle(self, source: str, principal: Principal | None) -> None:
+        self._sources.relist(source)
         await self._approvals().settle_connections(source, principal=principal)
-
-
-def find_target(
-    states: Mapping[str, SourceState], connectors: Callable[[], Connectors], source: str
-) -> CredentialTarget | None:
-    """What a source takes of its callers; None where there is none of this name."""
-    state, owner = states.get(source), ""
-    if state is None and (row := connectors().find_row(source)) is not None:
-        state, owner = connectors().observe(source), row.owner
-    if state is None or state.opener is None:
-        return None
-    read, config = state.opener.kind.caller_auth, state.opener.config
-    auth = None if read is None else read(config)
-    return CredentialTarget(source=source, auth=auth, owner=owner)
 
 
 def create_keys(settings: Settings) -> MasterKeys:

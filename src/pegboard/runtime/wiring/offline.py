@@ -43,6 +43,7 @@ async def open_offline(settings: Settings) -> AsyncGenerator[OfflineBoard]:
     """
     from pegboard.execution import CallEnvironment
     from pegboard.execution.emitter import Emitter
+    from pegboard.execution.limits.quotas import QuotaMeter
     from pegboard.features.approvals import Approvals
     from pegboard.features.audit import Audit
     from pegboard.features.identity import Identity
@@ -55,7 +56,9 @@ async def open_offline(settings: Settings) -> AsyncGenerator[OfflineBoard]:
     async with create_storage(settings, redact=None) as opened:
         emitter = Emitter(audit_listeners(settings, opened))
         registry = ToolRegistry(
-            environment=CallEnvironment(approvals=opened.approvals, emitter=emitter)
+            environment=CallEnvironment(
+                approvals=opened.approvals, emitter=emitter, quotas=QuotaMeter(opened.quotas)
+            )
         )
         prove = require_audit(settings, opened)
         identity = Identity(

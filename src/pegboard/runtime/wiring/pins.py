@@ -14,6 +14,7 @@ from pegboard.features.pins.pin_check import HeldStates
 from pegboard.registry import ToolRegistry
 from pegboard.registry.pin_policy import NewPolicy
 from pegboard.runtime.board_file.pinning import PinningEntry
+from pegboard.runtime.sources.pinned_connectors import PinnedConnectors
 from pegboard.runtime.sources.publisher import ToolPublisher
 
 if TYPE_CHECKING:
@@ -53,12 +54,26 @@ class PinParts:
             prove=prove,
         )
         self.publisher = ToolPublisher(registry, self._gate)
-        self.service = Pins(registry, storage.pins, decided=self.publisher.republish, prove=prove)
+        self.service = Pins(registry, storage.pins, decided=self._republish, prove=prove)
+        self._connectors: PinnedConnectors | None = None
 
     def follow(
-        self, stack: AsyncExitStack, *, every: float = _LOOK_SECONDS, is_shared: bool = True
+        self,
+        stack: AsyncExitStack,
+        *,
+        connectors: PinnedConnectors | None = None,
+        every: float = _LOOK_SECONDS,
+        is_shared: bool = True,
     ) -> None:
-        """Follow the decisions of other servers, if there are any, until the stack is closed."""
+        """Follow decisions, also of other servers if there are any, until the stack is closed.
+
+        Args:
+            stack: Ends it.
+            connectors: Holds the definitions of connectors.
+            every: Seconds between two looks at what other servers decided.
+            is_shared: Whether there may be other servers.
+        """
+        self._connectors = connectors
         if not is_shared:
             return
         looking = asyncio.create_task(self._look(every), name="follow the pins")
@@ -69,10 +84,18 @@ class PinParts:
 
         stack.push_async_callback(stop)
 
+    async def _republish(self, source: str) -> None:
+        await self.publisher.republish(source)
+        if self._connectors is not None:
+            self._connectors.relist(source)
+
     async def _look(self, every: float) -> None:
         while True:
             await asyncio.sleep(every)
-            for source, standing in self.publisher.standing.items():
+            held = dict(self.publisher.standing)
+            if self._connectors is not None:
+                held |= self._connectors.standing
+            for source, standing in held.items():
                 with log_and_continue(
                     _LOG, f"pins: the decisions of other servers about '{source}' failed"
                 ):
@@ -81,6 +104,6 @@ class PinParts:
     async def _follow_once(self, source: str, standing: HeldStates) -> None:
         try:
             if await self._gate.has_moved(source, standing):
-                await self.publisher.republish(source)
+                await self._republish(source)
         except PegboardError as error:
             _LOG.warning("pins: the decisions of other servers could not be read: %s", error)

@@ -14,10 +14,13 @@ from pegboard.core.ports.credential_store import CredentialStore
 from pegboard.core.ports.resource_store import StoredResource
 from pegboard.core.ports.services import Services
 from pegboard.errors import PegboardError
+from pegboard.features.pins import PinCheck
 from pegboard.features.resources import Resources
 from pegboard.registry import ToolRegistry
 from pegboard.runtime.settings import Settings
 from pegboard.runtime.sources.connectors import AgentRules, ConnectorLimits, Connectors
+from pegboard.runtime.sources.pinned_connectors import PinnedConnectors
+from pegboard.runtime.sources.refresher import SourcePublisher
 
 if TYPE_CHECKING:
     from pegboard.storage import Storage
@@ -33,10 +36,12 @@ class ResourceParts:
     Attributes:
         service: What people add, change and share.
         connectors: The sources of connectors.
+        pinned: Holds changed definitions of their tools.
     """
 
     service: Resources
     connectors: Connectors
+    pinned: PinnedConnectors
 
 
 async def open_resources(
@@ -65,6 +70,19 @@ async def open_resources(
     Raises:
         Unavailable: The storage cannot be read.
     """
+    gate = PinCheck(
+        registry,
+        storage.pins,
+        policy=lambda _source: "additive",
+        new=lambda _source: "accept",
+        prove=prove,
+    )
+    guards: list[PinnedConnectors] = []
+
+    def guard(publisher: SourcePublisher) -> PinnedConnectors:
+        guards.append(PinnedConnectors(gate, publisher))
+        return guards[0]
+
     connectors = Connectors(
         registry,
         storage.resources,
@@ -73,13 +91,14 @@ async def open_resources(
         emitter=registry.environment.emitter,
         board_names=board_names,
         agents=agents,
+        guard=guard,
     )
     service = Resources(
         storage.resources,
         storage.identity,
         connectors,
         lambda: registry.environment,
-        disconnect=partial(end_credentials, storage.credentials),
+        disconnect=partial(disconnect, storage),
         prove=prove,
     )
     stack.push_async_callback(connectors.close)
@@ -92,7 +111,13 @@ async def open_resources(
             await asyncio.wait([following])
 
         stack.push_async_callback(stop)
-    return ResourceParts(service=service, connectors=connectors)
+    return ResourceParts(service=service, connectors=connectors, pinned=guards[0])
+
+
+async def disconnect(storage: "Storage", resource: StoredResource) -> None:
+    """Forget what was stored and approved for a connector that its owner changes or deletes."""
+    await end_credentials(storage.credentials, resource)
+    await storage.pins.drop(resource.name, pins=True)
 
 
 async def end_credentials(store: CredentialStore, resource: StoredResource) -> None:

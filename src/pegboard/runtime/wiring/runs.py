@@ -79,7 +79,7 @@ def open_runs(  # noqa: PLR0913 - all that runs are made of
     stack.push_async_callback(feed.close)
     durability = create_durability(settings, storage)
     stack.push_async_callback(durability.close)
-    subagents.record_in(durability)
+    subagents.record_in(durability, name_now=identity.callers.name_now)
     heal = FailoverSelector(registry, parts.health.replacements, policy=lambda: parts.healing)
     known = parts.health.replacements.knows
     runner = GraphRunner(

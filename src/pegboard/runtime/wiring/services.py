@@ -2,9 +2,11 @@
 
 import tempfile
 from contextlib import AsyncExitStack, suppress
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from pegboard.core.ports.credentials import SourceCredentials
 from pegboard.core.ports.http import HttpClient
 from pegboard.core.ports.services import Services
 from pegboard.core.ports.subagents import SubagentRunner
@@ -20,7 +22,12 @@ if TYPE_CHECKING:
 
 
 def open_services(
-    loaded: LoadedBoard, settings: Settings, stack: AsyncExitStack, *, agents: SubagentRunner
+    loaded: LoadedBoard,
+    settings: Settings,
+    stack: AsyncExitStack,
+    *,
+    agents: SubagentRunner,
+    credentials: SourceCredentials,
 ) -> "tuple[Services, ProbedSandbox]":
     """Create the HTTP client, the folders and the sandbox of a board; the stack closes them.
 
@@ -29,6 +36,7 @@ def open_services(
         settings: The settings.
         stack: Closes them.
         agents: Runs agents that are tools.
+        credentials: Finds the credentials of callers.
 
     What sources accept as a schema is limited from here on.
 
@@ -64,6 +72,7 @@ def open_services(
         environ=environ(),
         providers=providers,
         agents=agents,
+        credentials=credentials,
     )
     return made, probed
 
@@ -78,6 +87,14 @@ def create_http_client(entry: NetworkEntry) -> HttpClient:
 
     policy = SsrfPolicy(allow_hosts=entry.allow_hosts, allow_networks=entry.allow_networks)
     return GuardedClient(policy=policy)
+
+
+def guard_addresses(services: Services, entry: NetworkEntry) -> Services:
+    """The services for sources of people: what connects by itself reaches public addresses only."""
+    from pegboard.network import PolicyAddressGuard, SsrfPolicy
+
+    policy = SsrfPolicy(allow_hosts=entry.allow_hosts, allow_networks=entry.allow_networks)
+    return replace(services, addresses=PolicyAddressGuard(policy))
 
 
 def create_sandbox(entry: SandboxEntry) -> "ProbedSandbox":

@@ -7,7 +7,7 @@ kept in memory as long as it waits for an approval.
 
 import asyncio
 from collections import OrderedDict
-from collections.abc import Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from functools import cached_property
@@ -29,29 +29,32 @@ from pegboard.core.model_messages import (
 )
 from pegboard.core.ports.chat_model import ChatModel
 from pegboard.core.ports.subagents import SubagentAnswer, SubagentTask, WatchedTool
+from pegboard.core.principal import Principal
 from pegboard.core.result import ToolResult
 from pegboard.core.run import RunResult
 from pegboard.core.tool import is_for_models
 from pegboard.durability import MemoryDurability, MemoryJournal, StoredDurability
 from pegboard.durability.nested_journal import NestedJournal
 from pegboard.errors import (
+    AccessDenied,
     ApprovalRequired,
     PegboardError,
     ToolArgumentError,
     Unavailable,
 )
 from pegboard.execution.emitter import Emitter
+from pegboard.execution.errors_for_readers import make_failed_result
 from pegboard.execution.wait_for_source import wait_for_source
 from pegboard.registry import ToolRegistry
 from pegboard.registry.toolset import Toolset
 from pegboard.runtime.wiring.models import BoardModels
+from pegboard.runtime.wiring.quotas import meter_model
 from pegboard.tools.schema_arguments import SchemaArguments
 
 if TYPE_CHECKING:
-    from collections.abc import Coroutine
-
     from pegboard.execution import CallEnvironment
 
+NameNow = Callable[[Principal], Awaitable[Principal]]
 _MAX_CONVERSATIONS = 1_000
 _MAX_WAITING = 1_000
 """Runs that wait for an approval; of more the oldest begins again with the next try of its call."""
@@ -74,9 +77,11 @@ class SubagentToolset(Toolset):
 
     Attributes:
         outer: The context of the call of the agent.
+        name_now: The caller with the rights of now.
     """
 
     outer: ToolContext[Any]
+    name_now: NameNow
 
     @cached_property
     def _quiet(self) -> "CallEnvironment":
@@ -87,19 +92,24 @@ class SubagentToolset(Toolset):
         """That of the registry, without listeners: the run of the agent is none of the board."""
         return self._quiet
 
-    def call(
+    async def call(
         self, name: str, arguments: Arguments = None, ctx: ToolContext[Any] | None = None
-    ) -> "Coroutine[Any, Any, ToolResult]":
-        """Call a tool in the run and within the deadline of the call of the agent."""
+    ) -> ToolResult:
+        """Call a tool in the run, within the deadline, and with the rights of now of its caller."""
         ctx, outer = ctx or self.outer, self.outer
         deadlines = [item.deadline for item in (ctx, outer) if item.deadline is not None]
+        try:
+            principal = await self.name_now(ctx.principal)
+        except AccessDenied as error:
+            return make_failed_result(error)
         inner = structs.replace(
             ctx,
+            principal=principal,
             run_id=outer.run_id,
             parent_id=outer.call_id,
             deadline=min(deadlines, default=None),
         )
-        return super().call(name, arguments, inner)
+        return await super().call(name, arguments, inner)
 
 
 class BoardSubagents:
@@ -119,14 +129,21 @@ class BoardSubagents:
         self._known: OrderedDict[tuple[str, str, str], tuple[Message, ...]] = OrderedDict()
         self._waiting: OrderedDict[str, _WaitingRun] = OrderedDict()
         self._durability: StoredDurability | None = None
+        self._name_now: NameNow = _name_same
 
     def use(self, models: BoardModels) -> None:
         """Use the models of the board, which are made later."""
         self._models = models
 
-    def record_in(self, durability: StoredDurability) -> None:
-        """Record what agents do for runs, which are made later, among the steps of these."""
+    def record_in(self, durability: StoredDurability, *, name_now: NameNow) -> None:
+        """Record what agents do for runs, which are made later, among the steps of these.
+
+        Args:
+            durability: Records the steps.
+            name_now: The caller of something that goes on, with the rights of now.
+        """
         self._durability = durability
+        self._name_now = name_now
 
     def watch(self, tool: WatchedTool) -> None:
         """Refresh a tool whenever the tools of the board change, for as long as it exists."""
@@ -165,6 +182,7 @@ class BoardSubagents:
         for name in task.tools:
             await wait_for_source(self._registry.environment, name, deadline=ctx.deadline)
         model = await self._models.get(task.model)
+        model = meter_model(model, self._registry.environment.quotas, ctx.principal)
         key = (task.agent, ctx.principal.owner, task.conversation)
         earlier = self._known.get(key, ()) if task.conversation else ()
         ctx = structs.replace(ctx, root_id=ctx.root_id or ctx.run_id or _run_id_for(ctx))
@@ -213,6 +231,7 @@ class BoardSubagents:
             listed=tuple(listed),
             reaches=lambda tool: tool.spec.name in names,
             outer=ctx,
+            name_now=self._name_now,
         )
 
         async def prepare(_config: AgentConfig, _principal: Any) -> AgentSetup:
@@ -279,6 +298,10 @@ class BoardSubagents:
         self._known.move_to_end(key)
         if len(self._known) > _MAX_CONVERSATIONS:
             self._known.popitem(last=False)
+
+
+async def _name_same(principal: Principal) -> Principal:
+    return principal
 
 
 def _run_id_for(ctx: ToolContext[Any]) -> str:

@@ -12,7 +12,7 @@ from starlette.types import Receive
 from pegboard.core.context import Progress, ToolContext
 from pegboard.core.principal import Principal
 from pegboard.core.result import ResultMeta, ToolResult
-from pegboard.errors import IdempotencyConflict, ToolFailed, ToolNotFound
+from pegboard.errors import IdempotencyConflict, InvalidRequest, ToolFailed, ToolNotFound
 from pegboard.features.runs import RunView
 from pegboard.registry.search import ToolQuery
 from pegboard.runtime import Pegboard
@@ -72,6 +72,7 @@ async def execute_call(
         deadline=_deadline(board, wanted.execution_config.timeout_ms),
         idempotency_key=_key(key, wanted.execution_config.idempotency_key),
         on_progress=on_progress,
+        account=wanted.execution_config.account,
     )
     result = await board.call(name, wanted.input, ctx)
     metadata = _metadata(result)
@@ -144,6 +145,8 @@ async def _in_background(
     board: Pegboard, caller: Principal, name: str, wanted: ExecuteRequest, key: str
 ) -> SuccessAnswer:
     config = wanted.execution_config
+    if config.account:
+        raise InvalidRequest("A call in the background acts with your default account.")
     await board.wait_for(name, principal=caller)
     view = await board.runs.start_call(
         name,

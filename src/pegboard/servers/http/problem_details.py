@@ -57,6 +57,7 @@ STATUSES: Mapping[type[errors.PegboardError], int] = MappingProxyType(
         errors.ConversationNotFound: 404,
         errors.AgentNotFound: 404,
         errors.LimitReached: 422,
+        errors.QuotaExceeded: 429,
         errors.ModelNotConfigured: 409,
         errors.DependencyNotFound: 404,
         errors.VersionNotFound: 404,
@@ -165,7 +166,7 @@ def error_answer(error: PegboardError, **members: Any) -> ProblemAnswer:
     fields = error_to_dict(error)
     body = {**_head(status, error.code), "detail": fields.pop("message"), **fields, **members}
     headers: dict[str, str] = {}
-    if status in {409, 429, 503} and error.retryable:
+    if status in {409, 429, 503} and (error.retryable or error.retry_after is not None):
         wait = error.retry_after if error.retry_after is not None else _ASK_AGAIN
         headers["Retry-After"] = str(max(1, math.ceil(wait)))
     return ProblemAnswer(status=status, body=body, headers=headers)

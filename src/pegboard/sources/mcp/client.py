@@ -9,6 +9,7 @@ from pydantic import ValidationError
 
 from pegboard.concurrency.exception_groups import unwrap_single_error
 from pegboard.errors import (
+    CredentialMissing,
     InvalidRequest,
     MCPConnectionError,
     PegboardError,
@@ -36,6 +37,10 @@ def connection_error(
         error: The exception of the MCP library.
     """
     cause = unwrap_single_error(error)
+    if isinstance(fault, CredentialMissing):
+        found = MCPConnectionError(fault.message, permanent=True, nothing_done=True)
+        found.__cause__ = fault
+        return found
     if isinstance(cause, MCPConnectionError):
         return cause
     if isinstance(cause, PegboardError):

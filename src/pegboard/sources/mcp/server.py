@@ -14,6 +14,7 @@ from pegboard.sources.mcp.client import translate_error
 from pegboard.sources.mcp.pagination import ListResult, Page, read_pages, read_pages_if_known
 from pegboard.sources.mcp.ping import ensure_alive, ping
 from pegboard.sources.mcp.request_context import RequestContext
+from pegboard.sources.mcp.session.accounts import SessionAccounts, find_missing_account
 from pegboard.sources.mcp.session.notifications import ServerNotifications
 from pegboard.sources.mcp.session.pool import OPERATOR, SessionPool
 from pegboard.sources.mcp.session.session import Session, SharedTools
@@ -39,6 +40,7 @@ class McpServer:
         self._notifications = ServerNotifications(changed, updated)
         self._known = SharedTools()
         self._home: asyncio.AbstractEventLoop | None = None
+        self._accounts = SessionAccounts(link)
         self._sessions = SessionPool(
             link.title,
             self._make_session,
@@ -192,15 +194,33 @@ class McpServer:
                 return await send(client, context)
 
         async def asked() -> T:
+            if self.link.takes_caller:
+                await self._choose_account()
             context = RequestContext(None, timeout=seconds)
             return await self._request(OPERATOR, context, within, now=True)
 
         return await self._on_home(asked())
 
+    async def _choose_account(self) -> None:
+        """Choose the account with which the board lists; a session of another one ends."""
+        try:
+            is_other = await self._accounts.change_listing()
+        except SourceUnavailable:
+            self._sessions.drop_key(OPERATOR)
+            raise
+        if is_other:
+            self._sessions.drop_key(OPERATOR)
+
     async def _ask(self, ctx: Context, send: Send[T]) -> T:
-        return await self._on_home(
-            self._request(session_key(ctx.principal), RequestContext(ctx), send)
-        )
+        async def asked() -> T:
+            key = session_key(ctx.principal)
+            if self.link.takes_caller:
+                key, ended = await self._accounts.find_key(ctx)
+                for old in ended:
+                    self._sessions.drop_key(old)
+            return await self._request(key, RequestContext(ctx), send)
+
+        return await self._on_home(asked())
 
     async def _request(
         self, key: str, context: RequestContext, send: Send[T], *, now: bool = False
@@ -210,6 +230,11 @@ class McpServer:
         except SessionLost:
             context.fault = None  # the server did nothing of it: a new session may ask
             return await self._once(key, context, send, now=now)
+        except PegboardError as error:
+            missing = find_missing_account(error)
+            if missing is None or missing is error:
+                raise
+            raise missing from error
 
     async def _once(self, key: str, context: RequestContext, send: Send[T], *, now: bool) -> T:
         session = await self._sessions.acquire(key, now=now)
@@ -253,12 +278,16 @@ class McpServer:
     def _make_session(self, key: str, on_end: Callable[[Session], None]) -> Session:
         from dataclasses import replace
 
+        def end(session: Session) -> None:
+            self._accounts.forget(key)
+            on_end(session)
+
         return Session(
-            replace(self.link, key=key),
+            replace(self.link, key=key, use=self._accounts.finder(key)),
             key=key,
             following=self._notifications if key == OPERATOR else None,
             known=lambda: self._known,
-            on_end=on_end,
+            on_end=end,
         )
 
 

@@ -53,6 +53,7 @@ def _make_source(name: str, config: McpConfig, services: Services) -> "McpSource
             http=services.http,
             base_dir=services.base_dir,
             logins=services.logins,
+            credentials=services.credentials,
             roots=tuple(item.resolve() for item in folders),
         )
     )
@@ -77,7 +78,9 @@ class McpSource:
         self._notify: Callable[[], None] | None = None
         self._on_update: Callable[[str], None] | None = None
         self._upstream = McpServer(link, changed=self._notify_change, updated=self._notify_update)
-        self._tools = ServerTools(link.name, link.config, self._upstream)
+        self._tools = ServerTools(
+            link.name, link.config, self._upstream, takes_caller=link.takes_caller
+        )
         self._missing: dict[str, tuple[str, ...]] = {}
         self._is_closed = False
 

@@ -40,7 +40,10 @@ class ServerTools:
     ```
     """
 
-    def __init__(self, source: str, config: McpConfig, upstream: McpServer) -> None:
+    def __init__(
+        self, source: str, config: McpConfig, upstream: McpServer, *, takes_caller: bool = False
+    ) -> None:
+        self._takes_caller = takes_caller
         self._source = source
         self._config = config
         self._upstream = upstream
@@ -99,7 +102,8 @@ class ServerTools:
             timeout=config.timeout,
             source=self._source,
             handler="mcp",
-            credential=config.credential,
+            credential="" if self._takes_caller else config.credential,
+            caller_credential=self._takes_caller,
             unavailable=unavailable,
         )
 
@@ -141,6 +145,7 @@ class ServerTools:
             destructive=True if hints.destructive_hint else None,
             timeout=None,
             credential="",
+            caller_credential=False,
         )
 
     @property

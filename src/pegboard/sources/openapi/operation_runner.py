@@ -9,6 +9,7 @@ from typing import Any
 from pydantic_core import to_json
 
 from pegboard.core.context import ToolContext
+from pegboard.core.credential import Secret
 from pegboard.core.ports.http import SET_BY_CLIENT, HttpResponse
 from pegboard.core.result import ToolResult
 from pegboard.core.tool import JsonSchema
@@ -24,8 +25,8 @@ from pegboard.sources.openapi.call.arguments import (
 from pegboard.sources.openapi.call.credentials import (
     ApiCredentials,
     CredentialGrant,
-    CredentialPart,
 )
+from pegboard.sources.openapi.call.error_responses import is_unauthorized
 from pegboard.sources.openapi.call.paging import (
     PAGES,
     JoinedPages,
@@ -166,10 +167,10 @@ class OperationRunner:
             route = replace(route, headers=self._headers.for_call(ctx))
         credential = self._grant.name
         if self._grant.takes_caller:
-            parts, credential = await self._ask_caller(ctx)
-            route = replace(route, credential=parts)
-        outgoing = build_request(route, self.plan, arguments)
-        response = await self._send(operation.method, outgoing, credential)
+            response, route, credential = await self._send_for_caller(route, arguments, ctx)
+        else:
+            outgoing = build_request(route, self.plan, arguments)
+            response = await self._send(operation.method, outgoing, credential)
         if operation.method == "get":
             return await self._read_pages(route, arguments, response, credential)
         page = find_stored_page(response, method=operation.method, path=operation.path)
@@ -249,15 +250,40 @@ class OperationRunner:
                 continue
         return found
 
-    async def _ask_caller(self, ctx: ToolContext[Any]) -> tuple[tuple[CredentialPart, ...], str]:
-        """The parts with the credential of the caller, and its name.
+    async def _send_for_caller(
+        self, route: Route, arguments: Mapping[str, Any], ctx: ToolContext[Any]
+    ) -> tuple[HttpResponse, Route, str]:
+        """Send a request with the credential of the caller, once more where its token is refused.
+
+        Returns:
+            The response, the route with the credential that was accepted, and its name.
 
         Raises:
-            CredentialMissing: The call has none.
+            CredentialMissing: The call has none, or the API accepts no token of it any more.
         """
-        if ctx.credential is None:
+        use = ctx.credential
+        if use is None:
             raise CredentialMissing(ctx.tool, "this call has no credential of its caller")
-        return self._grant.fill(await ctx.credential.reveal()), ctx.credential.about.label
+        secret, label = await use.reveal(), use.about.label
+
+        async def send(secret: Secret) -> tuple[HttpResponse, Route, str]:
+            filled = replace(route, credential=self._grant.fill(secret))
+            outgoing = build_request(filled, self.plan, arguments)
+            method = self._chosen.operation.method
+            return await self._send(method, outgoing, label), filled, label
+
+        try:
+            return await send(secret)
+        except PegboardError as error:
+            renewed = await use.renew(secret) if is_unauthorized(error) else None
+            if renewed is None:
+                raise
+        try:
+            return await send(renewed)
+        except PegboardError as error:
+            if is_unauthorized(error):
+                await use.give_up()
+            raise
 
     async def _send(self, method: str, outgoing: OutgoingRequest, credential: str) -> HttpResponse:
         seconds = self._chosen.override.timeout

@@ -16,6 +16,7 @@ from pymysql.constants import FIELD_TYPE
 from pymysql.converters import conversions
 from pymysql.cursors import Cursor, SSCursor
 
+from pegboard.core.ports.address_guard import AddressGuard
 from pegboard.errors import ConfigError, InvalidRequest, PegboardError
 from pegboard.sources.sql.catalog import Table
 from pegboard.sources.sql.config import SqlConfig
@@ -64,13 +65,14 @@ class MysqlDriver:
 
     errors: ClassVar[tuple[type[Exception], ...]] = (pymysql.Error, OSError, UnicodeError)
 
-    def __init__(self, config: SqlConfig) -> None:
+    def __init__(self, config: SqlConfig, *, guard: AddressGuard | None = None) -> None:
         self._config = config
         self._options = _options(config)
+        self._guard = guard
 
     def connect(self, *, write: bool) -> "MysqlSession":
         """Open a connection; each transaction declares whether it may write."""
-        return MysqlSession(self._options, self._config, write=write)
+        return MysqlSession(self._options, self._config, write=write, guard=self._guard)
 
     def translate(self, error: Exception, request: StatementRequest | None) -> PegboardError:
         """Translate the number of a server's error."""
@@ -80,12 +82,19 @@ class MysqlDriver:
 class MysqlSession:
     """One connection to MySQL or MariaDB."""
 
-    def __init__(self, options: Mapping[str, Any], config: SqlConfig, *, write: bool) -> None:
+    def __init__(
+        self,
+        options: Mapping[str, Any],
+        config: SqlConfig,
+        *,
+        write: bool,
+        guard: AddressGuard | None = None,
+    ) -> None:
         self._options = options
         self._config = config
         self._mode = "READ WRITE" if write else "READ ONLY"
         self._aborted = False
-        self._connection = _Connection(**options)
+        self._connection = _connect(options, guard)
         try:
             self._is_mariadb = self._connection.is_mariadb
             self._run(f"SET SESSION TRANSACTION {self._mode}")
@@ -286,6 +295,18 @@ class _Connection(_Base):
         if line is not None:
             with suppress(OSError):
                 line.shutdown(socket.SHUT_RDWR)
+
+
+def _connect(options: Mapping[str, Any], guard: AddressGuard | None) -> _Connection:
+    """Connect, to an address that was checked where the board asks for that."""
+    if guard is None:
+        return _Connection(**options)
+    connection = _Connection(**options, defer_connect=True)
+    place = (guard.resolve(options["host"], options["port"]), options["port"])
+    cast("Any", connection).connect(
+        socket.create_connection(place, timeout=options["connect_timeout"])
+    )  # TLS is still checked by the name
+    return connection
 
 
 _NOTE = 1003

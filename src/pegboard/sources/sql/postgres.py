@@ -14,6 +14,7 @@ from psycopg.abc import Buffer
 from psycopg.adapt import AdaptersMap, Loader
 from psycopg.conninfo import conninfo_to_dict, make_conninfo
 
+from pegboard.core.ports.address_guard import AddressGuard
 from pegboard.errors import ConfigError, InvalidRequest, PegboardError
 from pegboard.sources.sql.catalog import Table
 from pegboard.sources.sql.config import SqlConfig
@@ -38,8 +39,9 @@ class PostgresDriver:
 
     errors: ClassVar[tuple[type[Exception], ...]] = (psycopg.Error, UnicodeError)
 
-    def __init__(self, config: SqlConfig) -> None:
+    def __init__(self, config: SqlConfig, *, guard: AddressGuard | None = None) -> None:
         self._config = config
+        self._guard = guard
         try:
             given = conninfo_to_dict(config.conninfo)
         except psycopg.Error as error:
@@ -57,13 +59,24 @@ class PostgresDriver:
             "keepalives_count": 3,
         }
         self._conninfo = make_conninfo("", **{**defaults, **given})
+        self._host, self._port = str(given.get("host", "")), int(given.get("port") or 5432)
 
     def connect(self, *, write: bool) -> "PostgresSession":
         """Open a connection; each transaction declares whether it may write."""
         connection = psycopg.Connection[tuple[Any, ...]].connect(
-            self._conninfo, autocommit=True, prepare_threshold=None
+            self._pin(), autocommit=True, prepare_threshold=None
         )
         return PostgresSession(connection, self._config, write=write)
+
+    def _pin(self) -> str:
+        """What to connect with: to an address that was checked, by the name of the host."""
+        if self._guard is None:
+            return self._conninfo
+        try:
+            address = self._guard.resolve(self._host, self._port)
+        except OSError as error:
+            raise psycopg.OperationalError(f"the host does not resolve: {error}") from error
+        return make_conninfo(self._conninfo, hostaddr=address)
 
     def translate(self, error: Exception, request: StatementRequest | None) -> PegboardError:
         """Translate PostgreSQL's SQLSTATE."""

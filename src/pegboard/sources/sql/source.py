@@ -2,9 +2,9 @@
 
 import importlib.util
 from collections.abc import Callable, Sequence
-from pathlib import Path
 
 from pegboard.core.health import HEALTHY, Health, HealthStatus
+from pegboard.core.ports.address_guard import AddressGuard
 from pegboard.core.ports.services import Services
 from pegboard.core.ports.source import Source
 from pegboard.core.tool import Tool, ToolSpec
@@ -15,6 +15,7 @@ from pegboard.sources.sql.config import SqlConfig
 from pegboard.sources.sql.database import SqlDatabase
 from pegboard.sources.sql.driver import DatabaseDriver
 from pegboard.sources.sql.lexer import Dialect
+from pegboard.sources.sql.local_use import find_local_use
 from pegboard.sources.sql.tools import DatabaseTools
 
 _PING = 3.0
@@ -56,38 +57,41 @@ def _database(name: str, config: SqlConfig, services: Services) -> SqlDatabase:
 
 def _driver(config: SqlConfig, services: Services) -> DatabaseDriver:
     try:
-        return _DRIVERS[config.dialect](config, services.base_dir)
+        return _DRIVERS[config.dialect](config, services)
     except ImportError as error:
         raise SourceUnavailable(_EXTRAS.get(config.dialect, _EXTRA)) from error
 
 
-def _sqlite(config: SqlConfig, base_dir: Path) -> DatabaseDriver:
+def _sqlite(config: SqlConfig, services: Services) -> DatabaseDriver:
     from pegboard.sources.sql.sqlite import SqliteDriver
 
-    return SqliteDriver(config, base_dir=base_dir)
+    return SqliteDriver(config, base_dir=services.base_dir)
 
 
-def _postgresql(config: SqlConfig, base_dir: Path) -> DatabaseDriver:
-    del base_dir
+def _postgresql(config: SqlConfig, services: Services) -> DatabaseDriver:
     from pegboard.sources.sql.postgres import PostgresDriver
 
-    return PostgresDriver(config)
+    return PostgresDriver(config, guard=_guard_for(config, services))
 
 
-def _mysql(config: SqlConfig, base_dir: Path) -> DatabaseDriver:
-    del base_dir
+def _mysql(config: SqlConfig, services: Services) -> DatabaseDriver:
     from pegboard.sources.sql.mysql import MysqlDriver
 
-    return MysqlDriver(config)
+    return MysqlDriver(config, guard=_guard_for(config, services))
 
 
-def _duckdb(config: SqlConfig, base_dir: Path) -> DatabaseDriver:
+def _duckdb(config: SqlConfig, services: Services) -> DatabaseDriver:
     from pegboard.sources.sql.duckdb import DuckdbDriver
 
-    return DuckdbDriver(config, base_dir=base_dir)
+    return DuckdbDriver(config, base_dir=services.base_dir)
 
 
-_DRIVERS: dict[Dialect, Callable[[SqlConfig, Path], DatabaseDriver]] = {
+def _guard_for(config: SqlConfig, services: Services) -> AddressGuard | None:
+    """What checks the addresses of a database; None where an operator has named a private one."""
+    return None if find_local_use(config) else services.addresses
+
+
+_DRIVERS: dict[Dialect, Callable[[SqlConfig, Services], DatabaseDriver]] = {
     "sqlite": _sqlite,
     "postgresql": _postgresql,
     "mysql": _mysql,

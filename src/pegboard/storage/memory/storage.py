@@ -23,6 +23,7 @@ from pegboard.storage.memory.kill_switches import MemorySwitches
 from pegboard.storage.memory.last_known_tools import MemorySeenTools
 from pegboard.storage.memory.maintenance import MemoryUpkeep
 from pegboard.storage.memory.pins import MemoryPins
+from pegboard.storage.memory.quotas import MemoryQuotas
 from pegboard.storage.memory.resources import MemoryResources
 from pegboard.storage.memory.roles import MemoryRoles
 from pegboard.storage.memory.runs import MemoryRuns
@@ -96,6 +97,7 @@ class MemoryStorage:
             gate, exists=lambda key: self.runs.holds(key) or self.conversations.holds(key)
         )
         self.roles = MemoryRoles(gate)
+        self.quotas = MemoryQuotas(gate)
         self.audit = audit
         self.auditor = self.audit
         self.upkeep = MemoryUpkeep(calls=calls, runs=self.runs, approvals=self.approvals)
@@ -120,6 +122,7 @@ class MemoryStorage:
         await self.identity.forget(before=self._clock.time())
         self.results.sweep()
         self.outcomes.sweep()
+        self.quotas.sweep(before=self._clock.time())
 
     async def close(self) -> None:
         """Answer `Unavailable` from now on; safe to call twice."""

@@ -25,6 +25,7 @@ from pegboard.storage.sql.last_known_tools import SqlSeenTools
 from pegboard.storage.sql.maintenance import SqlUpkeep
 from pegboard.storage.sql.outcomes import SqlOutcomes, sweep_outcomes
 from pegboard.storage.sql.pins import SqlPins
+from pegboard.storage.sql.quotas import SqlQuotas, sweep_quotas
 from pegboard.storage.sql.resources import SqlResources
 from pegboard.storage.sql.results import SqlResults, sweep_results
 from pegboard.storage.sql.roles import SqlRoles
@@ -80,6 +81,7 @@ class SqlStorage:
         self.credentials = SqlCredentials(database)
         self.taints = SqlTaints(database)
         self.roles = SqlRoles(database)
+        self.quotas = SqlQuotas(database)
         self.audit = SqlAudit(database, clock=clock)
         self.auditor = SqlAuditor(database, redact=redact, reads=audit_reads)
         self.upkeep = SqlUpkeep(database, clock=clock)
@@ -122,6 +124,7 @@ class SqlStorage:
         sweep_results(transaction, now)
         sweep_outcomes(transaction, now - self._outcome_ttl)
         sweep_identity(transaction, now)
+        sweep_quotas(transaction, now)
         if transaction.database == "sqlite":
             _shrink_file(transaction)
 

@@ -10,9 +10,10 @@ from pegboard.servers.http.openai.errors import error_body, openai_refusals, sta
     [
         ("request_invalid", 400, "invalid_request_error"),
         ("rate_limited", 429, "rate_limit_error"),
+        ("quota_exceeded", 429, "insufficient_quota"),
         ("unavailable", 503, "server_error"),
     ],
-    ids=["the caller", "a limit", "the server"],
+    ids=["the caller", "a limit", "a quota", "the server"],
 )
 def test_the_type_of_an_error_says_who_can_help(code: str, status: int, kind: str) -> None:
     assert error_body("No.", code, status, param="model") == {

@@ -228,6 +228,7 @@ async def test_conversations_are_listed_changed_exported_and_deleted(asked: Aske
     client = asked.client
     changed = await client.patch(path, json={"title": "Fruit", "model": "fast"})
     refused = await client.patch(path, json={"model": "openai:any"})
+    chosen = await client.patch(path, json={"accounts": {"github": "work"}})
     found = (await client.get("/conversations", params={"text": "PEAR"})).json()
     markdown = await client.get(f"{path}/export", params={"format": "markdown"})
     whole = (await client.get(f"{path}/export")).json()
@@ -246,6 +247,7 @@ async def test_conversations_are_listed_changed_exported_and_deleted(asked: Aske
     assert stopped == {"stopped": False}
     assert deleted.status_code == 204
     assert (await client.get(path)).json()["code"] == "conversation_not_found"
+    assert chosen.json()["accounts"] == {"github": "work"}
 
 
 @pytest.mark.parametrize(

@@ -84,6 +84,34 @@ async def test_a_call_sends_the_credential_of_its_caller_and_the_record_names_it
     assert [item["credential"] for item in calls] == [f"github/work of {about['owner']}"]
 
 
+async def test_a_call_names_the_account_that_it_acts_with(
+    house: House, board: Pegboard, api: Server
+) -> None:
+    ada, _bob = await people(house)
+    for name, value in (("work", TOKEN_OF_ADA), ("home", TOKEN_OF_BOB)):
+        wanted = {"source": "github", "kind": "bearer", "value": value, "name": name}
+        await ada.post("/v1/credentials", json=wanted)
+
+    async def call_as(account: str, **more: Any) -> httpx2.Response:
+        body = {"name": "github__whoami", "execution_config": {"account": account}, **more}
+        return await ada.post("/v1/execute", json=body)
+
+    await call_as("home")
+    await call_as("")
+    unknown = await call_as("other")
+    behind = await call_as("home", in_background=True)
+    await board.flush()
+    calls = (await ada.get("/v1/history?tool=github__whoami")).json()["calls"]
+
+    assert sent(api) == [f"Bearer {TOKEN_OF_BOB}", f"Bearer {TOKEN_OF_ADA}"]
+    assert [item["credential"].partition(" of ")[0] for item in calls[-2:]] == [
+        "github/work",
+        "github/home",
+    ]
+    assert unknown.json()["code"] == "credential_missing"
+    assert behind.status_code == 422
+
+
 async def test_another_caller_is_refused_and_nothing_is_sent(house: House, api: Server) -> None:
     ada, bob = await people(house)
     wanted = {"source": "github", "kind": "bearer", "value": TOKEN_OF_BOB}
@@ -214,5 +242,7 @@ def test_there_is_no_route_that_gives_a_value() -> None:
         ("DELETE", "/credentials/{credential}"),
         ("POST", "/credentials/oauth/start"),
         ("GET", "/credentials/oauth/connect"),
+        ("GET", "/credentials/oauth/client/{source}"),
         ("GET", "/credentials/oauth/callback"),
+        ("GET", "/credentials/oauth/callback/{source}"),
     }

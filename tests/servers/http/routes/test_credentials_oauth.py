@@ -1,5 +1,6 @@
 """Accounts connected by consent, at an authorization server of somebody else's making."""
 
+import asyncio
 from collections.abc import AsyncGenerator, Iterator
 from pathlib import Path
 from typing import Any
@@ -8,7 +9,7 @@ from urllib.parse import parse_qs, urlsplit
 import httpx2
 import pytest
 from pydantic import SecretStr
-from tests.network.loopback import Server
+from tests.network.loopback import Received, Server, reply, serving
 from tests.peers.oidc import OidcServer, started_oidc
 from tests.servers.http.made import TOKEN, a_board
 from tests.servers.http.people import House
@@ -136,3 +137,36 @@ async def test_a_person_connects_a_second_account_by_another_name(
         ("work", True),
         ("home", False),
     ]
+
+
+@pytest.mark.parametrize("refusals", [1, 2], ids=["once", "again"])
+async def test_a_token_that_the_api_refuses_is_renewed_once_and_then_connected_again(
+    tmp_path: Path, oidc: OidcServer, refusals: int
+) -> None:
+    sent: list[str] = []
+
+    async def respond(received: Received, writer: asyncio.StreamWriter) -> None:
+        sent.append(received.headers.get("authorization", ""))
+        status = 401 if len(sent) <= refusals else 200
+        writer.write(reply(b"{}", status=status, headers={"Content-Type": "application/json"}))
+
+    async with serving(respond) as server:
+        text = board_text(server, auth={"kind": "caller", "oauth": oidc.oauth()})
+        settings: dict[str, Any] = {"token": SecretStr(TOKEN), "data": tmp_path / "data"}
+        async with a_board(tmp_path, text=text, tools=(), **settings) as board:
+            board.credentials.connections.serve()
+            ada = await House(board).found()
+            started = await ada.post(START, json={"source": "github"})
+            await ada.get(await oidc.consent(started.json()["url"]))
+
+            answer = await call(ada)
+            (about,) = (await ada.get("/v1/credentials")).json()["credentials"]
+            listed = (await ada.get("/v1/tools/github__whoami")).json()
+
+    assert len(set(sent)) == len(sent) == 2
+    if refusals == 1:
+        assert (answer.status_code, about["state"]) == (200, "ok")
+    else:
+        assert (answer.json()["code"], about["state"]) == ("credential_missing", "reconnect")
+        assert "must be connected again" in answer.json()["detail"]
+        assert listed["name"] == "github__whoami"

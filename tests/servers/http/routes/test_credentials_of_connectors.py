@@ -97,3 +97,34 @@ async def test_a_connector_that_its_owner_moves_gets_no_stored_credential_of_oth
 
     assert called.json()["code"] == "credential_missing"
     assert api.requests == []
+
+
+@pytest.mark.parametrize("loss", ["disabled", "demoted", "removed"])
+async def test_a_shared_account_ends_with_the_right_of_its_owner_to_share_it(
+    house: House, api: Server, loss: str
+) -> None:
+    ada = await house.found()
+    bob, cem = await join(house, ada, "bob", "acme"), await join(house, ada, "cem", "acme")
+    config = {
+        "base_url": f"http://{api.authority}",
+        "auth": {"kind": "caller"},
+        "actions": [{"name": "whoami", "path": "/whoami"}],
+    }
+    shared = {"visibility": "organisation", "organisation": "acme"}
+    wanted = {"name": "crm", "kind": "connector", "source_kind": "openapi", "config": config}
+    await bob.post("/v1/resources", json=wanted | shared)
+    await bob.post("/v1/credentials", json=OF_BOB | {"shared": True})
+    call = {"name": "bob--crm__whoami", "input": {}}
+    before = await cem.post("/v1/execute", json=call)
+
+    if loss == "disabled":
+        await ada.patch("/v1/people/bob", json={"disabled": True})
+    elif loss == "demoted":
+        await ada.put("/v1/organisations/acme/members/bob", json={"roles": ["member"]})
+    else:
+        await ada.delete("/v1/organisations/acme/members/bob")
+    after = await cem.post("/v1/execute", json=call)
+
+    assert before.status_code == 200
+    assert after.json()["code"] == "credential_missing"
+    assert len(api.requests) == 1

@@ -13,6 +13,7 @@ from tests.servers.http.people import House
 
 from pegboard.core.principal import Principal
 from pegboard.errors import InvalidRequest
+from pegboard.registry.dependencies import GraphChange
 from pegboard.runtime import Pegboard
 from pegboard.servers.http.websocket.subscriptions import BoardSubscriptions
 from pegboard.servers.mcp.listings import Catalogue
@@ -147,6 +148,11 @@ DOORS: dict[str, tuple[str, str, Any]] = {
     ),
     "graph": ("POST", "/v1/runs", {"graph": {"nodes": [{"id": "a", "tool": "{}"}]}}),
     "chain": ("POST", "/v1/plans", {"chain": ["{}"]}),
+    "remove": ("DELETE", "/v1/tools/{}", None),
+    "roll back": ("POST", "/v1/tools/{}/rollback", {"version": "1.0.0"}),
+    "deprecate": ("POST", "/v1/tools/{}/deprecate", {}),
+    "breaks": ("GET", "/v1/graph/breaks?tool={}", None),
+    "around": ("GET", "/v1/graph?around={}", None),
     "search": ("POST", "/v1/tools/search", {"query": "{}"}),
     "source": ("GET", "/v1/tools?source={}", None),
 }
@@ -174,9 +180,31 @@ async def test_a_hidden_tool_answers_as_one_that_does_not_exist_on_each_door(
                 part.pop(passing, None)
         return found.status_code, str(body_).replace(name, "NAME")
 
-    hidden = {door: await ask(members.eve, door, HIDDEN) for door in DOORS}
-    assert hidden == {door: await ask(members.eve, door, NONE) for door in DOORS}
+    for client in (members.eve, members.ada):  # an operator knows of it by `explain` alone
+        doors = [door for door in DOORS if client is members.eve or door != "explain"]
+        hidden = {door: await ask(client, door, HIDDEN) for door in doors}
+        assert hidden == {door: await ask(client, door, NONE) for door in doors}
     assert await ask(members.bob, "show", HIDDEN) != hidden["show"]
+
+
+async def test_the_version_of_the_graph_tells_nothing_of_the_tools_of_others(
+    members: Members,
+) -> None:
+    async def read(client: httpx2.AsyncClient) -> tuple[Any, int, str]:
+        graph = (await client.get("/v1/graph")).json()
+        beyond = await client.get("/v1/graph", params={"version": graph["version"] + 1})
+        diff = (await client.get("/v1/graph/diff", params={"from": 0})).json()
+        return graph["version"], beyond.status_code, diff["to"]
+
+    before = await read(members.eve)
+    await add(members.bob, members.connector())
+    added = GraphChange(add_nodes=("bob--github__list_issues", "bob--github__close_issue"))
+    principal = Principal(id="local", scopes=frozenset({"*"}))
+    await members.board.dependencies.update(added, principal=principal)
+
+    assert await read(members.eve) == before
+    assert (await read(members.bob))[0] > before[0]
+    assert before[1] == 404
 
 
 async def test_lists_of_sources_and_resources_name_only_what_is_seen(members: Members) -> None:

@@ -38,6 +38,8 @@ _JOIN = frozenset({"/people/join", "/v1/people/join", "/people/link", "/v1/peopl
 _MAKES_LINK = frozenset({"/people/links", "/v1/people/links"})
 _SESSION_ROOT = "/v1/"
 """Below this path the cookie is accepted, and browsers send it nowhere else: not to `/mcp`."""
+_CLIENT_DOCUMENT = "/v1/credentials/oauth/client/"
+"""What authorization servers read about this board, with GET; the same for every caller."""
 _SAFE = frozenset({"GET", "HEAD", "OPTIONS"})
 
 _ANY_ADDRESS = frozenset({"", "0.0.0.0", "::"})  # noqa: S104 - refused as a name, not listened on
@@ -256,7 +258,7 @@ def _is_elsewhere(headers: Headers) -> bool:
 def _is_open(method: str, path: str) -> bool:
     if path in _JOIN:
         return method == "POST"
-    if path in _PROVIDER:
+    if path in _PROVIDER or path.startswith(_CLIENT_DOCUMENT):
         return method in _SAFE
     return path in OPEN_PATHS or path in _SIGN_IN or path == "/ui" or path.startswith("/ui/")
 

@@ -110,6 +110,14 @@ class ExecutionConfig(BaseModel):
             "`Idempotency-Key`.",
         ),
     ] = None
+    account: Annotated[
+        str,
+        Field(
+            max_length=100,
+            description="The name of your credential to call with, where you have several for the "
+            "source; empty for the default.",
+        ),
+    ] = ""
 
 
 class ExecuteRequest(BaseModel):

@@ -7,6 +7,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
+from pegboard.access.remedies import RemedyKind
 from pegboard.features.catalogue.schemas import DefinitionAnswer
 from pegboard.features.runs.schemas import TryAnswer
 
@@ -158,6 +159,24 @@ class Check(BaseModel):
     result: str
 
 
+class RemedyItem(BaseModel):
+    """A change that lifts one refusal."""
+
+    model_config = _CLOSED
+
+    kind: RemedyKind
+    text: Annotated[str, Field(description="What happens or is done.")]
+
+
+class RemedySteps(BaseModel):
+    """A check that refuses or asks, and what lifts that."""
+
+    model_config = _CLOSED
+
+    check: str
+    any_of: Annotated[list[RemedyItem], Field(description="Each of these is enough.")]
+
+
 class ToolExplanation(BaseModel):
     """Why this caller may or may not call a tool."""
 
@@ -170,6 +189,13 @@ class ToolExplanation(BaseModel):
     rule: str
     visible: Annotated[bool, Field(description="Whether the tool is listed for this caller.")]
     checks: list[Check]
+    remedies: Annotated[
+        list[RemedySteps],
+        Field(
+            description="What would let the caller in, all steps of it; empty if it may call "
+            "without an approval."
+        ),
+    ]
 
 
 class StoredFile(BaseModel):

@@ -8,7 +8,13 @@ from fastapi.exceptions import RequestValidationError
 from pydantic import BaseModel
 from starlette.exceptions import HTTPException
 
-from pegboard.errors import InvalidRequest, Overloaded, PegboardError, RateLimited
+from pegboard.errors import (
+    InvalidRequest,
+    Overloaded,
+    PegboardError,
+    QuotaExceeded,
+    RateLimited,
+)
 from pegboard.servers.http.json_body import JsonResponse, JsonRoute
 from pegboard.servers.http.openapi import refusals
 from pegboard.servers.http.problem_details import STATUSES, error_answer, validation_answer
@@ -81,6 +87,8 @@ def error_body(message: str, code: str, status: int, *, param: str | None = None
     kind = "server_error" if status >= _SERVER else "invalid_request_error"
     if code in {RateLimited.code, Overloaded.code}:
         kind = "rate_limit_error"
+    elif code == QuotaExceeded.code:
+        kind = "insufficient_quota"  # which clients do not repeat
     return {"error": {"message": message, "type": kind, "param": param, "code": code}}
 
 

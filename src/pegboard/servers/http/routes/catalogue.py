@@ -18,6 +18,7 @@ from pegboard.features.catalogue.schemas import (
     VersionList,
 )
 from pegboard.features.health.schemas import ReplacementsAnswer, ToolHealthAnswer
+from pegboard.features.permissions import check_may_change_catalogue
 from pegboard.servers.http.dependencies import Board, Caller
 from pegboard.servers.http.json_body import JsonResponse, JsonRoute
 from pegboard.servers.http.models.registration import BulkBody, Registration, definitions_of
@@ -184,6 +185,10 @@ def _check_visible(board: Board, caller: Caller, tool: str) -> None:
 
 
 def _check_known(board: Board, caller: Caller, tool: str) -> None:
-    """Raise `ToolNotFound` for a tool that is hidden from the caller."""
+    """Refuse a caller that may change no tool, and `ToolNotFound` for one hidden from it.
+
+    The right is asked first, so that a hidden tool is refused as a missing one.
+    """
+    check_may_change_catalogue(caller, tool)
     if tool in board.registry:
         find_visible_tool(board, tool, caller)

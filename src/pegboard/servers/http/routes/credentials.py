@@ -6,6 +6,7 @@ from urllib.parse import urlsplit
 from fastapi import APIRouter, Body, Path, Query, Request, Response
 from starlette.responses import RedirectResponse
 
+from pegboard.core.credential import DEFAULT_NAME
 from pegboard.core.ports.authenticator import BrowserSession
 from pegboard.errors import PegboardError
 from pegboard.features.credentials.connections import CALLBACK, LIFETIME
@@ -95,7 +96,7 @@ async def start_connection(
     request: Request, board: Board, caller: Caller, wanted: Annotated[StartConnection, Body()]
 ) -> Response:
     """Begin to connect an account by consent: open the `url` in the same browser."""
-    started = board.credentials.connections.start(
+    started = await board.credentials.connections.start(
         wanted.source,
         name=wanted.name,
         shared=wanted.shared,
@@ -114,11 +115,12 @@ async def open_connection(
     caller: Caller,
     source: Source,
     owner: Annotated[str, Query(alias="for", max_length=200, description="Whose link it is.")] = "",
+    name: Annotated[str, Query(max_length=100, description="The account.")] = DEFAULT_NAME,
 ) -> Response:
     """Begin to connect an account, by a link that a call has given to its caller."""
     try:
-        started = board.credentials.connections.start(
-            source, owner=owner, session=_session_of(request), principal=caller
+        started = await board.credentials.connections.start(
+            source, name=name, owner=owner, session=_session_of(request), principal=caller
         )
     except PegboardError as error:
         return show_message("Not connected", error.message, status=http_status(error))
@@ -127,7 +129,17 @@ async def open_connection(
     return response
 
 
-@router.get("/credentials/oauth/callback", include_in_schema=False)  # a page for browsers
+@router.get("/credentials/oauth/client/{source}", include_in_schema=False)  # for their servers
+async def read_client_document(
+    board: Board, source: Annotated[str, Path(max_length=64, pattern=r"^[a-zA-Z0-9_-]+$")]
+) -> Response:
+    """Read our client document (CIMD) for a source, which is the same for every caller."""
+    found = board.credentials.connections.describe_client(source)
+    return JsonResponse(found, headers={"Cache-Control": "public, max-age=3600"})
+
+
+@router.get("/credentials/oauth/callback", include_in_schema=False)  # pages for browsers
+@router.get("/credentials/oauth/callback/{source}", include_in_schema=False)
 async def finish_connection(request: Request, board: Board, caller: Caller) -> Response:
     """Where the authorization server sends the browser after the consent."""
     try:

@@ -85,10 +85,9 @@ async def show_graph(
 ) -> Response:
     """Show or draw the dependency graph, current or of a version, with the tools you may see."""
     service = board.dependencies
-    graph = service.current if wanted.version is None else service.at(wanted.version)
-    graph = service.filter_visible(caller, graph)
+    graph = service.show(wanted.version, principal=caller)
     if wanted.around:
-        node = service.node(wanted.around)
+        node = service.find_node(wanted.around, principal=caller)
         graph = graph.around(node, depth=wanted.depth, direction=wanted.direction)
     if choose_format(request, wanted.format) == "svg":
         return svg_response(dependencies(_to_dict(board, graph)))
@@ -123,12 +122,12 @@ async def show_breaks(
 ) -> Response:
     """List the tools that stop working if a tool fails, as far as you may see them."""
     service = board.dependencies
-    whole = service.current if wanted.version is None else service.at(wanted.version)
+    seen = service.show(wanted.version, principal=caller)
     certain = partial(board.tool_health.replacements.find_certain, principal=caller)
     found = find_impact(
-        service.filter_visible(caller, whole),
-        service.node(wanted.tool),
-        whole=whole,
+        seen,
+        service.find_node(wanted.tool, principal=caller),
+        whole=service.at(seen.version),
         substitutes_of=certain if wanted.alternatives else None,
     )
     return JsonResponse(found.to_dict(service.names(item.tool for item in found.broken)))
@@ -140,7 +139,9 @@ async def diff_graph(
 ) -> Response:
     """Compare two versions of the graph."""
     service = board.dependencies
-    to = service.current.version if wanted.to is None else wanted.to
+    to = service.find_newest(caller) if wanted.to is None else wanted.to
+    for version in (wanted.from_, to):
+        service.check_version(version, principal=caller)
     found = service.diff(wanted.from_, to)
     seen = service.visibility_for(caller)
     return JsonResponse(

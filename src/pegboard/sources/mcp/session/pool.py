@@ -5,7 +5,7 @@ import random
 import time
 from collections.abc import Callable
 
-from pegboard.errors import MCPConnectionError, Overloaded, SourceUnavailable
+from pegboard.errors import CredentialMissing, MCPConnectionError, Overloaded, SourceUnavailable
 from pegboard.sources.mcp.session.session import Session
 
 OPERATOR = ""
@@ -74,7 +74,7 @@ class SessionPool:
             await session.ready()
         except BaseException as error:
             self.release(session)
-            if isinstance(error, MCPConnectionError):
+            if isinstance(error, MCPConnectionError) and not _is_of_caller(error):
                 self._back_off(error)
             raise
         self._wait, self._not_before, self._last_fault = _MIN_WAIT, 0.0, None
@@ -95,6 +95,12 @@ class SessionPool:
         """End a session soon; the next request of its caller opens another."""
         session.lose()
         self._forget(session)
+
+    def drop_key(self, key: str) -> None:
+        """End the session of a key, unless it is in use: then it ends when it stays unused."""
+        session = self._open.get(key)
+        if session is not None and not session.users:
+            self.drop(session)
 
     async def close(self) -> None:
         """Close all sessions; safe to call twice."""
@@ -151,3 +157,8 @@ class SessionPool:
         if self._open.get(session.key) is session:
             del self._open[session.key]
             self._cancel_idle_timer(session.key)
+
+
+def _is_of_caller(error: MCPConnectionError) -> bool:
+    """Whether a session could not be opened because of its caller's account alone."""
+    return isinstance(error.__cause__, CredentialMissing)

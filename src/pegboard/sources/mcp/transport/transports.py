@@ -12,11 +12,14 @@ from mcp.client.sse import sse_client
 from mcp.client.stdio import get_default_environment
 from mcp.client.streamable_http import streamable_http_client
 
+from pegboard.core.credential import CallCredential
+from pegboard.core.ports.credentials import SourceCredentials
 from pegboard.core.ports.http import HttpClient
 from pegboard.core.ports.oauth_login import OAuthLogins
 from pegboard.errors import MCPConnectionError, PegboardError, SourceUnavailable
 from pegboard.sources.mcp.config import BearerToken, McpConfig, OAuthAccess, reveal
 from pegboard.sources.mcp.sdk_log_filter import hide_closed_stream_errors
+from pegboard.sources.mcp.transport.caller_token import CallerTokenTransport
 from pegboard.sources.mcp.transport.guarded_http import GuardedTransport
 from pegboard.sources.mcp.transport.http_failures import Endpoint
 from pegboard.sources.mcp.transport.message_rate import MAX_MESSAGE_BYTES, MessageRate, default_rate
@@ -64,6 +67,8 @@ class Link:
         name: The name of the source.
         rate: How many messages each process or connection of the server may send.
         logins: Where its callers log in by OAuth; None where they cannot.
+        credentials: Finds what its callers have connected; None where nothing is stored.
+        use: The credential of the latest call on a session; None where callers have none.
         list_seconds: The time limit of a whole list.
         ping_seconds: The time limit of a ping.
     """
@@ -73,6 +78,8 @@ class Link:
     http: HttpClient | None
     base_dir: Path
     logins: OAuthLogins | None = None
+    credentials: SourceCredentials | None = field(default=None, compare=False)
+    use: Callable[[], CallCredential] | None = field(default=None, compare=False)
     roots: tuple[Path, ...] = ()
     key: str = field(default="", compare=False)
     rate: Callable[[], MessageRate] = field(default=default_rate, compare=False)
@@ -83,6 +90,15 @@ class Link:
     def title(self) -> str:
         """The server in messages."""
         return f"MCP server '{self.name}'"
+
+    @property
+    def takes_caller(self) -> bool:
+        """Whether each caller has a connected account there, and sessions of its own with it."""
+        return (
+            isinstance(self.config.auth, OAuthAccess)
+            and self.logins is None
+            and self.credentials is not None
+        )
 
     @property
     def connect_timeout(self) -> float:
@@ -135,7 +151,7 @@ class Link:
         if self.http is None:
             raise SourceUnavailable(f"{self.title}: this board has no network.", permanent=True)
         headers = CallHeaders(self._headers())
-        over = GuardedTransport(
+        guarded = GuardedTransport(
             self.http,
             endpoint=self._endpoint,
             upstream=f"mcp {self.name} {self.key}",
@@ -145,6 +161,7 @@ class Link:
             headers=headers,
             rate=self.rate(),
         )
+        over = guarded if self.use is None else CallerTokenTransport(guarded, self.use)
         flow = self._create_flow()
         if self.config.is_sse:
             return [self._sse(over, headers.fixed, flow)]
@@ -155,7 +172,7 @@ class Link:
 
     def _create_flow(self) -> OAuthFlow | None:
         access = self.config.auth
-        if not isinstance(access, OAuthAccess):
+        if not isinstance(access, OAuthAccess) or self.use is not None:
             return None
         if self.logins is None:
             raise MCPConnectionError(
@@ -221,7 +238,7 @@ class Link:
 
     @asynccontextmanager
     async def _streamable(
-        self, over: GuardedTransport, headers: dict[str, str], flow: OAuthFlow | None
+        self, over: httpx2.AsyncBaseTransport, headers: dict[str, str], flow: OAuthFlow | None
     ) -> AsyncGenerator[Any]:
         async with (
             _client(over, headers, flow) as client,
@@ -233,7 +250,7 @@ class Link:
 
     @asynccontextmanager
     async def _sse(
-        self, over: GuardedTransport, given: dict[str, str], flow: OAuthFlow | None
+        self, over: httpx2.AsyncBaseTransport, given: dict[str, str], flow: OAuthFlow | None
     ) -> AsyncGenerator[Any]:
         def made(
             headers: dict[str, str] | None = None,

@@ -35,7 +35,19 @@ MASK = "[redacted]"
 
 
 class ApiErrorDetail(Exception):  # only the cause of our error, read by the operator
-    """The response of the API, as detail for the operator."""
+    """The response of the API, as detail for the operator.
+
+    Attributes:
+        status: Its status.
+    """
+
+    status: int = 0
+
+
+def is_unauthorized(error: PegboardError) -> bool:
+    """Whether the API has refused the credential of a request (401)."""
+    cause = error.__cause__
+    return isinstance(cause, ApiErrorDetail) and cause.status == HTTPStatus.UNAUTHORIZED
 
 
 def is_error(status: int) -> bool:
@@ -79,7 +91,9 @@ def to_error(
     else:
         error = ToolFailed(message)
     body = response.content[:_DETAIL_BYTES].decode("utf-8", "replace")
-    error.__cause__ = ApiErrorDetail(f"{status}: {mask_secrets(body, secrets)}")
+    cause = ApiErrorDetail(f"{status}: {mask_secrets(body, secrets)}")
+    cause.status = status
+    error.__cause__ = cause
     return error
 
 

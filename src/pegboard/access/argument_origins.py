@@ -1,0 +1,281 @@
+"""Trace the arguments of a call to the messages of its caller and to the results of its run.
+
+An attacker can make a model call any tool with any values. What he cannot do is write the messages
+of the caller. So a value that decides where a call goes or what it changes counts as the caller's
+where it stands in these messages. `docs/how-to/say-who-may-call-what.md` states the rule.
+"""
+
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import islice
+from typing import Any, cast
+
+from msgspec import Struct
+
+from pegboard.core.argument_origin import ArgumentOrigin, ArgumentOrigins
+from pegboard.core.tool import Effect, ToolSpec
+
+_PROSE = frozenset(
+    {
+        "body",
+        "caption",
+        "comment",
+        "content",
+        "description",
+        "html",
+        "location",
+        "markdown",
+        "message",
+        "note",
+        "notes",
+        "reason",
+        "subject",
+        "summary",
+        "text",
+        "title",
+    }
+)
+"""Parameters for text that a model writes itself."""
+_MONTH = r"(?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]*\.?"
+_DAY = r"\d{1,2}(?:st|nd|rd|th)?"
+_DATES = re.compile(
+    rf"\d{{4}}-\d\d-\d\d|\b\d\d?:\d\d(?::\d\d)?\b|\b{_MONTH} {_DAY}\b(?:,? \d{{4}}\b)?"
+    rf"|\b{_DAY}(?: of)? {_MONTH}(?: \d{{4}}\b)?",
+    re.IGNORECASE,
+)
+_MOMENT = re.compile(
+    r"\d{4}-\d\d-\d\d(?:[T ]\d\d:\d\d(?::\d\d(?:\.\d{1,9})?)?(?:Z|[+-]\d\d:?\d\d)?)?|\d\d:\d\d"
+)
+_NUMBER = re.compile(r"(?<![\w.])\d+(?:[.,]\d+)*")
+_ADDRESS = re.compile(
+    r"[\w.+-]+@[\w-]+(?:\.[\w-]+)+"
+    r"|https?://[^\s<>\"')\]]+|(?<![\w.])[\w-]+(?:\.[\w-]+)*\.[a-z]{2,}(?:[/?#:][^\s<>\"')\]]*)?"
+    r"|\b[a-z]{2}\d{2}[a-z0-9]{8,30}\b",
+    re.IGNORECASE,
+)
+_CODE = re.compile(r"\d(?:[ .-]?\d){5,}|(?<!\w)(?=[a-z]*\d)(?=\d*[a-z])\w{6,}(?!\w)", re.IGNORECASE)
+_MAX_TRACED = 200
+_MAX_DEPTH = 20
+_MAX_SEARCHED = 20
+_MAX_EXPLAINED = 10
+
+
+class ResultValues(Struct, frozen=True, kw_only=True):
+    """What the result of a call in the same run contains, as `normalize` writes it.
+
+    Attributes:
+        call_id: The call.
+        tool: Its tool.
+        values: Whole values of a structured result.
+        text: The text, where it is untrusted.
+        asked_with: The arguments of a call that brought untrusted text.
+        is_write: Whether the call was a write that nobody had to be asked about.
+    """
+
+    call_id: str
+    tool: str
+    values: frozenset[str] = frozenset()
+    text: str = ""
+    asked_with: frozenset[str] = frozenset()
+    is_write: bool = False
+
+
+def trace_arguments(
+    spec: ToolSpec,
+    arguments: Mapping[str, Any],
+    *,
+    messages: Sequence[str],
+    results: Sequence[ResultValues],
+) -> ArgumentOrigins:
+    """Trace the arguments of a write.
+
+    The caller has named what a call acts on where each argument was named by the caller (or made by
+    a write of this run), or is text of the model that carries no address, link or code that the
+    caller has not named. A whole value of an earlier result will do in place of the caller's word,
+    as the id of something that the model has looked up, but only where the call carries no text of
+    the model, since such a call cannot take anything out. The same holds for what the caller named
+    as a place to read untrusted text from. At least one argument must be named by the caller.
+
+    Args:
+        spec: The tool.
+        arguments: The validated arguments.
+        messages: Those of the caller.
+        results: Of earlier calls of the run.
+    """
+    if spec.destructive is True or spec.effect is Effect.ADMIN:
+        return ArgumentOrigins(reason="it may destroy something")
+    trace = _Trace(messages, results)
+    leaves = list(islice(_list_leaves(spec, arguments), _MAX_TRACED + 1))
+    if len(leaves) > _MAX_TRACED:
+        return ArgumentOrigins(reason=f"it has more than {_MAX_TRACED} arguments")
+    found = [origin for path, key, value in leaves if (origin := trace.find(path, key, value))]
+    return ArgumentOrigins(arguments=tuple(found), reason=trace.explain(found))
+
+
+class _Trace:
+    """The search for the arguments of one call."""
+
+    def __init__(self, messages: Sequence[str], results: Sequence[ResultValues]) -> None:
+        self._results = results
+        self._words = " ;\n; ".join(map(normalize, messages))
+        self._undated = _DATES.sub(" ; ", self._words)
+        self._numbers = set(_find_numbers(self._undated))
+        self._sources = frozenset[str]().union(*(item.asked_with for item in results))
+        self._explained = 0
+        self._writes_text = False
+        self._places: list[str] = []
+        self._names_something = False
+
+    def find(self, path: str, key: str, value: object) -> ArgumentOrigin | None:
+        """Where a value comes from; None for a text or a moment, which decide nothing."""
+        text = _write(value)
+        if isinstance(value, str) and _MOMENT.fullmatch(text):
+            return None
+        if self._is_named(value, text):
+            self._names_something |= isinstance(value, str) and not text.isdigit()
+            if key not in _PROSE and text in self._sources:
+                self._places.append(path)
+            return ArgumentOrigin(argument=path, origin="caller", is_named=True)
+        if key in _PROSE and isinstance(value, str):
+            self._writes_text = True
+            unnamed = next((item for item in list_marks(value) if not self._has(item)), "")
+            return self._find_in_results(path, normalize(unnamed)) if unnamed else None
+        return self._find_in_results(path, text)
+
+    def explain(self, found: Iterable[ArgumentOrigin]) -> str:
+        """Why the caller may not want the call; empty where the caller does."""
+        unnamed = [item.argument for item in found if not item.is_named]
+        if unnamed:
+            return f"the caller has not named {', '.join(unnamed[:5])}"
+        if self._places and self._writes_text:
+            where = ", ".join(self._places[:5])
+            return f"it carries text of the model, and {where} comes from what the run has read"
+        return "" if self._names_something else "the caller has named nothing of it"
+
+    def _is_named(self, value: object, text: str) -> bool:
+        if isinstance(value, bool):
+            return False
+        if isinstance(value, (int, float)):
+            return value in self._numbers
+        return self._has(text)
+
+    def _has(self, value: str) -> bool:
+        text = normalize(value)
+        if text.isdigit():
+            return _contains(self._undated, text)
+        return len(text) > 1 and _contains(self._words, text)
+
+    def _find_in_results(self, path: str, text: str) -> ArgumentOrigin:
+        """Its origin in a result. One that the model may have picked by itself is no name."""
+        is_address = _ADDRESS.fullmatch(text) is not None or _CODE.fullmatch(text) is not None
+        for item in reversed(self._results):
+            if text in item.values and not is_address:
+                if not item.is_write:
+                    self._places.append(path)
+                return ArgumentOrigin(
+                    argument=path,
+                    origin="write" if item.is_write else "result",
+                    call_id=item.call_id,
+                    tool=item.tool,
+                    is_named=True,
+                )
+        source = self._find_text(text)
+        if source is None:
+            return ArgumentOrigin(argument=path, origin="unknown")
+        return ArgumentOrigin(
+            argument=path, origin="text", call_id=source.call_id, tool=source.tool
+        )
+
+    def _find_text(self, text: str) -> ResultValues | None:
+        """The call that has brought a text in, for the approver; the search is bounded."""
+        self._explained += 1
+        if self._explained > _MAX_EXPLAINED or len(text) < 2:
+            return None
+        for item in reversed(self._results[-_MAX_SEARCHED:]):
+            if text in item.values or _contains(item.text, text):
+                return item
+        return None
+
+
+def normalize(text: str) -> str:
+    """The text for comparisons: case, space and the scheme of links do not count."""
+    return " ".join(re.sub(r"\bhttps?://", "", text.casefold()).split())
+
+
+def list_values(value: object) -> Iterator[str]:
+    """The whole values within JSON, for comparisons; booleans and nothing left out."""
+    left = [value]
+    while left:
+        item = left.pop()
+        if isinstance(item, Mapping):
+            left.extend(cast("Mapping[Any, Any]", item).values())
+        elif isinstance(item, (list, tuple)):
+            left.extend(cast("Sequence[Any]", item))
+        elif item is not None and not isinstance(item, bool):
+            yield _write(item)
+
+
+def list_marks(text: str) -> Iterator[str]:
+    """The addresses, links and codes in a text."""
+    for found in _ADDRESS.finditer(text):
+        yield found[0].rstrip(".,;:!?")
+    for found in _CODE.finditer(_DATES.sub(" ; ", _ADDRESS.sub(" ; ", text))):
+        yield found[0]
+
+
+def _list_leaves(spec: ToolSpec, arguments: Mapping[str, Any]) -> Iterator[tuple[str, str, object]]:
+    """Each given value with its path and the name of its parameter, defaults left out."""
+    properties = cast("Mapping[str, Any]", spec.input_schema.get("properties") or {})
+    for name, value in arguments.items():
+        declared = properties.get(name)
+        if isinstance(declared, Mapping):
+            default = cast("Mapping[str, Any]", declared).get("default")
+            if default is not None and default == value and type(default) is type(value):
+                continue
+        yield from _list_within(name, name, value)
+        yield from _list_key(name, name)
+
+
+def _list_within(
+    path: str, key: str, value: object, depth: int = 0
+) -> Iterator[tuple[str, str, object]]:
+    if depth > _MAX_DEPTH:
+        yield path, "", True  # which nobody names
+    elif isinstance(value, Mapping):
+        for name, item in cast("Mapping[Any, Any]", value).items():
+            yield from _list_within(f"{path}.{name}", str(name), item, depth + 1)
+            yield from _list_key(f"{path}.{name}", str(name))
+    elif isinstance(value, (list, tuple)):
+        for index, item in enumerate(cast("Sequence[Any]", value)):
+            yield from _list_within(f"{path}[{index}]", key, item, depth + 1)
+    elif value is not None and value != "":
+        yield path, key, value
+
+
+def _list_key(path: str, name: str) -> Iterator[tuple[str, str, object]]:
+    """The name itself, where it is an address or a code."""
+    if next(list_marks(name), ""):
+        yield path, "", name
+
+
+def _write(value: object) -> str:
+    try:
+        return normalize(value if isinstance(value, str) else str(value))
+    except ValueError:  # a number of thousands of digits
+        return ""
+
+
+def _find_numbers(text: str) -> Iterator[float]:
+    for found in _NUMBER.findall(text):
+        try:
+            yield float(found.replace(",", ""))
+        except ValueError:  # a version or an address
+            continue
+
+
+def _contains(text: str, part: str) -> bool:
+    """Whether a text has this part as a whole word, address or link."""
+    if not part or part not in text:
+        return False
+    found = re.compile(rf"(?<![\w@./+%-]){re.escape(part)}(?![\w@/-]|\.\w)")
+    return found.search(text) is not None

@@ -1,0 +1,3 @@
+"""`pegboard quotas`."""
+
+from pegboard.cli.commands.quotas.group import quotas as quotas

@@ -1,0 +1,3 @@
+"""`pegboard roles`."""
+
+from pegboard.cli.commands.roles.group import roles as roles

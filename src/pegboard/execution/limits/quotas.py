@@ -1,0 +1,383 @@
+"""Counts what accounts and organisations use, and refuses what is beyond their quotas.
+
+Counters are in memory, and what was added to them is stored in batches. So a call costs no query;
+servers that share a database learn of each other's calls with the next batch.
+"""
+
+import asyncio
+import threading
+import time
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from datetime import UTC, datetime, timedelta
+
+from msgspec import Struct
+
+from pegboard.core.ports.quota_store import Measure, Quota, QuotaStore, QuotaUsage, Window
+from pegboard.core.principal import Principal
+from pegboard.errors import QuotaExceeded
+
+Limits = Mapping[tuple[Measure, Window], float]
+_MEASURES: tuple[Measure, ...] = ("calls", "cost")
+_WINDOWS: tuple[Window, ...] = ("day", "month")
+
+
+class QuotaDefaults(Struct, frozen=True, kw_only=True):
+    """The quotas of those for whom operators have set none, as the board file says."""
+
+    person: Limits = {}
+    service: Limits = {}
+    organisation: Limits = {}
+
+
+NO_DEFAULTS = QuotaDefaults()
+
+
+class QuotaState(Struct, frozen=True, kw_only=True):
+    """A quota and what was used of it.
+
+    Attributes:
+        quota: As it was set.
+        is_default: Whether it is that of the board file.
+        resets_at: Unix seconds at which the next window begins.
+    """
+
+    quota: Quota
+    is_default: bool
+    used: float
+    resets_at: float
+
+    @property
+    def is_used_up(self) -> bool:
+        """Whether nothing is left in this window."""
+        return self.quota.limit is not None and self.used >= self.quota.limit
+
+
+class _Counter:
+    """What was used in one window: what is stored of it, and what is not yet."""
+
+    __slots__ = ("ends_at", "id", "stored", "touched", "waiting")
+
+    def __init__(self, id_: str, ends_at: float) -> None:
+        self.id = id_
+        self.ends_at = ends_at
+        self.stored = 0.0
+        self.waiting = 0.0
+        self.touched = True
+
+    @property
+    def used(self) -> float:
+        return self.stored + self.waiting
+
+
+class _Check(Struct, frozen=True):
+    """A counter of a caller, and the strictest quota of it."""
+
+    counter: _Counter
+    limit: float
+    quota: Quota
+    is_default: bool
+
+
+_Checks = Mapping[Measure, tuple[_Check, ...]]
+
+
+class QuotaMeter:
+    """Counts calls and costs. Safe for several threads.
+
+    A quota is counted from the moment it is set. A process that is killed loses what it has not
+    stored yet, which is what it has counted since the last `save`.
+
+    Args:
+        store: Stores quotas and what was used.
+        now: Unix seconds.
+        defaults: Those of the board file in force.
+    """
+
+    def __init__(
+        self,
+        store: QuotaStore,
+        *,
+        now: Callable[[], float] = time.time,
+        defaults: Callable[[], QuotaDefaults] = lambda: NO_DEFAULTS,
+    ) -> None:
+        self._store = store
+        self._now = now
+        self._defaults = defaults
+        self._lock = threading.Lock()
+        self._turn = asyncio.Lock()
+        self._quotas: Mapping[tuple[str, str], Sequence[Quota]] = {}
+        self._stamp = ""
+        self._counters: dict[str, _Counter] = {}
+        self._checks: dict[tuple[str, str, str], _Checks] = {}
+        self._known_defaults = NO_DEFAULTS
+        self._day_ends = 0.0
+
+    def count_call(self, principal: Principal) -> None:
+        """Count a call of an account; a refused one does not count.
+
+        Raises:
+            QuotaExceeded: The account, or its organisation, may make no more calls now.
+        """
+        checks = self._find_checks(principal)["calls"]
+        if not checks:
+            return
+        with self._lock:
+            _refuse_used_up(checks, self._now())
+            for check in checks:
+                check.counter.waiting += 1
+                check.counter.touched = True
+
+    def explain(self, principal: Principal) -> str:
+        """Why the next call of a caller would be refused; empty if it would not."""
+        if principal.user:
+            try:
+                _refuse_used_up(self._find_checks(principal)["calls"], self._now())
+            except QuotaExceeded as error:
+                return str(error)
+        return ""
+
+    def check_cost(self, principal: Principal) -> None:
+        """Check that an account may go on to use models.
+
+        Raises:
+            QuotaExceeded: What it, or its organisation, may spend in a window is spent.
+        """
+        if principal.user:
+            _refuse_used_up(self._find_checks(principal)["cost"], self._now())
+
+    def add_cost(self, principal: Principal, cost: float) -> None:
+        """Count what a model has cost, in US dollars."""
+        checks = self._find_checks(principal)["cost"] if principal.user else ()
+        with self._lock:
+            for check in checks:
+                check.counter.waiting += cost
+                check.counter.touched = True
+
+    def list_states(self, principal: Principal) -> list[QuotaState]:
+        """The quotas that hold for a caller, the strictest of each counter."""
+        checks = self._find_checks(principal)
+        return [
+            QuotaState(
+                quota=check.quota,
+                is_default=check.is_default,
+                used=check.counter.used,
+                resets_at=check.counter.ends_at,
+            )
+            for measure in _MEASURES
+            for check in checks[measure]
+        ]
+
+    def read_state(self, quota: Quota) -> QuotaState:
+        """What was used of a quota."""
+        name, ends_at = self._name_counter(quota)
+        counter = self._counters.get(name)
+        used = 0.0 if counter is None else counter.used
+        return QuotaState(quota=quota, is_default=False, used=used, resets_at=ends_at)
+
+    def list_quotas(self) -> list[Quota]:
+        """All quotas that are set, by key."""
+        return sorted(
+            (quota for quotas in self._quotas.values() for quota in quotas),
+            key=lambda quota: quota.key,
+        )
+
+    def use(self, quotas: Iterable[Quota]) -> None:
+        """Use these quotas from now on."""
+        found: dict[tuple[str, str], list[Quota]] = {}
+        for quota in quotas:
+            found.setdefault((quota.person, quota.organisation), []).append(quota)
+        with self._lock:
+            self._quotas = found
+            self._checks.clear()
+
+    async def load(self) -> None:
+        """Read the quotas and what was used of them.
+
+        Raises:
+            Unavailable: The store cannot be read.
+        """
+        async with self._turn:
+            await self._load()
+
+    async def _load(self) -> None:
+        self._stamp = await self._store.stamp()
+        quotas, usages = await self._store.quotas(), await self._store.usage(at=self._now())
+        with self._lock:
+            for item in usages:
+                self._count_stored(item.counter, item.ends_at).stored = item.used
+        self.use(quotas)
+
+    async def put(self, quota: Quota) -> None:
+        """Set a quota, in place of that with the same key.
+
+        Raises:
+            Unavailable: It could not be stored, and does not hold.
+        """
+        await self._store.put(quota)
+        await self.load()
+
+    async def remove(self, key: str) -> None:
+        """Remove a quota.
+
+        Raises:
+            Unavailable: It could not be removed, and still holds.
+        """
+        await self._store.remove(key)
+        await self.load()
+
+    async def save(self) -> None:
+        """Store what was counted.
+
+        Raises:
+            Unavailable: It could not be stored, and is stored with the next call.
+        """
+        async with self._turn:
+            await self._save()
+
+    async def _save(self) -> None:
+        with self._lock:
+            waiting = [(it, it.waiting) for it in self._counters.values() if it.waiting]
+        if not waiting:
+            return
+        await self._store.add(
+            [QuotaUsage(counter=it.id, used=more, ends_at=it.ends_at) for it, more in waiting]
+        )
+        with self._lock:
+            for counter, more in waiting:
+                counter.stored += more
+                counter.waiting -= more
+
+    async def follow(self, *, all_counters: bool = False) -> None:
+        """Take over what other servers have set, and have counted on counters in use here.
+
+        Args:
+            all_counters: Whether to read those as well that were not used here of late.
+
+        Raises:
+            Unavailable: The store cannot be read or written.
+        """
+        async with self._turn:
+            if await self._store.stamp() != self._stamp:
+                await self._load()
+            await self._save()
+            await self._read_counters(all_counters=all_counters)
+
+    async def _read_counters(self, *, all_counters: bool) -> None:
+        with self._lock:
+            wanted = [it for it in self._counters.values() if it.touched or all_counters]
+            for counter in wanted:
+                counter.touched = False
+        if wanted:
+            used = await self._store.read_counters([counter.id for counter in wanted])
+            with self._lock:
+                for counter in wanted:
+                    counter.stored = used.get(counter.id, 0.0)
+
+    def _find_checks(self, principal: Principal) -> _Checks:
+        defaults, now = self._defaults(), self._now()
+        if now >= self._day_ends or defaults is not self._known_defaults:
+            self._begin(defaults, now)
+        key = (principal.user, _find_tenant(principal), principal.kind)
+        found = self._checks.get(key)
+        if found is None:
+            with self._lock:
+                found = self._checks[key] = self._compile(principal, defaults)
+        return found
+
+    def _begin(self, defaults: QuotaDefaults, now: float) -> None:
+        """Begin a day, or with other defaults."""
+        with self._lock:
+            self._day_ends = _read_window(now, "day")[1]
+            self._known_defaults = defaults
+            self._checks.clear()
+            self._counters = {
+                name: it for name, it in self._counters.items() if it.ends_at > now or it.waiting
+            }
+
+    def _compile(self, principal: Principal, defaults: QuotaDefaults) -> _Checks:
+        user, tenant = principal.user, _find_tenant(principal)
+        own = defaults.service if principal.kind == "service" else defaults.person
+        subjects: list[tuple[str, str, Limits]] = [(user, "", own)]
+        if tenant:
+            subjects += [(user, tenant, {}), ("", tenant, defaults.organisation)]
+        return {
+            measure: tuple(
+                check
+                for person, organisation, limits in subjects
+                for window in _WINDOWS
+                for check in self._find_check(person, organisation, measure, window, limits)
+            )
+            for measure in _MEASURES
+        }
+
+    def _find_check(
+        self, person: str, organisation: str, measure: Measure, window: Window, defaults: Limits
+    ) -> Iterator[_Check]:
+        """The strictest quota; that of operators stands in place of the board file's."""
+        given = [
+            quota
+            for quota in self._quotas.get((person, organisation), ())
+            if (quota.measure, quota.window) == (measure, window)
+        ]
+        limit = defaults.get((measure, window))
+        is_replaced = any(quota.setter == "operator" for quota in given)
+        default = Quota(
+            measure=measure, window=window, limit=limit, person=person, organisation=organisation
+        )
+        known = [*given, *(() if is_replaced else (default,))]
+        limited = [(quota.limit, quota) for quota in known if quota.limit is not None]
+        if limited:
+            strictest, quota = min(limited, key=lambda item: item[0])
+            counter = self._count_stored(*self._name_counter(quota))
+            yield _Check(counter, strictest, quota, quota is default)
+
+    def _count_stored(self, name: str, ends_at: float) -> _Counter:
+        counter = self._counters.get(name)
+        if counter is None:
+            counter = self._counters[name] = _Counter(name, ends_at)
+        return counter
+
+    def _name_counter(self, quota: Quota) -> tuple[str, float]:
+        period, ends_at = _read_window(self._now(), quota.window)
+        return f"{quota.person} {quota.organisation} {quota.measure} {period}", ends_at
+
+
+def _find_tenant(principal: Principal) -> str:
+    """The organisation for which a call counts, also once the caller has left its usual one."""
+    return principal.tenant or min(principal.organisations, default="")
+
+
+def _read_window(now: float, window: Window) -> tuple[str, float]:
+    """The name of the window that holds at a time, and when it ends."""
+    day = datetime.fromtimestamp(now, UTC).replace(hour=0, minute=0, second=0, microsecond=0)
+    if window == "day":
+        return f"{day:%Y-%m-%d}", (day + timedelta(days=1)).timestamp()
+    after = (day.replace(day=1) + timedelta(days=32)).replace(day=1)
+    return f"{day:%Y-%m}", after.timestamp()
+
+
+def _refuse_used_up(checks: tuple[_Check, ...], now: float) -> None:
+    for check in checks:
+        used, ends_at = check.counter.used, check.counter.ends_at
+        if used >= check.limit:
+            unit = "%.0f" if check.quota.measure == "calls" else "$%.2f"
+            until = f"{datetime.fromtimestamp(ends_at, UTC):%Y-%m-%d %H:%M} UTC"
+            message = f"{describe_quota(check.quota)} is used up: {unit % used} used. "
+            error = QuotaExceeded(
+                f"{message}It begins anew at {until}.",
+                limit=check.limit,
+                used=used,
+                resets_at=ends_at,
+            )
+            error.retry_after = max(0.0, ends_at - now)
+            raise error
+
+
+def describe_quota(quota: Quota) -> str:
+    """A quota as the subject of a sentence for its caller."""
+    whose = "this account" if quota.person else f"the organisation '{quota.organisation}'"
+    if quota.person and quota.organisation:
+        whose = f"{whose} in '{quota.organisation}'"
+    limit = quota.limit or 0.0
+    amount = f"{limit:.0f} calls" if quota.measure == "calls" else f"${limit:.2f} of model cost"
+    return f"The quota of {amount} a {quota.window} of {whose}"

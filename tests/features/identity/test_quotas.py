@@ -1,0 +1,75 @@
+"""Quotas as a service: who sees which, and what stands in the audit trail."""
+
+from dataclasses import replace
+
+import pytest
+from msgspec import structs
+from pydantic import TypeAdapter
+from tests.features.identity.made import Server
+
+from pegboard.concurrency.closable_lock import ClosableLock
+from pegboard.errors import AccessDenied, InvalidRequest, Unavailable
+from pegboard.execution.limits.quotas import QuotaDefaults, QuotaMeter
+from pegboard.features.identity.quota_schemas import QuotaList, quotas_to_dict
+from pegboard.features.identity.quotas import QuotaSubject
+from pegboard.storage.memory.quotas import MemoryQuotas
+
+A_DAY = QuotaSubject(measure="calls", window="day", organisation="acme")
+DEFAULTS = QuotaDefaults(person={("cost", "month"): 20.0})
+
+
+@pytest.fixture
+def counting(server: Server) -> Server:
+    """A server that counts, with a default for each person."""
+    environment = server.registry.environment
+    meter = QuotaMeter(MemoryQuotas(ClosableLock()), now=environment.now, defaults=lambda: DEFAULTS)
+    server.registry.apply(replace(environment, quotas=meter))
+    return server
+
+
+async def test_a_member_sees_what_holds_for_it_defaults_too(counting: Server) -> None:
+    await counting.found()
+    ada, bob = await counting.caller("ada"), await counting.invite("bob")
+    quotas = counting.identity.quotas
+    await quotas.put(A_DAY, 10, principal=ada)
+    await quotas.put(structs.replace(A_DAY, person="ada"), 5, principal=ada)
+
+    answer = quotas_to_dict(await quotas.list(principal=bob))
+    TypeAdapter(QuotaList).validate_python(answer)
+    assert [(it["person"], it["organisation"], it["set_by"]) for it in answer["quotas"]] == [
+        ("bob", "", "board"),
+        ("", "acme", "operator"),
+    ]
+    assert answer["quotas"][0]["changed_at"] is None
+    assert len(await quotas.list(principal=ada)) == 3
+
+
+async def test_setting_and_removing_is_in_the_audit_trail(counting: Server) -> None:
+    await counting.found()
+    ada = await counting.caller("ada")
+    counting.events.clear()
+    await counting.identity.quotas.put(A_DAY, 10, principal=ada)
+    await counting.identity.quotas.remove(A_DAY, principal=ada)
+
+    assert [(it.action, it.subject, it.by) for it in counting.events] == [
+        ("set_quota", "acme", ada.id),
+        ("removed_quota", "acme", ada.id),
+    ]
+    assert counting.events[0].detail["limit"] == 10
+
+
+async def test_a_member_sets_none_and_nobody_half_a_call(counting: Server) -> None:
+    await counting.found()
+    bob = await counting.invite("bob", roles=("editor",))
+
+    with pytest.raises(AccessDenied):
+        await counting.identity.quotas.put(A_DAY, 10, principal=bob)
+    with pytest.raises(InvalidRequest, match="whole number"):
+        await counting.identity.quotas.put(A_DAY, 0.5, principal=await counting.caller("ada"))
+
+
+async def test_a_board_that_counts_nothing_says_so(server: Server) -> None:
+    await server.found()
+
+    with pytest.raises(Unavailable, match="Nothing is counted"):
+        await server.identity.quotas.list(principal=await server.caller("ada"))
