@@ -67,3 +67,16 @@ def test_a_quote_is_found_only_where_it_stands(quote: str, found: str | None) ->
     place = find_quote(quote, text)
 
     assert (text[place[0] : place[1]] if place else None) == found
+
+
+def test_quotes_far_below_the_best_are_left_out() -> None:
+    hit = make_hit(
+        "A customer can return a record within 14 days. The customer pays the postage.",
+        document="d",
+    )
+
+    citations = extract_citations("Within how many days can a customer return a record?", [hit])
+
+    assert [citation.quote for citation in citations] == [
+        "A customer can return a record within 14 days."
+    ]

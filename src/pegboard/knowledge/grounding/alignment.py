@@ -44,6 +44,8 @@ def align(
     if not here & set(part.stems):
         return 0.0
     near = set(around)
+    if part.own and not part.own & (here | near):
+        return 0.0
     total = reached = 0.0
     for stem in part.stems:
         weight = (weights or {}).get(stem, 1.0) * (_NAME_WEIGHT if stem in part.names else 1.0)

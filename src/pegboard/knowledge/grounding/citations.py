@@ -22,8 +22,9 @@ MIN_ALIGNMENT = 0.3
 """From which alignment on a quote is shown."""
 MAX_QUOTE = 1_200
 """Characters of a quote of a model; a longer one is not looked for."""
+_OF_BEST = 0.7
+"""The share of the best alignment of its part that a quote reaches."""
 _PER_PIECE = 2
-_PER_PART = 3
 _QUOTE_MARKS = str.maketrans("“”„«»‘’‚–—‑", '"' * 5 + "'" * 3 + "-" * 3)
 
 
@@ -88,12 +89,12 @@ def choose_quotes(
     chosen: list[QuotedSpan] = []
     for number in range(len(parts)):
         best = sorted(quotes, key=lambda quote: -quote.alignments[number])
-        chosen += [quote for quote in best if quote.alignments[number] >= MIN_ALIGNMENT][:_PER_PART]
-    chosen += sorted(quotes, key=lambda quote: -quote.alignment)
+        least = max(MIN_ALIGNMENT, best[0].alignments[number] * _OF_BEST) if best else 1.0
+        chosen += [quote for quote in best if quote.alignments[number] >= least][:limit]
     kept: list[QuotedSpan] = []
     seen: Counter[str] = Counter()
     for quote in chosen:
-        if len(kept) == limit or quote.alignment < MIN_ALIGNMENT:
+        if len(kept) == limit:
             break
         if seen[quote.hit.piece.id] < _PER_PIECE and quote not in kept:
             seen[quote.hit.piece.id] += 1
