@@ -55,6 +55,7 @@ def test_a_question_has_parts_that_ask_for_a_kind_of_answer(
         ("How often do they come?", "They come with 12 boxes.", False),
         ("When did it open?", "It opened in 2019.", True),
         ("When did it open?", "It opened with music.", False),
+        ("When are invoices due?", "Invoices are due within 21 days.", True),
         ("How long may it last?", "It lasts 30 days.", True),
         ("How long may it last?", "It has 30 pages.", False),
         ("How many of the 30 days are free?", "Of the 30 days some are free.", False),

@@ -237,16 +237,20 @@ def _fits(kind: AnswerKind, fact: Fact, text: str) -> bool:
             return fact.kind == "name"
         case "date":
             is_year = fact.kind == "figure" and re.fullmatch(r"1[0-9]\d\d|20\d\d", fact.text)
-            return fact.kind == "date" or is_year is not None
+            return fact.kind == "date" or is_year is not None or _is_time(fact, text)
         case "money":
             return fact.kind == "figure" and (fact.unit in _MONEY or not fact.unit)
         case "duration":
-            after = text[fact.start : fact.end + 12]
-            return fact.kind == "figure" and _UNIT_WORDS.search(after) is not None
+            return _is_time(fact, text)
         case "number":
             return fact.kind == "figure"
         case _:
             return False
+
+
+def _is_time(fact: Fact, text: str) -> bool:
+    after = text[fact.start : fact.end + 12]
+    return fact.kind == "figure" and _UNIT_WORDS.search(after) is not None
 
 
 def _read_part(text: str) -> AskedPart:
