@@ -54,6 +54,7 @@ def test_two_pieces_that_overlap_are_quoted_once() -> None:
         ("within 30 days", "within 30 days"),
         ("“within  30\ndays”", "within 30 days"),
         ("the shop's rule – always", "the shop’s rule - always"),
+        ("always (3)", "always [3]"),
         ("within 31 days", None),
         ("30 within days", None),
         ("…", None),
@@ -62,7 +63,7 @@ def test_two_pieces_that_overlap_are_quoted_once() -> None:
     ],
 )
 def test_a_quote_is_found_only_where_it_stands(quote: str, found: str | None) -> None:
-    text = "Back within 30 days: the shop’s rule - always."
+    text = "Back within 30 days: the shop’s rule - always [3]."
 
     place = find_quote(quote, text)
 

@@ -25,7 +25,8 @@ MAX_QUOTE = 1_200
 _OF_BEST = 0.7
 """The share of the best alignment of its part that a quote reaches."""
 _PER_PIECE = 2
-_QUOTE_MARKS = str.maketrans("“”„«»‘’‚–—‑", '"' * 5 + "'" * 3 + "-" * 3)
+_MARKS = str.maketrans("“”„«»‘’‚–—‑[]【】‹", '"' * 5 + "'" * 3 + "-" * 3 + "()()<")
+"""Marks in which a quote may differ from its text: as models write them, and as they see them."""
 
 
 class QuotedSpan(Struct, frozen=True, kw_only=True):
@@ -130,8 +131,8 @@ def make_citation(number: int, quote: QuotedSpan) -> Citation:
 def find_quote(quote: str, text: str) -> tuple[int, int] | None:
     """Where a quote stands in a text; None if it does not.
 
-    White space, the shape of quotation marks and dashes, and marks around it may differ; words,
-    figures and their order may not.
+    White space, the shape of quotation marks, dashes and brackets, and marks around it may differ;
+    words, figures and their order may not.
     """
     wanted = quote[: MAX_QUOTE + 1].strip().strip("\"'“”„«»").strip()
     if len(wanted) > MAX_QUOTE or not any(character.isalnum() for character in wanted):
@@ -186,7 +187,7 @@ def _weigh(parts: Sequence[AskedPart], hits: Sequence[Hit]) -> Mapping[str, floa
 
 def _fold(text: str) -> str:
     """A text of the same length in which marks of one kind look alike."""
-    folded = text.translate(_QUOTE_MARKS)
+    folded = text.translate(_MARKS)
     return "".join(
         plain if len(plain := unicodedata.normalize("NFKC", character)) == 1 else character
         for character in folded
