@@ -54,6 +54,7 @@ def test_two_pieces_that_overlap_are_quoted_once() -> None:
         ("within 30 days", "within 30 days"),
         ("“within  30\ndays”", "within 30 days"),
         ("the shop's rule – always", "the shop’s rule - always"),
+        ("always (3)", "always [3]"),
         ("within 31 days", None),
         ("30 within days", None),
         ("…", None),
@@ -62,8 +63,21 @@ def test_two_pieces_that_overlap_are_quoted_once() -> None:
     ],
 )
 def test_a_quote_is_found_only_where_it_stands(quote: str, found: str | None) -> None:
-    text = "Back within 30 days: the shop’s rule - always."
+    text = "Back within 30 days: the shop’s rule - always [3]."
 
     place = find_quote(quote, text)
 
     assert (text[place[0] : place[1]] if place else None) == found
+
+
+def test_quotes_far_below_the_best_are_left_out() -> None:
+    hit = make_hit(
+        "A customer can return a record within 14 days. The customer pays the postage.",
+        document="d",
+    )
+
+    citations = extract_citations("Within how many days can a customer return a record?", [hit])
+
+    assert [citation.quote for citation in citations] == [
+        "A customer can return a record within 14 days."
+    ]

@@ -49,8 +49,13 @@ def test_a_question_has_parts_that_ask_for_a_kind_of_answer(
     [
         ("Who signs for a delivery?", "Helena Marsh signs for it.", True),
         ("Who signs for a delivery?", "A delivery is signed for at once.", False),
+        ("Who pays the postage?", "The customer pays the postage.", True),
+        ("Who pays the postage?", "The postage is paid by the customer.", True),
+        ("How often do they come?", "They come on Tuesdays and Fridays.", True),
+        ("How often do they come?", "They come with 12 boxes.", False),
         ("When did it open?", "It opened in 2019.", True),
         ("When did it open?", "It opened with music.", False),
+        ("When are invoices due?", "Invoices are due within 21 days.", True),
         ("How long may it last?", "It lasts 30 days.", True),
         ("How long may it last?", "It has 30 pages.", False),
         ("How many of the 30 days are free?", "Of the 30 days some are free.", False),
@@ -68,6 +73,14 @@ def test_a_span_without_the_kind_of_answer_is_aligned_less() -> None:
 
     assert align(part, right) == 1.0
     assert align(part, wrong) < 0.5
+
+
+def test_a_part_of_a_question_needs_a_word_of_its_own() -> None:
+    first, second = read_question("How often does Fairmont deliver, and when are invoices due?")
+    (span,) = split_spans("Fairmont delivers on Tuesdays.")
+
+    assert align(first, span) > 0.9
+    assert align(second, span) == 0.0
 
 
 @pytest.mark.parametrize(

@@ -17,6 +17,8 @@ _IN_PIECE = 0.45
 """What a word counts that stands in the piece of a span, not in the span."""
 _WITHOUT_ANSWER = 0.4
 """What is left of the alignment of a span without the kind of answer that is asked for."""
+_OTHER_MATTER = 0.5
+"""What is left where only the piece has the words that a later part of a question is about."""
 _NEAR_ANSWER = 0.7
 """What is left where the sentence beside it, or its context, holds it."""
 
@@ -44,6 +46,8 @@ def align(
     if not here & set(part.stems):
         return 0.0
     near = set(around)
+    if part.own and not part.own & (here | near):
+        return 0.0
     total = reached = 0.0
     for stem in part.stems:
         weight = (weights or {}).get(stem, 1.0) * (_NAME_WEIGHT if stem in part.names else 1.0)
@@ -52,7 +56,8 @@ def align(
             reached += weight
         elif stem in near:
             reached += weight * _IN_PIECE
-    return min(1.0, reached / total * _rate_answer(part, span))
+    share = reached / total * _rate_answer(part, span)
+    return min(1.0, share if not part.own or part.own & here else share * _OTHER_MATTER)
 
 
 def _rate_answer(part: AskedPart, span: TextSpan) -> float:

@@ -22,9 +22,11 @@ MIN_ALIGNMENT = 0.3
 """From which alignment on a quote is shown."""
 MAX_QUOTE = 1_200
 """Characters of a quote of a model; a longer one is not looked for."""
+_OF_BEST = 0.7
+"""The share of the best alignment of its part that a quote reaches."""
 _PER_PIECE = 2
-_PER_PART = 3
-_QUOTE_MARKS = str.maketrans("“”„«»‘’‚–—‑", '"' * 5 + "'" * 3 + "-" * 3)
+_MARKS = str.maketrans("“”„«»‘’‚–—‑[]【】‹", '"' * 5 + "'" * 3 + "-" * 3 + "()()<")
+"""Marks in which a quote may differ from its text: as models write them, and as they see them."""
 
 
 class QuotedSpan(Struct, frozen=True, kw_only=True):
@@ -88,12 +90,12 @@ def choose_quotes(
     chosen: list[QuotedSpan] = []
     for number in range(len(parts)):
         best = sorted(quotes, key=lambda quote: -quote.alignments[number])
-        chosen += [quote for quote in best if quote.alignments[number] >= MIN_ALIGNMENT][:_PER_PART]
-    chosen += sorted(quotes, key=lambda quote: -quote.alignment)
+        least = max(MIN_ALIGNMENT, best[0].alignments[number] * _OF_BEST) if best else 1.0
+        chosen += [quote for quote in best if quote.alignments[number] >= least][:limit]
     kept: list[QuotedSpan] = []
     seen: Counter[str] = Counter()
     for quote in chosen:
-        if len(kept) == limit or quote.alignment < MIN_ALIGNMENT:
+        if len(kept) == limit:
             break
         if seen[quote.hit.piece.id] < _PER_PIECE and quote not in kept:
             seen[quote.hit.piece.id] += 1
@@ -129,8 +131,8 @@ def make_citation(number: int, quote: QuotedSpan) -> Citation:
 def find_quote(quote: str, text: str) -> tuple[int, int] | None:
     """Where a quote stands in a text; None if it does not.
 
-    White space, the shape of quotation marks and dashes, and marks around it may differ; words,
-    figures and their order may not.
+    White space, the shape of quotation marks, dashes and brackets, and marks around it may differ;
+    words, figures and their order may not.
     """
     wanted = quote[: MAX_QUOTE + 1].strip().strip("\"'“”„«»").strip()
     if len(wanted) > MAX_QUOTE or not any(character.isalnum() for character in wanted):
@@ -185,7 +187,7 @@ def _weigh(parts: Sequence[AskedPart], hits: Sequence[Hit]) -> Mapping[str, floa
 
 def _fold(text: str) -> str:
     """A text of the same length in which marks of one kind look alike."""
-    folded = text.translate(_QUOTE_MARKS)
+    folded = text.translate(_MARKS)
     return "".join(
         plain if len(plain := unicodedata.normalize("NFKC", character)) == 1 else character
         for character in folded

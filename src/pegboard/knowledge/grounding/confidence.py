@@ -90,6 +90,7 @@ _WANTED = {
     "number": "a number",
     "money": "an amount",
     "duration": "a length of time",
+    "frequency": "how often",
     "reason": "a reason",
 }
 

@@ -91,7 +91,9 @@ def compare_quotes(parts: Sequence[AskedPart], quotes: Sequence[QuotedSpan]) -> 
 def _list_relevant(quotes: Sequence[QuotedSpan]) -> set[str]:
     """Documents that speak to the question: what others disagree on is not asked for."""
     best = max((quote.alignment for quote in quotes), default=0.0)
-    least = best * _RELEVANT if best >= MIN_ALIGNMENT else 0.0
+    if not best:  # no word of the question stands anywhere: words say nothing of what is asked for
+        return {quote.hit.piece.document for quote in quotes}
+    least = max(MIN_ALIGNMENT, best * _RELEVANT)
     return {quote.hit.piece.document for quote in quotes if quote.alignment >= least}
 
 

@@ -11,18 +11,34 @@ from pegboard.knowledge.grounding.patterns import any_of
 from pegboard.knowledge.grounding.words import find_words
 
 AnswerKind = Literal[
-    "polarity", "person", "date", "place", "number", "money", "duration", "reason", "text"
+    "polarity",
+    "person",
+    "date",
+    "place",
+    "number",
+    "money",
+    "duration",
+    "frequency",
+    "reason",
+    "text",
 ]
 
 MAX_QUESTION = 1_000
 """Characters of a question that are read."""
 _MAX_PARTS = 6
+_ROLE_WORDS = 3
 _KINDS: Mapping[AnswerKind, re.Pattern[str]] = {
     "money": any_of(
         r"""
         \bhow much (?:does|do|did|is|are|was|will|would)\b.*\b(?:cost|pay|price|charge)
         \bwhat(?:'s| is| are| was)? (?:the )?(?:price|cost|fee)s?\b / \bwas kostet / \bwie teuer
         \bhow much (?:do|must|should)\b.*\bpay\b / 多少钱 / 价格是多少
+        """
+    ),
+    "frequency": any_of(
+        r"""
+        \bhow (?:often|frequently)\b / \bhow many times\b
+        \bwie (?:oft|häufig)\b / 多久一次 / 多少次
         """
     ),
     "duration": any_of(
@@ -43,7 +59,7 @@ _KINDS: Mapping[AnswerKind, re.Pattern[str]] = {
     "date": any_of(
         r"""
         ^\W*when\b / \b(?:and|,) when\b
-        \b(?:what|which|in what|in which) (?:year|date|day|month|time)\b / \bwann\b
+        \b(?:what|which|in what|in which) (?:year|date|day|month|time)s?\b / \bwann\b
         \bseit wann\b / \bquand\b / \bcuándo\b / \bwelche[mns]? (?:jahr|tag|datum|monat)\b
         什么时候 / 何时 / 哪一?年
         几点
@@ -134,6 +150,14 @@ _REASON_WORDS = (
     r"to (?:avoid|ensure|prevent|allow|help|keep|make|reduce|improve)|weil|da|damit|deshalb|"
     r"daher|wegen|um .* zu|parce que|porque"
 )
+_FREQUENCY = any_of(
+    r"""
+    \b(?:daily|weekly|monthly|yearly|annually|hourly|once|twice|always|never|rarely|often|regularly)\b
+    \b(?:every|each|per) \w+ / \btimes\b / \b(?:mon|tues|wednes|thurs|fri|satur|sun)days\b
+    \b(?:täglich|wöchentlich|monatlich|jährlich|einmal|zweimal|jede[nrs]?|pro|mal)\b / 每 / 次
+    """
+)
+_AGENT = any_of(r"\b(?:by|von|durch) (?:the |a |an |our |der |dem |einem |einer )?(?P<agent>\w+)")
 _REASON = any_of(
     rf"""
     \b(?:{_REASON_WORDS})\b
@@ -149,6 +173,7 @@ class AskedPart(Struct, frozen=True, kw_only=True):
         stems: Of the words that it is about, each once, in order.
         names: Those of them that stand in a name or a figure: they must not be missed.
         facts: Named in the question, so no answer to it.
+        own: Of the stems, those that it does not have from the part before it.
     """
 
     text: str
@@ -156,6 +181,7 @@ class AskedPart(Struct, frozen=True, kw_only=True):
     stems: tuple[str, ...]
     names: frozenset[str] = frozenset()
     facts: tuple[Fact, ...] = ()
+    own: frozenset[str] = frozenset()
 
 
 def read_question(question: str) -> list[AskedPart]:
@@ -172,6 +198,10 @@ def holds_answer(part: AskedPart, text: str) -> bool:
     match part.kind:
         case "polarity" | "text":
             return True
+        case "frequency":
+            return _FREQUENCY.search(text) is not None
+        case "person":
+            return bool(find_answers(part, text)) or _names_role(part, text)
         case "reason":
             return _REASON.search(text) is not None
         case "place":
@@ -186,6 +216,15 @@ def find_answers(part: AskedPart, text: str) -> list[Fact]:
     return [fact for fact in _find_new(part, text) if _fits(part.kind, fact, text)]
 
 
+def _names_role(part: AskedPart, text: str) -> bool:
+    """Whether somebody is named by a role: `the customer pays`, `paid by the customer`."""
+    if _AGENT.search(text):
+        return True
+    words = find_words(text)
+    first = next((at for at, word in enumerate(words) if word.stem in part.stems), 0)
+    return any(word.is_content for word in words[max(0, first - _ROLE_WORDS) : first])
+
+
 def _find_new(part: AskedPart, text: str) -> list[Fact]:
     return [
         fact for fact in find_facts(text) if not any(fact.agrees(named) for named in part.facts)
@@ -198,16 +237,20 @@ def _fits(kind: AnswerKind, fact: Fact, text: str) -> bool:
             return fact.kind == "name"
         case "date":
             is_year = fact.kind == "figure" and re.fullmatch(r"1[0-9]\d\d|20\d\d", fact.text)
-            return fact.kind == "date" or is_year is not None
+            return fact.kind == "date" or is_year is not None or _is_time(fact, text)
         case "money":
             return fact.kind == "figure" and (fact.unit in _MONEY or not fact.unit)
         case "duration":
-            after = text[fact.start : fact.end + 12]
-            return fact.kind == "figure" and _UNIT_WORDS.search(after) is not None
+            return _is_time(fact, text)
         case "number":
             return fact.kind == "figure"
         case _:
             return False
+
+
+def _is_time(fact: Fact, text: str) -> bool:
+    after = text[fact.start : fact.end + 12]
+    return fact.kind == "figure" and _UNIT_WORDS.search(after) is not None
 
 
 def _read_part(text: str) -> AskedPart:
@@ -254,4 +297,5 @@ def _add_subject(part: AskedPart, first: AskedPart) -> AskedPart:
         stems=tuple(stems),
         names=part.names,
         facts=(*part.facts, *first.facts),
+        own=frozenset(part.stems),
     )
