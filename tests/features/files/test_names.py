@@ -8,7 +8,21 @@ from pegboard.features.files.names import check_name
 
 @pytest.mark.parametrize(
     "name",
-    ["", " ", "..", "a/b", "../a", "a\\b", "a\0b", "a\nb", "gpj\u202eexe", "x" * 256, "\ud800"],
+    [
+        "",
+        " ",
+        "..",
+        ". .",
+        "\t.",
+        "a/b",
+        "../a",
+        "a\\b",
+        "a\0b",
+        "a\nb",
+        "gpj\u202eexe",
+        "x" * 256,
+        "\ud800",
+    ],
     ids=ascii,
 )
 def test_a_name_has_no_folders_and_nothing_hidden(name: str) -> None:

@@ -96,7 +96,7 @@ async def test_a_shared_file_is_read_and_not_changed_by_others(bench: Bench) -> 
         await bench.files.delete(file.id, principal=BOB)
     with pytest.raises(AccessDenied):
         await bench.files.share(file.id, "", principal=BOB)
-    with pytest.raises(InvalidRequest):
+    with pytest.raises(AccessDenied):
         await bench.files.share(file.id, "zoo", principal=ADA)
     await bench.files.share(file.id, "", principal=ADA)
     assert await list_names(bench, BOB) == []

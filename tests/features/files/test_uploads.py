@@ -306,7 +306,7 @@ async def test_a_name_that_is_a_path_is_refused(bench: Bench) -> None:
 
 
 async def test_an_organisation_of_others_gets_no_file(bench: Bench) -> None:
-    with pytest.raises(InvalidRequest, match="not a member of 'zoo'"):
+    with pytest.raises(AccessDenied, match="not a member"):
         await begin(bench, organisation="zoo")
 
 

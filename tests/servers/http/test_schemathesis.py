@@ -64,6 +64,8 @@ def with_real_names(made: dict[str, Any]) -> dict[str, Any]:
         "required": ["message"],
         "additionalProperties": False,
     }
+    # how large a file may be is a setting of the server
+    narrow["components"]["schemas"]["BeginUpload"]["properties"]["size"]["maximum"] = 1_000
     # each example has to fit the schema that the same registration gives, which no document can say
     del narrow["components"]["schemas"]["Registration"]["properties"]["examples"]
     return narrow

@@ -1,12 +1,17 @@
 """Names of files: only shown, and never a path of this or any other machine."""
 
-import unicodedata
+import re
 
 from pegboard.errors import InvalidRequest
 
 MAX_NAME = 255
-_DIRECTIONS = frozenset("\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069\u200e\u200f\u061c")
-"""Characters that show a name in another order than it has: `gpj.exe` as `exe.jpg`."""
+_REFUSED = r"/\\\x00-\x1f\x7f-\x9f\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069"
+"""Separators of folders, control characters, and those that show a name in another order than it
+has: `gpj.exe` as `exe.jpg`."""
+NAME_PATTERN = rf"^[^{_REFUSED}]*[^{_REFUSED}\s.][^{_REFUSED}]*$"
+"""The name of a file: it has something beside dots and spaces."""
+_NAME = re.compile(NAME_PATTERN)
+_SURROGATE = re.compile("[\ud800-\udfff]")
 
 
 def check_name(name: str) -> str:
@@ -15,11 +20,11 @@ def check_name(name: str) -> str:
     Raises:
         InvalidRequest: It has folders or characters that are not shown, or is too long.
     """
-    if not name.strip() or len(name) > MAX_NAME:
+    if not 0 < len(name) <= MAX_NAME:
         raise InvalidRequest(f"The name of a file has 1 to {MAX_NAME} characters.")
-    if name in {".", ".."} or "/" in name or "\\" in name:
+    if "/" in name or "\\" in name or not name.strip(". "):
         raise InvalidRequest("The name of a file has no folders: leave '/' and '\\' out.")
-    if any(unicodedata.category(it) in {"Cc", "Cs"} or it in _DIRECTIONS for it in name):
+    if _NAME.fullmatch(name) is None or _SURROGATE.search(name):
         raise InvalidRequest(
             "The name of a file has control characters, or such that change its direction."
         )

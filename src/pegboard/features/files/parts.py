@@ -12,7 +12,7 @@ from pegboard.core.ports.audit_store import Prove
 from pegboard.core.ports.blob_store import BlobStore
 from pegboard.core.ports.file_store import FileLimits, FileRecord, FileStore
 from pegboard.core.principal import Principal
-from pegboard.errors import FileMissing, InvalidRequest, StorageQuotaExceeded, Unavailable
+from pegboard.errors import AccessDenied, FileMissing, StorageQuotaExceeded, Unavailable
 from pegboard.execution.audit_first import record_in_audit
 from pegboard.execution.environment import CallEnvironment
 
@@ -138,10 +138,10 @@ class FileParts:
         """Refuse to share a file with an organisation of others.
 
         Raises:
-            InvalidRequest: The caller is not a member of it.
+            AccessDenied: The caller is not a member of it.
         """
         if organisation and organisation not in principal.organisations:
-            raise InvalidRequest(f"You are not a member of '{organisation[:100]}'.")
+            raise AccessDenied(organisation[:100], "the caller is not a member of it")
 
     @asynccontextmanager
     async def record(

@@ -6,7 +6,7 @@ from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 from pegboard.core.ports.file_store import FileLimits, FilePage, FileRecord, FileUsage
 from pegboard.core.principal import Principal
-from pegboard.features.files.names import MAX_NAME
+from pegboard.features.files.names import MAX_NAME, NAME_PATTERN
 from pegboard.features.files.uploads import NewUpload
 
 _CLOSED = ConfigDict(extra="forbid", frozen=True)
@@ -21,7 +21,13 @@ class BeginUpload(BaseModel):
     model_config = _CLOSED
 
     name: Annotated[
-        str, Field(min_length=1, max_length=MAX_NAME, description="Without folders; only shown.")
+        str,
+        Field(
+            min_length=1,
+            max_length=MAX_NAME,
+            pattern=NAME_PATTERN,
+            description="Without folders; only shown.",
+        ),
     ]
     size: Annotated[int, Field(ge=0, le=_MAX_SIZE, description="In bytes.")]
     digest: Annotated[
@@ -56,7 +62,24 @@ class KeepFile(BaseModel):
         extra="forbid",
         frozen=True,
         json_schema_extra={
-            "oneOf": [{"required": ["conversation", "path"]}, {"required": ["result"]}]
+            "oneOf": [
+                {
+                    "required": ["conversation", "path"],
+                    "properties": {
+                        "conversation": {"type": "string"},
+                        "path": {"type": "string"},
+                        "result": {"type": "null"},
+                    },
+                },
+                {
+                    "required": ["result"],
+                    "properties": {
+                        "conversation": {"type": "null"},
+                        "path": {"type": "null"},
+                        "result": {"type": "string"},
+                    },
+                },
+            ]
         },
     )
 
@@ -78,7 +101,10 @@ class KeepFile(BaseModel):
     name: Annotated[
         str | None,
         Field(
-            min_length=1, max_length=MAX_NAME, description="Of the file; by default the one it has."
+            min_length=1,
+            max_length=MAX_NAME,
+            pattern=NAME_PATTERN,
+            description="Of the file; by default the one it has.",
         ),
     ] = None
     organisation: Annotated[

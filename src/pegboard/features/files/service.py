@@ -107,8 +107,8 @@ class Files:
         """Store a content whose size is not known before; all of it, or nothing.
 
         Raises:
-            AccessDenied: The caller's key may not write.
-            InvalidRequest: The name or the organisation is none.
+            AccessDenied: The caller's key may not write, or it is not a member of the organisation.
+            InvalidRequest: The name is none of a file.
             StorageQuotaExceeded: It is too large, or the caller stores too much.
         """
         parts, now = self._parts, self._parts.now()
@@ -161,8 +161,7 @@ class Files:
 
         Raises:
             FileMissing: It does not exist, or the caller may not see it.
-            AccessDenied: The caller is not its owner, or its key may not write.
-            InvalidRequest: The caller is not a member.
+            AccessDenied: The caller is not its owner or not a member, or its key may not write.
         """
         file = await self._find_own(id, principal)
         self._parts.check_organisation(organisation, principal)

@@ -62,8 +62,8 @@ class Uploads:
         """Make an upload; its size counts in the quota from now on.
 
         Raises:
-            AccessDenied: The caller's key may not write.
-            InvalidRequest: The name or the organisation is none.
+            AccessDenied: The caller's key may not write, or it is not a member of the organisation.
+            InvalidRequest: The name is none of a file.
             StorageQuotaExceeded: The file is too large, or the caller stores too much.
             Unavailable: There is no place for files.
         """
