@@ -10,6 +10,7 @@ import {
   type LucideIcon,
   MessageSquare,
   Plug,
+  ScrollText,
   Store,
 } from "lucide-react";
 import { organisationsQuery } from "../api/people";
@@ -18,6 +19,7 @@ import { reviewsQuery } from "../api/resources";
 import { messages } from "../words/messages";
 import { people } from "../words/people";
 import { sharing } from "../words/resources";
+import { skillWords } from "../words/skills";
 
 export interface Entry {
   to:
@@ -26,6 +28,7 @@ export interface Entry {
     | "/tools"
     | "/sources"
     | "/agents"
+    | "/skills"
     | "/market"
     | "/runs"
     | "/approvals"
@@ -42,6 +45,7 @@ export const BOARD: Entry[] = [
   { to: "/tools", name: messages.tools, icon: LayoutGrid },
   { to: "/sources", name: messages.sources, icon: Plug },
   { to: "/agents", name: sharing.agents, icon: Bot },
+  { to: "/skills", name: skillWords.skills, icon: ScrollText },
 ];
 export const WORK: Entry[] = [
   { to: "/runs", name: messages.runs, icon: ListTree },

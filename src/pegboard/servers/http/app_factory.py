@@ -63,6 +63,7 @@ from pegboard.servers.http.routes import (
     runs,
     services,
     session,
+    skills,
     tickets,
     tools,
 )
@@ -172,6 +173,7 @@ def build_app(
         keys,
         resources,
         credentials,
+        skills,
         tickets,
     )
     # calls first: each route before the right one costs a call some microseconds
