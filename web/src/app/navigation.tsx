@@ -6,6 +6,7 @@ import {
   House,
   Inbox,
   LayoutGrid,
+  LibraryBig,
   ListTree,
   type LucideIcon,
   MessageSquare,
@@ -16,6 +17,7 @@ import {
 import { organisationsQuery } from "../api/people";
 import { approvalsQuery } from "../api/queries";
 import { reviewsQuery } from "../api/resources";
+import { knowledge } from "../words/knowledge";
 import { messages } from "../words/messages";
 import { people } from "../words/people";
 import { sharing } from "../words/resources";
@@ -27,6 +29,7 @@ export interface Entry {
     | "/chat"
     | "/tools"
     | "/sources"
+    | "/knowledge"
     | "/agents"
     | "/skills"
     | "/market"
@@ -44,6 +47,7 @@ export const PAGES: Entry[] = [
 export const BOARD: Entry[] = [
   { to: "/tools", name: messages.tools, icon: LayoutGrid },
   { to: "/sources", name: messages.sources, icon: Plug },
+  { to: "/knowledge", name: knowledge.knowledge, icon: LibraryBig },
   { to: "/agents", name: sharing.agents, icon: Bot },
   { to: "/skills", name: skillWords.skills, icon: ScrollText },
 ];

@@ -1,6 +1,7 @@
 import { createRoute, createRouter, lazyRouteComponent } from "@tanstack/react-router";
 import { UI } from "../api/address";
 import { HomePage } from "../pages/overview/home_page";
+import { KNOWLEDGE_ROUTES } from "./knowledge_routes";
 import { PEOPLE_ROUTES } from "./people_routes";
 import { readSearch, root } from "./root_route";
 
@@ -72,6 +73,7 @@ const routeTree = root.addChildren([
   run,
   approvals,
   approval,
+  ...KNOWLEDGE_ROUTES,
   ...PEOPLE_ROUTES,
 ]);
 

@@ -14,6 +14,9 @@ export const evidence = {
       .filter(Boolean)
       .join(", "),
   addedBy: (when: string, who: string) => `Added ${when}${who ? ` by ${who}` : ""}`,
+  edition: (edition: string) => `Edition ${edition}`,
+  viewOf: "Text or picture",
+  findHere: "Find on this page",
   asText: "Text",
   asPicture: "Picture",
   pictureOf: (page: number) => `Page ${page} as a picture`,

@@ -79,8 +79,12 @@ export const knowledge = {
   chooseAgain: (name: string, from: number) =>
     `Choose ${name} again to go on from ${formatBytes(from)}.`,
   chooseFile: "Choose the file",
+  interrupted: "Interrupted",
   anotherFile: "This is another file: its name or size differs.",
   dismiss: "Dismiss",
+  notSent: (names: readonly string[]) =>
+    `No text comes out of ${names.slice(0, 3).join(", ")}${names.length > 3 ? ` and ${names.length - 3} more` : ""}: not sent.`,
+  youCanLeave: "You can leave: the work goes on.",
   stop: "Stop",
   uploads: "Uploads",
   emptyFile: "The file is empty.",
@@ -157,7 +161,10 @@ export const knowledge = {
   carriesOut: (name: string) => `“${name}” could carry data out`,
   noAnswerUses:
     "No answer uses this document until you decide. Whatever you choose, a model gets it as data, marked as such.",
+  heldUntil: "No answer uses it until somebody decides.",
   leaveOut: "Leave that place out",
+  leaveAllOut: "Leave those places out",
+  andMore: (count: number) => `and ${formatCount(count, "more place")}`,
   leaveOutWhat: "The rest answers from now on",
   useAsText: "Use it as text",
   useAsTextWhat: "All of it answers; the mark stays",
