@@ -28,7 +28,8 @@ export async function sendFile(sending: Sending): Promise<Record<string, unknown
   sending.onProgress(offset);
   for (let failures = 0; offset < file.size; ) {
     try {
-      offset = await sendPart(state.id, file.slice(offset, offset + PART), offset, sending.signal);
+      const part = file.slice(offset, offset + Math.min(PART, state.max_part_bytes ?? PART));
+      offset = await sendPart(state.id, part, offset, sending.signal);
       sending.onProgress(offset);
       failures = 0;
     } catch (error) {
@@ -47,12 +48,15 @@ interface UploadState {
   id: string;
   offset: number;
   size: number;
+  max_part_bytes?: number;
 }
 
 async function begin({ file, upload, signal }: Sending): Promise<UploadState> {
   const known = upload ? await find(upload, signal).catch(() => null) : null;
   if (known && known.size === file.size) return known;
-  return send<UploadState>("POST", "/uploads", { name: file.name, size: file.size });
+  return send<UploadState>("POST", "/uploads", {
+    ...{ name: file.name, size: file.size, purpose: "knowledge" },
+  });
 }
 
 async function find(upload: string, signal: AbortSignal): Promise<UploadState> {
@@ -76,7 +80,7 @@ async function sendPart(
     headers: {
       "Content-Type": "application/octet-stream",
       "Upload-Offset": String(offset),
-      ...(digest ? { "Upload-Digest": digest } : {}),
+      ...(digest ? { "Content-Digest": `sha-256=:${digest}:` } : {}),
     },
     body,
     signal,
@@ -86,12 +90,12 @@ async function sendPart(
   return (said as UploadState).offset;
 }
 
-/** SHA-256 in hexadecimal; empty where the browser has no digests, as over plain HTTP. */
+/** SHA-256 in Base64; empty where the browser has no digests, as over plain HTTP. */
 async function digestOf(bytes: ArrayBuffer): Promise<string> {
   const subtle: SubtleCrypto | undefined = globalThis.crypto?.subtle;
   if (!subtle) return "";
   const digest = new Uint8Array(await subtle.digest("SHA-256", bytes));
-  return [...digest].map((byte) => byte.toString(16).padStart(2, "0")).join("");
+  return btoa(String.fromCharCode(...digest));
 }
 
 /** Whether a later try may help: nobody answers, or the server says so; an offset is asked anew. */

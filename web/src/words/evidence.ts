@@ -41,6 +41,7 @@ export const evidence = {
   place: "Place",
   characters: (start: number, end: number) =>
     `Characters ${formatNumber(start)} to ${formatNumber(end)}`,
+  range: (start: number, end: number) => `${formatNumber(start)} to ${formatNumber(end)}`,
   citedQuote: "Cited quote",
   untitled: "No heading",
   gap: (count: number) => `${formatCount(count, "place")} did not come out of the file`,

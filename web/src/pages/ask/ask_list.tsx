@@ -60,7 +60,7 @@ export function AskList({ base, asks, chosen }: AskListProps) {
             {items.map((item) => (
               <Link
                 key={item.call}
-                className="item asked with-tile"
+                className="item put with-tile"
                 to="/knowledge/$base/ask/$call"
                 params={{ base, call: item.call }}
                 aria-current={item.call === chosen ? "true" : undefined}

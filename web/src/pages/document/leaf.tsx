@@ -69,6 +69,11 @@ export function Leaf({ document, head }: { document: DocDetail; head: ReactNode 
               : evidence.wholeDocument
           }
         >
+          <h2 className="sr">
+            {shown && shown.pages > 0
+              ? evidence.pageOf(shown.page, shown.pages, shown.label)
+              : evidence.asText}
+          </h2>
           {shown && <LeafBar page={shown} search={search} hits={hits} />}
           <div className="sheet" ref={ref}>
             {document.revision === 0 && <p className="dim quiet-row">{evidence.noText}</p>}

@@ -49,11 +49,11 @@ export function Pieces({ document, page, span }: PiecesProps) {
             )}
             <dt>{evidence.place}</dt>
             <dd className="num">
-              {cited.page > 0 && `${knowledge.page(cited.page)}, `}
-              {evidence.characters(cited.start, cited.end)}
+              {cited.page > 0 && `${knowledge.page(cited.page)} · `}
+              {evidence.range(cited.start, cited.end)}
             </dd>
             <dt>{evidence.citedQuote}</dt>
-            <dd className="num">{evidence.characters(span[0], span[1])}</dd>
+            <dd className="num">{evidence.range(span[0], span[1])}</dd>
           </dl>
         </div>
       )}

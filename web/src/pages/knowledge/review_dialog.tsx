@@ -82,7 +82,7 @@ function Question({
           <figcaption>
             {[item.page > 0 ? knowledge.page(item.page) : "", item.reason]
               .filter(Boolean)
-              .join(", ")}
+              .join(" · ")}
           </figcaption>
           <blockquote>{item.text}</blockquote>
         </figure>

@@ -8,6 +8,7 @@ import {
   layOutRuns,
   layOutSections,
   type Mark,
+  type Run,
   type Section,
 } from "./layout";
 
@@ -171,15 +172,28 @@ function Runs({
   text: string;
   marks: readonly Mark[];
 }) {
-  return layOutRuns(text, start, end, marks).map((run, index) => {
-    const bare = run.isCode ? <code>{run.text}</code> : run.text;
-    const look = run.isBold ? <b>{bare}</b> : bare;
-    return run.mark ? (
-      <mark key={index} className={run.mark.kind} data-mark={run.mark.start}>
-        {look}
+  return groupByMark(layOutRuns(text, start, end, marks)).map(([mark, runs], index) => {
+    const inside = runs.map((run, at) => {
+      const bare = run.isCode ? <code>{run.text}</code> : run.text;
+      return <span key={at}>{run.isBold ? <b>{bare}</b> : bare}</span>;
+    });
+    return mark ? (
+      <mark key={index} className={mark.kind} data-mark={mark.start}>
+        {inside}
       </mark>
     ) : (
-      <span key={index}>{look}</span>
+      <span key={index}>{inside}</span>
     );
   });
+}
+
+/** Runs that follow each other in one mark are one element. */
+function groupByMark(runs: readonly Run[]): [Mark | null, Run[]][] {
+  const groups: [Mark | null, Run[]][] = [];
+  for (const run of runs) {
+    const last = groups.at(-1);
+    if (last && last[0] === run.mark) last[1].push(run);
+    else groups.push([run.mark, [run]]);
+  }
+  return groups;
 }
