@@ -16,7 +16,7 @@ const chat = createRoute({
 const conversation = createRoute({
   getParentRoute: () => root,
   path: "/chat/$id",
-  validateSearch: readSearch("q", "view"),
+  validateSearch: readSearch("q", "view", "source", "of"),
   component: lazyRouteComponent(() => import("../pages/chat/chat_page"), "ChatPage"),
 });
 const toolSearch = readSearch("q", "show", "source", "tab");
