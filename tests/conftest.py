@@ -16,6 +16,7 @@ from typing import Any
 import pytest
 from hypothesis import HealthCheck, settings
 from tests.peers.mariadb import end_mariadb
+from tests.peers.moto import end_moto
 from tests.peers.postgres import end_postgres
 
 from pegboard.concurrency import log_once
@@ -103,6 +104,7 @@ def pytest_sessionfinish() -> None:
     """No test's time is taken for it."""
     end_postgres()
     end_mariadb()
+    end_moto()
 
 
 @pytest.fixture

@@ -35,6 +35,9 @@ PegboardError
 │   ├── CredentialNotFound      no credential with this id for this caller
 │   ├── DocumentNotFound        no document with this id for this caller
 │   ├── DocumentUnreadable      a file cannot be taken in as a document; says why
+│   ├── FileMissing             no file or upload with this id for this caller
+│   ├── UploadConflict          a part of an upload does not fit; says where it goes on
+│   ├── StorageQuotaExceeded    the caller stores as much as it may
 │   ├── SignInRefused           the name or the password is wrong
 │   ├── CannotPlan              no tools can fulfil the requested plan
 │   ├── ConversationNotFound    no conversation with this id for this caller
@@ -350,6 +353,44 @@ class DocumentUnreadable(CallerError):
     def __init__(self, message: str, *, reason: str) -> None:
         super().__init__(message)
         self.reason = reason
+
+
+class FileMissing(CallerError):
+    """No file or upload has this id, or not for this caller."""
+
+    code = "file_not_found"
+
+
+class UploadConflict(CallerError):
+    """A part begins elsewhere than where the upload goes on, or is not what its digest says.
+
+    Attributes:
+        offset: Where the upload goes on, in bytes.
+    """
+
+    code = "upload_conflict"
+
+    def __init__(self, message: str, *, offset: int) -> None:
+        super().__init__(message)
+        self.offset = offset
+
+
+class StorageQuotaExceeded(CallerError):
+    """The caller stores as much as it may.
+
+    Attributes:
+        limit: How many bytes or files.
+        used: What is stored of it.
+        unit: `bytes` or `files`.
+    """
+
+    code = "storage_quota_exceeded"
+
+    def __init__(self, message: str, *, limit: int, used: int, unit: str) -> None:
+        super().__init__(message)
+        self.limit = limit
+        self.used = used
+        self.unit = unit
 
 
 class SignInRefused(CallerError):

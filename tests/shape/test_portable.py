@@ -73,16 +73,23 @@ def test_every_dependency_that_is_declared_is_pinned(extra: str) -> None:
 
 
 def test_the_extras_that_packages_ask_of_each_other_are_pinned() -> None:
-    # pip before 23.3 takes the newest `coverage` for `coverage[toml]`, whatever is pinned for `coverage` alone
+    # pip before 23.3 takes the newest `coverage` for `coverage[toml]`, whatever else is pinned
     lines = (tree.ROOT / "requirements" / "dev.txt").read_text(encoding="utf-8").splitlines()
-    pins = [Requirement(line.removesuffix("\\")) for line in lines if re.match(r"[\w.-]+(\[.+\])?==", line)]
+    pins = [
+        Requirement(line.removesuffix("\\"))
+        for line in lines
+        if re.match(r"[\w.-]+(\[.+\])?==", line)
+    ]
     pinned = {pin.name: pin.extras for pin in pins if pin.marker is None or pin.marker.evaluate()}
     missing = [
         f"{name} needs {needed}"
         for name, extras in pinned.items()
         for needed in map(Requirement, metadata.requires(name) or [])
         if needed.extras - pinned.get(canonicalize_name(needed.name), set())
-        and any(needed.marker is None or needed.marker.evaluate({"extra": extra}) for extra in extras | {""})
+        and any(
+            needed.marker is None or needed.marker.evaluate({"extra": extra})
+            for extra in extras | {""}
+        )
     ]
 
     assert missing == []

@@ -16,6 +16,7 @@ from tests.storage.test_audit import an_entry
 from tests.storage.test_catalogue import a_version
 from tests.storage.test_conversations import a_conversation, an_exchange
 from tests.storage.test_credentials import SEALED, a_credential
+from tests.storage.test_files import NO_QUOTA, a_file
 from tests.storage.test_identity import A_CODE, a_founding, a_key, a_link, a_session
 from tests.storage.test_pins import a_held, a_pin
 from tests.storage.test_resources import SUBSCRIBED, a_resource
@@ -102,6 +103,9 @@ def operations(storage: Storage) -> list[Callable[[], Awaitable[Any]]]:
         lambda: storage.identity.update_key("k1", {"revoked_at": NOON}),
         lambda: storage.identity.remove_membership("acme", "local"),
         lambda: storage.identity.forget(before=NOON),
+        lambda: storage.files.add(a_file(), quota=NO_QUOTA),
+        lambda: storage.files.replace(a_file(state="ready", revision=2)),
+        lambda: storage.files.remove("f1"),
         lambda: storage.resources.add(a_resource()),
         lambda: storage.resources.replace(a_resource(title="GitHub", revision=2)),
         lambda: storage.resources.subscribe(SUBSCRIBED),

@@ -14,6 +14,7 @@ from pegboard.storage.memory.catalogue import MemoryCatalogue
 from pegboard.storage.memory.conversations import MemoryConversations
 from pegboard.storage.memory.credentials import MemoryCredentials
 from pegboard.storage.memory.dependencies import MemoryDependencies
+from pegboard.storage.memory.files import MemoryFiles
 from pegboard.storage.memory.identity import MemoryIdentity
 from pegboard.storage.memory.kill_switches import MemorySwitches
 from pegboard.storage.memory.last_known_tools import MemorySeenTools
@@ -30,6 +31,7 @@ from pegboard.storage.sql.catalogue import SqlCatalogue
 from pegboard.storage.sql.conversations import SqlConversations
 from pegboard.storage.sql.credentials import SqlCredentials
 from pegboard.storage.sql.dependencies import SqlDependencies
+from pegboard.storage.sql.files import SqlFiles
 from pegboard.storage.sql.history import SqlHistory
 from pegboard.storage.sql.identity import SqlIdentity
 from pegboard.storage.sql.kill_switches import SqlSwitches
@@ -64,6 +66,7 @@ PARTS: dict[str, tuple[type[Any], type[Any]]] = {
     "resources": (MemoryResources, SqlResources),
     "taints": (MemoryTaints, SqlTaints),
     "roles": (MemoryRoles, SqlRoles),
+    "files": (MemoryFiles, SqlFiles),
     "audit": (MemoryAudit, SqlAudit),
     "auditor": (MemoryAudit, SqlAuditor),
     "upkeep": (MemoryUpkeep, SqlUpkeep),

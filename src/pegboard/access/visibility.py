@@ -83,6 +83,7 @@ class ResourceIndex:
         self._rows: Mapping[tuple[ResourceKind, str], StoredResource] = {}
         self._connectors: Mapping[str, StoredResource] = {}
         self._subscribers: Mapping[str, frozenset[str]] = {}
+        self._required: dict[str, ResourceKind] = {}
 
     def use(
         self, resources: Iterable[StoredResource], subscriptions: Iterable[Subscription]
@@ -96,6 +97,13 @@ class ResourceIndex:
             name: item for (kind, name), item in self._rows.items() if kind == "connector"
         }
         self._subscribers = {id_: frozenset(those) for id_, those in users.items()}
+
+    def require(self, source: str, kind: ResourceKind | None) -> None:
+        """Let only those know of a source who see a resource of a kind; None for everybody."""
+        if kind is None:
+            self._required.pop(source, None)
+        else:
+            self._required[source] = kind
 
     def find(self, name: str, kind: ResourceKind = "connector") -> StoredResource | None:
         """The resource of a name, whoever may see it; None when there is none."""
@@ -115,6 +123,12 @@ class ResourceIndex:
         resource = self._connectors.get(source)
         if resource is not None:
             return self.resolve(principal, resource)
+        kind = self._required.get(source)
+        if kind is not None and principal.user:
+            return next(
+                (self.resolve(principal, item) for item in self.list_visible(principal, kind)),
+                _GONE,
+            )
         if OWNER_MARK in source and principal.user:  # its row was deleted a moment ago
             return _GONE
         return None

@@ -16,7 +16,9 @@ def discover(toolset: Toolset, request: ToolRequest) -> Toolset:
     hidden = {
         name: "its name is that of a meta-tool, so models are not shown it"
         for name in RESERVED_NAMES
-        if (tool := made.find(name)) is not None and may_use(made, request.principal, tool)
+        if (tool := made.find(name)) is not None
+        and family_of(tool) != "knowledge"
+        and may_use(made, request.principal, tool)
     }
     if request.missing or hidden:
         made = made.replace(missing={**made.missing, **request.missing, **hidden})

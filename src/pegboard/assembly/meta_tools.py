@@ -15,10 +15,20 @@ from pegboard.schemas.strict_json import decode
 
 FIND_TOOLS = "find_tools"
 CALL_TOOL = "call_tool"
-RESERVED_NAMES = frozenset(
-    {FIND_TOOLS, CALL_TOOL, "connector", "database", "mcp", "read_skill", "call_agent"}
+KNOWLEDGE_NAMES = frozenset(
+    {"kb_retrieve", "grounded_retrieve", "kb_list", "kb_open", "kb_grep", "kb_around"}
 )
-"""The names of all meta-tools; a tool of such a name is not shown to models."""
+"""The names of the tools of knowledge bases, which the step `knowledge` lists."""
+RESERVED_NAMES = KNOWLEDGE_NAMES | {
+    FIND_TOOLS,
+    CALL_TOOL,
+    "connector",
+    "database",
+    "mcp",
+    "read_skill",
+    "call_agent",
+}
+"""The names of all meta-tools; another tool of such a name is not shown to models."""
 _DEFAULT_LIMIT = 6
 _MAX_LIMIT = 20
 _MAX_QUERY = 1_000

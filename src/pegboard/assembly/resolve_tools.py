@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from pegboard.assembly.categories import filter_categories
 from pegboard.assembly.connectors import add_connectors
 from pegboard.assembly.discover import discover
+from pegboard.assembly.knowledge import add_knowledge
 from pegboard.assembly.mcp_servers import add_mcp_servers
 from pegboard.assembly.skills_and_delegation import add_skills_and_delegation
 from pegboard.assembly.tool_families import Family, family_of
@@ -37,10 +38,12 @@ STEPS = (
     AssemblyStep(
         name="discover",
         wrap=discover,
-        families=frozenset({"own", "connector", "database", "mcp", "skill", "agent"}),
+        families=frozenset({"own", "connector", "database", "knowledge", "mcp", "skill", "agent"}),
     ),
     # before the families that no category filters
     AssemblyStep(name="categories", wrap=filter_categories, families=frozenset({"own"})),
+    # before connectors: what people have written down comes before systems to ask
+    AssemblyStep(name="knowledge", wrap=add_knowledge, families=frozenset({"knowledge"})),
     # after the list of the agent, since a meta-tool names what is left
     AssemblyStep(
         name="connectors", wrap=add_connectors, families=frozenset({"connector", "database"})

@@ -82,7 +82,7 @@ def _add_skills(toolset: Toolset, request: ToolRequest) -> Toolset:
 
 
 def _is_no_skill(tool: Tool) -> bool:
-    return family_of(tool) != "skill"
+    return family_of(tool) not in {"skill", "knowledge"}
 
 
 def _write_inline(skills: Mapping[str, Skill]) -> str:

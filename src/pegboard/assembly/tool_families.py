@@ -12,11 +12,18 @@ from pegboard.core.tool import AGENT, Tool
 from pegboard.registry import ToolRegistry
 from pegboard.registry.toolset import Toolset
 
-Family = Literal["own", "connector", "database", "mcp", "skill", "agent"]
+Family = Literal["own", "connector", "database", "knowledge", "mcp", "skill", "agent"]
 """`own`: built-in tools, and the operator's functions, scripts and LangChain tools."""
 
 _FAMILIES: Mapping[str, Family] = MappingProxyType(
-    {"openapi": "connector", "sql": "database", "mcp": "mcp", SKILLS: "skill", AGENT: "agent"}
+    {
+        "openapi": "connector",
+        "sql": "database",
+        "knowledge": "knowledge",
+        "mcp": "mcp",
+        SKILLS: "skill",
+        AGENT: "agent",
+    }
 )
 Groups = Mapping[str, Mapping[str, Tool]]
 """The tools of a family: by the name of their source, then by action."""

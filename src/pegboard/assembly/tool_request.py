@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
 from typing import Literal
 
+from pegboard.core.knowledge import RetrievalMode
 from pegboard.core.principal import Principal
 
 ToolMode = Literal["progressive", "direct"]
@@ -36,6 +37,8 @@ class ToolRequest:
         tools: The names of the only tools of the agent, skills apart; None where it lists none.
         categories: Of its built-in tools, functions, scripts and LangChain tools; empty for all.
         connector_ids: Names and globs of its APIs and databases.
+        kb_ids: Names and globs of its knowledge bases.
+        retrieval_mode: How it asks them.
         modes: How a model reaches what is not listed.
         delegates: The agents that `call_agent` reaches in the mode *auto*, with descriptions.
         missing: Why a tool that belongs here is missing, by name.
@@ -46,6 +49,8 @@ class ToolRequest:
     tools: frozenset[str] | None = None
     categories: tuple[str, ...] = ()
     connector_ids: tuple[str, ...] = ()
+    kb_ids: tuple[str, ...] = ()
+    retrieval_mode: RetrievalMode = "simple"
     modes: ToolModes = field(default_factory=ToolModes)
     delegates: Mapping[str, str] = field(default_factory=dict[str, str])
     missing: Mapping[str, str] = field(default_factory=dict[str, str])

@@ -102,6 +102,8 @@ class ToolContext(Struct, Generic[Deps], frozen=True, kw_only=True):
         on_progress: Receives each `progress`; must not block.
         on_log: Receives each `tell`; must not block.
         on_retry: Receives each failed try that another one follows; must not block.
+        knowledge: The names and ids of the knowledge bases that the call may reach; None for all
+            that the caller may see.
         credential: The credential of the caller, where the source of the tool takes one.
         elicitor: Answers questions while the call runs; None when the caller cannot be asked.
     """
@@ -125,6 +127,7 @@ class ToolContext(Struct, Generic[Deps], frozen=True, kw_only=True):
     elicitor: "Elicitor | None" = None
     caller: Call | None = None
     credential: "CallCredential | None" = None
+    knowledge: frozenset[str] | None = None
 
     @property
     def log(self) -> "LoggerAdapter[Logger]":
@@ -203,6 +206,7 @@ class ToolContext(Struct, Generic[Deps], frozen=True, kw_only=True):
             deadline=self.deadline,
             workspace=self.workspace,
             workspace_yields=self.workspace_yields,
+            knowledge=self.knowledge,
             on_progress=self.on_progress,
             on_log=self.on_log,
             elicitor=self.elicitor,

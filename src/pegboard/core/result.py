@@ -9,8 +9,10 @@ from pegboard.errors import (
     CredentialMissing,
     GraphInvalid,
     PegboardError,
+    StorageQuotaExceeded,
     ToolArgumentError,
     ToolFailed,
+    UploadConflict,
 )
 
 RESULT_URI = "pegboard://results/"
@@ -197,6 +199,10 @@ def error_to_dict(error: PegboardError) -> dict[str, Any]:
         data["approval_id"] = error.approval_id
     if isinstance(error, CredentialMissing) and error.link:
         data["link"] = error.link
+    if isinstance(error, UploadConflict):
+        data["offset"] = error.offset
+    if isinstance(error, StorageQuotaExceeded):
+        data |= {"limit": error.limit, "used": error.used, "unit": error.unit}
     if isinstance(error, (ToolArgumentError, GraphInvalid)):
         data["problems"] = [
             {"path": item.path, "message": item.message, "kind": item.kind}

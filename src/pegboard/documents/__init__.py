@@ -1,1 +1,5 @@
-"""Files of foreign people as text, converted outside of the server."""
+"""Files as text with pages, blocks and findings, read in the sandbox."""
+
+from pegboard.documents.converter import SandboxConverter
+
+__all__ = ["SandboxConverter"]

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from functools import lru_cache
 
 _WORD = re.compile(r"[A-Z]+(?=[A-Z][a-z])|[A-Z]?[^\W\d_A-Z]+|[A-Z]+|\d+")
-_UNSPACED = re.compile(r"[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u2e80-\ud7ff\uf900-\ufaff]+")
+UNSPACED = re.compile(r"[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u2e80-\ud7ff\uf900-\ufaff]+")
 _INTENT = re.compile(
     r"(?<=[.!?;])\s+|[\n\u3002\uff01\uff1b\uff1f]+|;\s*|,\s+(?:and|und|et|y|e|en)\s+"
     r"|,?\s+(?:(?:and|und|et|y)\s+)?(?:then|also|as\s+well\s+as|additionally|moreover|furthermore|finally|lastly"
@@ -57,7 +57,7 @@ _WEAK_WORDS = frozenset(
 
 def list_words(text: str) -> list[str]:
     """The terms of a text, in order."""
-    return [term for word, term in _read(text) if word not in _IGNORED]
+    return [term for word, term in read_words(text) if word not in _IGNORED]
 
 
 def split_intents(question: str) -> list[dict[str, float]]:
@@ -80,14 +80,20 @@ def split_intents(question: str) -> list[dict[str, float]]:
 
 def _weigh(text: str) -> dict[str, float]:
     terms: dict[str, float] = {}
-    for word, term in _read(text):
+    for word, term in read_words(text):
         if word not in _IGNORED:
             weight = _WEAK if word in _WEAK_WORDS else 1.0
             terms[term] = max(terms.get(term, 0.0), weight)
     return terms
 
 
-def _read(text: str) -> Iterator[tuple[str, str]]:
+def is_weak(word: str) -> bool:
+    """Whether a word stands in most texts, whatever they are about."""
+    return word in _WEAK_WORDS or word in _IGNORED
+
+
+def read_words(text: str) -> Iterator[tuple[str, str]]:
+    """Each word of a text in lower case, and its term."""
     if not text.isascii():
         text = _without_accents(text)
     for found in _WORD.findall(text):
@@ -108,7 +114,7 @@ def _without_accents(text: str) -> str:
 def _cut(word: str) -> Iterator[str]:
     """A word; of scripts without spaces each pair of characters instead."""
     last = 0
-    for found in _UNSPACED.finditer(word):
+    for found in UNSPACED.finditer(word):
         if found.start() > last:
             yield word[last : found.start()]
         run = found[0]

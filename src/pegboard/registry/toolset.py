@@ -6,7 +6,7 @@ from dataclasses import replace as replace_fields
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
-from msgspec import Struct
+from msgspec import Struct, structs
 
 from pegboard.core.context import Arguments, ToolContext
 from pegboard.core.model_messages import ModelTool, ToolCall
@@ -90,6 +90,7 @@ class Toolset:
         rendered: What a model is shown, where that is more than the listed tools or was rendered
             before; None to render the listed tools.
         meta_tools: Those that `rendered` has; before a list is made, those that may join it.
+        knowledge: The names and ids of the knowledge bases that its calls may reach; None for all.
         instructions: What the system prompt of a model says beside its own, as inline skills.
     """
 
@@ -101,6 +102,7 @@ class Toolset:
     rendered: tuple[ModelTool, ...] | None = None
     meta_tools: tuple[MetaTool, ...] = ()
     instructions: str = ""
+    knowledge: frozenset[str] | None = None
 
     @property
     def environment(self) -> "CallEnvironment":
@@ -163,6 +165,8 @@ class Toolset:
         self, name: str, arguments: Arguments = None, ctx: ToolContext[Any] | None = None
     ) -> Coroutine[Any, Any, ToolResult]:
         """Call a tool; one that is not reachable here is answered, and recorded, as unknown."""
+        if self.knowledge is not None:
+            ctx = structs.replace(ctx or ToolContext(), knowledge=self.knowledge)
         principal = (ctx or ToolContext()).principal
         tool, environment = self.registry.find_for(name, principal), self.environment
         if tool is None and environment.pending_source(name) is not None:

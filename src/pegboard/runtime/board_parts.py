@@ -37,6 +37,7 @@ from pegboard.runtime.wiring.board_events import (
 )
 from pegboard.runtime.wiring.catalogue import CatalogueParts
 from pegboard.runtime.wiring.kill_switches import KillSwitches
+from pegboard.runtime.wiring.knowledge import BoardKnowledge
 from pegboard.runtime.wiring.models import BoardModels
 from pegboard.runtime.wiring.pins import PinParts
 from pegboard.runtime.wiring.resources import ResourceParts
@@ -47,6 +48,7 @@ if TYPE_CHECKING:
     from pegboard.features.approvals import Approvals
     from pegboard.features.conversations import Conversations
     from pegboard.features.credentials import Credentials
+    from pegboard.features.files import Files
     from pegboard.features.identity import Identity
     from pegboard.features.plans import Plans
     from pegboard.features.runs import Runs
@@ -68,6 +70,7 @@ class OpenBoard:
     """
 
     current: CurrentBoard
+    knowledge: BoardKnowledge
     storage: "Storage"
     metrics: "Metrics | None"
     registry: ToolRegistry
@@ -84,6 +87,7 @@ class OpenBoard:
     runs: "Runs"
     approvals: "Approvals"
     agents: "Agents"
+    files: "Files"
     conversations: "Conversations"
     models: BoardModels
     prove: Prove

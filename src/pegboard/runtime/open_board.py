@@ -31,8 +31,10 @@ from pegboard.runtime.wiring.call_environment import build_call_environment
 from pegboard.runtime.wiring.catalogue import CatalogueParts
 from pegboard.runtime.wiring.conversations import open_conversations
 from pegboard.runtime.wiring.credentials import BoardCredentials, find_target
+from pegboard.runtime.wiring.files import create_blobs, open_files
 from pegboard.runtime.wiring.identity import open_identity
 from pegboard.runtime.wiring.kill_switches import open_kill_switches
+from pegboard.runtime.wiring.knowledge import BoardKnowledge
 from pegboard.runtime.wiring.listeners import ClosingListener, create_listeners
 from pegboard.runtime.wiring.metrics import create_metrics
 from pegboard.runtime.wiring.models import BoardModels
@@ -108,7 +110,19 @@ async def open_board(
         switches = await open_kill_switches(registry, storage, settings, stack, prove=prove)
         # sources
         services, sandbox = open_services(
-            loaded, settings, stack, agents=(subagents := BoardSubagents(registry))
+            loaded,
+            settings,
+            stack,
+            agents=(subagents := BoardSubagents(registry)),
+            knowledge=(
+                knowledge := BoardKnowledge(
+                    registry,
+                    storage,
+                    lambda: current.loaded.board,
+                    blobs := create_blobs(settings),
+                    stack,
+                )
+            ),
         )
         pins = PinParts(
             registry, storage, pinning=lambda: current.loaded.board.pinning, prove=prove
@@ -176,20 +190,40 @@ async def open_board(
             env=current.env_of,
             prove=prove,
             subagents=subagents,
-            kinds=create_node_kinds(
-                registry,
-                storage,
-                models,
-                agents,
-                settings=settings,
-                always_listed=lambda: current.loaded.board.always_listed,
-                subagents=subagents,
-                failed_sources=missing.list_failed,
+            kinds=knowledge.add_node_kinds(
+                create_node_kinds(
+                    registry,
+                    storage,
+                    models,
+                    agents,
+                    settings=settings,
+                    always_listed=lambda: current.loaded.board.always_listed,
+                    subagents=subagents,
+                    failed_sources=missing.list_failed,
+                )
             ),
         )
-        start_retention(settings, storage, kit, stack, folders=folders)
+        start_retention(
+            settings,
+            storage,
+            kit,
+            stack,
+            folders=folders,
+            files=(
+                files := open_files(
+                    registry,
+                    storage,
+                    settings,
+                    stack,
+                    contents=blobs,
+                    loaded=lambda: current.loaded,
+                    prove=prove,
+                )
+            ),
+        )
         opened = OpenBoard(
             current=current,
+            knowledge=knowledge.attach(services, models, resources.service, runs, files),
             storage=storage,
             resources=resources,
             metrics=counters,
@@ -206,6 +240,7 @@ async def open_board(
             runs=runs,
             approvals=approvals,
             agents=agents,
+            files=files,
             conversations=await open_conversations(
                 registry, storage, runs, agents, stack, models=models.choices, files=folders
             ),

@@ -42,9 +42,11 @@ if TYPE_CHECKING:
     from pegboard.features.conversations import Conversations
     from pegboard.features.credentials import Credentials
     from pegboard.features.dependencies import DependencyService
+    from pegboard.features.files import Files
     from pegboard.features.health import BoardHealth
     from pegboard.features.identity import Identity
     from pegboard.features.kill_switches import KillSwitches
+    from pegboard.features.knowledge import Knowledge
     from pegboard.features.marketplace import Marketplace
     from pegboard.features.pins import Pins
     from pegboard.features.plans import Plans
@@ -166,6 +168,16 @@ class Pegboard:
         return self._open.conversations
 
     @property
+    def knowledge(self) -> "Knowledge":
+        """Knowledge bases: their documents, and questions to them."""
+        return self._open.knowledge.service
+
+    @property
+    def files(self) -> "Files":
+        """Files of people: uploaded, listed, read and deleted."""
+        return self._open.files
+
+    @property
     def models(self) -> BoardModels:
         """The language models of its agents, by role and by name."""
         return self._open.models
@@ -261,6 +273,7 @@ class Pegboard:
         """Resume runs and conversations that no server executes, now and from now on."""
         await self._open.runs.follow()
         await self._open.conversations.recover()
+        await self._open.knowledge.recover()
 
     async def render_metrics(self) -> bytes:
         """The metrics in Prometheus' text format.

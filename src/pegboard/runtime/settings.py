@@ -11,12 +11,13 @@ from pydantic import Field, SecretStr, ValidationError, field_validator
 from pegboard.core.suggestions import nearest_names
 from pegboard.errors import ConfigError
 from pegboard.runtime.account_settings import AccountSettings
+from pegboard.runtime.file_settings import FileSettings
 from pegboard.schemas.validation_cost import MAX_BRANCHES
 
 PREFIX = "PEGBOARD_"
 
 
-class Settings(AccountSettings):
+class Settings(AccountSettings, FileSettings):
     """The settings of the process; each is read from the variable `PEGBOARD_` and its name."""
 
     board: Annotated[Path | None, Field(description="The board file.")] = None

@@ -15,8 +15,12 @@ from pegboard.core.ports.catalogue_stores import (
 )
 from pegboard.core.ports.conversation_store import ConversationStore
 from pegboard.core.ports.credential_store import CredentialStore
+from pegboard.core.ports.document_store import DocumentStore
+from pegboard.core.ports.evidence_store import EvidenceStore
+from pegboard.core.ports.file_store import FileStore
 from pegboard.core.ports.identity_store import IdentityStore
 from pegboard.core.ports.kill_switch_store import SwitchStore
+from pegboard.core.ports.knowledge_index import KnowledgeIndex
 from pegboard.core.ports.listener import Listener
 from pegboard.core.ports.maintenance import StorageMaintenance
 from pegboard.core.ports.resource_store import ResourceStore
@@ -133,6 +137,26 @@ class Storage(Protocol):
     @property
     def roles(self) -> RoleStore:
         """Stores the roles of organisations."""
+        ...
+
+    @property
+    def files(self) -> FileStore:
+        """Stores rows of files and uploads."""
+        ...
+
+    @property
+    def evidence(self) -> EvidenceStore:
+        """Stores what was found for questions."""
+        ...
+
+    @property
+    def documents(self) -> DocumentStore:
+        """Stores documents of knowledge bases."""
+        ...
+
+    @property
+    def knowledge_index(self) -> KnowledgeIndex:
+        """Finds pieces of documents; opened by its first use."""
         ...
 
     @property

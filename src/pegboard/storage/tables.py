@@ -4,57 +4,25 @@ Columns are what is looked up or compared; the rest of a value is JSON in `body`
 field of a value needs no migration.
 """
 
-from typing import Any
-
 from sqlalchemy import (
-    REAL,
-    BigInteger,
     Boolean,
     Column,
-    Double,
     Index,
-    Integer,
     LargeBinary,
-    MetaData,
     Table,
     Text,
-    TextClause,
     UniqueConstraint,
     text,
 )
-from sqlalchemy.types import TypeEngine
 
-METADATA = MetaData()
-
-# SQLite's REAL has 8 bytes and PostgreSQL's has 4.
-_Seconds: "TypeEngine[float]" = REAL[float]().with_variant(Double(), "postgresql")
-_Number = BigInteger().with_variant(Integer(), "sqlite")
-
-
-def _text(name: str) -> "Column[str]":
-    return Column(name, Text, nullable=False)
-
-
-def _key(name: str) -> "Column[str]":
-    return Column(name, Text, primary_key=True)
-
-
-def _seconds(name: str) -> "Column[float]":
-    return Column(name, _Seconds, nullable=False)
-
-
-def _maybe(name: str) -> "Column[float | None]":
-    return Column(name, _Seconds, nullable=True)
-
-
-def _number(name: str) -> "Column[int]":
-    return Column(name, _Number, primary_key=True)
-
-
-def _where(condition: TextClause) -> dict[str, Any]:
-    """Of an index that has such rows alone."""
-    return {"sqlite_where": condition, "postgresql_where": condition}
-
+from pegboard.storage.columns import NUMBER
+from pegboard.storage.columns import index_rows_where as _where
+from pegboard.storage.columns import make_key as _key
+from pegboard.storage.columns import make_number as _number
+from pegboard.storage.columns import make_optional_seconds as _maybe
+from pegboard.storage.columns import make_seconds as _seconds
+from pegboard.storage.columns import make_text as _text
+from pegboard.storage.knowledge_tables import METADATA  # with the tables that stand there
 
 # A started write is a call with status 'unknown' until its record arrives, so that history is one
 # table with one order that never changes under a reader.
@@ -102,7 +70,7 @@ RESULTS = Table(
     _seconds("created_at"),
     _seconds("expires_at"),
     Column("body", LargeBinary, nullable=False),
-    Column("size", _Number, nullable=False, server_default="0"),
+    Column("size", NUMBER, nullable=False, server_default="0"),
 )
 Index("results_by_expiry", RESULTS.c.expires_at)
 Index("results_by_owner", RESULTS.c.owner, RESULTS.c.created_at, RESULTS.c.size)
@@ -145,7 +113,7 @@ REVISIONS = Table(
     "revisions",
     METADATA,
     _key("name"),
-    Column("number", _Number, nullable=False),
+    Column("number", NUMBER, nullable=False),
     sqlite_with_rowid=False,
 )
 
@@ -195,7 +163,7 @@ SWITCHES = Table(
 DEPENDENCY_CHANGES = Table(
     "dependency_changes",
     METADATA,
-    Column("version", _Number, primary_key=True, autoincrement=False),
+    Column("version", NUMBER, primary_key=True, autoincrement=False),
     _text("body"),
 )
 
@@ -235,7 +203,7 @@ RUNS = Table(
     _maybe("wake_at"),
     _text("lease_owner"),
     _maybe("lease_until"),
-    Column("last_event", _Number, nullable=False),
+    Column("last_event", NUMBER, nullable=False),
     _text("body"),
     Column("result", Text),
 )
@@ -258,7 +226,7 @@ RUN_EVENTS = Table(
     "run_events",
     METADATA,
     _key("run_id"),
-    Column("sequence", _Number, primary_key=True, autoincrement=False),
+    Column("sequence", NUMBER, primary_key=True, autoincrement=False),
     _text("body"),
 )
 RUN_SIGNALS = Table(
@@ -362,8 +330,8 @@ RESOURCES = Table(
     _text("organisation"),
     _text("visibility"),
     _text("publish_status"),
-    Column("revision", _Number, nullable=False),
-    Column("version", _Number, nullable=False),
+    Column("revision", NUMBER, nullable=False),
+    Column("version", NUMBER, nullable=False),
     _text("body"),
     UniqueConstraint("kind", "name"),
 )
@@ -377,15 +345,15 @@ RESOURCE_DEFINITIONS = Table(
     "resource_definitions",
     METADATA,
     _key("resource"),
-    Column("version", _Number, nullable=False),
+    Column("version", NUMBER, nullable=False),
     _text("body"),
 )
 Index("resource_definitions_by_version", RESOURCE_DEFINITIONS.c.version)
 RESOURCE_VERSION = Table(
     "resource_version",
     METADATA,
-    Column("id", _Number, primary_key=True, autoincrement=False),
-    Column("version", _Number, nullable=False),
+    Column("id", NUMBER, primary_key=True, autoincrement=False),
+    Column("version", NUMBER, nullable=False),
 )
 """One row, whose version grows with each change of the three tables above. Rows of `resources` and
 `resource_definitions` have the version that wrote them."""
@@ -398,7 +366,7 @@ CREDENTIALS = Table(
     _text("source"),
     _text("name"),
     Column("shared", Boolean, nullable=False),
-    Column("version", _Number, nullable=False),
+    Column("version", NUMBER, nullable=False),
     _maybe("refreshed_until"),
     _text("sealed"),
     _text("body"),
@@ -408,8 +376,8 @@ Index("credentials_by_source", CREDENTIALS.c.source)
 IDENTITY_REVISION = Table(
     "identity_revision",
     METADATA,
-    Column("id", _Number, primary_key=True, autoincrement=False),
-    Column("revision", _Number, nullable=False),
+    Column("id", NUMBER, primary_key=True, autoincrement=False),
+    Column("revision", NUMBER, nullable=False),
 )
 """One row, so that each server sees whether rights have changed."""
 
@@ -436,7 +404,7 @@ Index("sign_in_attempts_by_expiry", SIGN_IN_ATTEMPTS.c.expires_at)
 AUDIT = Table(
     "audit",
     METADATA,
-    Column("sequence", _Number, primary_key=True, autoincrement=False),
+    Column("sequence", NUMBER, primary_key=True, autoincrement=False),
     _seconds("at"),
     _text("kind"),
     _text("tenant"),
@@ -448,8 +416,8 @@ Index("audit_by_time", AUDIT.c.at)
 AUDIT_HEAD = Table(
     "audit_head",
     METADATA,
-    Column("id", _Number, primary_key=True, autoincrement=False),
-    Column("sequence", _Number, nullable=False),
+    Column("id", NUMBER, primary_key=True, autoincrement=False),
+    Column("sequence", NUMBER, nullable=False),
     _text("hash"),
 )
 
@@ -459,3 +427,29 @@ Index("taints_by_time", TAINTS.c.at)
 ORGANISATION_ROLES = Table(
     "organisation_roles", METADATA, _key("organisation"), _key("name"), _text("body")
 )
+
+FILES = Table(
+    "files",
+    METADATA,
+    _number("number"),
+    Column("id", Text, nullable=False, unique=True),
+    _text("owner"),
+    _text("organisation"),
+    _text("state"),
+    _text("purpose"),
+    _text("digest"),
+    Column("size", NUMBER, nullable=False),
+    Column("revision", NUMBER, nullable=False),
+    _seconds("created_at"),
+    _seconds("updated_at"),
+    _text("body"),
+)
+Index("files_by_owner", FILES.c.owner, FILES.c.created_at, FILES.c.number)
+Index(
+    "files_by_organisation",
+    FILES.c.organisation,
+    FILES.c.created_at,
+    FILES.c.number,
+    **_where(text("organisation <> ''")),
+)
+Index("files_idle", FILES.c.updated_at, FILES.c.number, **_where(text("state <> 'ready'")))

@@ -20,7 +20,17 @@ _CLASSES: dict[str, type[PegboardError]] = {
     for kind in vars(errors).values()
     if isinstance(kind, type) and issubclass(kind, PegboardError)
 }
-_FIELDS = ("retryable", "retry_after", "error_id", "approval_id", "link")
+_FIELDS = (
+    "retryable",
+    "retry_after",
+    "error_id",
+    "approval_id",
+    "link",
+    "offset",
+    "limit",
+    "used",
+    "unit",
+)
 _UNAUTHENTICATED, _FORBIDDEN, _SERVER_ERROR = 401, 403, 500
 _RETRYABLE = frozenset({408, 429, 502, 503, 504})
 

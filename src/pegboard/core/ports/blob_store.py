@@ -21,7 +21,10 @@ class StoredBlob(Struct, frozen=True, kw_only=True):
 
 
 class BlobStore(Protocol):
-    """Stores contents of files: folders of the data directory, or an S3-compatible service."""
+    """Stores contents of files: folders of the data directory, or an S3-compatible service.
+
+    A key is names of letters, digits, `-` and `_`, joined by `/`.
+    """
 
     async def put(self, key: str, chunks: AsyncIterator[bytes], /, *, limit: int) -> StoredBlob:
         """Store a content while it arrives, in place of the one before; all of it, or nothing.
@@ -49,6 +52,13 @@ class BlobStore(Protocol):
 
     async def delete(self, key: str, /) -> bool:
         """Delete a content for good; False when there is none."""
+        ...
+
+    async def delete_below(self, prefix: str, /, *, keep: str = "") -> None:
+        """Delete all contents whose keys begin with `prefix/`, except that of the key `keep`.
+
+        What an interrupted `put` has left there goes too.
+        """
         ...
 
     async def close(self) -> None:

@@ -15,13 +15,32 @@ class DocumentConverter(Protocol):
         """The text of a file.
 
         Args:
-            file: A file of this machine, which nobody changes meanwhile.
+            file: The whole path of a file of this machine, which nobody changes meanwhile.
             name: What a person calls it; its extension is a hint only.
             media_type: What its sender says it is; a hint only.
 
         Raises:
-            DocumentUnreadable: It is encrypted, broken, empty, too large unpacked, not what its
-                name says, or of a kind that cannot be read here; its `reason` says which.
+            DocumentUnreadable: It is `encrypted`, `broken`, `empty`, `too_large` unpacked,
+                `not_its_name`, `unsupported`, or a picture with `no_vision_model`; its `reason`
+                says which.
             Unavailable: No sandbox or library is here, or a later try may help.
         """
+        ...
+
+    async def render_page(self, file: Path, number: int, /, *, width: int = 1200) -> bytes:
+        """A page of a PDF, or a picture, as a PNG.
+
+        Args:
+            file: The whole path of a file of this machine.
+            number: Of the page, from 1.
+            width: At most so many pixels on the longer side.
+
+        Raises:
+            DocumentUnreadable: It has no such page, or cannot be drawn.
+            Unavailable: No sandbox or library is here.
+        """
+        ...
+
+    async def why_unavailable(self) -> str:
+        """Why no file can be converted here, and what to do; empty when it can."""
         ...

@@ -1,6 +1,6 @@
 """The document store port: documents of knowledge bases, their texts and their states."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Literal, Protocol
 
 from msgspec import Struct
@@ -24,7 +24,9 @@ class StoredDocument(Struct, frozen=True, kw_only=True):
         audience: Who may see it: everybody who may see the base, or fewer: those of `organisation`,
             or its owner alone.
         digest: SHA-256 of its file, in hexadecimal.
-        blob: The key of its file; empty once it is deleted.
+        blob: The key of its content in the blob store.
+        file: The id of the stored file whose content it is; empty for one of a folder or an
+            address, which nobody's quota counts.
         edition: A date or a name that orders the editions; empty for none.
         replaces: The id of the document that this one replaces; empty for none.
         replaced_by: The id of the one that replaces it; it answers only when asked for.
@@ -59,6 +61,7 @@ class StoredDocument(Struct, frozen=True, kw_only=True):
     size: int = 0
     digest: str = ""
     blob: str = ""
+    file: str = ""
     audience: Audience = "base"
     organisation: str = ""
     edition: str = ""
@@ -88,12 +91,27 @@ class DocumentScope(Struct, frozen=True, kw_only=True):
             account sees all.
         include_replaced: Whether editions that another one replaces count.
         documents: Only these; empty for all.
+        editions: Only documents of these; empty for all.
+        media_types: Only documents of these; empty for all.
+        first_page: Only pieces that start there or later; 0 for all.
+        last_page: Only pieces that start there or before; 0 for all.
     """
 
     bases: tuple[str, ...]
     principal: Principal
     include_replaced: bool = False
     documents: tuple[str, ...] = ()
+    editions: tuple[str, ...] = ()
+    media_types: tuple[str, ...] = ()
+    first_page: int = 0
+    last_page: int = 0
+
+
+class ReadyCount(Struct, frozen=True):
+    """How many ready documents of a base are in a scope, and how many pieces they have."""
+
+    documents: int = 0
+    pieces: int = 0
 
 
 class DocumentStore(Protocol):
@@ -124,6 +142,10 @@ class DocumentStore(Protocol):
         limit: int = 100,
     ) -> Sequence[StoredDocument]:
         """Those in a scope, in order of their ids."""
+        ...
+
+    async def count_ready(self, scope: DocumentScope) -> Mapping[str, ReadyCount]:
+        """What answers in a scope, by base; a base without any is left out."""
         ...
 
     async def list_unfinished(self) -> Sequence[StoredDocument]:

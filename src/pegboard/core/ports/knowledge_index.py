@@ -13,13 +13,14 @@ class IndexedPiece(Struct, frozen=True, kw_only=True):
     """A piece with what it is found by.
 
     Attributes:
-        words: Its terms (`knowledge/terms.py`), in order, joined by spaces.
-        vector: Of the embedder `embedder`; empty for none.
+        words: Its terms (`knowledge/terms.py`), in order, joined by spaces; a line for each of
+            its passages, so that a long piece is found by the best of them.
+        vectors: Of the embedder `embedder`, one for each passage; empty for none.
     """
 
     piece: Piece
     words: str
-    vector: tuple[float, ...] = ()
+    vectors: tuple[tuple[float, ...], ...] = ()
 
 
 class ScoredPiece(Struct, frozen=True):
@@ -27,6 +28,18 @@ class ScoredPiece(Struct, frozen=True):
 
     piece: Piece
     score: float
+
+
+class WordMatches(Struct, frozen=True):
+    """What was found by words.
+
+    Attributes:
+        pieces: The best first.
+        rarities: By term of the question, its weight in BM25, from the passages in the scope.
+    """
+
+    pieces: Sequence[ScoredPiece] = ()
+    rarities: Mapping[str, float] = {}
 
 
 class KnowledgeIndex(Protocol):
@@ -44,26 +57,31 @@ class KnowledgeIndex(Protocol):
         Args:
             document: Its id.
             revision: Of its text.
-            pieces: All of it.
+            pieces: All of it. One without vectors keeps those that its id has already.
             embedder: The name of the model that made the vectors; empty for none.
+
+        Raises:
+            DocumentNotFound: It was deleted meanwhile; nothing was stored.
         """
         ...
 
-    async def put_vectors(self, embedder: str, vectors: Mapping[str, Sequence[float]]) -> None:
-        """Store vectors of a model, by the id of the piece, beside those that are there.
+    async def put_vectors(
+        self, embedder: str, vectors: Mapping[str, Sequence[Sequence[float]]]
+    ) -> None:
+        """Store vectors of another model, by the id of the piece, beside those that are there.
 
-        They may come before their pieces: `put` then takes those that it is not given from here.
+        A piece that was deleted meanwhile is left out.
         """
         ...
 
-    async def get_vectors(self, embedder: str, ids: Sequence[str]) -> Mapping[str, Sequence[float]]:
-        """The stored vectors of a model, by the id of the piece, without those that are missing."""
+    async def delete_vectors(self, base: str, embedder: str) -> None:
+        """Delete the vectors of a model that a base no longer uses."""
         ...
 
     async def search_words(
-        self, terms: Sequence[str], scope: DocumentScope, *, limit: int
-    ) -> Sequence[ScoredPiece]:
-        """The best pieces by the words that they share with a question (BM25), best first."""
+        self, terms: Mapping[str, float], scope: DocumentScope, *, limit: int
+    ) -> WordMatches:
+        """The best pieces by the weighted terms that they share with a question (BM25)."""
         ...
 
     async def search_vectors(
@@ -82,10 +100,20 @@ class KnowledgeIndex(Protocol):
         """Those of these ids that are in the scope, in the order of the ids."""
         ...
 
-    async def count(self, scope: DocumentScope) -> int:
-        """How many pieces of ready documents are in the scope."""
+    async def list_with_vectors(self, document: str, embedder: str) -> Sequence[str]:
+        """The ids of the pieces of a document that have vectors of a model."""
+        ...
+
+    async def list_without_vectors(
+        self, base: str, embedder: str, *, limit: int = 100
+    ) -> Sequence[Piece]:
+        """Pieces of a base that have no vector of a model yet, in no special order."""
         ...
 
     async def count_without_vectors(self, base: str, embedder: str) -> int:
         """How many pieces of a base have no vector of a model yet."""
+        ...
+
+    async def drop_deleted(self) -> None:
+        """Drop from memory what was deleted; each search does so, too."""
         ...

@@ -6,6 +6,7 @@ from pathlib import Path
 
 from pegboard.core.ports.clock import Clock, SystemClock
 from pegboard.core.ports.http import HttpClient
+from pegboard.core.ports.knowledge_bases import KnowledgeBases
 from pegboard.core.ports.oauth_login import OAuthLogins
 from pegboard.core.ports.providers import Providers
 from pegboard.core.ports.sandbox import Sandbox
@@ -26,6 +27,7 @@ class Services:
         environ: The environment variables of the process, to pass chosen ones to a child.
         providers: The services of others that built-in tools use.
         agents: Runs agents that are tools; None where there is no board.
+        knowledge: Answers from knowledge bases; None where there is no board.
         logins: Where people log in to systems by OAuth; None where they cannot.
         workspaces: Without a `workspace`, the parent folder of one workspace for each caller.
     """
@@ -39,5 +41,6 @@ class Services:
     environ: Mapping[str, str] = field(default_factory=dict[str, str], repr=False)
     providers: Providers = field(default_factory=Providers)
     agents: SubagentRunner | None = None
+    knowledge: KnowledgeBases | None = None
     logins: OAuthLogins | None = None
     clock: Clock = field(default_factory=SystemClock)

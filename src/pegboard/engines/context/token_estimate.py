@@ -5,9 +5,8 @@ from collections.abc import Sequence
 from msgspec import json
 
 from pegboard.core.model_messages import AssistantMessage, Message, ModelTool
+from pegboard.core.text_measure import BYTES_PER_UNIT, measure_text
 
-BYTES_PER_UNIT = 3
-"""Bytes of a unit, the token of this estimate before it is corrected: rather too few."""
 _MESSAGE = 8
 """Units of a message beside its text, and of a call in it."""
 _LEAST, _MOST = 0.25, 4.0
@@ -46,12 +45,6 @@ class TokenEstimate:
         """Learn from a request how many tokens the provider counted; 0 for unknown."""
         if units > 0 and counted > 0:
             self.scale = min(max(counted / units, _LEAST), _MOST)
-
-
-def measure_text(text: str) -> int:
-    """Units of a text."""
-    size = len(text) if text.isascii() else len(text.encode("utf-8", "surrogatepass"))
-    return size // BYTES_PER_UNIT + 1
 
 
 def measure_message(message: Message) -> int:

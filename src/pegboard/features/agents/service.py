@@ -5,6 +5,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any, cast
 
 from pegboard.assembly import ToolModes, ToolRequest, may_use, resolve_tools
+from pegboard.core.knowledge import RetrievalMode
 from pegboard.core.principal import Principal
 from pegboard.core.suggestions import did_you_mean
 from pegboard.core.tool import Tool, is_for_models
@@ -29,6 +30,8 @@ class AgentProfile:
         tools: Names and globs of its only tools; None for those that the following leave.
         tool_categories: Of its built-in tools, functions and scripts; empty for all.
         connector_ids: Names and globs of its APIs and databases.
+        kb_ids: Names and globs of its knowledge bases.
+        retrieval_mode: How it asks them.
         tool_modes: How its model reaches what is not listed, where that differs from the board.
         temperature: None for the provider's default.
         completion_check: Whether the model is sent on, once, from an answer that is none.
@@ -42,6 +45,8 @@ class AgentProfile:
     tools: tuple[str, ...] | None = None
     tool_categories: tuple[str, ...] = ()
     connector_ids: tuple[str, ...] = ()
+    kb_ids: tuple[str, ...] = ()
+    retrieval_mode: RetrievalMode = "simple"
     tool_modes: Mapping[str, str] = field(default_factory=dict[str, str])
     engine: Engine = "react"
     limits: AgentLimits = field(default_factory=AgentLimits)
@@ -203,6 +208,8 @@ class Agents:
             tools=names,
             categories=profile.tool_categories,
             connector_ids=profile.connector_ids,
+            kb_ids=profile.kb_ids,
+            retrieval_mode=profile.retrieval_mode,
             modes=replace(modes or ToolModes(), **cast("dict[str, Any]", profile.tool_modes)),
             delegates={} if profile.name else self.find_delegates(principal=principal),
             missing={} if selection is None else selection.missing,

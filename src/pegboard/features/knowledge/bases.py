@@ -6,7 +6,7 @@ from typing import Any
 from msgspec import Struct
 from pydantic import ValidationError
 
-from pegboard.access.visibility import ResourceIndex
+from pegboard.access.visibility import ResourceIndex, VisibilityDecision
 from pegboard.core.ports.document_store import DocumentScope
 from pegboard.core.ports.resource_store import StoredResource
 from pegboard.core.principal import LOCAL, Principal
@@ -104,6 +104,10 @@ class Bases:
     def get(self, id: str) -> KnowledgeBase | None:  # noqa: A002 - it is known by its id
         """The one of an id, whoever may see it; None when there is none."""
         return next((base for base in self._iterate(LOCAL) if base.id == id), None)
+
+    def resolve(self, resource: StoredResource, *, principal: Principal) -> VisibilityDecision:
+        """Why a caller sees a stored base."""
+        return self._index.resolve(principal, resource)
 
     def is_declared(self, name: str) -> bool:
         """Whether the board file has a base of this name."""

@@ -2,15 +2,16 @@
 
 import asyncio
 import tempfile
-from collections.abc import AsyncGenerator, Awaitable, Callable, Iterator, Mapping, Sequence
+from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, Iterator, Sequence
 from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
 
-from msgspec import structs
+from msgspec import Struct, msgpack, structs
 
 from pegboard.core.graph import Graph, Node, NodeState
 from pegboard.core.knowledge import ConvertedDocument, DocumentFinding, Piece
+from pegboard.core.ports.blob_store import BlobStore
 from pegboard.core.ports.document_store import StoredDocument
 from pegboard.core.ports.embedder import Embedder
 from pegboard.core.ports.knowledge_index import IndexedPiece
@@ -23,15 +24,25 @@ from pegboard.features.knowledge.changes import DocumentChange
 from pegboard.features.knowledge.parts import KnowledgeParts
 from pegboard.graphs.engine.node_results import as_failed
 from pegboard.graphs.node_kind import NodeContext, SchemaOf
+from pegboard.knowledge.cut import CutSettings, cut
+from pegboard.knowledge.findings import find_in_document
+from pegboard.knowledge.indexing import embed_pieces, index_piece
 
 DOCUMENT = "document"
 """The node kind, and the name of the graphs that take a document in."""
 INGESTER = Principal(id="knowledge", kind="service", scopes=frozenset({"*"}))
 """The caller of runs that nobody has asked for: after a restart, or of the board file."""
 
+Vectors = dict[str, tuple[tuple[float, ...], ...]]
+"""By the id of a piece, one for each of its passages."""
 _BATCH = 64
 _SERIOUS = frozenset({"orders", "hidden"})
 _TERMINAL = frozenset({"ready", "held", "failed"})
+
+
+class _StoredVectors(Struct, frozen=True):
+    embedder: str
+    vectors: Vectors
 
 
 def ingestion_graph(document: str) -> Graph:
@@ -89,12 +100,15 @@ class _Ingestion:
             return cut
         pieces = await self._make_pieces(base, text)
         embedder = self._parts.embedder(base.settings)
+        vectors: Vectors = {}
         if embedder is not None and pieces:
-            embedded = await self._embed(embedder, pieces)
-            if embedded.state is not NodeState.COMPLETED:
-                return embedded
+            try:
+                vectors = await self._embed(embedder, pieces, revision)
+            except PegboardError as error:
+                failure = error
+                return await self._step("embed", lambda: _raise(failure))
         return await self._step(
-            "store", lambda: self._store(revision, text, pieces, embedder=embedder)
+            "store", lambda: self._store(revision, text, pieces, vectors, embedder=embedder)
         )
 
     async def _require(self) -> tuple[StoredDocument, KnowledgeBase]:
@@ -190,21 +204,9 @@ class _Ingestion:
                 "This board cannot convert documents: pip install 'pegboard[knowledge]'",
                 reason="no_converter",
             )
-        async with self._open_copy(row) as file:
-            return await converter.convert(file, name=row.name, media_type=row.media_type)
-
-    @asynccontextmanager
-    async def _open_copy(self, row: StoredDocument) -> AsyncGenerator[Path]:
-        """A file with the contents of the document, which goes at the end."""
-        with tempfile.TemporaryDirectory(prefix="pegboard-document-") as folder:
-            path = Path(folder) / "file"
-            with path.open("wb") as file:
-                try:
-                    async for chunk in self._parts.blobs.read(row.blob):
-                        await asyncio.to_thread(file.write, chunk)
-                except FileNotFoundError as error:
-                    raise _gone(self._id) from error
-            yield path
+        async with open_copy(self._parts.blobs, row) as file:
+            text = await converter.convert(file, name=row.name, media_type=row.media_type)
+        return await asyncio.to_thread(find_in_document, text)
 
     async def _cut(self, base: KnowledgeBase, text: ConvertedDocument) -> dict[str, Any]:
         pieces = await self._make_pieces(base, text)
@@ -216,65 +218,56 @@ class _Ingestion:
         row = await self._parts.documents.get(self._id)
         if row is None:
             raise _gone(self._id)
-        pieces = await self._parts.cut(
-            text,
-            document=row,
-            settings=base.settings,
-            embedder=self._parts.embedder(base.settings),
-        )
+        settings = CutSettings(method=base.settings.cut, tokens=base.settings.tokens)
+        embedder = self._parts.embedder(base.settings)
+        pieces = await cut(text, settings, id=row.id, base=row.base, embedder=embedder)
         if row.review != "leave_out":
-            return list(pieces)
+            return pieces
         serious = [item for item in text.findings if item.kind in _SERIOUS]
         return [piece for piece in pieces if not any(_overlaps(piece, it) for it in serious)]
 
-    async def _embed(self, embedder: Embedder, pieces: Sequence[Piece]) -> NodeRun:
-        """Embed what has no vector yet; each batch is a step, and stored at once."""
-        run = NodeRun(id=self._context.step, state=NodeState.COMPLETED, output={})
-        for start in range(0, len(pieces), _BATCH):
-            batch = pieces[start : start + _BATCH]
-            done = start + len(batch)
-            run = await self._step(
-                f"embed{start // _BATCH}",
-                lambda batch=batch, done=done: self._embed_batch(
-                    embedder, batch, done=done, total=len(pieces)
-                ),
-            )
-            if run.state is not NodeState.COMPLETED:
-                return run
-        return run
+    async def _embed(self, embedder: Embedder, pieces: Sequence[Piece], revision: int) -> Vectors:
+        """The vectors of the pieces that have none yet.
 
-    async def _embed_batch(
-        self, embedder: Embedder, batch: Sequence[Piece], *, done: int, total: int
-    ) -> dict[str, Any]:
-        index = self._parts.index
-        known = await index.get_vectors(embedder.name, [piece.id for piece in batch])
-        new = [piece for piece in batch if piece.id not in known]
-        if new:
-            vectors = await embedder.embed([_embeddable(piece) for piece in new])
-            made = {piece.id: vector for piece, vector in zip(new, vectors, strict=True)}
-            await index.put_vectors(embedder.name, made)
-        await self._change(state="embedding", done=done, total=total)
-        return {"embedded": len(new), "reused": len(batch) - len(new)}
+        Each batch is stored beside the file until all are in the index, so that a killed server
+        does not pay for them again.
+        """
+        known = await self._parts.index.list_with_vectors(self._id, embedder.name)
+        missing = [piece for piece in pieces if piece.id not in frozenset(known)]
+        found: Vectors = {}
+        for start in range(0, len(missing), _BATCH):
+            batch = missing[start : start + _BATCH]
+            found |= await self._embed_batch(embedder, batch, f"{revision}-{start}")
+            done = len(pieces) - len(missing) + start + len(batch)
+            await self._change(state="embedding", done=done, total=len(pieces))
+        return found
+
+    async def _embed_batch(self, embedder: Embedder, batch: Sequence[Piece], label: str) -> Vectors:
+        blobs, key = self._parts.blobs, f"documents/{self._id}/vectors/{label}"
+        wanted = {piece.id for piece in batch}
+        stored = await _read_all(blobs, key)
+        if stored:
+            known = msgpack.decode(stored, type=_StoredVectors)
+            if known.embedder == embedder.name and wanted == known.vectors.keys():
+                return dict(known.vectors)
+        made = await embed_pieces(batch, embedder)
+        body = msgpack.encode(_StoredVectors(embedder=embedder.name, vectors=made))
+        await blobs.put(key, _once(body), limit=len(body))
+        return made
 
     async def _store(
         self,
         revision: int,
         text: ConvertedDocument,
         pieces: Sequence[Piece],
+        vectors: Vectors,
         *,
         embedder: Embedder | None,
     ) -> dict[str, Any]:
         """Store all pieces at once, and let them answer."""
         parts, name = self._parts, "" if embedder is None else embedder.name
         row = await self._change(state="storing", done=0, total=len(pieces))
-        vectors: Mapping[str, Sequence[float]] = {}
-        if embedder is not None:
-            vectors = await parts.index.get_vectors(name, [piece.id for piece in pieces])
-        words = await asyncio.to_thread(_find_words, parts.find_words, pieces)
-        indexed = [
-            IndexedPiece(piece=piece, words=found, vector=tuple(vectors.get(piece.id, ())))
-            for piece, found in zip(pieces, words, strict=True)
-        ]
+        indexed = await asyncio.to_thread(_index_all, pieces, row.title, vectors)
         await parts.index.put(self._id, revision, indexed, embedder=name)
         try:
             await self._change(
@@ -290,6 +283,7 @@ class _Ingestion:
             await parts.documents.delete(self._id)  # what was stored after its deletion
             raise
         await self._replace_edition(row)
+        await parts.blobs.delete_below(f"documents/{self._id}/vectors")
         return {"state": "ready", "pieces": len(pieces)}
 
     async def _replace_edition(self, row: StoredDocument) -> None:
@@ -301,18 +295,49 @@ class _Ingestion:
             self._parts.changes.notify(DocumentChange(other.base, other.id))
 
 
+@asynccontextmanager
+async def open_copy(blobs: BlobStore, row: StoredDocument) -> AsyncGenerator[Path]:
+    """A file of this machine with the contents of a document, which goes at the end.
+
+    Raises:
+        DocumentNotFound: It was deleted.
+    """
+    with tempfile.TemporaryDirectory(prefix="pegboard-document-") as folder:
+        path = Path(folder) / "file"
+        with path.open("wb") as file:
+            try:
+                async for chunk in blobs.read(row.blob):
+                    await asyncio.to_thread(file.write, chunk)
+            except FileNotFoundError as error:
+                raise _gone(row.id) from error
+        yield path
+
+
 def is_settled(row: StoredDocument) -> bool:
     """Whether nothing more happens to a document by itself."""
     return row.state in _TERMINAL
 
 
-def _embeddable(piece: Piece) -> str:
-    """What is embedded of a piece: its headings say what it is about."""
-    return f"{piece.heading}\n{piece.text}" if piece.heading else piece.text
+def _index_all(pieces: Sequence[Piece], title: str, vectors: Vectors) -> list[IndexedPiece]:
+    return [
+        structs.replace(index_piece(piece, title=title), vectors=vectors.get(piece.id, ()))
+        for piece in pieces
+    ]
 
 
-def _find_words(find: Callable[[str], Sequence[str]], pieces: Sequence[Piece]) -> list[str]:
-    return [" ".join(find(_embeddable(piece))) for piece in pieces]
+async def _raise(error: PegboardError) -> dict[str, Any]:
+    raise error
+
+
+async def _once(body: bytes) -> AsyncIterator[bytes]:
+    yield body
+
+
+async def _read_all(blobs: BlobStore, key: str) -> bytes:
+    try:
+        return b"".join([chunk async for chunk in blobs.read(key)])
+    except FileNotFoundError:
+        return b""
 
 
 def _overlaps(piece: Piece, finding: DocumentFinding) -> bool:

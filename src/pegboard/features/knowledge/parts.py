@@ -1,33 +1,17 @@
 """What the services of knowledge bases share."""
 
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Protocol
 
-from pegboard.core.knowledge import ConvertedDocument, Piece
 from pegboard.core.ports.blob_store import BlobStore
 from pegboard.core.ports.document_converter import DocumentConverter
-from pegboard.core.ports.document_store import DocumentStore, StoredDocument
+from pegboard.core.ports.document_store import DocumentStore
 from pegboard.core.ports.embedder import Embedder
 from pegboard.core.ports.knowledge_index import KnowledgeIndex
 from pegboard.execution.environment import CallEnvironment
 from pegboard.features.knowledge.bases import Bases
 from pegboard.features.knowledge.changes import KnowledgeChanges
 from pegboard.features.knowledge.schemas import BaseSettings
-
-
-class CutDocument(Protocol):
-    """Cuts the text of a document into pieces."""
-
-    def __call__(
-        self,
-        text: ConvertedDocument,
-        /,
-        *,
-        document: StoredDocument,
-        settings: BaseSettings,
-        embedder: Embedder | None,
-    ) -> Awaitable[Sequence[Piece]]: ...
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -37,7 +21,6 @@ class KnowledgeParts:
     Attributes:
         converter: Makes texts of files; None where this board cannot.
         embedder: The model that embeds the pieces of a base; None where it works by words only.
-        find_words: The terms of a text, by which its pieces are found.
         changes: Tells watchers what has changed.
     """
 
@@ -47,7 +30,5 @@ class KnowledgeParts:
     blobs: BlobStore
     converter: DocumentConverter | None
     embedder: Callable[[BaseSettings], Embedder | None]
-    cut: CutDocument
-    find_words: Callable[[str], Sequence[str]]
     environment: Callable[[], CallEnvironment]
     changes: KnowledgeChanges

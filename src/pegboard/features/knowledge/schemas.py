@@ -41,10 +41,10 @@ class BaseSettings(BaseModel):
 
     model_config = _CLOSED
 
-    cut: Annotated[CutMethod, Field(description="How documents are cut into pieces.")] = "heading"
+    cut: Annotated[CutMethod, Field(description="How documents are cut into pieces.")] = "recursive"
     tokens: Annotated[
         int, Field(ge=40, le=2_000, description="Size of a piece, in tokens, at most.")
-    ] = 200
+    ] = 220
     embedder: Annotated[
         str | None,
         Field(

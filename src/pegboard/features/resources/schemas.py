@@ -111,7 +111,7 @@ class ResourceAnswer(BaseModel):
     model_config = _ANSWER
 
     id: str
-    kind: Literal["connector", "agent", "skill"]
+    kind: Literal["connector", "agent", "skill", "knowledge"]
     source_kind: str
     name: Annotated[str, Field(description="In the names of its tools.")]
     title: str

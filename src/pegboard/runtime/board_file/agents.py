@@ -106,6 +106,20 @@ class AgentEntry(BaseModel):
             'none, `["*"]` for all. They do not count where it has `tools`.'
         ),
     ] = ()
+    kb_ids: Annotated[
+        tuple[str, ...],
+        Field(
+            description="Names and globs of the knowledge bases that it may ask; by default none, "
+            '`["*"]` for all.'
+        ),
+    ] = ()
+    retrieval_mode: Annotated[
+        Literal["simple", "grounding"],
+        Field(
+            description="How it asks them: for the best pieces (`simple`), or for checked quotes, "
+            "their conflicts and whether they are enough (`grounding`)."
+        ),
+    ] = "simple"
     tool_modes: Annotated[
         ToolModesEntry, Field(description="How its model reaches what it is not shown.")
     ] = ToolModesEntry()

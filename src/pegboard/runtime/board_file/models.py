@@ -18,6 +18,8 @@ from pydantic import (
 from pegboard.errors import ConfigError
 from pegboard.runtime.board_file.agents import AgentEntries
 from pegboard.runtime.board_file.failover import HealingEntry
+from pegboard.runtime.board_file.files import FilesEntry
+from pegboard.runtime.board_file.knowledge import KnowledgeEntries
 from pegboard.runtime.board_file.language_models import LanguageModels
 from pegboard.runtime.board_file.marketplaces import Marketplaces
 from pegboard.runtime.board_file.pinning import PinningEntry
@@ -348,6 +350,10 @@ class Board(BaseModel):
             "that kind."
         ),
     ] = ()
+    knowledge: Annotated[
+        KnowledgeEntries,
+        Field(description="Knowledge bases that everybody may ask, from folders and addresses."),
+    ] = ()
     agents: Annotated[
         AgentEntries, Field(description="Agents that people and programs can choose.")
     ] = ()
@@ -388,6 +394,7 @@ class Board(BaseModel):
     models: Annotated[LanguageModels, Field(description="Which language models agents use.")] = (
         LanguageModels()
     )
+    files: Annotated[FilesEntry, Field(description="How much people may store.")] = FilesEntry()
     marketplaces: Annotated[
         Marketplaces, Field(description="External catalogues whose entries can be added.")
     ] = ()

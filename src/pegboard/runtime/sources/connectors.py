@@ -4,7 +4,7 @@ import asyncio
 import logging
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any
 
 from pydantic import ValidationError
 
@@ -37,6 +37,7 @@ from pegboard.registry.change_notifier import ChangeKind
 from pegboard.runtime.config_fault import describe_fault
 from pegboard.runtime.plugins import load_kind
 from pegboard.runtime.secret_values import secret_values
+from pegboard.runtime.sources.owned_rules import AgentRules
 from pegboard.runtime.sources.placeholder import ToolPlaceholder, from_definition, to_definition
 from pegboard.runtime.sources.refresher import SourceRefresher
 from pegboard.runtime.sources.state import Opener, SourceState
@@ -48,22 +49,6 @@ if TYPE_CHECKING:
 _LOG = logging.getLogger("pegboard.resources")
 _SHOWN: tuple[ChangeKind, ...] = ("tools", "resources", "prompts")
 _TAKEN = "the board file has a source of this name"
-
-
-class AgentRules(Protocol):
-    """The rules for agents that people add."""
-
-    def is_taken(self, name: str) -> bool:
-        """Whether an agent of a person may not have this name."""
-        ...
-
-    def check(self, config: Mapping[str, Any]) -> None:
-        """Check a configuration.
-
-        Raises:
-            CallerError: It is wrong.
-        """
-        ...
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -151,7 +136,10 @@ class Connectors:
         if kind != "connector":
             if source_kind:
                 raise InvalidRequest("Only a connector has a source_kind.")
-            self._agents.check(config)
+            if kind == "knowledge":
+                self._agents.check_base(config)
+            else:
+                self._agents.check(config)
             return ""
         found, checked = _check_config(source_kind, config)
         if secret_values([checked]):
@@ -165,8 +153,8 @@ class Connectors:
 
     def is_taken(self, kind: ResourceKind, name: str) -> bool:
         """Whether the board file, or Pegboard itself, has a source or an agent of this name."""
-        if kind == "agent":
-            return self._agents.is_taken(name)
+        if kind != "connector":
+            return self._agents.is_taken(name, kind)
         if name in self._rows:
             return False
         return name in self._board_names() or any(

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from pydantic import ValidationError
 
-from pegboard.core.ports.resource_store import StoredResource
+from pegboard.core.ports.resource_store import ResourceKind, StoredResource
 from pegboard.core.principal import Principal
 from pegboard.errors import InvalidRequest
 from pegboard.features.agents.service import AUTO
@@ -53,9 +53,21 @@ class OwnedAgentRules:
         self._loaded = loaded
         self._models = models
 
-    def is_taken(self, name: str) -> bool:
-        """Whether a name is that of an agent of the board file, or means something else."""
+    def is_taken(self, name: str, kind: ResourceKind) -> bool:
+        """Whether a name is one of the board file, or means something else."""
+        if kind == "knowledge":
+            return any(entry.name == name for entry in self._loaded().board.knowledge)
         return name == AUTO or any(entry.name == name for entry in self._loaded().board.agents)
+
+    def check_base(self, config: Mapping[str, Any]) -> None:
+        """Check the configuration of a knowledge base.
+
+        Raises:
+            InvalidRequest: It is wrong.
+        """
+        from pegboard.features.knowledge.bases import check_base_config
+
+        check_base_config(config)
 
     def check(self, config: Mapping[str, Any]) -> None:
         """Check the configuration of an agent.

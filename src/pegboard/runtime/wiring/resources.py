@@ -17,7 +17,8 @@ from pegboard.errors import PegboardError
 from pegboard.features.resources import Resources
 from pegboard.registry import ToolRegistry
 from pegboard.runtime.settings import Settings
-from pegboard.runtime.sources.connectors import AgentRules, ConnectorLimits, Connectors
+from pegboard.runtime.sources.connectors import ConnectorLimits, Connectors
+from pegboard.runtime.sources.owned_rules import AgentRules
 
 if TYPE_CHECKING:
     from pegboard.storage import Storage

@@ -15,10 +15,13 @@ from pegboard.runtime.wiring.storage import is_audited
 from pegboard.runtime.wiring.workspaces import ConversationFolders
 
 if TYPE_CHECKING:
+    from pegboard.features.files import Files
     from pegboard.storage import Storage
 
 _LOG = logging.getLogger("pegboard.storage")
 _DAY = 86_400.0
+_UPLOAD_DAYS = 1.0
+"""Days without a part after which an upload is deleted."""
 _EVERY = 3_600.0
 _BY = "retention"
 
@@ -32,6 +35,7 @@ def start_retention(
     stack: AsyncExitStack,
     *,
     folders: ConversationFolders,
+    files: "Files",
 ) -> None:
     """Delete expired records now and every hour, until the stack is closed.
 
@@ -40,7 +44,7 @@ def start_retention(
 
     async def watch() -> None:
         while True:
-            await delete_expired(settings, storage, kit, folders=folders)
+            await delete_expired(settings, storage, kit, folders=folders, files=files)
             await asyncio.sleep(_EVERY)
 
     watching = asyncio.create_task(watch(), name="let go of what is old")
@@ -58,10 +62,11 @@ async def delete_expired(
     kit: CallEnvironment,
     *,
     folders: ConversationFolders | None = None,
+    files: "Files | None" = None,
 ) -> dict[str, int]:
     """Delete expired records and emit an event; return their number by kind."""
     gone: dict[str, int] = {}
-    for kind, (days, forget) in _rules(settings, storage, folders).items():
+    for kind, (days, forget) in _rules(settings, storage, folders, files).items():
         if not days:
             continue
         with log_and_continue(_LOG, f"retention: old {kind} could not be deleted"):
@@ -81,7 +86,10 @@ async def delete_expired(
 
 
 def _rules(
-    settings: Settings, storage: "Storage", folders: ConversationFolders | None
+    settings: Settings,
+    storage: "Storage",
+    folders: ConversationFolders | None,
+    files: "Files | None",
 ) -> dict[str, tuple[float, Forget]]:
     conversations = storage.conversations
 
@@ -91,6 +99,9 @@ def _rules(
     async def forget_audit(before: float) -> int:
         said = await storage.audit.retain(since=before, by=_BY)
         return 0 if said is None else 1
+
+    async def forget_uploads(before: float) -> int:
+        return 0 if files is None else await files.uploads.delete_idle(before=before)
 
     upkeep, runs = storage.upkeep, storage.runs
     return {
@@ -113,6 +124,7 @@ def _rules(
             settings.keep_approvals_days,
             lambda before: upkeep.forget_approvals(before=before),
         ),
+        "uploads": (_UPLOAD_DAYS, forget_uploads),
         "calls": (settings.keep_history_days, lambda before: upkeep.forget_calls(before=before)),
         "audit": (settings.keep_audit_days if is_audited(settings) else 0.0, forget_audit),
     }

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from pegboard.core.ports.http import HttpClient
+from pegboard.core.ports.knowledge_bases import KnowledgeBases
 from pegboard.core.ports.services import Services
 from pegboard.core.ports.subagents import SubagentRunner
 from pegboard.errors import ConfigError
@@ -20,7 +21,12 @@ if TYPE_CHECKING:
 
 
 def open_services(
-    loaded: LoadedBoard, settings: Settings, stack: AsyncExitStack, *, agents: SubagentRunner
+    loaded: LoadedBoard,
+    settings: Settings,
+    stack: AsyncExitStack,
+    *,
+    agents: SubagentRunner,
+    knowledge: KnowledgeBases,
 ) -> "tuple[Services, ProbedSandbox]":
     """Create the HTTP client, the folders and the sandbox of a board; the stack closes them.
 
@@ -29,6 +35,7 @@ def open_services(
         settings: The settings.
         stack: Closes them.
         agents: Runs agents that are tools.
+        knowledge: Answers from knowledge bases.
 
     What sources accept as a schema is limited from here on.
 
@@ -64,6 +71,7 @@ def open_services(
         environ=environ(),
         providers=providers,
         agents=agents,
+        knowledge=knowledge,
     )
     return made, probed
 

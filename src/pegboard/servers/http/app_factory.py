@@ -46,8 +46,11 @@ from pegboard.servers.http.routes import (
     credentials,
     dependencies,
     execute,
+    files,
     keys,
     kill_switches,
+    knowledge,
+    knowledge_documents,
     marketplace,
     oauth_consent,
     oidc,
@@ -66,6 +69,7 @@ from pegboard.servers.http.routes import (
     skills,
     tickets,
     tools,
+    uploads,
 )
 from pegboard.servers.http.websocket.endpoint import WebSocketEndpoint
 from pegboard.servers.http.websocket.tickets import SOCKET_PATHS
@@ -134,7 +138,11 @@ def build_app(
                 callers=BoardCallers(board, by_token),
             ),
             Middleware(RequestLimit, most=board.settings.max_requests),
-            Middleware(BodyLimit, max_bytes=board.settings.max_request_bytes),
+            Middleware(
+                BodyLimit,
+                max_bytes=board.settings.max_request_bytes,
+                max_part_bytes=board.settings.max_part_bytes,
+            ),
         ],
         exception_handlers={
             PegboardError: answer_error,
@@ -172,8 +180,12 @@ def build_app(
         services,
         keys,
         resources,
+        knowledge,
+        knowledge_documents,
         credentials,
         skills,
+        files,
+        uploads,
         tickets,
     )
     # calls first: each route before the right one costs a call some microseconds
@@ -194,9 +206,9 @@ def build_app(
             ]
     for prefix in ("", "/v1"):
         app.add_route(f"{prefix}/openapi.json", openapi, include_in_schema=False)
-    files = ConsoleFiles(console)
-    add_pages(app, needs_token=authentication.token is not None, console=files)
-    app.router.routes += [Route("/ui/{path:path}", files)]
+    console_files = ConsoleFiles(console)
+    add_pages(app, needs_token=authentication.token is not None, console=console_files)
+    app.router.routes += [Route("/ui/{path:path}", console_files)]
     for path in SOCKET_PATHS:
         app.router.routes += [WebSocketRoute(path, socket), Route(path, socket)]
     return app

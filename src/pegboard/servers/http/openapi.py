@@ -17,11 +17,13 @@ _REASONS = {
     403: "The caller may not do this.",
     404: "It does not exist, or it is hidden.",
     405: "The method is not allowed at this path.",
+    408: "The body arrives too slowly.",
     409: "Conflict: an approval is needed, or an idempotency key was used. "
     "One that is in progress on another server is retryable; `Retry-After` says when.",
     410: "It has expired.",
     413: "The body is too large.",
     415: "The Content-Type is not JSON.",
+    416: "The range begins behind the end.",
     422: "The request, or a tool's input, does not fit its schema; `problems` says where.",
     429: "A limit is reached; retry after `Retry-After` seconds.",
     500: "Internal error; the log has the details under `error_id`.",

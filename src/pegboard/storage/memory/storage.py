@@ -10,14 +10,19 @@ from pegboard.core.memory_taints import MemoryTaints
 from pegboard.core.ports.call_stores import RESULT_QUOTA
 from pegboard.core.ports.catalogue_stores import MAX_LAST_KNOWN_TOOLS
 from pegboard.core.ports.clock import Clock, SystemClock
+from pegboard.core.ports.knowledge_index import KnowledgeIndex
 from pegboard.storage.audit_entries import ReadAudit, StartFilter
 from pegboard.storage.history_rows import Redact, redact_nothing
+from pegboard.storage.knowledge.lazy_index import LazyKnowledgeIndex
 from pegboard.storage.memory.audit import MemoryAudit
 from pegboard.storage.memory.calls import MemoryCalls
 from pegboard.storage.memory.catalogue import MemoryCatalogue
 from pegboard.storage.memory.conversations import MemoryConversations
 from pegboard.storage.memory.credentials import MemoryCredentials
 from pegboard.storage.memory.dependencies import MemoryDependencies
+from pegboard.storage.memory.documents import MemoryDocuments
+from pegboard.storage.memory.evidence import MemoryEvidence
+from pegboard.storage.memory.files import MemoryFiles
 from pegboard.storage.memory.identity import MemoryIdentity
 from pegboard.storage.memory.kill_switches import MemorySwitches
 from pegboard.storage.memory.last_known_tools import MemorySeenTools
@@ -96,6 +101,10 @@ class MemoryStorage:
             gate, exists=lambda key: self.runs.holds(key) or self.conversations.holds(key)
         )
         self.roles = MemoryRoles(gate)
+        self.files = MemoryFiles(gate)
+        self.evidence = MemoryEvidence(gate)
+        self.documents = documents = MemoryDocuments(gate)
+        self.knowledge_index = LazyKnowledgeIndex(lambda: _open_index(documents))
         self.audit = audit
         self.auditor = self.audit
         self.upkeep = MemoryUpkeep(calls=calls, runs=self.runs, approvals=self.approvals)
@@ -135,3 +144,9 @@ class MemoryStorage:
         trace: TracebackType | None,
     ) -> None:
         await self.close()
+
+
+def _open_index(documents: MemoryDocuments) -> KnowledgeIndex:
+    from pegboard.storage.memory.knowledge_index import MemoryKnowledgeIndex
+
+    return MemoryKnowledgeIndex(documents)

@@ -7,10 +7,12 @@ from typing import Self
 
 from pegboard.core.ports.catalogue_stores import MAX_LAST_KNOWN_TOOLS
 from pegboard.core.ports.clock import Clock
+from pegboard.core.ports.knowledge_index import KnowledgeIndex
 from pegboard.storage.audit_entries import ReadAudit, StartFilter
 from pegboard.storage.databases.database import StorageDatabase
 from pegboard.storage.databases.transaction import Rows, Transaction
 from pegboard.storage.history_rows import Redact
+from pegboard.storage.knowledge.lazy_index import LazyKnowledgeIndex
 from pegboard.storage.sql.approvals import SqlApprovals
 from pegboard.storage.sql.audit import SqlAudit, SqlAuditor
 from pegboard.storage.sql.call_recorder import SqlRecorder
@@ -18,6 +20,9 @@ from pegboard.storage.sql.catalogue import SqlCatalogue
 from pegboard.storage.sql.conversations import SqlConversations
 from pegboard.storage.sql.credentials import SqlCredentials
 from pegboard.storage.sql.dependencies import SqlDependencies
+from pegboard.storage.sql.documents import SqlDocuments
+from pegboard.storage.sql.evidence import SqlEvidence
+from pegboard.storage.sql.files import SqlFiles
 from pegboard.storage.sql.history import SqlHistory
 from pegboard.storage.sql.identity import SqlIdentity, sweep_identity
 from pegboard.storage.sql.kill_switches import SqlSwitches
@@ -80,6 +85,10 @@ class SqlStorage:
         self.credentials = SqlCredentials(database)
         self.taints = SqlTaints(database)
         self.roles = SqlRoles(database)
+        self.files = SqlFiles(database)
+        self.evidence = SqlEvidence(database)
+        self.documents = SqlDocuments(database)
+        self.knowledge_index = LazyKnowledgeIndex(lambda: _open_index(database))
         self.audit = SqlAudit(database, clock=clock)
         self.auditor = SqlAuditor(database, redact=redact, reads=audit_reads)
         self.upkeep = SqlUpkeep(database, clock=clock)
@@ -124,6 +133,12 @@ class SqlStorage:
         sweep_identity(transaction, now)
         if transaction.database == "sqlite":
             _shrink_file(transaction)
+
+
+def _open_index(database: StorageDatabase) -> KnowledgeIndex:
+    from pegboard.storage.sql.knowledge_index import SqlKnowledgeIndex
+
+    return SqlKnowledgeIndex(database)
 
 
 def _shrink_file(transaction: Transaction) -> None:

@@ -11,11 +11,11 @@ import time
 from pathlib import Path
 from typing import Any
 
-import psutil
 import pytest
 from mcp import Client, StdioServerParameters
 from mcp.client.stdio import stdio_client
 from tests.servers.mcp.test_handlers import words
+from tests.sources.mcp.opening import children
 
 from pegboard.servers.mcp.stdio.relay import CUT_OFF
 from pegboard.servers.mcp.stdio.serve import GRACE, _is_running
@@ -143,7 +143,7 @@ async def test_a_client_starts_lists_calls_and_ends_it(folder: Path, era: str) -
     assert {"printed while importing", "printed while greeting", "a child prints"} <= set(
         printed.splitlines()
     )
-    assert not [child for child in psutil.Process().children() if child.is_running()]
+    assert not children()
 
 
 def test_stdout_carries_nothing_but_the_protocol(folder: Path) -> None:

@@ -1,0 +1,52 @@
+"""What the sandboxed process is asked for on stdin, and what it answers on stdout, as JSON."""
+
+from typing import Literal
+
+from msgspec import Struct
+
+from pegboard.core.knowledge import ConvertedDocument
+
+
+class ReadOrder(Struct, frozen=True, kw_only=True):
+    """What to do with a file.
+
+    Attributes:
+        job: `convert` it to a document; `draw` a page, or a picture, as a PNG.
+        page: Of `draw`, from 1.
+        width: Of `draw`: at most so many pixels on the longer side.
+    """
+
+    job: Literal["convert", "draw"]
+    file: str
+    name: str = ""
+    media_type: str = ""
+    page: int = 1
+    width: int = 0
+
+
+class Converted(Struct, frozen=True, tag="converted"):
+    """A file that was read."""
+
+    document: ConvertedDocument
+
+
+class Drawn(Struct, frozen=True, tag="drawn"):
+    """A page as a PNG."""
+
+    picture: bytes
+
+
+class Unreadable(Struct, frozen=True, tag="unreadable"):
+    """A file that cannot be read, and why."""
+
+    reason: str
+    message: str
+
+
+class Missing(Struct, frozen=True, tag="missing"):
+    """A library that is not installed."""
+
+    library: str
+
+
+Answer = Converted | Drawn | Unreadable | Missing

@@ -1,0 +1,140 @@
+"""Fills `core/ports/document_converter.py`: files are read in the sandbox, one process each."""
+
+import json
+import sys
+from importlib.util import find_spec
+from pathlib import Path
+
+import msgspec
+
+from pegboard.core.knowledge import ConvertedDocument
+from pegboard.core.ports.sandbox import Sandbox, SandboxJob, SandboxLimits, SandboxOutcome
+from pegboard.documents.answer import Answer, Converted, Drawn, Missing, ReadOrder, Unreadable
+from pegboard.errors import DocumentUnreadable, Unavailable
+
+_SCRIPT = Path(__file__).with_name("read_script.py")
+_LIBRARIES = ("pypdfium2", "pdfplumber", "docx", "pptx", "openpyxl")
+_INSTALL = "pip install 'pegboard[knowledge]'"
+_MAX_PICTURE = 2000
+DEFAULT_LIMITS = SandboxLimits(
+    timeout=180, memory_bytes=1 << 30, processes=16, output_bytes=128 << 20
+)
+"""Of one file: seconds, memory, threads, and bytes of its answer."""
+
+
+class SandboxConverter:
+    """Reads each file in a sandboxed process of its own, which ends with it.
+
+    ```python
+    converter = SandboxConverter(sandbox)
+    document = await converter.convert(Path("handbook.pdf"))
+    ```
+
+    Args:
+        sandbox: Where the process runs; without a back end that works, nothing is read.
+        limits: Of each process.
+    """
+
+    def __init__(self, sandbox: Sandbox, *, limits: SandboxLimits = DEFAULT_LIMITS) -> None:
+        self._sandbox = sandbox
+        self._limits = limits
+
+    async def why_unavailable(self) -> str:
+        """Why files cannot be read here, and what to do; empty when they can."""
+        missing = [name for name in _LIBRARIES if find_spec(name) is None]
+        if missing:
+            return f"{', '.join(missing)} is not installed; run {_INSTALL}"
+        return await self._sandbox.why_no_commands()
+
+    async def convert(
+        self, file: Path, /, *, name: str = "", media_type: str = ""
+    ) -> ConvertedDocument:
+        """The text of a file.
+
+        Raises:
+            DocumentUnreadable: It cannot be read; its `reason` says why.
+            Unavailable: No sandbox or library is here.
+        """
+        order = ReadOrder(job="convert", file=str(file), name=name, media_type=media_type)
+        answer = await self._run(file, order)
+        if not isinstance(answer, Converted):
+            raise _broken()
+        return answer.document
+
+    async def render_page(self, file: Path, number: int, /, *, width: int = 1200) -> bytes:
+        """A page of a PDF, or a picture, as a PNG.
+
+        Args:
+            file: A file of this machine.
+            number: Of the page, from 1.
+            width: At most so many pixels on the longer side.
+
+        Raises:
+            DocumentUnreadable: It has no such page, or none that can be drawn.
+            Unavailable: No sandbox or library is here.
+        """
+        order = ReadOrder(
+            job="draw", file=str(file), page=number, width=min(max(width, 50), _MAX_PICTURE)
+        )
+        answer = await self._run(file, order)
+        if not isinstance(answer, Drawn):
+            raise _broken()
+        return answer.picture
+
+    async def _run(self, file: Path, order: ReadOrder) -> Answer:
+        if not file.is_absolute():
+            raise ValueError("A file is named by its whole path.")
+        roots = _import_roots()
+        outcome = await self._sandbox.run(
+            SandboxJob(
+                command=(sys.executable, "-I", "-S", "-X", "utf8", str(_SCRIPT)),
+                stdin=json.dumps([str(root) for root in roots]).encode()
+                + b"\n"
+                + msgspec.json.encode(order),
+                readable=(file, *roots),
+                limits=self._limits,
+            )
+        )
+        answer = _decode(outcome, self._limits)
+        if isinstance(answer, Unreadable):
+            raise DocumentUnreadable(answer.message, reason=answer.reason)
+        if isinstance(answer, Missing):
+            raise Unavailable(
+                f"This file cannot be read here: {answer.library} is not installed. "
+                f"Run {_INSTALL}.",
+                nothing_done=True,
+                permanent=True,
+            )
+        return answer
+
+
+def _import_roots() -> list[Path]:
+    """The folders of Pegboard and of what its readers import."""
+    found: dict[Path, None] = {}
+    for name in ("pegboard", "msgspec", "bs4", "yaml", "typing_extensions", *_LIBRARIES):
+        spec = find_spec(name)
+        if spec is not None and spec.origin is not None:
+            origin = Path(spec.origin)
+            is_package = spec.submodule_search_locations is not None
+            found[origin.parents[1] if is_package else origin.parent] = None
+    return list(found)
+
+
+def _decode(outcome: SandboxOutcome, limits: SandboxLimits) -> Answer:
+    """What the process answered; how it ended says why there is no answer."""
+    if outcome.stopped in ("timeout", "cpu"):
+        raise DocumentUnreadable(
+            f"It takes longer than {limits.timeout:.0f} seconds to read.", reason="too_large"
+        )
+    if outcome.stopped == "memory" or outcome.stdout_bytes > limits.output_bytes:
+        raise DocumentUnreadable("It takes too much memory to read.", reason="too_large")
+    if outcome.exit_code != 0:
+        raise _broken()
+    try:
+        return msgspec.json.decode(outcome.stdout, type=Answer)
+    except msgspec.DecodeError as error:
+        raise _broken() from error
+
+
+def _broken() -> DocumentUnreadable:
+    return DocumentUnreadable("It is damaged: its reader ended without an answer.", reason="broken")

@@ -1,0 +1,1 @@
+"""Readers of file formats; they are imported in the sandboxed process alone."""

@@ -1,0 +1,104 @@
+"""Workbooks: each sheet is a page with one table."""
+
+import datetime as dt
+import zipfile
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any, cast
+
+from pegboard.core.knowledge import ConvertedDocument
+from pegboard.documents.formats.csv_table import MAX_CELLS
+from pegboard.documents.formats.markdown_text import MarkdownText, Run
+from pegboard.documents.formats.media_types import XLSX
+from pegboard.documents.formats.package_check import check_package
+from pegboard.documents.formats.unreadable import UnreadableFile
+
+
+def read_xlsx(file: Path) -> ConvertedDocument:
+    """The document of a workbook; cells have the values that were computed last.
+
+    Raises:
+        UnreadableFile: It is damaged, unfolds to too much, or has no text.
+    """
+    import openpyxl
+
+    check_package(file)
+    opened = cast("Any", openpyxl.load_workbook(file, read_only=True, data_only=True))
+    try:
+        made = MarkdownText()
+        made.pages_in = _count_sheets(file)
+        cells = 0
+        for number, sheet in enumerate(opened.worksheets, 1):
+            made.start_page(number, str(sheet.title))
+            cells = _write_sheet(made, sheet, cells)
+        made.end_page()
+    finally:
+        opened.close()
+    if not made.length:
+        raise UnreadableFile("empty", "It has no text.")
+    for sheet in opened.chartsheets:
+        made.add_gap(f"The sheet '{sheet.title}' is a chart.")
+    made.pages_in -= len(opened.chartsheets)
+    _check_formulas(made, file)
+    said = opened.properties
+    date = said.modified or said.created
+    return made.finish(
+        media_type=XLSX,
+        converter=f"openpyxl {version('openpyxl')}",
+        title=said.title or "",
+        date=date.date().isoformat() if date else "",
+    )
+
+
+def _count_sheets(file: Path) -> int:
+    """How many sheets the workbook names."""
+    with zipfile.ZipFile(file) as package:
+        return package.read("xl/workbook.xml").count(b"<sheet ") or len(
+            [name for name in package.namelist() if name.startswith("xl/worksheets/sheet")]
+        )
+
+
+def _write_sheet(made: MarkdownText, sheet: Any, cells: int) -> int:
+    """Write a sheet, and return how many cells there are by now."""
+    hidden = f"The sheet '{sheet.title}' is hidden." if sheet.sheet_state != "visible" else ""
+    sheet.reset_dimensions()  # what the file says of its size may be anything
+    rows: list[list[list[Run]]] = []
+    for row in sheet.iter_rows(values_only=True):
+        cells += len(row)
+        if cells > MAX_CELLS:
+            raise UnreadableFile("too_large", f"It has more than {MAX_CELLS:,} cells.")
+        if any(value is not None for value in row):
+            rows.append([[Run(_format(value), hidden)] for value in row])
+    if rows:
+        made.add_heading([Run(str(sheet.title), hidden)], 2)
+        made.add_table(rows)
+    return cells
+
+
+def _format(value: Any) -> str:
+    """A value as a reader expects it."""
+    if value is None:
+        return ""
+    if isinstance(value, bool):
+        return "TRUE" if value else "FALSE"
+    if isinstance(value, float):
+        return str(int(value)) if value.is_integer() and abs(value) < 1e15 else repr(value)
+    if isinstance(value, dt.datetime):
+        midnight = (value.hour, value.minute, value.second) == (0, 0, 0)
+        return (
+            value.date().isoformat() if midnight else value.isoformat(sep=" ", timespec="seconds")
+        )
+    return str(value)
+
+
+def _check_formulas(made: MarkdownText, file: Path) -> None:
+    """Record a gap for sheets whose formulas were never computed."""
+    with zipfile.ZipFile(file) as package:
+        names = [name for name in package.namelist() if name.startswith("xl/worksheets/sheet")]
+        empty = 0
+        for name in names:
+            content = package.read(name)
+            empty += content.count(b"</f><v></v>") + content.count(b"</f><v/>")
+            empty += content.count(b"</f><v />") + content.count(b"</f></c>")
+    if empty:
+        made.add_gap(f"{empty} formulas have no value: no program has computed them yet.")

@@ -1,0 +1,215 @@
+"""Requests and responses about files and uploads."""
+
+from typing import Annotated, Any, Literal
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from pegboard.core.ports.file_store import FileLimits, FilePage, FileUsage, StoredFile
+from pegboard.core.principal import Principal
+from pegboard.features.files.names import MAX_NAME
+from pegboard.features.files.uploads import NewUpload
+
+_CLOSED = ConfigDict(extra="forbid", frozen=True)
+_DIGEST = r"^[0-9a-f]{64}$"
+_MAX_SIZE = 2**53
+Purpose = Literal["", "chat", "knowledge"]
+
+
+class BeginUpload(BaseModel):
+    """A file that is going to be uploaded."""
+
+    model_config = _CLOSED
+
+    name: Annotated[
+        str, Field(min_length=1, max_length=MAX_NAME, description="Without folders; only shown.")
+    ]
+    size: Annotated[int, Field(ge=0, le=_MAX_SIZE, description="In bytes.")]
+    digest: Annotated[
+        str | None,
+        Field(
+            pattern=_DIGEST,
+            description="SHA-256 in hexadecimal, which the whole content is checked against.",
+        ),
+    ] = None
+    purpose: Annotated[
+        Purpose, Field(description="What it is for; empty for a file of your own.")
+    ] = ""
+    organisation: Annotated[
+        str, Field(max_length=64, description="The organisation that will see it too.")
+    ] = ""
+
+    def to_upload(self) -> NewUpload:
+        """The same for the service."""
+        return NewUpload(
+            name=self.name,
+            size=self.size,
+            digest=self.digest or "",
+            purpose=self.purpose,
+            organisation=self.organisation,
+        )
+
+
+class ChangeFile(BaseModel):
+    """Changes of a file."""
+
+    model_config = _CLOSED
+
+    organisation: Annotated[
+        str, Field(max_length=64, description="The organisation that sees it too; empty for none.")
+    ]
+
+
+class FileFilter(BaseModel):
+    """Query of `GET /files`; empty means any."""
+
+    model_config = _CLOSED
+
+    purpose: Purpose = ""
+    digest: Annotated[
+        str | None,
+        Field(pattern=_DIGEST, description="SHA-256 in hexadecimal: whether it is here already."),
+    ] = None
+    limit: Annotated[int, Field(ge=1, le=500, description="Files on a page.")] = 50
+    cursor: Annotated[
+        str, Field(max_length=200, description="`next_cursor` of the page before; empty at first.")
+    ] = ""
+
+
+class UploadFilter(BaseModel):
+    """Query of `GET /uploads`."""
+
+    model_config = _CLOSED
+
+    limit: Annotated[int, Field(ge=1, le=500, description="Uploads on a page.")] = 50
+    cursor: Annotated[
+        str, Field(max_length=200, description="`next_cursor` of the page before; empty at first.")
+    ] = ""
+
+
+class UploadAnswer(BaseModel):
+    """An upload."""
+
+    model_config = _CLOSED
+
+    id: Annotated[str, Field(description="Also of the file that it becomes.")]
+    name: str
+    size: Annotated[int, Field(description="In bytes, as it was announced.")]
+    offset: Annotated[
+        int, Field(description="Bytes that have arrived: where the next part begins.")
+    ]
+    digest: Annotated[str, Field(description="As it was announced; empty if it was not.")]
+    purpose: str
+    organisation: str
+    is_finished: Annotated[bool, Field(description="Whether it is a file now.")]
+    max_part_bytes: Annotated[int, Field(description="The largest part that is taken.")]
+    created_at: Annotated[float, Field(description="Unix seconds.")]
+    updated_at: Annotated[
+        float, Field(description="Unix seconds of the last part; a day later it is deleted.")
+    ]
+
+
+class UploadList(BaseModel):
+    """One page of uploads that are not finished, the newest first."""
+
+    model_config = _CLOSED
+
+    uploads: list[UploadAnswer]
+    next_cursor: Annotated[
+        str | None, Field(description="For the next page; null when this was the last.")
+    ]
+
+
+class FileAnswer(BaseModel):
+    """A file."""
+
+    model_config = _CLOSED
+
+    id: str
+    name: str
+    size: Annotated[int, Field(description="In bytes.")]
+    digest: Annotated[str, Field(description="SHA-256 in hexadecimal.")]
+    media_type: Annotated[str, Field(description="By content, not by name.")]
+    purpose: str
+    organisation: Annotated[
+        str, Field(description="The organisation that sees it too; empty for none.")
+    ]
+    holder: Annotated[
+        str, Field(description="What it belongs to and is deleted with; empty for nothing.")
+    ]
+    is_own: Annotated[bool, Field(description="Whether it is yours; else it is shared with you.")]
+    created_at: Annotated[float, Field(description="Unix seconds.")]
+
+
+class FileUsageAnswer(BaseModel):
+    """How much you store, and how much you may."""
+
+    model_config = _CLOSED
+
+    bytes: Annotated[int, Field(description="Of your files and uploads.")]
+    files: int
+    max_bytes: Annotated[int, Field(description="0 for no limit.")]
+    max_files: Annotated[int, Field(description="0 for no limit.")]
+    max_file_bytes: Annotated[int, Field(description="The largest file.")]
+
+
+class FileList(BaseModel):
+    """One page of files, the newest first."""
+
+    model_config = _CLOSED
+
+    files: list[FileAnswer]
+    next_cursor: Annotated[
+        str | None, Field(description="For the next page; null when this was the last.")
+    ]
+    usage: FileUsageAnswer
+
+
+def upload_to_dict(upload: StoredFile, limits: FileLimits) -> dict[str, Any]:
+    """An upload as JSON."""
+    is_finished = upload.state == "ready"
+    return {
+        "id": upload.id,
+        "name": upload.name,
+        "size": upload.size,
+        "offset": upload.size if is_finished else upload.offset,
+        "digest": upload.digest,
+        "purpose": upload.purpose,
+        "organisation": upload.organisation,
+        "is_finished": is_finished,
+        "max_part_bytes": limits.part_bytes,
+        "created_at": upload.created_at,
+        "updated_at": upload.updated_at,
+    }
+
+
+def file_to_dict(file: StoredFile, principal: Principal) -> dict[str, Any]:
+    """A file as JSON."""
+    return {
+        "id": file.id,
+        "name": file.name,
+        "size": file.size,
+        "digest": file.digest,
+        "media_type": file.media_type,
+        "purpose": file.purpose,
+        "organisation": file.organisation,
+        "holder": file.holder,
+        "is_own": file.owner == principal.owner,
+        "created_at": file.created_at,
+    }
+
+
+def files_to_dict(
+    page: FilePage, usage: FileUsage, limits: FileLimits, principal: Principal
+) -> dict[str, Any]:
+    """One page of files as JSON."""
+    return {
+        "files": [file_to_dict(file, principal) for file in page.files],
+        "next_cursor": page.next_cursor or None,
+        "usage": {
+            "bytes": usage.bytes,
+            "files": usage.files,
+            "max_bytes": limits.quota.bytes,
+            "max_files": limits.quota.files,
+            "max_file_bytes": limits.file_bytes,
+        },
+    }

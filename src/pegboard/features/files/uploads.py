@@ -1,0 +1,244 @@
+"""Uploads: files that arrive in parts, and go on where they were interrupted."""
+
+from collections.abc import AsyncIterator
+from dataclasses import dataclass
+
+from pegboard.core.ports.file_store import FilePage, FilePart, FileQuery, StoredFile
+from pegboard.core.principal import Principal
+from pegboard.errors import InvalidRequest, Unavailable, UploadConflict
+from pegboard.features.files.media_type import HEAD, find_media_type
+from pegboard.features.files.names import check_name
+from pegboard.features.files.parts import FileParts, folder_of, missing_file, new_id, new_key
+from pegboard.features.permissions import check_may_write
+
+MAX_PARTS = 2_000
+_CHUNK = 100
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NewUpload:
+    """What is going to be uploaded.
+
+    Attributes:
+        name: Without folders.
+        size: In bytes.
+        digest: SHA-256, in hexadecimal; empty where it is not known.
+        purpose: What it is for, as `chat` or `knowledge`; empty for a file of its owner.
+        organisation: The organisation that will see it too; empty for none.
+    """
+
+    name: str
+    size: int
+    digest: str = ""
+    purpose: str = ""
+    organisation: str = ""
+
+
+class Uploads:
+    """Uploads of callers; another caller's upload is not there.
+
+    ```python
+    upload = await uploads.begin(NewUpload(name="a.pdf", size=9), principal=principal)
+    upload = await uploads.append(upload.id, chunks, offset=upload.offset, principal=principal)
+    file = await uploads.finish(upload.id, principal=principal)
+    ```
+
+    Args:
+        parts: Rows and contents of files.
+    """
+
+    def __init__(self, parts: FileParts) -> None:
+        self._parts = parts
+
+    async def begin(self, wanted: NewUpload, *, principal: Principal) -> StoredFile:
+        """Make an upload; its size counts in the quota from now on.
+
+        Raises:
+            AccessDenied: The caller's key may not write.
+            InvalidRequest: The name or the organisation is none.
+            StorageQuotaExceeded: The file is too large, or the caller stores too much.
+            Unavailable: There is no place for files.
+        """
+        parts = self._parts
+        check_may_write(principal, "files")
+        parts.check_size(wanted.size)
+        parts.check_organisation(wanted.organisation, principal)
+        parts.check_place()
+        now = parts.now()
+        upload = StoredFile(
+            id=new_id(),
+            owner=principal.owner,
+            name=check_name(wanted.name),
+            size=wanted.size,
+            digest=wanted.digest,
+            purpose=wanted.purpose,
+            organisation=wanted.organisation,
+            created_at=now,
+            updated_at=now,
+        )
+        await parts.store.add(upload, quota=parts.limits.quota)
+        return upload
+
+    async def list(self, query: FileQuery) -> FilePage:
+        """One page of the caller's uploads that are not finished."""
+        return await self._parts.store.list(query)
+
+    async def find(self, id: str, *, principal: Principal) -> StoredFile:  # noqa: A002 - it is known by its id
+        """An upload of the caller; one that is finished is a file.
+
+        Raises:
+            FileMissing: It does not exist, or is not the caller's.
+        """
+        file = await self._parts.find(id, principal)
+        if file.owner != principal.owner:
+            raise missing_file(id)
+        return file
+
+    async def append(
+        self,
+        id: str,  # noqa: A002 - as above
+        chunks: AsyncIterator[bytes],
+        *,
+        offset: int,
+        digest: str = "",
+        principal: Principal,
+    ) -> StoredFile:
+        """Add a part: all of it, or nothing.
+
+        Args:
+            id: Of the upload.
+            chunks: The part.
+            offset: Where it begins in the file.
+            digest: SHA-256 of the part, in hexadecimal; empty where it is not known.
+            principal: The caller.
+
+        Raises:
+            FileMissing: There is no such upload, or it was deleted meanwhile.
+            UploadConflict: The part begins elsewhere, another writer was first, or it is not what
+                its digest says; says where the upload goes on.
+            InvalidRequest: It is longer than the rest of the file or a part may be, or there are
+                too many parts.
+        """
+        parts = self._parts
+        upload = await self._find_open(id, principal)
+        if offset != upload.offset:
+            raise _conflict(upload, f"begins at {upload.offset}, not at {offset}")
+        if len(upload.parts) >= MAX_PARTS:
+            raise InvalidRequest(f"An upload has at most {MAX_PARTS} parts: send larger ones.")
+        limit = min(parts.limits.part_bytes, upload.size - offset)
+        try:
+            stored = await parts.contents.put(new_key(id), chunks, limit=limit)
+        except Unavailable:
+            await self._find_open(id, principal)  # where it was deleted meanwhile, say so
+            raise
+        part = FilePart(key=stored.key, size=stored.size, digest=stored.digest)
+        if digest not in {"", part.digest}:
+            await parts.contents.delete(part.key)
+            raise _conflict(upload, "is not what its digest says")
+        changed = await parts.change(upload, parts=(*upload.parts, part)) if part.size else None
+        if changed is not None:
+            return changed
+        await parts.contents.delete(part.key)
+        now = await self._find_open(id, principal)
+        if not part.size:
+            return now
+        raise _conflict(now, f"was sent by two at once; the next one begins at {now.offset}")
+
+    async def finish(self, id: str, *, principal: Principal) -> StoredFile:  # noqa: A002 - as above
+        """Make a file of a complete upload; of one that is finished already it returns the file.
+
+        Raises:
+            FileMissing: There is no such upload.
+            UploadConflict: Parts are missing; or the content is not what its digest says, and the
+                upload begins again.
+        """
+        parts = self._parts
+        upload = await self.find(id, principal=principal)
+        if upload.state == "ready":
+            return upload
+        check_may_write(principal, upload.name)
+        if upload.offset != upload.size:
+            raise UploadConflict(
+                f"The upload has {upload.offset} of {upload.size} bytes: send the rest first.",
+                offset=upload.offset,
+            )
+        content = await self._join(upload)
+        if upload.digest not in {"", content.digest}:
+            again = await parts.change(upload, parts=())
+            if again is not None:
+                await parts.contents.delete_below(folder_of(id))
+            raise UploadConflict(
+                "The content is not what its digest says: send it again from its beginning.",
+                offset=0,
+            )
+        head = b"".join([chunk async for chunk in parts.contents.read(content.key, length=HEAD)])
+        async with parts.record("store", upload, principal):
+            file = await parts.change(
+                upload,
+                state="ready",
+                parts=(),
+                blob=content.key,
+                digest=content.digest,
+                media_type=find_media_type(head, upload.name),
+            )
+            if file is None:
+                return await self._find_finished(id, content.key, principal)
+        await parts.contents.delete_below(folder_of(id), keep=content.key)
+        return file
+
+    async def abandon(self, id: str, *, principal: Principal) -> None:  # noqa: A002 - as above
+        """Delete an upload with what has arrived of it.
+
+        Raises:
+            FileMissing: There is no such upload, or it is finished.
+        """
+        upload = await self._find_open(id, principal)
+        check_may_write(principal, upload.name)
+        await self._parts.discard(id)
+
+    async def delete_idle(self, *, before: float) -> int:
+        """Delete uploads without a part since then, and what deletions have left; their number."""
+        parts, count = self._parts, 0
+        while found := await parts.store.list_idle(before=before, limit=_CHUNK):
+            for file in found:
+                if file.state == "uploading" and not await parts.discard(file.id, expected=file):
+                    continue  # it goes on
+                await parts.contents.delete_below(folder_of(file.id))
+                count += await parts.store.remove(file.id)
+        return count
+
+    async def _find_open(self, id: str, principal: Principal) -> StoredFile:  # noqa: A002 - as above
+        upload = await self.find(id, principal=principal)
+        if upload.state != "uploading":
+            raise missing_file(id)
+        return upload
+
+    async def _find_finished(self, id: str, key: str, principal: Principal) -> StoredFile:  # noqa: A002 - as above
+        """The file that somebody else has made of the upload meanwhile."""
+        file = await self._parts.find(id, principal)
+        if file.blob != key:
+            await self._parts.contents.delete(key)
+        if file.state != "ready":
+            raise _conflict(file, "was sent while the upload was being finished")
+        return file
+
+    async def _join(self, upload: StoredFile) -> FilePart:
+        """One content of all parts."""
+        if len(upload.parts) == 1:
+            return upload.parts[0]
+        contents = self._parts.contents
+
+        async def read_all() -> AsyncIterator[bytes]:
+            for part in upload.parts:
+                async for chunk in contents.read(part.key):
+                    yield chunk
+
+        try:
+            joined = await contents.put(new_key(upload.id), read_all(), limit=upload.size)
+        except FileNotFoundError as error:  # it was deleted, or finished by another request
+            raise missing_file(upload.id) from error
+        return FilePart(key=joined.key, size=joined.size, digest=joined.digest)
+
+
+def _conflict(upload: StoredFile, reason: str) -> UploadConflict:
+    return UploadConflict(f"The part {reason}.", offset=upload.offset)

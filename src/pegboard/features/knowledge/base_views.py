@@ -1,0 +1,162 @@
+"""Bases and documents as JSON-compatible data."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from msgspec import Struct, to_builtins
+
+from pegboard.access.visibility import VisibilityDecision
+from pegboard.core.knowledge import ConvertedDocument, DocumentFinding, PageSpan, Piece
+from pegboard.core.ports.document_store import StoredDocument
+from pegboard.core.principal import Principal
+from pegboard.features.knowledge.bases import KnowledgeBase, may_edit_base
+
+_STEPS = {"converting": 1, "cutting": 2, "embedding": 3, "storing": 4}
+_MAX_SHOWN = 1_000
+_ROW = (
+    "id", "base", "name", "title", "source", "audience", "organisation", "media_type", "size",
+    "digest", "edition", "replaces", "replaced_by", "state", "done", "total", "code", "reason",
+    "review", "run", "answers", "revision", "pieces", "pages", "created_at", "updated_at",
+)  # fmt: skip
+
+
+class BaseFacts(Struct, frozen=True, kw_only=True):
+    """What one caller sees of a base.
+
+    Attributes:
+        counts: Of documents, by how far they are.
+        pieces: Of documents that answer.
+        embedder: The model of its vectors; empty for none.
+        without_vectors: Pieces that are not embedded yet.
+        updated_at: Of the document that was changed last.
+    """
+
+    base: KnowledgeBase
+    counts: Mapping[str, int]
+    pieces: int
+    embedder: str
+    without_vectors: int
+    principal: Principal
+    updated_at: float
+
+    def to_dict(self, *, owner: str = "", seen: VisibilityDecision | None = None) -> dict[str, Any]:
+        """A `BaseAnswer`."""
+        base, resource = self.base, self.base.resource
+        has_vectors = bool(self.embedder) and self.without_vectors < max(self.pieces, 1)
+        return {
+            "id": base.id,
+            "name": base.name,
+            "title": base.title or base.name,
+            "description": base.description,
+            "owner": owner,
+            "organisation": "" if resource is None else resource.organisation,
+            "visibility": "global" if resource is None else resource.visibility,
+            "publish_status": "none" if resource is None else resource.publish_status,
+            "seen_as": "global" if seen is None else seen.kind,
+            "may_change": may_edit_base(self.principal, base),
+            "is_declared": base.declared is not None,
+            "source": "" if base.declared is None else base.declared.folder or base.declared.url,
+            "settings": base.settings.model_dump(),
+            "stages": ["words", *(["meaning"] if has_vectors else [])],
+            "embedder": self.embedder,
+            "reembedding": self._view_reembedding(),
+            "documents": dict(self.counts),
+            "pieces": self.pieces,
+            "revision": 1 if resource is None else resource.revision,
+            "created_at": 0.0 if resource is None else resource.created_at,
+            "updated_at": max(self.updated_at, 0.0 if resource is None else resource.updated_at),
+        }
+
+    def _view_reembedding(self) -> dict[str, Any] | None:
+        if not self.embedder or not self.without_vectors:
+            return None
+        done = max(self.pieces - self.without_vectors, 0)
+        return {"embedder": self.embedder, "done": done, "total": self.pieces}
+
+
+class DocumentView(Struct, frozen=True):
+    """A document as one caller sees it."""
+
+    row: StoredDocument
+    may_change: bool
+
+    def to_dict(self, *, owner: str = "") -> dict[str, Any]:
+        """A `DocumentAnswer`."""
+        row = self.row
+        return {
+            **{name: getattr(row, name) for name in _ROW},
+            "title": row.title or row.name,
+            "path": row.outer_id,
+            "owner": owner or row.owner.rpartition("/")[2],
+            "step": _STEPS.get(row.state, 0),
+            "may_change": self.may_change,
+        }
+
+
+def view_detail(
+    view: DocumentView, text: ConvertedDocument | None, *, owner: str = ""
+) -> dict[str, Any]:
+    """A `DocumentDetail`."""
+    receipt = None
+    if text is not None:
+        receipt = {**to_builtins(text.receipt), "converter": text.converter}
+    findings = [] if text is None else [view_finding(it, text, view.row) for it in text.findings]
+    return {**view.to_dict(owner=owner), "receipt": receipt, "findings": findings}
+
+
+def view_finding(
+    finding: DocumentFinding, text: ConvertedDocument, row: StoredDocument
+) -> dict[str, Any]:
+    """A `FindingAnswer`."""
+    shown = text.text[finding.start : min(finding.end, finding.start + _MAX_SHOWN)]
+    data: dict[str, Any] = to_builtins(finding)
+    return {**data, "text": shown, "is_left_out": row.review != "use"}
+
+
+def view_page(
+    row: StoredDocument,
+    revision: int,
+    text: ConvertedDocument,
+    page: PageSpan,
+    pieces: list[Piece],
+) -> dict[str, Any]:
+    """A `TextAnswer`."""
+    return {
+        "document": row.id,
+        "revision": revision,
+        "current_revision": row.revision,
+        "page": page.number,
+        "pages": len(text.pages),
+        "label": page.label,
+        "start": page.start,
+        "end": page.end,
+        "text": text.text[page.start : page.end],
+        "pieces": [
+            {
+                "id": piece.id,
+                "number": piece.number,
+                "start": piece.start,
+                "end": piece.end,
+                "page": piece.page,
+                "heading": piece.heading,
+            }
+            for piece in pieces
+            if piece.start < page.end and page.start < piece.end
+        ],
+        "findings": [
+            view_finding(it, text, row)
+            for it in text.findings
+            if it.start < page.end and page.start < it.end
+        ],
+    }
+
+
+def find_page(text: ConvertedDocument, *, page: int = 1, offset: int | None = None) -> PageSpan:
+    """A page of a text; a text without pages is one."""
+    whole = PageSpan(number=0, start=0, end=len(text.text))
+    if not text.pages:
+        return whole
+    if offset is not None:
+        found = [span for span in text.pages if span.start <= offset < span.end]
+        return found[0] if found else text.pages[-1]
+    return text.pages[min(page, len(text.pages)) - 1]

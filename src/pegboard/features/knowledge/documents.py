@@ -1,0 +1,455 @@
+"""The documents of knowledge bases: put in, listed, changed, reviewed and deleted."""
+
+import secrets
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+from msgspec import structs
+
+from pegboard.core.knowledge import ConvertedDocument
+from pegboard.core.ports.document_store import Audience, DocumentScope, StoredDocument
+from pegboard.core.principal import Principal
+from pegboard.errors import DocumentNotFound, InvalidRequest
+from pegboard.features.files import Files
+from pegboard.features.knowledge.bases import KnowledgeBase, check_may_edit, may_edit_base, scope_of
+from pegboard.features.knowledge.changes import DocumentChange
+from pegboard.features.knowledge.parts import KnowledgeParts
+from pegboard.features.knowledge.queue import IngestionQueue
+from pegboard.features.permissions import check_may_write
+
+MAX_FILE = 200 * 1024 * 1024
+"""Bytes of a file that becomes a document."""
+MAX_DOCUMENTS = 100_000
+"""Documents of one base."""
+PERSON, BACKFILL = 10, 0
+"""How urgent a document is: one that somebody waits for, and one of a folder or of web pages."""
+
+_PAGE = 500
+_ORDER = {"failed": 0, "held": 1, "ready": 3}
+Outcome = Literal["new", "changed", "already_here"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NewDocument:
+    """A file that becomes a document.
+
+    Attributes:
+        chunks: Its contents, while they are iterated; None where it is stored already.
+        file: The id of the stored file.
+        path: What it is called where it comes from; empty for its name.
+        source: Where it comes from: `upload`, `file:` and a folder, or an address.
+        replaces: The id of the document that it replaces.
+        priority: Larger goes first.
+    """
+
+    name: str
+    chunks: AsyncIterator[bytes] | None = None
+    file: str = ""
+    path: str = ""
+    title: str = ""
+    source: str = "upload"
+    media_type: str = ""
+    edition: str = ""
+    replaces: str = ""
+    audience: Audience = "base"
+    organisation: str = ""
+    priority: int = PERSON
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DocumentEdit:
+    """What to change of a document; None leaves a field as it is."""
+
+    title: str | None = None
+    edition: str | None = None
+    replaces: str | None = None
+    audience: Audience | None = None
+    organisation: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DocumentQuery:
+    """Which documents of a base to list.
+
+    Attributes:
+        state: `working` is all from waiting to storing; empty for any.
+        text: Stands in the name, the title or the path.
+        cursor: How many to leave out.
+    """
+
+    state: str = ""
+    text: str = ""
+    limit: int = 100
+    cursor: str = ""
+
+
+class Documents:
+    """The documents of the bases that a caller may see.
+
+    Args:
+        parts: The stores.
+        queue: Takes documents in.
+        files: Stores the files that people put in, within their quota.
+        forget: Deletes what was kept of the answers that quote a document.
+    """
+
+    def __init__(
+        self,
+        parts: KnowledgeParts,
+        queue: IngestionQueue,
+        *,
+        files: Files,
+        forget: Callable[[StoredDocument], Awaitable[None]],
+    ) -> None:
+        self._parts = parts
+        self._queue = queue
+        self._files = files
+        self._forget = forget
+
+    async def add(
+        self, base: KnowledgeBase, new: NewDocument, *, principal: Principal
+    ) -> tuple[StoredDocument, Outcome]:
+        """Put a file in; it is taken in by a run.
+
+        A file with the digest of a document that is there already becomes none. A file of the same
+        source and path takes the place of the one before, whose pieces answer until then.
+
+        Raises:
+            AccessDenied: The caller may not change the base.
+            InvalidRequest: It is too large, or what it replaces is not there.
+        """
+        check_may_edit(principal, base)
+        check_may_write(principal, base.name)
+        self._check_audience(new.audience, new.organisation, principal)
+        if new.replaces:
+            await self._check_replaced(base, new.replaces, principal)
+        row = await self._store_file(self._make_row(base, new, principal), new, principal)
+        try:
+            known, outcome = await self._add_row(row, principal)
+        except BaseException:
+            await self._discard_file(row)
+            raise
+        if outcome == "already_here":
+            await self._discard_file(row)
+            return known, outcome
+        self._notify(known)
+        self._queue.wake(known.id, by=principal)
+        return known, outcome
+
+    async def _store_file(
+        self, row: StoredDocument, new: NewDocument, principal: Principal
+    ) -> StoredDocument:
+        """The row with its content: a file of the caller, or one that the board has fetched."""
+        files, holder = self._files, f"document:{row.id}"
+        if new.file:
+            file = await files.hold(new.file, holder, principal=principal)
+        elif new.chunks is None:
+            raise InvalidRequest("Give the contents of the document.")
+        elif new.source != "upload":
+            stored = await self._parts.blobs.put(row.blob, new.chunks, limit=MAX_FILE)
+            return structs.replace(row, digest=stored.digest, size=stored.size)
+        else:
+            file = await files.store(new.name, new.chunks, purpose="knowledge", principal=principal)
+            await files.hold(file.id, holder, principal=principal)
+        return structs.replace(
+            row,
+            name=row.name or file.name,
+            outer_id=row.outer_id or file.name,
+            file=file.id,
+            blob=file.blob,
+            digest=file.digest,
+            size=file.size,
+            media_type=row.media_type or file.media_type,
+        )
+
+    async def _discard_file(self, row: StoredDocument) -> None:
+        if row.file:
+            await self._files.discard(row.file)
+        else:
+            await self._parts.blobs.delete(row.blob)
+
+    def _make_row(
+        self, base: KnowledgeBase, new: NewDocument, principal: Principal
+    ) -> StoredDocument:
+        id_, now = f"d_{secrets.token_hex(10)}", self._parts.environment().now()
+        return StoredDocument(
+            id=id_,
+            base=base.id,
+            name=new.name,
+            owner=principal.owner,
+            created_at=now,
+            updated_at=now,
+            source=new.source,
+            outer_id=new.path or new.name,
+            title=new.title,
+            media_type=new.media_type,
+            blob=f"documents/{id_}/{secrets.token_hex(8)}",
+            audience=new.audience,
+            organisation=new.organisation,
+            edition=new.edition,
+            replaces=new.replaces,
+            priority=new.priority,
+        )
+
+    async def _add_row(
+        self, new: StoredDocument, principal: Principal
+    ) -> tuple[StoredDocument, Outcome]:
+        """Store a row; one of the same source and path takes the new file."""
+        same = await self._parts.documents.find_digest(new.base, new.digest)
+        is_known = same is not None and (new.source == "upload" or same.outer_id == new.outer_id)
+        if same is not None and is_known and await self._is_visible(same, principal):
+            return same, "already_here"
+        row = await self._parts.documents.add(new)
+        if row.id == new.id:
+            return row, "new"
+        if row.digest == new.digest:
+            return row, "already_here"
+        changed = structs.replace(
+            row,
+            name=new.name,
+            size=new.size,
+            digest=new.digest,
+            blob=new.blob,
+            file=new.file,
+            edition=new.edition or row.edition,
+            priority=new.priority,
+        )
+        queued = await self._requeue(changed, review="")
+        await self._discard_file(row)
+        return queued, "changed"
+
+    async def list_page(
+        self, base: KnowledgeBase, query: DocumentQuery, *, principal: Principal
+    ) -> tuple[Sequence[StoredDocument], str]:
+        """Those that the caller may see: failed, held back, under way, then ready; the last first.
+
+        Returns:
+            A page of them, and the cursor of the next one; empty for none.
+
+        Raises:
+            InvalidRequest: The cursor is invalid.
+        """
+        if query.cursor and not query.cursor.isdecimal():
+            raise InvalidRequest("The cursor is not one of a page before.")
+        wanted = query.text.casefold()
+        rows = [
+            row
+            for row in await self.list_all(scope_of([base], principal, include_replaced=True))
+            if query.state in {"", find_group(row)} and wanted in _text_of(row)
+        ]
+        rows.sort(key=lambda row: (_ORDER.get(row.state, 2), -row.updated_at, row.id))
+        start = int(query.cursor or 0)
+        end = start + query.limit
+        return rows[start:end], str(end) if end < len(rows) else ""
+
+    async def list_all(self, scope: DocumentScope) -> list[StoredDocument]:
+        """All in a scope, in order of their ids."""
+        found: list[StoredDocument] = []
+        while len(found) < MAX_DOCUMENTS:
+            after = found[-1].id if found else ""
+            page = await self._parts.documents.list_visible(scope, after=after, limit=_PAGE)
+            found += page
+            if len(page) < _PAGE:
+                break
+        return found
+
+    async def get(
+        self, base: KnowledgeBase, document: str, *, principal: Principal
+    ) -> StoredDocument:
+        """One that the caller may see.
+
+        Raises:
+            DocumentNotFound: There is none for this caller.
+        """
+        scope = scope_of([base], principal, include_replaced=True, documents=(document,))
+        found = await self._parts.documents.list_visible(scope, limit=1)
+        if not found:
+            raise DocumentNotFound(f"There is no document '{document[:100]}'.")
+        return found[0]
+
+    async def get_text(
+        self, row: StoredDocument, *, revision: int | None = None
+    ) -> tuple[int, ConvertedDocument]:
+        """The text of a document that the caller sees; of one that is held back what waits.
+
+        Raises:
+            DocumentNotFound: It has no such text.
+        """
+        wanted = revision or (row.revision + 1 if row.state == "held" else row.revision)
+        text = await self._parts.documents.get_text(row.id, wanted) if wanted else None
+        if text is None:
+            raise DocumentNotFound("The document has no text, or not of this revision.")
+        return wanted, text
+
+    def read_file(self, row: StoredDocument) -> AsyncIterator[bytes]:
+        """The file of a document that the caller sees."""
+        return self._parts.blobs.read(row.blob)
+
+    async def change(
+        self, base: KnowledgeBase, document: str, edit: DocumentEdit, *, principal: Principal
+    ) -> StoredDocument:
+        """Change what is said of a document; its text stays as it is.
+
+        Raises:
+            DocumentNotFound: There is none for this caller.
+            AccessDenied: The caller may not change it.
+            InvalidRequest: What it replaces is not there.
+        """
+        row = await self._find_to_change(base, document, principal)
+        names = ("title", "edition", "replaces", "audience", "organisation")
+        given = {name: value for name in names if (value := getattr(edit, name)) is not None}
+        changed = structs.replace(row, **given)
+        if changed.audience != "organisation":
+            changed = structs.replace(changed, organisation="")
+        self._check_audience(changed.audience, changed.organisation, principal)
+        if changed.replaces != row.replaces:
+            if changed.replaces:
+                await self._check_replaced(base, changed.replaces, principal, by=row.id)
+            await self._set_replaced(row.replaces, by="", instead_of=row.id)
+            await self._set_replaced(changed.replaces if row.answers else "", by=row.id)
+        return await self._replace(changed)
+
+    async def retry(
+        self, base: KnowledgeBase, document: str, *, principal: Principal
+    ) -> StoredDocument:
+        """Take a document in anew, as after a failure.
+
+        Raises:
+            DocumentNotFound: There is none for this caller.
+            AccessDenied: The caller may not change it.
+            InvalidRequest: It is being taken in.
+        """
+        row = await self._find_to_change(base, document, principal)
+        if find_group(row) == "working":
+            raise InvalidRequest("It is being taken in already.")
+        queued = await self._requeue(structs.replace(row, priority=PERSON), review=row.review)
+        self._queue.wake(queued.id, by=principal)
+        return queued
+
+    async def review(
+        self,
+        base: KnowledgeBase,
+        document: str,
+        decision: Literal["leave_out", "use"],
+        *,
+        principal: Principal,
+    ) -> StoredDocument:
+        """Decide what becomes of the places for which a document is held back, or was.
+
+        Raises:
+            DocumentNotFound: There is none for this caller.
+            AccessDenied: The caller may not change it.
+            InvalidRequest: It is being taken in, or was never held back.
+        """
+        row = await self._find_to_change(base, document, principal)
+        if row.state != "held" and not (row.review and row.state == "ready"):
+            raise InvalidRequest("It is not held back.")
+        queued = await self._requeue(structs.replace(row, priority=PERSON), review=decision)
+        self._queue.wake(queued.id, by=principal)
+        return queued
+
+    async def delete(self, base: KnowledgeBase, document: str, *, principal: Principal) -> None:
+        """Delete a document for good: its file, texts, pieces, and what was kept that quotes it.
+
+        Raises:
+            DocumentNotFound: There is none for this caller.
+            AccessDenied: The caller may not change it.
+        """
+        row = await self._find_to_change(base, document, principal)
+        await self.remove(row)
+
+    async def remove(self, row: StoredDocument) -> None:
+        """The same for a row; nothing finds it any more once this has begun."""
+        await self._parts.documents.replace(structs.replace(row, answers=False))
+        await self._set_replaced(row.replaces, by="", instead_of=row.id)
+        await self._forget(row)
+        await self._discard_file(row)
+        await self._parts.blobs.delete_below(f"documents/{row.id}")
+        await self._parts.documents.delete(row.id)
+        await self._parts.index.drop_deleted()
+        self._notify(row)
+
+    async def _find_to_change(
+        self, base: KnowledgeBase, document: str, principal: Principal
+    ) -> StoredDocument:
+        row = await self.get(base, document, principal=principal)
+        if not may_edit_document(principal, base, row):
+            check_may_edit(principal, base)
+        check_may_write(principal, base.name)
+        return row
+
+    async def _requeue(
+        self, row: StoredDocument, *, review: Literal["", "leave_out", "use"]
+    ) -> StoredDocument:
+        return await self._replace(
+            structs.replace(
+                row,
+                state="waiting",
+                review=review,
+                run="",
+                attempt=row.attempt + 1,
+                code="",
+                reason="",
+                done=0,
+                total=0,
+            )
+        )
+
+    async def _replace(self, row: StoredDocument) -> StoredDocument:
+        changed = structs.replace(row, updated_at=self._parts.environment().now())
+        if not await self._parts.documents.replace(changed):
+            raise DocumentNotFound(f"There is no document '{row.id}'.")
+        self._notify(changed)
+        return changed
+
+    async def _is_visible(self, row: StoredDocument, principal: Principal) -> bool:
+        scope = DocumentScope(
+            bases=(row.base,), principal=principal, include_replaced=True, documents=(row.id,)
+        )
+        return bool(await self._parts.documents.list_visible(scope, limit=1))
+
+    async def _set_replaced(self, document: str, *, by: str, instead_of: str = "") -> None:
+        """Note that a document is replaced, or is no more."""
+        row = await self._parts.documents.get(document) if document else None
+        if row is not None and row.replaced_by in {"", instead_of} and row.replaced_by != by:
+            await self._replace(structs.replace(row, replaced_by=by))
+
+    async def _check_replaced(
+        self, base: KnowledgeBase, document: str, principal: Principal, *, by: str = ""
+    ) -> None:
+        if document == by:
+            raise InvalidRequest("A document does not replace itself.")
+        try:
+            await self.get(base, document, principal=principal)
+        except DocumentNotFound as error:
+            raise InvalidRequest(
+                "The document that it replaces is not in this base; 'replaces' is an id."
+            ) from error
+
+    def _check_audience(self, audience: Audience, organisation: str, principal: Principal) -> None:
+        if audience != "organisation":
+            return
+        if not organisation:
+            raise InvalidRequest("Give the organisation that may see the document.")
+        if principal.user and organisation not in principal.organisations:
+            raise InvalidRequest(f"You are not in an organisation '{organisation[:64]}'.")
+
+    def _notify(self, row: StoredDocument) -> None:
+        self._parts.changes.notify(DocumentChange(row.base, row.id))
+
+
+def may_edit_document(principal: Principal, base: KnowledgeBase, row: StoredDocument) -> bool:
+    """Whether a caller may change a document: who may change the base, or who has put it in."""
+    return may_edit_base(principal, base) or (bool(principal.user) and row.owner == principal.owner)
+
+
+def find_group(row: StoredDocument) -> Literal["failed", "held", "working", "ready"]:
+    """How far a document is, for people."""
+    if row.state in {"failed", "held", "ready"}:
+        return row.state  # type: ignore[return-value]  # one of these
+    return "working"
+
+
+def _text_of(row: StoredDocument) -> str:
+    return f"{row.name}\n{row.title}\n{row.outer_id}".casefold()

@@ -1,0 +1,149 @@
+"""What was found for questions: stored, and numbered on within a conversation or run."""
+
+import asyncio
+import secrets
+from collections import OrderedDict
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from typing import Any
+
+from msgspec import Struct, structs
+
+from pegboard.core.context import ToolContext
+from pegboard.core.knowledge import Citation, Conflict, Evidence
+from pegboard.core.ports.conversation_store import Conversation
+from pegboard.core.ports.document_store import StoredDocument
+from pegboard.core.ports.evidence_store import EvidenceMode, EvidenceStore, StoredEvidence
+
+_MAX_SUBJECTS = 10_000
+
+
+class FoundEvidence(Struct, frozen=True):
+    """Stored evidence, with the documents that it was found in."""
+
+    stored: StoredEvidence
+    documents: Mapping[str, StoredDocument]
+
+
+class EvidenceLedger:
+    """Stores evidence; its numbers are unique in a conversation, or in a run outside of one.
+
+    Args:
+        store: Where.
+        conversation_of: The conversation in which a run answers.
+        now: Unix seconds.
+    """
+
+    def __init__(
+        self,
+        store: EvidenceStore,
+        conversation_of: Callable[[str], Awaitable[Conversation | None]],
+        now: Callable[[], float],
+    ) -> None:
+        self._store = store
+        self._conversation_of = conversation_of
+        self._now = now
+        self._turns: OrderedDict[str, asyncio.Lock] = OrderedDict()
+
+    async def add(
+        self,
+        evidence: Evidence,
+        mode: EvidenceMode,
+        ctx: ToolContext[Any],
+        *,
+        bases: tuple[str, ...],
+        took: float,
+    ) -> StoredEvidence:
+        """Number evidence on, and store it."""
+        subject = await self.find_subject(ctx.root_id or ctx.run_id)
+        async with self._take_turn(subject):
+            before = await self._store.list_subject(subject) if subject else ()
+            numbered = shift_numbers(evidence, max((it.last for it in before), default=0))
+            stored = StoredEvidence(
+                call=ctx.call_id or f"k_{secrets.token_hex(10)}",
+                subject=subject,
+                owner=ctx.principal.owner,
+                mode=mode,
+                question=evidence.question,
+                at=self._now(),
+                took=took,
+                bases=bases,
+                documents=tuple(sorted(list_documents(numbered))),
+                evidence=numbered,
+                last=max((it.number for it in numbered.citations), default=0),
+            )
+            await self._store.put(stored)
+        return stored
+
+    async def find_subject(self, run: str) -> str:
+        """The conversation in which a run answers, else the run; empty for none."""
+        conversation = await self._conversation_of(run) if run else None
+        return run if conversation is None else conversation.id
+
+    async def find_seen(self, ctx: ToolContext[Any]) -> frozenset[str]:
+        """The ids of the pieces that the conversation or run of a call has seen."""
+        subject = await self.find_subject(ctx.root_id or ctx.run_id)
+        found = await self._store.list_subject(subject) if subject else ()
+        return frozenset(it.piece for row in found for it in row.evidence.citations)
+
+    async def list_citations(self, run: str) -> tuple[Sequence[Citation], Sequence[Conflict]]:
+        """What an answer of a run may cite, and which of it disagrees."""
+        subject = await self.find_subject(run)
+        rows = await self._store.list_subject(subject) if subject else ()
+        return (
+            [it for row in rows for it in row.evidence.citations],
+            [it for row in rows for it in row.evidence.conflicts],
+        )
+
+    def _take_turn(self, subject: str) -> asyncio.Lock:
+        """Calls of one turn of a model are numbered one after the other."""
+        lock = self._turns.setdefault(subject, asyncio.Lock())
+        self._turns.move_to_end(subject)
+        while len(self._turns) > _MAX_SUBJECTS:
+            self._turns.popitem(last=False)
+        return lock
+
+
+def list_documents(evidence: Evidence) -> set[str]:
+    """The ids of the documents whose text stands in evidence."""
+    cited = {it.document for it in evidence.citations}
+    return cited | {hit.piece.document for hit in evidence.retrieval.hits}
+
+
+def shift_numbers(evidence: Evidence, by: int) -> Evidence:
+    """Evidence whose citations are numbered on behind others."""
+    if not by:
+        return evidence
+    return structs.replace(
+        evidence,
+        citations=tuple(structs.replace(it, number=it.number + by) for it in evidence.citations),
+        conflicts=tuple(
+            structs.replace(it, first=it.first + by, second=it.second + by)
+            for it in evidence.conflicts
+        ),
+        parts=tuple(
+            structs.replace(it, citations=tuple(number + by for number in it.citations))
+            for it in evidence.parts
+        ),
+    )
+
+
+def leave_out_document(evidence: Evidence, document: str) -> Evidence:
+    """Evidence without the text of a deleted document; its citations stay, without their quotes."""
+    retrieval = structs.replace(
+        evidence.retrieval,
+        hits=tuple(hit for hit in evidence.retrieval.hits if hit.piece.document != document),
+    )
+    gone = {it.number for it in evidence.citations if it.document == document}
+    return structs.replace(
+        evidence,
+        citations=tuple(blank_citation(it, document) for it in evidence.citations),
+        conflicts=tuple(it for it in evidence.conflicts if not {it.first, it.second} & gone),
+        retrieval=retrieval,
+    )
+
+
+def blank_citation(citation: Citation, document: str) -> Citation:
+    """A citation without its quote, if it is of this document."""
+    if citation.document != document:
+        return citation
+    return structs.replace(citation, quote="", title="", heading="", edition="")

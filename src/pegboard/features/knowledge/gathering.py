@@ -1,0 +1,278 @@
+"""The node kind `gather`: files of a folder, or pages of the web, become documents of a base."""
+
+import asyncio
+import os
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+from msgspec import Struct, ValidationError, convert, to_builtins
+
+from pegboard.core.graph import Graph, Node, NodeState
+from pegboard.core.ports.document_store import Audience, StoredDocument
+from pegboard.core.ports.http import HttpClient
+from pegboard.core.principal import Principal
+from pegboard.core.run import NodeRun
+from pegboard.core.tool import JsonSchema
+from pegboard.errors import AccessDenied, InvalidRequest, PegboardError, ResourceNotFound
+from pegboard.features.knowledge.bases import Bases, KnowledgeBase, may_edit_base, scope_of
+from pegboard.features.knowledge.documents import BACKFILL, Documents, NewDocument
+from pegboard.features.knowledge.ingestion import INGESTER
+from pegboard.features.knowledge.web_pages import fetch_page, find_links, name_page
+from pegboard.graphs.engine.node_results import as_failed
+from pegboard.graphs.node_kind import NodeContext, SchemaOf
+
+GATHER = "gather"
+MAX_FILES = 10_000
+"""Files of one folder."""
+READABLE = frozenset(
+    {
+        ".csv", ".docx", ".htm", ".html", ".jpeg", ".jpg", ".markdown", ".md", ".pdf", ".png",
+        ".pptx", ".rst", ".tsv", ".txt", ".webp", ".xlsx",
+    }
+)  # fmt: skip
+"""Ends of the names of files that a folder is searched for."""
+_COUNTED = ("new", "changed", "already_here", "failed", "removed")
+_CHUNK = 1024 * 1024
+
+
+class Gathering(Struct, frozen=True, kw_only=True, omit_defaults=True, forbid_unknown_fields=True):
+    """What becomes documents of which base.
+
+    Attributes:
+        base: Its id.
+        folder: A folder of the server; empty for an address.
+        url: The address of the first page.
+        below: Whether the pages below it come, too.
+        at_most: Pages.
+    """
+
+    base: str
+    folder: str = ""
+    url: str = ""
+    below: bool = False
+    at_most: int = 50
+    audience: Audience = "base"
+    organisation: str = ""
+
+    @property
+    def source(self) -> str:
+        """What the documents name as their source."""
+        return self.url or f"file:{self.folder}"
+
+
+def gathering_graph(wanted: Gathering) -> Graph:
+    """The graph that gathers documents."""
+    node = Node(id=GATHER, kind=GATHER, config=to_builtins(wanted))
+    return Graph(nodes=(node,), name=GATHER, output=f"$.steps.{GATHER}.output")
+
+
+class GatherNode:
+    """Puts documents in, one recorded step each, so that a killed server goes on.
+
+    Args:
+        bases: The bases.
+        documents: Puts them in.
+        http: The guarded client; None on a board without network.
+        root: The folder that relative folders start from.
+    """
+
+    name = GATHER
+    fields = frozenset({"config"})
+
+    def __init__(
+        self,
+        bases: Callable[[], Bases],
+        documents: Callable[[], Documents],
+        *,
+        http: HttpClient | None,
+        root: Path,
+    ) -> None:
+        self._bases = bases
+        self._documents = documents
+        self._http = http
+        self._root = root
+
+    def faults(self, node: Node) -> Iterator[tuple[str, str, str]]:
+        try:
+            wanted = convert(dict(node.config), Gathering)
+        except ValidationError as error:
+            yield "config", "config_invalid", f"{error}."
+            return
+        if bool(wanted.folder) == bool(wanted.url):
+            yield "config", "config_invalid", "Give a 'folder' or a 'url'."
+
+    def output_schema(self, node: Node, schema_of: SchemaOf) -> JsonSchema | None:  # noqa: ARG002 - always the same
+        return {"type": "object", "properties": {name: {"type": "integer"} for name in _COUNTED}}
+
+    async def run(self, context: NodeContext) -> NodeRun:
+        wanted = convert(dict(context.node.config), Gathering)
+        base = self._require(wanted, context.principal)
+        counts: dict[str, int] = dict.fromkeys(_COUNTED, 0)
+        if wanted.url:
+            await self._take_pages(context, wanted, base, counts)
+        else:
+            await self._take_files(context, wanted, base, counts)
+        return NodeRun(id=context.step, state=NodeState.COMPLETED, output=counts)
+
+    def _require(self, wanted: Gathering, principal: Principal) -> KnowledgeBase:
+        """The base. Raises `ResourceNotFound` and `AccessDenied`: any graph may name one."""
+        base = self._bases().get(wanted.base)
+        if base is None or (principal != INGESTER and not may_edit_base(principal, base)):
+            raise ResourceNotFound(f"There is no knowledge base '{wanted.base[:100]}'.")
+        if wanted.folder and not principal.is_operator:
+            raise AccessDenied(base.name, "only operators take in folders of the server")
+        return base
+
+    # folders
+
+    async def _take_files(
+        self, context: NodeContext, wanted: Gathering, base: KnowledgeBase, counts: dict[str, int]
+    ) -> None:
+        folder = self._root / wanted.folder
+        listed = await context.compute_once("files", lambda: list_files(folder))
+        for number, path in enumerate(listed):
+            file = folder / path
+
+            async def add(path: str = path, file: Path = file) -> Mapping[str, Any]:
+                new = self._new(wanted, name=file.name, path=path, chunks=_read(file))
+                return await self._add(base, new, context.principal)
+
+            await self._count(context, f"file{number}", add, counts)
+        gone = await self._find_gone(base, wanted, frozenset(listed))
+        for row in gone:
+
+            async def remove(row: StoredDocument = row) -> Mapping[str, Any]:
+                await self._documents().remove(row)
+                return {"outcome": "removed", "document": row.id}
+
+            await self._count(context, f"gone-{row.id}", remove, counts)
+
+    async def _find_gone(
+        self, base: KnowledgeBase, wanted: Gathering, listed: frozenset[str]
+    ) -> list[StoredDocument]:
+        """The documents of files that are not in the folder any more."""
+        rows = await self._documents().list_all(scope_of([base], INGESTER, include_replaced=True))
+        return [row for row in rows if row.source == wanted.source and row.outer_id not in listed]
+
+    # pages
+
+    async def _take_pages(
+        self, context: NodeContext, wanted: Gathering, base: KnowledgeBase, counts: dict[str, int]
+    ) -> None:
+        waiting, seen = [wanted.url], {wanted.url}
+        for number in range(wanted.at_most):
+            if not waiting:
+                break
+            url = waiting.pop(0)
+
+            async def add(url: str = url) -> Mapping[str, Any]:
+                return await self._add_page(base, wanted, url, context.principal)
+
+            output = await self._count(context, f"page{number}", add, counts)
+            new = [link for link in output.get("links", ()) if link not in seen]
+            seen.update(new)
+            waiting += new
+
+    async def _add_page(
+        self, base: KnowledgeBase, wanted: Gathering, url: str, principal: Principal
+    ) -> Mapping[str, Any]:
+        if self._http is None:
+            raise InvalidRequest("This board has no network.")
+        page = await fetch_page(self._http, url)
+        new = self._new(
+            wanted,
+            name=name_page(url),
+            path=url,
+            chunks=_iterate(page.content),
+            media_type=page.media_type,
+        )
+        output = await self._add(base, new, principal)
+        links = find_links(page, below=wanted.url)[: wanted.at_most * 4] if wanted.below else []
+        return {**output, "links": links}
+
+    # both
+
+    def _new(
+        self,
+        wanted: Gathering,
+        *,
+        name: str,
+        path: str,
+        chunks: AsyncIterator[bytes],
+        media_type: str = "",
+    ) -> NewDocument:
+        return NewDocument(
+            name=name,
+            chunks=chunks,
+            path=path,
+            source=wanted.source,
+            media_type=media_type,
+            audience=wanted.audience,
+            organisation=wanted.organisation,
+            priority=BACKFILL,
+        )
+
+    async def _add(
+        self, base: KnowledgeBase, new: NewDocument, principal: Principal
+    ) -> Mapping[str, Any]:
+        row, outcome = await self._documents().add(base, new, principal=principal)
+        return {"outcome": outcome, "document": row.id}
+
+    async def _count(
+        self,
+        context: NodeContext,
+        label: str,
+        work: Callable[[], Awaitable[Mapping[str, Any]]],
+        counts: dict[str, int],
+    ) -> Mapping[str, Any]:
+        """Do one step once over all attempts; one that fails is counted, and the rest go on."""
+
+        async def run(_key: str) -> NodeRun:
+            try:
+                output = await work()
+            except PegboardError as error:
+                return as_failed(context.step, error)
+            return NodeRun(id=context.step, state=NodeState.COMPLETED, output=dict(output))
+
+        done = await context.run_once(run, label=label)
+        output: Mapping[str, Any] = done.output or {}
+        counts[str(output.get("outcome", "failed"))] += 1
+        return output
+
+
+def list_files(folder: Path) -> list[str]:
+    """The files of a folder that can become documents, by their paths in it.
+
+    Hidden ones are left out, and links are not followed.
+
+    Raises:
+        InvalidRequest: It is no folder, or has too many files.
+    """
+    if not folder.is_dir():
+        raise InvalidRequest(f"'{folder.name}' is no folder of the server.")
+    found: list[str] = []
+    for parent, folders, files in os.walk(folder):
+        folders[:] = sorted(name for name in folders if not name.startswith("."))
+        for name in sorted(files):
+            path = Path(parent, name)
+            if name.startswith(".") or path.suffix.lower() not in READABLE or path.is_symlink():
+                continue
+            found.append(path.relative_to(folder).as_posix())
+            if len(found) > MAX_FILES:
+                raise InvalidRequest(f"'{folder.name}' has more than {MAX_FILES} files.")
+    return found
+
+
+async def _read(file: Path) -> AsyncIterator[bytes]:
+    try:
+        with file.open("rb") as opened:
+            while chunk := await asyncio.to_thread(opened.read, _CHUNK):
+                yield chunk
+    except OSError as error:
+        raise InvalidRequest(f"'{file.name}' cannot be read.") from error
+
+
+async def _iterate(content: bytes) -> AsyncIterator[bytes]:
+    for start in range(0, len(content), _CHUNK):
+        yield content[start : start + _CHUNK]

@@ -1,0 +1,415 @@
+"""The `Knowledge` service: bases, their documents, and questions to them."""
+
+import asyncio
+from collections.abc import AsyncGenerator, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from typing import Any
+
+from pegboard.core.context import ToolContext
+from pegboard.core.knowledge import Piece
+from pegboard.core.ports.document_store import StoredDocument
+from pegboard.core.ports.evidence_store import EvidenceStore, StoredEvidence
+from pegboard.core.ports.identity_store import IdentityStore
+from pegboard.core.ports.resource_store import ResourceVisibility
+from pegboard.core.principal import Principal
+from pegboard.errors import (
+    DocumentNotFound,
+    InvalidRequest,
+    ResourceNotFound,
+    ToolNotFound,
+    Unavailable,
+)
+from pegboard.features.knowledge.answers import KnowledgeAnswers
+from pegboard.features.knowledge.base_views import BaseFacts, DocumentView
+from pegboard.features.knowledge.bases import (
+    Bases,
+    KnowledgeBase,
+    check_may_edit,
+    scope_of,
+    to_base,
+)
+from pegboard.features.knowledge.changes import DocumentChange
+from pegboard.features.knowledge.deletion import Deletion
+from pegboard.features.knowledge.documents import Documents, find_group, may_edit_document
+from pegboard.features.knowledge.gathering import Gathering, gathering_graph
+from pegboard.features.knowledge.ingestion import INGESTER, open_copy
+from pegboard.features.knowledge.parts import KnowledgeParts
+from pegboard.features.knowledge.queue import IngestionQueue
+from pegboard.features.permissions import check_may_write
+from pegboard.features.resources import NewResource, ResourceChange, Resources
+from pegboard.features.runs import Runs
+from pegboard.registry import ToolRegistry
+
+_LOOK_AGAIN = 1.0
+_TOOLS = {"simple": "kb_retrieve", "grounding": "grounded_retrieve"}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NewBase:
+    """A base to add.
+
+    Attributes:
+        name: Without the handle of its owner.
+        settings: As `BaseSettings` reads them.
+    """
+
+    name: str
+    title: str = ""
+    description: str = ""
+    organisation: str = ""
+    visibility: ResourceVisibility = "private"
+    settings: dict[str, Any] | None = None
+
+
+class Knowledge:
+    """The knowledge bases of a board.
+
+    ```python
+    base = await board.knowledge.add_base(NewBase(name="handbook"), principal=caller)
+    new = NewDocument(name="returns.md", chunks=chunks)
+    await board.knowledge.documents.add(base, new, principal=caller)
+    answer = await board.knowledge.ask(base, "How long may ...?", principal=caller)
+    ```
+
+    Args:
+        parts: The stores.
+        resources: Stores the bases that people add.
+        documents: Those of the bases.
+        answers: Answers questions.
+        evidence: Stores what was found.
+        deletion: Deletes what quotes a document.
+        queue: Takes documents in.
+        runs: Starts runs that gather documents.
+        registry: Calls the tools that are asked.
+        people: Knows the handles of owners.
+
+    Attributes:
+        bases: Finds the bases that a caller may see.
+        documents: Puts documents in, lists, changes and deletes them.
+    """
+
+    def __init__(  # noqa: PLR0913 - what the noun consists of
+        self,
+        parts: KnowledgeParts,
+        *,
+        resources: Resources,
+        documents: Documents,
+        answers: KnowledgeAnswers,
+        evidence: EvidenceStore,
+        deletion: Deletion,
+        queue: IngestionQueue,
+        runs: Runs,
+        registry: ToolRegistry,
+        people: IdentityStore,
+    ) -> None:
+        self.bases: Bases = parts.bases
+        self.documents = documents
+        self.answers = answers
+        self._parts = parts
+        self._resources = resources
+        self._evidence = evidence
+        self._deletion = deletion
+        self._queue = queue
+        self._runs = runs
+        self._registry = registry
+        self._people = people
+
+    # bases
+
+    async def add_base(self, new: NewBase, *, principal: Principal) -> KnowledgeBase:
+        """Add a base, as its owner.
+
+        Raises:
+            AccessDenied: The caller may not share there.
+            InvalidRequest: The name or the settings are wrong, or the name is taken.
+        """
+        resource = NewResource(
+            kind="knowledge",
+            name=new.name,
+            title=new.title,
+            description=new.description,
+            organisation=new.organisation,
+            visibility=new.visibility,
+            config=new.settings or {},
+        )
+        return to_base((await self._resources.add(resource, principal=principal)).resource)
+
+    async def change_base(
+        self, base: KnowledgeBase, change: ResourceChange, *, principal: Principal
+    ) -> KnowledgeBase:
+        """Change a base. Raises as `Resources.change`, and for one of the board file."""
+        stored = self._require_stored(base)
+        changed = await self._resources.change(stored, change, principal=principal)
+        self._parts.changes.notify(DocumentChange(base.id))
+        return to_base(changed.resource)
+
+    async def delete_base(self, base: KnowledgeBase, *, principal: Principal) -> None:
+        """Delete a base with all its documents, for all who see it.
+
+        Raises:
+            AccessDenied: The caller may not change it.
+            InvalidRequest: The board file declares it.
+        """
+        stored = self._require_stored(base)
+        check_may_edit(principal, base)
+        check_may_write(principal, base.name)
+        for row in await self.documents.list_all(_whole(base)):
+            await self.documents.remove(row)
+        await self._resources.delete(stored, principal=principal)
+
+    async def find_handles(self) -> dict[str, str]:
+        """The handles of people, by their ids."""
+        return {user.id: user.handle for user in await self._people.users()}
+
+    async def view_bases(
+        self, bases: Sequence[KnowledgeBase], *, principal: Principal
+    ) -> list[dict[str, Any]]:
+        """`BaseAnswer`s for a caller."""
+        handles = await self.find_handles()
+        found: list[dict[str, Any]] = []
+        for base in bases:
+            facts = await self.describe(base, principal=principal)
+            owner, seen = "", None
+            if base.resource is not None:
+                owner = handles.get(base.resource.owner, base.resource.owner)
+                seen = self.bases.resolve(base.resource, principal=principal)
+            found.append(facts.to_dict(owner=owner, seen=seen))
+        return found
+
+    async def describe(self, base: KnowledgeBase, *, principal: Principal) -> BaseFacts:
+        """What a caller sees of a base beside its name."""
+        rows = await self.documents.list_all(scope_of([base], principal, include_replaced=True))
+        counts: dict[str, int] = dict.fromkeys(("ready", "working", "held", "failed"), 0)
+        for row in rows:
+            counts[find_group(row)] += 1
+        embedder = self._parts.embedder(base.settings)
+        missing = 0
+        if embedder is not None and counts["ready"]:
+            missing = await self._parts.index.count_without_vectors(base.id, embedder.name)
+        return BaseFacts(
+            base=base,
+            counts=counts,
+            pieces=sum(row.pieces for row in rows if row.answers),
+            embedder="" if embedder is None else embedder.name,
+            without_vectors=missing,
+            principal=principal,
+            updated_at=max((row.updated_at for row in rows), default=0.0),
+        )
+
+    async def refresh(self, base: KnowledgeBase, *, principal: Principal) -> list[str]:
+        """Take in what has changed where documents come from; the ids of the runs that do it.
+
+        Raises:
+            AccessDenied: The caller may not change the base.
+        """
+        check_may_edit(principal, base)
+        wanted = await self._list_sources(base)
+        return [await self.gather(base, item, principal=principal) for item in wanted]
+
+    async def refresh_document(
+        self, base: KnowledgeBase, row: StoredDocument, *, principal: Principal
+    ) -> StoredDocument:
+        """Look where a document comes from; one that was uploaded is taken in anew.
+
+        Raises:
+            AccessDenied: The caller may not change the base.
+            InvalidRequest: It is being taken in.
+        """
+        if row.source == "upload":
+            return await self.documents.retry(base, row.id, principal=principal)
+        for wanted in await self._list_sources(base):
+            if wanted.source == row.source:
+                await self.gather(base, wanted, principal=principal)
+        return row
+
+    async def gather(
+        self, base: KnowledgeBase, wanted: Gathering, *, principal: Principal, key: str = ""
+    ) -> str:
+        """Take in a folder, or pages of the web; the id of the run that does it.
+
+        Raises:
+            AccessDenied: The caller may not change the base, or may not read folders.
+        """
+        check_may_edit(principal, base)
+        check_may_write(principal, base.name)
+        graph = gathering_graph(wanted)
+        return (await self._runs.start_graph(graph, principal=principal, key=key)).id
+
+    async def _list_sources(self, base: KnowledgeBase) -> list[Gathering]:
+        """Where documents of a base come from, beside uploads."""
+        if (declared := base.declared) is not None:
+            return [declared_gathering(base)] if declared.folder or declared.url else []
+        rows = await self.documents.list_all(_whole(base))
+        found: dict[str, Gathering] = {}
+        for row in rows:
+            if row.source == "upload" or row.source in found:
+                continue
+            folder = row.source.removeprefix("file:") if row.source.startswith("file:") else ""
+            pages = sum(other.source == row.source for other in rows)
+            found[row.source] = Gathering(
+                base=base.id,
+                folder=folder,
+                url="" if folder else row.source,
+                below=pages > 1,
+                at_most=max(pages, 50),
+                audience=row.audience,
+                organisation=row.organisation,
+            )
+        return [*found.values()]
+
+    # questions
+
+    async def ask(
+        self,
+        base: KnowledgeBase,
+        question: str,
+        *,
+        mode: str = "grounding",
+        limit: int = 8,
+        principal: Principal,
+    ) -> StoredEvidence:
+        """Ask a base: a call of its tool, recorded like any other.
+
+        Raises:
+            PegboardError: As the call ended.
+        """
+        arguments = {"question": question, "bases": [base.id], "limit": limit}
+        ctx: ToolContext[Any] = ToolContext(principal=principal)
+        result = await self._registry.call(_TOOLS[mode], arguments, ctx)
+        if result.error is not None:
+            raise result.error
+        stored = await self._evidence.get(result.meta.call_id)
+        if stored is None:
+            raise ToolNotFound(_TOOLS[mode])
+        return stored
+
+    async def list_asked(
+        self, base: KnowledgeBase, *, principal: Principal
+    ) -> Sequence[StoredEvidence]:
+        """The last questions of a caller to a base, the last first."""
+        return await self._evidence.list_asked(principal.owner, base.id)
+
+    async def get_asked(
+        self, base: KnowledgeBase, call: str, *, principal: Principal
+    ) -> StoredEvidence:
+        """What was found for a question.
+
+        Raises:
+            DocumentNotFound: The caller has asked no such question.
+        """
+        stored = await self._evidence.get(call)
+        if stored is None or stored.owner != principal.owner or base.id not in stored.bases:
+            raise DocumentNotFound(f"You have asked no question '{call[:100]}'.")
+        return stored
+
+    # watching
+
+    async def follow(
+        self, base: KnowledgeBase, *, principal: Principal
+    ) -> AsyncGenerator[tuple[str, DocumentView | str]]:
+        """Changes of the documents that a caller may see, as they happen.
+
+        Yields:
+            `document` with the document, or `document_deleted` with its id.
+        """
+        known = {
+            row.id: row.updated_at
+            for row in await self.documents.list_all(
+                scope_of([base], principal, include_replaced=True)
+            )
+        }
+        with self._parts.changes.watch(base.id) as queue:
+            while True:
+                change: DocumentChange | None = None
+                with suppress(TimeoutError):
+                    async with asyncio.timeout(_LOOK_AGAIN * 15):
+                        change = await queue.get()
+                if change is None or not change.document:
+                    if self.bases.get(base.id) is None:
+                        return
+                    continue
+                try:
+                    row = await self.documents.get(base, change.document, principal=principal)
+                except DocumentNotFound:
+                    if known.pop(change.document, None) is not None:
+                        yield "document_deleted", change.document
+                    continue
+                known[row.id] = row.updated_at
+                yield "document", self.view(base, row, principal=principal)
+
+    def view(
+        self, base: KnowledgeBase, row: StoredDocument, *, principal: Principal
+    ) -> DocumentView:
+        """A document as a caller sees it."""
+        return DocumentView(row=row, may_change=may_edit_document(principal, base, row))
+
+    async def draw_page(self, row: StoredDocument, number: int) -> bytes:
+        """A page of a document as a PNG.
+
+        Raises:
+            DocumentUnreadable: It has no such page, or cannot be drawn.
+            Unavailable: This board cannot.
+        """
+        converter = self._parts.converter
+        if converter is None:
+            raise Unavailable("This board cannot draw documents.", permanent=True)
+        async with open_copy(self._parts.blobs, row) as file:
+            return await converter.render_page(file, number)
+
+    async def list_pieces(self, row: StoredDocument) -> Sequence[Piece]:
+        """The pieces of a document that answer."""
+        return await self.answers.list_pieces(row) if row.answers else ()
+
+    # deleting
+
+    async def count_deletion(
+        self, base: KnowledgeBase, document: str = "", *, principal: Principal
+    ) -> dict[str, int]:
+        """What goes when a document, or a whole base, is deleted.
+
+        Raises:
+            DocumentNotFound: There is no such document for this caller.
+        """
+        if document:
+            rows = [await self.documents.get(base, document, principal=principal)]
+        else:
+            rows = await self.documents.list_all(scope_of([base], principal, include_replaced=True))
+        return await self._deletion.count(rows, principal)
+
+    # running
+
+    async def close(self) -> None:
+        """Start no more runs; those under way go on."""
+        await self._queue.close()
+
+    def wake(self) -> None:
+        """Take in what an earlier process has left."""
+        self._queue.wake()
+
+    def _require_stored(self, base: KnowledgeBase) -> str:
+        if base.resource is None:
+            raise InvalidRequest(f"The board file has '{base.name}': change it there.")
+        return base.resource.id
+
+
+def declared_gathering(base: KnowledgeBase) -> Gathering:
+    """Where the documents of a base of the board file come from.
+
+    Raises:
+        ResourceNotFound: It is none of the board file.
+    """
+    declared = base.declared
+    if declared is None:
+        raise ResourceNotFound(f"The board file has no knowledge base '{base.name}'.")
+    return Gathering(
+        base=base.id,
+        folder=declared.folder,
+        url=declared.url,
+        below=bool(declared.url),
+        at_most=declared.pages,
+    )
+
+
+def _whole(base: KnowledgeBase) -> Any:
+    return scope_of([base], INGESTER, include_replaced=True)

@@ -1,0 +1,59 @@
+"""Stage 3, alignment: how well a span supports a question or a claim, 0 to 1.
+
+Without a model: the share of the question's words that the span has (half of it may stand in its
+piece: a heading or the sentence before often names the subject), less where the span holds nothing
+of the kind that is asked for: no person for *who*, no figure for *how many*.
+"""
+
+from collections.abc import Collection, Mapping
+
+from pegboard.knowledge.grounding.question import AskedPart, holds_answer
+from pegboard.knowledge.grounding.spans import TextSpan
+from pegboard.knowledge.grounding.words import list_stems
+
+_NAME_WEIGHT = 1.6
+"""What a word of a name or a figure counts, where another counts one."""
+_IN_PIECE = 0.45
+"""What a word counts that stands in the piece of a span, not in the span."""
+_WITHOUT_ANSWER = 0.4
+"""What is left of the alignment of a span without the kind of answer that is asked for."""
+_NEAR_ANSWER = 0.7
+"""What is left where the sentence beside it, or its context, holds it."""
+
+
+def align(
+    part: AskedPart,
+    span: TextSpan,
+    *,
+    around: Collection[str] = (),
+    weights: Mapping[str, float] | None = None,
+) -> float:
+    """How well a span supports a part of a question.
+
+    Args:
+        part: Of the question.
+        span: Of a piece.
+        around: Stems of its piece, its headings and its title.
+        weights: How much each stem says, as by its rarity; None for all alike.
+    """
+    if not part.stems:
+        return 0.0
+    here = set(list_stems(span.text))
+    near = set(around) | set(list_stems(span.context))
+    total = reached = 0.0
+    for stem in part.stems:
+        weight = (weights or {}).get(stem, 1.0) * (_NAME_WEIGHT if stem in part.names else 1.0)
+        total += weight
+        if stem in here:
+            reached += weight
+        elif stem in near:
+            reached += weight * _IN_PIECE
+    return min(1.0, reached / total * _rate_answer(part, span)) if here & set(part.stems) else 0.0
+
+
+def _rate_answer(part: AskedPart, span: TextSpan) -> float:
+    if holds_answer(part, span.text):
+        return 1.0
+    if span.context and holds_answer(part, span.context):
+        return _NEAR_ANSWER
+    return _WITHOUT_ANSWER

@@ -1,0 +1,181 @@
+"""Stage 2, citations: quotes that stand, word for word, in a piece.
+
+A quote is taken from the text of its piece by offsets, so it cannot differ from it. What a model
+wants to quote is looked for there, and left out if it does not stand there.
+"""
+
+import math
+import re
+import unicodedata
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+
+from msgspec import Struct, structs
+
+from pegboard.core.knowledge import Citation, Hit
+from pegboard.knowledge.grounding.alignment import align
+from pegboard.knowledge.grounding.question import AskedPart, read_question
+from pegboard.knowledge.grounding.spans import TextSpan, split_spans
+from pegboard.knowledge.grounding.words import list_stems
+
+MIN_ALIGNMENT = 0.3
+"""From which alignment on a quote is shown."""
+_PER_PIECE = 2
+_PER_PART = 3
+_QUOTE_MARKS = str.maketrans("“”„«»‘’‚–—‑", '"' * 5 + "'" * 3 + "-" * 3)
+
+
+class QuotedSpan(Struct, frozen=True, kw_only=True):
+    """A span of a piece that was found, and how well it supports each part of the question."""
+
+    hit: Hit
+    span: TextSpan
+    alignments: tuple[float, ...] = ()
+
+    @property
+    def alignment(self) -> float:
+        """How well it supports the part that it supports best."""
+        return max(self.alignments, default=0.0)
+
+    @property
+    def place(self) -> tuple[str, int, int]:
+        """Document and offsets in its text."""
+        start = self.hit.piece.start
+        return self.hit.piece.document, start + self.span.start, start + self.span.end
+
+
+def extract_citations(question: str, hits: Sequence[Hit], *, limit: int = 8) -> list[Citation]:
+    """The quotes that support a question best, numbered in the order of the hits."""
+    parts = read_question(question)
+    return number_quotes(choose_quotes(list_quotes(parts, hits), parts, limit=limit))
+
+
+def list_quotes(parts: Sequence[AskedPart], hits: Sequence[Hit]) -> list[QuotedSpan]:
+    """All spans of the hits, with their alignment; what two pieces share is listed once."""
+    usable = [hit for hit in hits if _has_offsets(hit)]
+    weights = _weigh(parts, usable)
+    quotes: dict[tuple[str, int, int], QuotedSpan] = {}
+    for hit in usable:
+        around = set(list_stems(f"{hit.piece.text}\n{hit.piece.heading}\n{hit.title}"))
+        for span in split_spans(hit.piece.text):
+            if span.kind == "heading":
+                continue
+            quote = QuotedSpan(
+                hit=hit,
+                span=span,
+                alignments=tuple(
+                    align(part, span, around=around, weights=weights) for part in parts
+                ),
+            )
+            quotes.setdefault(quote.place, quote)
+    return list(quotes.values())
+
+
+def choose_quotes(
+    quotes: Sequence[QuotedSpan], parts: Sequence[AskedPart], *, limit: int = 8
+) -> list[QuotedSpan]:
+    """The best quotes of each part, at most two of a piece, in the order of the hits."""
+    chosen: list[QuotedSpan] = []
+    for number in range(len(parts)):
+        best = sorted(quotes, key=lambda quote: -quote.alignments[number])
+        chosen += [quote for quote in best if quote.alignments[number] >= MIN_ALIGNMENT][:_PER_PART]
+    chosen += sorted(quotes, key=lambda quote: -quote.alignment)
+    kept: list[QuotedSpan] = []
+    seen: Counter[str] = Counter()
+    for quote in chosen:
+        if len(kept) == limit or quote.alignment < MIN_ALIGNMENT:
+            break
+        if seen[quote.hit.piece.id] < _PER_PIECE and quote not in kept:
+            seen[quote.hit.piece.id] += 1
+            kept.append(quote)
+    return _order(kept)
+
+
+def number_quotes(quotes: Iterable[QuotedSpan]) -> list[Citation]:
+    """Quotes as citations, numbered from 1."""
+    return [make_citation(number, quote) for number, quote in enumerate(quotes, start=1)]
+
+
+def make_citation(number: int, quote: QuotedSpan) -> Citation:
+    """A quote as a citation; its offsets count in the text of the document."""
+    piece = quote.hit.piece
+    _, start, end = quote.place
+    return Citation(
+        number=number,
+        piece=piece.id,
+        document=piece.document,
+        base=piece.base,
+        quote=quote.span.text,
+        start=start,
+        end=end,
+        title=quote.hit.title,
+        edition=quote.hit.edition,
+        page=piece.page,
+        heading=piece.heading,
+        alignment=round(quote.alignment, 4),
+    )
+
+
+def find_quote(quote: str, text: str) -> tuple[int, int] | None:
+    """Where a quote stands in a text; None if it does not.
+
+    White space, the shape of quotation marks and dashes, and marks around it may differ; words,
+    figures and their order may not.
+    """
+    wanted = quote.strip().strip("\"'“”„«»").strip()
+    if not wanted or not any(character.isalnum() for character in wanted):
+        return None
+    at = text.find(wanted)
+    if at >= 0:
+        return at, at + len(wanted)
+    pattern = r"\s+".join(re.escape(_fold(word)) for word in wanted.split())
+    found = re.search(pattern, _fold(text))
+    return (found.start(), found.end()) if found else None
+
+
+def verify_citation(citation: Citation, text: str) -> bool:
+    """Whether the quote of a citation stands at its offsets in the text of the document."""
+    return bool(citation.quote) and text[citation.start : citation.end] == citation.quote
+
+
+def quote_of(hit: Hit, start: int, end: int, *, alignments: tuple[float, ...]) -> QuotedSpan:
+    """A stretch of the piece of a hit as a quote."""
+    span = TextSpan(start=start, end=end, text=hit.piece.text[start:end])
+    return QuotedSpan(hit=hit, span=span, alignments=alignments)
+
+
+def mark_revision(citations: Sequence[Citation], revision: int) -> list[Citation]:
+    """Citations of a revision of their document's text."""
+    return [structs.replace(citation, revision=revision) for citation in citations]
+
+
+def _has_offsets(hit: Hit) -> bool:
+    """Whether offsets in the text of a piece are offsets in its document."""
+    return len(hit.piece.text) == hit.piece.end - hit.piece.start
+
+
+def _order(quotes: Sequence[QuotedSpan]) -> list[QuotedSpan]:
+    order: dict[str, int] = {}
+    for quote in quotes:
+        order.setdefault(quote.hit.piece.id, len(order))
+    return sorted(quotes, key=lambda quote: (order[quote.hit.piece.id], quote.span.start))
+
+
+def _weigh(parts: Sequence[AskedPart], hits: Sequence[Hit]) -> Mapping[str, float]:
+    """How much a word of the question says: less where every piece has it."""
+    stems = {stem for part in parts for stem in part.stems}
+    texts = [set(list_stems(hit.piece.text)) for hit in hits]
+    count = len(texts)
+    return {
+        stem: 1.0 + math.log((count + 1) / (sum(stem in text for text in texts) + 1))
+        for stem in stems
+    }
+
+
+def _fold(text: str) -> str:
+    """A text of the same length in which marks of one kind look alike."""
+    folded = text.translate(_QUOTE_MARKS)
+    return "".join(
+        plain if len(plain := unicodedata.normalize("NFKC", character)) == 1 else character
+        for character in folded
+    )

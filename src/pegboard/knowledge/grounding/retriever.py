@@ -1,0 +1,38 @@
+"""Stage 1, retrieval: what several bases have on a question and on each of its parts."""
+
+from typing import Protocol
+
+from msgspec import structs
+
+from pegboard.core.knowledge import Hit, Retrieval
+from pegboard.knowledge.grounding.question import read_question
+
+
+class Retriever(Protocol):
+    """Finds pieces in the bases that a caller may see."""
+
+    async def __call__(self, question: str, /, *, limit: int) -> Retrieval:
+        """The best pieces for a question, best first."""
+        ...
+
+
+async def retrieve_evidence(question: str, retriever: Retriever, *, limit: int = 8) -> Retrieval:
+    """The best pieces for a question; one that asks several things is searched for each of them.
+
+    A piece that is found more than once keeps its best score. The pieces of the whole question and
+    of its parts take turns, so that no part goes without.
+    """
+    whole = await retriever(question, limit=limit)
+    parts = read_question(question)
+    if len(parts) == 1:
+        return whole
+    found = [whole, *[await retriever(part.text, limit=limit) for part in parts]]
+    best: dict[str, Hit] = {}
+    for rank in range(limit):
+        for retrieval in found:
+            for hit in retrieval.hits[rank : rank + 1]:
+                known = best.get(hit.piece.id)
+                if known is None or known.score < hit.score:
+                    best[hit.piece.id] = hit
+    hits = sorted(list(best.values())[:limit], key=lambda hit: -hit.score)
+    return structs.replace(whole, hits=tuple(hits))

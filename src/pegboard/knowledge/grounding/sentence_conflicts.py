@@ -1,0 +1,173 @@
+"""Whether two sentences contradict each other: alike but for a figure, a date, a name or a `not`.
+
+Likeness is no contradiction: two sentences conflict only where a fact stands in both at the same
+place with values that do not agree, or one denies what the other says.
+"""
+
+from collections.abc import Sequence
+from difflib import SequenceMatcher
+
+from msgspec import Struct
+
+from pegboard.core.knowledge import ConflictJudge
+from pegboard.knowledge.grounding.facts import Fact, find_facts
+from pegboard.knowledge.grounding.negation import count_negations, find_opposite
+from pegboard.knowledge.grounding.words import find_words
+
+_ALIKE = 0.75
+"""The share of words that two sentences have in common which say the same of the same."""
+_RELATED = 0.45
+_FEWEST = 2
+"""Words beside the facts, at least, by which sentences are compared."""
+_JUDGES: dict[str, ConflictJudge] = {"figure": "figures", "date": "dates", "name": "names"}
+
+
+class Disagreement(Struct, frozen=True, kw_only=True):
+    """What two sentences disagree on.
+
+    Attributes:
+        about: In a few words, as `30 days / 14 days`.
+    """
+
+    judge: ConflictJudge
+    about: str
+
+
+class Sentence(Struct, frozen=True, kw_only=True):
+    """A sentence, read once for many comparisons.
+
+    Attributes:
+        content: Stems of its words beside the facts.
+        tokens: Its words in order; a fact is one of them, by its kind.
+        at: By token: the number of its fact, or -1.
+    """
+
+    text: str
+    facts: tuple[Fact, ...]
+    content: frozenset[str]
+    tokens: tuple[str, ...]
+    at: tuple[int, ...]
+    negations: int
+    is_row: bool = False
+
+
+def read_sentence(text: str, *, is_row: bool = False) -> Sentence:
+    """A sentence with its facts and words."""
+    facts = find_facts(text)
+    tokens: list[str] = []
+    at: list[int] = []
+    content: set[str] = set()
+    number = 0
+    for word in find_words(text):
+        while number < len(facts) and facts[number].end <= word.start:
+            number += 1
+        if number < len(facts) and facts[number].start < word.end:
+            if not at or at[-1] != number:
+                tokens.append(f"<{facts[number].kind}>")
+                at.append(number)
+            continue
+        tokens.append(word.stem)
+        at.append(-1)
+        if word.is_content:
+            content.add(word.stem)
+    return Sentence(
+        text=text,
+        facts=tuple(facts),
+        content=frozenset(content),
+        tokens=tuple(tokens),
+        at=tuple(at),
+        negations=count_negations(text),
+        is_row=is_row,
+    )
+
+
+def compare_sentences(first: Sentence, second: Sentence) -> Disagreement | None:
+    """What two sentences disagree on; None if they agree, or speak of something else."""
+    if len(first.content) < _FEWEST or len(second.content) < _FEWEST:
+        return None
+    common = first.content & second.content
+    likeness = 2 * len(common) / (len(first.content) + len(second.content))
+    if likeness < _RELATED:
+        return None
+    if likeness >= _ALIKE:
+        return _compare_alike(first, second)
+    return _compare_related(first, second)
+
+
+def _compare_alike(first: Sentence, second: Sentence) -> Disagreement | None:
+    differing, unmatched = _pair_facts(first, second)
+    extra = (first.content - second.content, second.content - first.content)
+    if differing:
+        return _judge_facts(first, second, differing, unmatched, extra)
+    if first.negations % 2 != second.negations % 2 and not unmatched and _are_few(extra, first):
+        return Disagreement(judge="negation", about="one denies what the other says")
+    if opposite := find_opposite(*extra):
+        return Disagreement(judge="negation", about=" / ".join(opposite))
+    return None
+
+
+def _judge_facts(
+    first: Sentence,
+    second: Sentence,
+    differing: Sequence[tuple[Fact, Fact]],
+    unmatched: int,
+    extra: tuple[frozenset[str], frozenset[str]],
+) -> Disagreement | None:
+    kinds = {one.kind for one, _ in differing}
+    if unmatched > 1 or not _are_few(extra, first):
+        return None
+    if "name" in kinds and (len(kinds) > 1 or len(differing) > 1 or first.is_row):
+        return None  # another subject, of which other things are true
+    if first.is_row and first.tokens[:1] != second.tokens[:1]:
+        return None
+    one, other = differing[0]
+    return Disagreement(judge=_JUDGES[one.kind], about=f"{_name(one)} / {_name(other)}")
+
+
+def _compare_related(first: Sentence, second: Sentence) -> Disagreement | None:
+    """Sentences in other words: they disagree where each has one figure of the same unit."""
+    if first.is_row or second.is_row or not _share_names(first, second):
+        return None
+    for kind in ("figure", "date"):
+        ones = [fact for fact in first.facts if fact.kind == kind]
+        others = [fact for fact in second.facts if fact.kind == kind]
+        if len(ones) != 1 or len(others) != 1 or ones[0].agrees(others[0]):
+            continue
+        if ones[0].unit == others[0].unit and (ones[0].unit or kind == "date"):
+            about = f"{_name(ones[0])} / {_name(others[0])}"
+            return Disagreement(judge=_JUDGES[kind], about=about)
+    return None
+
+
+def _share_names(first: Sentence, second: Sentence) -> bool:
+    ones = [fact for fact in first.facts if fact.kind == "name"]
+    others = [fact for fact in second.facts if fact.kind == "name"]
+    short, long = sorted((ones, others), key=len)
+    return all(any(name.agrees(other) for other in long) for name in short)
+
+
+def _pair_facts(first: Sentence, second: Sentence) -> tuple[list[tuple[Fact, Fact]], int]:
+    """Facts at the same place that do not agree, and how many have no place in the other."""
+    matcher = SequenceMatcher(None, first.tokens, second.tokens, autojunk=False)
+    differing: list[tuple[Fact, Fact]] = []
+    paired = [0, 0]
+    for tag, start, end, other_start, other_end in matcher.get_opcodes():
+        ones = [first.facts[at] for at in first.at[start:end] if at >= 0]
+        others = [second.facts[at] for at in second.at[other_start:other_end] if at >= 0]
+        if tag != "equal" and len(ones) != len(others):
+            continue
+        for one, other in zip(ones, others, strict=True):
+            if one.kind == other.kind or tag == "equal":
+                paired[0] += 1
+                paired[1] += 1
+                if one.kind == other.kind and not one.agrees(other):
+                    differing.append((one, other))
+    return differing, max(len(first.facts) - paired[0], len(second.facts) - paired[1])
+
+
+def _are_few(extra: tuple[frozenset[str], frozenset[str]], sentence: Sentence) -> bool:
+    return max(len(extra[0]), len(extra[1])) <= len(sentence.content) // 6
+
+
+def _name(fact: Fact) -> str:
+    return fact.text if len(fact.text) <= 40 else f"{fact.text[:39]}…"

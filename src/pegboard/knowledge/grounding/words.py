@@ -1,0 +1,129 @@
+"""The words of a text with where they stand, and the stems by which two texts are compared.
+
+Stems are for comparing, not for reading: both sides lose the same endings. English and German
+endings are known; Chinese, Japanese and Korean texts are compared by pairs of characters.
+"""
+
+import re
+import unicodedata
+from collections.abc import Iterator
+from functools import lru_cache
+
+from msgspec import Struct
+
+_WIDE = r"\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af\uf900-\ufaff"
+_NUMBER = r"\d+(?:[.,\u00a0\u202f'’]\d+)*"
+_WORD = re.compile(
+    rf"[{_WIDE}]+|{_NUMBER}(?:-?[^\W\d_{_WIDE}]+(?:[-.]?[^\W_{_WIDE}]+)*)?"
+    rf"|[^\W\d_{_WIDE}]+(?:(?:['’]|-(?=\d))?[^\W_{_WIDE}]+)*"
+)
+_ENDINGS = (
+    "ically", "ations", "ation", "ments", "ment", "ness", "ings", "ing", "edly", "ally",
+    "ies", "ied", "ers", "al", "er", "ed", "es", "ly", "en", "em", "s", "e", "y", "n",
+)  # fmt: skip
+_SHORTEST = 3
+"""Letters that an ending leaves, at least."""
+
+STOP_WORDS = frozenset(
+    re.findall(
+        r"\w+",
+        """
+        a about above after again all also am an and any are as at be because been before being
+        below between both but by can could did do does doing done down during each either else
+        even ever every few for from further generally get gets given go had has have having he
+        hence her here hers him his how however hypothetically i if in into is it its itself
+        just let like made make makes many may me might mine more most much must my of off on
+        once one only onto or other our out over own per please possible possibly quite rather
+        really same shall she should since so some still such than that the their theirs them
+        then there therefore these they this those though through thus to too typically under
+        until up upon us usually very was we were what when where whether which while who whom
+        whose why will with within would yet you your yours tell say says said aber alle allem
+        allen aller alles als auch auf aus bei beim bin bis bist da dabei dafür damit dann das
+        dass davon dazu dein dem den der des die dies diese diesem diesen dieser dieses doch
+        dort du durch ein eine einem einen einer eines er es etwas euch euer für gegen hat hatte
+        hatten hier ich ihm ihn ihnen ihr ihre ihrem ihren ihrer im ins ist ja jede jedem jeden
+        jeder jedes jetzt kann können könnte machen man mehr mein mich mir mit muss müssen nach
+        noch nun nur ob oder ohne schon sehr sein seine seinem seinen seiner sich sie sind soll
+        sollte sollen sondern sonst über um und uns unser unter vom von vor war waren warum weil
+        welche welchem welchen welcher welches wenn wer werde werden wie wieder wird wo wurde
+        wurden zu zum zur zwischen au aux avec ce ces cette dans de elle elles en est et eux il
+        ils je la le les leur lui mais même mes nous où par pas plus pour qu que qui sa se ses
+        son sont sur ta te tu un une vos votre vous quel quelle quels quelles quand comment
+        combien pourquoi al como con cuando cuánto del desde donde el ella ellos entre era esta
+        este fue las lo los más muy o para pero por qué quién su sus también una y ya
+        """,
+    )
+)
+"""Words that say nothing of what a text is about; in several languages."""
+
+_WIDE_STOPS = frozenset("的了是在和与及或就都而着吗呢吧啊我你他她它们这那有为以可会能要请问么什")
+
+
+class Word(Struct, frozen=True):
+    """A word of a text: offsets in characters, `end` excluded.
+
+    Attributes:
+        text: As it stands there.
+        stem: By which it is compared.
+    """
+
+    text: str
+    stem: str
+    start: int
+    end: int
+
+    @property
+    def is_content(self) -> bool:
+        """Whether it says what the text is about."""
+        if _is_wide(self.text):
+            return not (set(self.text) & _WIDE_STOPS)
+        return self.text.casefold() not in STOP_WORDS and (len(self.text) > 1 or self.is_figure)
+
+    @property
+    def is_figure(self) -> bool:
+        """Whether it begins with a digit."""
+        return self.text[:1].isdigit()
+
+
+def find_words(text: str) -> list[Word]:
+    """The words of a text, in order; a run of Chinese characters as its overlapping pairs."""
+    return list(_find(text))
+
+
+def list_stems(text: str) -> list[str]:
+    """The stems of the words that say what a text is about, in order."""
+    return [word.stem for word in _find(text) if word.is_content]
+
+
+@lru_cache(maxsize=20_000)
+def stem(word: str) -> str:
+    """A word without its ending, in lower case."""
+    folded = unicodedata.normalize("NFKC", word).casefold().replace("’", "'")
+    for ending in ("'s", "'"):
+        folded = folded.removesuffix(ending)
+    if folded[:1].isdigit() or not folded.isalpha():
+        return folded
+    for ending in _ENDINGS:
+        if folded.endswith(ending) and len(folded) - len(ending) >= _SHORTEST:
+            folded = folded.removesuffix(ending)
+            break
+    if len(folded) > _SHORTEST and folded[-1] in "eys":
+        folded = folded[:-1]
+    if len(folded) > _SHORTEST and folded[-1] == folded[-2] and folded[-1] not in "ls":
+        folded = folded[:-1]
+    return folded
+
+
+def _find(text: str) -> Iterator[Word]:
+    for match in _WORD.finditer(text):
+        found, start = match.group(), match.start()
+        if not _is_wide(found) or len(found) == 1:
+            yield Word(found, stem(found), start, match.end())
+            continue
+        for at in range(len(found) - 1):
+            pair = found[at : at + 2]
+            yield Word(pair, pair, start + at, start + at + 2)
+
+
+def _is_wide(text: str) -> bool:
+    return "\u3040" <= text[:1] <= "\u9fff" or "\uac00" <= text[:1] <= "\ud7af"

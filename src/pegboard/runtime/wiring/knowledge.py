@@ -1,0 +1,342 @@
+"""The knowledge bases of a board; nothing of them is made before there is one."""
+
+import asyncio
+import logging
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import AsyncExitStack
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, Self
+
+from pegboard.concurrency.log_and_continue import log_and_continue
+from pegboard.core.context import ToolContext
+from pegboard.core.graph import Node
+from pegboard.core.ports.blob_store import BlobStore
+from pegboard.core.ports.chat_model import ChatModel
+from pegboard.core.ports.embedder import Embedder
+from pegboard.core.ports.knowledge_bases import KnowledgeReply
+from pegboard.core.ports.services import Services
+from pegboard.core.principal import LOCAL, Principal
+from pegboard.core.run import NodeRun
+from pegboard.core.tool import JsonSchema, Tool
+from pegboard.errors import ConfigError
+from pegboard.graphs.node_kind import NodeContext, NodeKind, SchemaOf
+from pegboard.registry import ToolRegistry
+from pegboard.runtime.board_file.models import Board
+from pegboard.runtime.wiring.models import BoardModels
+
+if TYPE_CHECKING:
+    from pegboard.features.files import Files
+    from pegboard.features.knowledge import Knowledge
+    from pegboard.features.knowledge.bases import DeclaredBase
+    from pegboard.features.knowledge.parts import KnowledgeParts
+    from pegboard.features.knowledge.schemas import BaseSettings
+    from pegboard.features.resources import Resources
+    from pegboard.features.runs import Runs
+    from pegboard.storage import Storage
+
+_LOG = logging.getLogger("pegboard.knowledge")
+SOURCE = "knowledge"
+"""The name of the source of the tools."""
+
+
+class BoardKnowledge:
+    """Implements `KnowledgeBases`, and makes the service when it is first needed.
+
+    Args:
+        registry: Has the tools as long as there is a base.
+        storage: Stores documents, pieces and evidence.
+        board: The board file in force.
+        blobs: Stores the files of documents.
+        stack: Stops what runs in the background.
+    """
+
+    def __init__(
+        self,
+        registry: ToolRegistry,
+        storage: "Storage",
+        board: Callable[[], Board],
+        blobs: BlobStore | None,
+        stack: AsyncExitStack,
+    ) -> None:
+        self._registry = registry
+        self._storage = storage
+        self._board = board
+        self._blobs = blobs
+        self._stack = stack
+        self._services = Services()
+        self._models: BoardModels | None = None
+        self._resources: Resources | None = None
+        self._runs: Runs | None = None
+        self._refresher: asyncio.Task[None] | None = None
+        self._files: Files | None = None
+        self._made: Knowledge | None = None
+        self._tools: tuple[Tool, ...] = ()
+
+    def attach(
+        self,
+        services: Services,
+        models: BoardModels,
+        resources: "Resources",
+        runs: "Runs",
+        files: "Files",
+    ) -> Self:
+        """Use these parts of the board, which are made later; its tools follow its bases."""
+        self._services, self._models = services, models
+        self._resources, self._runs, self._files = resources, runs, files
+        self._stack.push_async_callback(self.close)
+        self._stack.callback(self._registry.changes.listen(self._on_change))
+        self._follow_bases()
+        return self
+
+    @property
+    def has_bases(self) -> bool:
+        """Whether there is any base."""
+        index = self._registry.environment.resource_index
+        return bool(self._board().knowledge) or any(
+            True for _ in index.list_visible(LOCAL, "knowledge")
+        )
+
+    @property
+    def service(self) -> "Knowledge":
+        """The service; made by its first use."""
+        if self._made is None:
+            self._made = self._make()
+        return self._made
+
+    @property
+    def made(self) -> "Knowledge | None":
+        """The service, if something has used it."""
+        return self._made
+
+    def add_node_kinds(self, kinds: Mapping[str, NodeKind]) -> Mapping[str, NodeKind]:
+        """Kinds of nodes, with those that take documents in."""
+        return {
+            **kinds,
+            "document": LazyNodeKind("document", self._make_document_node),
+            "gather": LazyNodeKind("gather", self._make_gather_node),
+        }
+
+    async def recover(self) -> None:
+        """Go on with what an earlier process has left, and refresh what the board file says."""
+        if not self.has_bases:
+            return
+        self.service.wake()
+        if self._refresher is None and self._board().knowledge:
+            self._refresher = asyncio.create_task(self._refresh(), name="refresh knowledge bases")
+
+    async def close(self) -> None:
+        """Stop what runs in the background."""
+        if self._refresher is not None:
+            self._refresher.cancel()
+            await asyncio.wait([self._refresher])
+        if self._made is not None:
+            await self._made.close()
+
+    # the port
+
+    def describe(self, principal: Principal) -> Mapping[str, str]:
+        """The bases that a caller may see, with what can be asked of them, by name."""
+        return self.service.answers.describe(principal)
+
+    async def list(self, ctx: ToolContext[Any]) -> KnowledgeReply:
+        """The bases, by name."""
+        return await self.service.answers.list(ctx)
+
+    async def retrieve(
+        self, question: str, ctx: ToolContext[Any], *, bases: Sequence[str] = (), limit: int = 8
+    ) -> KnowledgeReply:
+        """The best pieces for a question."""
+        return await self.service.answers.retrieve(question, ctx, bases=bases, limit=limit)
+
+    async def ground(
+        self, question: str, ctx: ToolContext[Any], *, bases: Sequence[str] = (), limit: int = 8
+    ) -> KnowledgeReply:
+        """Checked quotes for a question."""
+        return await self.service.answers.ground(question, ctx, bases=bases, limit=limit)
+
+    async def open(
+        self, document: str, ctx: ToolContext[Any], *, page: int = 1, pages: int = 1
+    ) -> KnowledgeReply:
+        """The pieces of pages of a document."""
+        return await self.service.answers.open(document, ctx, page=page, pages=pages)
+
+    async def grep(
+        self, document: str, pattern: str, ctx: ToolContext[Any], *, limit: int = 20
+    ) -> KnowledgeReply:
+        """The pieces of a document in which a text stands."""
+        return await self.service.answers.grep(document, pattern, ctx, limit=limit)
+
+    async def around(
+        self, piece: str, ctx: ToolContext[Any], *, before: int = 1, after: int = 1
+    ) -> KnowledgeReply:
+        """The pieces before and after one."""
+        return await self.service.answers.around(piece, ctx, before=before, after=after)
+
+    # parts of these
+
+    def _on_change(self, kind: str, _uri: str) -> None:
+        if kind == "tools":
+            self._follow_bases()
+
+    def _follow_bases(self) -> None:
+        """Have the tools on the board as long as there is a base, for those who see one."""
+        registry = self._registry
+        index = registry.environment.resource_index
+        index.require(SOURCE, None if self._board().knowledge else "knowledge")
+        has_tools = bool(self._tools)
+        if self.has_bases and not has_tools:
+            from pegboard.sources.knowledge.tools import make_tools
+
+            self._tools = tuple(make_tools(SOURCE, self))
+            for tool in self._tools:
+                if registry.find(tool.spec.name) is None:
+                    registry.add(tool)
+        elif not self.has_bases and has_tools:
+            gone, self._tools = self._tools, ()
+            for tool in gone:
+                if registry.find(tool.spec.name) is tool:
+                    registry.remove(tool.spec.name)
+
+    def _make(self) -> "Knowledge":
+        from pegboard.features.knowledge.answers import KnowledgeAnswers
+        from pegboard.features.knowledge.deletion import Deletion
+        from pegboard.features.knowledge.documents import Documents
+        from pegboard.features.knowledge.evidence import EvidenceLedger
+        from pegboard.features.knowledge.queue import IngestionQueue
+        from pegboard.features.knowledge.service import Knowledge
+
+        if self._resources is None or self._runs is None or self._files is None:
+            raise RuntimeError("the board is not open")
+        parts, runs = self._parts, self._runs
+        environment = self._registry.environment
+        ledger = EvidenceLedger(
+            self._storage.evidence, environment.conversation_of, environment.now
+        )
+        queue = IngestionQueue(parts, runs)
+        environment.emitter.add(queue)
+        deletion = Deletion(self._storage.evidence, self._forget)
+        return Knowledge(
+            parts,
+            resources=self._resources,
+            documents=Documents(parts, queue, files=self._files, forget=deletion.forget),
+            answers=KnowledgeAnswers(parts, ledger, self._find_model),
+            evidence=self._storage.evidence,
+            deletion=deletion,
+            queue=queue,
+            runs=runs,
+            registry=self._registry,
+            people=self._storage.identity,
+        )
+
+    @cached_property
+    def _parts(self) -> "KnowledgeParts":
+        from pegboard.documents import SandboxConverter
+        from pegboard.features.knowledge.bases import Bases
+        from pegboard.features.knowledge.changes import KnowledgeChanges
+        from pegboard.features.knowledge.parts import KnowledgeParts
+
+        index, sandbox = self._registry.environment.resource_index, self._services.sandbox
+        if self._blobs is None:
+            raise ConfigError(
+                "knowledge bases need a place for files: set PEGBOARD_FILES to a bucket, or "
+                "PEGBOARD_DATA to a directory"
+            )
+        return KnowledgeParts(
+            bases=Bases(index, self._list_declared),
+            documents=self._storage.documents,
+            index=self._storage.knowledge_index,
+            blobs=self._blobs,
+            converter=None if sandbox is None else SandboxConverter(sandbox),
+            embedder=self._find_embedder,
+            environment=lambda: self._registry.environment,
+            changes=KnowledgeChanges(),
+        )
+
+    def _list_declared(self) -> "Sequence[DeclaredBase]":
+        from pegboard.features.knowledge.bases import DeclaredBase
+        from pegboard.features.knowledge.schemas import BaseSettings
+
+        return [
+            DeclaredBase(
+                name=entry.name,
+                title=entry.title,
+                description=entry.description,
+                folder=entry.folder,
+                url=entry.url,
+                pages=entry.pages,
+                refresh=entry.refresh or 0.0,
+                settings=BaseSettings(cut=entry.cut, tokens=entry.tokens),
+            )
+            for entry in self._board().knowledge
+        ]
+
+    def _find_embedder(self, settings: "BaseSettings") -> Embedder | None:
+        """The embedding model of a base; None where it works by words only."""
+        if self._models is None or settings.embedder == "":
+            return None
+        found = self._models.find_embedder()
+        is_wanted = found is not None and settings.embedder in {None, found.name}
+        return found if is_wanted else None
+
+    async def _find_model(self) -> ChatModel | None:
+        """The model that judges; None where none is configured."""
+        models = self._models
+        if models is None or not models.is_configured:
+            return None
+        return await models.find_fast() or await models.get()
+
+    async def _forget(self, subject: str, document: str) -> int:
+        from pegboard.runtime.wiring.forget_quotes import forget_quotes
+
+        return await forget_quotes(self._storage, subject, document)
+
+    def _make_document_node(self) -> NodeKind:
+        from pegboard.features.knowledge.ingestion import DocumentNode
+
+        return DocumentNode(lambda: self._parts)
+
+    def _make_gather_node(self) -> NodeKind:
+        from pegboard.features.knowledge.gathering import GatherNode
+
+        services = self._services
+        return GatherNode(
+            lambda: self._parts.bases,
+            lambda: self.service.documents,
+            http=services.http,
+            root=services.base_dir,
+        )
+
+    async def _refresh(self) -> None:
+        """Take in the folders and addresses of the board file: at the start, then as it says."""
+        from pegboard.features.knowledge.refresh import RefreshSchedule
+
+        schedule = RefreshSchedule(self.service, now=self._registry.environment.now)
+        while True:
+            with log_and_continue(_LOG, "knowledge: what has changed is not taken in"):
+                await schedule.run_due()
+            await asyncio.sleep(schedule.pause)
+
+
+class LazyNodeKind:
+    """A node kind whose module is imported when a graph has such a node."""
+
+    def __init__(self, name: str, make: Callable[[], NodeKind]) -> None:
+        self.name = name
+        self.fields = frozenset({"config"})
+        self._make = make
+
+    @cached_property
+    def _kind(self) -> NodeKind:
+        return self._make()
+
+    def faults(self, node: Node) -> Iterator[tuple[str, str, str]]:
+        """As the kind."""
+        return self._kind.faults(node)
+
+    def output_schema(self, node: Node, schema_of: SchemaOf) -> JsonSchema | None:
+        """As the kind."""
+        return self._kind.output_schema(node, schema_of)
+
+    async def run(self, context: NodeContext) -> NodeRun:
+        """As the kind."""
+        return await self._kind.run(context)

@@ -1,0 +1,80 @@
+"""Search over loaded segments: by words with BM25, and by vectors with the cosine."""
+
+import math
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+
+from pegboard.storage.knowledge.entry_codec import Array, hash_term, to_unit
+from pegboard.storage.knowledge.segment_cache import Found, mark_visible, take_best
+from pegboard.storage.knowledge.vector_segment import VectorSegment, compare_pieces
+from pegboard.storage.knowledge.word_segment import WordSegment, find_postings, score_pieces
+
+Wanted = Mapping[str, Array]
+"""By base, the numbers of the entries that the caller may see."""
+Pages = tuple[int, int]
+
+
+def search_words(
+    terms: Mapping[str, float],
+    segments: Mapping[str, Sequence[WordSegment]],
+    wanted: Wanted,
+    pages: Pages,
+    limit: int,
+) -> tuple[list[Found], dict[str, float]]:
+    """The best pieces, and how rare each term is among the passages in the scope."""
+    hashes = {term: hash_term(term) for term in terms}
+    parts = [
+        (base, segment, mark_visible(segment, wanted[base], pages))
+        for base, those in segments.items()
+        for segment in those
+    ]
+    total = 0
+    counts = dict.fromkeys(terms, 0)
+    postings: list[list[tuple[str, slice]]] = []
+    for _, segment, visible in parts:
+        seen = visible[segment.piece_of]
+        total += int(np.count_nonzero(seen))
+        those = [(term, find_postings(segment, number)) for term, number in hashes.items()]
+        those = [(term, found) for term, found in those if found.stop]
+        for term, found in those:
+            counts[term] += int(np.count_nonzero(seen[segment.passages[found]]))
+        postings.append(those)
+    rarities = {
+        term: math.log(1 + (total - count + 0.5) / (count + 0.5)) for term, count in counts.items()
+    }
+    scored = [
+        (
+            base,
+            segment,
+            visible,
+            score_pieces(segment, [(found, terms[term] * rarities[term]) for term, found in those]),
+        )
+        for (base, segment, visible), those in zip(parts, postings, strict=True)
+    ]
+    return take_best(scored, limit), rarities
+
+
+def search_vectors(
+    vector: Sequence[float],
+    segments: Mapping[str, Sequence[VectorSegment]],
+    wanted: Wanted,
+    pages: Pages,
+    limit: int,
+) -> list[Found]:
+    """The nearest pieces; those at a right angle or beyond are left out."""
+    row = to_unit(np.array(vector, "f4"))
+    return take_best(
+        [
+            (
+                base,
+                segment,
+                mark_visible(segment, wanted[base], pages),
+                compare_pieces(segment, row),
+            )
+            for base, those in segments.items()
+            for segment in those
+            if segment.rows.shape[1] == len(row)
+        ],
+        limit,
+    )

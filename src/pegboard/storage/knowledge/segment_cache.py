@@ -1,0 +1,182 @@
+"""What a process has loaded of the entries of knowledge bases: some segments for each base."""
+
+import threading
+from collections import OrderedDict
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, Generic, Protocol, TypeVar
+
+import numpy as np
+
+from pegboard.storage.knowledge.entry_codec import Array
+
+Entry = TypeVar("Entry")
+
+MAX_BYTES = 2**30
+"""Of segments that stay loaded; beyond it the bases that were not asked for longest are dropped."""
+_MAX_MERGED = 48 * 2**20
+"""Bytes of a segment that is not merged any more."""
+
+
+class Segment(Protocol):
+    """Several entries, ready to be searched."""
+
+    @property
+    def entries(self) -> Array: ...
+
+    @property
+    def entry_of(self) -> Array: ...
+
+    @property
+    def numbers(self) -> Array: ...
+
+    @property
+    def pages(self) -> Array: ...
+
+    @property
+    def size(self) -> int: ...
+
+
+Kind = TypeVar("Kind", bound=Segment)
+Key = tuple[str, str]
+"""A base, and an embedder or nothing."""
+
+
+class SegmentCache(Generic[Entry, Kind]):
+    """Segments by base. Safe for several threads."""
+
+    def __init__(
+        self,
+        build: Callable[[Sequence[tuple[int, Entry]]], Kind],
+        merge: Callable[..., Kind],
+        *,
+        max_bytes: int = MAX_BYTES,
+    ) -> None:
+        """Start empty."""
+        self._build = build
+        self._merge = merge
+        self._max_bytes = max_bytes
+        self._lock = threading.Lock()
+        self._segments: OrderedDict[Key, tuple[Kind, ...]] = OrderedDict()
+
+    @property
+    def size(self) -> int:
+        """Bytes of all segments."""
+        with self._lock:
+            return sum(item.size for segments in self._segments.values() for item in segments)
+
+    @property
+    def bases(self) -> list[str]:
+        """The bases of which anything is loaded."""
+        with self._lock:
+            return sorted({base for base, _ in self._segments})
+
+    def list_missing(self, key: Key, wanted: Array) -> list[int]:
+        """The numbers of the wanted entries that are not loaded."""
+        with self._lock:
+            known = [item.entries for item in self._segments.get(key, ())]
+        if not known:
+            return wanted.tolist()
+        return np.setdiff1d(wanted, np.concatenate(known), assume_unique=True).tolist()
+
+    def add(self, key: Key, entries: Mapping[int, Entry]) -> None:
+        """Load entries; those that are loaded already are left out."""
+        with self._lock:
+            segments = self._segments.get(key, ())
+            loaded = {number for item in segments for number in item.entries.tolist()}
+            new = [(number, entries[number]) for number in sorted(entries) if number not in loaded]
+            if not new:
+                return
+            segments = (*segments, self._build(new))
+            while len(segments) > 1 and _is_merged(segments[-2], segments[-1]):
+                segments = (*segments[:-2], self._merge(segments[-2:]))
+            self._segments[key] = segments
+
+    def get(self, key: Key) -> Sequence[Kind]:
+        """The segments of a base, which are never changed."""
+        with self._lock:
+            if key not in self._segments:
+                return ()
+            self._segments.move_to_end(key)
+            return self._segments[key]
+
+    def shrink(self) -> None:
+        """Drop the bases that were not asked for longest, until the rest fits."""
+        with self._lock:
+            sizes = {
+                key: sum(item.size for item in segments) for key, segments in self._segments.items()
+            }
+            total = sum(sizes.values())
+            for key, size in sizes.items():
+                if total <= self._max_bytes:
+                    return
+                del self._segments[key]
+                total -= size
+
+    def retain(self, numbers: Array) -> None:
+        """Drop every entry that is not among these."""
+        with self._lock:
+            for key, segments in list(self._segments.items()):
+                kept = tuple(self._retain(item, numbers) for item in segments)
+                self._segments[key] = tuple(item for item in kept if len(item.entries))
+                if not self._segments[key]:
+                    del self._segments[key]
+
+    def _retain(self, segment: Kind, numbers: Array) -> Kind:
+        if np.isin(segment.entries, numbers).all():
+            return segment
+        return self._merge([segment], numbers)
+
+
+def _is_merged(left: Segment, right: Segment) -> bool:
+    return left.size <= 2 * right.size and left.size + right.size <= _MAX_MERGED
+
+
+def mark_visible(segment: Segment, wanted: Array, pages: tuple[int, int]) -> Array:
+    """Whether each piece of a segment is of a wanted entry and between two pages (0: no bound)."""
+    visible = np.isin(segment.entries, wanted)[segment.entry_of]
+    first, last = pages
+    if first:
+        visible &= segment.pages >= first
+    if last:
+        visible &= segment.pages <= last
+    return visible
+
+
+Found = tuple[str, int, int, float]
+"""A base, the number of an entry, the number of a piece in its document, and a score."""
+
+
+def take_best(found: Sequence[tuple[str, Segment, Array, Array]], limit: int) -> list[Found]:
+    """The best pieces of several segments with a score above zero, best first.
+
+    Equal scores are in the order of the entries and pieces, which does not depend on what else is
+    loaded.
+
+    Args:
+        found: A base, its segment, whether each piece counts, and its score.
+        limit: At most so many.
+    """
+    rows: list[Found] = []
+    for base, segment, visible, every in found:
+        scores = np.where(visible, every, 0)
+        candidates = np.flatnonzero(scores > 0)
+        if len(candidates) > limit:
+            kept = scores[candidates]
+            least = np.partition(kept, len(kept) - limit)[len(kept) - limit]
+            candidates = candidates[kept >= least]
+            order = np.lexsort(
+                (
+                    segment.numbers[candidates],
+                    segment.entries[segment.entry_of[candidates]],
+                    -scores[candidates],
+                )
+            )
+            candidates = candidates[order[:limit]]
+        entries = segment.entries[segment.entry_of[candidates]]
+        columns: Any = (entries, segment.numbers[candidates], scores[candidates])
+        rows += [
+            (base, entry, number, score)
+            for entry, number, score in zip(*(it.tolist() for it in columns), strict=True)
+        ]
+    rows.sort(key=lambda row: (-row[3], row[1], row[2]))
+    return rows[:limit]

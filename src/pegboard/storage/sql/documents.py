@@ -1,0 +1,152 @@
+"""Documents of knowledge bases in a database."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from sqlalchemy import Select, delete, func, select, update
+
+from pegboard.core.knowledge import ConvertedDocument, DocumentState
+from pegboard.core.ports.document_store import DocumentScope, ReadyCount, StoredDocument
+from pegboard.core.record_snapshot import clean_text
+from pegboard.storage.databases.database import StorageDatabase
+from pegboard.storage.databases.transaction import Transaction
+from pegboard.storage.json_text import dump, load
+from pegboard.storage.knowledge_tables import (
+    DOCUMENT_TEXTS,
+    DOCUMENTS,
+    PIECE_TERMS,
+    PIECE_VECTORS,
+    PIECES,
+)
+from pegboard.storage.sql.document_scope import where_answers, where_between_pages, where_in_scope
+from pegboard.storage.sql.knowledge_changes import count_change
+
+_COLUMNS = (
+    *("id", "base", "source", "outer_id", "owner", "audience", "organisation", "state"),
+    *("digest", "edition", "media_type", "replaced_by"),
+)
+_ENDED = ("ready", "held", "failed")
+
+
+class SqlDocuments:
+    """The `DocumentStore` of a database."""
+
+    def __init__(self, database: StorageDatabase) -> None:
+        """Keep them there."""
+        self._database = database
+
+    async def add(self, document: StoredDocument) -> StoredDocument:
+        key = ("base", "source", "outer_id")
+        found = select(DOCUMENTS.c.body).where(
+            *(DOCUMENTS.c[name] == clean_text(getattr(document, name)) for name in key)
+        )
+
+        def add(transaction: Transaction) -> StoredDocument:
+            statement = transaction.insert(DOCUMENTS).values(_values(document))
+            if transaction.execute(statement.on_conflict_do_nothing(index_elements=key)):
+                return document
+            row = transaction.first(found)
+            return document if row is None else load(row.body, StoredDocument)
+
+        return await self._database.run(add)
+
+    async def replace(self, document: StoredDocument) -> bool:
+        values = _values(document)
+        wanted = DOCUMENTS.c.id == values.pop("id")
+        statement = update(DOCUMENTS).where(wanted).values(values)
+        return await self._database.run(lambda it: it.execute(statement) > 0, atomic=True)
+
+    async def get(self, id: str) -> StoredDocument | None:  # noqa: A002 - it is known by its id
+        return await self._first(select(DOCUMENTS.c.body).where(DOCUMENTS.c.id == clean_text(id)))
+
+    async def find_digest(self, base: str, digest: str) -> StoredDocument | None:
+        wanted = (DOCUMENTS.c.base == clean_text(base), DOCUMENTS.c.digest == clean_text(digest))
+        statement = select(DOCUMENTS.c.body).where(*wanted).order_by(DOCUMENTS.c.id)
+        return await self._first(statement.limit(1))
+
+    async def list_visible(
+        self,
+        scope: DocumentScope,
+        *,
+        states: Sequence[DocumentState] = (),
+        after: str = "",
+        limit: int = 100,
+    ) -> Sequence[StoredDocument]:
+        wanted = where_in_scope(scope) & (DOCUMENTS.c.id > clean_text(after))
+        if states:
+            wanted &= DOCUMENTS.c.state.in_(states)
+        statement = select(DOCUMENTS.c.body).where(wanted).order_by(DOCUMENTS.c.id)
+        return await self._all(statement.limit(limit))
+
+    async def count_ready(self, scope: DocumentScope) -> Mapping[str, ReadyCount]:
+        table: Any = DOCUMENTS.c
+        if scope.first_page or scope.last_page:
+            statement = (
+                select(
+                    table.base,
+                    func.count(table.id.distinct()).label("documents"),
+                    func.count().label("pieces"),
+                )
+                .join_from(DOCUMENTS, PIECES, PIECES.c.document == table.id)
+                .where(where_answers(scope), where_between_pages(scope))
+            )
+        else:
+            counts = (func.count().label("documents"), func.sum(table.pieces).label("pieces"))
+            statement = select(table.base, *counts).where(where_answers(scope))
+        rows = await self._database.read(lambda it: it.all(statement.group_by(table.base)))
+        return {row.base: ReadyCount(row.documents, int(row.pieces)) for row in rows}
+
+    async def list_unfinished(self) -> Sequence[StoredDocument]:
+        table: Any = DOCUMENTS.c
+        statement = select(table.body).where(table.state.not_in(_ENDED))
+        order = (table.priority.desc(), table.created_at, table.id)
+        return await self._all(statement.order_by(*order))
+
+    async def put_text(self, document: str, revision: int, text: ConvertedDocument) -> None:
+        values = {"body": dump(text)}
+        key = {"document": clean_text(document), "revision": revision}
+
+        def put(transaction: Transaction) -> None:
+            statement = transaction.insert(DOCUMENT_TEXTS).values(key | values)
+            transaction.execute(
+                statement.on_conflict_do_update(index_elements=list(key), set_=values)
+            )
+
+        await self._database.run(put, atomic=True)
+
+    async def get_text(self, document: str, revision: int) -> ConvertedDocument | None:
+        statement = select(DOCUMENT_TEXTS.c.body).where(
+            DOCUMENT_TEXTS.c.document == clean_text(document),
+            DOCUMENT_TEXTS.c.revision == revision,
+        )
+        row = await self._database.read(lambda transaction: transaction.first(statement))
+        return None if row is None else load(row.body, ConvertedDocument)
+
+    async def delete(self, id: str) -> bool:  # noqa: A002 - as above
+        wanted = clean_text(id)
+
+        def remove(transaction: Transaction) -> bool:
+            found = transaction.execute(delete(DOCUMENTS).where(DOCUMENTS.c.id == wanted)) > 0
+            for table in (DOCUMENT_TEXTS, PIECES, PIECE_TERMS, PIECE_VECTORS):
+                transaction.execute(delete(table).where(table.c.document == wanted))
+            count_change(transaction)
+            return found
+
+        return await self._database.run(remove)
+
+    async def _first(self, statement: "Select[Any]") -> StoredDocument | None:
+        row = await self._database.read(lambda transaction: transaction.first(statement))
+        return None if row is None else load(row.body, StoredDocument)
+
+    async def _all(self, statement: "Select[Any]") -> Sequence[StoredDocument]:
+        rows = await self._database.read(lambda transaction: transaction.all(statement))
+        return [load(row.body, StoredDocument) for row in rows]
+
+
+def _values(document: StoredDocument) -> dict[str, Any]:
+    return {
+        **{name: clean_text(getattr(document, name)) for name in _COLUMNS},
+        "priority": document.priority,
+        "created_at": document.created_at,
+        "body": dump(document),
+    }

@@ -1,0 +1,95 @@
+"""Evidence in a database."""
+
+from collections.abc import Sequence
+
+from sqlalchemy import ColumnElement, delete, select
+
+from pegboard.core.ports.evidence_store import StoredEvidence
+from pegboard.core.record_snapshot import clean_text
+from pegboard.storage.databases.database import StorageDatabase
+from pegboard.storage.databases.transaction import Transaction
+from pegboard.storage.evidence_tables import EVIDENCE, EVIDENCE_DOCUMENTS
+from pegboard.storage.json_text import dump, load
+
+_MAX_ROWS = 10_000
+
+
+class SqlEvidence:
+    """The `EvidenceStore` of a database."""
+
+    def __init__(self, database: StorageDatabase) -> None:
+        """Keep it there."""
+        self._database = database
+
+    async def put(self, evidence: StoredEvidence) -> None:
+        call = clean_text(evidence.call)
+        asked_of = evidence.bases[0] if len(evidence.bases) == 1 and not evidence.subject else ""
+        values = {
+            "subject": clean_text(evidence.subject),
+            "owner": clean_text(evidence.owner),
+            "asked_of": clean_text(asked_of),
+            "at": evidence.at,
+            "last": evidence.last,
+            "body": dump(evidence),
+        }
+
+        def put(transaction: Transaction) -> None:
+            statement = transaction.insert(EVIDENCE).values(call=call, **values)
+            transaction.execute(
+                statement.on_conflict_do_update(index_elements=["call"], set_=values)
+            )
+            transaction.execute(delete(EVIDENCE_DOCUMENTS).where(EVIDENCE_DOCUMENTS.c.call == call))
+            for document in evidence.documents:
+                row = {"document": clean_text(document), "call": call}
+                transaction.execute(transaction.insert(EVIDENCE_DOCUMENTS).values(row))
+
+        await self._database.run(put, atomic=True)
+
+    async def get(self, call: str) -> StoredEvidence | None:
+        found = await self._list(EVIDENCE.c.call == clean_text(call))
+        return found[0] if found else None
+
+    async def list_subject(self, subject: str) -> Sequence[StoredEvidence]:
+        return await self._list(EVIDENCE.c.subject == clean_text(subject))
+
+    async def list_asked(
+        self, owner: str, base: str, *, limit: int = 50
+    ) -> Sequence[StoredEvidence]:
+        wanted = (EVIDENCE.c.owner == clean_text(owner)) & (EVIDENCE.c.asked_of == clean_text(base))
+        statement = (
+            select(EVIDENCE.c.body)
+            .where(wanted)
+            .order_by(EVIDENCE.c.at.desc(), EVIDENCE.c.call.desc())
+            .limit(limit)
+        )
+        rows = await self._database.read(lambda transaction: transaction.all(statement))
+        return [load(row.body, StoredEvidence) for row in rows]
+
+    async def list_document(self, document: str) -> Sequence[StoredEvidence]:
+        calls = select(EVIDENCE_DOCUMENTS.c.call).where(
+            EVIDENCE_DOCUMENTS.c.document == clean_text(document)
+        )
+        return await self._list(EVIDENCE.c.call.in_(calls))
+
+    async def forget(self, *, before: float) -> int:
+        old = select(EVIDENCE.c.call).where(EVIDENCE.c.at < before).limit(_MAX_ROWS)
+
+        def forget(transaction: Transaction) -> int:
+            calls = [row.call for row in transaction.all(old)]
+            if not calls:
+                return 0
+            links = EVIDENCE_DOCUMENTS.c.call.in_(calls)
+            transaction.execute(delete(EVIDENCE_DOCUMENTS).where(links))
+            return transaction.execute(delete(EVIDENCE).where(EVIDENCE.c.call.in_(calls)))
+
+        return await self._database.run(forget, atomic=True)
+
+    async def _list(self, wanted: "ColumnElement[bool]") -> Sequence[StoredEvidence]:
+        statement = (
+            select(EVIDENCE.c.body)
+            .where(wanted)
+            .order_by(EVIDENCE.c.at, EVIDENCE.c.last, EVIDENCE.c.call)
+            .limit(_MAX_ROWS)
+        )
+        rows = await self._database.read(lambda transaction: transaction.all(statement))
+        return [load(row.body, StoredEvidence) for row in rows]

@@ -1,0 +1,390 @@
+"""The pieces of documents in a database, found by words and by vectors.
+
+Rows are the truth. What is searched are segments (`knowledge/segment_cache.py`), which a process
+loads when a base is first asked; each search reads which documents the caller may see now, loads
+what is new, and drops what was deleted.
+"""
+
+import asyncio
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, TypeVar
+
+import numpy as np
+from sqlalchemy import Text, cast, delete, func, select, tuple_, update
+
+from pegboard.core.knowledge import Piece
+from pegboard.core.ports.document_store import DocumentScope
+from pegboard.core.ports.knowledge_index import IndexedPiece, ScoredPiece, WordMatches
+from pegboard.core.record_snapshot import clean_text
+from pegboard.errors import DocumentNotFound
+from pegboard.storage.databases.database import StorageDatabase
+from pegboard.storage.databases.transaction import Transaction
+from pegboard.storage.json_text import dump, load
+from pegboard.storage.knowledge.entry_codec import (
+    Array,
+    decode_terms,
+    decode_vectors,
+    encode_terms,
+    encode_vectors,
+    list_ids,
+    split_vectors,
+)
+from pegboard.storage.knowledge.search import Wanted, search_vectors, search_words
+from pegboard.storage.knowledge.segment_cache import Found, Key, Kind, SegmentCache
+from pegboard.storage.knowledge.vector_segment import build_matrix, merge_matrices
+from pegboard.storage.knowledge.word_segment import build_segment, merge_segments
+from pegboard.storage.knowledge_tables import DOCUMENTS, PIECE_TERMS, PIECE_VECTORS, PIECES
+from pegboard.storage.sql.document_scope import where_answers, where_between_pages
+from pegboard.storage.sql.knowledge_changes import count_change, read_changes
+
+Entry = TypeVar("Entry")
+Vectors = Mapping[str, Sequence[Sequence[float]]]
+
+_LOADED_AT_ONCE = 1_000
+_IDS_AT_ONCE = 500
+
+
+class SqlKnowledgeIndex:
+    """The `KnowledgeIndex` of a database."""
+
+    def __init__(self, database: StorageDatabase) -> None:
+        """Keep everything there."""
+        self._database = database
+        self._words = SegmentCache(build_segment, merge_segments)
+        self._vectors = SegmentCache(build_matrix, merge_matrices)
+        self._changes = 0
+
+    async def put(
+        self,
+        document: str,
+        revision: int,  # noqa: ARG002 - only the last content is kept
+        pieces: Sequence[IndexedPiece],
+        *,
+        embedder: str = "",
+    ) -> None:
+        body = await asyncio.to_thread(encode_terms, pieces)
+        new = _Content(document, pieces, body, embedder)
+        await self._database.run(new.put)
+
+    async def put_vectors(self, embedder: str, vectors: Vectors) -> None:
+        def put(transaction: Transaction) -> None:
+            by_document: dict[tuple[str, str], dict[str, tuple[int, int]]] = {}
+            columns = (
+                PIECES.c.id,
+                PIECES.c.document,
+                PIECES.c.base,
+                PIECES.c.number,
+                PIECES.c.page,
+            )
+            for ids in _split([clean_text(key) for key in vectors]):
+                wanted = select(*columns).where(PIECES.c.id.in_(ids))
+                for row in transaction.all(wanted):
+                    places = by_document.setdefault((row.document, row.base), {})
+                    places[row.id] = (row.number, row.page)
+            for (document, base), places in by_document.items():
+                known = _list_known(transaction, document, embedder)
+                those = {key: vectors[key] for key in places if vectors[key] and key not in known}
+                _insert_vectors(transaction, document, base, embedder, those, places)
+
+        await self._database.run(put)
+
+    async def delete_vectors(self, base: str, embedder: str) -> None:
+        table = PIECE_VECTORS.c
+        wanted = (table.base == clean_text(base), table.embedder == clean_text(embedder))
+
+        def remove(transaction: Transaction) -> None:
+            transaction.execute(delete(PIECE_VECTORS).where(*wanted))
+            count_change(transaction)
+
+        await self._database.run(remove)
+        await self.drop_deleted()
+
+    async def search_words(
+        self, terms: Mapping[str, float], scope: DocumentScope, *, limit: int
+    ) -> WordMatches:
+        wanted = await self._list_wanted(
+            select(DOCUMENTS.c.base, func.aggregate_strings(cast(DOCUMENTS.c.terms, Text), ","))
+            .where(where_answers(scope), DOCUMENTS.c.terms > 0)
+            .group_by(DOCUMENTS.c.base)
+        )
+        keys = {base: (base, "") for base in wanted}
+        segments = await self._load(self._words, keys, wanted, PIECE_TERMS, decode_terms)
+        pages = (scope.first_page, scope.last_page)
+        found, rarities = await asyncio.to_thread(
+            search_words, terms, segments, wanted, pages, limit
+        )
+        return WordMatches(await self._fetch(found, scope), rarities)
+
+    async def search_vectors(
+        self, vector: Sequence[float], scope: DocumentScope, *, embedder: str, limit: int
+    ) -> Sequence[ScoredPiece]:
+        of_document = (
+            (PIECE_VECTORS.c.document == DOCUMENTS.c.id)
+            & (PIECE_VECTORS.c.base == DOCUMENTS.c.base)
+            & (PIECE_VECTORS.c.embedder == clean_text(embedder))
+        )
+        wanted = await self._list_wanted(
+            select(
+                DOCUMENTS.c.base, func.aggregate_strings(cast(PIECE_VECTORS.c.number, Text), ",")
+            )
+            .join_from(DOCUMENTS, PIECE_VECTORS, of_document)
+            .where(where_answers(scope))
+            .group_by(DOCUMENTS.c.base)
+        )
+        keys = {base: (base, embedder) for base in wanted}
+        segments = await self._load(self._vectors, keys, wanted, PIECE_VECTORS, decode_vectors)
+        pages = (scope.first_page, scope.last_page)
+        found = await asyncio.to_thread(search_vectors, vector, segments, wanted, pages, limit)
+        return await self._fetch(found, scope, PIECE_VECTORS)
+
+    async def list_pieces(
+        self, document: str, *, start: int = 1, limit: int = 100
+    ) -> Sequence[Piece]:
+        wanted = (PIECES.c.document == clean_text(document)) & (PIECES.c.number >= start)
+        statement = select(PIECES.c.body).where(wanted).order_by(PIECES.c.number).limit(limit)
+        rows = await self._database.read(lambda transaction: transaction.all(statement))
+        return [load(row.body, Piece) for row in rows]
+
+    async def get_pieces(self, ids: Sequence[str], scope: DocumentScope) -> Sequence[Piece]:
+        statement = (
+            select(PIECES.c.id, PIECES.c.body)
+            .join_from(PIECES, DOCUMENTS, DOCUMENTS.c.id == PIECES.c.document)
+            .where(where_answers(scope), where_between_pages(scope))
+        )
+
+        def read(transaction: Transaction) -> dict[str, str]:
+            return {
+                row.id: row.body
+                for those in _split([clean_text(key) for key in ids])
+                for row in transaction.all(statement.where(PIECES.c.id.in_(those)))
+            }
+
+        bodies = await self._database.read(read)
+        return [load(bodies[key], Piece) for key in map(clean_text, ids) if key in bodies]
+
+    async def list_with_vectors(self, document: str, embedder: str) -> Sequence[str]:
+        key = clean_text(document)
+        return sorted(await self._database.read(lambda it: _list_known(it, key, embedder)))
+
+    async def list_without_vectors(
+        self, base: str, embedder: str, *, limit: int = 100
+    ) -> Sequence[Piece]:
+        def read(transaction: Transaction) -> list[Piece]:
+            ids = sorted(_list_bare(transaction, base, embedder))[:limit]
+            return [
+                load(row.body, Piece)
+                for those in _split(ids)
+                for row in transaction.all(select(PIECES.c.body).where(PIECES.c.id.in_(those)))
+            ]
+
+        return await self._database.read(read)
+
+    async def count_without_vectors(self, base: str, embedder: str) -> int:
+        return await self._database.read(lambda it: len(_list_bare(it, base, embedder)))
+
+    async def drop_deleted(self) -> None:
+        changes = await self._database.read(read_changes)
+        if changes != self._changes:
+            await self._forget(changes)
+
+    async def _list_wanted(self, statement: Any) -> Wanted:
+        def read(transaction: Transaction) -> tuple[Sequence[Any], int]:
+            return transaction.all(statement), read_changes(transaction)
+
+        rows, changes = await self._database.read(read)
+        if changes != self._changes:
+            await self._forget(changes)
+        return {base: np.fromstring(numbers, "i8", sep=",") for base, numbers in rows}
+
+    async def _forget(self, changes: int) -> None:
+        bases = sorted({*self._words.bases, *self._vectors.bases})
+
+        def read(transaction: Transaction) -> list[Array]:
+            return [
+                np.array(
+                    [
+                        row.number
+                        for those in _split(bases)
+                        for row in transaction.all(
+                            select(table.c.number).where(table.c.base.in_(those))
+                        )
+                    ],
+                    "i8",
+                )
+                for table in (PIECE_TERMS, PIECE_VECTORS)
+            ]
+
+        if bases:
+            terms, vectors = await self._database.read(read)
+            await asyncio.to_thread(self._words.retain, np.sort(terms))
+            await asyncio.to_thread(self._vectors.retain, np.sort(vectors))
+        self._changes = changes
+
+    async def _load(
+        self,
+        cache: SegmentCache[Entry, Kind],
+        keys: Mapping[str, Key],
+        wanted: Wanted,
+        table: Any,
+        decode: Callable[[bytes], Entry],
+    ) -> dict[str, Sequence[Kind]]:
+        """The segments of each base, with all entries that are wanted."""
+        segments: dict[str, Sequence[Kind]] = {}
+        for base, key in keys.items():
+            missing = cache.list_missing(key, wanted[base])
+            for those in _split(missing, _LOADED_AT_ONCE):
+                statement = select(table.c.number, table.c.body).where(table.c.number.in_(those))
+                rows = await self._database.read(
+                    lambda transaction, it=statement: transaction.all(it)
+                )
+                entries = {row.number: decode(row.body) for row in rows}
+                await asyncio.to_thread(cache.add, key, entries)
+            segments[base] = cache.get(key)
+        cache.shrink()
+        return segments
+
+    async def _fetch(
+        self, found: Sequence[Found], scope: DocumentScope, table: Any = PIECE_TERMS
+    ) -> list[ScoredPiece]:
+        """The pieces that were found, as far as the caller may still see them."""
+        if not found:
+            return []
+        statement = (
+            select(table.c.number, PIECES.c.number.label("piece"), PIECES.c.body)
+            .join_from(table, PIECES, PIECES.c.document == table.c.document)
+            .join(DOCUMENTS, DOCUMENTS.c.id == PIECES.c.document)
+            .where(where_answers(scope))
+        )
+        key = tuple_(table.c.number, PIECES.c.number)
+
+        def read(transaction: Transaction) -> dict[tuple[int, int], str]:
+            return {
+                (row.number, row.piece): row.body
+                for those in _split([(entry, number) for _, entry, number, _ in found])
+                for row in transaction.all(statement.where(key.in_(those)))
+            }
+
+        bodies = await self._database.read(read)
+        return [
+            ScoredPiece(load(bodies[entry, number], Piece), score)
+            for _, entry, number, score in found
+            if (entry, number) in bodies
+        ]
+
+
+class _Content:
+    """The new content of a document, put in place of the old."""
+
+    def __init__(
+        self,
+        document: str,
+        pieces: Sequence[IndexedPiece],
+        body: bytes,
+        embedder: str,
+    ) -> None:
+        self._document = clean_text(document)
+        self._pieces = pieces
+        self._body = body
+        self._embedder = embedder
+
+    def put(self, transaction: Transaction) -> None:
+        document = self._document
+        found = select(DOCUMENTS.c.base, DOCUMENTS.c.terms).where(DOCUMENTS.c.id == document)
+        row = transaction.first(found.with_for_update())
+        if row is None:
+            raise DocumentNotFound(f"The document '{document}' was deleted.")
+        kept = self._keep_vectors(transaction)
+        for table in (PIECES, PIECE_TERMS, PIECE_VECTORS):
+            transaction.execute(delete(table).where(table.c.document == document))
+        insert = transaction.insert(PIECE_TERMS).values(
+            document=document, base=row.base, body=self._body
+        )
+        number = transaction.core.execute(insert.returning(PIECE_TERMS.c.number)).scalar_one()
+        places: dict[str, tuple[int, int]] = {}
+        rows: list[dict[str, Any]] = []
+        for item in self._pieces:
+            piece = item.piece
+            places[piece.id] = (piece.number, piece.page)
+            rows.append(
+                {
+                    "id": clean_text(piece.id),
+                    "document": document,
+                    "base": row.base,
+                    "terms": number,
+                    "number": piece.number,
+                    "page": piece.page,
+                    "body": dump(piece),
+                }
+            )
+        if rows:
+            transaction.execute(transaction.insert(PIECES), rows)
+        for embedder, vectors in kept.items():
+            _insert_vectors(transaction, document, row.base, embedder, vectors, places)
+        values = {"terms": number, "pieces": len(rows)}
+        transaction.execute(update(DOCUMENTS).where(DOCUMENTS.c.id == document).values(values))
+        if row.terms:
+            count_change(transaction)  # last: another content is stored at the same time
+
+    def _keep_vectors(self, transaction: Transaction) -> dict[str, dict[str, Any]]:
+        """The vectors of the new pieces by embedder: the given ones, and those of before."""
+        table = PIECE_VECTORS.c
+        columns = (table.embedder, table.pieces, table.body)
+        rows = transaction.all(select(*columns).where(table.document == self._document))
+        ids = {item.piece.id for item in self._pieces}
+        kept: dict[str, dict[str, Any]] = {}
+        for row in rows:
+            those = {
+                key: vectors
+                for key, vectors in split_vectors(row.pieces, row.body).items()
+                if key in ids
+            }
+            if those:
+                kept.setdefault(row.embedder, {}).update(those)
+        given = {item.piece.id: item.vectors for item in self._pieces if item.vectors}
+        if given and self._embedder:
+            kept.setdefault(clean_text(self._embedder), {}).update(given)
+        return kept
+
+
+def _insert_vectors(
+    transaction: Transaction,
+    document: str,
+    base: str,
+    embedder: str,
+    vectors: Vectors,
+    places: Mapping[str, tuple[int, int]],
+) -> None:
+    if not vectors:
+        return
+    ordered = {key: vectors[key] for key in sorted(vectors, key=lambda key: places[key])}
+    pieces, body = encode_vectors(ordered, places)
+    values = {
+        "document": document,
+        "base": base,
+        "embedder": clean_text(embedder),
+        "pieces": pieces,
+        "body": body,
+    }
+    transaction.execute(transaction.insert(PIECE_VECTORS).values(values))
+
+
+def _list_known(transaction: Transaction, document: str, embedder: str) -> set[str]:
+    """The ids of the pieces of a document with vectors of a model."""
+    table = PIECE_VECTORS.c
+    wanted = (table.document == document, table.embedder == clean_text(embedder))
+    rows = transaction.all(select(table.pieces).where(*wanted))
+    return {key for row in rows for key in list_ids(row.pieces)}
+
+
+def _list_bare(transaction: Transaction, base: str, embedder: str) -> set[str]:
+    """The ids of the pieces of a base without vectors of a model."""
+    table = PIECE_VECTORS.c
+    wanted = (table.base == clean_text(base), table.embedder == clean_text(embedder))
+    ids = transaction.all(select(PIECES.c.id).where(PIECES.c.base == clean_text(base)))
+    rows = transaction.all(select(table.pieces).where(*wanted))
+    known = {key for row in rows for key in list_ids(row.pieces)}
+    return {row.id for row in ids} - known
+
+
+def _split(items: Sequence[Any], size: int = _IDS_AT_ONCE) -> list[Sequence[Any]]:
+    return [items[at : at + size] for at in range(0, len(items), size)]

@@ -1,0 +1,153 @@
+"""Documents are cut into pieces that fit, each at its place."""
+
+from collections.abc import Sequence
+
+import pytest
+
+from pegboard.core.knowledge import ConvertedDocument, PageSpan, Piece, TextBlock
+from pegboard.core.text_measure import measure_text
+from pegboard.errors import InvalidRequest
+from pegboard.knowledge.cut import CutSettings, cut
+from pegboard.knowledge.cut.settings import CutMethod
+
+
+def _document(*pages: list[tuple[str, str]]) -> ConvertedDocument:
+    """A document of pages of blocks, each a kind and its text."""
+    text, blocks, spans = "", list[TextBlock](), list[PageSpan]()
+    for number, page in enumerate(pages, 1):
+        text += "\n\n" if text else ""
+        start = len(text)
+        for at, (kind, content) in enumerate(page):
+            text += "\n\n" if at else ""
+            level = len(content) - len(content.lstrip("#"))
+            blocks.append(TextBlock(kind, len(text), len(text) + len(content), level))  # type: ignore[arg-type]  # of the test
+            text += content
+        spans.append(PageSpan(number, start, len(text)))
+    return ConvertedDocument(
+        text=text, media_type="text/plain", blocks=tuple(blocks), pages=tuple(spans)
+    )
+
+
+_RETURNS = "Goods come back within thirty days. " * 12
+_TABLE = "| Item | Price |\n| --- | --- |\n" + "\n".join(
+    f"| item number {number} | {number} |" for number in range(60)
+)
+_HANDBOOK = _document(
+    [
+        ("heading", "# Handbook"),
+        ("heading", "## Returns"),
+        ("paragraph", _RETURNS.strip()),
+        ("heading", "## Code"),
+        ("code", "```\n" + "line = 1\n" * 30 + "```"),
+    ],
+    [
+        ("heading", "## Prices"),
+        ("table", _TABLE),
+        ("paragraph", "日本の返品は三十日以内です。" * 40),
+    ],
+)
+
+
+async def _cut(document: ConvertedDocument, method: CutMethod, **sizes: int) -> list[Piece]:
+    return await cut(document, CutSettings(method=method, **sizes), id="d1", base="b1")
+
+
+@pytest.mark.parametrize("method", ["recursive", "heading", "fixed"])
+async def test_pieces_fit_stand_where_they_say_and_leave_nothing_out(method: CutMethod) -> None:
+    pieces = await _cut(_HANDBOOK, method, tokens=100)
+
+    assert all(_HANDBOOK.text[piece.start : piece.end] == piece.text for piece in pieces)
+    assert all(measure_text(piece.text) <= 200 for piece in pieces)
+    assert [piece.number for piece in pieces] == list(range(1, len(pieces) + 1))
+    assert len({piece.id for piece in pieces}) == len(pieces)
+    covered = {at for piece in pieces for at in range(piece.start, piece.end)}
+    left = [letter for at, letter in enumerate(_HANDBOOK.text) if at not in covered]
+    assert not "".join(left).strip()
+
+
+@pytest.mark.parametrize("method", ["recursive", "heading", "fixed"])
+async def test_a_piece_stands_on_one_page(method: CutMethod) -> None:
+    pieces = await _cut(_HANDBOOK, method, tokens=2000)
+
+    assert [piece.page for piece in pieces] == sorted(piece.page for piece in pieces)
+    for piece in pieces:
+        page = _HANDBOOK.pages[piece.page - 1]
+        assert page.start <= piece.start < piece.end <= page.end
+
+
+async def test_a_piece_knows_the_headings_above_it() -> None:
+    pieces = await _cut(_HANDBOOK, "heading", tokens=400)
+
+    assert [piece.heading for piece in pieces[:2]] == ["Handbook > Returns", "Handbook > Code"]
+
+
+async def test_a_table_that_goes_on_names_its_columns() -> None:
+    pieces = await _cut(_HANDBOOK, "recursive", tokens=100)
+
+    rows = [piece for piece in pieces if "item number 50" in piece.text]
+    assert [piece.heading for piece in rows] == ["Handbook > Prices > Item, Price"]
+    assert all(row.startswith("|") and row.endswith("|") for row in rows[0].text.split("\n"))
+
+
+async def test_a_change_on_one_page_leaves_the_pieces_of_the_others_as_they_are() -> None:
+    before = _document([("paragraph", "One. " * 60)], [("paragraph", "Two. " * 60)])
+    after = _document([("paragraph", "Other. " * 70)], [("paragraph", "Two. " * 60)])
+
+    first, second = await _cut(before, "recursive"), await _cut(after, "recursive")
+
+    ids = [{piece.id for piece in pieces if piece.page == 2} for pieces in (first, second)]
+    assert ids[0] == ids[1]
+    assert {piece.id for piece in first} & {piece.id for piece in second} == ids[0]
+
+
+async def test_the_same_text_twice_has_two_ids() -> None:
+    document = _document([("paragraph", "Same. " * 60), ("paragraph", "Same. " * 60)])
+
+    pieces = await _cut(document, "recursive", tokens=130)
+
+    assert len(pieces) == len({piece.id for piece in pieces}) == 2
+
+
+async def test_a_fixed_piece_begins_with_the_end_of_the_one_before_it() -> None:
+    document = _document([("paragraph", " ".join(f"word{number}" for number in range(300)))])
+
+    pieces = await _cut(document, "fixed", tokens=100, overlap=20)
+
+    assert pieces[1].start < pieces[0].end
+    assert pieces[1].end > pieces[0].end
+
+
+class _ByTopic:
+    """Texts that speak of tools lie in one direction, all others in another."""
+
+    name = "test:topic"
+
+    async def embed(self, texts: Sequence[str], /) -> list[list[float]]:
+        return [[1.0, 0.0] if "tool" in text else [0.0, 1.0] for text in texts]
+
+
+async def test_a_semantic_piece_ends_where_the_meaning_changes() -> None:
+    text = "A tool is lent for a day. " * 8 + "Bread is baked at dawn. " * 8
+    document = _document([("paragraph", text.strip())])
+
+    pieces = await cut(
+        document, CutSettings(method="semantic"), id="d1", base="b1", embedder=_ByTopic()
+    )
+
+    assert [piece.text.split()[0] for piece in pieces] == ["A", "Bread"]
+
+
+async def test_semantic_needs_a_model_and_sizes_must_make_sense() -> None:
+    with pytest.raises(InvalidRequest, match="embedding model"):
+        await _cut(_HANDBOOK, "semantic")
+    with pytest.raises(InvalidRequest, match="tokens"):
+        await _cut(_HANDBOOK, "fixed", tokens=100, overlap=90)
+
+
+async def test_a_word_without_an_end_and_a_text_without_blocks_are_cut() -> None:
+    document = ConvertedDocument(text="x" * 5000 + "\n\nend", media_type="text/plain")
+
+    pieces = await _cut(document, "recursive", tokens=100)
+
+    assert len(pieces) > 10
+    assert pieces[-1].text.endswith("end")

@@ -1,0 +1,140 @@
+"""Documents of knowledge bases, in every storage."""
+
+from typing import Any
+
+import pytest
+from tests.storage.made import NOON
+
+from pegboard.core.knowledge import ConvertedDocument, PageSpan
+from pegboard.core.ports.document_store import DocumentScope, ReadyCount, StoredDocument
+from pegboard.core.principal import LOCAL, Principal
+from pegboard.storage import Storage
+
+ADA = Principal(id="ada", user="u1", organisations=frozenset({"acme"}))
+BOB = Principal(id="bob", user="u2", organisations=frozenset({"zoo"}))
+TEXT = ConvertedDocument(text="One\ntwo", media_type="text/plain", pages=(PageSpan(1, 0, 7),))
+
+
+def a_document(id: str = "d1", **changes: Any) -> StoredDocument:
+    fields: dict[str, Any] = {
+        "base": "b1",
+        "name": f"{id}.txt",
+        "outer_id": id,
+        "owner": "/u1",
+        "created_at": NOON,
+        "updated_at": NOON,
+        "state": "ready",
+    }
+    return StoredDocument(id=id, **(fields | changes))
+
+
+def a_scope(principal: Principal = LOCAL, *bases: str, **filters: Any) -> DocumentScope:
+    return DocumentScope(bases=bases or ("b1",), principal=principal, **filters)
+
+
+async def test_a_document_is_stored_once_for_its_base_source_and_outer_id(
+    storage: Storage, other: Storage
+) -> None:
+    first = a_document()
+    assert await storage.documents.add(first) == first
+    assert await storage.documents.add(a_document("d2", outer_id="d1")) == first
+    elsewhere = a_document("d3", base="b2", outer_id="d1")
+    assert await storage.documents.add(elsewhere) == elsewhere
+
+    assert await other.documents.get("d1") == first
+    assert await other.documents.get("d2") is None
+
+
+async def test_a_change_of_a_document_that_is_gone_is_refused(storage: Storage) -> None:
+    await storage.documents.add(a_document())
+    changed = a_document(state="failed", code="document_unreadable", reason="It is encrypted.")
+
+    assert await storage.documents.replace(changed)
+    assert not await storage.documents.replace(a_document("d2"))
+    assert await storage.documents.get("d1") == changed
+
+
+async def test_the_same_file_is_found_by_its_digest(storage: Storage) -> None:
+    await storage.documents.add(a_document(digest="abc"))
+
+    assert await storage.documents.find_digest("b1", "abc") == a_document(digest="abc")
+    assert await storage.documents.find_digest("b2", "abc") is None
+
+
+async def test_texts_are_stored_by_revision_and_deleted_with_their_document(
+    storage: Storage,
+) -> None:
+    await storage.documents.add(a_document())
+    await storage.documents.put_text("d1", 1, TEXT)
+    await storage.documents.put_text("d1", 1, TEXT)
+    await storage.documents.put_text("d1", 2, ConvertedDocument(text="new", media_type="x"))
+
+    assert await storage.documents.get_text("d1", 1) == TEXT
+    assert await storage.documents.get_text("d1", 3) is None
+    assert await storage.documents.delete("d1")
+    assert not await storage.documents.delete("d1")
+    assert await storage.documents.get_text("d1", 1) is None
+
+
+async def test_unfinished_documents_are_listed_most_urgent_first(storage: Storage) -> None:
+    for document in (
+        a_document("late", state="waiting", created_at=NOON + 1),
+        a_document("early", state="cutting"),
+        a_document("urgent", state="waiting", created_at=NOON + 2, priority=5),
+        a_document("done"),
+        a_document("broken", state="failed"),
+        a_document("asked", state="held"),
+    ):
+        await storage.documents.add(document)
+
+    listed = await storage.documents.list_unfinished()
+    assert [item.id for item in listed] == ["urgent", "early", "late"]
+
+
+VISIBLE = [
+    pytest.param(a_scope(LOCAL), ["base", "mine", "ours"], id="a caller without an account"),
+    pytest.param(a_scope(ADA), ["base", "mine", "ours"], id="its owner"),
+    pytest.param(a_scope(BOB), ["base"], id="another caller"),
+    pytest.param(
+        a_scope(Principal(id="eve", user="u3", organisations=frozenset({"acme"}))),
+        ["base", "ours"],
+        id="another of the organisation",
+    ),
+    pytest.param(
+        a_scope(LOCAL, include_replaced=True),
+        ["base", "mine", "old", "ours"],
+        id="with what was replaced",
+    ),
+    pytest.param(a_scope(LOCAL, documents=("mine", "other")), ["mine"], id="some documents"),
+    pytest.param(a_scope(LOCAL, editions=("2024",)), ["base"], id="an edition"),
+    pytest.param(a_scope(LOCAL, media_types=("text/html",)), ["ours"], id="a media type"),
+    pytest.param(a_scope(LOCAL, "b2"), ["other"], id="another base"),
+]
+
+
+@pytest.mark.parametrize(("scope", "expected"), VISIBLE)
+async def test_what_is_not_in_the_scope_is_not_there(
+    storage: Storage, scope: DocumentScope, expected: list[str]
+) -> None:
+    for document in (
+        a_document("base", edition="2024"),
+        a_document("mine", audience="private"),
+        a_document("ours", audience="organisation", organisation="acme", media_type="text/html"),
+        a_document("old", replaced_by="base"),
+        a_document("other", base="b2"),
+    ):
+        await storage.documents.add(document)
+
+    listed = await storage.documents.list_visible(scope)
+    counted = await storage.documents.count_ready(scope)
+
+    assert [item.id for item in listed] == expected
+    assert counted == {scope.bases[0]: ReadyCount(len(expected), 0)}
+
+
+async def test_a_list_goes_on_after_an_id(storage: Storage) -> None:
+    for number in range(5):
+        await storage.documents.add(a_document(f"d{number}", state=("ready", "held")[number % 2]))
+
+    ready = await storage.documents.list_visible(a_scope(), states=["ready"], after="d0", limit=1)
+    assert [item.id for item in ready] == ["d2"]
