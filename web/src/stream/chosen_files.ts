@@ -27,12 +27,16 @@ export function listChosen(list: FileList | null): ChosenFile[] {
 
 /** The files that were dropped, those in dropped folders included. */
 export async function listDropped(data: DataTransfer): Promise<ChosenFile[]> {
-  // The entries are read at once: after the event the list is empty.
-  const entries = [...data.items]
-    .map((item) => item.webkitGetAsEntry())
-    .filter((it) => it !== null);
+  // All is read at once: after the event the list is empty.
+  const items = [...data.items].filter((item) => item.kind === "file");
+  const entries = items.map((item) => item.webkitGetAsEntry());
+  const files = items.map((item) => item.getAsFile());
   const found: ChosenFile[] = [];
-  for (const entry of entries) await walk(entry, "", found);
+  for (const [index, entry] of entries.entries()) {
+    const file = files[index];
+    if (entry) await walk(entry, "", found);
+    else if (file) found.push({ file, path: file.name });
+  }
   return found;
 }
 

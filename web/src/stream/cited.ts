@@ -4,8 +4,8 @@ import type { Citation, Conflict } from "../api/knowledge";
 
 interface Cited {
   id: string;
-  citations: readonly Citation[];
-  conflicts: readonly Conflict[];
+  citations?: readonly Citation[];
+  conflicts?: readonly Conflict[];
 }
 
 /** The contradictions behind each paragraph: where both of its numbers have been met. */
@@ -48,7 +48,7 @@ export function findSource<Answer extends Cited>(
 ): { answer: Answer; citation: Citation } | null {
   for (const answer of [...answers].reverse()) {
     if (of && answer.id !== of) continue;
-    const citation = answer.citations.find((item) => item.number === number);
+    const citation = answer.citations?.find((item) => item.number === number);
     if (citation) return { answer, citation };
   }
   return null;

@@ -23,7 +23,7 @@ export function useCited(exchange: Exchange, answer: Answer | undefined): Cited 
   return useMemo(() => {
     const stored = exchange.citations ?? [];
     const citations = stored.length > 0 ? stored : (answer?.citations ?? []);
-    const conflicts = stored.length > 0 ? exchange.conflicts : (answer?.conflicts ?? []);
+    const conflicts = (stored.length > 0 ? exchange.conflicts : answer?.conflicts) ?? [];
     const isAsked = answer?.parts.some((part) => part.kind === "call" && asksBase(part.tool));
     return { exchange, citations, conflicts, isCited: citations.length > 0 || isAsked === true };
   }, [exchange, answer]);
@@ -146,7 +146,7 @@ export function Refs({ cited, chosen }: { cited: Cited; chosen: number }) {
             <span className="ok">
               <MarkIcon mark="ok" small plain />
             </span>
-            {evidence.checked(citations.length)}
+            {evidence.checked(citations.filter((item) => !item.is_deleted).length)}
           </>
         )}
         {leftOut > 0 && (

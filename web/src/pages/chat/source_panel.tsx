@@ -92,39 +92,41 @@ export function SourcePanel({ citation, citations, conflicts, of }: SourcePanelP
       ) : (
         <Text key={`${of} ${citation.number}`} citation={citation} />
       )}
-      <div className="source-facts">
-        {against.map((item) => {
-          const other = item.first === citation.number ? item.second : item.first;
-          return (
-            <p className="against" key={other}>
-              <EqualNot className="i s" aria-hidden="true" />
-              <span>
-                {evidence.says(other)}
-                {item.about && evidence.about(item.about)}.{" "}
-                <button type="button" className="as-link link" onClick={() => show(other)}>
-                  {evidence.compare}
-                </button>
-              </span>
-            </p>
-          );
-        })}
-        {!citation.is_deleted && (
-          <dl className="kv">
-            <dt>{evidence.quote}</dt>
-            <dd>
-              <span className="ok">{evidence.wordForWord}</span>
-            </dd>
-            {citation.alignment !== null && (
-              <>
-                <dt>{evidence.alignment}</dt>
-                <dd className="num">{formatScore(citation.alignment)}</dd>
-              </>
-            )}
-            <dt>{evidence.place}</dt>
-            <dd className="num">{evidence.characters(citation.start, citation.end)}</dd>
-          </dl>
-        )}
-      </div>
+      {(against.length > 0 || !citation.is_deleted) && (
+        <div className="source-facts">
+          {against.map((item) => {
+            const other = item.first === citation.number ? item.second : item.first;
+            return (
+              <p className="against" key={other}>
+                <EqualNot className="i s" aria-hidden="true" />
+                <span>
+                  {evidence.says(other)}
+                  {item.about && evidence.about(item.about)}.{" "}
+                  <button type="button" className="as-link link" onClick={() => show(other)}>
+                    {evidence.compare}
+                  </button>
+                </span>
+              </p>
+            );
+          })}
+          {!citation.is_deleted && (
+            <dl className="kv">
+              <dt>{evidence.quote}</dt>
+              <dd>
+                <span className="ok">{evidence.wordForWord}</span>
+              </dd>
+              {citation.alignment !== null && (
+                <>
+                  <dt>{evidence.alignment}</dt>
+                  <dd className="num">{formatScore(citation.alignment)}</dd>
+                </>
+              )}
+              <dt>{evidence.place}</dt>
+              <dd className="num">{evidence.characters(citation.start, citation.end)}</dd>
+            </dl>
+          )}
+        </div>
+      )}
       {citations.length > 1 && (
         <div className="source-foot">
           <button type="button" className="btn sm" disabled={at <= 0} onClick={() => go(-1)}>

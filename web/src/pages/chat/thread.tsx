@@ -73,8 +73,8 @@ export function Thread({ id }: { id: string }) {
   const panel = source && (
     <SourcePanel
       citation={source.citation}
-      citations={source.answer.citations}
-      conflicts={source.answer.conflicts}
+      citations={source.answer.citations ?? []}
+      conflicts={source.answer.conflicts ?? []}
       of={source.answer.id}
     />
   );

@@ -1,0 +1,60 @@
+"""Bases and documents in a real browser: from a dropped file to a quote, and to its deletion.
+
+`make web` builds what is tested, `make peers` installs the browser. With `CONSOLE_SHOTS=DIR` a
+picture of each page is written to that folder.
+"""
+
+import asyncio
+import json
+import os
+from pathlib import Path
+from typing import Any
+
+import pytest
+from tests.console.server import BROWSER, HERE, check_built, served
+from tests.peers.node import node
+
+HANDBOOK = HERE.parents[1] / "examples" / "shop" / "handbook"
+STEPS = [
+    "no knowledge yet",
+    "a base",
+    "files are dropped, and become ready",
+    "a long file is uploaded in parts",
+    "what gives orders is held back until somebody decides",
+    "a question names its quotes",
+    "a quote opens at its place",
+    "a question that nothing answers",
+    "a document is deleted for good",
+    "a base asks for its name",
+    "what is not there",
+]
+
+
+async def walk(folder: Path) -> dict[str, Any]:
+    """What a browser reports of its way from a file to its quotes."""
+    async with served(folder) as server:
+        process = await asyncio.create_subprocess_exec(
+            str(node()),
+            str(HERE / "knowledge.mjs"),
+            env={
+                **os.environ,
+                "TMPDIR": str(BROWSER),
+                "CONSOLE_URL": server.url,
+                "HANDBOOK": str(HANDBOOK),
+            },
+            stdout=asyncio.subprocess.PIPE,
+        )
+        said, _ = await process.communicate()
+    report: dict[str, Any] = json.loads(said)
+    return report
+
+
+@pytest.mark.timeout(300)
+async def test_documents_answer_with_their_quotes_and_are_deleted_for_good(tmp_path: Path) -> None:
+    check_built()
+    (tmp_path / "board.yaml").write_text("sources: []\n")
+
+    report = await walk(tmp_path)
+
+    assert report["faults"] == [], "\n".join(report["faults"])
+    assert report["done"] == STEPS
