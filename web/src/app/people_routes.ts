@@ -17,6 +17,11 @@ const organisation = createRoute({
     "OrganisationPage",
   ),
 });
+const roles = createRoute({
+  getParentRoute: () => root,
+  path: "/organisations/$handle/roles",
+  component: lazyRouteComponent(() => import("../pages/organisation/roles_page"), "RolesPage"),
+});
 const reviews = createRoute({
   getParentRoute: () => root,
   path: "/organisations/$handle/reviews",
@@ -36,7 +41,7 @@ const connector = createRoute({
 const market = createRoute({
   getParentRoute: () => root,
   path: "/market",
-  validateSearch: readSearch("q"),
+  validateSearch: readSearch("q", "from"),
   component: lazyRouteComponent(() => import("../pages/market/market_page"), "MarketPage"),
 });
 const agents = createRoute({
@@ -105,6 +110,7 @@ const consent = createRoute({
 export const PEOPLE_ROUTES = [
   organisations,
   organisation,
+  roles,
   reviews,
   connect,
   connector,

@@ -194,14 +194,16 @@ export function typeName(mediaType: string, name: string): string {
   return known?.[1] ?? ending.toUpperCase();
 }
 
-/** "PDF · 8.1 MB · 14 pages". */
+/** "PDF · 8.1 MB · 14 pages"; the name of the file first where the document has a title. */
 export function describeFile(item: {
   media_type: string;
   name: string;
   size: number;
   pages: number;
+  title?: string;
 }): string {
   const parts = [
+    item.title ? item.name : "",
     typeName(item.media_type, item.name),
     item.size > 0 ? formatBytes(item.size) : "",
     item.pages > 1 ? formatCount(item.pages, "page") : "",

@@ -8,7 +8,10 @@ import { evidence, formatScore } from "../../words/evidence";
 /** The pieces that were found: those that are cited first, the others folded. */
 export function EvidenceCard({ ask }: { ask: Ask }) {
   const isSimple = ask.mode === "simple";
-  const cited = isSimple ? ask.hits : ask.hits.filter((hit) => hit.citations.length > 0);
+  const isEnough = ask.end !== "not_enough";
+  const cited = isSimple
+    ? ask.hits
+    : ask.hits.filter((hit) => isEnough && hit.citations.length > 0);
   const others = ask.hits.filter((hit) => !cited.includes(hit));
   const isNone = cited.length === 0;
   const title = isNone ? evidence.nearest : isSimple ? evidence.found : evidence.evidence;
@@ -47,7 +50,8 @@ export function EvidenceCard({ ask }: { ask: Ask }) {
 }
 
 function Piece({ hit, ask }: { hit: Hit; ask: Ask }) {
-  const quotes = ask.quotes.filter((quote) => hit.citations.includes(quote.number));
+  const isEnough = ask.end !== "not_enough";
+  const quotes = ask.quotes.filter((quote) => isEnough && hit.citations.includes(quote.number));
   const offset = makeOffsets(hit.text);
   const marks: Mark[] = quotes.map((quote) => ({
     start: offset(quote.start - hit.start),

@@ -6,7 +6,7 @@ import { evidence } from "../../words/evidence";
 /** What was searched, what each part of the question found, and what did not answer. */
 export function LookedAt({ ask, isShort = false }: { ask: Ask; isShort?: boolean }) {
   const waiting = ask.looks.filter((look) => look.not_ready.length > 0);
-  const parts = isShort ? [] : ask.parts;
+  const parts = isShort || ask.parts.length < 2 ? [] : ask.parts;
   return (
     <section className="card" aria-label={evidence.lookedAt}>
       <header>

@@ -18,6 +18,7 @@ const TITLES = {
 /** What a question gave: enough evidence, evidence that disagrees, or not enough. */
 export function Outcome({ ask }: { ask: Ask }) {
   const time = formatDuration(ask.took * 1000);
+  const isEnough = ask.end !== "not_enough";
   const isNone = ask.end === "found" && ask.hits.length === 0;
   return (
     <>
@@ -28,7 +29,7 @@ export function Outcome({ ask }: { ask: Ask }) {
           <p className="faint num">
             {ask.mode === "simple"
               ? evidence.piecesFound(ask.hits.length, time)
-              : ask.quotes.length > 0
+              : isEnough && ask.quotes.length > 0
                 ? evidence.quotes(ask.quotes.length, time)
                 : evidence.nothingQuoted(time)}
             {ask.left_out > 0 && ` · ${evidence.leftOut(ask.left_out)}`}
@@ -36,9 +37,10 @@ export function Outcome({ ask }: { ask: Ask }) {
           {ask.reason && <p className="dim">{ask.reason}</p>}
         </div>
       </div>
-      {ask.conflicts.map((item) => (
-        <ConflictCard key={`${item.first} ${item.second}`} conflict={item} quotes={ask.quotes} />
-      ))}
+      {isEnough &&
+        ask.conflicts.map((item) => (
+          <ConflictCard key={`${item.first} ${item.second}`} conflict={item} quotes={ask.quotes} />
+        ))}
       {(ask.end === "not_enough" || isNone || ask.looks.some((look) => look.failure)) && (
         <LookedAt ask={ask} />
       )}
@@ -46,11 +48,11 @@ export function Outcome({ ask }: { ask: Ask }) {
         <ConfidenceCard
           confidence={ask.parts_of_confidence}
           parts={ask.parts}
-          isEnough={ask.end !== "not_enough"}
+          isEnough={isEnough}
         />
       )}
       {ask.hits.length > 0 && <EvidenceCard ask={ask} />}
-      {ask.end !== "not_enough" && !isNone && <LookedAt ask={ask} isShort />}
+      {isEnough && !isNone && <LookedAt ask={ask} isShort />}
     </>
   );
 }

@@ -50,7 +50,7 @@ export function Pieces({ document, page, span }: PiecesProps) {
             <dt>{evidence.place}</dt>
             <dd className="num">
               {cited.page > 0 && `${knowledge.page(cited.page)} · `}
-              {evidence.range(cited.start, cited.end)}
+              {evidence.characters(cited.start, cited.end)}
             </dd>
             <dt>{evidence.citedQuote}</dt>
             <dd className="num">{evidence.range(span[0], span[1])}</dd>
