@@ -166,5 +166,15 @@ await step("what is not there", async () => {
   await page.setViewportSize(WIDE);
 });
 
+await step("what a skill says", async () => {
+  await page.goto(`${UI}/skills`);
+  await page.getByRole("link", { name: /Returns/ }).click();
+  await page.getByText("Find the order first.").waitFor();
+  await page.getByRole("link", { name: "std__calculator" }).waitFor();
+  await inspect(page, "skill");
+  await page.getByRole("link", { name: "damage.md" }).click();
+  await page.getByText("Ask for a picture.").waitFor();
+});
+
 await browser.close();
 console.log(JSON.stringify(report));

@@ -13,8 +13,14 @@ from typing import Any
 import pytest
 from tests.console.server import BROWSER, HERE, check_built, served
 from tests.peers.node import node
+from tests.sources.skills.made import write_skill
 
 HANDBOOK = HERE.parents[1] / "examples" / "shop" / "handbook"
+BOARD = """
+sources:
+  - {kind: skills, name: house, config: {paths: [skills]}}
+  - {kind: builtin, name: std, config: {include: [calculator]}}
+"""
 STEPS = [
     "no knowledge yet",
     "a base",
@@ -27,6 +33,7 @@ STEPS = [
     "a document is deleted for good",
     "a base asks for its name",
     "what is not there",
+    "what a skill says",
 ]
 
 
@@ -52,7 +59,10 @@ async def walk(folder: Path) -> dict[str, Any]:
 @pytest.mark.timeout(300)
 async def test_documents_answer_with_their_quotes_and_are_deleted_for_good(tmp_path: Path) -> None:
     check_built()
-    (tmp_path / "board.yaml").write_text("sources: []\n")
+    (tmp_path / "board.yaml").write_text(BOARD)
+    front = "description: Use when a record comes back.\nallowed-tools: std__calculator std__date*"
+    skill = write_skill(tmp_path / "skills" / "returns", "1. Find the order first.", front=front)
+    (skill / "damage.md").write_text("Ask for a picture.")
 
     report = await walk(tmp_path)
 
