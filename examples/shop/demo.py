@@ -18,6 +18,7 @@ from pathlib import Path
 from typing import Any
 
 from ask import ask_the_shop
+from handbook_answers import ask_the_handbook
 from output import cut, headline, say
 from plan import take_a_record_back
 from serve import serve_shop
@@ -78,7 +79,7 @@ async def demo() -> bool:
         Whether every call ended as expected.
     """
     began = time.monotonic()
-    say("Part 1 of 5: a board with Python functions, a database and built-in tools.")
+    say("Part 1 of 6: a board with Python functions, a database and built-in tools.")
     with tempfile.TemporaryDirectory() as folder:
         data = Path(folder) / "data"
         settings = Settings(board=HERE / "board.yaml", data=data, list_timeout=60)
@@ -89,18 +90,27 @@ async def demo() -> bool:
             rows = await make_calls(board)
             show_table(rows, "What happened")
             await show_history(board)
-    say("Part 2 of 5: other systems of the team. One never answers, and is given up after 5 s.")
+    say("Part 2 of 6: other systems of the team. One never answers, and is given up after 5 s.")
     rows += await connect_systems()
-    say("Part 3 of 5: a plan that waits for a person, and whose process is killed.")
+    say("Part 3 of 6: a plan that waits for a person, and whose process is killed.")
     done = await take_a_record_back()
-    say("Part 4 of 5: a chat that uses the shop's tools.")
+    say("Part 4 of 6: a chat that uses the shop's tools.")
     is_answered = await ask_the_shop()
-    say("Part 5 of 5: two people of two organisations ask the same question.")
+    say("Part 5 of 6: two people of two organisations ask the same question.")
     headline("Who sees what")
     await ask_as_two()
-    show_summary(rows, done, is_answered=is_answered, seconds=time.monotonic() - began)
+    say("Part 6 of 6: the shop's handbook answers, and names its documents.")
+    is_cited = await ask_the_handbook()
+    show_summary(
+        rows,
+        done,
+        is_answered=is_answered,
+        is_cited=is_cited,
+        seconds=time.monotonic() - began,
+    )
     show_next_steps()
-    return all(row.is_expected for row in rows) and max(done.values()) == 1 and is_answered
+    is_good = all(row.is_expected for row in rows) and max(done.values()) == 1
+    return is_good and is_answered and is_cited
 
 
 async def connect_systems() -> list[Row]:
@@ -239,7 +249,7 @@ async def show_history(board: Pegboard) -> None:
 
 
 def show_summary(
-    rows: Sequence[Row], done: Counter[str], *, is_answered: bool, seconds: float
+    rows: Sequence[Row], done: Counter[str], *, is_answered: bool, is_cited: bool, seconds: float
 ) -> None:
     """Say how many calls ended as they should."""
     headline("Summary")
@@ -253,7 +263,10 @@ def show_summary(
         f"  1 plan of {len(done)} steps, killed and resumed: {twice or 'none'} of them ran twice."
     )
     print(f"  1 chat of 3 questions: {'all answered' if is_answered else 'NOT answered'}.")
+    told = "cited, and one conflict was found" if is_cited else "NOT as it should be"
+    print(f"  1 handbook of 2 questions: {told}.")
     odd += [] if is_answered else ["the chat"]
+    odd += [] if is_cited else ["the handbook"]
     print(f"  Not as expected: {', '.join(odd) or 'nothing'}. It took {seconds:.0f} s.")
 
 

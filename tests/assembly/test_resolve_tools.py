@@ -29,6 +29,7 @@ from pegboard.assembly import (
 from pegboard.assembly.categories import filter_categories
 from pegboard.assembly.connectors import add_connectors
 from pegboard.assembly.discover import discover
+from pegboard.assembly.knowledge import add_knowledge
 from pegboard.assembly.mcp_servers import add_mcp_servers
 from pegboard.assembly.skills_and_delegation import add_skills_and_delegation
 from pegboard.core.principal import LOCAL
@@ -46,6 +47,7 @@ def test_the_order_of_the_steps() -> None:
     assert [(step.name, step.wrap) for step in STEPS] == [
         ("discover", discover),
         ("categories", filter_categories),
+        ("knowledge", add_knowledge),
         ("connectors", add_connectors),
         ("mcp", add_mcp_servers),
         ("skills and delegation", add_skills_and_delegation),

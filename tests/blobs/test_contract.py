@@ -6,6 +6,7 @@ from hashlib import sha256
 
 import pytest
 
+from pegboard.blobs.keys import check_key
 from pegboard.core.ports.blob_store import BlobStore, StoredBlob
 from pegboard.errors import InvalidRequest
 
@@ -126,3 +127,7 @@ async def test_a_path_is_no_key(blobs: BlobStore, key: str) -> None:
         await blobs.find(key)
     with pytest.raises(ValueError, match="not the key"):
         await blobs.delete_below(key)
+
+
+def test_a_key_is_returned_as_it_is() -> None:
+    assert check_key("ab/f_1-2/C") == "ab/f_1-2/C"

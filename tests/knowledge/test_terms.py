@@ -9,10 +9,13 @@ from pegboard.knowledge.terms import cut_passages, list_terms, weigh_question
     ("text", "terms"),
     [
         pytest.param(
-            "parseHTTPResponse", "parse http response parse_http http_response", id="code"
+            "parseHTTPResponse",
+            "pars http respons pars_http http_respons =parsehttpresponse",
+            id="code",
         ),
-        pytest.param("Ärzte sofort", "arzte sofort arzte_sofort", id="accents"),
-        pytest.param("invoices", "invoice", id="plural"),
+        pytest.param("Ärzte sofort", "arzt sofort arzt_sofort", id="accents"),
+        pytest.param("invoices", "invoic", id="plural"),
+        pytest.param("run_target", "run target run_target =runtarget", id="snake case"),
         pytest.param("東京都", "東京 京都 東京_京都", id="Japanese"),
         pytest.param("", "", id="empty"),
     ],
@@ -24,9 +27,20 @@ def test_words_and_their_pairs_are_terms(text: str, terms: str) -> None:
 def test_a_phrase_weighs_more_than_its_words_and_usual_words_weigh_little() -> None:
     weights = weigh_question("What is the notice period?")
 
-    assert weights["notice"] == weights["period"] == 1.0
-    assert 0 < weights["notice_period"] < 1
+    assert weights["notic"] == weights["period"] == 1.0
+    assert 0 < weights["notic_period"] < 1
     assert weights["what"] < 0.5
+
+
+@pytest.mark.parametrize("words", ["map maps mapped mapping", "create creates created creating"])
+def test_forms_of_a_word_are_one_term(words: str) -> None:
+    assert len({*list_terms(words).split()} - {*words.split()}) > 0
+    assert len({term for term in list_terms(words).split() if "_" not in term}) == 1
+
+
+@pytest.mark.parametrize("text", ["a" * 300_000, "aB" * 150_000, "_" * 300_000, "x_" * 150_000])
+def test_a_word_without_end_is_read_in_time_and_cut(text: str) -> None:
+    assert max(map(len, list_terms(text).split() or [""])) < 500
 
 
 def test_a_long_text_is_cut_at_the_ends_of_sentences_and_nothing_is_lost() -> None:

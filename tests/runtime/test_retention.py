@@ -15,6 +15,7 @@ from pegboard.core.ports.audit_store import AuditEntry, AuditRecord
 from pegboard.core.ports.durability import RunStart
 from pegboard.core.ports.run_store import RunQuery, StoredPlan
 from pegboard.core.principal import LOCAL
+from pegboard.features.files import NewUpload
 from pegboard.runtime import Settings
 from pegboard.runtime.wiring.retention import delete_expired
 from pegboard.runtime.wiring.storage import create_storage
@@ -83,6 +84,20 @@ async def test_runs_that_ended_long_ago_go_and_others_stay() -> None:
 
     assert gone == {"runs": 1, "taints": 0, "plans": 1, "approvals": 0, "calls": 0}
     assert [run.start.run_id for run in page.runs] == ["open"]
+
+
+async def test_uploads_without_a_part_for_a_day_go() -> None:
+    async with Pegboard() as board:
+        uploads, storage = board.files.uploads, board._open.storage
+        upload = await uploads.begin(NewUpload(name="a", size=1), principal=LOCAL)
+        kit, gone = board.registry.environment, list[int]()
+        for days in (0.9, 1.1):
+            later = replace(kit, now=lambda days=days: time.time() + days * DAY)
+            deleted = await delete_expired(Settings(), storage, later, files=board.files)
+            gone.append(deleted["uploads"])
+
+        assert gone == [0, 1]
+        assert await storage.files.get(upload.id) is None
 
 
 async def test_a_storage_that_is_gone_is_left_for_later(tmp_path: Path, caplog: Any) -> None:

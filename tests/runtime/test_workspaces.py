@@ -1,11 +1,13 @@
 """The workspaces of conversations on a file system."""
 
 import os
+from collections.abc import AsyncIterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 from tests.features.conversations.made import a_board, ask
+from tests.features.files.made import chunks
 
 from pegboard.core.ports.durability import RunStart
 from pegboard.core.principal import LOCAL, Principal
@@ -46,6 +48,23 @@ async def test_a_link_in_place_of_a_file_is_not_followed(tmp_path: Path) -> None
 
     assert outside.read_text() == "mine"
     assert [path.name for path in folder.iterdir()] == ["a.txt"]
+
+
+async def test_a_content_that_arrives_is_there_whole_or_not_at_all(tmp_path: Path) -> None:
+    async def cut() -> AsyncIterator[bytes]:
+        yield b"half"
+        raise ConnectionError
+
+    folders = ConversationFolders(tmp_path)
+    with pytest.raises(ConnectionError):
+        await folders.write("c_1", LOCAL, {"a.txt": b"1", "b.txt": cut()})
+    assert contents(tmp_path) == []
+    await folders.write("c_1", LOCAL, {"a.txt": b"1", "b.txt": chunks(b"2", b"3")})
+
+    folder = folders.folder("c_1", LOCAL)
+    assert (folder / "b.txt").read_bytes() == b"23"
+    assert (folder / "a.txt").stat().st_mode == (folder / "b.txt").stat().st_mode
+    assert [path.name for path in folder.parent.iterdir()] == [folder.name]
 
 
 async def test_files_are_listed_by_their_paths_up_to_a_limit(tmp_path: Path) -> None:

@@ -17,6 +17,8 @@ CATCH_ALL: dict[str, str] = {
     "execution/steps/record.py": "every call is recorded here, whatever error ended it",
     "execution/steps/run.py": "an error raised by a tool becomes one of our errors here",
     "features/pins/classify.py": "an error raised for a foreign schema makes its tool unavailable",
+    "documents/formats/pdf_tables.py": "any error of a library on a damaged page is a gap",
+    "documents/formats/read_order.py": "any error of a library on a foreign file is its answer",
     "graphs/engine/graph_execution.py": "an error raised by a node kind becomes its node's failure",
     "graphs/runner.py": "an error that ends an attempt is raised again after its run ended",
     "concurrency/background_queue.py": "failed events are counted; later ones are still sent",

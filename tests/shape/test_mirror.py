@@ -14,6 +14,7 @@ from tests.shape import tree
 TESTED_ELSEWHERE: dict[str, str] = {
     "cli/commands/serve.py": "tests/cli/test_serve.py",
     "cli/commands/*.py": "tests/cli/test_commands.py",
+    "documents/read_script.py": "tests/documents/test_converter.py",
     "exports/langchain_tool.py": "tests/exports/test_frameworks.py",
     "runtime/board_tools.py": "tests/runtime/test_pegboard.py",
     "runtime/account_settings.py": "tests/runtime/test_settings.py",

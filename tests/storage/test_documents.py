@@ -24,6 +24,7 @@ def a_document(id: str = "d1", **changes: Any) -> StoredDocument:
         "created_at": NOON,
         "updated_at": NOON,
         "state": "ready",
+        "answers": True,
     }
     return StoredDocument(id=id, **(fields | changes))
 

@@ -11,8 +11,8 @@ from pegboard.core.ports.file_store import (
     FilePart,
     FileQuery,
     FileQuota,
+    FileRecord,
     FileUsage,
-    StoredFile,
 )
 from pegboard.core.principal import Principal
 from pegboard.errors import StorageQuotaExceeded
@@ -24,7 +24,7 @@ BOB = Principal(id="bob", user="u_bob", organisations=frozenset({"acme"}))
 EVE = Principal(id="eve", user="u_eve", organisations=frozenset({"zoo", ""}))
 
 
-def a_file(id: str = "f1", **changes: Any) -> StoredFile:
+def a_file(id: str = "f1", **changes: Any) -> FileRecord:
     """An upload of Ada's, of ten bytes."""
     fields: dict[str, Any] = {
         "owner": ADA.owner,
@@ -33,10 +33,10 @@ def a_file(id: str = "f1", **changes: Any) -> StoredFile:
         "created_at": NOON,
         "updated_at": NOON,
     }
-    return StoredFile(id=id, **(fields | changes))
+    return FileRecord(id=id, **(fields | changes))
 
 
-async def add(storage: Storage, *files: StoredFile) -> None:
+async def add(storage: Storage, *files: FileRecord) -> None:
     for file in files:
         await storage.files.add(file, quota=NO_QUOTA)
 

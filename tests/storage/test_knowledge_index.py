@@ -6,7 +6,7 @@ import pytest
 from tests.storage.test_documents import ADA, BOB, a_document, a_scope
 
 from pegboard.core.knowledge import Piece
-from pegboard.core.ports.knowledge_index import IndexedPiece
+from pegboard.core.ports.knowledge_index import IndexedPiece, VectorMatches
 from pegboard.errors import DocumentNotFound, InvalidRequest
 from pegboard.storage import Storage
 
@@ -53,7 +53,7 @@ async def near(storage: Storage, vector: tuple[float, ...], scope: Any = None) -
     found = await storage.knowledge_index.search_vectors(
         vector, scope or a_scope(), embedder=MODEL, limit=10
     )
-    return [item.piece.id for item in found]
+    return [item.piece.id for item in found.pieces]
 
 
 async def test_pieces_are_found_by_their_rare_words_first(storage: Storage, other: Storage) -> None:
@@ -104,7 +104,7 @@ async def test_what_is_deleted_is_found_no_more(storage: Storage, other: Storage
 
 async def test_only_what_is_ready_and_in_the_scope_is_found(storage: Storage) -> None:
     await put(storage, "d1", "word", audience="private")
-    await put(storage, "d2", "word", state="storing")
+    await put(storage, "d2", "word", state="storing", answers=False)
     await put(storage, "d3", "word", replaced_by="d1")
     await put(storage, "d4", "word", base="b2")
     every = a_scope(ADA, "b1", "b2", include_replaced=True)
@@ -149,12 +149,14 @@ async def test_pieces_are_found_by_their_nearest_passage(storage: Storage, other
 
     assert await near(other, (3.0, 0.1)) == ["d1.1", "d1.3", "d1.2"]
     found = await other.knowledge_index.search_vectors(NORTH, a_scope(), embedder=MODEL, limit=1)
-    assert [(item.piece.id, round(item.score, 5)) for item in found] == [("d1.2", 1.0)]
+    assert [(item.piece.id, round(item.score, 5)) for item in found.pieces] == [("d1.2", 1.0)]
+    assert found.passages == 4
+    assert found.mean == pytest.approx((0 + 1 + 0 + 2**-0.5) / 4, abs=1e-5)
     assert await near(other, NORTH, a_scope(first_page=3)) == ["d1.3"]
     nothing = await other.knowledge_index.search_vectors(
         EAST, a_scope(), embedder="test:other", limit=9
     )
-    assert list(nothing) == []
+    assert nothing == VectorMatches(pieces=[])
 
 
 async def test_vectors_of_another_model_are_made_beside_the_old(

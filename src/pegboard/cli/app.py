@@ -22,6 +22,8 @@ class Commands(LazyGroup):
         "chat": "Ask an agent; it uses the tools of the board and asks before calls that need "
         "approval.",
         "conversations": "List conversations, and get their files.",
+        "files": "Store files on the board, list and get them, and delete them.",
+        "kb": "Put documents into knowledge bases, list, ask and remove them.",
         "agents": "List the agents that can be chosen to answer.",
         "plan": "Make a plan, check it and explain it; it is stored and can be run.",
         "run": "Run a plan and print a time line. It can be resumed after a crash.",

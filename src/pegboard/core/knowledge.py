@@ -264,3 +264,18 @@ class Evidence(Struct, frozen=True, kw_only=True):
     parts: tuple[QuestionPart, ...] = ()
     retrieval: Retrieval = Retrieval(question="")
     left_out: int = 0
+
+
+class CitedAnswer(Struct, frozen=True, kw_only=True):
+    """An answer of a model whose numbers were checked against the stored texts.
+
+    Attributes:
+        text: Without the numbers that failed.
+        citations: Those whose numbers are left, and those that contradict one of them.
+        left_out: How many numbers were dropped.
+    """
+
+    text: str
+    citations: tuple[Citation, ...] = ()
+    conflicts: tuple[Conflict, ...] = ()
+    left_out: int = 0

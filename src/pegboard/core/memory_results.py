@@ -80,6 +80,15 @@ class MemoryResults:
         with self._gate:
             self._forget_expired()
 
+    def forget_containing(self, text: str) -> int:
+        """Forget results in which a text stands; returns the count."""
+        wanted = text.encode()
+        with self._gate:
+            found = [handle for handle, item in self._items.items() if wanted in item.body]
+            for handle in found:
+                self._forget(handle)
+            return len(found)
+
     def _forget_expired(self) -> None:
         now = self._now()
         for handle in [key for key, item in self._items.items() if item.expires_at <= now]:
@@ -137,6 +146,19 @@ class MemoryOutcomes:
                 return None
         result = known.result
         return known if result is None else structs.replace(known, result=detach(result))
+
+    def forget_containing(self, text: str) -> int:
+        """Forget outcomes in whose result a text stands; returns the count."""
+        with self._gate:
+            found = [
+                place
+                for place, item in self._settled.items()
+                if item.result is not None
+                and (text in item.result.text or text in str(item.result.structured))
+            ]
+            for place in found:
+                del self._settled[place]
+            return len(found)
 
     async def hold(self, claim: Outcome, *, by: str, until: float | None) -> bool:
         """Lease a claim without an outcome to this call until a time; None for no time."""

@@ -9,7 +9,14 @@ import msgspec
 
 from pegboard.core.knowledge import ConvertedDocument
 from pegboard.core.ports.sandbox import Sandbox, SandboxJob, SandboxLimits, SandboxOutcome
-from pegboard.documents.answer import Answer, Converted, Drawn, Missing, ReadOrder, Unreadable
+from pegboard.documents.reply import (
+    ConverterReply,
+    DocumentReply,
+    LibraryReply,
+    PictureReply,
+    ReadOrder,
+    RefusalReply,
+)
 from pegboard.errors import DocumentUnreadable, Unavailable
 
 _SCRIPT = Path(__file__).with_name("read_script.py")
@@ -17,9 +24,9 @@ _LIBRARIES = ("pypdfium2", "pdfplumber", "docx", "pptx", "openpyxl")
 _INSTALL = "pip install 'pegboard[knowledge]'"
 _MAX_PICTURE = 2000
 DEFAULT_LIMITS = SandboxLimits(
-    timeout=180, memory_bytes=1 << 30, processes=16, output_bytes=128 << 20
+    timeout=600, cpu_seconds=180, memory_bytes=1 << 30, processes=16, output_bytes=128 << 20
 )
-"""Of one file: seconds, memory, threads, and bytes of its answer."""
+"""Of one file: seconds (of a processor, and by the clock), memory, threads, bytes of its answer."""
 
 
 class SandboxConverter:
@@ -57,7 +64,7 @@ class SandboxConverter:
         """
         order = ReadOrder(job="convert", file=str(file), name=name, media_type=media_type)
         answer = await self._run(file, order)
-        if not isinstance(answer, Converted):
+        if not isinstance(answer, DocumentReply):
             raise _broken()
         return answer.document
 
@@ -77,11 +84,11 @@ class SandboxConverter:
             job="draw", file=str(file), page=number, width=min(max(width, 50), _MAX_PICTURE)
         )
         answer = await self._run(file, order)
-        if not isinstance(answer, Drawn):
+        if not isinstance(answer, PictureReply):
             raise _broken()
         return answer.picture
 
-    async def _run(self, file: Path, order: ReadOrder) -> Answer:
+    async def _run(self, file: Path, order: ReadOrder) -> ConverterReply:
         if not file.is_absolute():
             raise ValueError("A file is named by its whole path.")
         roots = _import_roots()
@@ -96,9 +103,9 @@ class SandboxConverter:
             )
         )
         answer = _decode(outcome, self._limits)
-        if isinstance(answer, Unreadable):
+        if isinstance(answer, RefusalReply):
             raise DocumentUnreadable(answer.message, reason=answer.reason)
-        if isinstance(answer, Missing):
+        if isinstance(answer, LibraryReply):
             raise Unavailable(
                 f"This file cannot be read here: {answer.library} is not installed. "
                 f"Run {_INSTALL}.",
@@ -120,18 +127,20 @@ def _import_roots() -> list[Path]:
     return list(found)
 
 
-def _decode(outcome: SandboxOutcome, limits: SandboxLimits) -> Answer:
+def _decode(outcome: SandboxOutcome, limits: SandboxLimits) -> ConverterReply:
     """What the process answered; how it ended says why there is no answer."""
     if outcome.stopped in ("timeout", "cpu"):
+        is_cpu = outcome.stopped == "cpu" and limits.cpu_seconds is not None
+        seconds = limits.cpu_seconds if is_cpu else limits.timeout
         raise DocumentUnreadable(
-            f"It takes longer than {limits.timeout:.0f} seconds to read.", reason="too_large"
+            f"It takes longer than {seconds:.0f} seconds to read.", reason="too_large"
         )
     if outcome.stopped == "memory" or outcome.stdout_bytes > limits.output_bytes:
         raise DocumentUnreadable("It takes too much memory to read.", reason="too_large")
     if outcome.exit_code != 0:
         raise _broken()
     try:
-        return msgspec.json.decode(outcome.stdout, type=Answer)
+        return msgspec.json.decode(outcome.stdout, type=ConverterReply)
     except msgspec.DecodeError as error:
         raise _broken() from error
 

@@ -11,9 +11,9 @@ import sys
 def main() -> None:
     """Read the import path and the order, do it, answer."""
     sys.path[:0] = json.loads(sys.stdin.buffer.readline())
-    from pegboard.documents.formats.answer_order import answer_order
+    from pegboard.documents.formats.read_order import reply_to_order
 
-    answer = answer_order(sys.stdin.buffer.read())
+    answer = reply_to_order(sys.stdin.buffer.read())
     sys.stdout.buffer.write(answer)
     sys.stdout.buffer.flush()
 

@@ -56,7 +56,7 @@ def find_orders(text: str) -> list[DocumentFinding]:
     spans: list[tuple[int, int, str]] = []
     for pattern, reason in _compiled_orders():
         for match in pattern.finditer(read):
-            start, end = match.span()
+            start, end = cast("tuple[int, int]", match.span())
             if offsets is not None:
                 start, end = offsets[start], offsets[end - 1] + 1
             spans.append((start, end, reason))
@@ -153,14 +153,15 @@ def _folds() -> dict[int, str]:
 @cache
 def _compiled_orders() -> Sequence[tuple[Any, str]]:
     """The rules by RE2, whose time grows with the text alone."""
-    import re2
+    import re2 as library
 
-    options = cast("Any", re2.Options())
+    re2 = cast("Any", library)
+    options = re2.Options()
     options.case_sensitive = False
     options.never_capture = True
     options.log_errors = False
     options.max_mem = 64 << 20
-    return [(cast("Any", re2.compile(rule, options)), reason) for rule, reason in ORDER_RULES]
+    return [(re2.compile(rule, options), reason) for rule, reason in ORDER_RULES]
 
 
 def _merge(kind: FindingKind, spans: Iterable[tuple[int, int, str]]) -> Iterator[DocumentFinding]:

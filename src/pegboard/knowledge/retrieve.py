@@ -1,8 +1,7 @@
 """`Retriever`: the best pieces of several bases for a question.
 
-Each base is searched by words, and by meaning where it has an embedder. The two are joined by a
-convex sum of their normalised scores; ranks alone (reciprocal rank fusion) lose against BM25 on
-texts with identifiers.
+All bases are searched by words at once, those with an embedder by meaning as well, and a reranker
+orders the best of both, where there is one.
 """
 
 import logging
@@ -11,19 +10,22 @@ from collections.abc import Mapping, Sequence
 from msgspec import Struct
 from msgspec.structs import replace
 
-from pegboard.core.knowledge import BaseLook, Hit, Piece, Retrieval
+from pegboard.core.knowledge import BaseLook, Hit, Retrieval
 from pegboard.core.ports.document_store import DocumentScope, DocumentStore, StoredDocument
 from pegboard.core.ports.embedder import Embedder
 from pegboard.core.ports.knowledge_index import KnowledgeIndex, ScoredPiece, WordMatches
+from pegboard.core.ports.reranker import Reranker
 from pegboard.errors import PegboardError
-from pegboard.knowledge.terms import PAIR, weigh_question
+from pegboard.knowledge.fusion import Meaning, fuse
+from pegboard.knowledge.terms import weigh_question
 
 _LOG = logging.getLogger("pegboard.knowledge")
 _CANDIDATES = 100
 """Pieces that each stage finds, before they are joined."""
 _NOT_READY = ("waiting", "converting", "cutting", "embedding", "storing", "held", "failed")
 _MAX_NOT_READY = 20
-_MEANING = 0.5
+_RERANKED = 40
+"""Pieces that a reranker reads."""
 
 
 class SearchedBase(Struct, frozen=True, kw_only=True):
@@ -41,10 +43,13 @@ class SearchedBase(Struct, frozen=True, kw_only=True):
 class Retriever:
     """Finds pieces for questions."""
 
-    def __init__(self, documents: DocumentStore, index: KnowledgeIndex) -> None:
+    def __init__(
+        self, documents: DocumentStore, index: KnowledgeIndex, *, reranker: Reranker | None = None
+    ) -> None:
         """Search these."""
         self._documents = documents
         self._index = index
+        self._reranker = reranker
 
     async def retrieve(
         self,
@@ -66,12 +71,15 @@ class Retriever:
         terms = weigh_question(question)
         words, failures = await self._search_words(terms, scope)
         meanings = await self._search_meanings(question, bases, scope)
-        hits = _join(words, terms, meanings, limit)
+        hits = fuse(terms, words, tuple(meanings.values()))
+        hits, is_reranked = await self._rerank(question, hits[: max(limit, _RERANKED)])
+        hits = hits[:limit]
+        stages = _list_stages(bases, meanings, last=("rerank",) if is_reranked else ())
         titles = await self._read_documents(hits)
         return Retrieval(
             question=question,
             hits=tuple(_name(hit, titles) for hit in hits),
-            looks=await self._look(bases, scope, failures, meanings),
+            looks=await self._look(bases, scope, failures, stages),
         )
 
     async def _search_words(
@@ -99,20 +107,41 @@ class Retriever:
 
     async def _search_meanings(
         self, question: str, bases: Sequence[SearchedBase], scope: DocumentScope
-    ) -> dict[str, Sequence[ScoredPiece]]:
+    ) -> dict[str, Meaning]:
         """What is nearest in the bases of each embedder, by its name."""
         embedders = {base.embedder.name: base.embedder for base in bases if base.embedder}
-        found: dict[str, Sequence[ScoredPiece]] = {}
+        found: dict[str, Meaning] = {}
         for name, embedder in embedders.items():
             ids = tuple(it.id for it in bases if it.embedder and it.embedder.name == name)
             try:
                 (vector,) = await embedder.embed([question])
-                found[name] = await self._index.search_vectors(
+                matches = await self._index.search_vectors(
                     vector, replace(scope, bases=ids), embedder=name, limit=_CANDIDATES
                 )
+                is_full = len(matches.pieces) == _CANDIDATES
+                found[name] = Meaning(matches, ids, is_full=is_full)
             except PegboardError as error:
                 _LOG.warning("knowledge: searching by the vectors of %s failed: %s", name, error)
         return found
+
+    async def _rerank(self, question: str, hits: Sequence[Hit]) -> tuple[Sequence[Hit], bool]:
+        """The hits in the order of the reranker, if there is one and it answers."""
+        if self._reranker is None or not hits:
+            return hits, False
+        try:
+            numbers = await self._reranker.rerank(question, [hit.piece.text for hit in hits])
+        except PegboardError as error:
+            _LOG.warning("knowledge: reranking by %s failed: %s", self._reranker.name, error)
+            return hits, False
+        if len(numbers) != len(hits):
+            _LOG.warning(
+                "knowledge: reranking by %s failed: %d answers for %d texts",
+                self._reranker.name,
+                len(numbers),
+                len(hits),
+            )
+            return hits, False
+        return _use_order(hits, numbers), True
 
     async def _read_documents(self, hits: Sequence[Hit]) -> dict[str, StoredDocument]:
         found: dict[str, StoredDocument] = {}
@@ -127,25 +156,24 @@ class Retriever:
         bases: Sequence[SearchedBase],
         scope: DocumentScope,
         failures: Mapping[str, str],
-        meanings: Mapping[str, Sequence[ScoredPiece]],
+        stages: Mapping[str, tuple[str, ...]],
     ) -> tuple[BaseLook, ...]:
         counts = await self._documents.count_ready(scope)
         waiting: dict[str, list[str]] = {}
         for document in await self._documents.list_visible(
             scope, states=_NOT_READY, limit=_MAX_NOT_READY
         ):
-            waiting.setdefault(document.base, []).append(document.title or document.name)
+            if not document.answers:
+                waiting.setdefault(document.base, []).append(document.title or document.name)
         looks: list[BaseLook] = []
         for base in bases:
             count = counts.get(base.id)
-            has_meaning = base.embedder is not None and base.embedder.name in meanings
             failure = failures.get(base.id, "")
-            stages = () if failure else ("words", *(("meaning",) if has_meaning else ()))
             looks.append(
                 BaseLook(
                     base=base.id,
                     name=base.name,
-                    stages=stages,
+                    stages=() if failure else stages[base.id],
                     documents=count.documents if count else 0,
                     pieces=count.pieces if count else 0,
                     not_ready=tuple(waiting.get(base.id, ())),
@@ -155,48 +183,33 @@ class Retriever:
         return tuple(looks)
 
 
-def _join(
-    words: WordMatches,
-    terms: Mapping[str, float],
-    meanings: Mapping[str, Sequence[ScoredPiece]],
-    limit: int,
-) -> list[Hit]:
-    """The best pieces by the convex sum of their scores."""
-    ceiling = sum(
-        weight * words.rarities.get(term, 0.0) for term, weight in terms.items() if PAIR not in term
-    )
-    stages: dict[str, list[tuple[Piece, float]]] = {
-        "words": [(it.piece, min(1.0, it.score / ceiling)) for it in words.pieces if ceiling],
-        "meaning": sorted(
-            ((it.piece, max(0.0, it.score)) for found in meanings.values() for it in found),
-            key=lambda item: -item[1],
-        ),
+def _list_stages(
+    bases: Sequence[SearchedBase], meanings: Mapping[str, Meaning], *, last: tuple[str, ...]
+) -> dict[str, tuple[str, ...]]:
+    """The stages that ran, by base."""
+    with_meaning = {base for meaning in meanings.values() for base in meaning.bases}
+    return {
+        base.id: ("words", *(("meaning",) if base.id in with_meaning else ()), *last)
+        for base in bases
     }
-    pieces = {piece.id: piece for found in stages.values() for piece, _ in found}
-    ranks: dict[str, dict[str, int]] = {key: {} for key in pieces}
-    scores: dict[str, dict[str, float]] = {key: {} for key in pieces}
-    for stage, found in stages.items():
-        for rank, (piece, score) in enumerate(found, 1):
-            ranks[piece.id][stage] = rank
-            scores[piece.id][stage] = score
-    has_meaning = bool(meanings)
-    best = sorted(pieces, key=lambda key: -_sum(scores[key], has_meaning=has_meaning))
+
+
+def _use_order(hits: Sequence[Hit], numbers: Sequence[float]) -> list[Hit]:
+    """Hits in the order of a reranker, which takes over their scores, best first.
+
+    So a score means the same with and without a reranker.
+    """
+    order = sorted(range(len(hits)), key=lambda at: (-numbers[at], at))
+    scores = sorted((hit.score for hit in hits), reverse=True)
     return [
-        Hit(
-            piece=pieces[key],
-            score=_sum(scores[key], has_meaning=has_meaning),
-            stages=ranks[key],
-            scores=scores[key],
+        replace(
+            hits[at],
+            score=score,
+            stages={**hits[at].stages, "rerank": rank},
+            scores={**hits[at].scores, "rerank": score},
         )
-        for key in best[:limit]
+        for rank, (at, score) in enumerate(zip(order, scores, strict=True), 1)
     ]
-
-
-def _sum(scores: Mapping[str, float], *, has_meaning: bool) -> float:
-    words = scores.get("words", 0.0)
-    if not has_meaning:
-        return words
-    return (1 - _MEANING) * words + _MEANING * scores.get("meaning", 0.0)
 
 
 def _name(hit: Hit, documents: Mapping[str, StoredDocument]) -> Hit:

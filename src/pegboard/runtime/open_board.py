@@ -242,7 +242,15 @@ async def open_board(
             agents=agents,
             files=files,
             conversations=await open_conversations(
-                registry, storage, runs, agents, stack, models=models.choices, files=folders
+                registry,
+                storage,
+                runs,
+                agents,
+                stack,
+                models=models.choices,
+                files=folders,
+                citer=knowledge,
+                uploads=files,
             ),
             models=models,
             prove=prove,

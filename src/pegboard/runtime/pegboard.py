@@ -192,7 +192,7 @@ class Pegboard:
         """Answers of agents to messages that a client keeps itself."""
         from pegboard.features.completions import Completions
 
-        return Completions(self._open.runs)
+        return Completions(self._open.runs, self._open.knowledge)
 
     @property
     def audit(self) -> "Audit":

@@ -17,7 +17,7 @@ from pegboard.schemas.validation_cost import MAX_BRANCHES
 PREFIX = "PEGBOARD_"
 
 
-class Settings(AccountSettings, FileSettings):
+class Settings(FileSettings, AccountSettings):
     """The settings of the process; each is read from the variable `PEGBOARD_` and its name."""
 
     board: Annotated[Path | None, Field(description="The board file.")] = None

@@ -5,7 +5,7 @@
 what a process has loaded of them stays right; a new content has rows of new numbers.
 """
 
-from sqlalchemy import Column, Index, LargeBinary, Table, Text, UniqueConstraint, text
+from sqlalchemy import Boolean, Column, Index, LargeBinary, Table, Text, UniqueConstraint, text
 
 from pegboard.storage.columns import (
     NUMBER,
@@ -33,6 +33,7 @@ DOCUMENTS = Table(
     make_text("media_type"),
     make_text("replaced_by"),
     Column("priority", NUMBER, nullable=False),
+    Column("answers", Boolean, nullable=False, server_default=text("false")),
     make_seconds("created_at"),
     Column("terms", NUMBER, nullable=False, server_default="0"),
     Column("pieces", NUMBER, nullable=False, server_default="0"),
@@ -97,7 +98,13 @@ PIECE_VECTORS = Table(
 )
 """`pieces` is a JSON array of the ids of the pieces that the vectors are of, one for each piece."""
 Index("piece_vectors_by_document", PIECE_VECTORS.c.document, PIECE_VECTORS.c.embedder)
-Index("piece_vectors_by_base", PIECE_VECTORS.c.base, PIECE_VECTORS.c.embedder)
+Index(
+    "piece_vectors_by_base",
+    PIECE_VECTORS.c.base,
+    PIECE_VECTORS.c.embedder,
+    PIECE_VECTORS.c.document,
+    PIECE_VECTORS.c.number,
+)
 
 KNOWLEDGE_CHANGES = Table(
     "knowledge_changes",

@@ -5,15 +5,17 @@ from typing import Any
 
 import pytest
 from tests.features.conversations.made import a_board, ask, text_of
+from tests.features.files.made import chunks
 
 from pegboard import Pegboard, ToolContext, tool
 from pegboard.core.graph import Graph, Node
 from pegboard.core.model_messages import UserMessage
 from pegboard.core.principal import LOCAL, Principal
-from pegboard.errors import ConversationNotFound, InvalidRequest
-from pegboard.features.conversations import MessageFile
+from pegboard.errors import ConversationNotFound, FileMissing, InvalidRequest
+from pegboard.features.conversations import MessageFile, MessageUpload
 from pegboard.features.conversations.message_files import write_files
 from pegboard.features.conversations.views import render_markdown
+from pegboard.features.files import NewUpload
 from pegboard.testing import ScriptedModel, Turn
 
 REPORT = MessageFile(name="report.csv", data=b"a,b\n1,2\n")
@@ -44,6 +46,39 @@ async def test_files_of_a_message_are_where_its_tools_look(tmp_path: Path) -> No
     assert isinstance(question, UserMessage)
     assert question.text == ("What is this?\n\nFiles in the workspace: `report.csv` (8 bytes)")
     assert "report.csv=" in model.requests[3].messages[-1].text
+
+
+async def test_a_stored_file_comes_with_a_message(tmp_path: Path) -> None:
+    turns = (LIST, Turn(text="Two."))
+    async with a_board(tmp_path, *turns, tools=[list_files]) as (board, model):
+        file = await board.files.store("a [1].csv", chunks(b"a,b\n", b"1,2\n"), principal=LOCAL)
+        given = [MessageUpload(id=file.id), MessageUpload(id=file.id, name="b.csv"), REPORT]
+        await ask(board, "What is this?", files=given)
+        await board.files.delete(file.id, principal=LOCAL)
+
+    question = model.requests[0].messages[-1]
+    assert isinstance(question, UserMessage)
+    assert question.text.endswith(
+        "`a _1_.csv` (8 bytes), `b.csv` (8 bytes), `report.csv` (8 bytes)"
+    )
+    for name in ("a _1_.csv", "b.csv", "report.csv"):
+        assert f"{name}='a,b\\n1,2\\n'" in model.requests[1].messages[-1].text
+
+
+async def test_a_file_that_is_not_there_comes_with_no_message(tmp_path: Path) -> None:
+    async with a_board(tmp_path, Turn(text="No.")) as (board, _):
+        for principal in (LOCAL, Principal(id="eve")):
+            upload = await board.files.uploads.begin(
+                NewUpload(name="a", size=1), principal=principal
+            )
+            with pytest.raises(FileMissing):
+                await ask(board, "What is this?", files=[REPORT, MessageUpload(id=upload.id)])
+        theirs = await board.files.store("a", chunks(b"x"), principal=Principal(id="eve"))
+        with pytest.raises(FileMissing):
+            await ask(board, "What is this?", files=[MessageUpload(id=theirs.id)])
+        page = await board.conversations.list(principal=LOCAL)
+
+    assert list(page.conversations) == []
 
 
 async def test_another_conversation_and_another_caller_have_other_workspaces(

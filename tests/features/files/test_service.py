@@ -9,7 +9,7 @@ from msgspec import structs
 from tests.features.files.made import ADA, BOB, EVE, Bench, chunks, interrupted, read
 
 from pegboard.core.ports.audit_store import skip_proof
-from pegboard.core.ports.file_store import FileQuery, FileQuota, FileUsage, StoredFile
+from pegboard.core.ports.file_store import FileQuery, FileQuota, FileRecord, FileUsage
 from pegboard.core.principal import Principal
 from pegboard.errors import (
     AccessDenied,
@@ -29,7 +29,7 @@ def bench(tmp_path: Path) -> Bench:
 
 async def store(
     bench: Bench, content: bytes = b"hello", *, organisation: str = "", owner: Principal = ADA
-) -> StoredFile:
+) -> FileRecord:
     return await bench.files.store(
         "a.txt", chunks(content), organisation=organisation, principal=owner
     )

@@ -8,7 +8,11 @@ from pegboard.core.knowledge import ConvertedDocument, PageSpan, Piece, TextBloc
 from pegboard.core.text_measure import measure_text
 from pegboard.errors import InvalidRequest
 from pegboard.knowledge.cut import CutSettings, cut
+from pegboard.knowledge.cut.fixed import pack_fixed
+from pegboard.knowledge.cut.pack import pack_headings, pack_recursive
+from pegboard.knowledge.cut.semantic import pack_semantic
 from pegboard.knowledge.cut.settings import CutMethod
+from pegboard.knowledge.cut.spans import cut_length, find_spans, split_sentences
 
 
 def _document(*pages: list[tuple[str, str]]) -> ConvertedDocument:
@@ -130,10 +134,14 @@ async def test_a_semantic_piece_ends_where_the_meaning_changes() -> None:
     text = "A tool is lent for a day. " * 8 + "Bread is baked at dawn. " * 8
     document = _document([("paragraph", text.strip())])
 
+    groups = await pack_semantic(document.text, find_spans(document), 220, _ByTopic())
     pieces = await cut(
         document, CutSettings(method="semantic"), id="d1", base="b1", embedder=_ByTopic()
     )
 
+    assert [(group[0].start, group[-1].end) for group in groups] == [
+        (piece.start, piece.end) for piece in pieces
+    ]
     assert [piece.text.split()[0] for piece in pieces] == ["A", "Bread"]
 
 
@@ -151,3 +159,51 @@ async def test_a_word_without_an_end_and_a_text_without_blocks_are_cut() -> None
 
     assert len(pieces) > 10
     assert pieces[-1].text.endswith("end")
+
+
+def test_a_small_section_goes_on_into_the_next_one_and_a_heading_is_never_last() -> None:
+    document = _document(
+        [
+            ("heading", "# A"),
+            ("paragraph", "Short."),
+            ("heading", "# B"),
+            ("paragraph", "Long text. " * 60),
+            ("heading", "# C"),
+            ("paragraph", "End."),
+        ]
+    )
+    spans = find_spans(document)
+
+    packed = pack_recursive(document.text, spans, 120)
+    sections = pack_headings(document.text, spans, 1000)
+
+    assert [span.heading for span in packed[0]][::3] == [("A",)]
+    assert all(group[-1].kind != "heading" for group in packed)
+    assert [group[0].heading for group in sections] == [("A",), ("B",), ("C",)]
+
+
+def test_a_fixed_piece_ends_at_a_word() -> None:
+    document = _document([("paragraph", "seven letters " * 40)])
+
+    groups = pack_fixed(document.text, find_spans(document), 30, 0)
+
+    assert all(
+        document.text[group[0].start : group[-1].end].split()[-1] in ("seven", "letters")
+        for group in groups
+    )
+
+
+def test_sentences_end_at_the_marks_of_several_languages() -> None:
+    document = _document([("paragraph", 'He said: "Go." Did he? 返品する。三十日。 No')])
+
+    parts = split_sentences(document.text, find_spans(document)[0])
+
+    assert [document.text[part.start : part.end] for part in parts] == [
+        'He said: "Go."', "Did he?", "返品する。", "三十日。", "No",
+    ]  # fmt: skip
+
+
+def test_as_many_letters_are_cut_as_fit_whatever_their_size() -> None:
+    assert measure_text("a" * cut_length("a" * 500, 100)) <= 100
+    assert measure_text("返" * cut_length("返" * 500, 100)) <= 100
+    assert cut_length("返", 1) == 1

@@ -96,6 +96,7 @@ async def test_with_a_client_all_is_available_but_what_needs_a_sandbox_or_a_key(
     tools = bind_tools(Services(http=client))
 
     assert [tool.spec.name for tool in tools if tool.spec.unavailable] == [
+        "convert_to_markdown",
         "email_send",
         "generate_image",
         "python_exec",
@@ -104,10 +105,10 @@ async def test_with_a_client_all_is_available_but_what_needs_a_sandbox_or_a_key(
         "web_search",
     ]
     assert {tool.spec.name for tool in tools} == {
-        "calculator", "datetime", "echo", "email_send", "file_edit", "file_list", "file_read",
-        "file_search", "file_write", "generate_image", "http_request", "json_transform",
-        "python_exec", "send_notification", "shell_exec", "template_render", "text_utils",
-        "web_fetch", "web_search",
+        "calculator", "convert_to_markdown", "datetime", "echo", "email_send", "file_edit",
+        "file_list", "file_read", "file_search", "file_write", "generate_image", "http_request",
+        "json_transform", "python_exec", "send_notification", "shell_exec", "template_render",
+        "text_utils", "web_fetch", "web_search",
     }  # fmt: skip
 
 

@@ -5,24 +5,18 @@ from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
 from contextlib import suppress
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, cast
+from typing import TYPE_CHECKING, Any, Literal
 
-from pegboard.cli.client.conversations import LocalConversations
-from pegboard.cli.client.credentials import LocalCredentials
-from pegboard.cli.client.people import LocalPeople
+from pegboard.cli.client.local_parts import LocalParts
 from pegboard.cli.client.port import Answer, Drawing, FoundTools
-from pegboard.cli.client.resources import LocalResources
 from pegboard.core.principal import LOCAL
-from pegboard.errors import AccessDenied, GraphInvalid, PegboardError, ToolNotFound
-
-NEEDS_KEY = "it has accounts: set PEGBOARD_TOKEN to the key of one"
+from pegboard.errors import GraphInvalid, PegboardError, ToolNotFound
 
 if TYPE_CHECKING:
     from pegboard.core.context import Arguments, Progress
-    from pegboard.core.ports.call_stores import History, HistoryQuery
+    from pegboard.core.ports.call_stores import HistoryQuery
     from pegboard.core.ports.kill_switch_store import SwitchKind
     from pegboard.core.ports.run_store import RunEvent
-    from pegboard.core.principal import Principal
     from pegboard.core.result import ToolResult
     from pegboard.core.tool import Tool
     from pegboard.features.approvals.grants import Scope
@@ -32,74 +26,10 @@ if TYPE_CHECKING:
     from pegboard.planning import PlanRequest
     from pegboard.registry.dependencies import DependencyGraph, GraphChange
     from pegboard.registry.search import ToolQuery
-    from pegboard.runtime import Pegboard
-    from pegboard.runtime.wiring.offline import OfflineBoard
 
 
-class LocalBoard:
-    """Implements `BoardClient` on a board of this process.
-
-    Args:
-        board: The open board, or its stored data for commands that need no tools; None for
-            the history alone.
-        history: The history; None for that of the board.
-        principal: The caller; None where the board has accounts and no valid key was given, with
-            which only links for people can be made.
-    """
-
-    def __init__(
-        self,
-        board: "Pegboard | OfflineBoard | None",
-        *,
-        history: "History | None" = None,
-        principal: "Principal | None" = LOCAL,
-    ) -> None:
-        self._opened = board
-        self._own_history = history
-        self._principal = principal
-
-    @property
-    def _caller(self) -> "Principal":
-        if self._principal is None:
-            raise AccessDenied("the board", NEEDS_KEY)
-        return self._principal
-
-    @property
-    def is_logged(self) -> bool:
-        """Whether the log says more about a source than its reason."""
-        return any(state.is_logged for state in self._board.sources)
-
-    @property
-    def _board(self) -> "Pegboard":
-        return cast("Pegboard", self._opened)  # commands that need tools open them
-
-    @property
-    def _stored(self) -> "Pegboard | OfflineBoard":
-        return cast("Pegboard | OfflineBoard", self._opened)
-
-    @property
-    def _history(self) -> "History":
-        return self._own_history or self._board.history
-
-    @property
-    def people(self) -> LocalPeople:
-        """The accounts of the board."""
-        return LocalPeople(self._stored.identity, self._principal or LOCAL)
-
-    @property
-    def conversations(self) -> LocalConversations:
-        """The conversations of this machine."""
-        return LocalConversations(self._board.conversations)
-
-    @property
-    def resources(self) -> LocalResources:
-        """The connectors and agents of people."""
-        return LocalResources(self._board.resources)
-
-    @property
-    def credentials(self) -> LocalCredentials:
-        """The credentials of the caller."""
-        return LocalCredentials(self._board.credentials)
+class LocalBoard(LocalParts):
+    """Implements `BoardClient` on a board of this process; arguments as in `LocalParts`."""
 
     async def find_tools(self, query: "ToolQuery") -> FoundTools:
         """Find tools; the limit applies to the usable ones."""

@@ -93,6 +93,82 @@ class ResourcesClient(Protocol):
         ...
 
 
+class FilesClient(Protocol):
+    """The caller's files as commands use them."""
+
+    async def list(self, *, limit: int, cursor: str) -> Answer:
+        """One page of files, the newest first."""
+        ...
+
+    async def show(self, file: str) -> Answer:
+        """What is known of a file."""
+        ...
+
+    async def upload(
+        self,
+        path: Path,
+        *,
+        name: str,
+        purpose: str = "",
+        organisation: str = "",
+        on_progress: "Callable[[int, int], None]",
+    ) -> Answer:
+        """Store a file of this machine; an interrupted upload of it goes on."""
+        ...
+
+    def read(self, file: str) -> "AsyncGenerator[bytes]":
+        """The content of a file, piece by piece."""
+        ...
+
+    async def delete(self, file: str) -> None:
+        """Delete a file."""
+        ...
+
+
+class KnowledgeClient(Protocol):
+    """Knowledge bases as commands use them; a base is given by its name or its id."""
+
+    async def list_bases(self) -> Answer:
+        """The bases that the caller sees."""
+        ...
+
+    async def add_base(self, wanted: Mapping[str, Any]) -> Answer:
+        """Add a base: `name`, `title`, `description`."""
+        ...
+
+    async def list_documents(self, base: str) -> Answer:
+        """The documents of a base."""
+        ...
+
+    async def add(self, base: str, wanted: Mapping[str, Any]) -> Answer:
+        """Put a `folder` of the server, or pages of the `web` in."""
+        ...
+
+    async def add_file(self, base: str, path: Path, said: Mapping[str, str]) -> Answer:
+        """Put a file of this machine in, with its `edition` and what it `replaces`."""
+        ...
+
+    async def refresh(self, base: str) -> Answer:
+        """Take in what has changed where documents come from."""
+        ...
+
+    async def is_gathering(self, base: str) -> bool:
+        """Whether documents are still looked for."""
+        ...
+
+    async def ask(self, base: str, wanted: Mapping[str, Any]) -> Answer:
+        """Ask a base: `question`, `mode`."""
+        ...
+
+    async def count_deletion(self, base: str, document: str) -> Answer:
+        """What goes when a document is deleted; with an empty one, the base."""
+        ...
+
+    async def remove(self, base: str, document: str) -> None:
+        """Delete a document; with an empty one, the base."""
+        ...
+
+
 class CredentialsClient(Protocol):
     """The caller's credentials as commands use them."""
 
@@ -138,6 +214,16 @@ class BoardClient(Protocol):
     @property
     def resources(self) -> "ResourcesClient":
         """The connectors and agents of people."""
+        ...
+
+    @property
+    def files(self) -> "FilesClient":
+        """The files of the caller."""
+        ...
+
+    @property
+    def knowledge(self) -> "KnowledgeClient":
+        """The knowledge bases that the caller sees."""
         ...
 
     @property

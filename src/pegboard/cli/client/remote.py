@@ -13,6 +13,8 @@ from pegboard.cli.client.board_requests import BoardRequests
 from pegboard.cli.client.call_results import read_object, to_failure, to_object, to_result
 from pegboard.cli.client.conversations import RemoteConversations
 from pegboard.cli.client.credentials import RemoteCredentials
+from pegboard.cli.client.files import RemoteFiles
+from pegboard.cli.client.knowledge import RemoteKnowledge
 from pegboard.cli.client.people import RemotePeople
 from pegboard.cli.client.port import Answer, Drawing, FoundTools
 from pegboard.cli.client.problems import to_error
@@ -38,6 +40,8 @@ _CONNECT_SECONDS = 10.0
 _WAIT_SECONDS = 30.0
 """Seconds that one request waits for a run."""
 _PAGE = 500
+_MAX_INLINE = 1_000_000
+"""Bytes of a file that is sent within its message."""
 _RUNNING = frozenset({"pending", "ready", "in_progress"})
 _OK = 300
 
@@ -98,6 +102,16 @@ class RemoteBoard(BoardRequests):
     def resources(self) -> RemoteResources:
         """The connectors and agents of people."""
         return RemoteResources(self._ask, self._check)
+
+    @property
+    def files(self) -> RemoteFiles:
+        """The files of the caller."""
+        return RemoteFiles(self._client, self._ask, self._check, self._unreachable)
+
+    @property
+    def knowledge(self) -> RemoteKnowledge:
+        """The knowledge bases of the server."""
+        return RemoteKnowledge(self._ask, self._check, self.files)
 
     @property
     def credentials(self) -> RemoteCredentials:
@@ -250,13 +264,22 @@ class RemoteBoard(BoardRequests):
         """Send a message with files; the events of the answer, until it has ended."""
         from pegboard.features.conversations import ChatEvent
 
-        encoded = [{"name": p.name, "data": b64encode(p.read_bytes()).decode()} for p in files]
+        sent_files = [await self._send_file(path) for path in files]
         given: Answer = {"message": message, "conversation": conversation, "agent": agent}
-        given |= {"model": model, "engine": engine, "files": encoded}
+        given |= {"model": model, "engine": engine, "files": sent_files}
         body = {name: value for name, value in given.items() if value}
         async with aclosing(self._stream("POST", "/chat", json=body, timeout=None)) as sent:
             async for _, kind, data in sent:
                 yield ChatEvent(event=kind, data=data)
+
+    async def _send_file(self, path: Path) -> Answer:
+        """A file of a message; a large one is uploaded before it."""
+        if (content := _read_small(path)) is not None:
+            return {"name": path.name, "data": b64encode(content).decode()}
+        stored = await self.files.upload(
+            path, name=path.name, purpose="chat", on_progress=lambda _done, _size: None
+        )
+        return {"upload": stored["id"], "name": path.name}
 
     async def follow_run(self, run_id: str, *, after: int) -> "AsyncGenerator[RunEvent]":
         """The events of a run after this one, until it has ended."""
@@ -451,6 +474,11 @@ class RemoteBoard(BoardRequests):
 
 def _quote(part: str) -> str:
     return quote(part, safe="")
+
+
+def _read_small(path: Path) -> bytes | None:
+    """A file that is sent within its message; None for a larger one."""
+    return path.read_bytes() if path.stat().st_size <= _MAX_INLINE else None
 
 
 def _held(source: str, tool: str) -> str:

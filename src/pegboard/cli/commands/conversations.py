@@ -1,10 +1,8 @@
 """`pegboard conversations`: find conversations, and get their files."""
 
-import sys
-from collections.abc import AsyncGenerator
 from contextlib import aclosing
 from pathlib import Path, PurePosixPath
-from typing import TYPE_CHECKING, Annotated, Any, BinaryIO
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -17,8 +15,8 @@ from pegboard.cli.options import (
     settings,
     with_client,
 )
+from pegboard.cli.output.save_file import STDOUT, save_file
 from pegboard.cli.output.tables import format_time, note, say, say_json, table
-from pegboard.errors import InvalidRequest
 
 if TYPE_CHECKING:
     from pegboard.cli.client.port import BoardClient
@@ -113,44 +111,12 @@ def get_file(
 
     async def load(client: "BoardClient") -> None:
         async with aclosing(client.conversations.read_file(conversation, path)) as chunks:
-            await _save(chunks, target)
+            await save_file(chunks, target)
 
     with exit_on_error():
         with_client(settings(board, data, url), load, opens="named")
-    if str(target) != "-":
+    if str(target) != STDOUT:
         say(str(target))
-
-
-async def _save(chunks: AsyncGenerator[bytes], target: Path) -> None:
-    """Write a file that is complete or not there.
-
-    Raises:
-        InvalidRequest: There is one already, or it cannot be written.
-    """
-    first = await anext(chunks, b"")  # a file that does not exist makes none here
-    if str(target) == "-":
-        await _write(first, chunks, sys.stdout.buffer)
-        return
-    try:
-        with target.open("xb") as file:
-            try:
-                await _write(first, chunks, file)
-            except BaseException:
-                target.unlink(missing_ok=True)  # noqa: ASYNC240 - the command runs alone
-                raise
-    except FileExistsError as error:
-        raise InvalidRequest(
-            f"{target} exists already; name another file with --output."
-        ) from error
-    except OSError as error:
-        raise InvalidRequest(f"{target} cannot be written: {error.strerror}.") from error
-
-
-async def _write(first: bytes, chunks: AsyncGenerator[bytes], file: BinaryIO) -> None:
-    file.write(first)
-    async for chunk in chunks:
-        file.write(chunk)
-    file.flush()
 
 
 def _row(conversation: dict[str, Any]) -> tuple[str, ...]:

@@ -7,6 +7,9 @@ from typing import Protocol
 
 from pegboard.core.principal import Principal
 
+NewContent = bytes | AsyncIterator[bytes]
+"""The content of a new file; a large one arrives while it is written."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ConversationFile:
@@ -55,7 +58,7 @@ class ConversationFiles(Protocol):
         ...
 
     async def write(
-        self, conversation: str, principal: Principal, files: Mapping[str, bytes]
+        self, conversation: str, principal: Principal, files: Mapping[str, NewContent]
     ) -> None:
         """Write files into the workspace, in place of those of the same names: all, or none.
 

@@ -10,6 +10,7 @@ from typing import Any, Literal, Protocol
 
 from msgspec import Struct
 
+from pegboard.core.knowledge import Citation, Conflict
 from pegboard.core.principal import Principal
 
 ExchangeState = Literal[
@@ -116,6 +117,9 @@ class Exchange(Struct, frozen=True, kw_only=True):
         messages: What the answer adds to the conversation: calls, results and texts, each as data.
         usage: What the models used.
         error: The safe part of the error of one that failed.
+        citations: What its numbers stand for, each checked against the stored text.
+        conflicts: Which of these contradict each other.
+        left_out: How many numbers were dropped because no quote carries them.
     """
 
     id: str
@@ -134,6 +138,9 @@ class Exchange(Struct, frozen=True, kw_only=True):
     usage: Mapping[str, Any] = {}
     error: Mapping[str, Any] | None = None
     finished_at: float | None = None
+    citations: tuple[Citation, ...] = ()
+    conflicts: tuple[Conflict, ...] = ()
+    left_out: int = 0
 
 
 class ConversationQuery(Struct, frozen=True, kw_only=True):
@@ -296,6 +303,14 @@ class ConversationStore(Protocol):
 
         Returns:
             None when it was not working, and nothing was changed.
+        """
+        ...
+
+    async def rewrite(self, exchange: Exchange) -> bool:
+        """Store an ended exchange anew, as without quotes of what was deleted.
+
+        Returns:
+            False when it is not there, or has not ended.
         """
         ...
 

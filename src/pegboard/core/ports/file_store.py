@@ -25,7 +25,7 @@ class FilePart(Struct, frozen=True, kw_only=True):
     digest: str
 
 
-class StoredFile(Struct, frozen=True, kw_only=True):
+class FileRecord(Struct, frozen=True, kw_only=True):
     """A file, or an upload that becomes one under the same id.
 
     Attributes:
@@ -126,7 +126,7 @@ class FileQuery(Struct, frozen=True, kw_only=True):
 class FilePage(Struct, frozen=True, kw_only=True):
     """Some files, the newest first, and the cursor of the next page; empty at the end."""
 
-    files: Sequence[StoredFile]
+    files: Sequence[FileRecord]
     next_cursor: str = ""
 
 
@@ -136,7 +136,7 @@ class FileStore(Protocol):
     Each method raises `Unavailable` when it cannot.
     """
 
-    async def add(self, file: StoredFile, *, quota: FileQuota) -> None:
+    async def add(self, file: FileRecord, *, quota: FileQuota) -> None:
         """Add a file or an upload, unless its owner would have more than the quota then.
 
         Raises:
@@ -144,11 +144,11 @@ class FileStore(Protocol):
         """
         ...
 
-    async def get(self, id: str) -> StoredFile | None:  # noqa: A002 - it is known by its id
+    async def get(self, id: str) -> FileRecord | None:  # noqa: A002 - it is known by its id
         """A file or an upload."""
         ...
 
-    async def replace(self, file: StoredFile, *, quota: FileQuota | None = None) -> bool:
+    async def replace(self, file: FileRecord, *, quota: FileQuota | None = None) -> bool:
         """Store a change, if the revision before it is the stored one.
 
         Args:
@@ -175,12 +175,12 @@ class FileStore(Protocol):
         """How much an owner stores."""
         ...
 
-    async def list_idle(self, *, before: float, limit: int) -> Sequence[StoredFile]:
+    async def list_idle(self, *, before: float, limit: int) -> Sequence[FileRecord]:
         """What is not ready and was changed last before a time, the oldest first."""
         ...
 
 
-def check_quota(usage: FileUsage, file: StoredFile, quota: FileQuota) -> None:
+def check_quota(usage: FileUsage, file: FileRecord, quota: FileQuota) -> None:
     """Refuse a file that would be too much beside what its owner stores.
 
     Raises:

@@ -6,6 +6,7 @@ from typing import Any, Protocol, runtime_checkable
 from msgspec import Struct
 
 from pegboard.core.context import ToolContext
+from pegboard.core.knowledge import CitedAnswer
 from pegboard.core.principal import Principal
 
 
@@ -53,6 +54,10 @@ class KnowledgeBases(Protocol):
         """Checked quotes for a question, their conflicts, and whether they are enough."""
         ...
 
+    async def read(self, document: str, ctx: ToolContext[Any], *, base: str = "") -> str:
+        """The whole text of a document, without places that a reviewer leaves out."""
+        ...
+
     async def open(
         self, document: str, ctx: ToolContext[Any], *, page: int = 1, pages: int = 1
     ) -> KnowledgeReply:
@@ -69,6 +74,20 @@ class KnowledgeBases(Protocol):
         self, piece: str, ctx: ToolContext[Any], *, before: int = 1, after: int = 1
     ) -> KnowledgeReply:
         """The pieces before and after one; those that this run has seen are left out."""
+        ...
+
+
+class AnswerCiter(Protocol):
+    """Checks the numbers that an answer cites by."""
+
+    async def cite(self, text: str, run: str, *, question: str = "") -> CitedAnswer:
+        """An answer without the numbers that no quote carries.
+
+        Args:
+            text: The answer, with numbers as `[1]`.
+            run: That has made it; what its calls have found is what it may cite.
+            question: What was asked.
+        """
         ...
 
 

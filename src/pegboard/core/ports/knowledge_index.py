@@ -42,6 +42,20 @@ class WordMatches(Struct, frozen=True):
     rarities: Mapping[str, float] = {}
 
 
+class VectorMatches(Struct, frozen=True):
+    """What was found by vectors.
+
+    Attributes:
+        pieces: The nearest first; the score is the cosine.
+        passages: How many passages in the scope have a vector.
+        mean: The mean cosine of all of them.
+    """
+
+    pieces: Sequence[ScoredPiece] = ()
+    passages: int = 0
+    mean: float = 0.0
+
+
 class KnowledgeIndex(Protocol):
     """Finds pieces; what is not in the scope is neither found, counted nor ranked by.
 
@@ -86,7 +100,7 @@ class KnowledgeIndex(Protocol):
 
     async def search_vectors(
         self, vector: Sequence[float], scope: DocumentScope, *, embedder: str, limit: int
-    ) -> Sequence[ScoredPiece]:
+    ) -> VectorMatches:
         """The nearest pieces by the vectors of a model (cosine), nearest first."""
         ...
 

@@ -39,6 +39,17 @@ class StorageMaintenance(Protocol):
         """
         ...
 
+    async def forget_results(self, text: str) -> int:
+        """Delete stored results and first outcomes in which a text stands; returns the count.
+
+        Args:
+            text: Letters, digits and `_` alone, as an id.
+
+        Raises:
+            Unavailable: The storage cannot be written.
+        """
+        ...
+
     async def forget_plans(self, *, before: float) -> int:
         """Delete plans that were created before a time and have no stored run; returns the count.
 

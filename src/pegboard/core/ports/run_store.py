@@ -283,6 +283,10 @@ class RunStore(Protocol):
         """Events with a greater sequence, oldest first."""
         ...
 
+    async def forget_run(self, id: str) -> bool:  # noqa: A002 - it is known by its id
+        """Delete a run that has ended, with all its rows; False when there is none."""
+        ...
+
     async def forget(self, *, finished_before: float) -> int:
         """Delete runs that finished before a time, with all their rows; returns the count."""
         ...

@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from pegboard.core.ports.clock import Clock, SystemClock
+from pegboard.core.ports.document_converter import DocumentConverter
 from pegboard.core.ports.http import HttpClient
 from pegboard.core.ports.knowledge_bases import KnowledgeBases
 from pegboard.core.ports.oauth_login import OAuthLogins
@@ -28,6 +29,7 @@ class Services:
         providers: The services of others that built-in tools use.
         agents: Runs agents that are tools; None where there is no board.
         knowledge: Answers from knowledge bases; None where there is no board.
+        converter: Reads files as text; None where there is no board.
         logins: Where people log in to systems by OAuth; None where they cannot.
         workspaces: Without a `workspace`, the parent folder of one workspace for each caller.
     """
@@ -42,5 +44,6 @@ class Services:
     providers: Providers = field(default_factory=Providers)
     agents: SubagentRunner | None = None
     knowledge: KnowledgeBases | None = None
+    converter: DocumentConverter | None = None
     logins: OAuthLogins | None = None
     clock: Clock = field(default_factory=SystemClock)

@@ -5,7 +5,7 @@ from pathlib import Path
 
 from pegboard.core.knowledge import ConvertedDocument
 from pegboard.documents.formats import media_types
-from pegboard.documents.formats.unreadable import UnreadableFile
+from pegboard.documents.formats.refusal import refuse_file
 
 Reader = Callable[[Path], ConvertedDocument]
 
@@ -14,19 +14,19 @@ def convert_file(file: Path, *, name: str, media_type: str) -> ConvertedDocument
     """The document of a file.
 
     Raises:
-        UnreadableFile: It cannot be read; its reason says why.
+        DocumentUnreadable: It cannot be read; its reason says why.
         ImportError: The library for its type is not installed.
     """
     found = media_types.detect_media_type(file, name=name, media_type=media_type)
     if found in media_types.PICTURES:
-        raise UnreadableFile(
+        raise refuse_file(
             "no_vision_model",
             "A picture is read by a vision model, and none is configured.",
         )
     try:
         return _reader(found)(file)
     except RecursionError as error:
-        raise UnreadableFile("broken", "Its parts are nested too deeply.") from error
+        raise refuse_file("broken", "Its parts are nested too deeply.") from error
 
 
 def _reader(media_type: str) -> Reader:

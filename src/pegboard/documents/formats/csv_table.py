@@ -8,7 +8,7 @@ from pegboard.core.knowledge import ConvertedDocument
 from pegboard.documents.formats.encodings import decode_text
 from pegboard.documents.formats.markdown_text import MarkdownText
 from pegboard.documents.formats.media_types import CSV, TSV
-from pegboard.documents.formats.unreadable import UnreadableFile
+from pegboard.documents.formats.refusal import refuse_file
 
 MAX_CELLS = 2_000_000
 _SAMPLE = 64 * 1024
@@ -19,7 +19,7 @@ def read_csv(file: Path, *, media_type: str = CSV) -> ConvertedDocument:
     """The document of a CSV file.
 
     Raises:
-        UnreadableFile: It is no table of text, has no text, or too many cells.
+        DocumentUnreadable: It is no table of text, has no text, or too many cells.
     """
     text = decode_text(file.read_bytes())
     csv.field_size_limit(_MAX_FIELD)
@@ -29,14 +29,14 @@ def read_csv(file: Path, *, media_type: str = CSV) -> ConvertedDocument:
         for row in csv.reader(io.StringIO(text), delimiter=_delimiter(text, media_type)):
             cells += len(row)
             if cells > MAX_CELLS:
-                raise UnreadableFile("too_large", f"It has more than {MAX_CELLS:,} cells.")
+                raise refuse_file("too_large", f"It has more than {MAX_CELLS:,} cells.")
             rows.append(row)
     except csv.Error as error:
-        raise UnreadableFile("broken", f"It is no CSV: {error}.") from error
+        raise refuse_file("broken", f"It is no CSV: {error}.") from error
     made = MarkdownText()
     made.add_table(rows)
     if not made.length:
-        raise UnreadableFile("empty", "It has no text.")
+        raise refuse_file("empty", "It has no text.")
     return made.finish(media_type=media_type, converter="pegboard csv 1")
 
 

@@ -10,7 +10,7 @@ from pegboard.core.knowledge import ConvertedDocument
 from pegboard.documents.formats.markdown_text import MarkdownText, Run
 from pegboard.documents.formats.media_types import DOCX
 from pegboard.documents.formats.package_check import check_package
-from pegboard.documents.formats.unreadable import UnreadableFile
+from pegboard.documents.formats.refusal import refuse_file
 
 _W = "{http://schemas.openxmlformats.org/wordprocessingml/2006/main}"
 _BREAK = "\f"
@@ -26,7 +26,7 @@ def read_docx(file: Path) -> ConvertedDocument:
     """The document of a Word file; page breaks that Word recorded, or the author made, part pages.
 
     Raises:
-        UnreadableFile: It is damaged, unfolds to too much, or has no text.
+        DocumentUnreadable: It is damaged, unfolds to too much, or has no text.
     """
     import docx
 
@@ -36,7 +36,7 @@ def read_docx(file: Path) -> ConvertedDocument:
     writer = _Writer(made, opened)
     writer.write()
     if not made.length:
-        raise UnreadableFile("empty", "It has no text.")
+        raise refuse_file("empty", "It has no text.")
     said = opened.core_properties
     date = said.modified or said.created
     return made.finish(
@@ -95,7 +95,7 @@ class _Writer:
                 self._write_table(child)
             elif child.tag in (f"{_W}sdt", f"{_W}sdtContent", f"{_W}ins", f"{_W}customXml"):
                 if depth > _MAX_DEPTH:
-                    raise UnreadableFile("broken", "Its parts are nested too deeply.")
+                    raise refuse_file("broken", "Its parts are nested too deeply.")
                 self._write_blocks(child, depth + 1)
 
     def _write_paragraph(self, element: Any) -> None:

@@ -2,7 +2,7 @@
 
 import codecs
 
-from pegboard.documents.formats.unreadable import UnreadableFile
+from pegboard.documents.formats.refusal import refuse_file
 
 _MARKS = (
     (codecs.BOM_UTF8, "utf-8-sig"),
@@ -22,7 +22,7 @@ def decode_text(data: bytes, *, declared: str = "") -> str:
         declared: The encoding that it names itself; empty for none.
 
     Raises:
-        UnreadableFile: It is no text in any encoding.
+        DocumentUnreadable: It is no text in any encoding.
     """
     text = _decode(data, declared)
     return text.replace("\r\n", "\n").replace("\r", "\n").replace("\0", "")
@@ -45,7 +45,7 @@ def _decode(data: bytes, declared: str) -> str:
             continue
     if _is_mostly_printable(data):
         return data.decode("cp1252", "replace")
-    raise UnreadableFile("broken", "It is text in no known encoding.")
+    raise refuse_file("broken", "It is text in no known encoding.")
 
 
 def _wide_encoding(data: bytes) -> str:

@@ -12,7 +12,7 @@ from pegboard.documents.formats.encodings import decode_text
 from pegboard.documents.formats.hidden_html import HiddenElements
 from pegboard.documents.formats.markdown_text import MarkdownText, Run
 from pegboard.documents.formats.media_types import HTML
-from pegboard.documents.formats.unreadable import UnreadableFile
+from pegboard.documents.formats.refusal import refuse_file
 
 _CHARSET = re.compile(rb"""<meta[^>]{0,200}?charset\s*=\s*["']?([\w-]{1,40})""", re.IGNORECASE)
 _DATE = re.compile(r"\d{4}-\d{2}-\d{2}")
@@ -24,6 +24,7 @@ _BLOCKS = frozenset((
     "address", "article", "aside", "blockquote", "body", "dd", "details", "div", "dl", "dt",
     "fieldset", "figcaption", "figure", "footer", "form", "h1", "h2", "h3", "h4", "h5", "h6",
     "header", "hr", "html", "li", "main", "ol", "p", "pre", "section", "summary", "table", "ul",
+    "tbody", "thead", "tfoot", "tr", "td", "th", "caption",
 ))  # fmt: skip
 _DATES = ("date", "dcterms.date", "dc.date", "article:published_time", "last-modified")
 _LEAST_MAIN_TEXT = 200
@@ -34,7 +35,7 @@ def read_html(file: Path) -> ConvertedDocument:
     """The document of a web page; scripts, styles, menus and forms are left out.
 
     Raises:
-        UnreadableFile: It has no text.
+        DocumentUnreadable: It has no text.
     """
     from bs4 import BeautifulSoup
 
@@ -50,7 +51,7 @@ def read_html(file: Path) -> ConvertedDocument:
     made = MarkdownText()
     _Writer(made, hidden).write(_main(page))
     if not made.length:
-        raise UnreadableFile("empty", "It has no text.")
+        raise refuse_file("empty", "It has no text.")
     return made.finish(
         media_type=HTML, converter=f"beautifulsoup4 {_version()}", title=title, date=date
     )
@@ -157,7 +158,7 @@ class _Writer:
                 continue
             number += 1
             reason = hidden or self._hidden.find_reason(child)
-            nested = [item for item in child.find_all(("ul", "ol")) if _parent(item) is child]
+            nested = list(_nested_lists(child))
             for item in nested:
                 item.extract()
             blocks = child.find(("table", "pre"))
@@ -170,8 +171,10 @@ class _Writer:
                     depth=lists,
                     number=number if element.name == "ol" else 0,
                 )
-            if depth <= _MAX_DEPTH:
-                for item in nested:
+            for item in nested:
+                if depth > _MAX_DEPTH:
+                    self._made.add_item([Run(item.get_text(" ", strip=True), reason)], depth=lists)
+                else:
                     self._write_list(
                         item, reason or self._hidden.find_reason(item), depth + 1, lists + 1
                     )
@@ -179,10 +182,7 @@ class _Writer:
     def _write_table(self, element: Any, hidden: str, depth: int, lists: int) -> None:
         """A table of data; one of a page's layout, with blocks in its cells, is written as text."""
         if element.find(("table", "h1", "h2", "h3", "pre")) or depth > _MAX_DEPTH:
-            for cell in element.find_all(("caption", "td", "th")):
-                if _nearest(cell, "table") is element:
-                    self._write_inside(cell, hidden or self._hidden.find_reason(cell), depth, lists)
-                    self._flush()
+            self._write_inside(element, hidden, depth, lists)
             return
         caption = element.find("caption")
         if caption is not None:
@@ -238,17 +238,20 @@ def _squeeze(runs: list[Run]) -> Iterator[Run]:
             yield Run(text, run.hidden)
 
 
+def _nested_lists(item: Any) -> Iterator[Any]:
+    """The lists in an item, without those in them."""
+    waiting = list(reversed(list(item.children)))
+    while waiting:
+        child = waiting.pop()
+        if getattr(child, "name", None) in ("ul", "ol"):
+            yield child
+        elif getattr(child, "name", None):
+            waiting += reversed(list(child.children))
+
+
 def _is_text(node: Any) -> bool:
     """Whether it is text that a page shows: comments and declarations are not."""
     return type(node).__name__ == "NavigableString"
-
-
-def _parent(element: Any) -> Any:
-    return _nearest(element, "li")
-
-
-def _nearest(element: Any, name: str) -> Any:
-    return element.find_parent(name)
 
 
 def _address(element: Any, attribute: str) -> str:

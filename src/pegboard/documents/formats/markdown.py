@@ -9,7 +9,7 @@ from pegboard.core.knowledge import BlockKind, ConvertedDocument, TextBlock
 from pegboard.documents.formats.encodings import decode_text
 from pegboard.documents.formats.markdown_text import MarkdownText
 from pegboard.documents.formats.media_types import MARKDOWN
-from pegboard.documents.formats.unreadable import UnreadableFile
+from pegboard.documents.formats.refusal import refuse_file
 
 _FRONT = re.compile(r"\A---[ \t]*\n(.{0,20000}?)\n(?:---|\.\.\.)[ \t]*(?:\n|\Z)", re.DOTALL)
 _HEADING = re.compile(r" {0,3}(#{1,6})(?:[ \t]|$)")
@@ -25,7 +25,7 @@ def read_markdown(file: Path) -> ConvertedDocument:
     """The document of a Markdown file.
 
     Raises:
-        UnreadableFile: It is no text, or has none.
+        DocumentUnreadable: It is no text, or has none.
     """
     text = decode_text(file.read_bytes())
     front = _FRONT.match(text)
@@ -33,7 +33,7 @@ def read_markdown(file: Path) -> ConvertedDocument:
     body = text[front.end() :] if front else text
     body = body.strip("\n")
     if not body.strip():
-        raise UnreadableFile("empty", "It has no text.")
+        raise refuse_file("empty", "It has no text.")
     made = MarkdownText()
     blocks = list(find_blocks(body))
     made.add_source(body, blocks)

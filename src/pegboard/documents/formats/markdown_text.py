@@ -13,7 +13,7 @@ from pegboard.core.knowledge import (
     Receipt,
     TextBlock,
 )
-from pegboard.documents.formats.unreadable import UnreadableFile
+from pegboard.documents.formats.refusal import refuse_file
 
 MAX_CHARACTERS = 30_000_000
 """Of the text of one document."""
@@ -227,7 +227,7 @@ class MarkdownText:
         self._parts.append(text)
         self._length += len(text)
         if self._length > MAX_CHARACTERS:
-            raise UnreadableFile(
+            raise refuse_file(
                 "too_large", f"It has more than {MAX_CHARACTERS:,} characters of text."
             )
 

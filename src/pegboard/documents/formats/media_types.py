@@ -3,7 +3,8 @@
 import zipfile
 from pathlib import Path, PurePosixPath
 
-from pegboard.documents.formats.unreadable import UnreadableFile
+from pegboard.documents.formats.refusal import refuse_file
+from pegboard.errors import DocumentUnreadable
 
 PDF = "application/pdf"
 DOCX = "application/vnd.openxmlformats-officedocument.wordprocessingml.document"
@@ -59,12 +60,12 @@ def detect_media_type(file: Path, *, name: str, media_type: str) -> str:
         media_type: What its sender says; chooses among kinds of text.
 
     Raises:
-        UnreadableFile: It is empty, of a type that cannot be read, or not what its name says.
+        DocumentUnreadable: It is empty, of a type that cannot be read, or not what its name says.
     """
     with file.open("rb") as opened:
         head = opened.read(_HEAD)
     if not head.strip(b"\0 \t\r\n"):
-        raise UnreadableFile("empty", "It is empty.")
+        raise refuse_file("empty", "It is empty.")
     promised = BY_EXTENSION.get(PurePosixPath(name.lower()).suffix, "")
     found = _binary_type(file, head, promised)
     if not found:
@@ -103,37 +104,37 @@ def _package_type(file: Path) -> str:
         with zipfile.ZipFile(file) as package:
             names = set(package.namelist())
     except (zipfile.BadZipFile, OSError, ValueError, NotImplementedError) as error:
-        raise UnreadableFile("broken", "It is cut short or damaged.") from error
+        raise refuse_file("broken", "It is cut short or damaged.") from error
     for part, found in _MAIN_PARTS:
         if part in names:
             return found
     if "mimetype" in names:
-        raise UnreadableFile(
+        raise refuse_file(
             "unsupported", "It is an OpenDocument or EPUB file; save it as PDF or DOCX."
         )
-    raise UnreadableFile("unsupported", "It is an archive; add the files in it instead.")
+    raise refuse_file("unsupported", "It is an archive; add the files in it instead.")
 
 
-def _refuse_compound(file: Path) -> UnreadableFile:
+def _refuse_compound(file: Path) -> DocumentUnreadable:
     """The reason for an OLE file: an encrypted Office document, or one of before 2007."""
     with file.open("rb") as opened:
         content = opened.read(64 << 20)
     if "EncryptedPackage".encode("utf-16-le") in content:
-        return UnreadableFile("encrypted", "It is encrypted; save it without a password.")
-    return UnreadableFile(
+        return refuse_file("encrypted", "It is encrypted; save it without a password.")
+    return refuse_file(
         "unsupported", "It is a document of an Office before 2007; save it as DOCX, PPTX or XLSX."
     )
 
 
-def _refuse(promised: str, title: str) -> UnreadableFile:
+def _refuse(promised: str, title: str) -> DocumentUnreadable:
     if promised:
         return _not_its_name(promised, title)
-    return UnreadableFile("unsupported", f"It is {title}, which cannot be read.")
+    return refuse_file("unsupported", f"It is {title}, which cannot be read.")
 
 
-def _not_its_name(promised: str, title: str) -> UnreadableFile:
+def _not_its_name(promised: str, title: str) -> DocumentUnreadable:
     expected = _TITLES.get(promised, "a picture")
-    return UnreadableFile("not_its_name", f"Its name says {expected}, and its content is {title}.")
+    return refuse_file("not_its_name", f"Its name says {expected}, and its content is {title}.")
 
 
 def _is_wide(head: bytes) -> bool:

@@ -4,11 +4,11 @@ import re
 import zipfile
 from pathlib import Path
 
-from pegboard.documents.formats.unreadable import UnreadableFile
+from pegboard.documents.formats.refusal import refuse_file
 
 MAX_UNPACKED = 400 << 20
 _MAX_PARTS = 20_000
-_MAX_PART = 200 << 20
+MAX_PART = 200 << 20
 _ENTITY = re.compile(rb"<!(?:ENTITY|DOCTYPE)", re.IGNORECASE)
 _HEAD = 4096
 
@@ -19,31 +19,31 @@ def check_package(file: Path) -> None:
     A part cannot give more than the directory of the file says: `zipfile` stops there.
 
     Raises:
-        UnreadableFile: One of these.
+        DocumentUnreadable: One of these.
     """
     try:
         with zipfile.ZipFile(file) as package:
             parts = package.infolist()
             if len(parts) > _MAX_PARTS:
-                raise UnreadableFile("too_large", f"It has {len(parts):,} parts.")
+                raise refuse_file("too_large", f"It has {len(parts):,} parts.")
             if any(part.flag_bits & 1 for part in parts):
-                raise UnreadableFile("encrypted", "It is encrypted; save it without a password.")
+                raise refuse_file("encrypted", "It is encrypted; save it without a password.")
             size = sum(part.file_size for part in parts)
             largest = max((part.file_size for part in parts), default=0)
-            if size > MAX_UNPACKED or largest > _MAX_PART:
-                raise UnreadableFile("too_large", f"It unfolds to {size >> 20:,} MB.")
+            if size > MAX_UNPACKED or largest > MAX_PART:
+                raise refuse_file("too_large", f"It unfolds to {size >> 20:,} MB.")
             for part in parts:
                 if part.filename.endswith((".xml", ".rels")):
                     with package.open(part) as opened:
                         _check_head(opened.read(_HEAD))
     except (zipfile.BadZipFile, EOFError, NotImplementedError, OSError) as error:
-        raise UnreadableFile("broken", "It is cut short or damaged.") from error
+        raise refuse_file("broken", "It is cut short or damaged.") from error
 
 
 def _check_head(head: bytes) -> None:
     """Office files have no document type; one would be there for its entities."""
     if _ENTITY.search(head.replace(b"\0", b"")):
-        raise UnreadableFile("broken", "A part of it declares entities, which Office never does.")
+        raise refuse_file("broken", "A part of it declares entities, which Office never does.")
 
 
 def count_parts(file: Path, pattern: str) -> int:

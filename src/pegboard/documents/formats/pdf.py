@@ -12,7 +12,7 @@ from pegboard.documents.formats.markdown_text import MarkdownText, Run
 from pegboard.documents.formats.media_types import PDF
 from pegboard.documents.formats.pdf_lines import PdfLine, PdfPageText
 from pegboard.documents.formats.pdf_tables import PdfTable, PdfTables, find_columns
-from pegboard.documents.formats.unreadable import UnreadableFile
+from pegboard.documents.formats.refusal import refuse_file
 
 MAX_PAGES = 20_000
 _TABLE_SECONDS = 60.0
@@ -40,7 +40,7 @@ def read_pdf(file: Path) -> ConvertedDocument:
     """The document of a PDF.
 
     Raises:
-        UnreadableFile: It is encrypted, damaged, has no pages, too many, or no text.
+        DocumentUnreadable: It is encrypted, damaged, has no pages, too many, or no text.
     """
     opened = open_pdf(file)
     try:
@@ -54,7 +54,7 @@ def read_pdf(file: Path) -> ConvertedDocument:
     finally:
         opened.close()
     if not made.length:
-        raise UnreadableFile(
+        raise refuse_file(
             "no_vision_model" if made.pictures else "empty",
             "Its pages are pictures without text, and no vision model is configured to read them."
             if made.pictures
@@ -74,7 +74,7 @@ def open_pdf(file: Path) -> Any:
     """An open document of pypdfium2.
 
     Raises:
-        UnreadableFile: It is encrypted or damaged.
+        DocumentUnreadable: It is encrypted or damaged.
     """
     import pypdfium2
 
@@ -82,19 +82,17 @@ def open_pdf(file: Path) -> Any:
         return pypdfium2.PdfDocument(file)
     except pypdfium2.PdfiumError as error:
         if getattr(error, "err_code", None) == _WRONG_PASSWORD:
-            raise UnreadableFile(
+            raise refuse_file(
                 "encrypted", "It is encrypted; save it without a password."
             ) from error
-        raise UnreadableFile("broken", "It is cut short or damaged.") from error
+        raise refuse_file("broken", "It is cut short or damaged.") from error
 
 
 def _check_pages(count: int) -> None:
     if count == 0:
-        raise UnreadableFile("empty", "It has no pages.")
+        raise refuse_file("empty", "It has no pages.")
     if count > MAX_PAGES:
-        raise UnreadableFile(
-            "too_large", f"It has {count:,} pages; at most {MAX_PAGES:,} are read."
-        )
+        raise refuse_file("too_large", f"It has {count:,} pages; at most {MAX_PAGES:,} are read.")
 
 
 def _version() -> str:
@@ -250,15 +248,21 @@ def _write_page(made: MarkdownText, page: _Page, layout: _Layout) -> None:
 
 
 def _usual_leading(pages: list[_Page], body: float) -> float:
-    """How far lines of the text are apart, in heights of their letters."""
+    """How far lines of the text are apart, in heights of their letters.
+
+    The line above is a full one, so that the one below goes on with its text; of several distances
+    that are often, the smallest, because rows of tables are further apart.
+    """
     counts: Counter[float] = Counter()
     for page in pages:
+        edge = max((line.right for line in page.lines), default=0.0) * 0.85
         for above, line in pairwise(page.lines):
-            if body and above.height == line.height == body:
+            if body and above.height == line.height == body and above.right > edge:
                 distance = (_middle(above) - _middle(line)) / body
                 if 0.6 < distance < 2.2:
                     counts[round(distance * 20) / 20] += 1
-    return counts.most_common(1)[0][0] if counts else 1.1
+    often = max(counts.values(), default=0) * 0.25
+    return min((distance for distance, count in counts.items() if count >= often), default=1.1)
 
 
 def _is_aligned(above: PdfLine, line: PdfLine) -> bool:

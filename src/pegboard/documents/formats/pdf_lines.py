@@ -30,9 +30,20 @@ class PdfWord:
 
 @dataclass(slots=True)
 class PdfLine:
-    """A line of words, left to right as the file has them."""
+    """A line of words, left to right as the file has them.
+
+    Attributes:
+        height: The usual height of its letters, of the longest share.
+        bold: Whether all of it is bold.
+    """
 
     words: list[PdfWord] = field(default_factory=list[PdfWord])
+    height: float = 0.0
+    bold: bool = False
+    left: float = 0.0
+    right: float = 0.0
+    bottom: float = 0.0
+    top: float = 0.0
 
     @property
     def text(self) -> str:
@@ -41,47 +52,41 @@ class PdfLine:
 
     @property
     def runs(self) -> list[Run]:
-        """The same with what is hidden."""
-        runs: list[Run] = []
-        for word in self.words:
-            if runs:
-                same = runs[-1].hidden == word.hidden
-                runs.append(Run(" ", word.hidden if same else ""))
-            runs.append(Run(word.text, word.hidden))
+        """Its text with what is hidden; the first word stands alone."""
+        runs = [Run(self.words[0].text, self.words[0].hidden)]
+        hidden, texts = runs[0].hidden, list[str]()
+        for word in self.words[1:]:
+            if word.hidden != hidden and texts:
+                runs += [Run(" "), Run(" ".join(texts), hidden)]
+                texts = []
+            hidden = word.hidden
+            texts.append(word.text)
+        if texts:
+            runs += [Run(" "), Run(" ".join(texts), hidden)]
         return runs
 
-    @property
-    def height(self) -> float:
-        """The usual height of its letters, of the longest share."""
+    def measure(self) -> None:
+        """Measure the line, when all of its words are there."""
         counts: Counter[float] = Counter()
         for word in self.words:
             counts[round(word.height * 2) / 2] += len(word.text)
-        return counts.most_common(1)[0][0]
+        self.height = counts.most_common(1)[0][0]
+        self.bold = all(word.bold for word in self.words)
+        self.left = min(word.left for word in self.words)
+        self.right = max(word.right for word in self.words)
+        self.bottom = min(word.bottom for word in self.words)
+        self.top = max(word.top for word in self.words)
 
-    @property
-    def bold(self) -> bool:
-        """Whether all of it is bold."""
-        return all(word.bold for word in self.words)
 
-    @property
-    def left(self) -> float:
-        """Its left edge."""
-        return min(word.left for word in self.words)
+@dataclass(slots=True)
+class _Style:
+    """What the letters of a text object have in common."""
 
-    @property
-    def right(self) -> float:
-        """Its right edge."""
-        return max(word.right for word in self.words)
-
-    @property
-    def bottom(self) -> float:
-        """Its lower edge."""
-        return min(word.bottom for word in self.words)
-
-    @property
-    def top(self) -> float:
-        """Its upper edge."""
-        return max(word.top for word in self.words)
+    bottom: float
+    top: float
+    height: float
+    bold: bool
+    hidden: str
 
 
 class PdfPageText:
@@ -102,7 +107,7 @@ class PdfPageText:
         self._numbers = [ctypes.c_double() for _ in range(4)]
         self._references = [ctypes.byref(number) for number in self._numbers]
         self._rectangle: Any = pdfium.FS_RECTF()
-        self._explained: dict[int, str] = {}
+        self._styles: dict[int, _Style] = {}
         self._has_dark_ground = _has_ground(page, pdfium)
         self.hidden_letters = 0
         self.letters = 0
@@ -126,6 +131,7 @@ class PdfPageText:
                 self._end_word(line, letters, start, at)
                 letters = ""
                 if line.words:
+                    line.measure()
                     lines.append(line)
                     line = PdfLine()
             elif not letter or letter.isspace():
@@ -138,39 +144,47 @@ class PdfPageText:
                 letters += letter
         self._end_word(line, letters, start, self._count)
         if line.words:
+            line.measure()
             lines.append(line)
         return lines
 
     def _end_word(self, line: PdfLine, letters: str, start: int, end: int) -> None:
         if not letters:
             return
-        pdfium, text = self._pdfium, self._text
-        left, right, bottom, top = self._box_of(start)
+        left, right = self._sides_of(start)
         if end - start > 1:
-            _, right, other_bottom, other_top = self._box_of(end - 1)
-            bottom, top = min(bottom, other_bottom), max(top, other_top)
-        pdfium.FPDFText_GetLooseCharBox(text, start, self._rectangle)
-        height = abs(self._rectangle.top - self._rectangle.bottom)
-        hidden = self._explain(start, (left, bottom, right, top), height)
+            _, right = self._sides_of(end - 1)
+        if left > right:
+            left, right = right, left
+        style = self._find_style(start)
+        hidden = style.hidden or self._explain_place(left, style.bottom, right, style.top)
         self.letters += len(letters)
         self.hidden_letters += len(letters) if hidden else 0
         line.words.append(
-            PdfWord(
-                text=letters,
-                left=min(left, right),
-                bottom=bottom,
-                right=max(left, right),
-                top=top,
-                height=height,
-                bold=pdfium.FPDFText_GetFontWeight(text, start) >= _BOLD or self._is_bold(start),
-                hidden=hidden,
-            )
+            PdfWord(letters, left, style.bottom, right, style.top, style.height, style.bold, hidden)
         )
 
-    def _box_of(self, at: int) -> tuple[float, float, float, float]:
+    def _find_style(self, at: int) -> _Style:
+        """What the letters of one text object have in common; a line is one or several."""
+        pdfium = self._pdfium
+        thing = pdfium.FPDFText_GetTextObject(self._text, at)
+        key = ctypes.addressof(thing.contents) if thing else -at - 1
+        style = self._styles.get(key)
+        if style is None:
+            pdfium.FPDFText_GetLooseCharBox(self._text, at, self._rectangle)
+            bottom, top = sorted((self._rectangle.bottom, self._rectangle.top))
+            is_bold = pdfium.FPDFText_GetFontWeight(self._text, at) >= _BOLD or self._is_bold(at)
+            hidden = (
+                "Its letters are too small to see."
+                if top - bottom < _LEAST_HEIGHT
+                else self._explain_object(thing, at)
+            )
+            style = self._styles[key] = _Style(bottom, top, top - bottom, is_bold, hidden)
+        return style
+
+    def _sides_of(self, at: int) -> tuple[float, float]:
         self._pdfium.FPDFText_GetCharBox(self._text, at, *self._references)
-        left, right, bottom, top = (number.value for number in self._numbers)
-        return left, right, bottom, top
+        return self._numbers[0].value, self._numbers[1].value
 
     def _is_bold(self, at: int) -> bool:
         """Whether the name of its font says so: fonts without a file have no weight."""
@@ -180,20 +194,11 @@ class PdfPageText:
         lowered = name.value.lower()
         return b"bold" in lowered or b"black" in lowered
 
-    def _explain(self, at: int, box: tuple[float, float, float, float], height: float) -> str:
-        """Why a reader does not see a word; empty if they do."""
-        left, bottom, right, top = box
+    def _explain_place(self, left: float, bottom: float, right: float, top: float) -> str:
         page_left, page_bottom, page_right, page_top = self._box
         if right < page_left or left > page_right or top < page_bottom or bottom > page_top:
             return "It lies outside of the page."
-        if height < _LEAST_HEIGHT:
-            return "Its letters are too small to see."
-        pdfium = self._pdfium
-        thing = pdfium.FPDFText_GetTextObject(self._text, at)
-        key = ctypes.cast(thing, ctypes.c_void_p).value or 0
-        if key not in self._explained:
-            self._explained[key] = self._explain_object(thing, at)
-        return self._explained[key]
+        return ""
 
     def _explain_object(self, thing: Any, at: int) -> str:
         pdfium = self._pdfium

@@ -7,7 +7,7 @@ from pegboard.core.knowledge import ConvertedDocument
 from pegboard.documents.formats.encodings import decode_text
 from pegboard.documents.formats.markdown_text import MarkdownText
 from pegboard.documents.formats.media_types import TEXT
-from pegboard.documents.formats.unreadable import UnreadableFile
+from pegboard.documents.formats.refusal import refuse_file
 
 _PARAGRAPHS = re.compile(r"\n[ \t]*\n\s*")
 
@@ -16,11 +16,11 @@ def read_plain_text(file: Path) -> ConvertedDocument:
     """The document of a text file.
 
     Raises:
-        UnreadableFile: It is no text, or has none.
+        DocumentUnreadable: It is no text, or has none.
     """
     text = decode_text(file.read_bytes())
     if not text.strip():
-        raise UnreadableFile("empty", "It has no text.")
+        raise refuse_file("empty", "It has no text.")
     made = MarkdownText()
     pages = text.strip("\f\n").split("\f")
     made.pages_in = len(pages) if len(pages) > 1 else 0

@@ -9,7 +9,7 @@ from pegboard.core.knowledge import ConvertedDocument
 from pegboard.documents.formats.markdown_text import MarkdownText, Run
 from pegboard.documents.formats.media_types import PPTX
 from pegboard.documents.formats.package_check import check_package, count_parts
-from pegboard.documents.formats.unreadable import UnreadableFile
+from pegboard.documents.formats.refusal import refuse_file
 
 _A = "{http://schemas.openxmlformats.org/drawingml/2006/main}"
 _SLIDES = r"ppt/slides/slide\d+\.xml"
@@ -21,7 +21,7 @@ def read_pptx(file: Path) -> ConvertedDocument:
     """The document of a presentation.
 
     Raises:
-        UnreadableFile: It is damaged, unfolds to too much, or has no text.
+        DocumentUnreadable: It is damaged, unfolds to too much, or has no text.
     """
     import pptx
 
@@ -35,7 +35,7 @@ def read_pptx(file: Path) -> ConvertedDocument:
         titles.append(_write_slide(made, slide, (opened.slide_width, opened.slide_height)))
     made.end_page()
     if not made.length:
-        raise UnreadableFile("empty", "It has no text.")
+        raise refuse_file("empty", "It has no text.")
     missing = made.pages_in - len(titles)
     if missing > 0:
         made.add_gap(f"{missing} slides of the file are in no order, and did not come out.")

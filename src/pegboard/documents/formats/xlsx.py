@@ -11,14 +11,14 @@ from pegboard.documents.formats.csv_table import MAX_CELLS
 from pegboard.documents.formats.markdown_text import MarkdownText, Run
 from pegboard.documents.formats.media_types import XLSX
 from pegboard.documents.formats.package_check import check_package
-from pegboard.documents.formats.unreadable import UnreadableFile
+from pegboard.documents.formats.refusal import refuse_file
 
 
 def read_xlsx(file: Path) -> ConvertedDocument:
     """The document of a workbook; cells have the values that were computed last.
 
     Raises:
-        UnreadableFile: It is damaged, unfolds to too much, or has no text.
+        DocumentUnreadable: It is damaged, unfolds to too much, or has no text.
     """
     import openpyxl
 
@@ -35,7 +35,7 @@ def read_xlsx(file: Path) -> ConvertedDocument:
     finally:
         opened.close()
     if not made.length:
-        raise UnreadableFile("empty", "It has no text.")
+        raise refuse_file("empty", "It has no text.")
     for sheet in opened.chartsheets:
         made.add_gap(f"The sheet '{sheet.title}' is a chart.")
     made.pages_in -= len(opened.chartsheets)
@@ -66,7 +66,7 @@ def _write_sheet(made: MarkdownText, sheet: Any, cells: int) -> int:
     for row in sheet.iter_rows(values_only=True):
         cells += len(row)
         if cells > MAX_CELLS:
-            raise UnreadableFile("too_large", f"It has more than {MAX_CELLS:,} cells.")
+            raise refuse_file("too_large", f"It has more than {MAX_CELLS:,} cells.")
         if any(value is not None for value in row):
             rows.append([[Run(_format(value), hidden)] for value in row])
     if rows:

@@ -5,13 +5,15 @@ those of an earlier answer can be read from its run.
 """
 
 from collections.abc import AsyncGenerator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
-from msgspec import convert, to_builtins
+from msgspec import convert, structs, to_builtins
 
 from pegboard.core.graph import Graph, Node, NodeState
+from pegboard.core.knowledge import Citation
 from pegboard.core.model_messages import (
+    AssistantMessage,
     Finish,
     Message,
     ModelSettings,
@@ -20,6 +22,7 @@ from pegboard.core.model_messages import (
     read_message,
     to_dict,
 )
+from pegboard.core.ports.knowledge_bases import AnswerCiter
 from pegboard.core.principal import Principal
 from pegboard.core.tool import JsonSchema
 from pegboard.engines import place_event
@@ -89,6 +92,7 @@ class CompletionEnd:
         messages: What it adds to the conversation.
         finish: Why the answer ended; `length` where it was cut at its limit of tokens.
         error: The safe part of the error that made it fail; None otherwise.
+        citations: What the numbers of the text stand for; each was checked.
     """
 
     state: NodeState
@@ -97,6 +101,7 @@ class CompletionEnd:
     usage: ModelUsage = field(default_factory=ModelUsage)
     finish: Finish = "stop"
     error: Mapping[str, Any] | None = None
+    citations: Sequence[Citation] = ()
 
 
 CompletionEvent = CompletionText | CompletionCall | CompletionEnd
@@ -107,10 +112,12 @@ class Completions:
 
     Args:
         runs: Starts and shows the runs that answer.
+        citer: Checks what answers cite; None where there is nothing to cite.
     """
 
-    def __init__(self, runs: Runs) -> None:
+    def __init__(self, runs: Runs, citer: AnswerCiter | None = None) -> None:
         self._runs = runs
+        self._citer = citer
 
     async def start(
         self, request: CompletionRequest, *, principal: Principal, key: str = ""
@@ -159,13 +166,29 @@ class Completions:
                     text=data.get("text", ""),
                     is_error="error_code" in data,
                 )
-        yield _read_end(await self._runs.get(run_id, principal=principal))
+        yield await self._read_cited(run_id, principal)
 
     async def finish(self, run_id: str, *, principal: Principal) -> CompletionEnd:
         """Wait for the end of an answer, approvals included. Raises as `follow`."""
         async for _ in self._runs.events(run_id, principal=principal):
             pass
-        return _read_end(await self._runs.get(run_id, principal=principal))
+        return await self._read_cited(run_id, principal)
+
+    async def _read_cited(self, run_id: str, principal: Principal) -> CompletionEnd:
+        """The end of an answer, whose numbers were checked."""
+        view = await self._runs.get(run_id, principal=principal)
+        end = _read_end(view)
+        if self._citer is None or not end.text:
+            return end
+        question = str(view.run.start.params.get("message", ""))
+        cited = await self._citer.cite(end.text, run_id, question=question)
+        messages = [
+            structs.replace(item, text=cited.text)
+            if isinstance(item, AssistantMessage) and item.text == end.text
+            else item
+            for item in end.messages
+        ]
+        return replace(end, text=cited.text, messages=messages, citations=cited.citations)
 
     async def cancel(self, run_id: str, *, principal: Principal) -> None:
         """Stop an answer; one that has ended stays as it is. Raises as `follow`."""

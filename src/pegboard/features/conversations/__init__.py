@@ -2,7 +2,7 @@
 
 from pegboard.features.conversations.answers import ConversationAnswers
 from pegboard.features.conversations.history import ConversationHistory, read_history
-from pegboard.features.conversations.message_files import MessageFile
+from pegboard.features.conversations.message_files import MessageFile, MessageUpload
 from pegboard.features.conversations.new_message import NewMessage
 from pegboard.features.conversations.service import Conversations
 from pegboard.features.conversations.stream import ChatEvent
@@ -13,6 +13,7 @@ __all__ = [
     "ConversationHistory",
     "Conversations",
     "MessageFile",
+    "MessageUpload",
     "NewMessage",
     "read_history",
 ]

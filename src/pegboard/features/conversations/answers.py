@@ -16,6 +16,7 @@ from pegboard.core.ports.conversation_store import (
     Exchange,
     ExchangeState,
 )
+from pegboard.core.ports.knowledge_bases import AnswerCiter
 from pegboard.core.ports.run_store import RunStore
 from pegboard.core.principal import LOCAL, Principal
 from pegboard.core.result import error_to_dict
@@ -79,6 +80,7 @@ class ConversationAnswers:
         runs: Starts runs.
         run_store: Where runs are stored.
         now: Unix seconds.
+        citer: Checks what answers cite; None where there is nothing to cite.
 
     Attributes:
         changed: Called with a conversation whenever one of its exchanges has changed.
@@ -91,7 +93,9 @@ class ConversationAnswers:
         runs: Runs,
         run_store: RunStore,
         now: Callable[[], float],
+        citer: AnswerCiter | None = None,
     ) -> None:
+        self._citer = citer
         self.changed: Callable[[str], None] = _ignore
         self._store = store
         self._runs = runs
@@ -132,7 +136,27 @@ class ConversationAnswers:
         if run is None or run.finished_at is None or run.result is None:
             return
         ended, steered = read_end(exchange, run.result, run.finished_at)
-        await self._finish(ended, steered=steered)
+        await self._finish(await self._cite(ended), steered=steered)
+
+    async def _cite(self, ended: Exchange) -> Exchange:
+        """An exchange whose answer has only numbers that were checked."""
+        if self._citer is None or not ended.answer:
+            return ended
+        cited = await self._citer.cite(ended.answer, ended.run_id, question=ended.text)
+        messages = [
+            {**item, "text": cited.text}
+            if item.get("role") == "assistant" and item.get("text") == ended.answer
+            else item
+            for item in ended.messages
+        ]
+        return structs.replace(
+            ended,
+            answer=cited.text,
+            messages=tuple(messages),
+            citations=cited.citations,
+            conflicts=cited.conflicts,
+            left_out=cited.left_out,
+        )
 
     async def recover(self) -> None:
         """Continue what an earlier process left: answers that ended, and runs that never began."""

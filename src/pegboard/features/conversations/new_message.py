@@ -8,7 +8,7 @@ from typing import Literal
 
 from pegboard.core.event import digest_of
 from pegboard.core.principal import Principal
-from pegboard.features.conversations.message_files import MessageFile
+from pegboard.features.conversations.message_files import MessageFile, NewFile
 
 When = Literal["queue", "steer", "stop"]
 """What a message does while another one is being answered: wait for the answer, reach the agent at
@@ -39,7 +39,7 @@ class NewMessage:
     engine: str | None = None
     instead_of: str = ""
     when: When = "queue"
-    files: Sequence[MessageFile] = ()
+    files: Sequence[NewFile] = ()
     key: str = ""
 
 
@@ -55,5 +55,8 @@ def digest_message(message: NewMessage) -> str:
     if not message.key:
         return ""
     names = ("text", "conversation", "agent", "model", "engine", "instead_of", "when")
-    files = [(file.name, sha256(file.data).hexdigest()) for file in message.files]
+    files = [
+        (it.name, sha256(it.data).hexdigest() if isinstance(it, MessageFile) else it.id)
+        for it in message.files
+    ]
     return digest_of({**{name: getattr(message, name) for name in names}, "files": files})

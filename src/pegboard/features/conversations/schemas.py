@@ -5,6 +5,7 @@ from typing import Annotated, Any, Literal, Self
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, WithJsonSchema, model_validator
 
+from pegboard.features.citation_schemas import CitationAnswer, ConflictAnswer
 from pegboard.features.conversations.message_files import FILE_NAME
 
 _CLOSED = ConfigDict(extra="forbid", frozen=True)
@@ -39,6 +40,20 @@ class ChatFile(BaseModel):
         WithJsonSchema({"type": "string", "contentEncoding": "base64", "pattern": _BASE64}),
         Field(description="The content, as Base64."),
     ]
+
+
+class ChatUpload(BaseModel):
+    """A stored file that comes with a message."""
+
+    model_config = _CLOSED
+
+    upload: Annotated[
+        str, Field(min_length=1, max_length=64, description="Id of a finished upload.")
+    ]
+    name: Annotated[
+        str | None,
+        Field(pattern=FILE_NAME, description="Without folders; by default that of the file."),
+    ] = None
 
 
 class ChatBody(BaseModel):
@@ -97,11 +112,12 @@ class ChatBody(BaseModel):
         ),
     ] = "queue"
     files: Annotated[
-        list[ChatFile],
+        list[ChatFile | ChatUpload],
         Field(
             max_length=20,
             description="Put into the workspace of the conversation, where its tools find them; "
-            "one of the same name is replaced. The limit of the request is theirs too.",
+            "one of the same name is replaced. The limit of the request is theirs too, so large "
+            "ones are uploaded first.",
         ),
     ] = []
     stream: Annotated[
@@ -169,6 +185,14 @@ class ExchangeAnswer(BaseModel):
     ]
     usage: dict[str, Any]
     error: dict[str, Any] | None
+    citations: Annotated[
+        list[CitationAnswer],
+        Field(description="What the numbers of the answer stand for; each was checked."),
+    ]
+    conflicts: Annotated[
+        list[ConflictAnswer], Field(description="Citations that contradict each other.")
+    ]
+    left_out: Annotated[int, Field(description="Numbers that no quote carries, and were dropped.")]
     run_id: str
     created_at: Annotated[float, Field(description="Unix seconds.")]
     finished_at: float | None

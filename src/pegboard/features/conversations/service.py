@@ -45,6 +45,7 @@ from pegboard.features.conversations.stream import (
     to_chat_events,
 )
 from pegboard.features.conversations.workspaces import Workspaces
+from pegboard.features.files import Files
 from pegboard.features.permissions import may_see_conversation
 from pegboard.features.runs import Runs
 from pegboard.features.runs.start import run_id_for
@@ -83,6 +84,7 @@ class Conversations:
         resolve_agent: The stored name of a chosen agent; raises `AgentNotFound` for others.
         resolve_model: The stored name of a chosen model; raises `ModelNotConfigured` for others.
         files: The workspaces of conversations; None where there are none.
+        uploads: The stored files that messages may name; None where there are none.
 
     Attributes:
         workspaces: Lists and reads the files of conversations.
@@ -98,12 +100,14 @@ class Conversations:
         resolve_agent: ResolveAgent = _keep_name,
         resolve_model: Callable[[str], str] = str,
         files: ConversationFiles | None = None,
+        uploads: Files | None = None,
     ) -> None:
         self._store = store
         self._runs = runs
         self._resolve_agent = resolve_agent
         self._resolve_model = resolve_model
         self._files = files
+        self._uploads = uploads
         self.workspaces = Workspaces(store, files)
         self._answers = answers
         self._now = now
@@ -121,6 +125,7 @@ class Conversations:
                 the caller may not see it.
             AgentNotFound: There is no such agent.
             ModelNotConfigured: There is no such model.
+            FileMissing: A file that it names does not exist, or the caller may not see it.
             InvalidRequest: There is no text, no such engine, or the message to replace is not the
                 last one.
             IdempotencyConflict: The key was used for another message.
@@ -135,7 +140,9 @@ class Conversations:
         text = message.text or ("" if replaced is None else replaced.text)
         if not text.strip():
             raise InvalidRequest("The message is empty.")
-        files = await write_files(self._files, message.files, conversation.id, principal)
+        files = await write_files(
+            self._files, message.files, conversation.id, principal, uploads=self._uploads
+        )
         if not message.conversation:
             await self._create(conversation, is_keyed=bool(message.key))
         exchange = await self._store.append(

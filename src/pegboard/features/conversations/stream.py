@@ -4,10 +4,13 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from msgspec import to_builtins
+
 from pegboard.core.ports.conversation_store import Exchange
 from pegboard.core.ports.run_store import RunEvent
 from pegboard.engines.dag.step_events import place_event
 from pegboard.errors import InvalidRequest
+from pegboard.features.conversations.citation_views import view_citation
 
 Position = tuple[int, int]
 """The number of an exchange, and the sequence of an event of its run."""
@@ -81,8 +84,17 @@ def make_end_events(exchange: Exchange, sequence: int) -> Iterator[ChatEvent]:
         yield ChatEvent(event="error", data={**error, **of_it})
     if exchange.state == "withdrawn":
         yield ChatEvent(event="message_withdrawn", data=of_it)
+    citations = [view_citation(item) for item in exchange.citations]
+    conflicts: list[dict[str, Any]] = [to_builtins(item) for item in exchange.conflicts]
+    for item in citations:
+        yield ChatEvent(event="citation", data={**item, **of_it})
+    for item in conflicts:
+        yield ChatEvent(event="conflict", data={**item, **of_it})
     data = {
         **of_it,
+        "citations": citations,
+        "conflicts": conflicts,
+        "left_out": exchange.left_out,
         "state": exchange.state,
         "text": exchange.answer,
         "usage": dict(exchange.usage),

@@ -7,6 +7,7 @@ from msgspec import to_builtins
 
 from pegboard.core.ports.conversation_files import ConversationFileList
 from pegboard.core.ports.conversation_store import Conversation, Exchange
+from pegboard.features.conversations.citation_views import view_citation
 from pegboard.features.conversations.history import find_branch
 from pegboard.features.conversations.message_files import describe_message
 from pegboard.features.conversations.stream import encode_position
@@ -45,6 +46,7 @@ def view_exchange(exchange: Exchange) -> dict[str, Any]:
     data: dict[str, Any] = to_builtins(exchange)
     for name in _INTERNAL_OF_EXCHANGE:
         data.pop(name)
+    data["citations"] = [view_citation(item) for item in exchange.citations]
     data["position"] = encode_position(data.pop("number"), 0)
     return data
 
@@ -63,11 +65,27 @@ def render_markdown(conversation: Conversation, exchanges: Sequence[Exchange]) -
         lines += ["## Question", "", describe_message(item), ""]
         for message in item.messages:
             lines += _render_message(message)
+        lines += _render_citations(item)
         if item.error is not None:
             lines += [f"*It failed: {item.error.get('message', '')}*", ""]
         elif item.state == "cancelled":
             lines += ["*It was stopped.*", ""]
     return "\n".join(lines)
+
+
+def _render_citations(exchange: Exchange) -> list[str]:
+    """What the numbers of an answer stand for, and what contradicts."""
+    lines: list[str] = []
+    for item in exchange.citations:
+        page = f", page {item.page}" if item.page else ""
+        quote = " ".join(item.quote.split())
+        told = f"{item.title}{page}: “{quote}”" if quote else "This document was deleted."
+        lines.append(f"* [{item.number}] {told}")
+    lines += [
+        f"* [{item.first}] and [{item.second}] contradict each other."
+        for item in exchange.conflicts
+    ]
+    return ["## Sources", "", *lines, ""] if lines else []
 
 
 def _render_message(message: Mapping[str, Any]) -> list[str]:

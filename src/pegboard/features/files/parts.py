@@ -10,7 +10,7 @@ from msgspec import structs
 from pegboard.core.event import BoardChanged
 from pegboard.core.ports.audit_store import Prove
 from pegboard.core.ports.blob_store import BlobStore
-from pegboard.core.ports.file_store import FileLimits, FileStore, StoredFile
+from pegboard.core.ports.file_store import FileLimits, FileRecord, FileStore
 from pegboard.core.principal import Principal
 from pegboard.errors import FileMissing, InvalidRequest, StorageQuotaExceeded, Unavailable
 from pegboard.execution.audit_first import record_in_audit
@@ -71,7 +71,7 @@ class FileParts:
         """Unix seconds."""
         return self._environment().now()
 
-    async def find(self, id: str, principal: Principal) -> StoredFile:  # noqa: A002 - it is known by its id
+    async def find(self, id: str, principal: Principal) -> FileRecord:  # noqa: A002 - it is known by its id
         """A file, or an upload of the caller.
 
         Raises:
@@ -82,14 +82,14 @@ class FileParts:
             raise missing_file(id)
         return file
 
-    async def change(self, file: StoredFile, **changes: Any) -> StoredFile | None:
+    async def change(self, file: FileRecord, **changes: Any) -> FileRecord | None:
         """Change a row; None if somebody else was first."""
         changed = structs.replace(
             file, **changes, revision=file.revision + 1, updated_at=self.now()
         )
         return changed if await self.store.replace(changed) else None
 
-    async def discard(self, id: str, *, expected: StoredFile | None = None) -> bool:  # noqa: A002 - as above
+    async def discard(self, id: str, *, expected: FileRecord | None = None) -> bool:  # noqa: A002 - as above
         """Delete a file or an upload with its contents, whoever has it.
 
         The row of an upload stays until it is idle, without a name: a part that still arrives is
@@ -145,7 +145,7 @@ class FileParts:
 
     @asynccontextmanager
     async def record(
-        self, action: str, file: StoredFile, principal: Principal, **detail: Any
+        self, action: str, file: FileRecord, principal: Principal, **detail: Any
     ) -> AsyncGenerator[None]:
         """Make a change in the body, and report it; first to an audit trail that is required."""
         environment = self._environment()

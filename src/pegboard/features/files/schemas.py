@@ -1,10 +1,10 @@
 """Requests and responses about files and uploads."""
 
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, Self
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict, Field, model_validator
 
-from pegboard.core.ports.file_store import FileLimits, FilePage, FileUsage, StoredFile
+from pegboard.core.ports.file_store import FileLimits, FilePage, FileRecord, FileUsage
 from pegboard.core.principal import Principal
 from pegboard.features.files.names import MAX_NAME
 from pegboard.features.files.uploads import NewUpload
@@ -47,6 +47,51 @@ class BeginUpload(BaseModel):
             purpose=self.purpose,
             organisation=self.organisation,
         )
+
+
+class KeepFile(BaseModel):
+    """What is to stay: a file of a conversation, or a result of a call."""
+
+    model_config = ConfigDict(
+        extra="forbid",
+        frozen=True,
+        json_schema_extra={
+            "oneOf": [{"required": ["conversation", "path"]}, {"required": ["result"]}]
+        },
+    )
+
+    conversation: Annotated[
+        str | None, Field(min_length=1, max_length=200, description="Id of a conversation.")
+    ] = None
+    path: Annotated[
+        str | None,
+        Field(min_length=1, max_length=1024, description="Of its file, as it is listed there."),
+    ] = None
+    result: Annotated[
+        str | None,
+        Field(
+            min_length=1,
+            max_length=200,
+            description="The handle of a stored result or artifact, or its last part.",
+        ),
+    ] = None
+    name: Annotated[
+        str | None,
+        Field(
+            min_length=1, max_length=MAX_NAME, description="Of the file; by default the one it has."
+        ),
+    ] = None
+    organisation: Annotated[
+        str, Field(max_length=64, description="The organisation that will see it too.")
+    ] = ""
+
+    @model_validator(mode="after")
+    def _names_one(self) -> Self:
+        of_conversation = self.conversation is not None and self.path is not None
+        is_partial = (self.conversation is None) != (self.path is None)
+        if is_partial or of_conversation == (self.result is not None):
+            raise ValueError("Give 'conversation' and 'path', or 'result'")
+        return self
 
 
 class ChangeFile(BaseModel):
@@ -164,7 +209,7 @@ class FileList(BaseModel):
     usage: FileUsageAnswer
 
 
-def upload_to_dict(upload: StoredFile, limits: FileLimits) -> dict[str, Any]:
+def upload_to_dict(upload: FileRecord, limits: FileLimits) -> dict[str, Any]:
     """An upload as JSON."""
     is_finished = upload.state == "ready"
     return {
@@ -182,7 +227,7 @@ def upload_to_dict(upload: StoredFile, limits: FileLimits) -> dict[str, Any]:
     }
 
 
-def file_to_dict(file: StoredFile, principal: Principal) -> dict[str, Any]:
+def file_to_dict(file: FileRecord, principal: Principal) -> dict[str, Any]:
     """A file as JSON."""
     return {
         "id": file.id,

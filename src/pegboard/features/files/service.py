@@ -8,8 +8,8 @@ from pegboard.core.ports.file_store import (
     FileLimits,
     FilePage,
     FileQuery,
+    FileRecord,
     FileUsage,
-    StoredFile,
 )
 from pegboard.core.principal import Principal
 from pegboard.errors import (
@@ -62,7 +62,7 @@ class Files:
         """How much the caller stores, uploads included."""
         return await self._parts.store.usage(principal.owner)
 
-    async def find(self, id: str, *, principal: Principal) -> StoredFile:  # noqa: A002 - it is known by its id
+    async def find(self, id: str, *, principal: Principal) -> FileRecord:  # noqa: A002 - it is known by its id
         """A file; an upload that is not finished is none.
 
         Raises:
@@ -74,7 +74,7 @@ class Files:
         return file
 
     async def read(
-        self, file: StoredFile, *, start: int = 0, length: int | None = None
+        self, file: FileRecord, *, start: int = 0, length: int | None = None
     ) -> AsyncGenerator[bytes]:
         """The content of a file, or a part of it, while it is iterated.
 
@@ -95,7 +95,7 @@ class Files:
         purpose: str = "",
         organisation: str = "",
         principal: Principal,
-    ) -> StoredFile:
+    ) -> FileRecord:
         """Store a content whose size is not known before; all of it, or nothing.
 
         Raises:
@@ -107,7 +107,7 @@ class Files:
         check_may_write(principal, "files")
         parts.check_organisation(organisation, principal)
         contents, limits = parts.contents, parts.limits
-        new = StoredFile(
+        new = FileRecord(
             id=new_id(),
             owner=principal.owner,
             name=check_name(name),
@@ -148,7 +148,7 @@ class Files:
         organisation: str,
         *,
         principal: Principal,
-    ) -> StoredFile:
+    ) -> FileRecord:
         """Let the members of an organisation see a file; an empty one makes it private again.
 
         Raises:
@@ -178,7 +178,7 @@ class Files:
         async with self._parts.record("delete", file, principal):
             await self._parts.discard(file.id)
 
-    async def hold(self, id: str, holder: str, *, principal: Principal) -> StoredFile:  # noqa: A002 - as above
+    async def hold(self, id: str, holder: str, *, principal: Principal) -> FileRecord:  # noqa: A002 - as above
         """Make one of the caller's files part of something else, with which it is deleted.
 
         Args:
@@ -207,7 +207,7 @@ class Files:
         """
         return await self._parts.discard(id)
 
-    async def _find_own(self, id: str, principal: Principal) -> StoredFile:  # noqa: A002 - as above
+    async def _find_own(self, id: str, principal: Principal) -> FileRecord:  # noqa: A002 - as above
         file = await self.find(id, principal=principal)
         if file.owner != principal.owner:
             raise AccessDenied(file.name, "only its owner may change or delete it")

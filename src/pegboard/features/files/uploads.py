@@ -3,7 +3,7 @@
 from collections.abc import AsyncIterator
 from dataclasses import dataclass
 
-from pegboard.core.ports.file_store import FilePage, FilePart, FileQuery, StoredFile
+from pegboard.core.ports.file_store import FilePage, FilePart, FileQuery, FileRecord
 from pegboard.core.principal import Principal
 from pegboard.errors import InvalidRequest, Unavailable, UploadConflict
 from pegboard.features.files.media_type import HEAD, find_media_type
@@ -50,7 +50,7 @@ class Uploads:
     def __init__(self, parts: FileParts) -> None:
         self._parts = parts
 
-    async def begin(self, wanted: NewUpload, *, principal: Principal) -> StoredFile:
+    async def begin(self, wanted: NewUpload, *, principal: Principal) -> FileRecord:
         """Make an upload; its size counts in the quota from now on.
 
         Raises:
@@ -65,7 +65,7 @@ class Uploads:
         parts.check_organisation(wanted.organisation, principal)
         parts.check_place()
         now = parts.now()
-        upload = StoredFile(
+        upload = FileRecord(
             id=new_id(),
             owner=principal.owner,
             name=check_name(wanted.name),
@@ -83,7 +83,7 @@ class Uploads:
         """One page of the caller's uploads that are not finished."""
         return await self._parts.store.list(query)
 
-    async def find(self, id: str, *, principal: Principal) -> StoredFile:  # noqa: A002 - it is known by its id
+    async def find(self, id: str, *, principal: Principal) -> FileRecord:  # noqa: A002 - it is known by its id
         """An upload of the caller; one that is finished is a file.
 
         Raises:
@@ -102,7 +102,7 @@ class Uploads:
         offset: int,
         digest: str = "",
         principal: Principal,
-    ) -> StoredFile:
+    ) -> FileRecord:
         """Add a part: all of it, or nothing.
 
         Args:
@@ -144,7 +144,7 @@ class Uploads:
             return now
         raise _conflict(now, f"was sent by two at once; the next one begins at {now.offset}")
 
-    async def finish(self, id: str, *, principal: Principal) -> StoredFile:  # noqa: A002 - as above
+    async def finish(self, id: str, *, principal: Principal) -> FileRecord:  # noqa: A002 - as above
         """Make a file of a complete upload; of one that is finished already it returns the file.
 
         Raises:
@@ -162,16 +162,20 @@ class Uploads:
                 f"The upload has {upload.offset} of {upload.size} bytes: send the rest first.",
                 offset=upload.offset,
             )
-        content = await self._join(upload)
+        try:
+            content = await self._join(upload)
+            read = parts.contents.read(content.key, length=HEAD)
+            head = b"".join([chunk async for chunk in read])
+        except (FileNotFoundError, Unavailable):  # somebody else has finished or deleted it, or not
+            return await self._find_finished(id, "", principal)
         if upload.digest not in {"", content.digest}:
-            again = await parts.change(upload, parts=())
-            if again is not None:
-                await parts.contents.delete_below(folder_of(id))
+            if await parts.change(upload, parts=()) is not None:
+                for key in {content.key, *(part.key for part in upload.parts)}:
+                    await parts.contents.delete(key)
             raise UploadConflict(
                 "The content is not what its digest says: send it again from its beginning.",
                 offset=0,
             )
-        head = b"".join([chunk async for chunk in parts.contents.read(content.key, length=HEAD)])
         async with parts.record("store", upload, principal):
             file = await parts.change(
                 upload,
@@ -207,22 +211,22 @@ class Uploads:
                 count += await parts.store.remove(file.id)
         return count
 
-    async def _find_open(self, id: str, principal: Principal) -> StoredFile:  # noqa: A002 - as above
+    async def _find_open(self, id: str, principal: Principal) -> FileRecord:  # noqa: A002 - as above
         upload = await self.find(id, principal=principal)
         if upload.state != "uploading":
             raise missing_file(id)
         return upload
 
-    async def _find_finished(self, id: str, key: str, principal: Principal) -> StoredFile:  # noqa: A002 - as above
+    async def _find_finished(self, id: str, key: str, principal: Principal) -> FileRecord:  # noqa: A002 - as above
         """The file that somebody else has made of the upload meanwhile."""
-        file = await self._parts.find(id, principal)
-        if file.blob != key:
+        file = await self.find(id, principal=principal)
+        if key and file.blob != key:
             await self._parts.contents.delete(key)
         if file.state != "ready":
-            raise _conflict(file, "was sent while the upload was being finished")
+            raise Unavailable("The upload could not be finished now: try again.", nothing_done=True)
         return file
 
-    async def _join(self, upload: StoredFile) -> FilePart:
+    async def _join(self, upload: FileRecord) -> FilePart:
         """One content of all parts."""
         if len(upload.parts) == 1:
             return upload.parts[0]
@@ -233,12 +237,9 @@ class Uploads:
                 async for chunk in contents.read(part.key):
                     yield chunk
 
-        try:
-            joined = await contents.put(new_key(upload.id), read_all(), limit=upload.size)
-        except FileNotFoundError as error:  # it was deleted, or finished by another request
-            raise missing_file(upload.id) from error
+        joined = await contents.put(new_key(upload.id), read_all(), limit=upload.size)
         return FilePart(key=joined.key, size=joined.size, digest=joined.digest)
 
 
-def _conflict(upload: StoredFile, reason: str) -> UploadConflict:
+def _conflict(upload: FileRecord, reason: str) -> UploadConflict:
     return UploadConflict(f"The part {reason}.", offset=upload.offset)

@@ -7,7 +7,15 @@ from typing import Any
 from msgspec import structs
 
 from pegboard.core.context import ToolContext
-from pegboard.core.knowledge import Citation, DocumentFinding, Evidence, Hit, Piece, Retrieval
+from pegboard.core.knowledge import (
+    Citation,
+    ConvertedDocument,
+    DocumentFinding,
+    Evidence,
+    Hit,
+    Piece,
+    Retrieval,
+)
 from pegboard.core.model_messages import ModelUsage
 from pegboard.core.ports.chat_model import ChatModel
 from pegboard.core.ports.document_store import DocumentScope, StoredDocument
@@ -20,8 +28,8 @@ from pegboard.features.knowledge.evidence import EvidenceLedger, FoundEvidence
 from pegboard.features.knowledge.evidence_views import view_evidence
 from pegboard.features.knowledge.parts import KnowledgeParts
 from pegboard.knowledge.grounding.evidence_frame import render_citations, render_evidence
+from pegboard.knowledge.grounding.evidence_retriever import retrieve_evidence
 from pegboard.knowledge.grounding.ground import ground
-from pegboard.knowledge.grounding.retriever import retrieve_evidence
 from pegboard.knowledge.retrieve import Retriever, SearchedBase
 
 MAX_QUESTION = 4_000
@@ -129,6 +137,14 @@ class KnowledgeAnswers:
         return structs.replace(
             reply, tokens=usage.input_tokens + usage.output_tokens, model=model.name
         )
+
+    async def read(self, document: str, ctx: ToolContext[Any], *, base: str = "") -> str:
+        """The whole text of a document, without places that a reviewer leaves out."""
+        row, found = await self._find_document(document, ctx)
+        text = await self._parts.documents.get_text(row.id, row.revision)
+        if text is None or base not in {"", found.id, found.name}:
+            raise DocumentNotFound(f"There is no document '{document[:100]}'.")
+        return text.text if row.review == "use" else mask_findings(text)
 
     async def open(
         self, document: str, ctx: ToolContext[Any], *, page: int = 1, pages: int = 1
@@ -309,6 +325,7 @@ class KnowledgeAnswers:
             findings[document] = () if text is None or row.review == "use" else text.findings
         if found.stored.mode == "grounding":
             text = render_evidence(evidence, findings=findings)
+            extra = "\n".join(_name_places(evidence.citations))
         elif evidence.citations:
             text = render_citations(evidence.citations, findings=findings)
             extra = "\n".join([*_name_places(evidence.citations), extra])
@@ -325,6 +342,18 @@ def _check_question(question: str) -> None:
         raise InvalidRequest("Ask a question.")
     if len(question) > MAX_QUESTION:
         raise InvalidRequest(f"A question has at most {MAX_QUESTION} characters.")
+
+
+def mask_findings(text: ConvertedDocument) -> str:
+    """A text without the places that give orders or that readers do not see."""
+    parts: list[str] = []
+    at = 0
+    for finding in sorted(text.findings, key=lambda item: item.start):
+        if finding.kind == "link" or finding.end <= at:
+            continue
+        parts += [text.text[at : max(at, finding.start)], "(left out)"]
+        at = finding.end
+    return "".join([*parts, text.text[at:]])
 
 
 def _cite_piece(hit: Hit, number: int) -> Citation:

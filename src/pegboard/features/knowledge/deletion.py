@@ -19,11 +19,18 @@ class Deletion:
     Args:
         evidence: Stores what was found.
         forget: Takes the quotes out of conversations and runs.
+        forget_results: Deletes stored results and outcomes in which an id stands.
     """
 
-    def __init__(self, evidence: EvidenceStore, forget: ForgetRun) -> None:
+    def __init__(
+        self,
+        evidence: EvidenceStore,
+        forget: ForgetRun,
+        forget_results: Callable[[str], Awaitable[int]],
+    ) -> None:
         self._evidence = evidence
         self._forget = forget
+        self._forget_results = forget_results
 
     async def forget(self, row: StoredDocument) -> None:
         """Delete the quotes of a document; messages keep their text."""
@@ -34,6 +41,7 @@ class Deletion:
             await self._evidence.put(_leave_out(stored, row.id))
         for subject in subjects:
             await self._forget(subject, row.id)
+        await self._forget_results(row.id)
 
     async def count(self, rows: Sequence[StoredDocument], principal: Principal) -> dict[str, int]:
         """A `DeletionAnswer`: answers and results are those of the caller alone."""

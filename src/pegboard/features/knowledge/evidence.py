@@ -90,7 +90,7 @@ class EvidenceLedger:
         subject = await self.find_subject(run)
         rows = await self._store.list_subject(subject) if subject else ()
         return (
-            [it for row in rows for it in row.evidence.citations],
+            [it for row in rows for it in row.evidence.citations if it.quote],
             [it for row in rows for it in row.evidence.conflicts],
         )
 

@@ -131,6 +131,9 @@ class BaseAnswer(BaseModel):
     embedder: Annotated[str, Field(description="The model that answers; empty for none.")]
     reembedding: Reembedding | None
     documents: DocumentCounts
+    is_gathering: Annotated[
+        bool, Field(description="Whether a folder or web pages are being looked through.")
+    ]
     pieces: Annotated[int, Field(description="Of ready documents that you see.")]
     revision: int
     created_at: Annotated[float, Field(description="Unix seconds.")]

@@ -17,6 +17,7 @@ from pegboard.errors import (
     DocumentNotFound,
     InvalidRequest,
     ResourceNotFound,
+    RunNotFound,
     ToolNotFound,
     Unavailable,
 )
@@ -114,6 +115,7 @@ class Knowledge:
         self._runs = runs
         self._registry = registry
         self._people = people
+        self._gathering: dict[str, set[str]] = {}
 
     # bases
 
@@ -174,7 +176,8 @@ class Knowledge:
             if base.resource is not None:
                 owner = handles.get(base.resource.owner, base.resource.owner)
                 seen = self.bases.resolve(base.resource, principal=principal)
-            found.append(facts.to_dict(owner=owner, seen=seen))
+            is_gathering = await self.is_gathering(base, principal=principal)
+            found.append({**facts.to_dict(owner=owner, seen=seen), "is_gathering": is_gathering})
         return found
 
     async def describe(self, base: KnowledgeBase, *, principal: Principal) -> BaseFacts:
@@ -234,7 +237,22 @@ class Knowledge:
         check_may_edit(principal, base)
         check_may_write(principal, base.name)
         graph = gathering_graph(wanted)
-        return (await self._runs.start_graph(graph, principal=principal, key=key)).id
+        run = (await self._runs.start_graph(graph, principal=principal, key=key)).id
+        self._gathering.setdefault(base.id, set()).add(run)
+        return run
+
+    async def is_gathering(self, base: KnowledgeBase, *, principal: Principal) -> bool:
+        """Whether a run of this process still looks for documents of a base."""
+        self.bases.find(base.id, principal=principal)
+        runs = self._gathering.get(base.id, set())
+        for run in tuple(runs):
+            try:
+                view = await self._runs.get(run, principal=INGESTER)
+            except RunNotFound:
+                view = None
+            if view is None or view.run.finished_at is not None:
+                runs.discard(run)
+        return bool(runs)
 
     async def _list_sources(self, base: KnowledgeBase) -> list[Gathering]:
         """Where documents of a base come from, beside uploads."""

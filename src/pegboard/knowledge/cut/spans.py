@@ -12,7 +12,7 @@ from pegboard.core.text_measure import BYTES_PER_UNIT, measure_text
 _WHOLE = 2
 """Tables and code of up to so many pieces stay whole."""
 _PARAGRAPH = re.compile(r"\n[ \t]*\n\s*")
-_SENTENCE = re.compile(r"(?<=[.!?…])[\"')\]]*\s+|(?<=[\u3002\uff01\uff1f])|\n")
+_SENTENCE = re.compile(r"(?<=[.!?…])\s+|(?<=[.!?…][\"')\]])\s+|(?<=[\u3002\uff01\uff1f])\s*|\n")
 _WORD = re.compile(r"\S+\s*")
 
 

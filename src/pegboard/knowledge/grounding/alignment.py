@@ -25,6 +25,7 @@ def align(
     part: AskedPart,
     span: TextSpan,
     *,
+    stems: Collection[str] | None = None,
     around: Collection[str] = (),
     weights: Mapping[str, float] | None = None,
 ) -> float:
@@ -33,13 +34,16 @@ def align(
     Args:
         part: Of the question.
         span: Of a piece.
+        stems: Of the span, where they are known.
         around: Stems of its piece, its headings and its title.
         weights: How much each stem says, as by its rarity; None for all alike.
     """
     if not part.stems:
         return 0.0
-    here = set(list_stems(span.text))
-    near = set(around) | set(list_stems(span.context))
+    here = set(list_stems(span.text) if stems is None else stems)
+    if not here & set(part.stems):
+        return 0.0
+    near = set(around)
     total = reached = 0.0
     for stem in part.stems:
         weight = (weights or {}).get(stem, 1.0) * (_NAME_WEIGHT if stem in part.names else 1.0)
@@ -48,7 +52,7 @@ def align(
             reached += weight
         elif stem in near:
             reached += weight * _IN_PIECE
-    return min(1.0, reached / total * _rate_answer(part, span)) if here & set(part.stems) else 0.0
+    return min(1.0, reached / total * _rate_answer(part, span))
 
 
 def _rate_answer(part: AskedPart, span: TextSpan) -> float:

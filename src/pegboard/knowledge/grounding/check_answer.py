@@ -10,14 +10,16 @@ from pegboard.knowledge.grounding.citations import find_quote
 from pegboard.knowledge.grounding.evidence_frame import read_marked
 from pegboard.knowledge.grounding.facts import Fact, find_facts
 from pegboard.knowledge.grounding.negation import count_negations
+from pegboard.knowledge.grounding.question import MAX_QUESTION
 from pegboard.knowledge.grounding.spans import split_spans
-from pegboard.knowledge.grounding.words import STOP_WORDS, find_words
+from pegboard.knowledge.grounding.words import find_words, guess_language
 
 MIN_SUPPORT = 0.3
 """The share of a sentence's words that its quotes must have."""
-_NUMBERS = re.compile(r"[ \t]?[\[【]\s*(\d{1,3}(?:\s*[,;、]\s*\d{1,3})*)\s*[\]】](?!\()")
-_TRAIL = re.compile(r"(?:[ \t]?[\[【][\d\s,;、]+[\]】])+")
+_NUMBERS = re.compile(r"[ \t]?[\[【]([\d ,;、]+)[\]】]")
+_TRAIL = re.compile(r"(?:[ \t]?[\[【] ?\d{1,3}(?: ?[,;、] ?\d{1,3}){0,20} ?[\]】](?!\())+")
 _SAID = re.compile(r"[“\"„«「]([^”\"“»」\n]{12,})[”\"“»」]")
+_MAX_GROUP = 20
 _CODE = re.compile(r"```.*?(?:```|\Z)|`[^`\n]*`", re.DOTALL)
 
 
@@ -52,31 +54,75 @@ def check_answer(text: str, citations: Sequence[Citation], *, question: str = ""
     """
     known = {citation.number: citation for citation in citations}
     code = [match.span() for match in _CODE.finditer(text)]
-    parts: list[str] = []
-    used: dict[int, Citation] = {}
-    at = left_out = 0
-    for match in _NUMBERS.finditer(text):
-        if any(start <= match.start() < end for start, end in code):
-            continue
-        sentence = _find_sentence(text, match.start())
-        numbers = [int(number) for number in re.findall(r"\d+", match[1])]
-        group = _find_group(text, match.start(), known)
-        good = [
-            number
-            for number in numbers
-            if number in known and carries(known[number], sentence, group=group, question=question)
-        ]
-        left_out += len(numbers) - len(good)
-        used |= {number: known[number] for number in good}
-        space = match[0][: len(match[0]) - len(match[0].lstrip())]
-        parts += [text[at : match.start()], f"{space}[{', '.join(map(str, good))}]" if good else ""]
-        at = match.end()
+    checked = _Lines(known, question)
+    at = 0
+    for line in text.splitlines(keepends=True):
+        if any(start < at + len(line) and at < end for start, end in code):
+            checked.skip(line, [(start - at, end - at) for start, end in code])
+        else:
+            checked.read(line)
+        at += len(line)
     return CheckedAnswer(
-        text="".join([*parts, text[at:]]),
-        citations=tuple(used[number] for number in sorted(used)),
-        left_out=left_out,
-        notice=describe_left_out(left_out),
+        text="".join(checked.parts),
+        citations=tuple(checked.used[number] for number in sorted(checked.used)),
+        left_out=checked.left_out,
+        notice=describe_left_out(checked.left_out),
     )
+
+
+class _Lines:
+    """An answer, checked line by line."""
+
+    def __init__(self, known: Mapping[int, Citation], question: str) -> None:
+        self._known = known
+        self._question = question
+        self.parts: list[str] = []
+        self.used: dict[int, Citation] = {}
+        self.left_out = 0
+
+    def skip(self, line: str, code: Sequence[tuple[int, int]]) -> None:
+        """A line with code, in which brackets are no numbers of quotes."""
+        blank = list(line)
+        for start, end in code:
+            for at in range(max(0, start), min(len(line), end)):
+                blank[at] = " " if blank[at] != "\n" else "\n"
+        self.read(line, "".join(blank))
+
+    def read(self, line: str, shown: str = "") -> None:
+        """A line, and what of it is looked at."""
+        shown = shown or line
+        trails = list(_TRAIL.finditer(shown))
+        if not trails:
+            self.parts.append(line)
+            return
+        spans = split_spans(_TRAIL.sub(lambda match: " " * len(match[0]), shown))
+        at = 0
+        for trail in trails:
+            before = [span.text for span in spans if span.start <= trail.start()]
+            sentence = read_marked(before[-1] if before else "").strip()
+            self.parts += [line[at : trail.start()], self._check(trail[0], sentence)]
+            at = trail.end()
+        self.parts.append(line[at:])
+
+    def _check(self, trail: str, sentence: str) -> str:
+        """The numbers behind a sentence that carry it, as they were written."""
+        named = (int(number) for number in re.findall(r"\d+", trail))
+        group = [self._known[number] for number in named if number in self._known]
+        good = {
+            citation.number: citation
+            for citation in group[:_MAX_GROUP]
+            if carries(citation, sentence, group=group, question=self._question)
+        }
+        self.used |= good
+
+        def keep(match: re.Match[str]) -> str:
+            numbers = [int(number) for number in re.findall(r"\d+", match[1])]
+            left = [number for number in numbers if number in good]
+            self.left_out += len(numbers) - len(left)
+            space = match[0][: len(match[0]) - len(match[0].lstrip())]
+            return f"{space}[{', '.join(map(str, left))}]" if left else ""
+
+        return _NUMBERS.sub(keep, trail)
 
 
 def describe_left_out(count: int) -> str:
@@ -107,11 +153,13 @@ def carries(
     """
     if not all(find_quote(said, citation.quote) for said in _list_said(sentence, group)):
         return False
-    around = f"{citation.quote}\n{citation.title}\n{citation.heading}\n{citation.edition}"
+    around = (
+        f"{citation.quote}\n{citation.title[:200]}\n{citation.heading[:200]}\n{citation.edition}"
+    )
     facts = [fact for fact in find_facts(sentence) if fact.kind != "name"]
     own = _has_facts(facts, around)
-    others = "\n".join(f"{item.quote}\n{item.title}\n{item.edition}" for item in group)
-    if not all(_has_facts([fact], f"{around}\n{others}\n{question}") for fact in facts):
+    others = "\n".join(f"{item.quote}\n{item.title[:200]}\n{item.edition}" for item in group)
+    if not own and not _has_facts(facts, f"{around}\n{others}\n{question[:MAX_QUESTION]}"):
         return False
     if _speak_differently(sentence, citation.quote):
         return own
@@ -119,28 +167,6 @@ def carries(
     if share < MIN_SUPPORT and not (facts and own and share > 0):
         return False
     return not _denies(sentence, citation.quote)
-
-
-def _find_sentence(text: str, at: int) -> str:
-    """The sentence that a number stands in or behind, without numbers."""
-    start, end = text.rfind("\n", 0, at) + 1, text.find("\n", at)
-    line = text[start : end if end >= 0 else len(text)]
-    blank = _TRAIL.sub(lambda match: " " * len(match[0]), line)
-    place, best = at - start, ""
-    for span in split_spans(blank):
-        if span.start > place:
-            break
-        best = span.text
-    return read_marked(best or blank).strip()
-
-
-def _find_group(text: str, at: int, known: Mapping[int, Citation]) -> list[Citation]:
-    """The citations of the numbers that stand together with one."""
-    for match in _TRAIL.finditer(text):
-        if match.start() <= at < match.end():
-            numbers = (int(number) for number in re.findall(r"\d+", match[0]))
-            return [known[number] for number in numbers if number in known]
-    return []
 
 
 def _list_said(sentence: str, group: Sequence[Citation]) -> list[str]:
@@ -170,11 +196,6 @@ def _denies(sentence: str, quote: str) -> bool:
 
 
 def _speak_differently(first: str, second: str) -> bool:
-    """Whether two texts are in languages of which the small words differ."""
-    return not _small_words(first) & _small_words(second) and bool(
-        _small_words(first) or _small_words(second)
-    )
-
-
-def _small_words(text: str) -> set[str]:
-    return {word.text.casefold() for word in find_words(text)} & STOP_WORDS
+    """Whether two texts are known to be in different languages."""
+    one, other = guess_language(first), guess_language(second)
+    return bool(one) and bool(other) and one != other

@@ -20,17 +20,24 @@ from pegboard.knowledge.grounding.words import list_stems
 
 MIN_ALIGNMENT = 0.3
 """From which alignment on a quote is shown."""
+MAX_QUOTE = 1_200
+"""Characters of a quote of a model; a longer one is not looked for."""
 _PER_PIECE = 2
 _PER_PART = 3
 _QUOTE_MARKS = str.maketrans("“”„«»‘’‚–—‑", '"' * 5 + "'" * 3 + "-" * 3)
 
 
 class QuotedSpan(Struct, frozen=True, kw_only=True):
-    """A span of a piece that was found, and how well it supports each part of the question."""
+    """A span of a piece that was found, and how well it supports each part of the question.
+
+    Attributes:
+        stems: Of the words that say what the span is about.
+    """
 
     hit: Hit
     span: TextSpan
     alignments: tuple[float, ...] = ()
+    stems: frozenset[str] = frozenset()
 
     @property
     def alignment(self) -> float:
@@ -60,12 +67,14 @@ def list_quotes(parts: Sequence[AskedPart], hits: Sequence[Hit]) -> list[QuotedS
         for span in split_spans(hit.piece.text):
             if span.kind == "heading":
                 continue
+            stems = frozenset(list_stems(span.text))
             quote = QuotedSpan(
                 hit=hit,
                 span=span,
                 alignments=tuple(
-                    align(part, span, around=around, weights=weights) for part in parts
+                    align(part, span, stems=stems, around=around, weights=weights) for part in parts
                 ),
+                stems=stems,
             )
             quotes.setdefault(quote.place, quote)
     return list(quotes.values())
@@ -122,8 +131,8 @@ def find_quote(quote: str, text: str) -> tuple[int, int] | None:
     White space, the shape of quotation marks and dashes, and marks around it may differ; words,
     figures and their order may not.
     """
-    wanted = quote.strip().strip("\"'“”„«»").strip()
-    if not wanted or not any(character.isalnum() for character in wanted):
+    wanted = quote[: MAX_QUOTE + 1].strip().strip("\"'“”„«»").strip()
+    if len(wanted) > MAX_QUOTE or not any(character.isalnum() for character in wanted):
         return None
     at = text.find(wanted)
     if at >= 0:
@@ -141,7 +150,8 @@ def verify_citation(citation: Citation, text: str) -> bool:
 def quote_of(hit: Hit, start: int, end: int, *, alignments: tuple[float, ...]) -> QuotedSpan:
     """A stretch of the piece of a hit as a quote."""
     span = TextSpan(start=start, end=end, text=hit.piece.text[start:end])
-    return QuotedSpan(hit=hit, span=span, alignments=alignments)
+    stems = frozenset(list_stems(span.text))
+    return QuotedSpan(hit=hit, span=span, alignments=alignments, stems=stems)
 
 
 def mark_revision(citations: Sequence[Citation], revision: int) -> list[Citation]:

@@ -9,7 +9,7 @@ from pegboard.knowledge.grounding.words import find_words, list_stems
 
 THRESHOLD = 0.45
 """From which confidence on the evidence is enough."""
-MIN_SUPPORT = 0.5
+MIN_SUPPORT = 0.43
 """The alignment that a part of the question needs to be covered."""
 _BEST = 3
 _NAMED = 4
@@ -53,10 +53,11 @@ def explain_shortage(
     if not quotes:
         return "Nothing was found for the question."
     asked = {part.text: part for part in parts}
+    pieces = {quote.hit.piece.id: quote.hit.piece.text for quote in quotes}
+    found = {stem for text in pieces.values() for stem in list_stems(text)}
     sentences: list[str] = []
     for missing in open_parts:
         part = asked[missing.text]
-        found = {stem for quote in quotes for stem in list_stems(quote.hit.piece.text)}
         words = _name_words(part, [stem for stem in part.stems if stem not in found])
         if words:
             sentences.append(f"No piece speaks of {words}.")

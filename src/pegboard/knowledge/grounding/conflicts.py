@@ -17,15 +17,20 @@ from pegboard.knowledge.grounding.question import AskedPart, find_answers, read_
 from pegboard.knowledge.grounding.sentence_conflicts import (
     Sentence,
     compare_sentences,
+    is_statement,
     read_sentence,
 )
-from pegboard.knowledge.grounding.stance import find_stance
-from pegboard.knowledge.grounding.words import list_stems
+from pegboard.knowledge.grounding.stance import Stance, find_stance
 
 _MIN_SHARED = 2
 _MIN_ANSWER = 0.6
 """The alignment of two quotes whose figures, dates or names are compared as answers."""
-_MIN_STANCE = 0.2
+_MIN_LIKENESS = 0.3
+"""The share of words, facts included, of two sentences that are compared."""
+_MIN_CONTRADICTION = 0.525
+"""How likely yes in one document and no in another are, for a conflict."""
+_ALIKE_SHARE = 0.4
+"""The share of its sentences that a piece has in common with another edition of it."""
 _LIMIT = 8
 """Conflicts of one question."""
 _ANSWER_JUDGES: Mapping[str, ConflictJudge] = {
@@ -75,6 +80,11 @@ def _plain(text: str) -> str:
     return "".join(character for character in text.casefold() if character.isalnum())
 
 
+def _says(said: Mapping[str, set[str]], first: QuotedSpan, second: QuotedSpan) -> bool:
+    """Whether the document of one says, somewhere, what the other says."""
+    return _plain(second.span.text) in said[first.hit.piece.document]
+
+
 def _drop_repeats(pairs: Iterator[ConflictPair]) -> list[ConflictPair]:
     kept: dict[object, ConflictPair] = {}
     for pair in pairs:
@@ -87,26 +97,77 @@ def _drop_repeats(pairs: Iterator[ConflictPair]) -> list[ConflictPair]:
 
 
 def _compare_sentences(quotes: Sequence[QuotedSpan]) -> Iterator[ConflictPair]:
-    sentences = [_read(quote) for quote in quotes]
+    statements = [quote for quote in quotes if _is_statement(quote)]
+    said: dict[str, set[str]] = defaultdict(set)
+    for quote in quotes:
+        said[quote.hit.piece.document].add(_plain(quote.span.text))
+    read = _Reader()
+    are_alike = _Editions(statements)
     by_stem: dict[str, list[int]] = defaultdict(list)
-    for number, sentence in enumerate(sentences):
-        for stem in sentence.content:
+    for number, quote in enumerate(statements):
+        for stem in quote.stems:
             by_stem[stem].append(number)
     shared: dict[tuple[int, int], int] = defaultdict(int)
     for numbers in by_stem.values():
         for pair in combinations(numbers, 2):
             shared[pair] += 1
     for (first, second), count in shared.items():
-        one, other = quotes[first], quotes[second]
-        if count < _MIN_SHARED or one.hit.piece.document == other.hit.piece.document:
+        one, other = statements[first], statements[second]
+        likeness = 2 * count / (len(one.stems) + len(other.stems))
+        if count < _MIN_SHARED or likeness < _MIN_LIKENESS or not may_conflict(one, other):
             continue
-        found = compare_sentences(sentences[first], sentences[second])
-        if found is not None:
+        if _says(said, one, other) or _says(said, other, one):
+            continue
+        is_answer = min(one.alignment, other.alignment) >= _MIN_ANSWER
+        found = compare_sentences(read(one), read(other), is_same_matter=is_answer)
+        if found is not None and (is_answer or are_alike(one.hit, other.hit)):
             yield ConflictPair(first=one, second=other, judge=found.judge, about=found.about)
 
 
-def _read(quote: QuotedSpan) -> Sentence:
-    return read_sentence(quote.span.text, is_row=quote.span.kind == "row")
+def _is_statement(quote: QuotedSpan) -> bool:
+    kind = quote.span.kind
+    return kind == "row" or (kind == "sentence" and is_statement(quote.span.text))
+
+
+class _Reader:
+    """Reads a sentence when it is compared, and once."""
+
+    def __init__(self) -> None:
+        self._read: dict[tuple[str, int, int], Sentence] = {}
+
+    def __call__(self, quote: QuotedSpan) -> Sentence:
+        known = self._read.get(quote.place)
+        if known is None:
+            known = read_sentence(quote.span.text, is_row=quote.span.kind == "row")
+            self._read[quote.place] = known
+        return known
+
+
+class _Editions:
+    """Whether two pieces are editions of one text: what stands beside a sentence is alike, too."""
+
+    def __init__(self, quotes: Sequence[QuotedSpan]) -> None:
+        self._spans: dict[str, list[frozenset[str]]] = defaultdict(list)
+        for quote in quotes:
+            self._spans[quote.hit.piece.id].append(quote.stems)
+        self._known: dict[tuple[str, str], bool] = {}
+
+    def __call__(self, first: Hit, second: Hit) -> bool:
+        key = (first.piece.id, second.piece.id)
+        if key not in self._known:
+            self._known[key] = self._compare(self._spans[key[0]], self._spans[key[1]])
+        return self._known[key]
+
+    def _compare(self, first: list[frozenset[str]], second: list[frozenset[str]]) -> bool:
+        short, long = sorted((first, second), key=len)
+        if len(short) == 1:
+            return True
+        alike = sum(any(_is_alike(one, other) for other in long) for one in short)
+        return alike >= max(2, len(short) * _ALIKE_SHARE)
+
+
+def _is_alike(first: frozenset[str], second: frozenset[str]) -> bool:
+    return 2 * len(first & second) >= 0.7 * (len(first) + len(second))
 
 
 def _compare_answers(
@@ -140,23 +201,25 @@ def _compare_answers(
 
 
 def _compare_stances(part: AskedPart, quotes: Sequence[QuotedSpan]) -> Iterator[ConflictPair]:
-    """Yes in one document, no in another."""
+    """The clearest yes of a document, and the clearest no of another."""
     by_document: dict[str, list[QuotedSpan]] = defaultdict(list)
     for quote in quotes:
         by_document[quote.hit.piece.document].append(quote)
-    stances: list[tuple[float, QuotedSpan]] = []
+    stances: list[tuple[Stance, QuotedSpan]] = []
     for own in by_document.values():
-        if not _is_about(part, own):
-            continue
-        stance = find_stance(part, [quote.span for quote in own])
-        if stance.span is not None and abs(stance.value) >= _MIN_STANCE:
+        stance = find_stance(part, [quote.span for quote in own]) if _is_about(part, own) else None
+        if stance is not None:
             span = stance.span
-            stances.append((stance.value, next(quote for quote in own if quote.span is span)))
-    for (one, first), (other, second) in combinations(stances, 2):
-        if one * other < 0:
-            yield ConflictPair(first=first, second=second, judge="negation", about="yes / no")
+            stances.append((stance, next(quote for quote in own if quote.span is span)))
+    if len(stances) < 2:
+        return
+    (no, second), (yes, first) = (
+        choose(stances, key=lambda item: item[0].yes) for choose in (min, max)
+    )
+    if yes.contradicts(no) >= _MIN_CONTRADICTION:
+        yield ConflictPair(first=first, second=second, judge="negation", about="yes / no")
 
 
 def _is_about(part: AskedPart, quotes: Sequence[QuotedSpan]) -> bool:
-    stems = {stem for quote in quotes for stem in list_stems(quote.span.text)}
+    stems = {stem for quote in quotes for stem in quote.stems}
     return sum(stem in stems for stem in part.stems) >= 0.5 * len(part.stems)

@@ -24,8 +24,7 @@ _LINK = re.compile(
     re.IGNORECASE,
 )
 _WWW = re.compile(r"\bwww\.[^\s<>)\]\"']*", re.IGNORECASE)
-_MARKDOWN_LINK = re.compile(r"!?\[([^\]\n]*)\]\(\s*([^)\n]*)\)")
-_TAG = re.compile(r"<(?=[/!?a-zA-Z|])")
+_MARKDOWN_LINK = re.compile(r"!?\[([^\[\]\n]{0,300})\]\(([^()\n]{0,1000})\)")
 _LEFT_OUT = {
     "orders": "(left out: a text that gives orders)",
     "hidden": "(left out: a text that readers do not see)",
@@ -73,12 +72,12 @@ def render_citations(
 
 def read_marked(text: str) -> str:
     """A text without the marks of `words`, as where a model repeats them."""
-    return re.sub(f"[{_MARKS}]", " ", text)
+    return re.sub(f"[{_MARKS}]", " ", text).replace("‹", "<")
 
 
 def _explain(key: str, mark: str, marking: Marking) -> str:
     how = (
-        f"its words are joined by {mark} in place of spaces"
+        f"its words begin with {mark} in place of spaces"
         if marking == "words"
         else f"its lines begin with {_LINE_MARK.strip()}"
     )
@@ -99,7 +98,7 @@ def _describe_place(citation: Citation) -> str:
 
 
 def _label(text: str) -> str:
-    plain = re.sub(r"[\"<>\s]+", " ", _make_inert(text)).strip()
+    plain = _make_inert(re.sub(r"[\"<>\s]+", " ", text)).strip()
     return plain if len(plain) <= 120 else f"{plain[:119]}…"
 
 
@@ -108,7 +107,8 @@ def _render_quote(
 ) -> str:
     text = _make_inert(_leave_out(citation, findings))
     if marking == "words":
-        return mark.join(text.split())
+        lines = (mark.join(["", *line.split()]) for line in text.splitlines() if line.strip())
+        return "\n".join(lines)
     return "\n".join(f"{_LINE_MARK}{line}" for line in text.splitlines())
 
 
@@ -134,7 +134,7 @@ def _make_inert(text: str) -> str:
     )
     dead = _MARKDOWN_LINK.sub(lambda match: f"{match[1]} ({match[2]})", seen)
     dead = _WWW.sub(lambda match: _kill(match[0]), _LINK.sub(lambda match: _kill(match[0]), dead))
-    return _TAG.sub("‹", _NUMBER.sub(r"(\1)", dead))
+    return _NUMBER.sub(r"(\1)", dead).replace("<", "‹")
 
 
 def _kill(link: str) -> str:

@@ -119,9 +119,8 @@ _NUMERAL = re.compile(
 _WIDE_NUMERAL = re.compile(
     r"(?P<word>[零一二三四五六七八九两十百千万亿]+)(?P<unit>个月|[天年月日元个人次份张件倍岁小分周])"
 )
-_IDENTIFIER = re.compile(
-    r"\b[A-Za-z]+(?:[-_.]?[A-Za-z0-9])*[-_]?\d(?:[\w.-]*\w)?\b|\b[a-z]+[A-Z]\w*"
-)
+_IDENTIFIER = re.compile(r"\b[A-Za-z][A-Za-z0-9]*(?:[-_.][A-Za-z0-9]+)*")
+_CAMEL = re.compile(r"[a-z]+[A-Z]\w*")
 _CAPITAL = r"(?:[A-ZÄÖÜÉÀ][\w’'&.-]*\w|[A-Z]\b\.?)"
 _NAME = re.compile(rf"{_CAPITAL}(?: (?:(?:of|de|von|van|der|da|del|la|&) )?{_CAPITAL})*")
 _NO_NAMES = STOP_WORDS | _MONTHS.keys() | _DAYS.keys() | _NUMERALS.keys()
@@ -330,6 +329,11 @@ def _write(value: float) -> str:
 
 def _find_identifiers(text: str) -> Iterator[Fact]:
     for match in _IDENTIFIER.finditer(text):
+        word = match.group()
+        if word.isalpha() and not _CAMEL.fullmatch(word):
+            continue
+        if not any(character.isdigit() for character in word) and not _CAMEL.fullmatch(word):
+            continue
         yield _make("name", match.start(), match.end(), text, [match.group().casefold()])
 
 
@@ -361,12 +365,14 @@ def _is_same_name(first: str, second: str) -> bool:
     if first == second:
         return True
     one, other = (re.findall(r"\w+", name) for name in (first, second))
+    if not one or not other or _is_part(one, other) or _is_part(other, one):
+        return True
     short, long = sorted((one, other), key=len)
-    if not short:
-        return True
-    if all(any(_is_short_for(word, full) for full in long) for word in short):
-        return True
     return len(short) == 1 and short[0] == "".join(word[0] for word in long)
+
+
+def _is_part(short: Sequence[str], long: Sequence[str]) -> bool:
+    return all(any(_is_short_for(word, full) for full in long) for word in short)
 
 
 def _is_short_for(word: str, full: str) -> bool:

@@ -1,5 +1,6 @@
 """Ground a question: the stages one after the other, over what was found."""
 
+import asyncio
 from collections.abc import Callable, Sequence
 
 from msgspec import Struct
@@ -7,6 +8,7 @@ from msgspec import Struct
 from pegboard.core.knowledge import (
     Conflict,
     Evidence,
+    Hit,
     QuestionPart,
     Retrieval,
 )
@@ -52,10 +54,7 @@ async def ground(
         threshold: The confidence from which on the evidence is enough.
     """
     parts = read_question(question)
-    quotes = list_quotes(parts, retrieval.hits)
-    judgement = _Judgement(
-        chosen=choose_quotes(quotes, parts, limit=limit), pairs=compare_quotes(parts, quotes)
-    )
+    quotes, judgement = await asyncio.to_thread(_judge_by_rules, parts, retrieval.hits, limit)
     if model is not None:
         judgement = await _ask_model(model, question, parts, retrieval, judgement, report, limit)
     chosen = _add_pairs(judgement.chosen, judgement.pairs)
@@ -91,6 +90,14 @@ class _Judgement(Struct, frozen=True, kw_only=True):
     chosen: Sequence[QuotedSpan]
     pairs: Sequence[ConflictPair]
     left_out: int = 0
+
+
+def _judge_by_rules(
+    parts: Sequence[AskedPart], hits: Sequence[Hit], limit: int
+) -> tuple[list[QuotedSpan], _Judgement]:
+    quotes = list_quotes(parts, hits)
+    chosen = choose_quotes(quotes, parts, limit=limit)
+    return quotes, _Judgement(chosen=chosen, pairs=compare_quotes(parts, quotes))
 
 
 async def _ask_model(

@@ -14,6 +14,9 @@ AnswerKind = Literal[
     "polarity", "person", "date", "place", "number", "money", "duration", "reason", "text"
 ]
 
+MAX_QUESTION = 1_000
+"""Characters of a question that are read."""
+_MAX_PARTS = 6
 _KINDS: Mapping[AnswerKind, re.Pattern[str]] = {
     "money": any_of(
         r"""
@@ -155,9 +158,10 @@ class AskedPart(Struct, frozen=True, kw_only=True):
 
 def read_question(question: str) -> list[AskedPart]:
     """The parts of a question, at least one; a later part keeps the subject of the first."""
+    question = " ".join(question[:MAX_QUESTION].split())
     texts = [text.strip() for text in _SPLIT.split(question) if text.strip()] or [question]
     parts = [_read_part(text) for text in texts]
-    parts = [part for part in parts if part.stems] or parts[:1]
+    parts = [part for part in parts if part.stems][:_MAX_PARTS] or parts[:1]
     return [parts[0], *(_add_subject(part, parts[0]) for part in parts[1:])]
 
 

@@ -4,6 +4,7 @@ Likeness is no contradiction: two sentences conflict only where a fact stands in
 place with values that do not agree, or one denies what the other says.
 """
 
+import re
 from collections.abc import Sequence
 from difflib import SequenceMatcher
 
@@ -11,7 +12,7 @@ from msgspec import Struct
 
 from pegboard.core.knowledge import ConflictJudge
 from pegboard.knowledge.grounding.facts import Fact, find_facts
-from pegboard.knowledge.grounding.negation import count_negations, find_opposite
+from pegboard.knowledge.grounding.negation import find_negations, find_opposite
 from pegboard.knowledge.grounding.words import find_words
 
 _ALIKE = 0.75
@@ -20,6 +21,12 @@ _RELATED = 0.45
 _FEWEST = 2
 """Words beside the facts, at least, by which sentences are compared."""
 _JUDGES: dict[str, ConflictJudge] = {"figure": "figures", "date": "dates", "name": "names"}
+
+
+_SYMBOL = re.compile(r"[{}\[\]()<>=;:/\\\"_$#@^|]")
+_STATEMENT = re.compile(
+    r"\S\s+\S+\s+\S.*[.!?…][\"'”’»)\]]*$|\S(?:\s+\S+){5}|[\u3040-\u9fff]{5}", re.DOTALL
+)
 
 
 class Disagreement(Struct, frozen=True, kw_only=True):
@@ -51,9 +58,17 @@ class Sentence(Struct, frozen=True, kw_only=True):
     is_row: bool = False
 
 
+def is_statement(text: str) -> bool:
+    """Whether a text says something that can be denied: it is no code, title or label."""
+    if len(_SYMBOL.findall(text)) * 16 > len(text):
+        return False
+    return _STATEMENT.search(text) is not None
+
+
 def read_sentence(text: str, *, is_row: bool = False) -> Sentence:
     """A sentence with its facts and words."""
     facts = find_facts(text)
+    negations = find_negations(text)
     tokens: list[str] = []
     at: list[int] = []
     content: set[str] = set()
@@ -68,7 +83,8 @@ def read_sentence(text: str, *, is_row: bool = False) -> Sentence:
             continue
         tokens.append(word.stem)
         at.append(-1)
-        if word.is_content:
+        is_negation = any(start < word.end and word.start < end for start, end in negations)
+        if word.is_content and not is_negation:
             content.add(word.stem)
     return Sentence(
         text=text,
@@ -76,13 +92,24 @@ def read_sentence(text: str, *, is_row: bool = False) -> Sentence:
         content=frozenset(content),
         tokens=tuple(tokens),
         at=tuple(at),
-        negations=count_negations(text),
+        negations=len(negations),
         is_row=is_row,
     )
 
 
-def compare_sentences(first: Sentence, second: Sentence) -> Disagreement | None:
-    """What two sentences disagree on; None if they agree, or speak of something else."""
+def compare_sentences(
+    first: Sentence, second: Sentence, *, is_same_matter: bool = False
+) -> Disagreement | None:
+    """What two sentences disagree on; None if they agree, or speak of something else.
+
+    Args:
+        first: Of one document.
+        second: Of another.
+        is_same_matter: Whether both are known to speak of the same, so that fewer words in common
+            are enough.
+    """
+    if first.is_row or second.is_row:
+        return _compare_rows(first, second) if first.is_row and second.is_row else None
     if len(first.content) < _FEWEST or len(second.content) < _FEWEST:
         return None
     common = first.content & second.content
@@ -91,14 +118,32 @@ def compare_sentences(first: Sentence, second: Sentence) -> Disagreement | None:
         return None
     if likeness >= _ALIKE:
         return _compare_alike(first, second)
-    return _compare_related(first, second)
+    return _compare_related(first, second) if is_same_matter else None
+
+
+def _compare_rows(first: Sentence, second: Sentence) -> Disagreement | None:
+    """Rows of tables about the same, of which one cell has another figure or date."""
+    ones, others = _split_cells(first.text), _split_cells(second.text)
+    if len(ones) != len(others) or not any(character.isalpha() for character in ones[0]):
+        return None
+    pairs = [(a, b) for a, b in zip(ones, others, strict=True) if a.casefold() != b.casefold()]
+    if len(pairs) != 1 or ones[0].casefold() != others[0].casefold():
+        return None
+    facts = [[fact for fact in find_facts(cell) if fact.kind != "name"] for cell in pairs[0]]
+    if len(facts[0]) != 1 or len(facts[1]) != 1 or facts[0][0].agrees(facts[1][0]):
+        return None
+    return Disagreement(judge=_JUDGES[facts[0][0].kind], about=" / ".join(pairs[0])[:80])
+
+
+def _split_cells(row: str) -> list[str]:
+    return [" ".join(cell.split()) for cell in re.split(r"[|\t]", row.strip().strip("|"))]
 
 
 def _compare_alike(first: Sentence, second: Sentence) -> Disagreement | None:
     differing, unmatched = _pair_facts(first, second)
     extra = (first.content - second.content, second.content - first.content)
     if differing:
-        return _judge_facts(first, second, differing, unmatched, extra)
+        return _judge_facts(first, differing, unmatched, extra)
     if first.negations % 2 != second.negations % 2 and not unmatched and _are_few(extra, first):
         return Disagreement(judge="negation", about="one denies what the other says")
     if opposite := find_opposite(*extra):
@@ -107,26 +152,23 @@ def _compare_alike(first: Sentence, second: Sentence) -> Disagreement | None:
 
 
 def _judge_facts(
-    first: Sentence,
-    second: Sentence,
+    sentence: Sentence,
     differing: Sequence[tuple[Fact, Fact]],
     unmatched: int,
     extra: tuple[frozenset[str], frozenset[str]],
 ) -> Disagreement | None:
     kinds = {one.kind for one, _ in differing}
-    if unmatched > 1 or not _are_few(extra, first):
+    if unmatched > 1 or not _are_few(extra, sentence):
         return None
-    if "name" in kinds and (len(kinds) > 1 or len(differing) > 1 or first.is_row):
+    if "name" in kinds and (len(kinds) > 1 or len(differing) > 1):
         return None  # another subject, of which other things are true
-    if first.is_row and first.tokens[:1] != second.tokens[:1]:
-        return None
     one, other = differing[0]
     return Disagreement(judge=_JUDGES[one.kind], about=f"{_name(one)} / {_name(other)}")
 
 
 def _compare_related(first: Sentence, second: Sentence) -> Disagreement | None:
     """Sentences in other words: they disagree where each has one figure of the same unit."""
-    if first.is_row or second.is_row or not _share_names(first, second):
+    if not _share_names(first, second):
         return None
     for kind in ("figure", "date"):
         ones = [fact for fact in first.facts if fact.kind == kind]

@@ -19,7 +19,8 @@ _RULE = re.compile(r"[\s|:=+_*-]*$")
 _MARKER = re.compile(
     r"\s*(?:>\s*)*(?:[-*+•·]\s+|\(?\d{1,3}[.)]\s+|\(?[a-zA-Z][.)]\s+)?(?:\[[ xX]\]\s+)?"
 )
-_END = re.compile(r"[.!?…]+[\"'”’»)\]*_]*(?=\s|$)|[。！？；]+[」』”’）]*")
+_LONGEST_ABBREVIATION = 12
+_END = re.compile(r"[.!?…]{1,8}[\"'”’»)\]*_]{0,8}(?=\s|$)|[。！？；]+[」』”’）]*")
 _ABBREVIATION = re.compile(
     r"(?:^|[\s(\"'“„])(?:[A-Za-z]|[A-Z][a-z]?\.[A-Z]|e\.g|i\.e|z\.B|d\.h|u\.a|o\.ä|Mr|Mrs|Ms|Dr|Prof|St|Jr|Sr|vs|"
     r"etc|cf|ca|approx|No|Nr|Art|Abs|Fig|Abb|Vol|Inc|Ltd|Co|Corp|bzw|usw|inkl|ggf|vgl|bspw|evtl|Str|"
@@ -75,7 +76,7 @@ def _split_blocks(text: str) -> Iterator[tuple[int, int, SpanKind, str]]:
             and kind == "sentence"
             and not line[:offset].strip()
             and text.count("\n", open_end, start) == 1
-            and _is_wrapped(text[open_at:open_end], line)
+            and _is_wrapped(text[max(open_at, open_end - 80) : open_end], line)
         )
         if joins:
             open_end = end
@@ -95,7 +96,7 @@ def _split_blocks(text: str) -> Iterator[tuple[int, int, SpanKind, str]]:
             continue
         yield start, end, kind, header
         if kind == "row" and not header:
-            header = line.strip()
+            header = line.strip()[:MAX_SPAN]
     if open_at >= 0:
         yield open_at, open_end, "sentence", ""
 
@@ -110,16 +111,19 @@ def _kind(line: str, *, is_code: bool) -> SpanKind:
 
 def _is_wrapped(before: str, line: str) -> bool:
     """Whether a line goes on with the one before, which was broken for its width."""
-    last = before.rsplit("\n", 1)[-1]
+    last = before.rsplit("\n", 1)[-1].rstrip()[-80:]
     return len(last) > 40 or (not _BLOCK_ENDS.search(last) and line[:1].islower())
 
 
 def _split_sentences(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
     at = start
     for match in _END.finditer(text, start, end):
-        if match.group()[0] == "." and _ABBREVIATION.search(text[at : match.start()]):
-            following = text[match.end() : end].lstrip()[:1]
-            if match.end() < end and not _is_sentence_end(text[at : match.start()], following):
+        if match.group()[0] == "." and _ABBREVIATION.search(
+            text[max(at, match.start() - _LONGEST_ABBREVIATION) : match.start()]
+        ):
+            following = text[match.end() : min(end, match.end() + 8)].lstrip()[:1]
+            before = text[max(at, match.start() - 40) : match.start()]
+            if match.end() < end and not _is_sentence_end(before, following):
                 continue
         yield at, match.end()
         at = match.end()

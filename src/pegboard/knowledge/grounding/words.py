@@ -6,7 +6,7 @@ endings are known; Chinese, Japanese and Korean texts are compared by pairs of c
 
 import re
 import unicodedata
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from functools import lru_cache
 
 from msgspec import Struct
@@ -21,40 +21,71 @@ _ENDINGS = (
     "ically", "ations", "ation", "ments", "ment", "ness", "ings", "ing", "edly", "ally",
     "ies", "ied", "ers", "al", "er", "ed", "es", "ly", "en", "em", "s", "e", "y", "n",
 )  # fmt: skip
+_SURE = 2
+"""Small words of a language, at least, by which it is known."""
 _SHORTEST = 3
 """Letters that an ending leaves, at least."""
 
-STOP_WORDS = frozenset(
-    re.findall(
-        r"\w+",
-        """
-        a about above after again all also am an and any are as at be because been before being
-        below between both but by can could did do does doing done down during each either else
-        even ever every few for from further generally get gets given go had has have having he
-        hence her here hers him his how however hypothetically i if in into is it its itself
-        just let like made make makes many may me might mine more most much must my of off on
-        once one only onto or other our out over own per please possible possibly quite rather
-        really same shall she should since so some still such than that the their theirs them
-        then there therefore these they this those though through thus to too typically under
-        until up upon us usually very was we were what when where whether which while who whom
-        whose why will with within would yet you your yours tell say says said aber alle allem
-        allen aller alles als auch auf aus bei beim bin bis bist da dabei dafür damit dann das
-        dass davon dazu dein dem den der des die dies diese diesem diesen dieser dieses doch
-        dort du durch ein eine einem einen einer eines er es etwas euch euer für gegen hat hatte
-        hatten hier ich ihm ihn ihnen ihr ihre ihrem ihren ihrer im ins ist ja jede jedem jeden
-        jeder jedes jetzt kann können könnte machen man mehr mein mich mir mit muss müssen nach
-        noch nun nur ob oder ohne schon sehr sein seine seinem seinen seiner sich sie sind soll
-        sollte sollen sondern sonst über um und uns unser unter vom von vor war waren warum weil
-        welche welchem welchen welcher welches wenn wer werde werden wie wieder wird wo wurde
-        wurden zu zum zur zwischen au aux avec ce ces cette dans de elle elles en est et eux il
-        ils je la le les leur lui mais même mes nous où par pas plus pour qu que qui sa se ses
-        son sont sur ta te tu un une vos votre vous quel quelle quels quelles quand comment
-        combien pourquoi al como con cuando cuánto del desde donde el ella ellos entre era esta
-        este fue las lo los más muy o para pero por qué quién su sus también una y ya
-        """,
-    )
-)
-"""Words that say nothing of what a text is about; in several languages."""
+SMALL_WORDS: Mapping[str, frozenset[str]] = {
+    "en": frozenset(
+        re.findall(
+            r"\w+",
+            """
+            a about above after again all also am an and any are as at be because been before
+            being below between both but by can could did do does doing done down during each
+            either else even ever every few for from further generally get gets given go had has
+            have having he hence her here hers him his how however hypothetically i if in into
+            is it its itself just let like made make makes many may me might mine more most much
+            must my of off on once one only onto or other our out over own per please possible
+            possibly quite rather really said same say says shall she should since so some still
+            such tell than that the their theirs them then there therefore these they this those
+            though through thus to too typically under until up upon us usually very was we were
+            what when where whether which while who whom whose why will with within would yet
+            you your yours
+            """,
+        )
+    ),
+    "de": frozenset(
+        re.findall(
+            r"\w+",
+            """
+            aber alle allem allen aller alles als also am an auch auf aus bei beim bin bis bist
+            da dabei dafür damit dann das dass davon dazu dein dem den der des die dies diese
+            diesem diesen dieser dieses doch dort du durch ein eine einem einen einer eines er
+            es etwas euch euer für gegen hat hatte hatten hier ich ihm ihn ihnen ihr ihre ihrem
+            ihren ihrer im in ins ist ja jede jedem jeden jeder jedes jetzt kann können könnte
+            machen man mehr mein mich mir mit muss müssen nach noch nun nur ob oder ohne schon
+            sehr sein seine seinem seinen seiner sich sie sind so soll sollen sollte sondern
+            sonst um und uns unser unter vom von vor war waren warum was weil welche welchem
+            welchen welcher welches wenn wer werde werden wie wieder wird wo wurde wurden zu zum
+            zur zwischen über
+            """,
+        )
+    ),
+    "fr": frozenset(
+        re.findall(
+            r"\w+",
+            """
+            au aux avec ce ces cette combien comment dans de des du elle elles en est et eux il
+            ils je la le les leur lui mais me mes même nous on où par pas plus pour pourquoi qu
+            quand que quel quelle quelles quels qui sa se ses son sont sur ta te tu un une vos
+            votre vous
+            """,
+        )
+    ),
+    "es": frozenset(
+        re.findall(
+            r"\w+",
+            """
+            a al como con cuando cuánto de del desde donde el ella ellos en entre era es esta
+            este fue la las lo los me muy más no o para pero por que quién qué se sin son su sus
+            también un una y ya
+            """,
+        )
+    ),
+}
+"""Words that say nothing of what a text is about, by language."""
+STOP_WORDS = frozenset[str]().union(*SMALL_WORDS.values()) - {"no", "sin"}
 
 _WIDE_STOPS = frozenset("的了是在和与及或就都而着吗呢吧啊我你他她它们这那有为以可会能要请问么什")
 
@@ -93,6 +124,20 @@ def find_words(text: str) -> list[Word]:
 def list_stems(text: str) -> list[str]:
     """The stems of the words that say what a text is about, in order."""
     return [word.stem for word in _find(text) if word.is_content]
+
+
+def guess_language(text: str) -> str:
+    """The language of a text as its code, by its script or its small words; empty if unclear."""
+    if re.search(r"[\u3040-\u30ff]", text):
+        return "ja"
+    for code, script in (("zh", r"[\u4e00-\u9fff]"), ("ko", r"[\uac00-\ud7af]")):
+        if re.search(script, text):
+            return code
+    words = [word.text.casefold() for word in _find(text)]
+    counts = {code: sum(word in small for word in words) for code, small in SMALL_WORDS.items()}
+    best = max(counts, key=lambda code: counts[code])
+    others = max(count for code, count in counts.items() if code != best)
+    return best if counts[best] >= _SURE and counts[best] > others else ""
 
 
 @lru_cache(maxsize=20_000)

@@ -252,7 +252,10 @@ class ToolEntry(BaseModel, frozen=True):
     agent_config: Annotated[
         dict[str, Any] | None, Field(description="Model, limits and tools (Subagent).")
     ] = None
-    url: Annotated[str, Field(description="The address (RestAPI, Database).")] = ""
+    url: Annotated[
+        str,
+        Field(description="The address (RestAPI, Database); the name of a base (KnowledgeBase)."),
+    ] = ""
     method: Annotated[str, Field(description="The method (RestAPI).")] = ""
     server: Annotated[
         str,
@@ -265,7 +268,8 @@ class ToolEntry(BaseModel, frozen=True):
         str,
         Field(
             description="Its name on the server (MCPTool) or in the document (RestAPI); "
-            "`list_tables`, `describe_table`, `query` or `execute`, by default `query` (Database)."
+            "`list_tables`, `describe_table`, `query` or `execute`, by default `query` (Database); "
+            "`kb_retrieve` or `grounded_retrieve` (KnowledgeBase)."
         ),
     ] = ""
     pin: Annotated[

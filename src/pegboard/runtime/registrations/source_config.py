@@ -32,6 +32,7 @@ KINDS: Mapping[str, str] = {
     "RestAPI": "openapi",
     "Database": "sql",
     "Subagent": "agents",
+    "KnowledgeBase": "knowledge",
 }
 """The RFC types that a kind of source runs."""
 
@@ -73,6 +74,8 @@ def config_of(entry: ToolEntry, where: str) -> dict[str, Any]:
     """
     if entry.type == "Database":
         return _database(entry)
+    if entry.type == "KnowledgeBase":
+        return {"base": entry.url, "tool": entry.tool or "kb_retrieve"}
     if entry.type == "RestAPI":
         return _action(entry, where)
     if entry.type == "LocalScript":

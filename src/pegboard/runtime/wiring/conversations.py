@@ -4,16 +4,18 @@ from contextlib import AsyncExitStack
 from typing import TYPE_CHECKING
 
 from pegboard.core.ports.conversation_files import ConversationFiles
+from pegboard.core.ports.knowledge_bases import AnswerCiter
 from pegboard.registry import ToolRegistry
 
 if TYPE_CHECKING:
     from pegboard.features.agents import Agents, ModelChoices
     from pegboard.features.conversations import Conversations
+    from pegboard.features.files import Files
     from pegboard.features.runs import Runs
     from pegboard.storage import Storage
 
 
-async def open_conversations(
+async def open_conversations(  # noqa: PLR0913 - all that conversations are made of
     registry: ToolRegistry,
     storage: "Storage",
     runs: "Runs",
@@ -22,6 +24,8 @@ async def open_conversations(
     *,
     models: "ModelChoices",
     files: ConversationFiles,
+    citer: AnswerCiter,
+    uploads: "Files",
 ) -> "Conversations":
     """The service of conversations; what an earlier process left is continued.
 
@@ -33,12 +37,18 @@ async def open_conversations(
         stack: Stops what runs in the background.
         models: The models that can be chosen.
         files: The workspaces of conversations.
+        citer: Checks what answers cite.
+        uploads: The stored files that messages may name.
     """
     from pegboard.features.conversations import ConversationAnswers, Conversations
 
     environment = registry.environment
     answers = ConversationAnswers(
-        storage.conversations, runs=runs, run_store=storage.runs, now=environment.now
+        storage.conversations,
+        runs=runs,
+        run_store=storage.runs,
+        now=environment.now,
+        citer=citer,
     )
     conversations = Conversations(
         storage.conversations,
@@ -48,6 +58,7 @@ async def open_conversations(
         resolve_agent=agents.resolve_name,
         resolve_model=models.resolve_name,
         files=files,
+        uploads=uploads,
     )
     environment.emitter.add(answers)
     stack.push_async_callback(answers.close)

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, Self
 from pegboard.concurrency.log_and_continue import log_and_continue
 from pegboard.core.context import ToolContext
 from pegboard.core.graph import Node
+from pegboard.core.knowledge import CitedAnswer
 from pegboard.core.ports.blob_store import BlobStore
 from pegboard.core.ports.chat_model import ChatModel
 from pegboard.core.ports.embedder import Embedder
@@ -28,6 +29,7 @@ if TYPE_CHECKING:
     from pegboard.features.files import Files
     from pegboard.features.knowledge import Knowledge
     from pegboard.features.knowledge.bases import DeclaredBase
+    from pegboard.features.knowledge.evidence import EvidenceLedger
     from pegboard.features.knowledge.parts import KnowledgeParts
     from pegboard.features.knowledge.schemas import BaseSettings
     from pegboard.features.resources import Resources
@@ -154,6 +156,10 @@ class BoardKnowledge:
         """Checked quotes for a question."""
         return await self.service.answers.ground(question, ctx, bases=bases, limit=limit)
 
+    async def read(self, document: str, ctx: ToolContext[Any], *, base: str = "") -> str:
+        """The whole text of a document."""
+        return await self.service.answers.read(document, ctx, base=base)
+
     async def open(
         self, document: str, ctx: ToolContext[Any], *, page: int = 1, pages: int = 1
     ) -> KnowledgeReply:
@@ -172,6 +178,22 @@ class BoardKnowledge:
         """The pieces before and after one."""
         return await self.service.answers.around(piece, ctx, before=before, after=after)
 
+    async def cite(self, text: str, run: str, *, question: str = "") -> CitedAnswer:
+        """An answer without the numbers that no quote carries."""
+        if not self.has_bases:
+            return CitedAnswer(text=text)
+        from pegboard.features.knowledge.cited_answers import cite_answer
+
+        return await cite_answer(self.ledger, text, run, question=question)
+
+    @cached_property
+    def ledger(self) -> "EvidenceLedger":
+        """Stores what was found for questions."""
+        from pegboard.features.knowledge.evidence import EvidenceLedger
+
+        environment = self._registry.environment
+        return EvidenceLedger(self._storage.evidence, environment.conversation_of, environment.now)
+
     # parts of these
 
     def _on_change(self, kind: str, _uri: str) -> None:
@@ -185,14 +207,18 @@ class BoardKnowledge:
         index.require(SOURCE, None if self._board().knowledge else "knowledge")
         has_tools = bool(self._tools)
         if self.has_bases and not has_tools:
+            from pegboard.sources.knowledge.resources import DocumentResource
             from pegboard.sources.knowledge.tools import make_tools
 
             self._tools = tuple(make_tools(SOURCE, self))
+            documents = DocumentResource(SOURCE, self)
+            registry.offers.replace(SOURCE, resources=[documents], prompts=())
             for tool in self._tools:
                 if registry.find(tool.spec.name) is None:
                     registry.add(tool)
         elif not self.has_bases and has_tools:
             gone, self._tools = self._tools, ()
+            registry.offers.replace(SOURCE, resources=(), prompts=())
             for tool in gone:
                 if registry.find(tool.spec.name) is tool:
                     registry.remove(tool.spec.name)
@@ -201,7 +227,6 @@ class BoardKnowledge:
         from pegboard.features.knowledge.answers import KnowledgeAnswers
         from pegboard.features.knowledge.deletion import Deletion
         from pegboard.features.knowledge.documents import Documents
-        from pegboard.features.knowledge.evidence import EvidenceLedger
         from pegboard.features.knowledge.queue import IngestionQueue
         from pegboard.features.knowledge.service import Knowledge
 
@@ -209,17 +234,16 @@ class BoardKnowledge:
             raise RuntimeError("the board is not open")
         parts, runs = self._parts, self._runs
         environment = self._registry.environment
-        ledger = EvidenceLedger(
-            self._storage.evidence, environment.conversation_of, environment.now
-        )
         queue = IngestionQueue(parts, runs)
         environment.emitter.add(queue)
-        deletion = Deletion(self._storage.evidence, self._forget)
+        deletion = Deletion(
+            self._storage.evidence, self._forget, self._storage.upkeep.forget_results
+        )
         return Knowledge(
             parts,
             resources=self._resources,
             documents=Documents(parts, queue, files=self._files, forget=deletion.forget),
-            answers=KnowledgeAnswers(parts, ledger, self._find_model),
+            answers=KnowledgeAnswers(parts, self.ledger, self._find_model),
             evidence=self._storage.evidence,
             deletion=deletion,
             queue=queue,
@@ -230,12 +254,11 @@ class BoardKnowledge:
 
     @cached_property
     def _parts(self) -> "KnowledgeParts":
-        from pegboard.documents import SandboxConverter
         from pegboard.features.knowledge.bases import Bases
         from pegboard.features.knowledge.changes import KnowledgeChanges
         from pegboard.features.knowledge.parts import KnowledgeParts
 
-        index, sandbox = self._registry.environment.resource_index, self._services.sandbox
+        index = self._registry.environment.resource_index
         if self._blobs is None:
             raise ConfigError(
                 "knowledge bases need a place for files: set PEGBOARD_FILES to a bucket, or "
@@ -246,7 +269,7 @@ class BoardKnowledge:
             documents=self._storage.documents,
             index=self._storage.knowledge_index,
             blobs=self._blobs,
-            converter=None if sandbox is None else SandboxConverter(sandbox),
+            converter=self._services.converter,
             embedder=self._find_embedder,
             environment=lambda: self._registry.environment,
             changes=KnowledgeChanges(),
@@ -279,11 +302,8 @@ class BoardKnowledge:
         return found if is_wanted else None
 
     async def _find_model(self) -> ChatModel | None:
-        """The model that judges; None where none is configured."""
-        models = self._models
-        if models is None or not models.is_configured:
-            return None
-        return await models.find_fast() or await models.get()
+        """The model that picks quotes and judges contradictions: the fast one, if there is one."""
+        return None if self._models is None else await self._models.find_fast()
 
     async def _forget(self, subject: str, document: str) -> int:
         from pegboard.runtime.wiring.forget_quotes import forget_quotes

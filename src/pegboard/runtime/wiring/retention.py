@@ -100,9 +100,10 @@ def _rules(
         said = await storage.audit.retain(since=before, by=_BY)
         return 0 if said is None else 1
 
-    async def forget_uploads(before: float) -> int:
-        return 0 if files is None else await files.uploads.delete_idle(before=before)
-
+    uploads: dict[str, tuple[float, Forget]] = {}
+    if files is not None:
+        delete_idle = files.uploads.delete_idle
+        uploads["uploads"] = _UPLOAD_DAYS, lambda before: delete_idle(before=before)
     upkeep, runs = storage.upkeep, storage.runs
     return {
         "runs": (settings.keep_runs_days, lambda before: runs.forget(finished_before=before)),
@@ -124,7 +125,7 @@ def _rules(
             settings.keep_approvals_days,
             lambda before: upkeep.forget_approvals(before=before),
         ),
-        "uploads": (_UPLOAD_DAYS, forget_uploads),
+        **uploads,
         "calls": (settings.keep_history_days, lambda before: upkeep.forget_calls(before=before)),
         "audit": (settings.keep_audit_days if is_audited(settings) else 0.0, forget_audit),
     }

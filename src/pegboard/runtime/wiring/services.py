@@ -62,6 +62,8 @@ def open_services(
         stack.push_async_callback(providers.http.close)
     probed = create_sandbox(loaded.board.sandbox)
     stack.push_async_callback(probed.close)
+    from pegboard.documents import SandboxConverter
+
     made = Services(
         http=http,
         base_dir=loaded.base_dir,
@@ -72,6 +74,7 @@ def open_services(
         providers=providers,
         agents=agents,
         knowledge=knowledge,
+        converter=SandboxConverter(probed),
     )
     return made, probed
 

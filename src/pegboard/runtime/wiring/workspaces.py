@@ -4,17 +4,19 @@ import asyncio
 import os
 import re
 import shutil
-from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping
-from contextlib import ExitStack
+import tempfile
+from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, Mapping
+from contextlib import AsyncExitStack, ExitStack
 from hashlib import sha256
 from pathlib import Path
-from typing import Any
+from typing import Any, BinaryIO
 
 from pegboard.core.context import ToolContext
 from pegboard.core.ports.conversation_files import (
     ConversationFile,
     ConversationFileContent,
     ConversationFileList,
+    NewContent,
 )
 from pegboard.core.ports.conversation_store import ConversationStore
 from pegboard.core.ports.durability import RunStart
@@ -48,11 +50,23 @@ class ConversationFolders:
         return self._root / f"{owner}-{name}"
 
     async def write(
-        self, conversation: str, principal: Principal, files: Mapping[str, bytes]
+        self, conversation: str, principal: Principal, files: Mapping[str, NewContent]
     ) -> None:
         """Write files into the workspace, in place of those of the same names: all, or none."""
         workspace = WorkspaceFiles(self.folder(conversation, principal))
-        await asyncio.to_thread(workspace.write_together, files)
+        async with AsyncExitStack() as stack:
+            ready: dict[str, bytes | Path] = {}
+            incoming: Path | None = None
+            for number, (name, content) in enumerate(files.items()):
+                if isinstance(content, bytes):
+                    ready[name] = content
+                    continue
+                if incoming is None:
+                    incoming = await asyncio.to_thread(_make_incoming, self._root)
+                    stack.push_async_callback(asyncio.to_thread, shutil.rmtree, incoming)
+                ready[name] = incoming / str(number)
+                await _receive(content, incoming / str(number))
+            await asyncio.to_thread(workspace.write_together, ready)
 
     async def list(
         self, conversation: str, principal: Principal, *, limit: int
@@ -139,6 +153,25 @@ async def _read(workspace: WorkspaceFiles, known: ConversationFile) -> AsyncGene
         while left > 0 and (chunk := await asyncio.to_thread(file.read, min(_CHUNK, left))):
             left -= len(chunk)
             yield chunk
+
+
+def _make_incoming(root: Path) -> Path:
+    """Make a folder beside the workspaces, from which complete files are moved into one."""
+    root.mkdir(parents=True, exist_ok=True)
+    return Path(tempfile.mkdtemp(prefix="incoming-", dir=root))
+
+
+async def _receive(chunks: AsyncIterator[bytes], path: Path) -> None:
+    """Write a content while it arrives, and have it on the disk then."""
+
+    def sync(file: BinaryIO) -> None:
+        file.flush()
+        os.fsync(file.fileno())
+
+    with await asyncio.to_thread(path.open, "xb") as file:
+        async for chunk in chunks:
+            await asyncio.to_thread(file.write, chunk)
+        await asyncio.to_thread(sync, file)
 
 
 def _list_folders(root: Path, before: float) -> list[Path]:

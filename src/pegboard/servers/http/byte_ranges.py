@@ -11,6 +11,7 @@ class ByteRange:
     """A part of a content.
 
     Attributes:
+        length: 0 where the range begins behind the end of the content.
         size: Of the whole content.
     """
 
@@ -21,20 +22,15 @@ class ByteRange:
     @property
     def header(self) -> str:
         """The `Content-Range` of the answer."""
+        if not self.length:
+            return f"bytes */{self.size}"
         return f"bytes {self.start}-{self.start + self.length - 1}/{self.size}"
-
-
-class RangeUnsatisfiable(Exception):
-    """The range begins behind the end of the content."""
 
 
 def read_range(header: str, size: int) -> ByteRange | None:
     """The range that a request asks for; None for the whole content.
 
     Several ranges, and what is no range of bytes, are answered with the whole, as servers may.
-
-    Raises:
-        RangeUnsatisfiable: There is nothing in the range.
     """
     found = _RANGE.fullmatch(header.strip())
     if found is None or found[0] == "bytes=-":
@@ -46,6 +42,4 @@ def read_range(header: str, size: int) -> ByteRange | None:
         start, end = int(first), size if not last else min(size, int(last) + 1)
         if last and int(last) < int(first):
             return None
-    if start >= end:
-        raise RangeUnsatisfiable
-    return ByteRange(start=start, length=end - start, size=size)
+    return ByteRange(start=start, length=max(0, end - start), size=size)

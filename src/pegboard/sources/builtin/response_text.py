@@ -40,3 +40,12 @@ def _charset_of(response: HttpResponse) -> str:
     if found is None and response.media_type in ("text/html", "application/xhtml+xml"):
         found = _CHARSET.search(response.content[:_HTML_START].decode("latin-1"))
     return found[1] if found else ""
+
+
+def find_part_end(text: str, offset: int, max_length: int) -> int:
+    """Return where to end a part: at the end of a line, if the last fifth of it has one."""
+    end = offset + max_length
+    if end >= len(text):
+        return len(text)
+    line_end = text.rfind("\n", end - max_length // 5, end)
+    return end if line_end < 0 else line_end + 1

@@ -99,11 +99,15 @@ class WorkspaceFiles:
                 _put(folder, temporary, name, replace=replace)
         return is_new
 
-    def write_together(self, files: Mapping[str, bytes]) -> None:
+    def write_together(self, files: Mapping[str, bytes | Path]) -> None:
         """Write files into the root folder, in place of those of the same names.
 
         All are complete before the first one gets its name: where a name cannot be used, or the
         disk is full, the folder stays as it was.
+
+        Args:
+            files: Contents by name; a path is that of a complete file on the same file system,
+                which is moved.
 
         Raises:
             InvalidRequest: A name has folders, or is that of something other than a regular file.
@@ -206,8 +210,10 @@ def _status(folder: int, name: str) -> os.stat_result | None:
 
 
 @contextmanager
-def _stage(folder: int, name: str, data: bytes, *, path: str, replace: bool) -> Generator[str]:
-    """Write a complete temporary file that can take this name; it is removed if it does not."""
+def _stage(
+    folder: int, name: str, data: bytes | Path, *, path: str, replace: bool
+) -> Generator[str]:
+    """Write or move a complete temporary file that can take this name, and remove it otherwise."""
     with _translate_errors(path):
         before = _status(folder, name)
         if before is not None and not stat.S_ISREG(before.st_mode):
@@ -217,7 +223,10 @@ def _stage(folder: int, name: str, data: bytes, *, path: str, replace: bool) -> 
         mode = 0o666 if before is None else stat.S_IMODE(before.st_mode) & 0o777
         temporary = f".{secrets.token_hex(8)}.tmp"
         try:
-            _write_all(folder, temporary, data, mode=mode, keep_mode=before is not None)
+            if isinstance(data, Path):
+                os.rename(data, temporary, dst_dir_fd=folder)
+            else:
+                _write_all(folder, temporary, data, mode=mode, keep_mode=before is not None)
             yield temporary
         finally:
             with suppress(FileNotFoundError):

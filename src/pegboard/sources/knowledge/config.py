@@ -1,10 +1,12 @@
 """The `config:` section of a knowledge source."""
 
-from pydantic import BaseModel, ConfigDict
+from typing import Annotated, Literal
+
+from pydantic import BaseModel, ConfigDict, Field
 
 
 class KnowledgeConfig(BaseModel):
-    """Nothing: the bases stand in `knowledge:`, or people add them.
+    """The bases stand in `knowledge:`, or people add them; a registration names one.
 
     ```yaml
     knowledge: [{name: handbook, folder: handbook}]
@@ -12,3 +14,11 @@ class KnowledgeConfig(BaseModel):
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
+
+    base: Annotated[
+        str,
+        Field(max_length=64, description="The only base, asked by one tool; empty for all."),
+    ] = ""
+    tool: Annotated[
+        Literal["kb_retrieve", "grounded_retrieve"], Field(description="How that one is asked.")
+    ] = "kb_retrieve"

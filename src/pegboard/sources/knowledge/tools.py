@@ -8,6 +8,7 @@ from pegboard.core.ports.knowledge_bases import KnowledgeBases, KnowledgeReply
 from pegboard.core.principal import Principal
 from pegboard.core.result import ResultMeta, ToolResult
 from pegboard.core.tool import Effect, JsonSchema, ToolSpec
+from pegboard.core.wire_names import wire_name
 
 NAMES = ("kb_retrieve", "grounded_retrieve", "kb_list", "kb_open", "kb_grep", "kb_around")
 _Ask = Callable[[Mapping[str, Any], ToolContext[Any]], Awaitable[KnowledgeReply]]
@@ -47,6 +48,24 @@ class KnowledgeTool:
     def describe(self, principal: Principal) -> Mapping[str, str]:
         """The bases that a caller may see, with what can be asked of them, by name."""
         return self._bases.describe(principal)
+
+    def in_source(self) -> "KnowledgeTool":
+        """The same under the name of its source, and found by its plain name as well."""
+        spec = self.spec
+        named = spec.replace(name=wire_name(spec.source, spec.action), alias=spec.action)
+        return KnowledgeTool(named, self._ask, self._bases)
+
+    def bind(self, base: str) -> "KnowledgeTool":
+        """The same for one base: it is no argument any more."""
+        spec, ask = self.spec, self._ask
+        schema = dict(spec.input_schema)
+        schema["properties"] = {k: v for k, v in schema["properties"].items() if k != "bases"}
+
+        async def ask_one(arguments: Mapping[str, Any], ctx: ToolContext[Any]) -> KnowledgeReply:
+            return await ask({**arguments, "bases": [base]}, ctx)
+
+        bound = spec.replace(name=wire_name(spec.source, spec.action), input_schema=schema)
+        return KnowledgeTool(bound, ask_one, self._bases)
 
     async def run(self, arguments: Mapping[str, Any], ctx: ToolContext[Any]) -> ToolResult:
         """Ask, for the caller of the call."""

@@ -7,7 +7,7 @@ from pegboard.core.ports.document_store import DocumentScope
 from pegboard.core.ports.knowledge_index import (
     IndexedPiece,
     KnowledgeIndex,
-    ScoredPiece,
+    VectorMatches,
     WordMatches,
 )
 from pegboard.errors import ConfigError
@@ -41,7 +41,7 @@ class LazyKnowledgeIndex:
 
     async def search_vectors(
         self, vector: Sequence[float], scope: DocumentScope, *, embedder: str, limit: int
-    ) -> Sequence[ScoredPiece]:
+    ) -> VectorMatches:
         return await self._get().search_vectors(vector, scope, embedder=embedder, limit=limit)
 
     async def list_pieces(

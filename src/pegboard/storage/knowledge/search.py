@@ -7,12 +7,20 @@ import numpy as np
 
 from pegboard.storage.knowledge.entry_codec import Array, hash_term, to_unit
 from pegboard.storage.knowledge.segment_cache import Found, mark_visible, take_best
-from pegboard.storage.knowledge.vector_segment import VectorSegment, compare_pieces
+from pegboard.storage.knowledge.vector_segment import (
+    VectorSegment,
+    compare_passages,
+    repeat_pieces,
+    take_nearest,
+)
 from pegboard.storage.knowledge.word_segment import WordSegment, find_postings, score_pieces
 
 Wanted = Mapping[str, Array]
 """By base, the numbers of the entries that the caller may see."""
 Pages = tuple[int, int]
+_NEGLIGIBLE = 0.08
+"""A term that weighs less than this share of the heaviest one does not count: such terms stand in
+nearly every passage, cost most of the time, and change no order that matters."""
 
 
 def search_words(
@@ -34,21 +42,31 @@ def search_words(
     postings: list[list[tuple[str, slice]]] = []
     for _, segment, visible in parts:
         seen = visible[segment.piece_of]
+        is_whole = bool(seen.all())
         total += int(np.count_nonzero(seen))
         those = [(term, find_postings(segment, number)) for term, number in hashes.items()]
         those = [(term, found) for term, found in those if found.stop]
         for term, found in those:
-            counts[term] += int(np.count_nonzero(seen[segment.passages[found]]))
+            counts[term] += (
+                found.stop - found.start
+                if is_whole
+                else int(np.count_nonzero(seen[segment.passages[found]]))
+            )
         postings.append(those)
     rarities = {
         term: math.log(1 + (total - count + 0.5) / (count + 0.5)) for term, count in counts.items()
     }
+    weights = {term: weight * rarities[term] for term, weight in terms.items()}
+    least = _NEGLIGIBLE * max(weights.values(), default=0.0)
     scored = [
         (
             base,
             segment,
             visible,
-            score_pieces(segment, [(found, terms[term] * rarities[term]) for term, found in those]),
+            score_pieces(
+                segment,
+                [(found, weights[term]) for term, found in those if weights[term] > least],
+            ),
         )
         for (base, segment, visible), those in zip(parts, postings, strict=True)
     ]
@@ -61,20 +79,22 @@ def search_vectors(
     wanted: Wanted,
     pages: Pages,
     limit: int,
-) -> list[Found]:
-    """The nearest pieces; those at a right angle or beyond are left out."""
+) -> tuple[list[Found], int, float]:
+    """The nearest pieces, the number of all passages in the scope, and their mean cosine.
+
+    Pieces at a right angle or beyond are left out.
+    """
     row = to_unit(np.array(vector, "f4"))
-    return take_best(
-        [
-            (
-                base,
-                segment,
-                mark_visible(segment, wanted[base], pages),
-                compare_pieces(segment, row),
-            )
-            for base, those in segments.items()
-            for segment in those
-            if segment.rows.shape[1] == len(row)
-        ],
-        limit,
-    )
+    passages, total = 0, 0.0
+    scored: list[tuple[str, VectorSegment, Array, Array]] = []
+    for base, those in segments.items():
+        for segment in those:
+            if segment.rows.shape[1] != len(row):
+                continue
+            visible = mark_visible(segment, wanted[base], pages)
+            cosines = compare_passages(segment, row)
+            seen = cosines if visible.all() else cosines[repeat_pieces(segment, visible)]
+            passages += len(seen)
+            total += float(seen.sum(dtype="f8"))
+            scored.append((base, segment, visible, take_nearest(segment, cosines)))
+    return take_best(scored, limit), passages, round(total / passages, 5) if passages else 0.0

@@ -74,11 +74,23 @@ def merge_matrices(segments: Sequence[VectorSegment], keep: Array | None = None)
     )
 
 
-def compare_pieces(segment: VectorSegment, vector: Array) -> Array:
+def compare_passages(segment: VectorSegment, vector: Array) -> Array:
+    """The cosine of each row.
+
+    It is rounded: its last digits depend on how many rows are multiplied at once, which is nothing
+    that a caller may learn.
+    """
+    return np.round(segment.rows @ vector, 5)
+
+
+def take_nearest(segment: VectorSegment, cosines: Array) -> Array:
     """The cosine of each piece: that of its nearest passage."""
-    if not len(segment.firsts):
-        return np.empty(0, "f4")
-    return np.maximum.reduceat(segment.rows @ vector, segment.firsts)
+    return np.maximum.reduceat(cosines, segment.firsts) if len(segment.firsts) else cosines
+
+
+def repeat_pieces(segment: VectorSegment, of_piece: Array) -> Array:
+    """What holds for each piece, for each of its rows."""
+    return np.repeat(of_piece, np.diff(segment.firsts, append=np.int32(len(segment.rows))))
 
 
 def _drop(segment: VectorSegment, keep: Array) -> VectorSegment:

@@ -15,7 +15,7 @@ from pegboard.storage.knowledge.entry_codec import Array, TermEntry
 
 _K1 = 1.2
 _B = 0.75
-_USUAL_LENGTH = 170.0
+_USUAL_LENGTH = 130.0
 """Terms of a usual passage: its words, and its pairs of words."""
 _SCALE = (_K1 + 1) / 255
 """Gains are stored in steps of this, a byte each."""

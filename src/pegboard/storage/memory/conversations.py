@@ -188,6 +188,15 @@ class MemoryConversations:
                 self._exchanges[coming.id] = coming
             return ExchangeEnd(exchange=ended, next=coming)
 
+    async def rewrite(self, exchange: Exchange) -> bool:
+        with self._gate:
+            known = self._exchanges.get(exchange.id)
+            if known is None or known.finished_at is None:
+                return False
+            changed = structs.replace(copy_json(exchange), number=known.number)
+            self._exchanges[exchange.id] = changed
+            return True
+
     async def withdraw(self, id: str) -> bool:  # noqa: A002 - as above
         with self._gate:
             known = self._exchanges.get(id)

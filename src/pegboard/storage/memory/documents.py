@@ -108,8 +108,8 @@ class MemoryDocuments:
         return [piece for piece in pieces if scope.first_page <= piece.page <= last]
 
     def list_answering(self, scope: DocumentScope) -> Sequence[StoredDocument]:
-        """The ready documents in a scope."""
-        return self._list(lambda item: item.state == "ready" and is_in_scope(scope, item))
+        """The documents in a scope that answer."""
+        return self._list(lambda item: item.answers and is_in_scope(scope, item))
 
     def _list(self, keep: Callable[[StoredDocument], bool]) -> Sequence[StoredDocument]:
         with self._gate:

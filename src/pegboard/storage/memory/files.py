@@ -9,8 +9,8 @@ from pegboard.core.ports.file_store import (
     FilePage,
     FileQuery,
     FileQuota,
+    FileRecord,
     FileUsage,
-    StoredFile,
     check_quota,
 )
 
@@ -21,21 +21,21 @@ class MemoryFiles:
     def __init__(self, gate: ClosableLock) -> None:
         """Start empty; after the gate is closed, methods raise `Unavailable`."""
         self._gate = gate
-        self._files: dict[str, StoredFile] = {}
+        self._files: dict[str, FileRecord] = {}
         self._numbers: dict[str, int] = {}
         self._next = count(1)
 
-    async def add(self, file: StoredFile, *, quota: FileQuota) -> None:
+    async def add(self, file: FileRecord, *, quota: FileQuota) -> None:
         with self._gate:
             check_quota(self._usage(file.owner), file, quota)
             self._files[file.id] = file
             self._numbers[file.id] = next(self._next)
 
-    async def get(self, id: str) -> StoredFile | None:  # noqa: A002 - it is known by its id
+    async def get(self, id: str) -> FileRecord | None:  # noqa: A002 - it is known by its id
         with self._gate:
             return self._files.get(id)
 
-    async def replace(self, file: StoredFile, *, quota: FileQuota | None = None) -> bool:
+    async def replace(self, file: FileRecord, *, quota: FileQuota | None = None) -> bool:
         with self._gate:
             known = self._files.get(file.id)
             if known is None or known.revision != file.revision - 1:
@@ -73,7 +73,7 @@ class MemoryFiles:
         with self._gate:
             return self._usage(owner)
 
-    async def list_idle(self, *, before: float, limit: int) -> Sequence[StoredFile]:
+    async def list_idle(self, *, before: float, limit: int) -> Sequence[FileRecord]:
         with self._gate:
             idle = [
                 file

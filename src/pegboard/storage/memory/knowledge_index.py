@@ -7,7 +7,12 @@ import numpy as np
 
 from pegboard.core.knowledge import Piece
 from pegboard.core.ports.document_store import DocumentScope
-from pegboard.core.ports.knowledge_index import IndexedPiece, ScoredPiece, WordMatches
+from pegboard.core.ports.knowledge_index import (
+    IndexedPiece,
+    ScoredPiece,
+    VectorMatches,
+    WordMatches,
+)
 from pegboard.errors import DocumentNotFound
 from pegboard.storage.knowledge.entry_codec import (
     TermEntry,
@@ -96,7 +101,7 @@ class MemoryKnowledgeIndex:
 
     async def search_vectors(
         self, vector: Sequence[float], scope: DocumentScope, *, embedder: str, limit: int
-    ) -> Sequence[ScoredPiece]:
+    ) -> VectorMatches:
         entries: dict[str, list[tuple[int, VectorEntry]]] = {}
         owners: dict[int, str] = {}
         for document in self._documents.list_answering(scope):
@@ -113,8 +118,8 @@ class MemoryKnowledgeIndex:
         }
         wanted = {base: np.array([it for it, _ in those]) for base, those in entries.items()}
         pages = (scope.first_page, scope.last_page)
-        found = search_vectors(vector, segments, wanted, pages, limit)
-        return self._fetch(found, owners, scope)
+        found, passages, mean = search_vectors(vector, segments, wanted, pages, limit)
+        return VectorMatches(self._fetch(found, owners, scope), passages, mean)
 
     async def list_pieces(
         self, document: str, *, start: int = 1, limit: int = 100

@@ -1,6 +1,7 @@
 """Counts open items in memory and deletes expired ones."""
 
 from pegboard.core.memory_approvals import MemoryApprovals
+from pegboard.core.memory_results import MemoryOutcomes, MemoryResults
 from pegboard.core.ports.maintenance import Counts
 from pegboard.storage.memory.calls import MemoryCalls
 from pegboard.storage.memory.runs import MemoryRuns
@@ -9,8 +10,18 @@ from pegboard.storage.memory.runs import MemoryRuns
 class MemoryUpkeep:
     """The `Upkeep` of a storage in memory, which is bounded anyway."""
 
-    def __init__(self, *, calls: MemoryCalls, runs: MemoryRuns, approvals: MemoryApprovals) -> None:
+    def __init__(
+        self,
+        *,
+        calls: MemoryCalls,
+        runs: MemoryRuns,
+        approvals: MemoryApprovals,
+        results: MemoryResults,
+        outcomes: MemoryOutcomes,
+    ) -> None:
         """Look after these."""
+        self._results = results
+        self._outcomes = outcomes
         self._calls = calls
         self._runs = runs
         self._approvals = approvals
@@ -20,6 +31,9 @@ class MemoryUpkeep:
 
     async def forget_calls(self, *, before: float) -> int:
         return self._calls.forget(before)
+
+    async def forget_results(self, text: str) -> int:
+        return self._results.forget_containing(text) + self._outcomes.forget_containing(text)
 
     async def forget_plans(self, *, before: float) -> int:
         return self._runs.forget_plans(before)

@@ -106,6 +106,14 @@ class MemoryRuns(MemoryRunJournal):
         """Whether there is a run of this id; asked while the gate is held."""
         return run_id in self._runs
 
+    async def forget_run(self, id: str) -> bool:  # noqa: A002 - it is known by its id
+        with self._gate:
+            entry = self._runs.get(id)
+            if entry is None or entry.run.finished_at is None:
+                return False
+            del self._runs[id]
+            return True
+
     async def forget(self, *, finished_before: float) -> int:
         with self._gate:
             old = [

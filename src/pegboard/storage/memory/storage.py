@@ -107,7 +107,13 @@ class MemoryStorage:
         self.knowledge_index = LazyKnowledgeIndex(lambda: _open_index(documents))
         self.audit = audit
         self.auditor = self.audit
-        self.upkeep = MemoryUpkeep(calls=calls, runs=self.runs, approvals=self.approvals)
+        self.upkeep = MemoryUpkeep(
+            calls=calls,
+            runs=self.runs,
+            approvals=self.approvals,
+            results=self.results,
+            outcomes=self.outcomes,
+        )
 
     @property
     def dropped(self) -> int:

@@ -209,6 +209,17 @@ class SqlConversations:
 
         return await self._database.run(finish, atomic=True)
 
+    async def rewrite(self, exchange: Exchange) -> bool:
+        def rewrite(transaction: Transaction) -> bool:
+            _lock(transaction, exchange.conversation)
+            known = _exchange(transaction, EXCHANGES.c.id == clean_text(exchange.id))
+            if known is None or known.finished_at is None:
+                return False
+            _store(transaction, structs.replace(exchange, number=known.number))
+            return True
+
+        return await self._database.run(rewrite, atomic=True)
+
     async def withdraw(self, id: str) -> bool:  # noqa: A002 - as above
         def withdraw(transaction: Transaction) -> bool:
             known = _exchange(transaction, EXCHANGES.c.id == clean_text(id))

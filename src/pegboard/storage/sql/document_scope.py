@@ -35,8 +35,8 @@ def where_in_scope(scope: DocumentScope) -> "ColumnElement[bool]":
 
 
 def where_answers(scope: DocumentScope) -> "ColumnElement[bool]":
-    """The same for documents that are ready."""
-    return where_in_scope(scope) & (DOCUMENTS.c.state == "ready")
+    """The same for documents that answer."""
+    return where_in_scope(scope) & DOCUMENTS.c.answers
 
 
 def where_between_pages(scope: DocumentScope) -> "ColumnElement[bool]":

@@ -147,6 +147,7 @@ def _values(document: StoredDocument) -> dict[str, Any]:
     return {
         **{name: clean_text(getattr(document, name)) for name in _COLUMNS},
         "priority": document.priority,
+        "answers": document.answers,
         "created_at": document.created_at,
         "body": dump(document),
     }

@@ -10,8 +10,8 @@ from pegboard.core.ports.file_store import (
     FilePage,
     FileQuery,
     FileQuota,
+    FileRecord,
     FileUsage,
-    StoredFile,
     check_quota,
 )
 from pegboard.core.principal import Principal
@@ -34,7 +34,7 @@ class SqlFiles:
         """Keep them there."""
         self._database = database
 
-    async def add(self, file: StoredFile, *, quota: FileQuota) -> None:
+    async def add(self, file: FileRecord, *, quota: FileQuota) -> None:
         values = {"id": clean_text(file.id), **_values(file)}
 
         def add(transaction: Transaction) -> None:
@@ -43,12 +43,12 @@ class SqlFiles:
 
         await self._database.run(add, atomic=True)
 
-    async def get(self, id: str) -> StoredFile | None:  # noqa: A002 - it is known by its id
+    async def get(self, id: str) -> FileRecord | None:  # noqa: A002 - it is known by its id
         statement = select(TABLE.c.body).where(TABLE.c.id == clean_text(id))
         row = await self._database.read(lambda transaction: transaction.first(statement))
-        return None if row is None else load(row.body, StoredFile)
+        return None if row is None else load(row.body, FileRecord)
 
-    async def replace(self, file: StoredFile, *, quota: FileQuota | None = None) -> bool:
+    async def replace(self, file: FileRecord, *, quota: FileQuota | None = None) -> bool:
         statement = (
             update(TABLE)
             .where(TABLE.c.id == clean_text(file.id), TABLE.c.revision == file.revision - 1)
@@ -85,14 +85,14 @@ class SqlFiles:
         rows = await self._database.read(lambda transaction: transaction.all(statement))
         page, has_more = rows[:limit], len(rows) > limit
         return FilePage(
-            files=[load(row.body, StoredFile) for row in page],
+            files=[load(row.body, FileRecord) for row in page],
             next_cursor=encode_cursor(page[-1].created_at, page[-1].number) if has_more else "",
         )
 
     async def usage(self, owner: str) -> FileUsage:
         return await self._database.read(lambda transaction: _usage(transaction, owner))
 
-    async def list_idle(self, *, before: float, limit: int) -> Sequence[StoredFile]:
+    async def list_idle(self, *, before: float, limit: int) -> Sequence[FileRecord]:
         statement = (
             select(TABLE.c.body)
             .where(TABLE.c.state != "ready", TABLE.c.updated_at < before)
@@ -100,10 +100,10 @@ class SqlFiles:
             .limit(limit)
         )
         rows = await self._database.read(lambda transaction: transaction.all(statement))
-        return [load(row.body, StoredFile) for row in rows]
+        return [load(row.body, FileRecord) for row in rows]
 
 
-def _values(file: StoredFile) -> dict[str, Any]:
+def _values(file: FileRecord) -> dict[str, Any]:
     return {
         **{name: clean_text(getattr(file, name)) for name in _TEXTS},
         **{name: getattr(file, name) for name in _NUMBERS},
@@ -112,7 +112,7 @@ def _values(file: StoredFile) -> dict[str, Any]:
 
 
 def _is_visible(principal: Principal, *, shared: bool) -> "ColumnElement[bool]":
-    """The condition of `StoredFile.is_visible_to`."""
+    """The condition of `FileRecord.is_visible_to`."""
     is_own = TABLE.c.owner == clean_text(principal.owner)
     organisations = sorted(map(clean_text, principal.organisations - {""}))
     if not (shared and organisations):
@@ -120,7 +120,7 @@ def _is_visible(principal: Principal, *, shared: bool) -> "ColumnElement[bool]":
     return or_(is_own, TABLE.c.organisation.in_(organisations))
 
 
-def _check_quota(transaction: Transaction, file: StoredFile, quota: FileQuota) -> None:
+def _check_quota(transaction: Transaction, file: FileRecord, quota: FileQuota) -> None:
     """Judge what an owner would store, one transaction of an owner after the other."""
     if transaction.database == "postgresql":
         lock = func.pg_advisory_xact_lock(_LOCKS, func.hashtext(clean_text(file.owner)))

@@ -14,7 +14,12 @@ from sqlalchemy import Text, cast, delete, func, select, tuple_, update
 
 from pegboard.core.knowledge import Piece
 from pegboard.core.ports.document_store import DocumentScope
-from pegboard.core.ports.knowledge_index import IndexedPiece, ScoredPiece, WordMatches
+from pegboard.core.ports.knowledge_index import (
+    IndexedPiece,
+    ScoredPiece,
+    VectorMatches,
+    WordMatches,
+)
 from pegboard.core.record_snapshot import clean_text
 from pegboard.errors import DocumentNotFound
 from pegboard.storage.databases.database import StorageDatabase
@@ -117,25 +122,25 @@ class SqlKnowledgeIndex:
 
     async def search_vectors(
         self, vector: Sequence[float], scope: DocumentScope, *, embedder: str, limit: int
-    ) -> Sequence[ScoredPiece]:
-        of_document = (
-            (PIECE_VECTORS.c.document == DOCUMENTS.c.id)
-            & (PIECE_VECTORS.c.base == DOCUMENTS.c.base)
-            & (PIECE_VECTORS.c.embedder == clean_text(embedder))
-        )
+    ) -> VectorMatches:
+        table = PIECE_VECTORS.c
+        visible = select(DOCUMENTS.c.id).where(where_answers(scope))
         wanted = await self._list_wanted(
-            select(
-                DOCUMENTS.c.base, func.aggregate_strings(cast(PIECE_VECTORS.c.number, Text), ",")
+            select(table.base, func.aggregate_strings(cast(table.number, Text), ","))
+            .where(
+                table.base.in_([clean_text(base) for base in scope.bases]),
+                table.embedder == clean_text(embedder),
+                table.document.in_(visible),
             )
-            .join_from(DOCUMENTS, PIECE_VECTORS, of_document)
-            .where(where_answers(scope))
-            .group_by(DOCUMENTS.c.base)
+            .group_by(table.base)
         )
         keys = {base: (base, embedder) for base in wanted}
         segments = await self._load(self._vectors, keys, wanted, PIECE_VECTORS, decode_vectors)
         pages = (scope.first_page, scope.last_page)
-        found = await asyncio.to_thread(search_vectors, vector, segments, wanted, pages, limit)
-        return await self._fetch(found, scope, PIECE_VECTORS)
+        found, passages, mean = await asyncio.to_thread(
+            search_vectors, vector, segments, wanted, pages, limit
+        )
+        return VectorMatches(await self._fetch(found, scope, PIECE_VECTORS), passages, mean)
 
     async def list_pieces(
         self, document: str, *, start: int = 1, limit: int = 100

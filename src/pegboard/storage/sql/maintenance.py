@@ -3,14 +3,22 @@
 import json
 from collections.abc import Awaitable, Callable
 
-from sqlalchemy import delete, exists, func, literal_column, or_, select
+from sqlalchemy import delete, exists, func, literal, literal_column, or_, select
 
 from pegboard.core.ports.clock import Clock
 from pegboard.core.ports.maintenance import Counts
 from pegboard.storage.databases.database import StorageDatabase
 from pegboard.storage.databases.transaction import Transaction
 from pegboard.storage.history_rows import UNKNOWN
-from pegboard.storage.tables import APPROVALS, CALLS, ERROR_DETAILS, PLANS, RUNS
+from pegboard.storage.tables import (
+    APPROVALS,
+    CALLS,
+    ERROR_DETAILS,
+    OUTCOMES,
+    PLANS,
+    RESULTS,
+    RUNS,
+)
 
 _CHUNK = 500
 """Rows that one transaction deletes: others write in between."""
@@ -44,6 +52,17 @@ class SqlUpkeep:
             return Counts(runs=by_state, approvals=0 if row is None else row[0])
 
         return await self._database.read(count)
+
+    async def forget_results(self, text: str) -> int:
+        def forget(transaction: Transaction) -> int:
+            count = transaction.execute(delete(OUTCOMES).where(OUTCOMES.c.result.contains(text)))
+            if transaction.database == "sqlite":
+                holds = func.instr(RESULTS.c.body, text.encode()) > 0
+            else:
+                holds = func.position(literal(text.encode()).op("IN")(RESULTS.c.body)) > 0
+            return count + transaction.execute(delete(RESULTS).where(holds))
+
+        return await self._database.run(forget, atomic=True)
 
     async def forget_calls(self, *, before: float) -> int:
         old = (

@@ -131,6 +131,19 @@ class SqlRuns(SqlRunJournal):
         )
         await self._database.run(lambda transaction: transaction.execute(statement))
 
+    async def forget_run(self, id: str) -> bool:  # noqa: A002 - it is known by its id
+        wanted = clean_text(id)
+        ended = (RUNS.c.id == wanted) & RUNS.c.finished_at.is_not(None)
+
+        def forget(transaction: Transaction) -> bool:
+            if not transaction.execute(delete(RUNS).where(ended)):
+                return False
+            for table in (RUN_STEPS, RUN_EVENTS, RUN_SIGNALS):
+                transaction.execute(delete(table).where(table.c.run_id == wanted))
+            return True
+
+        return await self._database.run(forget, atomic=True)
+
     async def forget(self, *, finished_before: float) -> int:
         old = (
             select(RUNS.c.id)

@@ -69,6 +69,44 @@ async def test_a_body_that_takes_too_long_is_given_up() -> None:
     assert getattr(caught.value, "status_code", None) == 408
 
 
+PART = {"type": "http", "method": "PATCH", "path": "/v1/uploads/f_1", "headers": []}
+
+
+@pytest.mark.parametrize(
+    "other",
+    [{"method": "POST"}, {"path": "/v1/uploads/f_1/finish"}, {"path": "/v1/uploads"}],
+    ids=str,
+)
+async def test_only_parts_of_uploads_are_larger(other: dict[str, str]) -> None:
+    async def app(scope: Scope, receive: Receive, send: Send) -> None:
+        await receive()
+
+    async def arriving() -> Message:
+        return {"type": "http.request", "body": b"x" * 11}
+
+    limited = BodyLimit(app, 10, max_part_bytes=100)
+    await limited(PART, arriving, _never)
+    with pytest.raises(Exception, match="more than 10 bytes"):
+        await limited(PART | other, arriving, _never)
+
+
+async def test_a_part_that_stops_arriving_is_given_up() -> None:
+    async def app(scope: Scope, receive: Receive, send: Send) -> None:
+        while (await receive()).get("more_body"):
+            pass
+
+    parts = [{"type": "http.request", "body": b"x", "more_body": True}]
+
+    async def stopping() -> Message:
+        if parts:
+            return parts.pop()
+        return await asyncio.sleep(60, {"type": "http.disconnect"})
+
+    limited = BodyLimit(app, 10, max_part_bytes=100, idle_timeout=0.01)
+    with pytest.raises(Exception, match="took too long"):
+        await limited(PART, stopping, _never)
+
+
 async def test_a_client_may_wait_for_its_answer_as_long_as_it_likes() -> None:
     messages = iter([{"type": "http.request", "body": b"{}", "more_body": False}])
     received: list[str] = []

@@ -129,3 +129,36 @@ async def test_what_is_no_page_is_not_shown(
     answer = await client.get(f"/v1/conversations/{id_}/view/{path}")
 
     assert (answer.status_code, answer.json()["code"]) == (404, code)
+
+
+async def test_a_file_comes_by_upload_and_what_a_tool_wrote_is_stored(
+    client: httpx2.AsyncClient,
+) -> None:
+    begun = await client.post("/v1/uploads", json={"name": "big.bin", "size": 1_000})
+    path = f"/v1/uploads/{begun.json()['id']}"
+    await client.patch(path, content=b"0" * 1_000, headers={"Upload-Offset": "0"})
+    upload = (await client.post(f"{path}/finish")).json()["id"]
+    body = {"message": "Write.", "stream": False, "files": [{"upload": upload}]}
+    exchange = (await client.post("/v1/chat", json=body)).json()
+    wanted = {"conversation": exchange["conversation"], "path": "notes/a.md"}
+    stored = await client.post("/v1/files", json=wanted)
+    none = await client.post("/v1/files", json=wanted | {"path": "../a.md"})
+    content = await client.get(f"/v1/files/{stored.json()['id']}/content")
+
+    assert exchange["files"] == [{"name": "big.bin", "size": 1_000}]
+    assert (stored.status_code, none.status_code) == (201, 404)
+    assert (stored.json()["name"], stored.json()["media_type"]) == ("a.md", "text/markdown")
+    assert content.content == b"# One"
+
+
+@pytest.mark.parametrize(
+    "file",
+    [{"upload": "f_1", "data": ""}, {"upload": "f_1", "name": "a/b"}, {"name": "a"}],
+    ids=str,
+)
+async def test_a_file_of_a_message_has_one_content(
+    client: httpx2.AsyncClient, file: dict[str, str]
+) -> None:
+    body = {"message": "Keep this.", "stream": False, "files": [file]}
+
+    assert (await client.post("/v1/chat", json=body)).status_code == 422

@@ -141,6 +141,25 @@ async def test_a_file_is_shared_with_an_organisation(tmp_path: Path) -> None:
         assert (deleted.status_code, (await bob.get(path)).status_code) == (403, 404)
 
 
+async def test_a_result_of_a_call_is_stored(client: httpx2.AsyncClient) -> None:
+    called = (await client.post("/v1/execute", json={"name": "long_list", "input": {}})).json()
+    stored = await client.post(
+        "/v1/files", json={"result": called["metadata"]["handle"], "name": "n.json"}
+    )
+    none = await client.post("/v1/files", json={"result": "r_none"})
+    content = await client.get(f"/v1/files/{stored.json()['id']}/content")
+
+    assert content.json() == list(range(1000))
+    assert (stored.json()["name"], none.status_code) == ("n.json", 404)
+
+
+@pytest.mark.parametrize(
+    "wanted", [{}, {"path": "a"}, {"conversation": "c"}, {"result": "r", "path": "a"}], ids=str
+)
+async def test_one_content_is_named(client: httpx2.AsyncClient, wanted: dict[str, str]) -> None:
+    assert (await client.post("/v1/files", json=wanted)).status_code == 422
+
+
 async def test_what_the_board_file_allows_goes_before_the_settings(tmp_path: Path) -> None:
     text = "files: {max_owned_files: 1, max_file_bytes: 100}\n"
     async with client_of(a_board(tmp_path, text=text, max_owned_bytes=1_000)) as client:

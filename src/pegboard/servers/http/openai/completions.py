@@ -8,6 +8,7 @@ from msgspec import json
 from pegboard.core.graph import NodeState
 from pegboard.core.model_messages import AssistantMessage, Message, ModelUsage
 from pegboard.features.completions import CompletionEnd, CompletionEvent, CompletionText
+from pegboard.servers.http.openai.annotations import make_url_annotations
 from pegboard.servers.http.openai.errors import error_body, status_of
 
 _BETWEEN = "\n\n"
@@ -33,7 +34,9 @@ def make_completion(
         is_json: Whether the answer is JSON, so that nothing else is shown.
     """
     content = end.text if is_json else join_texts(end.messages)
-    message = {"role": "assistant", "content": content, "refusal": None}
+    message: dict[str, Any] = {"role": "assistant", "content": content, "refusal": None}
+    if annotations := make_url_annotations(content, end.citations):
+        message["annotations"] = annotations
     choice = {"index": 0, "message": message, "finish_reason": end.finish, "logprobs": None}
     return {
         "id": id,
@@ -84,7 +87,8 @@ async def stream_completion(
                 return
             if is_json:
                 yield chunk({"content": event.text})
-            yield chunk({}, event.finish)
+            annotations = make_url_annotations(join_texts(event.messages), event.citations)
+            yield chunk({"annotations": annotations} if annotations else {}, event.finish)
             if with_usage:
                 yield encode_data({**head, "choices": [], "usage": make_usage(event.usage)})
     yield b"data: [DONE]\n\n"

@@ -13,6 +13,7 @@ from pegboard.features.completions import (
     CompletionEvent,
     CompletionText,
 )
+from pegboard.servers.http.openai.annotations import make_file_annotations
 from pegboard.servers.http.openai.completions import find_error
 
 _SERVER = "pegboard"
@@ -106,7 +107,9 @@ def make_items(end: CompletionEnd, head: ResponseHead) -> list[Item]:
     items: list[Item] = []
     for number, message in enumerate(said, start=1):
         if message.text and (not head.is_json or (end.text and number == len(said))):
-            items.append(_make_message(f"{head.id}_{len(items)}", message.text))
+            item = _make_message(f"{head.id}_{len(items)}", message.text)
+            item["content"][0]["annotations"] = make_file_annotations(message.text, end.citations)
+            items.append(item)
         for call in message.calls:
             result = results.get(call.id)
             text = None if result is None else result.text

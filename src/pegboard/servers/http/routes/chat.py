@@ -9,9 +9,11 @@ from starlette.exceptions import HTTPException
 
 from pegboard.core.ports.conversation_store import ConversationQuery, Exchange
 from pegboard.errors import InvalidRequest
-from pegboard.features.conversations import ChatEvent, MessageFile, NewMessage
+from pegboard.features.conversations import ChatEvent, MessageFile, MessageUpload, NewMessage
 from pegboard.features.conversations.schemas import (
     ChatBody,
+    ChatFile,
+    ChatUpload,
     ConversationAnswer,
     ConversationChange,
     ConversationFilter,
@@ -73,7 +75,7 @@ async def chat(
             engine=wanted.engine,
             instead_of=wanted.instead_of,
             when=wanted.when,
-            files=[MessageFile(name=file.name, data=file.data) for file in wanted.files],
+            files=[_to_file(file) for file in wanted.files],
             key=key,
         ),
         principal=caller,
@@ -97,6 +99,12 @@ async def chat(
     if ended is None:
         return Response(status_code=CLIENT_CLOSED)
     return JsonResponse(view_exchange(ended))
+
+
+def _to_file(file: ChatFile | ChatUpload) -> MessageFile | MessageUpload:
+    if isinstance(file, ChatFile):
+        return MessageFile(name=file.name, data=file.data)
+    return MessageUpload(id=file.upload, name=file.name or "")
 
 
 @router.get("/conversations", response_model=ConversationListAnswer, responses=refusals(404))

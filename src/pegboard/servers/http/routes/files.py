@@ -1,6 +1,7 @@
 """`/files`: files that people have stored, listed, downloaded, shared and deleted."""
 
 from collections.abc import AsyncGenerator, AsyncIterator
+from pathlib import PurePosixPath
 from typing import Annotated
 from urllib.parse import quote
 
@@ -9,16 +10,19 @@ from fastapi.responses import StreamingResponse
 from starlette.exceptions import HTTPException
 
 from pegboard.core.ports.file_store import FileQuery
+from pegboard.core.result import RESULT_URI
 from pegboard.errors import InvalidRequest
+from pegboard.execution.results.handles import load_result
 from pegboard.features.files.schemas import (
     ChangeFile,
     FileAnswer,
     FileFilter,
     FileList,
+    KeepFile,
     file_to_dict,
     files_to_dict,
 )
-from pegboard.servers.http.byte_ranges import RangeUnsatisfiable, read_range
+from pegboard.servers.http.byte_ranges import read_range
 from pegboard.servers.http.dependencies import Board, Caller
 from pegboard.servers.http.json_body import JsonResponse, JsonRoute
 from pegboard.servers.http.openapi import refusals
@@ -50,6 +54,34 @@ async def list_files(
         raise HTTPException(404, "No page has this cursor.") from error
     usage = await board.files.usage(principal=caller)
     return JsonResponse(files_to_dict(page, usage, board.files.limits, caller))
+
+
+@router.post(
+    "/files",
+    status_code=201,
+    response_model=FileAnswer,
+    responses=refusals(400, 404, 413, 415),
+)
+async def keep_file(board: Board, caller: Caller, wanted: Annotated[KeepFile, Body()]) -> Response:
+    """Store a file of a conversation, or a result of a call, so that it stays."""
+    if wanted.result is not None:
+        handle = RESULT_URI + wanted.result.removeprefix(RESULT_URI)
+        results = board.registry.environment.results
+        stored = await load_result(handle, results, caller.owner)
+        name, chunks = stored.name or "result", _once(stored.body)
+    else:
+        path = wanted.path or ""
+        workspaces = board.conversations.workspaces
+        found = await workspaces.open(wanted.conversation or "", path, principal=caller)
+        name, chunks = path, found.chunks
+    file = await board.files.store(
+        wanted.name or PurePosixPath(name).name,
+        chunks,
+        purpose="chat",
+        organisation=wanted.organisation,
+        principal=caller,
+    )
+    return JsonResponse(file_to_dict(file, caller), 201)
 
 
 @router.get("/files/{file}", response_model=FileAnswer, responses=refusals(404))
@@ -104,11 +136,10 @@ async def download_file(
     """Download a file, or a range of it."""
     found = await board.files.find(file, principal=caller)
     etag = f'"{found.digest}"'
-    try:
-        part = read_range(wanted, found.size) if if_range in {"", etag} else None
-    except RangeUnsatisfiable:
-        headers = {"Content-Range": f"bytes */{found.size}"}
-        raise HTTPException(416, f"The file has {found.size} bytes.", headers) from None
+    part = read_range(wanted, found.size) if if_range in {"", etag} else None
+    if part is not None and not part.length:
+        headers = {"Content-Range": part.header}
+        raise HTTPException(416, f"The file has {found.size} bytes.", headers)
     headers = {
         "Accept-Ranges": "bytes",
         "Content-Disposition": f"attachment; filename*=UTF-8''{quote(found.name, safe='')}",
@@ -129,6 +160,10 @@ async def download_file(
         media_type=found.media_type if found.media_type in _SAFE else _BYTES,
         headers=headers,
     )
+
+
+async def _once(content: bytes) -> AsyncGenerator[bytes]:
+    yield content
 
 
 async def _chain(first: bytes, rest: AsyncIterator[bytes]) -> AsyncGenerator[bytes]:

@@ -8,7 +8,7 @@ from fastapi import APIRouter, Body, Header, Path, Query, Request, Response
 from starlette.exceptions import HTTPException
 from starlette.requests import ClientDisconnect
 
-from pegboard.core.ports.file_store import FileQuery, StoredFile
+from pegboard.core.ports.file_store import FileQuery, FileRecord
 from pegboard.errors import InvalidRequest
 from pegboard.features.files.schemas import (
     BeginUpload,
@@ -154,6 +154,6 @@ def read_digest(header: str) -> str:
     return ""
 
 
-def _answer(board: Pegboard, upload: StoredFile, status: int = 200) -> Response:
+def _answer(board: Pegboard, upload: FileRecord, status: int = 200) -> Response:
     shown = upload_to_dict(upload, board.files.limits)
     return JsonResponse(shown, status, headers={"Upload-Offset": str(shown["offset"])})

@@ -12,7 +12,7 @@ from pegboard.core.ports.services import Services
 from pegboard.core.tool import Retry
 from pegboard.errors import HostUnavailable, InvalidRequest
 from pegboard.sources.builtin import confined_process
-from pegboard.sources.builtin.response_text import text_of
+from pegboard.sources.builtin.response_text import find_part_end, text_of
 from pegboard.sources.builtin.service_access import send_request, services_of, why_no_http
 from pegboard.tools import tool
 
@@ -116,7 +116,7 @@ def _part(
     text: str = read["text"]
     if offset > len(text):
         raise InvalidRequest(f"The text has {len(text)} characters; {offset} is beyond its end.")
-    end = _cut(text, offset, max_length)
+    end = find_part_end(text, offset, max_length)
     page = WebPage(
         url=response.url,
         title=read["title"],
@@ -130,12 +130,3 @@ def _part(
         unique: dict[str, PageLink] = {link["url"]: link for link in reversed(read["links"])}
         page["links"] = list(reversed(unique.values()))[:_MAX_LINKS]
     return page
-
-
-def _cut(text: str, offset: int, max_length: int) -> int:
-    """Return where to end: at the end of a line, if the last fifth of the part has one."""
-    end = offset + max_length
-    if end >= len(text):
-        return len(text)
-    line_end = text.rfind("\n", end - max_length // 5, end)
-    return end if line_end < 0 else line_end + 1

@@ -29,6 +29,7 @@ def _make_documents() -> None:
         sa.Column("id", sa.Text, primary_key=True),
         *map(_text, (*texts, "edition", "media_type", "replaced_by")),
         _number("priority"),
+        sa.Column("answers", sa.Boolean, nullable=False, server_default=sa.text("false")),
         sa.Column("created_at", _SECONDS, nullable=False),
         sa.Column("terms", _NUMBER, nullable=False, server_default="0"),
         sa.Column("pieces", _NUMBER, nullable=False, server_default="0"),
@@ -68,7 +69,9 @@ def _make_pieces() -> None:
     op.create_index("piece_terms_by_base", "piece_terms", ["base"])
     _make_entries("piece_vectors", _text("embedder"), _text("pieces"))
     op.create_index("piece_vectors_by_document", "piece_vectors", ["document", "embedder"])
-    op.create_index("piece_vectors_by_base", "piece_vectors", ["base", "embedder"])
+    op.create_index(
+        "piece_vectors_by_base", "piece_vectors", ["base", "embedder", "document", "number"]
+    )
 
 
 def _make_entries(name: str, *columns: "sa.Column[str]") -> None:

@@ -8,7 +8,7 @@ from pegboard.core.knowledge import Hit, Retrieval
 from pegboard.knowledge.grounding.question import read_question
 
 
-class Retriever(Protocol):
+class EvidenceRetriever(Protocol):
     """Finds pieces in the bases that a caller may see."""
 
     async def __call__(self, question: str, /, *, limit: int) -> Retrieval:
@@ -16,7 +16,9 @@ class Retriever(Protocol):
         ...
 
 
-async def retrieve_evidence(question: str, retriever: Retriever, *, limit: int = 8) -> Retrieval:
+async def retrieve_evidence(
+    question: str, retriever: EvidenceRetriever, *, limit: int = 8
+) -> Retrieval:
     """The best pieces for a question; one that asks several things is searched for each of them.
 
     A piece that is found more than once keeps its best score. The pieces of the whole question and

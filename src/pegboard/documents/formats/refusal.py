@@ -2,20 +2,18 @@
 
 from typing import Literal
 
+from pegboard.errors import DocumentUnreadable
+
 Reason = Literal[
     "broken", "empty", "encrypted", "no_vision_model", "not_its_name", "too_large", "unsupported"
 ]
 
 
-class UnreadableFile(Exception):
-    """A file that cannot be read.
+def refuse_file(reason: Reason, message: str) -> DocumentUnreadable:
+    """The error for a file that cannot be read.
 
     Args:
-        reason: What is wrong with it, as of `DocumentUnreadable`.
+        reason: What is wrong with it.
         message: The same for a person, in a sentence.
     """
-
-    def __init__(self, reason: Reason, message: str) -> None:
-        super().__init__(message)
-        self.reason: Reason = reason
-        self.message = message
+    return DocumentUnreadable(message, reason=reason)

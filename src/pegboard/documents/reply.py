@@ -24,29 +24,29 @@ class ReadOrder(Struct, frozen=True, kw_only=True):
     width: int = 0
 
 
-class Converted(Struct, frozen=True, tag="converted"):
+class DocumentReply(Struct, frozen=True, tag="converted"):
     """A file that was read."""
 
     document: ConvertedDocument
 
 
-class Drawn(Struct, frozen=True, tag="drawn"):
+class PictureReply(Struct, frozen=True, tag="drawn"):
     """A page as a PNG."""
 
     picture: bytes
 
 
-class Unreadable(Struct, frozen=True, tag="unreadable"):
+class RefusalReply(Struct, frozen=True, tag="unreadable"):
     """A file that cannot be read, and why."""
 
     reason: str
     message: str
 
 
-class Missing(Struct, frozen=True, tag="missing"):
+class LibraryReply(Struct, frozen=True, tag="missing"):
     """A library that is not installed."""
 
     library: str
 
 
-Answer = Converted | Drawn | Unreadable | Missing
+ConverterReply = DocumentReply | PictureReply | RefusalReply | LibraryReply

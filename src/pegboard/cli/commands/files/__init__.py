@@ -1,0 +1,3 @@
+"""`pegboard files`."""
+
+from pegboard.cli.commands.files.group import files as files

@@ -1,0 +1,3 @@
+"""`pegboard kb`."""
+
+from pegboard.cli.commands.kb.group import kb as kb

@@ -1,0 +1,269 @@
+"""`pegboard kb`: put documents into knowledge bases, and ask them."""
+
+import asyncio
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, Literal
+
+import typer
+
+from pegboard.cli.exit_codes import exit_on_error
+from pegboard.cli.options import (
+    BoardOption,
+    DataOption,
+    JsonOption,
+    UrlOption,
+    settings,
+    with_client,
+)
+from pegboard.cli.output.tables import note, say, say_json, table
+from pegboard.errors import InvalidRequest
+
+if TYPE_CHECKING:
+    from pegboard.cli.client.port import BoardClient, KnowledgeClient
+
+BaseArgument = Annotated[str, typer.Argument(metavar="BASE", help="The name or id of a base.")]
+_LOOK_AGAIN = 0.2
+_UNDER_WAY = frozenset({"waiting", "converting", "cutting", "embedding", "storing"})
+
+kb = typer.Typer(
+    help="Put documents into knowledge bases, list, ask and remove them.",
+    no_args_is_help=True,
+    rich_markup_mode=None,
+)
+
+
+@kb.command("list")
+def list_bases(
+    base: Annotated[
+        str, typer.Argument(metavar="[BASE]", help="A base, to list its documents.")
+    ] = "",
+    *,
+    board: BoardOption = None,
+    data: DataOption = None,
+    url: UrlOption = None,
+    json: JsonOption = False,
+) -> None:
+    """List the knowledge bases that you see, or the documents of one."""
+
+    async def ask(client: "BoardClient") -> Mapping[str, Any]:
+        if not base:
+            return await client.knowledge.list_bases()
+        return await client.knowledge.list_documents(base)
+
+    with exit_on_error():
+        found = with_client(settings(board, data, url), ask, opens="named")
+    if json:
+        say_json(found)
+    elif base:
+        rows = map(_document_row, found["documents"])
+        table(("id", "state", "pages", "pieces", "document", "why"), rows)
+    else:
+        table(("name", "documents", "pieces", "owner", "searched by"), map(_row, found["bases"]))
+        if not found["bases"]:
+            note("there is none; 'pegboard kb add NAME FILE...' makes one")
+
+
+@kb.command()
+def add(
+    base: Annotated[
+        str, typer.Argument(metavar="BASE", help="A base; made if there is none of this name.")
+    ],
+    sources: Annotated[
+        list[str] | None,
+        typer.Argument(
+            metavar="[SOURCE]...",
+            help="Files, folders of the server, and web addresses; without any, what has changed "
+            "where documents come from is taken in.",
+        ),
+    ] = None,
+    *,
+    below: Annotated[
+        bool, typer.Option("--below", help="Of an address also the pages below it.")
+    ] = False,
+    pages: Annotated[int, typer.Option("--pages", min=1, max=500, help="Pages, at most.")] = 50,
+    description: Annotated[
+        str, typer.Option("--description", help="What can be asked of a new base.")
+    ] = "",
+    edition: Annotated[
+        str, typer.Option("--edition", help="A date or a name that orders editions.")
+    ] = "",
+    replaces: Annotated[
+        str, typer.Option("--replaces", help="The id of the document that this one replaces.")
+    ] = "",
+    board: BoardOption = None,
+    data: DataOption = None,
+    url: UrlOption = None,
+    json: JsonOption = False,
+) -> None:
+    """Put documents into a base, and wait until they answer."""
+
+    async def put(client: "BoardClient") -> Mapping[str, Any]:
+        kb = client.knowledge
+        known = (await kb.list_bases())["bases"]
+        found = next((it for it in known if base in {it["name"], it["id"]}), None)
+        if found is None:
+            found = await kb.add_base({"name": base, "description": description})
+            note(f"made the base {found['name']}")
+        said = {"edition": edition, "replaces": replaces}
+        added = [it for it in sources or () if await _put(kb, found["id"], it, below, pages, said)]
+        if not added:
+            await kb.refresh(found["id"])
+        return await _wait(kb, found["id"])
+
+    with exit_on_error():
+        if (edition or replaces) and len(sources or ()) != 1:
+            raise InvalidRequest("--edition and --replaces are about one file.")
+        listed = with_client(settings(board, data, url, keep="write"), put, opens="named")
+    if json:
+        say_json(listed)
+        return
+    table(
+        ("id", "state", "pages", "pieces", "document", "why"),
+        map(_document_row, listed["documents"]),
+    )
+    if any(item["state"] == "held" for item in listed["documents"]):
+        note("a document that is held back answers once somebody has reviewed it in the console")
+
+
+@kb.command()
+def ask(
+    base: BaseArgument,
+    question: Annotated[str, typer.Argument(metavar="QUESTION", help="In full words.")],
+    *,
+    mode: Annotated[
+        Literal["grounding", "simple"],
+        typer.Option("--mode", help="Checked quotes with conflicts, or the best pieces."),
+    ] = "grounding",
+    board: BoardOption = None,
+    data: DataOption = None,
+    url: UrlOption = None,
+    json: JsonOption = False,
+) -> None:
+    """Ask a base; the answer is quotes with their documents and pages."""
+    with exit_on_error():
+        answer = with_client(
+            settings(board, data, url, keep="write"),
+            lambda client: client.knowledge.ask(base, {"question": question, "mode": mode}),
+            opens="named",
+        )
+    if json:
+        say_json(answer)
+        return
+    show_answer(answer, say)
+
+
+@kb.command()
+def remove(
+    base: BaseArgument,
+    document: Annotated[
+        str, typer.Argument(metavar="[DOCUMENT]", help="The id of a document; none for the base.")
+    ] = "",
+    *,
+    yes: Annotated[bool, typer.Option("--yes", help="Do not ask again.")] = False,
+    board: BoardOption = None,
+    data: DataOption = None,
+    url: UrlOption = None,
+    json: JsonOption = False,
+) -> None:
+    """Delete a document, or a whole base, for good."""
+
+    async def delete(client: "BoardClient") -> Mapping[str, Any]:
+        kb = client.knowledge
+        goes = await kb.count_deletion(base, document)
+        if not yes:
+            said = f"{goes['documents']} document(s) with {goes['pieces']} pieces"
+            await asyncio.to_thread(
+                typer.confirm, f"Delete {said} for good, and what quotes them?", abort=True
+            )
+        await kb.remove(base, document)
+        return goes
+
+    with exit_on_error():
+        goes = with_client(settings(board, data, url, keep="write"), delete, opens="named")
+    if json:
+        say_json(goes)
+        return
+    say(f"deleted: {document or base}")
+
+
+def show_answer(answer: Mapping[str, Any], tell: Callable[[str], None]) -> None:
+    """Print what was found for a question."""
+    if answer["mode"] == "simple":
+        for number, hit in enumerate(answer["hits"], 1):
+            tell(f"[{number}] {_place(hit)}  {hit['score']:.2f}\n    {_line(hit['text'])}")
+        if not answer["hits"]:
+            tell("Nothing was found.")
+        return
+    if answer["end"] == "not_enough":
+        tell(f"Not enough evidence. {answer['reason']}")
+    for quote in answer["quotes"]:
+        tell(f"[{quote['number']}] {_place(quote)}\n    “{_line(quote['quote'])}”")
+    for item in answer["conflicts"]:
+        about = f" on {item['about']}" if item["about"] else ""
+        tell(f"[{item['first']}] and [{item['second']}] contradict each other{about}.")
+    if answer["confidence"] is not None:
+        tell(f"confidence {answer['confidence']:.2f}")
+
+
+async def _put(
+    kb: "KnowledgeClient",
+    base: str,
+    source: str,
+    below: bool,
+    pages: int,
+    said: Mapping[str, str],
+) -> bool:
+    """Put one file, folder or address in; whether anything is new."""
+    if source.startswith(("http://", "https://")):
+        web = {"url": source, "below": below, "at_most": pages}
+        return bool((await kb.add(base, {"web": web}))["run"])
+    path = Path(source).expanduser().resolve()  # noqa: ASYNC240 - the command runs alone
+    if path.is_dir():
+        return bool((await kb.add(base, {"folder": str(path)}))["run"])
+    if not path.is_file():
+        raise InvalidRequest(f"There is no file or folder '{source}'.")
+    given = {name: text for name, text in said.items() if text}
+    added = await kb.add_file(base, path, given)
+    for item in added["documents"]:
+        if item["outcome"] == "already_here":
+            note(f"{path.name} is already here: {item['document']['id']}")
+    return True
+
+
+async def _wait(kb: "KnowledgeClient", base: str) -> Mapping[str, Any]:
+    """The documents, once nothing is under way."""
+    while True:
+        listed = await kb.list_documents(base)
+        is_busy = any(item["state"] in _UNDER_WAY for item in listed["documents"])
+        if not is_busy and not await kb.is_gathering(base):
+            return listed
+        await asyncio.sleep(_LOOK_AGAIN)
+
+
+def _place(item: Mapping[str, Any]) -> str:
+    page = f", page {item['page']}" if item["page"] else ""
+    edition = f" ({item['edition']})" if item["edition"] else ""
+    return f"{item['title']}{edition}{page}"
+
+
+def _line(text: str) -> str:
+    return " ".join(text.split())
+
+
+def _row(base: Mapping[str, Any]) -> tuple[str, ...]:
+    counts = base["documents"]
+    documents = f"{counts['ready']} of {sum(counts.values())}"
+    stages = " and ".join(base["stages"])
+    return (base["name"], documents, str(base["pieces"]), base["owner"] or "board file", stages)
+
+
+def _document_row(item: Mapping[str, Any]) -> tuple[str, ...]:
+    return (
+        item["id"],
+        item["state"],
+        str(item["pages"]),
+        str(item["pieces"]),
+        item["path"],
+        item["reason"],
+    )

@@ -1,0 +1,169 @@
+"""Word, PowerPoint and Excel files: order, pages, tables, notes, and what is hidden."""
+
+import datetime as dt
+from pathlib import Path
+from typing import Any
+
+import pytest
+from tests.documents import files
+
+from pegboard.core.knowledge import ConvertedDocument
+from pegboard.documents.formats.docx import read_docx
+from pegboard.documents.formats.pptx import read_pptx
+from pegboard.documents.formats.xlsx import read_xlsx
+from pegboard.errors import DocumentUnreadable
+
+
+def _hidden(document: ConvertedDocument) -> list[str]:
+    return [document.text[item.start : item.end] for item in document.findings]
+
+
+def test_a_word_document_keeps_its_order_and_parts_at_page_breaks(tmp_path: Path) -> None:
+    made = files.make_docx(tmp_path)
+    made.add_heading("Returns", 1)
+    made.add_paragraph("Within 30 days.")
+    table = made.add_table(rows=2, cols=2)
+    for at, text in enumerate(("Item", "Price", "Saw", "20|00")):
+        table.cell(at // 2, at % 2).text = text
+    for text in ("clean", "complete"):
+        made.add_paragraph(text, style="List Bullet")
+    for text in ("sign", "send"):
+        made.add_paragraph(text, style="List Number")
+    made.add_page_break()
+    made.add_heading("Warranty", 2)
+    made.add_paragraph("Two years.")
+    made.save(tmp_path / "a.docx")
+
+    document = read_docx(tmp_path / "a.docx")
+
+    assert document.text == (
+        "# Returns\n\nWithin 30 days.\n\n| Item | Price |\n| --- | --- |\n| Saw | 20\\|00 |\n\n"
+        "- clean\n- complete\n1. sign\n2. send\n\n## Warranty\n\nTwo years."
+    )
+    assert document.title == "Handbook"
+    assert [document.text[page.start : page.end][:4] for page in document.pages] == ["# Re", "## W"]
+
+
+def test_what_word_hides_is_found_and_what_it_deleted_is_left_out(tmp_path: Path) -> None:
+    from docx.oxml import parse_xml
+    from docx.shared import Pt, RGBColor
+
+    made = files.make_docx(tmp_path)
+    paragraph = made.add_paragraph("Prices are net. ")
+    paragraph.add_run("vanished ").font.hidden = True
+    paragraph.add_run("seen ")
+    paragraph.add_run("white ").font.color.rgb = RGBColor(255, 255, 255)
+    paragraph.add_run("seen ")
+    paragraph.add_run("tiny").font.size = Pt(1)
+    namespace = "http://schemas.openxmlformats.org/wordprocessingml/2006/main"
+    for tag, text, name in (("del", "gone", "delText"), ("ins", " come", "t")):
+        paragraph._p.append(
+            parse_xml(
+                f'<w:{tag} xmlns:w="{namespace}"><w:r><w:{name} xml:space="preserve">{text}'
+                f"</w:{name}></w:r></w:{tag}>"
+            )
+        )
+    made.save(tmp_path / "a.docx")
+
+    document = read_docx(tmp_path / "a.docx")
+
+    assert document.text == "Prices are net. vanished seen white seen tiny come"
+    assert [text.strip() for text in _hidden(document)] == ["vanished", "white", "tiny"]
+
+
+def test_white_text_in_a_shaded_cell_is_seen(tmp_path: Path) -> None:
+    from docx.oxml import parse_xml
+    from docx.shared import RGBColor
+
+    made = files.make_docx(tmp_path)
+    cell = made.add_table(rows=2, cols=1).cell(0, 0)
+    cell.paragraphs[0].add_run("Head").font.color.rgb = RGBColor(255, 255, 255)
+    namespace = "http://schemas.openxmlformats.org/wordprocessingml/2006/main"
+    cell._tc.get_or_add_tcPr().append(
+        parse_xml(f'<w:shd xmlns:w="{namespace}" w:val="clear" w:fill="1F3864"/>')
+    )
+    made.save(tmp_path / "a.docx")
+
+    assert _hidden(read_docx(tmp_path / "a.docx")) == []
+
+
+def _presentation(file: Path) -> Path:
+    import pptx
+    from pptx.util import Inches
+
+    made: Any = pptx.Presentation()
+    for number in (1, 2):
+        slide = made.slides.add_slide(made.slide_layouts[1])
+        slide.shapes.title.text = f"Slide {number}"
+        slide.placeholders[1].text = "First\nSecond"
+    table = slide.shapes.add_table(2, 2, Inches(1), Inches(4), Inches(4), Inches(1)).table
+    for at in range(4):
+        table.cell(at // 2, at % 2).text = f"c{at}"
+    slide.notes_slide.notes_text_frame.text = "Say hello."
+    box = slide.shapes.add_textbox(Inches(40), Inches(1), Inches(2), Inches(1))
+    box.text_frame.text = "beside"
+    made.save(str(file))
+    return file
+
+
+def test_slides_are_pages_with_tables_and_notes(tmp_path: Path) -> None:
+    document = read_pptx(_presentation(tmp_path / "a.pptx"))
+
+    first, second = (document.text[page.start : page.end] for page in document.pages)
+    assert first == "## Slide 1\n\n- First\n- Second"
+    assert second == (
+        "## Slide 2\n\n- First\n- Second\n\n| c0 | c1 |\n| --- | --- |\n| c2 | c3 |\n\nbeside\n\n"
+        "Notes: Say hello."
+    )
+    assert _hidden(document) == ["beside"]
+    assert document.receipt.gaps == ()
+
+
+def test_sheets_are_pages_and_hidden_ones_are_found(tmp_path: Path) -> None:
+    import openpyxl
+
+    made: Any = openpyxl.Workbook()
+    sheet = made.active
+    sheet.title = "Prices"
+    for row in (("Item", "Price", "Since"), ("Saw", 20.5, dt.date(2024, 3, 1)), ("Nail", 2.0)):
+        sheet.append(row)
+    made.create_sheet("Empty")
+    secret = made.create_sheet("Secret")
+    secret.sheet_state = "hidden"
+    secret.append(("code", 1234))
+    made.save(tmp_path / "a.xlsx")
+
+    document = read_xlsx(tmp_path / "a.xlsx")
+
+    assert [(page.number, page.label) for page in document.pages] == [
+        (1, "Prices"),
+        (2, "Empty"),
+        (3, "Secret"),
+    ]
+    assert document.text.startswith(
+        "## Prices\n\n| Item | Price | Since |\n| --- | --- | --- |\n| Saw | 20.5 | 2024-03-01 |\n"
+        "| Nail | 2 |  |"
+    )
+    assert {item.page for item in document.findings} == {3}
+    assert (document.receipt.pages_in, document.receipt.pages_out) == (3, 3)
+
+
+def test_a_formula_that_was_never_computed_is_a_gap(tmp_path: Path) -> None:
+    import openpyxl
+
+    made: Any = openpyxl.Workbook()
+    made.active.append(("Sum", "=1+1"))
+    made.save(tmp_path / "a.xlsx")
+
+    assert ["formulas" in gap.reason for gap in read_xlsx(tmp_path / "a.xlsx").receipt.gaps] == [
+        True
+    ]
+
+
+def test_a_document_without_text_is_refused(tmp_path: Path) -> None:
+    files.make_docx(tmp_path).save(tmp_path / "a.docx")
+
+    with pytest.raises(DocumentUnreadable) as raised:
+        read_docx(tmp_path / "a.docx")
+
+    assert raised.value.reason == "empty"
