@@ -7,12 +7,7 @@ export type Run = Schema<"RunAnswer">;
 export type Approval = Schema<"ApprovalAnswer">;
 export type Source = Schema<"SourceAnswer">;
 export type Conversation = Schema<"ConversationSummary">;
-/** A message and its answer, with the quotes that the answer stands on. */
-export type Exchange = Schema<"ExchangeAnswer"> & {
-  citations?: Schema<"CitationAnswer">[];
-  conflicts?: Schema<"ConflictAnswer">[];
-  left_out?: number;
-};
+export type Exchange = Schema<"ExchangeAnswer">;
 export type Call = Schema<"CallRow">;
 export type Overview = Schema<"OverviewAnswer">;
 
@@ -171,12 +166,8 @@ export const conversationsQuery = (text: string) =>
 export const conversationQuery = (id: string) =>
   queryOptions({
     queryKey: ["conversation", id],
-    queryFn: async ({ signal }) => {
-      const found = await unwrap(
-        api.GET("/conversations/{id}", { params: { path: { id } }, signal }),
-      );
-      return { ...found, exchanges: found.exchanges as Exchange[] };
-    },
+    queryFn: ({ signal }) =>
+      unwrap(api.GET("/conversations/{id}", { params: { path: { id } }, signal })),
   });
 
 /** The files of a conversation; read again with it, and whenever a call has ended. */

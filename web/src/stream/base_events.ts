@@ -24,6 +24,10 @@ export function groupOf(item: Pick<Doc, "state">): StateFilter {
   }
 }
 
+/** Whether a document has a text: a ready one, or one that is held back for what its text says. */
+export const canRead = (item: Pick<Doc, "state" | "revision">): boolean =>
+  item.revision > 0 || item.state === "held";
+
 const ORDER: StateFilter[] = ["failed", "held", "working", "ready"];
 
 /** The documents with one that was added or changed: in its place, the worst first. */

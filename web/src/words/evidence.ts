@@ -16,6 +16,8 @@ export const evidence = {
   addedBy: (when: string, who: string) => `Added ${when}${who ? ` by ${who}` : ""}`,
   edition: (edition: string) => `Edition ${edition}`,
   viewOf: "Text or picture",
+  showEarlier: "Show what comes before",
+  showMore: "Show more",
   findHere: "Find on this page",
   asText: "Text",
   asPicture: "Picture",

@@ -203,7 +203,7 @@ export function describeFile(item: {
   title?: string;
 }): string {
   const parts = [
-    item.title ? item.name : "",
+    item.title && item.title !== item.name ? item.name : "",
     typeName(item.media_type, item.name),
     item.size > 0 ? formatBytes(item.size) : "",
     item.pages > 1 ? formatCount(item.pages, "page") : "",

@@ -1,5 +1,5 @@
 import { useQuery } from "@tanstack/react-query";
-import { type KeyboardEvent, useEffect, useRef, useState } from "react";
+import { type KeyboardEvent, useState } from "react";
 import type { Ask } from "../../api/knowledge";
 import { sessionQuery } from "../../api/queries";
 import { evidence } from "../../words/evidence";
@@ -15,15 +15,8 @@ export function AskForm({ initial, isPending, onAsk }: AskFormProps) {
   const { data: session } = useQuery(sessionQuery);
   const [typed, setTyped] = useState<string | null>(null);
   const [picked, setPicked] = useState<Ask["mode"] | null>(null);
-  const ref = useRef<HTMLTextAreaElement>(null);
   const text = typed ?? initial?.question ?? "";
   const mode = picked ?? initial?.mode ?? "grounding";
-  useEffect(() => {
-    const field = ref.current;
-    if (!field) return;
-    field.style.height = "auto";
-    field.style.height = `${Math.min(field.scrollHeight, 200)}px`;
-  }, [text]);
   const submit = () => {
     if (text.trim() !== "" && !isPending) onAsk(text.trim(), mode);
   };
@@ -42,7 +35,6 @@ export function AskForm({ initial, isPending, onAsk }: AskFormProps) {
       }}
     >
       <textarea
-        ref={ref}
         rows={1}
         maxLength={4000}
         aria-label={evidence.question}

@@ -21,7 +21,7 @@ export interface Cited {
 /** The quotes of an answer: those that are stored with it, or those that came so far. */
 export function useCited(exchange: Exchange, answer: Answer | undefined): Cited {
   return useMemo(() => {
-    const stored = exchange.citations ?? [];
+    const stored = exchange.citations;
     const citations = stored.length > 0 ? stored : (answer?.citations ?? []);
     const conflicts = (stored.length > 0 ? exchange.conflicts : answer?.conflicts) ?? [];
     const isAsked = answer?.parts.some((part) => part.kind === "call" && asksBase(part.tool));
@@ -117,7 +117,7 @@ function Disagree({ conflict, cited }: { conflict: Conflict; cited: Cited }) {
 /** The sources of an answer, that they were checked, and what was left out. */
 export function Refs({ cited, chosen }: { cited: Cited; chosen: number }) {
   const { citations, exchange } = cited;
-  const leftOut = exchange.left_out ?? 0;
+  const leftOut = exchange.left_out;
   if (citations.length === 0 && leftOut === 0) return null;
   return (
     <>

@@ -162,7 +162,7 @@ function Text({ citation }: { citation: Citation }) {
       {text.error && (
         <Failure what={evidence.textFailed} missing={evidence.wasDeleted} error={text.error} />
       )}
-      {page && page.revision !== page.current_revision && (
+      {page && page.revision < page.current_revision && (
         <p className="note">{evidence.earlierText}</p>
       )}
       {page && <DocumentText page={page} marks={marks} />}

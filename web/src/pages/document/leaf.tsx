@@ -12,6 +12,7 @@ import { DocumentText } from "../../parts/document/document_text";
 import { findHits, markQuote } from "../../parts/document/layout";
 import { useFocusOnMark } from "../../parts/document/use_focus_on_mark";
 import { Failure, Skeleton } from "../../parts/states";
+import { canRead } from "../../stream/base_events";
 import { evidence } from "../../words/evidence";
 import type { DocumentSearch } from "./document_page";
 import { LeafBar } from "./leaf_bar";
@@ -35,7 +36,7 @@ export function Leaf({ document, head }: { document: DocDetail; head: ReactNode 
   };
   const text = useQuery({
     ...textQuery(document.base, document.id, place),
-    enabled: document.revision > 0,
+    enabled: canRead(document),
   });
   const shown = text.data;
   const quote = useMemo(
@@ -53,7 +54,7 @@ export function Leaf({ document, head }: { document: DocDetail; head: ReactNode 
     <div className="runpage docpage">
       <div className="runmain">
         {head}
-        {shown && shown.revision !== shown.current_revision && (
+        {shown && shown.revision < shown.current_revision && (
           <div className="banner">
             <span>{evidence.earlierText}</span>
             <Link className="btn sm" to="." search={{ page: search.page }}>
@@ -76,7 +77,7 @@ export function Leaf({ document, head }: { document: DocDetail; head: ReactNode 
           </h2>
           {shown && <LeafBar page={shown} search={search} hits={hits} />}
           <div className="sheet" ref={ref}>
-            {document.revision === 0 && <p className="dim quiet-row">{evidence.noText}</p>}
+            {!canRead(document) && <p className="dim quiet-row">{evidence.noText}</p>}
             {text.isLoading && <Skeleton rows={5} />}
             {text.error && (
               <Failure

@@ -8,9 +8,13 @@ interface PiecesProps {
   span: [number, number] | null;
 }
 
+const MOST = 100;
+
 /** The pieces of the page; of the one that a quote stands in, where it is. */
 export function Pieces({ document, page, span }: PiecesProps) {
   const cited = span && page.pieces.find((item) => item.start < span[1] && item.end > span[0]);
+  const at = Math.max(0, cited ? page.pieces.indexOf(cited) - MOST / 2 : 0);
+  const listed = page.pieces.slice(at, at + MOST);
   return (
     <aside className="panel" aria-label={knowledge.pieces}>
       <div className="panel-top">
@@ -18,7 +22,7 @@ export function Pieces({ document, page, span }: PiecesProps) {
         <span className="faint num">{evidence.piecesOf(page.pieces.length, document.pieces)}</span>
       </div>
       <ol className="plist">
-        {page.pieces.map((item) => (
+        {listed.map((item) => (
           <li key={item.id}>
             <a
               className="piece"

@@ -5,6 +5,7 @@ import { type Doc, takeInAgain } from "../../api/knowledge";
 import { DocumentIcon } from "../../parts/document/document_icon";
 import { DocumentState } from "../../parts/document/document_state";
 import { Problem } from "../../parts/states";
+import { canRead } from "../../stream/base_events";
 import { formatFull, formatNumber, formatWhen } from "../../words/format";
 import { describeFile, knowledge } from "../../words/knowledge";
 
@@ -22,7 +23,7 @@ export function DocumentRow({ item }: { item: Doc }) {
           </span>
           <div>
             <b>
-              {item.revision > 0 ? (
+              {canRead(item) ? (
                 <Link to="/knowledge/$base/$doc" params={params}>
                   {title}
                 </Link>
@@ -73,7 +74,7 @@ function audienceOf(item: Doc): string {
 function RowMenu({ item, title, onAgain }: { item: Doc; title: string; onAgain: () => void }) {
   const id = `more-${item.id}`;
   const params = { base: item.base, doc: item.id };
-  const canOpen = item.revision > 0;
+  const canOpen = canRead(item);
   const canAgain = item.may_change && ["ready", "failed"].includes(item.state);
   if (!canOpen && !item.may_change) return null;
   return (

@@ -1,5 +1,5 @@
 import { EyeOff } from "lucide-react";
-import { memo, type ReactNode } from "react";
+import { memo, type ReactNode, useMemo, useState } from "react";
 import type { DocText, Finding } from "../../api/knowledge";
 import { evidence } from "../../words/evidence";
 import {
@@ -24,12 +24,20 @@ interface DocumentTextProps {
 /** The text of a page, as it was cut; nothing of it becomes markup, and its links are dead. */
 export const DocumentText = memo(function DocumentText(props: DocumentTextProps) {
   const { page, marks, isNumbered = false, decide } = props;
-  const sections = layOutSections(page);
+  const sections = useMemo(() => layOutSections(page), [page]);
+  const marked = Math.max(
+    0,
+    sections.findIndex((item) => marks.some((mark) => mark.start < item.end)),
+  );
+  const first = marks.length > 0 ? Math.max(0, marked - BEFORE) : 0;
+  const [more, setMore] = useState({ before: 0, after: MOST });
+  const from = Math.max(0, first - more.before);
+  const to = first + more.after;
   const isCited = (section: Section) =>
     marks.some(
       (mark) => mark.kind === "quote" && mark.start < section.end && mark.end > section.start,
     );
-  return sections.map((section) => {
+  const shown = sections.slice(from, to).map((section) => {
     if (section.finding)
       return (
         <FindingBox key={section.key} section={section} text={page.text}>
@@ -64,7 +72,38 @@ export const DocumentText = memo(function DocumentText(props: DocumentTextProps)
       </section>
     );
   });
+  return (
+    <>
+      {from > 0 && (
+        <More
+          word={evidence.showEarlier}
+          onMore={() => setMore({ ...more, before: more.before + MOST })}
+        />
+      )}
+      {shown}
+      {to < sections.length && (
+        <More
+          word={evidence.showMore}
+          onMore={() => setMore({ ...more, after: more.after + MOST })}
+        />
+      )}
+    </>
+  );
 });
+
+/** A text of many pieces is drawn in parts, around what is marked. */
+const MOST = 120;
+const BEFORE = 20;
+
+function More({ word, onMore }: { word: string; onMore: () => void }) {
+  return (
+    <div className="windowed">
+      <button type="button" className="btn sm" onClick={onMore}>
+        {word}
+      </button>
+    </div>
+  );
+}
 
 function FindingBox({
   section,
