@@ -47,6 +47,8 @@ TOPICS = {
     "import": "importing:cost_of_importing",
     "search": "searching:cost_of_searching",
     "selection": "selection:quality_of_selection",
+    "retrieval": "retrieval:quality_of_retrieval",
+    "grounding": "grounding:quality_of_grounding",
     "assemble": "assembling:cost_of_assembling",
     "trust": "trust:attacks_held",
     "prompt-cache": "prompt_cache:cost_of_conversations",

@@ -5,7 +5,13 @@ from pathlib import Path
 import pytest
 from tests.documents import files
 
-from pegboard.core.ports.sandbox import SandboxLimits
+from pegboard.core.ports.sandbox import (
+    CodeJob,
+    CodeOutcome,
+    SandboxJob,
+    SandboxLimits,
+    SandboxOutcome,
+)
 from pegboard.documents import SandboxConverter
 from pegboard.errors import DocumentUnreadable, Unavailable
 from pegboard.sandbox import ProbedSandbox
@@ -67,6 +73,129 @@ async def test_a_file_that_takes_too_long_is_given_up(
         await hasty.convert(file)
 
     assert raised.value.reason == "too_large"
+
+
+class Reader:
+    """A vision model that reads the same in every picture."""
+
+    name = "test:eyes"
+
+    def __init__(self, text: str = "Seen text.") -> None:
+        self.text = text
+        self.pictures: list[bytes] = []
+
+    async def read_picture(self, picture: bytes, /, *, media_type: str = "image/png") -> str:
+        self.pictures.append(picture)
+        return self.text
+
+
+async def test_pictures_and_scanned_pages_are_read_by_a_vision_model(
+    converter: SandboxConverter, tmp_path: Path
+) -> None:
+    picture = tmp_path / "a.png"
+    picture.write_bytes(files.make_png())
+    scan = files.draw_pdf(tmp_path / "a.pdf", lambda canvas: canvas.drawImage(str(picture), 0, 0))
+    reader = Reader()
+
+    with pytest.raises(DocumentUnreadable) as raised:
+        await converter.convert(picture)
+    converter.find_reader = lambda: reader
+    of_picture = await converter.convert(picture, name="a.png")
+    of_scan = await converter.convert(scan)
+
+    assert raised.value.reason == "no_vision_model"
+    assert (of_picture.text, of_picture.media_type) == ("Seen text.", "image/png")
+    assert (of_scan.text, of_scan.receipt.gaps) == ("Seen text.", ())
+    assert of_scan.converter.endswith("test:eyes")
+    assert all(item.startswith(b"\x89PNG") for item in reader.pictures)
+
+
+async def test_a_picture_in_which_nothing_is_written_is_empty(
+    converter: SandboxConverter, tmp_path: Path
+) -> None:
+    (tmp_path / "a.png").write_bytes(files.make_png())
+    converter.find_reader = lambda: Reader(" ")
+
+    with pytest.raises(DocumentUnreadable) as raised:
+        await converter.convert(tmp_path / "a.png")
+
+    assert raised.value.reason == "empty"
+
+
+async def test_a_file_that_takes_too_much_memory_is_given_up(
+    sandbox: ProbedSandbox, converter: SandboxConverter, tmp_path: Path
+) -> None:
+    file = tmp_path / "a.txt"
+    file.write_bytes(b"some words " * 6_000_000)
+    small = SandboxConverter(sandbox, limits=SandboxLimits(memory_bytes=80 << 20))
+
+    with pytest.raises(DocumentUnreadable) as raised:
+        await small.convert(file)
+
+    assert raised.value.reason == "too_large"
+
+
+class FakeSandbox:
+    """Ends each process as it is told."""
+
+    def __init__(self, outcome: SandboxOutcome) -> None:
+        self.outcome = outcome
+        self.jobs: list[SandboxJob] = []
+
+    async def why_no_commands(self, *, network: bool = False) -> str:
+        return ""
+
+    async def why_no_code(self) -> str:
+        return ""
+
+    async def run(self, job: SandboxJob) -> SandboxOutcome:
+        self.jobs.append(job)
+        return self.outcome
+
+    async def run_code(self, job: CodeJob) -> CodeOutcome:
+        raise NotImplementedError
+
+    async def close(self) -> None:
+        return None
+
+
+@pytest.mark.parametrize(
+    ("outcome", "reason"),
+    [
+        (SandboxOutcome(exit_code=139), "broken"),
+        (SandboxOutcome(exit_code=0, stdout=b"no JSON"), "broken"),
+        (SandboxOutcome(exit_code=0, stdout=b'{"type":"drawn","picture":""}'), "broken"),
+        (SandboxOutcome(exit_code=137, stopped="memory"), "too_large"),
+        (SandboxOutcome(exit_code=137, stopped="cpu"), "too_large"),
+        (SandboxOutcome(exit_code=0, stdout=b"{", stdout_bytes=1 << 40), "too_large"),
+    ],
+)
+async def test_how_a_process_ends_says_what_is_wrong_with_its_file(
+    outcome: SandboxOutcome, reason: str
+) -> None:
+    with pytest.raises(DocumentUnreadable) as raised:
+        await SandboxConverter(FakeSandbox(outcome)).convert(Path("/a.md"))
+
+    assert raised.value.reason == reason
+
+
+async def test_a_process_sees_its_file_and_the_libraries_and_no_network() -> None:
+    sandbox = FakeSandbox(
+        SandboxOutcome(exit_code=0, stdout=b'{"type":"missing","library":"docx"}')
+    )
+
+    with pytest.raises(Unavailable, match=r"docx is not installed.*pegboard\[knowledge\]"):
+        await SandboxConverter(sandbox).convert(Path("/data/a.docx"))
+
+    (job,) = sandbox.jobs
+    assert job.readable[0] == Path("/data/a.docx")
+    assert (job.writable, job.network, job.environment) == ((), False, {})
+    assert Path("/data") not in job.readable
+
+
+async def test_a_file_is_named_by_its_whole_path() -> None:
+    with pytest.raises(ValueError, match="whole path"):
+        await SandboxConverter(FakeSandbox(SandboxOutcome(exit_code=0))).convert(Path("a.md"))
 
 
 async def test_without_a_sandbox_no_file_is_opened(tmp_path: Path) -> None:

@@ -108,6 +108,48 @@ async def test_an_embedder_that_fails_leaves_the_words(storage: MemoryStorage) -
     assert {look.stages for look in found.looks} == {("words",)}
 
 
+class LengthReranker:
+    """Prefers short texts."""
+
+    name = "test:short"
+
+    def __init__(self, *, fails: bool = False, answers: int | None = None) -> None:
+        self._fails = fails
+        self._answers = answers
+
+    async def rerank(self, question: str, texts: Sequence[str], /) -> Sequence[float]:
+        if self._fails:
+            raise Unavailable("The model does not answer.")
+        return [-float(len(text)) for text in texts][: self._answers]
+
+
+async def rerank(storage: MemoryStorage, reranker: LengthReranker | None) -> Any:
+    retriever = Retriever(storage.documents, storage.knowledge_index, reranker=reranker)
+    return await retriever.retrieve("thirty days of paid leave", bases(), a_scope())
+
+
+async def test_a_reranker_changes_the_order_and_not_what_scores_mean(
+    storage: MemoryStorage,
+) -> None:
+    before = await rerank(storage, None)
+    after = await rerank(storage, LengthReranker())
+
+    assert [hit.score for hit in after.hits] == [hit.score for hit in before.hits]
+    lengths = [len(hit.piece.text) for hit in after.hits]
+    assert lengths == sorted(lengths)
+    assert [hit.stages["rerank"] for hit in after.hits] == [1, 2, 3]
+    assert after.looks[0].stages == ("words", "rerank")
+
+
+@pytest.mark.parametrize(
+    "reranker", [LengthReranker(fails=True), LengthReranker(answers=1)], ids=["fails", "too few"]
+)
+async def test_a_reranker_that_fails_changes_nothing(
+    storage: MemoryStorage, reranker: LengthReranker
+) -> None:
+    assert await rerank(storage, reranker) == await rerank(storage, None)
+
+
 class BrokenIndex:
     """An index of which one base cannot be read."""
 

@@ -89,6 +89,7 @@ models:
   smart: main
   fast: openai:tiny-fast
   embed: vectors
+  vision: vectors
   named:
     main:
       model: openai:tiny-main
@@ -165,6 +166,9 @@ async def test_roles_of_the_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 
         assert await embedder.embed(["abc"]) == [[3.0, 0.5]]
         assert embedder is board.models.find_embedder()
+        reader = board.models.find_picture_reader()
+        assert reader is not None
+        assert (reader.name, reader) == (embedder.name, board.models.find_picture_reader())
         assert (await board.models.get("fast")).name == "openai:tiny-fast"
         assert provider.requests[0]["model"] == "tiny-vectors"
 
@@ -270,6 +274,7 @@ async def test_the_fast_model_is_the_smart_one_by_default(monkeypatch: pytest.Mo
 
         assert (fast.name, fast.context_window) == ("anthropic:claude-sonnet-4-5", 200_000)
         assert board.models.find_embedder() is None
+        assert board.models.find_picture_reader() is None
 
 
 async def test_a_name_alone_takes_the_provider_of_the_smart_model(

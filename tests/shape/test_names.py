@@ -43,8 +43,8 @@ GERUND_MODULES = frozenset(
     re.findall(
         r"\w+",
         """
-        docstring listing logging mapping masking matching paging parsing ping pinning planning
-        rendering scheduling testing tracing
+        docstring indexing listing logging mapping masking matching paging parsing ping pinning
+        planning rendering scheduling testing tracing
         """,
     )
 )

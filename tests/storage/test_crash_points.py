@@ -16,8 +16,10 @@ from tests.storage.test_audit import an_entry
 from tests.storage.test_catalogue import a_version
 from tests.storage.test_conversations import a_conversation, an_exchange
 from tests.storage.test_credentials import SEALED, a_credential
+from tests.storage.test_documents import TEXT, a_document
 from tests.storage.test_files import NO_QUOTA, a_file
 from tests.storage.test_identity import A_CODE, a_founding, a_key, a_link, a_session
+from tests.storage.test_knowledge_index import EAST, MODEL, a_piece, indexed
 from tests.storage.test_pins import a_held, a_pin
 from tests.storage.test_resources import SUBSCRIBED, a_resource
 from tests.storage.test_roles import A_ROLE
@@ -40,6 +42,7 @@ from pegboard.testing import FakeClock
 Dump = dict[str, list[tuple[Any, ...]]]
 
 STEP = StoredStep(path="fetch", started_at=NOON, finished_at=NOON + 1, value=[1])
+PIECE, SECOND = a_piece("d1", 1, "one"), a_piece("d1", 2, "two")
 EVENTS = [RunEvent(kind="node", at=NOON), RunEvent(kind="node", at=NOON)]
 
 
@@ -123,6 +126,13 @@ def operations(storage: Storage) -> list[Callable[[], Awaitable[Any]]]:
         lambda: storage.taints.forget(before=NOON + 1),
         lambda: storage.roles.put(A_ROLE),
         lambda: storage.roles.remove("acme", "support"),
+        lambda: storage.documents.add(a_document()),
+        lambda: storage.documents.put_text("d1", 1, TEXT),
+        lambda: storage.knowledge_index.put("d1", 1, [indexed(PIECE, EAST)], embedder=MODEL),
+        lambda: storage.knowledge_index.put("d1", 2, [indexed(PIECE), indexed(SECOND, EAST)]),
+        lambda: storage.knowledge_index.put_vectors(MODEL, {SECOND.id: [EAST]}),
+        lambda: storage.documents.replace(a_document(state="held")),
+        lambda: storage.documents.delete("d1"),
         lambda: storage.audit.append([an_entry(number) for number in range(5)]),
         lambda: storage.audit.retain(since=NOON + 3, by="ada"),
         lambda: _written(storage),

@@ -1,14 +1,21 @@
 """Documents of knowledge bases, in every storage."""
 
+import asyncio
+from collections.abc import Iterator
+from itertools import product
 from typing import Any
 
 import pytest
-from tests.storage.made import NOON
+from hypothesis import given
+from hypothesis import strategies as some
+from tests.storage.made import NOON, a_storage
 
+from pegboard.access.document_visibility import is_in_scope
 from pegboard.core.knowledge import ConvertedDocument, PageSpan
 from pegboard.core.ports.document_store import DocumentScope, ReadyCount, StoredDocument
 from pegboard.core.principal import LOCAL, Principal
 from pegboard.storage import Storage
+from pegboard.testing import FakeClock
 
 ADA = Principal(id="ada", user="u1", organisations=frozenset({"acme"}))
 BOB = Principal(id="bob", user="u2", organisations=frozenset({"zoo"}))
@@ -90,6 +97,64 @@ async def test_unfinished_documents_are_listed_most_urgent_first(storage: Storag
 
     listed = await storage.documents.list_unfinished()
     assert [item.id for item in listed] == ["urgent", "early", "late"]
+
+
+@given(
+    caller=some.builds(
+        Principal,
+        id=some.just("caller"),
+        user=some.sampled_from(["", "u1", "u2"]),
+        organisations=some.frozensets(some.sampled_from(["acme", "zoo"])),
+    ),
+    bases=some.sets(some.sampled_from(["b1", "b2"])),
+    include_replaced=some.booleans(),
+    editions=some.sampled_from([(), ("2024",)]),
+)
+def test_the_predicate_in_sql_is_the_one_in_python(full: Storage, **scope: Any) -> None:
+    scope["bases"] = tuple(scope["bases"])
+    wanted = DocumentScope(principal=scope.pop("caller"), **scope)
+
+    listed = asyncio.run(full.documents.list_visible(wanted, limit=1_000))
+
+    expected = [item.id for item in EVERY if is_in_scope(wanted, item)]
+    assert [item.id for item in listed] == sorted(expected)
+
+
+EVERY = [
+    a_document(
+        f"d{number}",
+        base=base,
+        owner=owner,
+        audience=audience,
+        organisation=organisation,
+        replaced_by=replaced_by,
+        edition=edition,
+    )
+    for number, (base, owner, audience, organisation, replaced_by, edition) in enumerate(
+        product(
+            ("b1", "b2"),
+            ("/u1", "/u2"),
+            ("base", "organisation", "private"),
+            ("", "acme", "zoo"),
+            ("", "d0"),
+            ("", "2024"),
+        )
+    )
+]
+
+
+@pytest.fixture(scope="module")
+def full(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Storage]:
+    """A database that has a document of each kind."""
+    storage = a_storage("sqlite", tmp_path_factory.mktemp("full"), FakeClock())
+
+    async def fill() -> None:
+        for item in EVERY:
+            await storage.documents.add(item)
+
+    asyncio.run(fill())
+    yield storage
+    asyncio.run(storage.close())
 
 
 VISIBLE = [

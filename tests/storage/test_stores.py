@@ -8,15 +8,19 @@ from pegboard.core.memory_approvals import MemoryApprovals
 from pegboard.core.memory_results import MemoryOutcomes, MemoryResults
 from pegboard.core.memory_taints import MemoryTaints
 from pegboard.storage import Storage
+from pegboard.storage.knowledge.lazy_index import LazyKnowledgeIndex
 from pegboard.storage.memory.audit import MemoryAudit
 from pegboard.storage.memory.calls import MemoryCalls
 from pegboard.storage.memory.catalogue import MemoryCatalogue
 from pegboard.storage.memory.conversations import MemoryConversations
 from pegboard.storage.memory.credentials import MemoryCredentials
 from pegboard.storage.memory.dependencies import MemoryDependencies
+from pegboard.storage.memory.documents import MemoryDocuments
+from pegboard.storage.memory.evidence import MemoryEvidence
 from pegboard.storage.memory.files import MemoryFiles
 from pegboard.storage.memory.identity import MemoryIdentity
 from pegboard.storage.memory.kill_switches import MemorySwitches
+from pegboard.storage.memory.knowledge_index import MemoryKnowledgeIndex
 from pegboard.storage.memory.last_known_tools import MemorySeenTools
 from pegboard.storage.memory.maintenance import MemoryUpkeep
 from pegboard.storage.memory.pins import MemoryPins
@@ -31,10 +35,13 @@ from pegboard.storage.sql.catalogue import SqlCatalogue
 from pegboard.storage.sql.conversations import SqlConversations
 from pegboard.storage.sql.credentials import SqlCredentials
 from pegboard.storage.sql.dependencies import SqlDependencies
+from pegboard.storage.sql.documents import SqlDocuments
+from pegboard.storage.sql.evidence import SqlEvidence
 from pegboard.storage.sql.files import SqlFiles
 from pegboard.storage.sql.history import SqlHistory
 from pegboard.storage.sql.identity import SqlIdentity
 from pegboard.storage.sql.kill_switches import SqlSwitches
+from pegboard.storage.sql.knowledge_index import SqlKnowledgeIndex
 from pegboard.storage.sql.last_known_tools import SqlSeenTools
 from pegboard.storage.sql.maintenance import SqlUpkeep
 from pegboard.storage.sql.outcomes import SqlOutcomes
@@ -67,6 +74,9 @@ PARTS: dict[str, tuple[type[Any], type[Any]]] = {
     "taints": (MemoryTaints, SqlTaints),
     "roles": (MemoryRoles, SqlRoles),
     "files": (MemoryFiles, SqlFiles),
+    "evidence": (MemoryEvidence, SqlEvidence),
+    "documents": (MemoryDocuments, SqlDocuments),
+    "knowledge_index": (LazyKnowledgeIndex, LazyKnowledgeIndex),
     "audit": (MemoryAudit, SqlAudit),
     "auditor": (MemoryAudit, SqlAuditor),
     "upkeep": (MemoryUpkeep, SqlUpkeep),
@@ -82,7 +92,10 @@ async def test_each_part_is_kept_by_its_class(storage: Storage) -> None:
     assert issubclass(SqlRuns, SqlRunJournal)
 
 
-@pytest.mark.parametrize("classes", PARTS.values(), ids=list(PARTS))
+OPENED = {"index that is opened": (MemoryKnowledgeIndex, SqlKnowledgeIndex)}
+
+
+@pytest.mark.parametrize("classes", (PARTS | OPENED).values(), ids=list(PARTS | OPENED))
 def test_both_classes_have_the_same_methods(classes: tuple[type[Any], type[Any]]) -> None:
     memory, sql = ({name for name in dir(each) if not name.startswith("_")} for each in classes)
 

@@ -2,13 +2,16 @@
 
 import json
 import sys
+from collections.abc import Callable, Sequence
 from importlib.util import find_spec
 from pathlib import Path
 
 import msgspec
 
-from pegboard.core.knowledge import ConvertedDocument
+from pegboard.core.knowledge import ConvertedDocument, Receipt, TextBlock
+from pegboard.core.ports.picture_reader import PictureReader
 from pegboard.core.ports.sandbox import Sandbox, SandboxJob, SandboxLimits, SandboxOutcome
+from pegboard.documents.fill_pages import fill_pages, find_empty_pages
 from pegboard.documents.reply import (
     ConverterReply,
     DocumentReply,
@@ -23,6 +26,9 @@ _SCRIPT = Path(__file__).with_name("read_script.py")
 _LIBRARIES = ("pypdfium2", "pdfplumber", "docx", "pptx", "openpyxl")
 _INSTALL = "pip install 'pegboard[knowledge]'"
 _MAX_PICTURE = 2000
+_PAGE_WIDTH = 1600
+_MAX_READ_PAGES = 200
+"""Of one document, by a vision model; the others stay gaps."""
 DEFAULT_LIMITS = SandboxLimits(
     timeout=600, cpu_seconds=180, memory_bytes=1 << 30, processes=16, output_bytes=128 << 20
 )
@@ -40,9 +46,14 @@ class SandboxConverter:
     Args:
         sandbox: Where the process runs; without a back end that works, nothing is read.
         limits: Of each process.
+
+    Attributes:
+        find_reader: The vision model that reads pictures, and pages without text; asked for each
+            file.
     """
 
     def __init__(self, sandbox: Sandbox, *, limits: SandboxLimits = DEFAULT_LIMITS) -> None:
+        self.find_reader: Callable[[], PictureReader | None] = _find_no_reader
         self._sandbox = sandbox
         self._limits = limits
 
@@ -62,11 +73,37 @@ class SandboxConverter:
             DocumentUnreadable: It cannot be read; its `reason` says why.
             Unavailable: No sandbox or library is here.
         """
-        order = ReadOrder(job="convert", file=str(file), name=name, media_type=media_type)
+        reader = self.find_reader()
+        order = ReadOrder(
+            job="convert",
+            file=str(file),
+            name=name,
+            media_type=media_type,
+            width=_MAX_PICTURE,
+            has_reader=reader is not None,
+        )
         answer = await self._run(file, order)
+        if reader is not None and isinstance(answer, PictureReply):
+            return await _read_picture(answer, reader)
         if not isinstance(answer, DocumentReply):
             raise _broken()
-        return answer.document
+        document = answer.document
+        if reader is not None and (empty := find_empty_pages(document)):
+            document = await self._read_pages(file, document, empty, reader)
+        return document
+
+    async def _read_pages(
+        self, file: Path, document: ConvertedDocument, empty: Sequence[int], reader: PictureReader
+    ) -> ConvertedDocument:
+        """The document with what a vision model reads on its pages without text."""
+        texts: dict[int, str] = {}
+        for number in empty[:_MAX_READ_PAGES]:
+            picture = await self.render_page(file, number, width=_PAGE_WIDTH)
+            texts[number] = await reader.read_picture(picture)
+        filled = fill_pages(document, texts)
+        if not filled.text.strip():
+            raise DocumentUnreadable("Its pages are pictures without text.", reason="empty")
+        return msgspec.structs.replace(filled, converter=f"{filled.converter}, {reader.name}")
 
     async def render_page(self, file: Path, number: int, /, *, width: int = 1200) -> bytes:
         """A page of a PDF, or a picture, as a PNG.
@@ -94,7 +131,7 @@ class SandboxConverter:
         roots = _import_roots()
         outcome = await self._sandbox.run(
             SandboxJob(
-                command=(sys.executable, "-I", "-S", "-X", "utf8", str(_SCRIPT)),
+                command=(sys.executable, "-I", "-S", "-W", "ignore", "-X", "utf8", str(_SCRIPT)),
                 stdin=json.dumps([str(root) for root in roots]).encode()
                 + b"\n"
                 + msgspec.json.encode(order),
@@ -113,6 +150,23 @@ class SandboxConverter:
                 permanent=True,
             )
         return answer
+
+
+def _find_no_reader() -> None:
+    return None
+
+
+async def _read_picture(reply: PictureReply, reader: PictureReader) -> ConvertedDocument:
+    text = (await reader.read_picture(reply.picture)).strip()
+    if not text:
+        raise DocumentUnreadable("Nothing is written in the picture.", reason="empty")
+    return ConvertedDocument(
+        text=text,
+        media_type=reply.media_type,
+        blocks=(TextBlock("picture", 0, len(text)),),
+        receipt=Receipt(pictures=1, characters=len(text)),
+        converter=reader.name,
+    )
 
 
 def _import_roots() -> list[Path]:

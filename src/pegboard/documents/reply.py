@@ -14,6 +14,8 @@ class ReadOrder(Struct, frozen=True, kw_only=True):
         job: `convert` it to a document; `draw` a page, or a picture, as a PNG.
         page: Of `draw`, from 1.
         width: Of `draw`: at most so many pixels on the longer side.
+        has_reader: Whether pictures are read afterwards: a picture is drawn in place of `convert`,
+            and a document of pictures alone is one of empty pages.
     """
 
     job: Literal["convert", "draw"]
@@ -22,6 +24,7 @@ class ReadOrder(Struct, frozen=True, kw_only=True):
     media_type: str = ""
     page: int = 1
     width: int = 0
+    has_reader: bool = False
 
 
 class DocumentReply(Struct, frozen=True, tag="converted"):
@@ -31,9 +34,10 @@ class DocumentReply(Struct, frozen=True, tag="converted"):
 
 
 class PictureReply(Struct, frozen=True, tag="drawn"):
-    """A page as a PNG."""
+    """A page, or a picture, as a PNG."""
 
     picture: bytes
+    media_type: str = ""
 
 
 class RefusalReply(Struct, frozen=True, tag="unreadable"):

@@ -8,10 +8,12 @@ of some models are all above 0.7. So each stage is first measured against the qu
 * **meaning**: how far the cosine lies from the mean of all visible passages (0) towards that of the
   question with itself (1).
 
-Their convex sum, and each alone, goes through a logistic curve. The curves were fitted to labelled
-questions (Platt, 1999), so that of the pieces with a score of 0.7 about seven in ten are labelled
-as answers, whether they were found by words alone or by meaning as well. A base without an embedder
-therefore needs no other threshold than one that has it.
+Their convex sum, and each alone, goes through a logistic curve with two features: the measured
+score itself, and its share of the best one for this question, since a piece that stands out is more
+often the answer than one among ten alike. The curves were fitted to labelled questions about
+documentation and about code (Platt, 1999): of the pieces with a score of 0.7 about seven in ten are
+labelled as answers, whether they were found by words alone or by meaning as well (mean error .03
+to .05). So a base without an embedder needs no other threshold than one that has it.
 """
 
 import math
@@ -22,26 +24,30 @@ from msgspec import Struct
 from pegboard.core.ports.knowledge_index import VectorMatches
 from pegboard.knowledge.terms import PAIR, WHOLE
 
-MEANING = 0.4
+MEANING = 0.5
 """The share of the meaning in the sum of both."""
 _USUAL_MEAN, _ASSUMED_PASSAGES = 0.1, 20
 """The mean cosine of a base of few passages is drawn to a usual one, as if it had so many more."""
 
 
 class Curve(Struct, frozen=True):
-    """A logistic curve: one half at `middle`."""
+    """A logistic curve over the logarithm of a measured score, and its share of the best."""
 
-    slope: float
-    middle: float
+    start: float
+    score: float
+    share: float
 
-    def apply(self, value: float) -> float:
+    def apply(self, value: float, best: float) -> float:
         """A number from 0 to 1."""
-        return 1 / (1 + math.exp(-self.slope * (value - self.middle)))
+        if value <= 0 or best <= 0:
+            return 0.0
+        exponent = self.start + self.score * math.log(value) + self.share * min(1.0, value / best)
+        return 1 / (1 + math.exp(-exponent))
 
 
-BY_WORDS = Curve(4.0, 0.9)
-BY_MEANING = Curve(10.0, 0.55)
-BY_BOTH = Curve(6.0, 0.8)
+BY_WORDS = Curve(-6.12, 0.93, 6.22)
+BY_MEANING = Curve(-5.49, 2.74, 7.11)
+BY_BOTH = Curve(-6.37, 1.47, 7.03)
 
 
 def measure_question(terms: Mapping[str, float], rarities: Mapping[str, float]) -> float:

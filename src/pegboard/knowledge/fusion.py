@@ -15,11 +15,11 @@ from pegboard.knowledge.calibration import (
     measure_question,
 )
 
-_KIN = 0.3
+_KIN = 0.4
 """How much the best piece of its document counts for a piece: answers stand where the topic is."""
 
 
-class Meaning(Struct, frozen=True):
+class MeaningMatches(Struct, frozen=True):
     """What was found by the vectors of an embedder.
 
     Attributes:
@@ -41,7 +41,9 @@ class _Candidate(Struct):
     raw: float = 0.0
 
 
-def fuse(terms: Mapping[str, float], words: WordMatches, meanings: Sequence[Meaning]) -> list[Hit]:
+def fuse(
+    terms: Mapping[str, float], words: WordMatches, meanings: Sequence[MeaningMatches]
+) -> list[Hit]:
     """All pieces that were found, best first, with their ranks and scores by stage.
 
     It is a convex sum of measured scores. Joining ranks (reciprocal rank fusion) loses against
@@ -63,12 +65,18 @@ def fuse(terms: Mapping[str, float], words: WordMatches, meanings: Sequence[Mean
         "words": _rank({key: it.words for key, it in candidates.items()}),
         "meaning": _rank({key: it.meaning for key, it in candidates.items()}),
     }
-    hits = [
-        _make_hit(key, item, ranks, has_meaning=item.piece.base in floors)
-        for key, item in candidates.items()
+    best = _Best.of(candidates.values(), floors)
+    scored = [(best.judge(item), key, item) for key, item in candidates.items()]
+    scored.sort(key=lambda row: (-row[0], row[2].piece.document, row[2].piece.number))
+    return [
+        Hit(
+            piece=item.piece,
+            score=round(score, 4),
+            stages={stage: found[key] for stage, found in ranks.items() if key in found},
+            scores=best.judge_stages(item),
+        )
+        for score, key, item in scored
     ]
-    hits.sort(key=lambda hit: (-hit.score, hit.piece.document, hit.piece.number))
-    return hits
 
 
 def _add_up(candidates: Collection[_Candidate], floors: Mapping[str, float]) -> None:
@@ -91,18 +99,39 @@ def _rank(scores: Mapping[str, float | None]) -> dict[str, int]:
     return {key: rank for rank, key in enumerate(sorted(found, key=lambda key: -found[key]), 1)}
 
 
-def _make_hit(
-    key: str, item: _Candidate, ranks: Mapping[str, Mapping[str, int]], *, has_meaning: bool
-) -> Hit:
-    scores: dict[str, float] = {}
-    if item.words is not None:
-        scores["words"] = round(BY_WORDS.apply(item.words), 4)
-    if item.meaning is not None:
-        scores["meaning"] = round(BY_MEANING.apply(item.meaning), 4)
-    curve = BY_BOTH if has_meaning else BY_WORDS
-    return Hit(
-        piece=item.piece,
-        score=round(curve.apply(item.raw), 4),
-        stages={stage: found[key] for stage, found in ranks.items() if key in found},
-        scores=scores,
-    )
+class _Best(Struct, frozen=True):
+    """The best measured score of each kind for a question."""
+
+    by_words: float
+    words: float
+    meaning: float
+    both: float
+    bases: Collection[str]
+
+    @classmethod
+    def of(cls, candidates: Collection[_Candidate], floors: Mapping[str, float]) -> "_Best":
+        with_meaning = [item.raw for item in candidates if item.piece.base in floors]
+        without = [item.raw for item in candidates if item.piece.base not in floors]
+        words = max((item.words or 0.0 for item in candidates), default=0.0)
+        return cls(
+            by_words=max(without, default=0.0),
+            words=words,
+            meaning=max((item.meaning or 0.0 for item in candidates), default=0.0),
+            both=max(with_meaning, default=0.0),
+            bases=frozenset(floors),
+        )
+
+    def judge(self, item: _Candidate) -> float:
+        """The calibrated score of a piece."""
+        if item.piece.base in self.bases:
+            return BY_BOTH.apply(item.raw, self.both)
+        return BY_WORDS.apply(item.raw, max(self.by_words, self.words))
+
+    def judge_stages(self, item: _Candidate) -> dict[str, float]:
+        """The calibrated score of each stage that found it."""
+        scores: dict[str, float] = {}
+        if item.words is not None:
+            scores["words"] = round(BY_WORDS.apply(item.words, self.words), 4)
+        if item.meaning is not None:
+            scores["meaning"] = round(BY_MEANING.apply(item.meaning, self.meaning), 4)
+        return scores

@@ -33,12 +33,8 @@ _SIGNATURES = re.compile(
     re.IGNORECASE,
 )
 _HOST = re.compile(
-    r"(?:https?://)?((?:[\w-]{1,63}\.){1,8}[a-z]{2,24})(?:[/:?#]\S{0,500})?$", re.IGNORECASE
+    r"(?:https?://|www\.)((?:[\w-]{1,63}\.){1,8}[a-z]{2,24})(?:[/:?#]\S{0,500})?$", re.IGNORECASE
 )
-_FILES = frozenset((
-    "py", "md", "js", "ts", "rs", "sh", "json", "yaml", "yml", "toml", "html", "txt", "cfg", "java",
-    "ipynb", "go", "cpp", "net",
-))  # fmt: skip
 
 
 def explain_link(label: str, address: str, *, is_picture: bool) -> str:
@@ -74,13 +70,14 @@ def explain_link(label: str, address: str, *, is_picture: bool) -> str:
 
 
 def _explain_label(label: str, host: str) -> str:
-    """Whether the text of a link is the address of another host than it leads to."""
+    """Whether the text of a link is the address of another host than it leads to.
+
+    Names with dots alone are files and functions more often than hosts.
+    """
     named = _HOST.match(label.strip())
     if named is None or not host:
         return ""
     shown = named.group(1).lower()
-    if shown.rpartition(".")[2] in _FILES or ("/" not in label and "." not in label.strip()):
-        return ""
     if _site(shown) == _site(host) or host.endswith(shown) or shown.endswith(host):
         return ""
     return f"It names {shown}, and leads to {host}."

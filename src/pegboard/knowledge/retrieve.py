@@ -16,7 +16,7 @@ from pegboard.core.ports.embedder import Embedder
 from pegboard.core.ports.knowledge_index import KnowledgeIndex, ScoredPiece, WordMatches
 from pegboard.core.ports.reranker import Reranker
 from pegboard.errors import PegboardError
-from pegboard.knowledge.fusion import Meaning, fuse
+from pegboard.knowledge.fusion import MeaningMatches, fuse
 from pegboard.knowledge.terms import weigh_question
 
 _LOG = logging.getLogger("pegboard.knowledge")
@@ -107,10 +107,10 @@ class Retriever:
 
     async def _search_meanings(
         self, question: str, bases: Sequence[SearchedBase], scope: DocumentScope
-    ) -> dict[str, Meaning]:
+    ) -> dict[str, MeaningMatches]:
         """What is nearest in the bases of each embedder, by its name."""
         embedders = {base.embedder.name: base.embedder for base in bases if base.embedder}
-        found: dict[str, Meaning] = {}
+        found: dict[str, MeaningMatches] = {}
         for name, embedder in embedders.items():
             ids = tuple(it.id for it in bases if it.embedder and it.embedder.name == name)
             try:
@@ -119,7 +119,7 @@ class Retriever:
                     vector, replace(scope, bases=ids), embedder=name, limit=_CANDIDATES
                 )
                 is_full = len(matches.pieces) == _CANDIDATES
-                found[name] = Meaning(matches, ids, is_full=is_full)
+                found[name] = MeaningMatches(matches, ids, is_full=is_full)
             except PegboardError as error:
                 _LOG.warning("knowledge: searching by the vectors of %s failed: %s", name, error)
         return found
@@ -184,7 +184,7 @@ class Retriever:
 
 
 def _list_stages(
-    bases: Sequence[SearchedBase], meanings: Mapping[str, Meaning], *, last: tuple[str, ...]
+    bases: Sequence[SearchedBase], meanings: Mapping[str, MeaningMatches], *, last: tuple[str, ...]
 ) -> dict[str, tuple[str, ...]]:
     """The stages that ran, by base."""
     with_meaning = {base for meaning in meanings.values() for base in meaning.bases}

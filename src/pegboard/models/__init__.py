@@ -1,4 +1,4 @@
-"""Language models of providers, behind the ports `ChatModel` and `Embedder`."""
+"""Language models of providers, behind the ports `ChatModel`, `Embedder` and `PictureReader`."""
 
 from pegboard.models.fallback_model import FallbackModel
 from pegboard.models.json_tools_model import JsonToolsModel
@@ -10,6 +10,7 @@ from pegboard.models.provider_model import (
     ProviderModel,
     find_context_window,
 )
+from pegboard.models.provider_picture_reader import ProviderPictureReader
 
 __all__ = [
     "PROVIDERS",
@@ -19,6 +20,7 @@ __all__ = [
     "ModelEndpoint",
     "ProviderEmbedder",
     "ProviderModel",
+    "ProviderPictureReader",
     "TokenRate",
     "find_context_window",
 ]

@@ -44,7 +44,7 @@ from pegboard.runtime.wiring.registry import open_registry
 from pegboard.runtime.wiring.resources import open_resources
 from pegboard.runtime.wiring.retention import start_retention
 from pegboard.runtime.wiring.runs import open_runs
-from pegboard.runtime.wiring.services import open_services
+from pegboard.runtime.wiring.services import open_services, read_pictures_with
 from pegboard.runtime.wiring.storage import audit_listeners, create_storage, require_audit
 from pegboard.runtime.wiring.subagents import BoardSubagents
 from pegboard.runtime.wiring.workspaces import ConversationFolders
@@ -170,12 +170,17 @@ async def open_board(
         await parts.open()
         # runs
         agents = create_agents(registry, lambda: current.loaded.board.agents, OwnedAgents(registry))
-        models = BoardModels(
-            settings,
-            environ=services.environ,
-            board=lambda: current.loaded.board,
-            stack=stack,
-            own=model,
+        read_pictures_with(
+            services,
+            (
+                models := BoardModels(
+                    settings,
+                    environ=services.environ,
+                    board=lambda: current.loaded.board,
+                    stack=stack,
+                    own=model,
+                )
+            ).find_picture_reader,
         )
         plans, runs, approvals = open_runs(
             registry,

@@ -163,7 +163,10 @@ def test_a_jpeg_that_is_named_png_is_a_picture_all_the_same(tmp_path: Path) -> N
     (tmp_path / "file").write_bytes(b"\xff\xd8\xff\xe0" + b"\0" * 20)
 
     with pytest.raises(DocumentUnreadable, match="vision model"):
-        convert_file(tmp_path / "file", name="a.png", media_type="")
+        convert_file(
+            tmp_path / "file",
+            detect_media_type(tmp_path / "file", name="a.png", media_type=""),
+        )
 
 
 def test_a_refusal_has_its_reason_and_says_it_to_a_person() -> None:

@@ -6,6 +6,7 @@ from typing import Any
 import pytest
 from tests.documents import files
 
+from pegboard.documents.formats.convert import convert_file
 from pegboard.documents.formats.pdf import read_pdf
 from pegboard.documents.formats.pdf_lines import PdfLine, PdfWord
 from pegboard.documents.formats.pdf_tables import find_columns
@@ -133,7 +134,7 @@ def test_a_file_of_pictures_needs_a_vision_model(tmp_path: Path) -> None:
     )
 
     with pytest.raises(DocumentUnreadable) as raised:
-        read_pdf(file)
+        convert_file(file, "application/pdf")
 
     assert raised.value.reason == "no_vision_model"
 

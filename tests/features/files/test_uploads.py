@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import AsyncIterator
+from contextlib import suppress
 from hashlib import sha256
 from pathlib import Path
 from typing import Any
@@ -16,6 +17,7 @@ from pegboard.errors import (
     AccessDenied,
     FileMissing,
     InvalidRequest,
+    RateLimited,
     StorageQuotaExceeded,
     UploadConflict,
 )
@@ -193,15 +195,55 @@ async def test_of_two_writers_at_once_one_is_taken(bench: Bench) -> None:
     assert len(bench.names()) == 1
 
 
-async def test_two_that_finish_at_once_get_one_file(bench: Bench) -> None:
+@pytest.mark.parametrize("servers", [1, 3])
+async def test_those_that_finish_at_once_get_one_file(bench: Bench, servers: int) -> None:
     upload = await send(bench)
+    others = [Bench(bench.folder, storage=bench.storage) for _ in range(servers - 1)]
+    all_ = [bench, *others]
     async with asyncio.TaskGroup() as group:
-        tasks = [group.create_task(finish(bench, upload)) for _ in range(3)]
+        tasks = [group.create_task(finish(all_[it % servers], upload)) for it in range(3)]
 
     assert len({task.result().blob for task in tasks}) == 1
     assert await finish(bench, upload) == tasks[0].result()
     assert await read(bench.files, tasks[0].result()) == TEXT
     assert len(bench.names()) == 1
+    assert not bench.uploads._finishing
+
+
+async def test_another_server_goes_on_with_an_upload(bench: Bench) -> None:
+    upload = await begin(bench)
+    await append(bench, upload, TEXT[:700], 0)
+    other = Bench(bench.folder, storage=bench.storage)
+    await append(other, upload, TEXT[700:], 700)
+
+    assert await read(bench.files, await finish(other, upload)) == TEXT
+
+
+async def test_one_caller_sends_few_parts_at_once(bench: Bench) -> None:
+    upload, release, full = await begin(bench), asyncio.Event(), asyncio.Event()
+    begun = list[int]()
+
+    async def waiting() -> AsyncIterator[bytes]:
+        begun.append(1)
+        if len(begun) == module.MAX_WRITERS:
+            full.set()
+        await release.wait()
+        yield TEXT[:10]
+
+    async def write() -> None:
+        with suppress(UploadConflict):
+            await bench.uploads.append(upload.id, waiting(), offset=0, principal=ADA)
+
+    async with asyncio.TaskGroup() as group:
+        for _ in range(module.MAX_WRITERS):
+            group.create_task(write())
+        await full.wait()
+        with pytest.raises(RateLimited):
+            await append(bench, upload, TEXT[:10], 0)
+        release.set()
+
+    assert (await append(bench, upload, TEXT[10:20], 10)).offset == 20
+    assert not bench.uploads._writers
 
 
 async def test_what_is_deleted_during_a_part_is_gone(bench: Bench) -> None:

@@ -1,7 +1,7 @@
 from itertools import combinations
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.knowledge.grounding.made import make_hit, make_retrieval
 
@@ -121,6 +121,7 @@ SENTENCES = st.lists(
 ).map(" ".join)
 
 
+@settings(max_examples=50)
 @given(texts=st.lists(st.tuples(st.sampled_from("abc"), SENTENCES), min_size=1, max_size=4))
 async def test_a_conflict_is_between_two_documents_that_say_different_things(texts) -> None:
     hits = [
@@ -140,3 +141,41 @@ async def test_a_conflict_is_between_two_documents_that_say_different_things(tex
 
 def plain(text: str) -> str:
     return "".join(character for character in text.casefold() if character.isalnum())
+
+
+def test_what_is_not_asked_for_is_no_conflict_of_a_question() -> None:
+    editions = [
+        f"Records come back to us within {days} days of purchase. The sleeve has to be whole."
+        for days in (14, 30)
+    ]
+
+    found = judges(
+        "How often does Fairmont deliver?", *editions, "Fairmont delivers twice a week, at noon."
+    )
+
+    assert found == []
+
+
+def test_figures_of_two_matters_are_no_answers_that_differ() -> None:
+    question = "Within how many days can a customer return a record?"
+    returns = (
+        "A customer can return a record. We refund the price of the record within 5 working days."
+    )
+    supplier = (
+        "Customers return to a supplier's record. Write to the supplier after two working days, "
+        "and tell customers who wait for a record."
+    )
+
+    assert judges(question, returns, supplier) == []
+
+
+def test_answers_in_other_words_differ() -> None:
+    found = judges(
+        "How long may a customer bring a record back?",
+        "Nobody goes without it. Customers may bring back any record within 30 days of purchase, "
+        "with the receipt.",
+        "Nobody should regret one. Records can be returned within 14 days of purchase if the "
+        "sleeve is undamaged and the receipt is shown.",
+    )
+
+    assert found == ["figures"]

@@ -1,10 +1,15 @@
 import json
 
+from hypothesis import given, settings
+from hypothesis import strategies as st
 from msgspec import structs
 from tests.knowledge.grounding.made import make_hit, make_retrieval
 
 from pegboard.core.knowledge import BaseLook
 from pegboard.errors import Unavailable
+from pegboard.knowledge.grounding.check_answer import check_answer
+from pegboard.knowledge.grounding.citations import verify_citation
+from pegboard.knowledge.grounding.evidence_frame import render_evidence
 from pegboard.knowledge.grounding.ground import ground
 from pegboard.testing import ScriptedModel, Turn
 
@@ -116,3 +121,32 @@ async def test_rules_do_what_a_model_that_fails_does_not() -> None:
     evidence = await ground(RETURNS, make_retrieval(RETURNS, NEW, OLD), model=model)
 
     assert [conflict.judge for conflict in evidence.conflicts] == ["figures"]
+
+
+@settings(max_examples=40)
+@given(
+    question=st.text(max_size=80), texts=st.lists(st.text(max_size=120), max_size=3), data=st.data()
+)
+async def test_whatever_documents_say_is_grounded_and_rendered(
+    question: str, texts: list[str], data: st.DataObject
+) -> None:
+    evidence = await ground(question, make_retrieval(question, *texts))
+    answer = data.draw(st.text(max_size=60)) + "[1] " + render_evidence(evidence)
+    checked = check_answer(answer, evidence.citations, question=question)
+
+    assert {citation.number for citation in checked.citations} <= {
+        citation.number for citation in evidence.citations
+    }
+    for citation in evidence.citations:
+        assert verify_citation(citation, texts[int(citation.document.removeprefix("doc-")) - 1])
+
+
+async def test_many_sentences_that_are_alike_cost_little() -> None:
+    texts = [
+        " ".join(f"The record number {number} costs {price} euro." for number in range(800))
+        for price in (10, 11)
+    ]
+
+    evidence = await ground("What do records cost?", make_retrieval("?", *texts))
+
+    assert len(evidence.citations) <= 24

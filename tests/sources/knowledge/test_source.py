@@ -13,6 +13,7 @@ from pegboard.core.principal import LOCAL, Principal
 from pegboard.errors import SourceUnavailable
 from pegboard.sources.knowledge import KIND
 from pegboard.sources.knowledge.config import KnowledgeConfig
+from pegboard.sources.knowledge.resources import DocumentResource
 from pegboard.sources.knowledge.tools import NAMES, make_tools
 from pegboard.testing import SourceContract
 
@@ -95,6 +96,14 @@ async def test_a_registration_asks_one_base() -> None:
 
     assert "bases" not in tool.spec.input_schema["properties"]
     assert asked.calls == [("ground", {"question": "When?", "bases": ["handbook"]})]
+
+
+async def test_documents_are_resources() -> None:
+    resource = DocumentResource("knowledge", Asked())
+
+    (part,) = await resource.read("board%3Ahandbook/d_1#page=2", ToolContext(principal=LOCAL))
+
+    assert (part.text, part.media_type) == ("board:handbook: d_1", "text/markdown")
 
 
 async def test_without_a_board_there_are_no_bases() -> None:

@@ -57,11 +57,11 @@ class LocalKnowledge:
 
     async def add(self, base: str, wanted: Mapping[str, Any]) -> Answer:
         """Put a folder or web pages in."""
-        from pegboard.features.knowledge import Gathering
+        from pegboard.features.knowledge import DocumentSource
 
         found, web = self._find(base), wanted.get("web") or {}
         below = bool(web.get("below"))
-        gathering = Gathering(
+        gathering = DocumentSource(
             base=found.id,
             folder=str(wanted.get("folder", "")),
             url=str(web.get("url", "")),

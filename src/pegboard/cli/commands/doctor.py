@@ -20,7 +20,7 @@ from pegboard.cli.options import (
 from pegboard.cli.output.sources import reason_of
 from pegboard.cli.output.tables import count_noun, say_json, table
 from pegboard.core.principal import LOCAL
-from pegboard.errors import ConfigError
+from pegboard.errors import ConfigError, Unavailable
 
 if TYPE_CHECKING:
     from pegboard.cli.client.port import BoardClient
@@ -33,6 +33,7 @@ _EXTRAS = {
     "mcp": "mcp",
     "langchain": "langchain_core",
     "sandbox": "pydantic_monty",
+    "s3": "obstore",
 }
 Check = tuple[str, str, str]
 """What, its status, and the detail with what to do.
@@ -153,7 +154,8 @@ def _board(chosen: "Settings") -> list[Check]:
         found = await opened.health()
         rules = [_rule(rule.to_dict()) for rule in opened.find_unused_rules()]
         agents = list(map(_agent, opened.agents.list(principal=LOCAL)))
-        return found, rules, sandbox, [*_entries(opened), *agents]
+        files = await _files(opened, chosen.files)
+        return found, rules, sandbox, [*files, *_entries(opened), *agents]
 
     name = str(chosen.board) if chosen.board is not None else "built-in tools only"
     found, rules, sandbox, entries = with_board(chosen, ask)
@@ -162,6 +164,18 @@ def _board(chosen: "Settings") -> list[Check]:
         for back_end, reason in sandbox.items()
     ]
     return [("board", "ok", name), *map(_source, found), *entries, *rules, *walls]
+
+
+async def _files(opened: "Pegboard", place: str) -> list[Check]:
+    """Whether the bucket of files can be used, where there is one."""
+    if not place:
+        return []
+    try:
+        await opened.files.check_place()
+    except Unavailable as error:
+        reason = str(error.__cause__ or error).partition("\n")[0]
+        return [("files", "failed", f"{place}: {reason}")]
+    return [("files", "ok", place)]
 
 
 def _rule(rule: dict[str, str]) -> Check:

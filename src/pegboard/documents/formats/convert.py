@@ -7,26 +7,37 @@ from pegboard.core.knowledge import ConvertedDocument
 from pegboard.documents.formats import media_types
 from pegboard.documents.formats.refusal import refuse_file
 
+_NAME_ONE = "name one as `vision` in the section `models` of the board file"
+
 Reader = Callable[[Path], ConvertedDocument]
 
 
-def convert_file(file: Path, *, name: str, media_type: str) -> ConvertedDocument:
+def convert_file(file: Path, media_type: str, *, has_reader: bool = False) -> ConvertedDocument:
     """The document of a file.
+
+    Args:
+        file: The file.
+        media_type: By its content.
+        has_reader: Whether pages that are pictures are read afterwards.
 
     Raises:
         DocumentUnreadable: It cannot be read; its reason says why.
         ImportError: The library for its type is not installed.
     """
-    found = media_types.detect_media_type(file, name=name, media_type=media_type)
-    if found in media_types.PICTURES:
-        raise refuse_file(
-            "no_vision_model",
-            "A picture is read by a vision model, and none is configured.",
-        )
+    if media_type in media_types.PICTURES:
+        raise refuse_file("no_vision_model", f"A picture is read by a vision model; {_NAME_ONE}.")
     try:
-        return _reader(found)(file)
+        document = _reader(media_type)(file)
     except RecursionError as error:
         raise refuse_file("broken", "Its parts are nested too deeply.") from error
+    if document.text.strip() or (has_reader and document.receipt.pictures):
+        return document
+    if document.receipt.pictures:
+        raise refuse_file(
+            "no_vision_model",
+            f"It has pictures and no text, for a vision model to read; {_NAME_ONE}.",
+        )
+    raise refuse_file("empty", "It has no text.")
 
 
 def _reader(media_type: str) -> Reader:

@@ -350,8 +350,9 @@ def _is_on(switch: Any) -> bool:
 def _level_of(style: Any, properties: Any) -> int:
     """The level of a heading; 0 for text."""
     outline = None if properties is None else properties.find(f"{_W}outlineLvl")
-    if outline is not None and str(outline.get(f"{_W}val")) in "012345678":
-        return int(outline.get(f"{_W}val")) + 1 if str(outline.get(f"{_W}val")) != "9" else 0
+    level = "" if outline is None else str(outline.get(f"{_W}val"))
+    if re.fullmatch(r"[0-8]", level):
+        return int(level) + 1
     for _ in range(10):
         if style is None:
             return 0

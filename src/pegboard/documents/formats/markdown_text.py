@@ -3,6 +3,7 @@
 import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from typing import cast
 
 from pegboard.core.knowledge import (
     BlockKind,
@@ -121,6 +122,9 @@ class MarkdownText:
 
     def add_table(self, rows: Sequence[Sequence[str | Cell]]) -> None:
         """Add a table, the first row as its head; rows and columns without text are left out."""
+        if all(isinstance(cell, str) for row in rows for cell in row):
+            self._add_plain_table(cast("Sequence[Sequence[str]]", rows))
+            return
         grid = [[_one_line(cell) for cell in row] for row in rows]
         grid = [row for row in grid if not all(_is_blank(cell) for cell in row)]
         if not grid:
@@ -141,6 +145,22 @@ class MarkdownText:
         runs[-1] = Run("|" if len(grid) > 1 else "| --- " * len(kept) + "|")
         self.tables += 1
         self._add("table", runs)
+
+    def _add_plain_table(self, rows: Sequence[Sequence[str]]) -> None:
+        """The same for cells without hidden text: in less memory, because there may be millions."""
+        width = max((len(row) for row in rows), default=0)
+        kept = sorted({at for row in rows for at, cell in enumerate(row) if cell.strip()})
+        if not kept:
+            return
+        lines: list[str] = []
+        for row in rows:
+            if any(cell.strip() for cell in row):
+                cells = [*row, *[""] * (width - len(row))]
+                lines.append("".join(f"| {_flatten(cells[at])} " for at in kept) + "|")
+                if len(lines) == 1:
+                    lines.append("| --- " * len(kept) + "|")
+        self.tables += 1
+        self._add("table", [Run("\n".join(lines))])
 
     def add_code(self, code: str, language: str = "") -> None:
         """Add a stretch of code, its lines as they are."""
@@ -230,6 +250,10 @@ class MarkdownText:
             raise refuse_file(
                 "too_large", f"It has more than {MAX_CHARACTERS:,} characters of text."
             )
+
+
+def _flatten(cell: str) -> str:
+    return " ".join(_UNPRINTABLE.sub("", cell).split()).replace("|", "\\|")
 
 
 def _clean(content: str | Cell) -> list[Run]:

@@ -64,7 +64,7 @@ def detect_media_type(file: Path, *, name: str, media_type: str) -> str:
     """
     with file.open("rb") as opened:
         head = opened.read(_HEAD)
-    if not head.strip(b"\0 \t\r\n"):
+    if len(head) < _HEAD and not head.strip(b"\0 \t\r\n"):
         raise refuse_file("empty", "It is empty.")
     promised = BY_EXTENSION.get(PurePosixPath(name.lower()).suffix, "")
     found = _binary_type(file, head, promised)

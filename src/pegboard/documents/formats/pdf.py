@@ -40,7 +40,7 @@ def read_pdf(file: Path) -> ConvertedDocument:
     """The document of a PDF.
 
     Raises:
-        DocumentUnreadable: It is encrypted, damaged, has no pages, too many, or no text.
+        DocumentUnreadable: It is encrypted, damaged, has no pages or too many.
     """
     opened = open_pdf(file)
     try:
@@ -53,13 +53,6 @@ def read_pdf(file: Path) -> ConvertedDocument:
         _write_pages(made, [page for page in pages if page is not None])
     finally:
         opened.close()
-    if not made.length:
-        raise refuse_file(
-            "no_vision_model" if made.pictures else "empty",
-            "Its pages are pictures without text, and no vision model is configured to read them."
-            if made.pictures
-            else "It has no text.",
-        )
     date = _DATE.match(said.get("ModDate") or said.get("CreationDate") or "")
     title = said.get("Title") or ""
     return made.finish(
@@ -144,11 +137,7 @@ def _write_pages(made: MarkdownText, pages: list[_Page]) -> None:
     for page in pages:
         made.pictures += page.pictures
         if not page.lines:
-            reason = (
-                "This page is a picture without text, and no vision model is configured."
-                if page.pictures
-                else ""
-            )
+            reason = "This page is a picture without text." if page.pictures else ""
             if reason:
                 made.add_gap(reason, page=page.number)
         made.start_page(page.number, page.label)

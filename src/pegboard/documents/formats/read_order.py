@@ -6,6 +6,7 @@ from zipfile import BadZipFile
 from msgspec import json
 
 from pegboard.documents.formats.convert import convert_file
+from pegboard.documents.formats.media_types import PICTURES, detect_media_type
 from pegboard.documents.reply import (
     ConverterReply,
     DocumentReply,
@@ -29,9 +30,7 @@ def _answer(order: ReadOrder) -> ConverterReply:
             from pegboard.documents.formats.picture import draw_page
 
             return PictureReply(draw_page(Path(order.file), order.page, width=order.width))
-        return DocumentReply(
-            convert_file(Path(order.file), name=order.name, media_type=order.media_type)
-        )
+        return _convert(order)
     except DocumentUnreadable as error:
         return RefusalReply(error.reason, error.message)
     except ImportError as error:
@@ -42,3 +41,13 @@ def _answer(order: ReadOrder) -> ConverterReply:
         return RefusalReply("broken", "It is cut short or damaged.")
     except Exception as error:  # noqa: BLE001 - a library meets a file that is not as it expects
         return RefusalReply("broken", f"It is damaged: {type(error).__name__}.")
+
+
+def _convert(order: ReadOrder) -> ConverterReply:
+    file = Path(order.file)
+    found = detect_media_type(file, name=order.name, media_type=order.media_type)
+    if order.has_reader and found in PICTURES:
+        from pegboard.documents.formats.picture import draw_page
+
+        return PictureReply(draw_page(file, 1, width=order.width), found)
+    return DocumentReply(convert_file(file, found, has_reader=order.has_reader))

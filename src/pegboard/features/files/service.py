@@ -50,6 +50,14 @@ class Files:
         """How large files may be."""
         return self._parts.limits
 
+    async def check_place(self) -> None:
+        """Ask the place of the contents whether it can be used.
+
+        Raises:
+            Unavailable: It cannot; the cause says why.
+        """
+        await self._parts.contents.delete_below("check")  # there is nothing
+
     async def list(self, query: FileQuery) -> FilePage:
         """One page of the files that a caller may see, the newest first.
 

@@ -1,17 +1,23 @@
 """Uploads: files that arrive in parts, and go on where they were interrupted."""
 
-from collections.abc import AsyncIterator
+import asyncio
+from collections import Counter
+from collections.abc import AsyncGenerator, AsyncIterator
+from contextlib import asynccontextmanager
 from dataclasses import dataclass
+from weakref import WeakValueDictionary
 
 from pegboard.core.ports.file_store import FilePage, FilePart, FileQuery, FileRecord
 from pegboard.core.principal import Principal
-from pegboard.errors import InvalidRequest, Unavailable, UploadConflict
+from pegboard.errors import InvalidRequest, RateLimited, Unavailable, UploadConflict
 from pegboard.features.files.media_type import HEAD, find_media_type
 from pegboard.features.files.names import check_name
 from pegboard.features.files.parts import FileParts, folder_of, missing_file, new_id, new_key
 from pegboard.features.permissions import check_may_write
 
 MAX_PARTS = 2_000
+MAX_WRITERS = 8
+"""Parts that one caller may send to one server at once."""
 _CHUNK = 100
 
 
@@ -49,6 +55,8 @@ class Uploads:
 
     def __init__(self, parts: FileParts) -> None:
         self._parts = parts
+        self._writers: Counter[str] = Counter()
+        self._finishing: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()
 
     async def begin(self, wanted: NewUpload, *, principal: Principal) -> FileRecord:
         """Make an upload; its size counts in the quota from now on.
@@ -118,18 +126,30 @@ class Uploads:
                 its digest says; says where the upload goes on.
             InvalidRequest: It is longer than the rest of the file or a part may be, or there are
                 too many parts.
+            RateLimited: The caller sends too many parts at once.
         """
-        parts = self._parts
         upload = await self._find_open(id, principal)
+        async with self._limit_writers(principal):
+            return await self._append(upload, chunks, offset, digest, principal)
+
+    async def _append(
+        self,
+        upload: FileRecord,
+        chunks: AsyncIterator[bytes],
+        offset: int,
+        digest: str,
+        principal: Principal,
+    ) -> FileRecord:
+        parts, id_ = self._parts, upload.id
         if offset != upload.offset:
             raise _conflict(upload, f"begins at {upload.offset}, not at {offset}")
         if len(upload.parts) >= MAX_PARTS:
             raise InvalidRequest(f"An upload has at most {MAX_PARTS} parts: send larger ones.")
         limit = min(parts.limits.part_bytes, upload.size - offset)
         try:
-            stored = await parts.contents.put(new_key(id), chunks, limit=limit)
+            stored = await parts.contents.put(new_key(id_), chunks, limit=limit)
         except Unavailable:
-            await self._find_open(id, principal)  # where it was deleted meanwhile, say so
+            await self._find_open(id_, principal)  # where it was deleted meanwhile, say so
             raise
         part = FilePart(key=stored.key, size=stored.size, digest=stored.digest)
         if digest not in {"", part.digest}:
@@ -139,7 +159,7 @@ class Uploads:
         if changed is not None:
             return changed
         await parts.contents.delete(part.key)
-        now = await self._find_open(id, principal)
+        now = await self._find_open(id_, principal)
         if not part.size:
             return now
         raise _conflict(now, f"was sent by two at once; the next one begins at {now.offset}")
@@ -152,6 +172,11 @@ class Uploads:
             UploadConflict: Parts are missing; or the content is not what its digest says, and the
                 upload begins again.
         """
+        lock = self._finishing.setdefault(id, asyncio.Lock())
+        async with lock:  # each copies the whole file: one after the other
+            return await self._finish(id, principal)
+
+    async def _finish(self, id: str, principal: Principal) -> FileRecord:  # noqa: A002 - as above
         parts = self._parts
         upload = await self.find(id, principal=principal)
         if upload.state == "ready":
@@ -210,6 +235,24 @@ class Uploads:
                 await parts.contents.delete_below(folder_of(file.id))
                 count += await parts.store.remove(file.id)
         return count
+
+    @asynccontextmanager
+    async def _limit_writers(self, principal: Principal) -> AsyncGenerator[None]:
+        """Let one caller send few parts at once: each holds a request of the server for a while."""
+        owner = principal.owner
+        if self._writers[owner] >= MAX_WRITERS:
+            raise RateLimited(
+                f"You send {MAX_WRITERS} parts already: wait for one of them.",
+                retry_after=1.0,
+                nothing_done=True,
+            )
+        self._writers[owner] += 1
+        try:
+            yield
+        finally:
+            self._writers[owner] -= 1
+            if not self._writers[owner]:
+                del self._writers[owner]
 
     async def _find_open(self, id: str, principal: Principal) -> FileRecord:  # noqa: A002 - as above
         upload = await self.find(id, principal=principal)

@@ -1,13 +1,13 @@
 """Knowledge bases: documents that are taken in, and questions that they answer."""
 
+from pegboard.features.knowledge.document_sources import DocumentSource
 from pegboard.features.knowledge.documents import DocumentEdit, DocumentQuery, NewDocument
-from pegboard.features.knowledge.gathering import Gathering
 from pegboard.features.knowledge.service import Knowledge, NewBase
 
 __all__ = [
     "DocumentEdit",
     "DocumentQuery",
-    "Gathering",
+    "DocumentSource",
     "Knowledge",
     "NewBase",
     "NewDocument",

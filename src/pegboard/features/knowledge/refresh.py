@@ -4,7 +4,7 @@ from collections.abc import Callable
 
 from pegboard.features.knowledge.bases import KnowledgeBase, scope_of
 from pegboard.features.knowledge.ingestion import INGESTER
-from pegboard.features.knowledge.service import Knowledge, declared_gathering
+from pegboard.features.knowledge.service import Knowledge, find_declared_source
 
 _LEAST, _MOST = 5.0, 60.0
 
@@ -43,9 +43,9 @@ class RefreshSchedule:
             self._done[base.id] = turn
             if is_first and not every and await self._has_documents(base):
                 continue
-            key = f"gather\n{base.id}\n{declared_gathering(base).source}\n{turn}"
+            key = f"gather\n{base.id}\n{find_declared_source(base).source}\n{turn}"
             await self._knowledge.gather(
-                base, declared_gathering(base), principal=INGESTER, key=key
+                base, find_declared_source(base), principal=INGESTER, key=key
             )
 
     def _list(self) -> list[KnowledgeBase]:

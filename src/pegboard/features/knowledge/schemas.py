@@ -97,7 +97,7 @@ class DocumentCounts(BaseModel):
     failed: int
 
 
-class Reembedding(BaseModel):
+class EmbeddingProgress(BaseModel):
     """How far the vectors of another model are; until then the old ones answer."""
 
     model_config = _ANSWER
@@ -129,7 +129,7 @@ class BaseAnswer(BaseModel):
         list[Literal["words", "meaning"]], Field(description="How its pieces are found.")
     ]
     embedder: Annotated[str, Field(description="The model that answers; empty for none.")]
-    reembedding: Reembedding | None
+    reembedding: EmbeddingProgress | None
     documents: DocumentCounts
     is_gathering: Annotated[
         bool, Field(description="Whether a folder or web pages are being looked through.")

@@ -32,8 +32,8 @@ from pegboard.features.knowledge.bases import (
 )
 from pegboard.features.knowledge.changes import DocumentChange
 from pegboard.features.knowledge.deletion import Deletion
+from pegboard.features.knowledge.document_sources import DocumentSource, gather_graph
 from pegboard.features.knowledge.documents import Documents, find_group, may_edit_document
-from pegboard.features.knowledge.gathering import Gathering, gathering_graph
 from pegboard.features.knowledge.ingestion import INGESTER, open_copy
 from pegboard.features.knowledge.parts import KnowledgeParts
 from pegboard.features.knowledge.queue import IngestionQueue
@@ -227,7 +227,7 @@ class Knowledge:
         return row
 
     async def gather(
-        self, base: KnowledgeBase, wanted: Gathering, *, principal: Principal, key: str = ""
+        self, base: KnowledgeBase, wanted: DocumentSource, *, principal: Principal, key: str = ""
     ) -> str:
         """Take in a folder, or pages of the web; the id of the run that does it.
 
@@ -236,7 +236,7 @@ class Knowledge:
         """
         check_may_edit(principal, base)
         check_may_write(principal, base.name)
-        graph = gathering_graph(wanted)
+        graph = gather_graph(wanted)
         run = (await self._runs.start_graph(graph, principal=principal, key=key)).id
         self._gathering.setdefault(base.id, set()).add(run)
         return run
@@ -254,18 +254,18 @@ class Knowledge:
                 runs.discard(run)
         return bool(runs)
 
-    async def _list_sources(self, base: KnowledgeBase) -> list[Gathering]:
+    async def _list_sources(self, base: KnowledgeBase) -> list[DocumentSource]:
         """Where documents of a base come from, beside uploads."""
         if (declared := base.declared) is not None:
-            return [declared_gathering(base)] if declared.folder or declared.url else []
+            return [find_declared_source(base)] if declared.folder or declared.url else []
         rows = await self.documents.list_all(_whole(base))
-        found: dict[str, Gathering] = {}
+        found: dict[str, DocumentSource] = {}
         for row in rows:
             if row.source == "upload" or row.source in found:
                 continue
             folder = row.source.removeprefix("file:") if row.source.startswith("file:") else ""
             pages = sum(other.source == row.source for other in rows)
-            found[row.source] = Gathering(
+            found[row.source] = DocumentSource(
                 base=base.id,
                 folder=folder,
                 url="" if folder else row.source,
@@ -411,7 +411,7 @@ class Knowledge:
         return base.resource.id
 
 
-def declared_gathering(base: KnowledgeBase) -> Gathering:
+def find_declared_source(base: KnowledgeBase) -> DocumentSource:
     """Where the documents of a base of the board file come from.
 
     Raises:
@@ -420,7 +420,7 @@ def declared_gathering(base: KnowledgeBase) -> Gathering:
     declared = base.declared
     if declared is None:
         raise ResourceNotFound(f"The board file has no knowledge base '{base.name}'.")
-    return Gathering(
+    return DocumentSource(
         base=base.id,
         folder=declared.folder,
         url=declared.url,

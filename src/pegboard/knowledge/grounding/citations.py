@@ -15,7 +15,7 @@ from msgspec import Struct, structs
 from pegboard.core.knowledge import Citation, Hit
 from pegboard.knowledge.grounding.alignment import align
 from pegboard.knowledge.grounding.question import AskedPart, read_question
-from pegboard.knowledge.grounding.spans import TextSpan, split_spans
+from pegboard.knowledge.grounding.spans import MAX_SPAN, TextSpan, split_spans
 from pegboard.knowledge.grounding.words import list_stems
 
 MIN_ALIGNMENT = 0.3
@@ -63,11 +63,12 @@ def list_quotes(parts: Sequence[AskedPart], hits: Sequence[Hit]) -> list[QuotedS
     weights = _weigh(parts, usable)
     quotes: dict[tuple[str, int, int], QuotedSpan] = {}
     for hit in usable:
-        around = set(list_stems(f"{hit.piece.text}\n{hit.piece.heading}\n{hit.title}"))
-        for span in split_spans(hit.piece.text):
+        spans = [(span, frozenset(list_stems(span.text))) for span in split_spans(hit.piece.text)]
+        named = list_stems(f"{hit.piece.heading[:MAX_SPAN]}\n{hit.title[:MAX_SPAN]}")
+        around = frozenset(named).union(*(stems for _, stems in spans))
+        for span, stems in spans:
             if span.kind == "heading":
                 continue
-            stems = frozenset(list_stems(span.text))
             quote = QuotedSpan(
                 hit=hit,
                 span=span,

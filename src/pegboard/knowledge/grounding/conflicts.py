@@ -12,7 +12,8 @@ from itertools import combinations
 from msgspec import Struct
 
 from pegboard.core.knowledge import ConflictJudge, Hit
-from pegboard.knowledge.grounding.citations import QuotedSpan, list_quotes
+from pegboard.knowledge.grounding.citations import MIN_ALIGNMENT, QuotedSpan, list_quotes
+from pegboard.knowledge.grounding.facts import Fact
 from pegboard.knowledge.grounding.question import AskedPart, find_answers, read_question
 from pegboard.knowledge.grounding.sentence_conflicts import (
     Sentence,
@@ -24,13 +25,26 @@ from pegboard.knowledge.grounding.stance import Stance, find_stance
 
 _MIN_SHARED = 2
 _MIN_ANSWER = 0.6
-"""The alignment of two quotes whose figures, dates or names are compared as answers."""
+"""The alignment of a quote whose figures, dates or names are compared as an answer."""
+_MIN_OTHER = 0.2
+"""The same of the quote that it is compared with, which may use other words."""
+_RELEVANT = 0.6
+"""The share of the best alignment that a document of a conflict reaches."""
+_SAME_MATTER = 0.45
+"""The share of words that two answers have in common which speak of the same."""
+_ASKED_WORDS = 0.75
+"""The share of the question's words by which an answer shows that it speaks of the same."""
 _MIN_LIKENESS = 0.3
 """The share of words, facts included, of two sentences that are compared."""
 _MIN_CONTRADICTION = 0.525
 """How likely yes in one document and no in another are, for a conflict."""
 _ALIKE_SHARE = 0.4
 """The share of its sentences that a piece has in common with another edition of it."""
+_MAX_ANSWERS = 2
+_MAX_STATEMENTS = 600
+"""Sentences that are compared with each other: those that support the question best."""
+_SAME_WORDS = 0.9
+_FEW_WORDS = 15
 _LIMIT = 8
 """Conflicts of one question."""
 _ANSWER_JUDGES: Mapping[str, ConflictJudge] = {
@@ -60,13 +74,25 @@ def find_conflicts(question: str, hits: Sequence[Hit]) -> list[ConflictPair]:
 
 def compare_quotes(parts: Sequence[AskedPart], quotes: Sequence[QuotedSpan]) -> list[ConflictPair]:
     """The conflicts between quotes, without a model; one for each pair of documents and matter."""
-    pairs = [*_compare_sentences(quotes)]
+    relevant = _list_relevant(quotes)
+    pairs = [
+        pair
+        for pair in _compare_sentences(quotes)
+        if {pair.first.hit.piece.document, pair.second.hit.piece.document} & relevant
+    ]
     for number, part in enumerate(parts):
         if part.kind in _ANSWER_JUDGES:
             pairs += _compare_answers(part, number, quotes)
         elif part.kind == "polarity":
             pairs += _compare_stances(part, quotes)
     return _drop_repeats(pair for pair in pairs if may_conflict(pair.first, pair.second))
+
+
+def _list_relevant(quotes: Sequence[QuotedSpan]) -> set[str]:
+    """Documents that speak to the question: what others disagree on is not asked for."""
+    best = max((quote.alignment for quote in quotes), default=0.0)
+    least = best * _RELEVANT if best >= MIN_ALIGNMENT else 0.0
+    return {quote.hit.piece.document for quote in quotes if quote.alignment >= least}
 
 
 def may_conflict(first: QuotedSpan, second: QuotedSpan) -> bool:
@@ -97,7 +123,9 @@ def _drop_repeats(pairs: Iterator[ConflictPair]) -> list[ConflictPair]:
 
 
 def _compare_sentences(quotes: Sequence[QuotedSpan]) -> Iterator[ConflictPair]:
-    statements = [quote for quote in quotes if _is_statement(quote)]
+    statements = sorted(
+        (quote for quote in quotes if _is_statement(quote)), key=lambda quote: -quote.alignment
+    )[:_MAX_STATEMENTS]
     said: dict[str, set[str]] = defaultdict(set)
     for quote in quotes:
         said[quote.hit.piece.document].add(_plain(quote.span.text))
@@ -105,8 +133,8 @@ def _compare_sentences(quotes: Sequence[QuotedSpan]) -> Iterator[ConflictPair]:
     are_alike = _Editions(statements)
     by_stem: dict[str, list[int]] = defaultdict(list)
     for number, quote in enumerate(statements):
-        for stem in quote.stems:
-            by_stem[stem].append(number)
+        for word in quote.stems:
+            by_stem[word].append(number)
     shared: dict[tuple[int, int], int] = defaultdict(int)
     for numbers in by_stem.values():
         for pair in combinations(numbers, 2):
@@ -176,21 +204,23 @@ def _compare_answers(
     """Different figures, dates or names where two documents answer the same question."""
     answers: dict[str, QuotedSpan] = {}
     for quote in quotes:
-        if quote.alignments[number] < _MIN_ANSWER or not find_answers(part, quote.span.text):
+        if quote.alignments[number] < _MIN_OTHER or not find_answers(part, quote.span.text):
             continue
         document = quote.hit.piece.document
         known = answers.get(document)
         if known is None or known.alignments[number] < quote.alignments[number]:
             answers[document] = quote
     for first, second in combinations(answers.values(), 2):
+        if max(first.alignments[number], second.alignments[number]) < _MIN_ANSWER:
+            continue
         ones, others = (find_answers(part, quote.span.text) for quote in (first, second))
         if any(one.agrees(other) for one in ones for other in others):
             continue
-        if (
-            len(ones) > 2
-            or len(others) > 2
-            or not {f.unit for f in ones} & {f.unit for f in others}
+        if max(len(ones), len(others)) > _MAX_ANSWERS or not _list_units(ones) & _list_units(
+            others
         ):
+            continue
+        if not _have_same_matter(part, first, second):
             continue
         yield ConflictPair(
             first=first,
@@ -198,6 +228,19 @@ def _compare_answers(
             judge=_ANSWER_JUDGES[part.kind],
             about=f"{ones[0].text} / {others[0].text}",
         )
+
+
+def _list_units(facts: Sequence[Fact]) -> set[str]:
+    return {fact.unit for fact in facts}
+
+
+def _have_same_matter(part: AskedPart, first: QuotedSpan, second: QuotedSpan) -> bool:
+    """Whether two answers speak of the same, by their words beside the figures."""
+    ones, others = (read_sentence(quote.span.text).matter for quote in (first, second))
+    asked = set(part.stems)
+    if asked and min(len(ones & asked), len(others & asked)) >= _ASKED_WORDS * len(asked):
+        return True
+    return 2 * len(ones & others) >= _SAME_MATTER * (len(ones) + len(others))
 
 
 def _compare_stances(part: AskedPart, quotes: Sequence[QuotedSpan]) -> Iterator[ConflictPair]:
@@ -216,10 +259,20 @@ def _compare_stances(part: AskedPart, quotes: Sequence[QuotedSpan]) -> Iterator[
     (no, second), (yes, first) = (
         choose(stances, key=lambda item: item[0].yes) for choose in (min, max)
     )
-    if yes.contradicts(no) >= _MIN_CONTRADICTION:
+    if yes.contradicts(no) >= _MIN_CONTRADICTION and not _have_same_words(
+        by_document[first.hit.piece.document], by_document[second.hit.piece.document]
+    ):
         yield ConflictPair(first=first, second=second, judge="negation", about="yes / no")
 
 
+def _have_same_words(first: Sequence[QuotedSpan], second: Sequence[QuotedSpan]) -> bool:
+    """Whether two passages are one text in two forms, which says yes or no in both."""
+    ones, others = (
+        frozenset[str]().union(*(quote.stems for quote in quotes)) for quotes in (first, second)
+    )
+    return len(ones & others) >= _SAME_WORDS * len(ones | others) and len(ones) > _FEW_WORDS
+
+
 def _is_about(part: AskedPart, quotes: Sequence[QuotedSpan]) -> bool:
-    stems = {stem for quote in quotes for stem in quote.stems}
-    return sum(stem in stems for stem in part.stems) >= 0.5 * len(part.stems)
+    stems = {word for quote in quotes for word in quote.stems}
+    return sum(word in stems for word in part.stems) >= 0.5 * len(part.stems)

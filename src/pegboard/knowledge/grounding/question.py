@@ -109,6 +109,8 @@ _GERMAN_WHAT = any_of(
 )
 _ASK_WORDS = any_of(
     r"""
+    \bhow many (?:days|weeks|months|years|hours|minutes|seconds)\b
+    \bwie viele (?:tage|wochen|monate|jahre|stunden|minuten)\b
     \bhow (?:long|old|tall|high|far|fast|big|large|often)\b
     \bwie ?(?:lange?|alt|hoch|weit|gro[sß]+|oft)\b
     多久 / 多长 / 多少

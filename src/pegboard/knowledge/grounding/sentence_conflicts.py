@@ -13,13 +13,16 @@ from msgspec import Struct
 from pegboard.core.knowledge import ConflictJudge
 from pegboard.knowledge.grounding.facts import Fact, find_facts
 from pegboard.knowledge.grounding.negation import find_negations, find_opposite
-from pegboard.knowledge.grounding.words import find_words
+from pegboard.knowledge.grounding.words import find_words, stem
 
 _ALIKE = 0.75
 """The share of words that two sentences have in common which say the same of the same."""
 _RELATED = 0.45
-_FEWEST = 2
-"""Words beside the facts, at least, by which sentences are compared."""
+_FEWEST = 3
+"""Words and facts of a sentence, at least, that is compared."""
+_TIMES = frozenset(
+    map(stem, ("day", "week", "month", "year", "hour", "Tag", "Woche", "Monat", "Jahr", "Stunde"))
+)
 _JUDGES: dict[str, ConflictJudge] = {"figure": "figures", "date": "dates", "name": "names"}
 
 
@@ -56,6 +59,11 @@ class Sentence(Struct, frozen=True, kw_only=True):
     at: tuple[int, ...]
     negations: int
     is_row: bool = False
+
+    @property
+    def matter(self) -> frozenset[str]:
+        """The words beside what figures count, which says nothing of what they are about."""
+        return self.content - {fact.unit for fact in self.facts} - _TIMES
 
 
 def is_statement(text: str) -> bool:
@@ -110,7 +118,7 @@ def compare_sentences(
     """
     if first.is_row or second.is_row:
         return _compare_rows(first, second) if first.is_row and second.is_row else None
-    if len(first.content) < _FEWEST or len(second.content) < _FEWEST:
+    if not _can_compare(first) or not _can_compare(second):
         return None
     common = first.content & second.content
     likeness = 2 * len(common) / (len(first.content) + len(second.content))
@@ -119,6 +127,10 @@ def compare_sentences(
     if likeness >= _ALIKE:
         return _compare_alike(first, second)
     return _compare_related(first, second) if is_same_matter else None
+
+
+def _can_compare(sentence: Sentence) -> bool:
+    return bool(sentence.content) and len(sentence.content) + len(sentence.facts) >= _FEWEST
 
 
 def _compare_rows(first: Sentence, second: Sentence) -> Disagreement | None:
@@ -168,7 +180,9 @@ def _judge_facts(
 
 def _compare_related(first: Sentence, second: Sentence) -> Disagreement | None:
     """Sentences in other words: they disagree where each has one figure of the same unit."""
-    if not _share_names(first, second):
+    shared = 2 * len(first.matter & second.matter)
+    is_related = shared >= _RELATED * (len(first.matter) + len(second.matter))
+    if not is_related or not _share_names(first, second):
         return None
     for kind in ("figure", "date"):
         ones = [fact for fact in first.facts if fact.kind == kind]

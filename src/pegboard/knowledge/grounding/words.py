@@ -19,7 +19,7 @@ _WORD = re.compile(
 )
 _ENDINGS = (
     "ically", "ations", "ation", "ments", "ment", "ness", "ings", "ing", "edly", "ally",
-    "ies", "ied", "ers", "al", "er", "ed", "es", "ly", "en", "em", "s", "e", "y", "n",
+    "ies", "ied", "ers", "al", "er", "ed", "es", "ly", "en", "em", "s", "e", "y",
 )  # fmt: skip
 _SURE = 2
 """Small words of a language, at least, by which it is known."""
@@ -31,7 +31,7 @@ SMALL_WORDS: Mapping[str, frozenset[str]] = {
         re.findall(
             r"\w+",
             """
-            a about above after again all also am an and any are as at be because been before
+            back a about above after again all also am an and any are as at be because been before
             being below between both but by can could did do does doing done down during each
             either else even ever every few for from further generally get gets given go had has
             have having he hence her here hers him his how however hypothetically i if in into
@@ -148,15 +148,20 @@ def stem(word: str) -> str:
         folded = folded.removesuffix(ending)
     if folded[:1].isdigit() or not folded.isalpha():
         return folded
-    for ending in _ENDINGS:
-        if folded.endswith(ending) and len(folded) - len(ending) >= _SHORTEST:
-            folded = folded.removesuffix(ending)
-            break
-    if len(folded) > _SHORTEST and folded[-1] in "eys":
-        folded = folded[:-1]
-    if len(folded) > _SHORTEST and folded[-1] == folded[-2] and folded[-1] not in "ls":
-        folded = folded[:-1]
+    while (shorter := _cut_ending(folded)) != folded:
+        folded = shorter
     return folded
+
+
+def _cut_ending(word: str) -> str:
+    """A word without its last ending, or as it is: endings go until none is left to go."""
+    for ending in _ENDINGS:
+        least = _SHORTEST + 1 if len(ending) > 2 else _SHORTEST
+        if word.endswith(ending) and len(word) - len(ending) >= least:
+            return word.removesuffix(ending)
+    if len(word) > _SHORTEST and word[-1] == word[-2] and word[-1] != "l":
+        return word[:-1]
+    return word
 
 
 def _find(text: str) -> Iterator[Word]:

@@ -7,7 +7,7 @@ from pydantic import AfterValidator, BaseModel, ConfigDict, Field, SecretStr
 
 _STRICT = ConfigDict(frozen=True, extra="forbid", hide_input_in_errors=True)
 
-ROLES = ("smart", "fast", "embed")
+ROLES = ("smart", "fast", "embed", "vision")
 """What a board uses models for; no model of its own has one of these names."""
 
 
@@ -115,6 +115,10 @@ class LanguageModels(BaseModel):
     ] = None
     embed: Annotated[
         _Reference | None, Field(description="Turns texts into vectors; by default none does.")
+    ] = None
+    vision: Annotated[
+        _Reference | None,
+        Field(description="Reads pictures and scanned pages of documents; by default none does."),
     ] = None
     named: Annotated[
         dict[ModelName, LanguageModelEntry],

@@ -316,7 +316,7 @@ class BoardKnowledge:
         return DocumentNode(lambda: self._parts)
 
     def _make_gather_node(self) -> NodeKind:
-        from pegboard.features.knowledge.gathering import GatherNode
+        from pegboard.features.knowledge.document_sources import GatherNode
 
         services = self._services
         return GatherNode(

@@ -12,6 +12,7 @@ from msgspec import DecodeError, Struct, json
 from pegboard.core.ports.chat_model import ChatModel
 from pegboard.core.ports.embedder import Embedder
 from pegboard.core.ports.http import HttpClient, HttpRequest
+from pegboard.core.ports.picture_reader import PictureReader
 from pegboard.core.tool import Limits
 from pegboard.errors import InvalidRequest, ModelNotConfigured
 from pegboard.execution.limits.limiters import Limiter
@@ -62,6 +63,7 @@ class BoardModels:
         self._own = own
         self._made: dict[tuple[str, LanguageModelEntry | None], ChatModel] = {}
         self._embedders: dict[tuple[str, LanguageModelEntry | None], Embedder] = {}
+        self._picture_readers: dict[tuple[str, LanguageModelEntry | None], PictureReader] = {}
         self._clients: dict[tuple[str, ...], HttpClient] = {}
         stack.push_async_callback(self.close)
 
@@ -100,7 +102,7 @@ class BoardModels:
                 yield self._choose_role("fast", fast)
         embed = self._settings.embed_model or section.embed
         for name in section.named:
-            if name not in {smart, fast, embed}:
+            if name not in {smart, fast, embed, section.vision}:
                 yield self._choose_named(name)
 
     def _choose_role(
@@ -176,6 +178,22 @@ class BoardModels:
         if key not in self._embedders:
             self._embedders[key] = ProviderEmbedder(self._endpoint(*key), self._client())
         return self._embedders[key]
+
+    def find_picture_reader(self) -> PictureReader | None:
+        """The model that reads pictures; None where the board file names none.
+
+        Raises:
+            ConfigError: There is no such provider.
+        """
+        from pegboard.models import ProviderPictureReader
+
+        name = self._section.vision or ""
+        if not name:
+            return None
+        key = (name := self._with_provider(name)), self._section.named.get(name)
+        if key not in self._picture_readers:
+            self._picture_readers[key] = ProviderPictureReader(self._endpoint(*key), self._client())
+        return self._picture_readers[key]
 
     @property
     def _section(self) -> LanguageModels:

@@ -1,12 +1,14 @@
 """Creates the services that sources may use, once for a board."""
 
 import tempfile
+from collections.abc import Callable
 from contextlib import AsyncExitStack, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from pegboard.core.ports.http import HttpClient
 from pegboard.core.ports.knowledge_bases import KnowledgeBases
+from pegboard.core.ports.picture_reader import PictureReader
 from pegboard.core.ports.services import Services
 from pegboard.core.ports.subagents import SubagentRunner
 from pegboard.errors import ConfigError
@@ -77,6 +79,19 @@ def open_services(
         converter=SandboxConverter(probed),
     )
     return made, probed
+
+
+def read_pictures_with(services: Services, find: Callable[[], PictureReader | None]) -> None:
+    """Let the converter of a board read pictures with its vision model.
+
+    Args:
+        services: Those of the board.
+        find: The model in force; None while the board file names none.
+    """
+    from pegboard.documents import SandboxConverter
+
+    if isinstance(services.converter, SandboxConverter):
+        services.converter.find_reader = find
 
 
 def create_http_client(entry: NetworkEntry) -> HttpClient:

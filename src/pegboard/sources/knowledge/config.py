@@ -22,3 +22,8 @@ class KnowledgeConfig(BaseModel):
     tool: Annotated[
         Literal["kb_retrieve", "grounded_retrieve"], Field(description="How that one is asked.")
     ] = "kb_retrieve"
+
+
+def trust_results(_config: object) -> bool:
+    """Never: documents are written by others, and may contain orders to a model."""
+    return False

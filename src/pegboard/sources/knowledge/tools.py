@@ -74,6 +74,11 @@ class KnowledgeTool:
         return ToolResult(content=reply.text, structured=dict(reply.data), meta=meta)
 
 
+def list_names() -> tuple[str, ...]:
+    """The plain names of the tools."""
+    return NAMES
+
+
 def make_tools(source: str, bases: KnowledgeBases) -> Iterator[KnowledgeTool]:
     """The tools of a source."""
     for name, description, schema, ask in _list_tools(bases):

@@ -6,6 +6,8 @@ from typing import Any
 
 import httpx2
 
+from pegboard.servers.http.routes.knowledge_documents import FILE_HEADERS
+
 OLD = "# Returns\n\nRecords can be returned within 14 days of purchase with the receipt.\n"
 NEW = "# Returns\n\nRecords can be returned within 30 days of purchase with the receipt.\n"
 ORDERS = (
@@ -74,7 +76,9 @@ async def test_a_document_shows_its_text_and_is_deleted_for_good(
     assert text["text"] == NEW.strip()
     assert [NEW[it["start"] : it["end"]].strip() for it in text["pieces"]] == [NEW.strip()]
     assert (await client.get(place)).json()["receipt"]["characters"] == len(NEW.strip())
-    assert (await client.get(f"{place}/file")).text == NEW
+    file = await client.get(f"{place}/file")
+    assert file.text == NEW
+    assert all(file.headers[name] == value for name, value in FILE_HEADERS.items())
     question = {"question": "When can records be returned?", "mode": "simple"}
     asked = (await client.post(f"/knowledge/{base}/ask", json=question)).json()
     assert asked["hits"]

@@ -96,6 +96,14 @@ async def test_parts_have_a_limit_of_their_own(client: httpx2.AsyncClient) -> No
     assert (await client.get(f"/v1/uploads/{upload}")).json()["offset"] == 0
 
 
+async def test_a_compressed_part_is_refused(client: httpx2.AsyncClient) -> None:
+    upload = (await begin(client))["id"]
+    packed = {"Content-Encoding": "gzip"}
+
+    assert (await append(client, upload, b"\x1f\x8b", 0, **packed)).status_code == 415
+    assert (await client.get(f"/v1/uploads/{upload}")).json()["offset"] == 0
+
+
 async def test_a_quota_is_told_with_what_is_used(client: httpx2.AsyncClient) -> None:
     await begin(client)
     answer = await client.post("/v1/uploads", json={"name": "a", "size": 2_001})

@@ -62,7 +62,9 @@ def list_files(
 
 @files.command("put")
 def put_files(
-    paths: Annotated[list[Path], typer.Argument(metavar="FILE...", help="Files of this machine.")],
+    paths: Annotated[
+        list[Path], typer.Argument(metavar="FILE...", help="The paths of files of this machine.")
+    ],
     *,
     organisation: Annotated[
         str, typer.Option(help="The organisation whose members see them too.")

@@ -11,7 +11,7 @@ from fastapi.responses import StreamingResponse
 from pegboard.core.ports.document_store import StoredDocument
 from pegboard.core.principal import Principal
 from pegboard.errors import DocumentNotFound
-from pegboard.features.knowledge import DocumentEdit, DocumentQuery, Gathering, NewDocument
+from pegboard.features.knowledge import DocumentEdit, DocumentQuery, DocumentSource, NewDocument
 from pegboard.features.knowledge.base_views import find_page, view_detail, view_page
 from pegboard.features.knowledge.bases import KnowledgeBase
 from pegboard.features.knowledge.schemas import (
@@ -38,10 +38,11 @@ router = APIRouter(route_class=JsonRoute, tags=["knowledge"])
 DocumentId = Annotated[str, Path(min_length=1, max_length=64, description="Id of a document.")]
 _PREFIX = "/knowledge/{base}/documents"
 _ONE = f"{_PREFIX}/{{document}}"
-_APART = {
+FILE_HEADERS = {
     "Content-Security-Policy": "sandbox; default-src 'none'; frame-ancestors 'none'",
     "X-Content-Type-Options": "nosniff",
 }
+"""What keeps a file that somebody has put in apart from the console."""
 
 
 @router.get(_PREFIX, response_model=DocumentList, responses=refusals(400, 404))
@@ -72,7 +73,7 @@ async def add_documents(
     found = board.knowledge.bases.find(base, principal=caller)
     if wanted.folder is not None or wanted.web is not None:
         web = wanted.web
-        gathering = Gathering(
+        gathering = DocumentSource(
             base=found.id,
             folder=wanted.folder or "",
             url="" if web is None else web.url,
@@ -232,7 +233,7 @@ async def draw_page(
     """Draw a page of a PDF, or a picture."""
     _, row = await _find(board, base, document, caller)
     picture = await board.knowledge.draw_page(row, number)
-    return Response(picture, media_type="image/png", headers=_APART)
+    return Response(picture, media_type="image/png", headers=FILE_HEADERS)
 
 
 @router.get(
@@ -258,7 +259,7 @@ async def download_document(
         board.knowledge.documents.read_file(row),
         media_type="application/octet-stream",
         headers={
-            **_APART,
+            **FILE_HEADERS,
             "Content-Disposition": f"attachment; filename*=UTF-8''{quote(name, safe='')}",
             "Content-Length": str(row.size),
         },

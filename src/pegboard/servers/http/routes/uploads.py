@@ -75,7 +75,7 @@ async def show_upload(board: Board, caller: Caller, upload: UploadId) -> Respons
 @router.patch(
     "/uploads/{upload}",
     response_model=UploadAnswer,
-    responses=refusals(400, 404, 408, 409, 413) | {200: {"headers": _OFFSET}},
+    responses=refusals(400, 404, 408, 409, 413, 415, 429) | {200: {"headers": _OFFSET}},
     openapi_extra={
         "requestBody": {
             "required": True,
@@ -105,6 +105,8 @@ async def append_to_upload(
     ] = "",
 ) -> Response:
     """Add the next part: it is taken as a whole, or not at all."""
+    if request.headers.get("content-encoding", "identity").lower() != "identity":
+        raise HTTPException(415, "A part must not be compressed: it is stored as it is.")
     digest = read_digest(content_digest)
     try:
         changed = await board.files.uploads.append(

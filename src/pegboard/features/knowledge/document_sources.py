@@ -36,7 +36,9 @@ _COUNTED = ("new", "changed", "already_here", "failed", "removed")
 _CHUNK = 1024 * 1024
 
 
-class Gathering(Struct, frozen=True, kw_only=True, omit_defaults=True, forbid_unknown_fields=True):
+class DocumentSource(
+    Struct, frozen=True, kw_only=True, omit_defaults=True, forbid_unknown_fields=True
+):
     """What becomes documents of which base.
 
     Attributes:
@@ -61,7 +63,7 @@ class Gathering(Struct, frozen=True, kw_only=True, omit_defaults=True, forbid_un
         return self.url or f"file:{self.folder}"
 
 
-def gathering_graph(wanted: Gathering) -> Graph:
+def gather_graph(wanted: DocumentSource) -> Graph:
     """The graph that gathers documents."""
     node = Node(id=GATHER, kind=GATHER, config=to_builtins(wanted))
     return Graph(nodes=(node,), name=GATHER, output=f"$.steps.{GATHER}.output")
@@ -95,7 +97,7 @@ class GatherNode:
 
     def faults(self, node: Node) -> Iterator[tuple[str, str, str]]:
         try:
-            wanted = convert(dict(node.config), Gathering)
+            wanted = convert(dict(node.config), DocumentSource)
         except ValidationError as error:
             yield "config", "config_invalid", f"{error}."
             return
@@ -106,7 +108,7 @@ class GatherNode:
         return {"type": "object", "properties": {name: {"type": "integer"} for name in _COUNTED}}
 
     async def run(self, context: NodeContext) -> NodeRun:
-        wanted = convert(dict(context.node.config), Gathering)
+        wanted = convert(dict(context.node.config), DocumentSource)
         base = self._require(wanted, context.principal)
         counts: dict[str, int] = dict.fromkeys(_COUNTED, 0)
         if wanted.url:
@@ -115,7 +117,7 @@ class GatherNode:
             await self._take_files(context, wanted, base, counts)
         return NodeRun(id=context.step, state=NodeState.COMPLETED, output=counts)
 
-    def _require(self, wanted: Gathering, principal: Principal) -> KnowledgeBase:
+    def _require(self, wanted: DocumentSource, principal: Principal) -> KnowledgeBase:
         """The base. Raises `ResourceNotFound` and `AccessDenied`: any graph may name one."""
         base = self._bases().get(wanted.base)
         if base is None or (principal != INGESTER and not may_edit_base(principal, base)):
@@ -127,7 +129,11 @@ class GatherNode:
     # folders
 
     async def _take_files(
-        self, context: NodeContext, wanted: Gathering, base: KnowledgeBase, counts: dict[str, int]
+        self,
+        context: NodeContext,
+        wanted: DocumentSource,
+        base: KnowledgeBase,
+        counts: dict[str, int],
     ) -> None:
         folder = self._root / wanted.folder
         listed = await context.compute_once("files", lambda: list_files(folder))
@@ -149,7 +155,7 @@ class GatherNode:
             await self._count(context, f"gone-{row.id}", remove, counts)
 
     async def _find_gone(
-        self, base: KnowledgeBase, wanted: Gathering, listed: frozenset[str]
+        self, base: KnowledgeBase, wanted: DocumentSource, listed: frozenset[str]
     ) -> list[StoredDocument]:
         """The documents of files that are not in the folder any more."""
         rows = await self._documents().list_all(scope_of([base], INGESTER, include_replaced=True))
@@ -158,7 +164,11 @@ class GatherNode:
     # pages
 
     async def _take_pages(
-        self, context: NodeContext, wanted: Gathering, base: KnowledgeBase, counts: dict[str, int]
+        self,
+        context: NodeContext,
+        wanted: DocumentSource,
+        base: KnowledgeBase,
+        counts: dict[str, int],
     ) -> None:
         waiting, seen = [wanted.url], {wanted.url}
         for number in range(wanted.at_most):
@@ -175,7 +185,7 @@ class GatherNode:
             waiting += new
 
     async def _add_page(
-        self, base: KnowledgeBase, wanted: Gathering, url: str, principal: Principal
+        self, base: KnowledgeBase, wanted: DocumentSource, url: str, principal: Principal
     ) -> Mapping[str, Any]:
         if self._http is None:
             raise InvalidRequest("This board has no network.")
@@ -195,7 +205,7 @@ class GatherNode:
 
     def _new(
         self,
-        wanted: Gathering,
+        wanted: DocumentSource,
         *,
         name: str,
         path: str,

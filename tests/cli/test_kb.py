@@ -1,0 +1,40 @@
+"""`pegboard kb`: documents put in, listed, asked and removed, on a board of this process."""
+
+import asyncio
+from pathlib import Path
+
+import pytest
+
+from pegboard import Pegboard
+from pegboard.cli.client.knowledge import LocalKnowledge
+from pegboard.cli.commands.kb.group import show_answer
+from pegboard.core.principal import LOCAL
+from pegboard.errors import ResourceNotFound
+
+TEXT = "Records can be returned within 30 days of purchase."
+
+
+async def test_a_file_is_put_in_asked_and_removed(tmp_path: Path) -> None:
+    file = tmp_path / "returns.md"
+    file.write_text(TEXT)
+    async with Pegboard() as board:
+        kb = LocalKnowledge(board.knowledge, LOCAL)
+        base = await kb.add_base({"name": "handbook"})
+        added = await kb.add_file("handbook", file, {"edition": "2024"})
+        document = added["documents"][0]["document"]["id"]
+        while (await kb.list_documents("handbook"))["documents"][0]["state"] != "ready":
+            assert not await kb.is_gathering("handbook")
+            await asyncio.sleep(0.02)
+
+        lines: list[str] = []
+        asked = {"question": "When can records be returned?", "mode": "simple"}
+        show_answer(await kb.ask("handbook", asked), lines.append)
+
+        assert "returns.md (2024)" in lines[0]
+        assert TEXT in lines[0]
+        assert (await kb.count_deletion("handbook", document))["documents"] == 1
+        await kb.remove("handbook", document)
+        assert (await kb.list_documents(base["id"]))["documents"] == []
+        await kb.remove("handbook", "")
+        with pytest.raises(ResourceNotFound):
+            await kb.list_documents("handbook")

@@ -1,0 +1,184 @@
+"""Entries as bytes, and segments of them: loaded, merged, searched and dropped."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import pytest
+
+from pegboard.core.knowledge import Piece
+from pegboard.core.ports.knowledge_index import IndexedPiece
+from pegboard.storage.knowledge.entry_codec import (
+    TermEntry,
+    VectorEntry,
+    decode_terms,
+    decode_vectors,
+    encode_terms,
+    encode_vectors,
+    hash_term,
+    list_ids,
+    split_vectors,
+)
+from pegboard.storage.knowledge.search import search_vectors, search_words
+from pegboard.storage.knowledge.segment_cache import SegmentCache, mark_visible, take_best
+from pegboard.storage.knowledge.vector_segment import (
+    VectorSegment,
+    build_matrix,
+    merge_matrices,
+    repeat_pieces,
+)
+from pegboard.storage.knowledge.word_segment import (
+    WordSegment,
+    build_segment,
+    find_postings,
+    merge_segments,
+)
+
+KEY = ("b1", "")
+
+
+def terms(*words: str) -> TermEntry:
+    """The entry of a document whose pieces have these words."""
+    pieces = [
+        IndexedPiece(
+            piece=Piece(
+                id=str(number),
+                document="d1",
+                base="b1",
+                number=number,
+                text=line,
+                start=0,
+                end=0,
+                page=number,
+            ),
+            words=line,
+        )
+        for number, line in enumerate(words, 1)
+    ]
+    return decode_terms(encode_terms(pieces))
+
+
+def vectors(*rows: Sequence[Sequence[float]]) -> VectorEntry:
+    """The entry of a document whose pieces have these vectors."""
+    by_id = {str(number): those for number, those in enumerate(rows, 1)}
+    return decode_vectors(encode_vectors(by_id, {key: (int(key), int(key)) for key in by_id})[1])
+
+
+def find(segments: Sequence[WordSegment], *words: str, wanted: Sequence[int]) -> Any:
+    found, _ = search_words(
+        dict.fromkeys(words, 1.0), {"b1": segments}, {"b1": np.array(wanted)}, (0, 0), 10
+    )
+    return [(entry, number) for _, entry, number, _ in found]
+
+
+def near(segments: Sequence[VectorSegment], row: Sequence[float], wanted: Sequence[int]) -> Any:
+    found, passages, _ = search_vectors(row, {"b1": segments}, {"b1": np.array(wanted)}, (0, 0), 10)
+    return [(entry, number) for _, entry, number, _ in found], passages
+
+
+def test_terms_are_read_as_they_were_written() -> None:
+    entry = terms("a b a\nc", "")
+
+    assert entry.numbers.tolist() == [1, 2]
+    assert entry.owners.tolist() == [0, 0, 1]
+    assert entry.lengths.tolist() == [3, 1, 0]
+    assert entry.terms.tolist() == [hash_term("a"), hash_term("b"), hash_term("c")]
+    assert entry.counts.tolist() == [2, 1, 1]
+
+
+def test_vectors_are_of_length_one_and_read_by_piece() -> None:
+    pieces, body = encode_vectors(
+        {"x": [(3.0, 4.0)], "y": [(0.0, 0.0)]}, {"x": (1, 1), "y": (2, 1)}
+    )
+
+    assert list_ids(pieces) == ["x", "y"]
+    found = split_vectors(pieces, body)
+    assert found["x"][0].tolist() == pytest.approx([0.6, 0.8])
+    assert found["y"][0].tolist() == [0.0, 0.0]
+
+
+def test_merged_segments_find_what_each_of_them_found() -> None:
+    first = build_segment([(1, terms("red cat", "blue dog")), (2, terms("red dog"))])
+    second = build_segment([(5, terms("red red\nblue"))])
+    merged = merge_segments([first, second])
+
+    apart = find([first, second], "red", "dog", wanted=[1, 2, 5])
+    assert apart == find([merged], "red", "dog", wanted=[1, 2, 5])
+    assert apart[0] == (2, 1)
+    assert find([merged], "red", wanted=[5]) == [(5, 1)]
+    assert find_postings(merged, hash_term("cat")) == find_postings(first, hash_term("cat"))
+    assert find_postings(merged, hash_term("bird")) == slice(0, 0)
+
+
+def test_what_is_dropped_leaves_no_trace() -> None:
+    segment = build_segment([(1, terms("secret word", "other")), (2, terms("word"))])
+
+    left = merge_segments([segment], np.array([2]))
+
+    assert left.entries.tolist() == [2]
+    assert hash_term("secret") not in left.terms.tolist()
+    assert find([left], "word", wanted=[1, 2]) == [(2, 1)]
+    kept = build_segment([(2, terms("word"))])
+    for name in WordSegment.__struct_fields__:
+        assert getattr(left, name).tolist() == getattr(kept, name).tolist()
+
+
+def test_merged_matrices_find_what_each_of_them_found() -> None:
+    first = build_matrix([(1, vectors([(1, 0)], [(0, 1), (1, 1)])), (2, vectors([(0.9, 0.1)]))])
+    second = build_matrix([(5, vectors([(0.5, 0.5)]))])
+    merged = merge_matrices([first, second])
+
+    expected = ([(1, 1), (2, 1), (1, 2), (5, 1)], 5)
+    assert near([first, second], (1, 0), [1, 2, 5]) == expected
+    assert near([merged], (1, 0), [1, 2, 5]) == expected
+    left = merge_matrices([merged], np.array([1, 5]))
+    assert near([left], (1, 0), [1, 2, 5]) == ([(1, 1), (1, 2), (5, 1)], 4)
+    assert repeat_pieces(left, np.array([True, False, True])).tolist() == [True, False, False, True]
+
+
+def test_vectors_of_another_length_are_left_out() -> None:
+    segment = build_matrix([(1, vectors([(1, 0)])), (2, vectors([(1, 0, 0)]))])
+
+    assert near([segment], (1, 0), [1, 2]) == ([(1, 1)], 1)
+    assert near([segment], (1, 0, 0), [1, 2]) == ([], 0)
+
+
+def test_equal_scores_are_in_the_order_of_entries_and_pieces() -> None:
+    segment = build_segment([(7, terms("red", "red")), (3, terms("red"))])
+    visible = mark_visible(segment, np.array([3, 7]), (0, 0))
+    scores = np.ones(3, "f4")
+
+    best = take_best([("b1", segment, visible, scores)], 2)
+
+    assert [(entry, number) for _, entry, number, _ in best] == [(3, 1), (7, 1)]
+    assert mark_visible(segment, np.array([7]), (2, 9)).tolist() == [False, True, False]
+
+
+def a_cache(**options: Any) -> SegmentCache[TermEntry, WordSegment]:
+    return SegmentCache(build_segment, merge_segments, **options)
+
+
+def test_a_cache_loads_each_entry_once_and_merges_small_segments() -> None:
+    cache = a_cache()
+    for number in range(1, 9):
+        assert cache.list_missing(KEY, np.array([number])) == [number]
+        cache.add(KEY, {number: terms("red"), 1: terms("red")})
+
+    assert cache.list_missing(KEY, np.arange(1, 10)) == [9]
+    assert len(cache.get(KEY)) < 5
+    assert sorted(number for item in cache.get(KEY) for number in item.entries) == [*range(1, 9)]
+    assert cache.get(("b2", "")) == ()
+
+
+def test_a_cache_drops_what_was_deleted_and_bases_that_are_not_asked_for() -> None:
+    cache = a_cache(max_bytes=1)
+    cache.add(KEY, {1: terms("red"), 2: terms("blue")})
+    cache.add(("b2", ""), {3: terms("red")})
+    cache.retain(np.array([2, 3]))
+    assert cache.get(KEY)[0].entries.tolist() == [2]
+    cache.retain(np.array([3]))
+    assert cache.bases == ["b2"]
+
+    cache.shrink()
+
+    assert (cache.bases, cache.size) == ([], 0)
