@@ -47,7 +47,7 @@ def test_an_inline_skill_stands_in_the_instructions_unless_it_restricts_tools() 
 
 
 def test_an_inline_skill_with_files_is_also_read() -> None:
-    registry = systems(a_skill("returns", has_files=True))
+    registry = systems(a_skill("returns", files=("form.md",)))
 
     toolset = resolve(registry, modes=ToolModes(skill="inline"))
 

@@ -18,6 +18,11 @@ const TILL = {
         summary: "Count coins",
         responses: { 200: { description: "Coins" } },
       },
+      post: {
+        operationId: "add_coins",
+        summary: "Add coins",
+        responses: { 200: { description: "Coins" } },
+      },
     },
   },
 };
@@ -221,7 +226,13 @@ await step("a source is connected", async () => {
   await test.getByRole("alert").waitFor();
   await form.getByLabel(/^document/).fill(JSON.stringify(TILL));
   await form.getByRole("button", { name: "Test" }).click();
-  await test.getByText("bob--till__count_coins").waitFor();
+  await test.getByText("bob--till__add_coins").waitFor();
+  const operations = bob.getByRole("region", { name: "Operations" });
+  await operations.getByLabel("Those I choose").check();
+  await operations.getByRole("checkbox", { name: /Count coins/ }).check();
+  await operations.getByText("1 of 2 selected").waitFor();
+  await form.getByRole("button", { name: "Test again" }).click();
+  await test.getByText("1 tool listed").waitFor();
   await inspect(bob, "connect");
   await test.getByRole("button", { name: "Connect 1 tool" }).click();
   await bob.waitForURL("**/sources/connectors/*");
@@ -276,6 +287,36 @@ await step("somebody of another organisation installs it", async () => {
   await eve.goto(`${UI}/tools/bob--till__count_coins`);
   await eve.getByRole("heading", { name: "Count coins" }).waitFor();
   await eve.close();
+});
+
+await step("outside catalogues are a list of their own", async () => {
+  await ada.goto(`${UI}/market`);
+  await ada.getByRole("link", { name: "Outside catalogues" }).click();
+  await ada.getByText("No outside catalogues").waitFor();
+  await inspect(ada, "market-outside");
+});
+
+await step("a role of the organisation", async () => {
+  await ada.goto(`${UI}/organisations/acme/roles`);
+  await ada.getByRole("button", { name: "New role" }).click();
+  const dialog = ada.getByRole("dialog", { name: "New role" });
+  await dialog.getByLabel("Name", { exact: true }).fill("desk");
+  await dialog.getByLabel("Title (optional)").fill("Sales desk");
+  await dialog.getByLabel("Reads").selectOption("shop");
+  await dialog.getByRole("button", { name: "Make the role" }).click();
+  await ada.getByLabel("Sales desk in shop").selectOption("Write");
+  await ada.getByText("Sales desk: shop from Read to Write").waitFor();
+  await inspect(ada, "organisation-roles");
+  await ada.getByRole("button", { name: "Save" }).click();
+  await ada.getByText("1 change").waitFor({ state: "detached" });
+  await ada.reload();
+  const level = ada.getByLabel("Sales desk in shop");
+  await level.waitFor();
+  expect((await level.inputValue()) === "write", `the level is ${await level.inputValue()}`);
+  await ada.goto(`${UI}/organisations/acme/members`);
+  await ada.getByRole("button", { name: /^Roles of Bob/ }).click();
+  await ada.getByRole("dialog", { name: "Roles of Bob" }).getByLabel("Sales desk").waitFor();
+  await ada.keyboard.press("Escape");
 });
 
 await step("an agent of a person", async () => {

@@ -26,6 +26,8 @@ STEPS = [
     "a source is connected",
     "it is shared, reviewed and published",
     "somebody of another organisation installs it",
+    "outside catalogues are a list of their own",
+    "a role of the organisation",
     "an agent of a person",
     "who may call a tool, and why",
     "a session that ended keeps what was typed",

@@ -70,7 +70,7 @@ def _add_skills(toolset: Toolset, request: ToolRequest) -> Toolset:
     entries = {
         name: skill.description
         for name, (_, skill) in skills.items()
-        if name not in inline or skill.has_files
+        if name not in inline or skill.files
     }
     made = toolset.replace(
         is_inner=_is_no_skill,

@@ -18,14 +18,14 @@ class Skill:
         text: The instructions, without the front matter.
         allowed_tools: Names and globs of the only tools that may be called while the skill is in
             force; None where it does not restrict them.
-        has_files: Whether its folder has other files, which are read by their paths.
+        files: The paths of the other files of its folder, by which they are read.
     """
 
     name: str
     description: str
     text: str
     allowed_tools: tuple[str, ...] | None = None
-    has_files: bool = False
+    files: tuple[str, ...] = ()
 
 
 def skill_of(tool: Tool) -> Skill | None:

@@ -36,6 +36,15 @@ def actions(**config: Any) -> list[str]:
     return [one.action for one in choose(**config)[0]]
 
 
+def test_operations_are_also_chosen_by_the_names_of_their_tools() -> None:
+    nameless = (op("GET /orders/{id}", path="/orders/{id}"), op("repos/get", path="/repos"))
+
+    [chosen], _ = choose(*nameless, include={"operations": ["repos_get"]})
+    [left], _ = choose(*nameless, exclude={"operations": ["repos_get"]})
+
+    assert (chosen.action, left.action) == ("repos_get", "get_orders_id")
+
+
 @pytest.mark.parametrize(
     ("config", "expected"),
     [

@@ -27,6 +27,19 @@ export const membersQuery = (organisation: string) =>
     },
   });
 
+/** The roles that an organisation has defined, beside those that each one has. */
+export const rolesQuery = (organisation: string) =>
+  queryOptions({
+    queryKey: ["roles", organisation],
+    queryFn: async ({ signal }) => {
+      const path = { organisation };
+      const answer = await unwrap(
+        api.GET("/organisations/{organisation}/roles", { params: { path }, signal }),
+      );
+      return answer.roles;
+    },
+  });
+
 export const keysQuery = queryOptions({
   queryKey: ["keys"],
   queryFn: async ({ signal }) => (await unwrap(api.GET("/keys", { signal }))).keys,

@@ -6,18 +6,22 @@ import {
   House,
   Inbox,
   LayoutGrid,
+  LibraryBig,
   ListTree,
   type LucideIcon,
   MessageSquare,
   Plug,
+  ScrollText,
   Store,
 } from "lucide-react";
 import { organisationsQuery } from "../api/people";
 import { approvalsQuery } from "../api/queries";
 import { reviewsQuery } from "../api/resources";
+import { knowledge } from "../words/knowledge";
 import { messages } from "../words/messages";
 import { people } from "../words/people";
 import { sharing } from "../words/resources";
+import { skillWords } from "../words/skills";
 
 export interface Entry {
   to:
@@ -25,7 +29,9 @@ export interface Entry {
     | "/chat"
     | "/tools"
     | "/sources"
+    | "/knowledge"
     | "/agents"
+    | "/skills"
     | "/market"
     | "/runs"
     | "/approvals"
@@ -41,7 +47,9 @@ export const PAGES: Entry[] = [
 export const BOARD: Entry[] = [
   { to: "/tools", name: messages.tools, icon: LayoutGrid },
   { to: "/sources", name: messages.sources, icon: Plug },
+  { to: "/knowledge", name: knowledge.knowledge, icon: LibraryBig },
   { to: "/agents", name: sharing.agents, icon: Bot },
+  { to: "/skills", name: skillWords.skills, icon: ScrollText },
 ];
 export const WORK: Entry[] = [
   { to: "/runs", name: messages.runs, icon: ListTree },

@@ -5,6 +5,7 @@ import { conversationsQuery, toolsQuery } from "../api/queries";
 import { Dialog } from "../parts/dialog";
 import { boardWords } from "../words/board";
 import { titleOf } from "../words/format";
+import { knowledge } from "../words/knowledge";
 import { messages } from "../words/messages";
 import { switchTheme } from "./theme";
 
@@ -38,6 +39,12 @@ export function Palette({ onClose }: { onClose: () => void }) {
       name: messages.sources,
       hint: boardWords.page,
       go: () => navigate({ to: "/sources" }),
+    },
+    {
+      key: "k",
+      name: knowledge.knowledge,
+      hint: boardWords.page,
+      go: () => navigate({ to: "/knowledge" }),
     },
     { key: "r", name: messages.runs, hint: boardWords.page, go: () => navigate({ to: "/runs" }) },
     {
@@ -119,7 +126,7 @@ export function Palette({ onClose }: { onClose: () => void }) {
 
 const KEYS: [string, string][] = [
   ["Ctrl K", messages.searchOrGo],
-  ["g then h, c, t, s, r, a", boardWords.goToPages],
+  ["g then h, c, t, s, k, r, a", boardWords.goToPages],
   ["n", messages.newChat],
   ["/", boardWords.searchPage],
   ["j, k", boardWords.moveInList],

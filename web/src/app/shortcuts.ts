@@ -8,6 +8,7 @@ const PAGES = {
   s: "/sources",
   r: "/runs",
   a: "/approvals",
+  k: "/knowledge",
 } as const;
 
 interface Shortcuts {

@@ -1,5 +1,16 @@
 import { Lexer, type Token, type Tokens } from "marked";
-import { memo, type ReactNode, useMemo } from "react";
+import { createContext, Fragment, memo, type ReactNode, useContext, useMemo } from "react";
+import { splitNumbers } from "../stream/cited";
+
+/** What stands for a number in brackets; null shows numbers as the text has them. */
+export const CiteContext = createContext<((number: number) => ReactNode) | null>(null);
+
+interface MarkdownProps {
+  text: string;
+  caret?: boolean;
+  /** What stands behind each block, by the text of all blocks. */
+  inserts?: (blocks: readonly string[]) => ReactNode[];
+}
 
 /**
  * An answer of a model as React elements.
@@ -8,13 +19,17 @@ import { memo, type ReactNode, useMemo } from "react";
  * pictures as links, and links lead to `https:`, `http:` and `mailto:` only. Blocks whose text did
  * not change are not drawn again while the answer grows.
  */
-export function Markdown({ text, caret = false }: { text: string; caret?: boolean }) {
+export function Markdown({ text, caret = false, inserts }: MarkdownProps) {
   const blocks = useMemo(() => new Lexer({ gfm: true }).lex(text), [text]);
   const shown = blocks.filter((block) => block.type !== "space" && block.type !== "def");
+  const inserted = inserts?.(shown.map((block) => block.raw)) ?? [];
   return (
     <div className={caret ? "prose writing" : "prose"}>
       {shown.map((block, index) => (
-        <Block key={index} raw={block.raw} block={block} />
+        <Fragment key={index}>
+          <Block raw={block.raw} block={block} />
+          {inserted[index]}
+        </Fragment>
       ))}
     </div>
   );
@@ -55,7 +70,7 @@ function renderBlock(token: Token): ReactNode {
     case "html":
       return <p>{token.raw.trim()}</p>;
     case "text":
-      return <p>{token.tokens ? renderInline(token.tokens) : unescapeHtml(token.text)}</p>;
+      return <p>{token.tokens ? renderInline(token.tokens) : <CitedText text={token.text} />}</p>;
     default:
       return token.raw.trim() ? <p>{token.raw}</p> : null;
   }
@@ -141,7 +156,7 @@ function renderInline(tokens: Token[] = []): ReactNode {
       case "text":
         return (
           <span key={key}>
-            {token.tokens ? renderInline(token.tokens) : unescapeHtml(token.text)}
+            {token.tokens ? renderInline(token.tokens) : <CitedText text={token.text} />}
           </span>
         );
       default:
@@ -167,6 +182,16 @@ function Link({ href, text, plain }: { href: string; text: ReactNode; plain: str
       {shown && <span className="host"> ({shown})</span>}
     </>
   );
+}
+
+/** A text whose numbers in brackets lead to quotes, where the answer has any. */
+function CitedText({ text }: { text: string }) {
+  const cite = useContext(CiteContext);
+  const plain = unescapeHtml(text);
+  if (!cite) return plain;
+  return splitNumbers(plain).map((part, index) => (
+    <Fragment key={index}>{part.number === null ? part.text : cite(part.number)}</Fragment>
+  ));
 }
 
 const ENTITIES: Record<string, string> = {

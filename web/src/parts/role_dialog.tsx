@@ -1,12 +1,17 @@
+import { useQuery } from "@tanstack/react-query";
 import { useState } from "react";
+import { rolesQuery } from "../api/people";
 import { messages } from "../words/messages";
 import { people } from "../words/people";
+import { roleWords } from "../words/roles";
 import { Dialog } from "./dialog";
 import { Problem } from "./states";
 
 interface RoleDialogProps {
   title: string;
   roles: readonly string[];
+  /** Of which organisation, for the roles that it has defined. */
+  organisation?: string;
   /** The verb on the button. */
   action: string;
   hint?: string;
@@ -20,6 +25,22 @@ interface RoleDialogProps {
 export function RoleDialog(props: RoleDialogProps) {
   const { title, action, hint, error, isPending, onChoose, onClose } = props;
   const [roles, setRoles] = useState(new Set(props.roles));
+  const { data: own = [] } = useQuery({
+    ...rolesQuery(props.organisation ?? ""),
+    enabled: Boolean(props.organisation),
+  });
+  const offered: [string, string, string][] = [
+    ...Object.entries(people.roleWords).map(([role, [name, what]]): [string, string, string] => [
+      role,
+      name,
+      what,
+    ]),
+    ...own.map((item): [string, string, string] => [
+      item.name,
+      item.title || item.name,
+      roleWords.ownWhat,
+    ]),
+  ];
   const toggle = (role: string) => {
     const changed = new Set(roles);
     if (!changed.delete(role)) changed.add(role);
@@ -38,7 +59,7 @@ export function RoleDialog(props: RoleDialogProps) {
         {hint && <p className="dim">{hint}</p>}
         <fieldset className="pickone">
           <legend>{people.roles}</legend>
-          {Object.entries(people.roleWords).map(([role, [name, what]]) => (
+          {offered.map(([role, name, what]) => (
             <label key={role}>
               <input type="checkbox" checked={roles.has(role)} onChange={() => toggle(role)} />
               <b>{name}</b>

@@ -11,8 +11,14 @@ import { Problem } from "./states";
 
 const SHARERS = ["administrator", "editor"];
 
-/** Who sees a connector or an agent, and its way into the market; for those who may change it. */
-export function WhoSees({ resource }: { resource: Resource }) {
+interface WhoSeesProps {
+  resource: Pick<Resource, "id" | "visibility" | "organisation">;
+  /** How the change is stored; by default that of a resource. */
+  save?: (change: Pick<ResourceChange, "visibility" | "organisation">) => Promise<unknown>;
+}
+
+/** Who sees a connector, an agent or a base; for those who may change it. */
+export function WhoSees({ resource, save }: WhoSeesProps) {
   const read = useReadAgain();
   const { data: session } = useQuery(sessionQuery);
   const { data: organisations = [] } = useQuery(organisationsQuery);
@@ -20,7 +26,8 @@ export function WhoSees({ resource }: { resource: Resource }) {
   const now = resource.visibility === "organisation" ? resource.organisation : resource.visibility;
   const [chosen, setChosen] = useState(now);
   const share = useMutation({
-    mutationFn: (change: ResourceChange) => changeResource(resource.id, change),
+    mutationFn: async (change: Pick<ResourceChange, "visibility" | "organisation">) =>
+      save ? save(change) : changeResource(resource.id, change),
     onSettled: read,
   });
   if (!hasAccount(session)) return null;
@@ -36,7 +43,7 @@ export function WhoSees({ resource }: { resource: Resource }) {
     places.push(["global", sharing.everybody, sharing.everybodyWhat]);
   if (now && !places.some(([value]) => value === now))
     places.push([now, now, sharing.theOrganisationWhat]);
-  const save = () =>
+  const submit = () =>
     share.mutate(
       chosen === "private" || chosen === "global"
         ? { visibility: chosen }
@@ -51,7 +58,7 @@ export function WhoSees({ resource }: { resource: Resource }) {
         className="body"
         onSubmit={(event) => {
           event.preventDefault();
-          save();
+          submit();
         }}
       >
         <fieldset className="pickone">

@@ -1,5 +1,7 @@
 // What an answer consists of.
 
+import type { Citation, Conflict } from "../api/knowledge";
+
 export type CallState =
   | "running"
   | "waiting"
@@ -66,6 +68,9 @@ export interface Answer {
   cost: number;
   error: { message: string; code: string; errorId: string } | null;
   plan: PlanStep[];
+  /** Quotes that were checked, as they come; the exchange has them once it is over. */
+  citations: Citation[];
+  conflicts: Conflict[];
   /** What the engine does between calls: `route`, `plan`, `judge` or `complete`; empty for none of these. */
   phase: string;
 }

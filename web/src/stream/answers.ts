@@ -1,6 +1,7 @@
 // Answers as a fold over the events of a conversation: the same events draw the same picture,
 // while they arrive and after a reload.
 
+import type { Citation, Conflict } from "../api/knowledge";
 import type { Answer, Answers, CallPart, CallState, PlanStep } from "./answer_parts";
 import type { Sent } from "./follow";
 import { describeProgress, number, readRetry, text } from "./read_event";
@@ -37,6 +38,8 @@ function startAnswer(message: string): Answer {
     cost: 0,
     error: null,
     plan: [],
+    citations: [],
+    conflicts: [],
     phase: "",
   };
 }
@@ -116,6 +119,13 @@ function addEvent(answer: Answer, { event, data }: Sent): void {
     case "compacted":
       // That a result is shown by pages is no loss: its call names the whole.
       if (data.layer !== "result") addNote(answer, "Older parts were shortened to fit the model.");
+      break;
+    case "citation":
+      if (number(data.number) > 0)
+        answer.citations = [...answer.citations, data as unknown as Citation];
+      break;
+    case "conflict":
+      answer.conflicts = [...answer.conflicts, data as unknown as Conflict];
       break;
     case "usage":
       answer.inputTokens += number(data.input_tokens);

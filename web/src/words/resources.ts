@@ -27,6 +27,17 @@ export const sharing = {
   keepDraft: "Keep as a draft",
   discard: "Discard",
 
+  operations: "Operations",
+  selectedOf: (chosen: number, all: number) => `${chosen} of ${all} selected`,
+  whichBecomeTools: "Which become tools",
+  thoseIChoose: "Those I choose",
+  allBut: "All but some",
+  allOperations: "All",
+  newStayOut: "New ones of the API stay out until you choose them.",
+  newComeIn: "New ones of the API become tools, too.",
+  findOperation: "Find by name or tag",
+  choiceChanged: "What you chose has not been tested yet.",
+
   // One connector
   yours: "Connected by people",
   connectorsFailed: "The connectors could not be loaded",
@@ -92,7 +103,10 @@ export const sharing = {
   install: "Install",
   installed: "Installed",
   installWhat: "Your roles decide what you may call. A tool that writes needs the role editor.",
-  kinds: { connector: "Source", agent: "Agent", skill: "Skill" } as Record<string, string>,
+  kinds: { connector: "Source", agent: "Agent", skill: "Skill", knowledge: "Knowledge" } as Record<
+    string,
+    string
+  >,
   findInMarket: "Find in the Market",
   nothingFits: "Nothing in the Market fits. Try it in other words.",
 

@@ -31,7 +31,9 @@ class OperationFilter(BaseModel):
     tags: _Names = ()
     paths: Annotated[_Names, Field(description="Paths of the document: `/orders/*`")] = ()
     methods: _Names = ()
-    operations: Annotated[_Names, Field(description="Operation ids")] = ()
+    operations: Annotated[
+        _Names, Field(description="Operation ids, or names of tools without their source")
+    ] = ()
 
     @field_validator("methods")
     @classmethod

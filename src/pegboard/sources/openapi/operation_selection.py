@@ -51,8 +51,9 @@ def select_operations(
         return [], "The document has no operations."
     ids = unique_ids(operations)
     short = short_names(ids, operations)
+    readable = readable_names(short.values())
     known = [
-        _Known(id=name, short=short[name], operation=operation)
+        _Known(id=name, short=short[name], readable=readable[short[name]], operation=operation)
         for name, operation in zip(ids, operations, strict=True)
     ]
     _check_exclusions(config, known)
@@ -130,16 +131,17 @@ def readable_names(ids: Iterable[str]) -> dict[str, str]:
 
 
 class _Known(NamedTuple):
-    """An operation of the document, with its id and a shorter name."""
+    """An operation of the document, with its id, a shorter name, and that of its tool."""
 
     id: str
     short: str
+    readable: str
     operation: Operation
 
     @property
-    def names(self) -> tuple[str, str]:
+    def names(self) -> tuple[str, ...]:
         """What `include`, `exclude` and `overrides` may call it."""
-        return self.id, self.short
+        return self.id, self.short, self.readable
 
 
 def _fits(rule: OperationFilter, one: _Known) -> bool:

@@ -74,7 +74,7 @@ class SkillsSource:
             found = read_skill_file(read_text(folder / SKILL_FILE, file), file, folder=name)
         except SourceUnavailable as error:
             return BrokenSkill(self.name, name, error.message), ""
-        skill = replace(found.skill, has_files=bool(list_files(folder)))
+        skill = replace(found.skill, files=tuple(list_files(folder)))
         return ReadSkill(self.name, skill, folder), found.problem
 
 

@@ -11,10 +11,10 @@ import { Thread } from "./thread";
 /** All conversations, and one of them. */
 export function ChatPage() {
   const { id = "" } = useParams({ strict: false });
-  const { q = "" } = useSearch({ strict: false }) as { q?: string };
+  const { q = "", source } = useSearch({ strict: false }) as { q?: string; source?: string };
   return (
-    <div className="chat" data-open={id !== "" || undefined}>
-      <Conversations chosen={id} text={q} />
+    <div className={source ? "chat with-source" : "chat"} data-open={id !== "" || undefined}>
+      {!source && <Conversations chosen={id} text={q} />}
       {id ? <Thread key={id} id={id} /> : <NewChat />}
     </div>
   );

@@ -9,6 +9,7 @@ import { usePageTitle } from "../../parts/page_title";
 import { ConnectionBanner, Failure, Problem, Skeleton } from "../../parts/states";
 import type { Answer, CallPart } from "../../stream/answers";
 import { useConversation } from "../../stream/use_conversation";
+import { findSource } from "../../stream/cited";
 import { useFollowing } from "../../stream/use_following";
 import { formatDuration, formatNumber } from "../../words/format";
 import { messages } from "../../words/messages";
@@ -17,6 +18,7 @@ import { Files } from "./files";
 import { Grants } from "./grants";
 import { ThreadComposer } from "./thread_composer";
 import { ThreadMenu } from "./thread_menu";
+import { SourcePanel } from "./source_panel";
 import { Turn } from "./turn";
 
 const MOST_TURNS = 30;
@@ -41,7 +43,12 @@ export function Thread({ id }: { id: string }) {
   const lastAnswer = answers.get(exchanges.at(-1)?.id ?? "");
   const [most, setMost] = useState(MOST_TURNS);
   const scroll = useFollowing();
-  const { view } = useSearch({ strict: false }) as { view?: string };
+  const search = useSearch({ strict: false }) as { view?: string; source?: string; of?: string };
+  const { view } = search;
+  const source = useMemo(
+    () => findSource(exchanges, Number(search.source) || 0, search.of ?? ""),
+    [exchanges, search.source, search.of],
+  );
   const navigate = useNavigate();
   const closeView = () =>
     void navigate({
@@ -63,79 +70,91 @@ export function Thread({ id }: { id: string }) {
         </div>
       </section>
     );
+  const panel = source && (
+    <SourcePanel
+      citation={source.citation}
+      citations={source.answer.citations ?? []}
+      conflicts={source.answer.conflicts ?? []}
+      of={source.answer.id}
+    />
+  );
   return (
-    <section className="thread" aria-label={messages.conversation}>
-      <div className="thread-top">
-        <Link to="/chat" className="icon-btn back-btn" aria-label={messages.allConversations}>
-          <ChevronLeft className="i" aria-hidden="true" />
-        </Link>
-        <h1 className="cut">{title}</h1>
-        {waiting && (
-          <button
-            type="button"
-            className="state wait as-link"
-            onClick={() =>
-              document
-                .querySelector(`[data-approval="${CSS.escape(waiting.approval)}"]`)
-                ?.scrollIntoView({ block: "center", behavior: "smooth" })
-            }
-          >
-            <MarkIcon mark="wait" small /> {messages.waitsForYou}
-          </button>
-        )}
-        <span className="push">
-          <Files id={id} />
-          {lastAnswer?.runId && (
-            <Link
-              to="/runs/$id"
-              params={{ id: lastAnswer.runId }}
-              className="icon-btn"
-              aria-label={messages.openRun}
+    <>
+      <section className="thread" aria-label={messages.conversation}>
+        <div className="thread-top">
+          <Link to="/chat" className="icon-btn back-btn" aria-label={messages.allConversations}>
+            <ChevronLeft className="i" aria-hidden="true" />
+          </Link>
+          <h1 className="cut">{title}</h1>
+          {waiting && (
+            <button
+              type="button"
+              className="state wait as-link"
+              onClick={() =>
+                document
+                  .querySelector(`[data-approval="${CSS.escape(waiting.approval)}"]`)
+                  ?.scrollIntoView({ block: "center", behavior: "smooth" })
+              }
             >
-              <ListTree className="i" aria-hidden="true" />
-            </Link>
+              <MarkIcon mark="wait" small /> {messages.waitsForYou}
+            </button>
           )}
-          <ThreadMenu id={id} title={title} />
-        </span>
-      </div>
-      {view && <Artifact key={view} conversation={id} path={view} onClose={closeView} />}
-      <Grants conversation={id} grants={conversation.data?.grants ?? []} />
-      <div className="turns" ref={scroll.turns}>
-        {conversation.isPending && <Skeleton rows={3} />}
-        {exchanges.length > most && (
-          <button type="button" className="btn quiet" onClick={() => setMost(most + MOST_TURNS)}>
-            {messages.showEarlier}
-          </button>
-        )}
-        {exchanges.slice(-most).map((exchange) => (
-          <Turn
-            key={exchange.id}
-            exchange={exchange}
-            answer={answers.get(exchange.id)}
-            titles={titles}
-            isLast={exchange === exchanges.at(-1)}
-            agent={conversation.data?.agent || messages.auto}
+          <span className="push">
+            <Files id={id} />
+            {lastAnswer?.runId && (
+              <Link
+                to="/runs/$id"
+                params={{ id: lastAnswer.runId }}
+                className="icon-btn"
+                aria-label={messages.openRun}
+              >
+                <ListTree className="i" aria-hidden="true" />
+              </Link>
+            )}
+            <ThreadMenu id={id} title={title} />
+          </span>
+        </div>
+        {view && <Artifact key={view} conversation={id} path={view} onClose={closeView} />}
+        <Grants conversation={id} grants={conversation.data?.grants ?? []} />
+        <div className="turns" ref={scroll.turns}>
+          {conversation.isPending && <Skeleton rows={3} />}
+          {exchanges.length > most && (
+            <button type="button" className="btn quiet" onClick={() => setMost(most + MOST_TURNS)}>
+              {messages.showEarlier}
+            </button>
+          )}
+          {exchanges.slice(-most).map((exchange) => (
+            <Turn
+              key={exchange.id}
+              exchange={exchange}
+              answer={answers.get(exchange.id)}
+              titles={titles}
+              isLast={exchange === exchanges.at(-1)}
+              agent={conversation.data?.agent || messages.auto}
+              source={source?.answer === exchange ? source.citation.number : 0}
+            />
+          ))}
+          {error && <Problem error={error} />}
+        </div>
+        <div className="dock">
+          {scroll.isAway && (
+            <button type="button" className="btn sm newest" onClick={scroll.toEnd}>
+              {messages.newest} <ArrowDown className="i s" aria-hidden="true" />
+            </button>
+          )}
+          <ConnectionBanner connection={connection} />
+          {working && <Live answer={answers.get(working.id)} />}
+          <ThreadComposer
+            id={id}
+            agent={conversation.data?.agent ?? ""}
+            model={conversation.data?.model ?? ""}
+            isWorking={working !== undefined}
+            onSent={scroll.toEnd}
           />
-        ))}
-        {error && <Problem error={error} />}
-      </div>
-      <div className="dock">
-        {scroll.isAway && (
-          <button type="button" className="btn sm newest" onClick={scroll.toEnd}>
-            {messages.newest} <ArrowDown className="i s" aria-hidden="true" />
-          </button>
-        )}
-        <ConnectionBanner connection={connection} />
-        {working && <Live answer={answers.get(working.id)} />}
-        <ThreadComposer
-          id={id}
-          agent={conversation.data?.agent ?? ""}
-          model={conversation.data?.model ?? ""}
-          isWorking={working !== undefined}
-          onSent={scroll.toEnd}
-        />
-      </div>
-    </section>
+        </div>
+      </section>
+      {panel}
+    </>
   );
 }
 

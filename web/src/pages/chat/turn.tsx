@@ -6,7 +6,6 @@ import type { Exchange } from "../../api/queries";
 import { ApprovalCards } from "../../parts/approval_cards";
 import { CallGroup } from "../../parts/call_card";
 import { Logo } from "../../parts/logo";
-import { Markdown } from "../../parts/markdown";
 import { MarkIcon } from "../../parts/marks";
 import { anchorOf, Plan } from "../../parts/plan";
 import { Problem } from "../../parts/states";
@@ -14,6 +13,7 @@ import type { Answer, CallPart, Part } from "../../stream/answers";
 import { sendMessage } from "../../stream/send_message";
 import { formatFull } from "../../words/format";
 import { messages } from "../../words/messages";
+import { Cites, CitedText, Refs, useCited } from "./citations";
 import { MessageFiles } from "./files";
 
 interface TurnProps {
@@ -22,10 +22,13 @@ interface TurnProps {
   titles: ReadonlyMap<string, string>;
   isLast: boolean;
   agent: string;
+  /** The number of the quote that is shown beside it; 0 for none. */
+  source: number;
 }
 
 /** A message and the answer to it. */
-export const Turn = memo(function Turn({ exchange, answer, titles, isLast, agent }: TurnProps) {
+export const Turn = memo(function Turn(props: TurnProps) {
+  const { exchange, isLast } = props;
   const isQueued = exchange.state === "queued";
   const isSteered = exchange.state === "steered";
   if (exchange.state === "withdrawn") return null;
@@ -37,15 +40,7 @@ export const Turn = memo(function Turn({ exchange, answer, titles, isLast, agent
         {isQueued && <Queued exchange={exchange} />}
         {isSteered && <p className="faint sent-note">{messages.reachedAgent}</p>}
       </div>
-      {!isQueued && !isSteered && (
-        <AnswerView
-          exchange={exchange}
-          answer={answer}
-          titles={titles}
-          isLast={isLast}
-          agent={agent}
-        />
-      )}
+      {!isQueued && !isSteered && <AnswerView {...props} />}
     </>
   );
 });
@@ -126,56 +121,63 @@ function Queued({ exchange }: { exchange: Exchange }) {
   );
 }
 
-function AnswerView({ exchange, answer, titles, isLast, agent }: TurnProps) {
+function AnswerView({ exchange, answer, titles, isLast, agent, source }: TurnProps) {
+  const cited = useCited(exchange, answer);
   const groups = useMemo(() => groupParts(answer?.parts ?? []), [answer?.parts]);
   const isWorking = exchange.state === "working";
   const error = answer?.error ?? readError(exchange);
   const last = answer?.parts.at(-1);
   return (
     <article className="answer" aria-label={messages.answer} aria-busy={isWorking}>
-      <div className="by">
-        <Logo />
-        <b>{agent}</b>
-        {answer && answer.plan.length > 0 && <span>{messages.madePlan(answer.plan.length)}</span>}
-      </div>
-      {answer && answer.plan.length > 0 && <Plan steps={answer.plan} message={exchange.id} />}
-      {groups.map((group) =>
-        group.kind === "calls" ? (
-          <div key={group.key} className="stack tight">
-            <CallGroup
-              calls={group.calls}
-              titles={titles}
-              step={answer?.plan.find((step) => step.id === group.step)?.title}
-              id={group.step ? anchorOf(exchange.id, group.step) : undefined}
-            />
-            <ApprovalCards ids={group.calls.flatMap((call) => call.approval || [])} />
-          </div>
-        ) : group.kind === "text" ? (
-          <Markdown
-            key={group.key}
-            text={group.text}
-            caret={isWorking && group.key === last?.key}
-          />
-        ) : (
-          <p key={group.key} className="faint note">
-            {group.text}
-          </p>
-        ),
-      )}
-      {!answer && !isWorking && exchange.answer && <Markdown text={exchange.answer} />}
-      {exchange.state === "failed" && (
-        <div className="banner bad" role="alert">
-          <MarkIcon mark="bad" />
-          <span>
-            {error?.message || messages.answerFailed}
-            {error?.errorId && (
-              <span className="mono faint"> {messages.errorId(error.errorId)}</span>
-            )}
-          </span>
-          {isLast && <Again exchange={exchange} />}
+      <Cites cited={cited}>
+        <div className="by">
+          <Logo />
+          <b>{agent}</b>
+          {answer && answer.plan.length > 0 && <span>{messages.madePlan(answer.plan.length)}</span>}
         </div>
-      )}
-      {exchange.state === "cancelled" && <p className="faint">{messages.stopped}</p>}
+        {answer && answer.plan.length > 0 && <Plan steps={answer.plan} message={exchange.id} />}
+        {groups.map((group) =>
+          group.kind === "calls" ? (
+            <div key={group.key} className="stack tight">
+              <CallGroup
+                calls={group.calls}
+                titles={titles}
+                step={answer?.plan.find((step) => step.id === group.step)?.title}
+                id={group.step ? anchorOf(exchange.id, group.step) : undefined}
+              />
+              <ApprovalCards ids={group.calls.flatMap((call) => call.approval || [])} />
+            </div>
+          ) : group.kind === "text" ? (
+            <CitedText
+              key={group.key}
+              text={group.text}
+              caret={isWorking && group.key === last?.key}
+              cited={cited}
+            />
+          ) : (
+            <p key={group.key} className="faint note">
+              {group.text}
+            </p>
+          ),
+        )}
+        {!answer && !isWorking && exchange.answer && (
+          <CitedText text={exchange.answer} caret={false} cited={cited} />
+        )}
+        <Refs cited={cited} chosen={source} />
+        {exchange.state === "failed" && (
+          <div className="banner bad" role="alert">
+            <MarkIcon mark="bad" />
+            <span>
+              {error?.message || messages.answerFailed}
+              {error?.errorId && (
+                <span className="mono faint"> {messages.errorId(error.errorId)}</span>
+              )}
+            </span>
+            {isLast && <Again exchange={exchange} />}
+          </div>
+        )}
+        {exchange.state === "cancelled" && <p className="faint">{messages.stopped}</p>}
+      </Cites>
     </article>
   );
 }

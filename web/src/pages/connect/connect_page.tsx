@@ -18,10 +18,12 @@ import { Field } from "../../parts/field";
 import { usePageTitle } from "../../parts/page_title";
 import { useReadAgain } from "../../parts/read_again";
 import { Failure, Problem, Skeleton } from "../../parts/states";
+import { chooseOperations } from "../../stream/operations";
 import { explaining } from "../../words/explain";
 import { messages } from "../../words/messages";
 import { people } from "../../words/people";
 import { sharing } from "../../words/resources";
+import { OperationChoice } from "./operation_choice";
 import { TestCard } from "./test_card";
 
 /** Connects a source by a form of its kind; it is tested before it stays. */
@@ -82,6 +84,9 @@ function ConnectForm({ kind, session }: { kind: SourceKind; session: Session | u
   const [config, setConfig] = useState<Record<string, unknown>>({});
   // The draft is a row of its owner: leaving the page loses nothing.
   const [draft, setDraft] = useState<Resource | null>(null);
+  // What the last test has seen, and all that the API had when nothing was chosen.
+  const [tested, setTested] = useState("");
+  const [operations, setOperations] = useState<string[]>([]);
   const test = useMutation({
     mutationFn: async (): Promise<Report | undefined> => {
       const texts = { title: title.trim(), description: description.trim(), config };
@@ -94,10 +99,13 @@ function ConnectForm({ kind, session }: { kind: SourceKind; session: Session | u
             ...texts,
           });
       setDraft(made);
+      setTested(JSON.stringify(config));
       return made.source?.status === "pending"
         ? send<Report>("POST", `/resources/${made.id}/test`)
         : (made.source ?? undefined);
     },
+    onSuccess: (report) =>
+      setOperations((before) => [...new Set([...before, ...(report?.tools ?? [])])]),
     onSettled: read,
   });
   const discard = useMutation({
@@ -111,7 +119,8 @@ function ConnectForm({ kind, session }: { kind: SourceKind; session: Session | u
   const open = () => navigate({ to: "/sources/connectors/$id", params: { id: draft?.id ?? "" } });
   const isOwner = session?.accounts === true && !isOperator(session);
   const start = `${isOwner ? `${session?.handle}--` : ""}${name.trim() || "name"}__`;
-  const isGood = test.data?.status === "ok" || test.data?.status === "degraded";
+  const isTested = tested === JSON.stringify(config);
+  const isGood = isTested && (test.data?.status === "ok" || test.data?.status === "degraded");
   const problems = test.error instanceof ApiError ? test.error.problems : [];
   return (
     <form
@@ -122,46 +131,55 @@ function ConnectForm({ kind, session }: { kind: SourceKind; session: Session | u
         test.mutate();
       }}
     >
-      <section className="card">
-        <header>
-          <h2>{sharing.whereItIs}</h2>
-        </header>
-        <div className="body">
-          {draft ? (
-            <p className="mono">{draft.name}</p>
-          ) : (
-            <Field
-              id="connector-name"
-              label={people.name}
-              value={name}
-              onChange={setName}
-              hint={sharing.nameHint(start)}
+      <div className="stack">
+        <section className="card">
+          <header>
+            <h2>{sharing.whereItIs}</h2>
+          </header>
+          <div className="body">
+            {draft ? (
+              <p className="mono">{draft.name}</p>
+            ) : (
+              <Field
+                id="connector-name"
+                label={people.name}
+                value={name}
+                onChange={setName}
+                hint={sharing.nameHint(start)}
+              />
+            )}
+            <ConfigForm
+              schema={kind.config_schema}
+              value={config}
+              onChange={setConfig}
+              problems={problems}
             />
-          )}
-          <ConfigForm
-            schema={kind.config_schema}
-            value={config}
-            onChange={setConfig}
-            problems={problems}
+            <Field
+              id="connector-title"
+              label={people.titleOptional}
+              value={title}
+              onChange={setTitle}
+            />
+            <Field
+              id="connector-description"
+              label={sharing.descriptionField}
+              value={description}
+              onChange={setDescription}
+            />
+            <p className="hint">{sharing.noSecrets}</p>
+          </div>
+        </section>
+        {kind.kind === "openapi" && operations.length > 0 && (
+          <OperationChoice
+            tools={operations}
+            onChoose={(mode, names) => setConfig(chooseOperations(config, mode, names))}
           />
-          <Field
-            id="connector-title"
-            label={people.titleOptional}
-            value={title}
-            onChange={setTitle}
-          />
-          <Field
-            id="connector-description"
-            label={sharing.descriptionField}
-            value={description}
-            onChange={setDescription}
-          />
-          <p className="hint">{sharing.noSecrets}</p>
-        </div>
-      </section>
+        )}
+      </div>
       <aside className="aside">
         <TestCard report={test.data} isPending={test.isPending}>
           <Problem error={test.error ?? discard.error} />
+          {draft && !isTested && <p className="hint">{sharing.choiceChanged}</p>}
           {isGood && (
             <button type="button" className="btn primary" onClick={() => void open()}>
               {sharing.connectTools(test.data?.tools.length ?? 0)}

@@ -1,5 +1,5 @@
 import { useMutation, useQuery } from "@tanstack/react-query";
-import { useNavigate, useSearch } from "@tanstack/react-router";
+import { Link, useNavigate, useSearch } from "@tanstack/react-router";
 import { Search } from "lucide-react";
 import { send } from "../../api/client";
 import { marketQuery, type Resource } from "../../api/resources";
@@ -8,13 +8,16 @@ import { usePageTitle } from "../../parts/page_title";
 import { useReadAgain } from "../../parts/read_again";
 import { ResourceRows } from "../../parts/resource_rows";
 import { Empty, Failure, Problem, Skeleton } from "../../parts/states";
+import { catalogues } from "../../words/catalogues";
 import { people } from "../../words/people";
 import { sharing } from "../../words/resources";
+import { Outside } from "./outside";
 
 /** What organisations of this server publish after a review; people install it for themselves. */
 export function MarketPage() {
   usePageTitle(sharing.market);
-  const { q = "" } = useSearch({ strict: false }) as { q?: string };
+  const { q = "", from } = useSearch({ strict: false }) as { q?: string; from?: string };
+  const isOutside = from === "outside";
   const navigate = useNavigate();
   const market = useQuery(marketQuery);
   const read = useReadAgain();
@@ -35,54 +38,72 @@ export function MarketPage() {
         <div className="head">
           <div>
             <h1>{sharing.market}</h1>
-            <p>{sharing.marketWhat}</p>
+            <p>{isOutside ? catalogues.outsideWhat : sharing.marketWhat}</p>
           </div>
         </div>
-        {market.isPending && <Skeleton rows={4} />}
-        {market.error && (
-          <Failure
-            what={sharing.marketFailed}
-            error={market.error}
-            retry={() => void market.refetch()}
-          />
-        )}
-        {market.data?.length === 0 && (
-          <Empty title={sharing.nobodyPublishes} pegs>
-            {sharing.nobodyPublishesWhy}
-          </Empty>
-        )}
-        {(market.data?.length ?? 0) > 0 && (
+        <nav className="seg" aria-label={catalogues.fromWhere}>
+          <Link to="/market" aria-current={isOutside ? undefined : "true"}>
+            {catalogues.organisations}
+          </Link>
+          <Link
+            to="/market"
+            search={{ from: "outside" }}
+            aria-current={isOutside ? "true" : undefined}
+          >
+            {catalogues.outside}
+          </Link>
+        </nav>
+        {isOutside ? (
+          <Outside />
+        ) : (
           <>
-            <div className="find">
-              <Search className="i s" aria-hidden="true" />
-              <input
-                className="in"
-                type="search"
-                aria-label={sharing.findInMarket}
-                placeholder={sharing.findInMarket}
-                value={q}
-                onChange={(event) =>
-                  void navigate({
-                    to: "/market",
-                    search: { q: event.target.value || undefined },
-                    replace: true,
-                  })
-                }
+            {market.isPending && <Skeleton rows={4} />}
+            {market.error && (
+              <Failure
+                what={sharing.marketFailed}
+                error={market.error}
+                retry={() => void market.refetch()}
               />
-            </div>
-            <p className="hint">{sharing.installWhat}</p>
-            <Problem error={install.error} />
-            {found.length === 0 && <p className="dim nothing">{sharing.nothingFits}</p>}
-            {found.length > 0 && (
-              <ResourceRows resources={found}>
-                {(item) => (
-                  <Offer
-                    resource={item}
-                    isPending={install.isPending}
-                    onInstall={(isInstalled) => install.mutate({ id: item.id, isInstalled })}
+            )}
+            {market.data?.length === 0 && (
+              <Empty title={sharing.nobodyPublishes} pegs>
+                {sharing.nobodyPublishesWhy}
+              </Empty>
+            )}
+            {(market.data?.length ?? 0) > 0 && (
+              <>
+                <div className="find">
+                  <Search className="i s" aria-hidden="true" />
+                  <input
+                    className="in"
+                    type="search"
+                    aria-label={sharing.findInMarket}
+                    placeholder={sharing.findInMarket}
+                    value={q}
+                    onChange={(event) =>
+                      void navigate({
+                        to: "/market",
+                        search: { q: event.target.value || undefined },
+                        replace: true,
+                      })
+                    }
                   />
+                </div>
+                <p className="hint">{sharing.installWhat}</p>
+                <Problem error={install.error} />
+                {found.length === 0 && <p className="dim nothing">{sharing.nothingFits}</p>}
+                {found.length > 0 && (
+                  <ResourceRows resources={found}>
+                    {(item) => (
+                      <Offer
+                        resource={item}
+                        isPending={install.isPending}
+                        onInstall={(isInstalled) => install.mutate({ id: item.id, isInstalled })}
+                      />
+                    )}
+                  </ResourceRows>
                 )}
-              </ResourceRows>
+              </>
             )}
           </>
         )}

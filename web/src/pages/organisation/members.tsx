@@ -105,6 +105,7 @@ export function Members({ organisation, members, session, isAdministrator }: Mem
       {isAdministrator && <p className="hint">{people.removeHint}</p>}
       {asked?.what === "roles" && (
         <RoleDialog
+          organisation={organisation.handle}
           title={asked.member.state === "waiting" ? people.letInTitle(name) : people.rolesOf(name)}
           roles={asked.member.state === "waiting" ? ["member"] : asked.member.roles}
           action={asked.member.state === "waiting" ? people.letIn : people.save}

@@ -95,6 +95,7 @@ export function OrganisationPage() {
       </div>
       {isInviting && (
         <RoleDialog
+          organisation={handle}
           title={people.inviteTo(title)}
           roles={["member"]}
           action={people.makeLink}

@@ -5,11 +5,12 @@ import { sessionQuery } from "../../api/queries";
 import { reviewsQuery } from "../../api/resources";
 import { people } from "../../words/people";
 import { sharing } from "../../words/resources";
+import { roleWords } from "../../words/roles";
 
 interface OrganisationTabsProps {
   handle: string;
   title: string;
-  current: "members" | "keys" | "reviews";
+  current: "members" | "roles" | "keys" | "reviews";
 }
 
 /** The parts of an organisation; reviews are for its administrators. */
@@ -33,6 +34,13 @@ export function OrganisationTabs({ handle, title, current }: OrganisationTabsPro
       >
         {people.members}
         {members && <span className="n">{members.length}</span>}
+      </Link>
+      <Link
+        to="/organisations/$handle/roles"
+        params={{ handle }}
+        aria-current={current === "roles" ? "page" : undefined}
+      >
+        {roleWords.roles}
       </Link>
       <Link
         to="/organisations/$handle/keys"

@@ -1,0 +1,63 @@
+import { createRoute, lazyRouteComponent } from "@tanstack/react-router";
+import { readSearch, root } from "./root_route";
+
+const listSearch = readSearch("q", "state", "tab", "find", "new");
+const page = (name: "KnowledgePage" | "ReviewPage" | "DeletePage") =>
+  lazyRouteComponent(() => import("../pages/knowledge/knowledge_page"), name);
+const askPage = lazyRouteComponent(() => import("../pages/ask/ask_page"), "AskPage");
+
+const bases = createRoute({
+  getParentRoute: () => root,
+  path: "/knowledge",
+  validateSearch: listSearch,
+  component: page("KnowledgePage"),
+});
+const base = createRoute({
+  getParentRoute: () => root,
+  path: "/knowledge/$base",
+  validateSearch: listSearch,
+  component: page("KnowledgePage"),
+});
+const deleteBase = createRoute({
+  getParentRoute: () => root,
+  path: "/knowledge/$base/delete",
+  component: page("DeletePage"),
+});
+const asks = createRoute({
+  getParentRoute: () => root,
+  path: "/knowledge/$base/ask",
+  component: askPage,
+});
+const ask = createRoute({
+  getParentRoute: () => root,
+  path: "/knowledge/$base/ask/$call",
+  component: askPage,
+});
+const document = createRoute({
+  getParentRoute: () => root,
+  path: "/knowledge/$base/$doc",
+  validateSearch: readSearch("page", "span", "revision", "q", "view"),
+  component: lazyRouteComponent(() => import("../pages/document/document_page"), "DocumentPage"),
+});
+const review = createRoute({
+  getParentRoute: () => root,
+  path: "/knowledge/$base/$doc/review",
+  component: page("ReviewPage"),
+});
+const deleteDocument = createRoute({
+  getParentRoute: () => root,
+  path: "/knowledge/$base/$doc/delete",
+  component: page("DeletePage"),
+});
+
+/** Bases, their documents, and questions to them. */
+export const KNOWLEDGE_ROUTES = [
+  bases,
+  base,
+  deleteBase,
+  asks,
+  ask,
+  document,
+  review,
+  deleteDocument,
+] as const;

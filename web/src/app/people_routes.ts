@@ -1,0 +1,128 @@
+import { createRoute, lazyRouteComponent } from "@tanstack/react-router";
+import { readSearch, root } from "./root_route";
+
+const organisations = createRoute({
+  getParentRoute: () => root,
+  path: "/organisations",
+  component: lazyRouteComponent(
+    () => import("../pages/organisation/organisations_page"),
+    "OrganisationsPage",
+  ),
+});
+const organisation = createRoute({
+  getParentRoute: () => root,
+  path: "/organisations/$handle/members",
+  component: lazyRouteComponent(
+    () => import("../pages/organisation/organisation_page"),
+    "OrganisationPage",
+  ),
+});
+const roles = createRoute({
+  getParentRoute: () => root,
+  path: "/organisations/$handle/roles",
+  component: lazyRouteComponent(() => import("../pages/organisation/roles_page"), "RolesPage"),
+});
+const reviews = createRoute({
+  getParentRoute: () => root,
+  path: "/organisations/$handle/reviews",
+  component: lazyRouteComponent(() => import("../pages/organisation/reviews_page"), "ReviewsPage"),
+});
+const connect = createRoute({
+  getParentRoute: () => root,
+  path: "/sources/connect",
+  validateSearch: readSearch("kind"),
+  component: lazyRouteComponent(() => import("../pages/connect/connect_page"), "ConnectPage"),
+});
+const connector = createRoute({
+  getParentRoute: () => root,
+  path: "/sources/connectors/$id",
+  component: lazyRouteComponent(() => import("../pages/connect/connector_page"), "ConnectorPage"),
+});
+const market = createRoute({
+  getParentRoute: () => root,
+  path: "/market",
+  validateSearch: readSearch("q", "from"),
+  component: lazyRouteComponent(() => import("../pages/market/market_page"), "MarketPage"),
+});
+const agents = createRoute({
+  getParentRoute: () => root,
+  path: "/agents",
+  component: lazyRouteComponent(() => import("../pages/agents/agents_page"), "AgentsPage"),
+});
+const agent = createRoute({
+  getParentRoute: () => root,
+  path: "/agents/$id",
+  component: lazyRouteComponent(() => import("../pages/agents/agent_page"), "AgentPage"),
+});
+const skillSearch = readSearch("q", "file");
+const skills = createRoute({
+  getParentRoute: () => root,
+  path: "/skills",
+  validateSearch: skillSearch,
+  component: lazyRouteComponent(() => import("../pages/skills/skills_page"), "SkillsPage"),
+});
+const skill = createRoute({
+  getParentRoute: () => root,
+  path: "/skills/$name",
+  validateSearch: skillSearch,
+  component: lazyRouteComponent(() => import("../pages/skills/skills_page"), "SkillsPage"),
+});
+const keys = createRoute({
+  getParentRoute: () => root,
+  path: "/keys",
+  component: lazyRouteComponent(() => import("../pages/keys/keys_page"), "KeysPage"),
+});
+const credentials = createRoute({
+  getParentRoute: () => root,
+  path: "/credentials",
+  validateSearch: readSearch("source"),
+  component: lazyRouteComponent(
+    () => import("../pages/credentials/credentials_page"),
+    "CredentialsPage",
+  ),
+});
+const serviceKeys = createRoute({
+  getParentRoute: () => root,
+  path: "/organisations/$handle/keys",
+  component: lazyRouteComponent(
+    () => import("../pages/organisation/service_keys_page"),
+    "ServiceKeysPage",
+  ),
+});
+const explain = createRoute({
+  getParentRoute: () => root,
+  path: "/explain",
+  validateSearch: readSearch("tool", "who", "args"),
+  component: lazyRouteComponent(() => import("../pages/explain/explain_page"), "ExplainPage"),
+});
+const join = createRoute({
+  getParentRoute: () => root,
+  path: "/join",
+  component: lazyRouteComponent(() => import("../pages/join/join_page"), "JoinPage"),
+});
+const consent = createRoute({
+  getParentRoute: () => root,
+  path: "/consent",
+  component: lazyRouteComponent(() => import("../pages/consent/consent_page"), "ConsentPage"),
+});
+
+/** Pages of what people own, share and decide about each other. */
+export const PEOPLE_ROUTES = [
+  organisations,
+  organisation,
+  roles,
+  reviews,
+  connect,
+  connector,
+  market,
+  agents,
+  agent,
+  skills,
+  skill,
+  keys,
+  credentials,
+  serviceKeys,
+  explain,
+  join,
+  consent,
+] as const;

@@ -1,0 +1,75 @@
+import { useMutation, useQueryClient } from "@tanstack/react-query";
+import { Link } from "@tanstack/react-router";
+import { useState } from "react";
+import { type Base, changeBase } from "../../api/knowledge";
+import { Field } from "../../parts/field";
+import { Problem } from "../../parts/states";
+import { WhoSees } from "../../parts/who_sees";
+import { knowledge } from "../../words/knowledge";
+import { people } from "../../words/people";
+
+function useBaseChange(base: Base) {
+  const client = useQueryClient();
+  return async (change: Partial<Base>) => {
+    const changed = await changeBase(base.id, change);
+    client.setQueryData(["base", base.id], changed);
+    await client.invalidateQueries({ queryKey: ["bases"] });
+    return changed;
+  };
+}
+
+/** Who sees a base; a document may be seen by fewer, never by more. */
+export function BaseSharing({ base }: { base: Base }) {
+  const change = useBaseChange(base);
+  return <WhoSees key={`${base.visibility} ${base.organisation}`} resource={base} save={change} />;
+}
+
+/** What a base is called and what it is for, and its end. */
+export function BaseSettings({ base }: { base: Base }) {
+  const [title, setTitle] = useState(base.title);
+  const [description, setDescription] = useState(base.description);
+  const change = useBaseChange(base);
+  const save = useMutation({
+    mutationFn: () => change({ title: title.trim(), description: description.trim() }),
+  });
+  const isChanged = title.trim() !== base.title || description.trim() !== base.description;
+  return (
+    <div className="stack">
+      <form
+        className="card padded"
+        aria-label={knowledge.settings}
+        onSubmit={(event) => {
+          event.preventDefault();
+          save.mutate();
+        }}
+      >
+        <Field id="base-title" label={knowledge.titleField} value={title} onChange={setTitle} />
+        <Field
+          id="base-description"
+          label={knowledge.whatFor}
+          value={description}
+          onChange={setDescription}
+        />
+        <Problem error={save.error} />
+        <div className="acts">
+          <button type="submit" className="btn primary" disabled={!isChanged || save.isPending}>
+            {people.save}
+          </button>
+        </div>
+      </form>
+      <section className="card" aria-label={knowledge.deleteBase}>
+        <header>
+          <h2>{knowledge.deleteBase}</h2>
+        </header>
+        <div className="body">
+          <p className="dim">{knowledge.deleteBaseWhat}</p>
+          <div>
+            <Link className="btn" to="/knowledge/$base/delete" params={{ base: base.id }}>
+              {knowledge.deleteForGood}
+            </Link>
+          </div>
+        </div>
+      </section>
+    </div>
+  );
+}

@@ -1,0 +1,239 @@
+import { useMutation } from "@tanstack/react-query";
+import { ChevronDown, FolderOpen, Upload as UploadIcon } from "lucide-react";
+import { type ChangeEvent, useEffect, useRef, useState } from "react";
+import { addDocuments, type Base } from "../../api/knowledge";
+import { Problem } from "../../parts/states";
+import {
+  ACCEPTED,
+  listChosen,
+  listDropped,
+  sortChosen,
+  type Sorted,
+} from "../../stream/chosen_files";
+import { type ChosenFile, startUploads } from "../../stream/uploads";
+import { knowledge } from "../../words/knowledge";
+
+interface DropZoneProps {
+  base: Base;
+  title: string;
+  isEmpty: boolean;
+}
+
+/** Takes files and folders that are dropped anywhere on the page, or chosen; and web addresses. */
+export function DropZone({ base, title, isEmpty }: DropZoneProps) {
+  const [refused, setRefused] = useState<Sorted["refused"]>([]);
+  const take = (chosen: readonly ChosenFile[]) => {
+    const sorted = sortChosen(chosen);
+    setRefused(sorted.refused);
+    if (sorted.readable.length > 0) startUploads(base.id, sorted.readable);
+  };
+  const isOver = usePageDrop(take);
+  const bits = ["", "p", "", "", "", "", "", "p", "", "", "", "k", "", "", "p"];
+  return (
+    <>
+      <div
+        className={`drop ${isEmpty ? "empty" : ""} ${isOver ? "over" : ""}`}
+        role="group"
+        aria-label={knowledge.add}
+      >
+        {isEmpty ? (
+          <>
+            <span className="bits" aria-hidden="true">
+              {bits.map((kind, index) => (
+                <i key={index} className={kind} />
+              ))}
+            </span>
+            <h2>{isOver ? knowledge.letGo(title) : knowledge.noDocuments}</h2>
+            <p>{knowledge.noDocumentsWhy}</p>
+          </>
+        ) : (
+          <>
+            <span className="tile">
+              <UploadIcon className="i" aria-hidden="true" />
+            </span>
+            <div className="t">
+              <b>{isOver ? knowledge.letGo(title) : knowledge.dropHere}</b>
+              <span>{knowledge.kinds}</span>
+            </div>
+          </>
+        )}
+        <div className="acts">
+          <Picker onTake={take} />
+          <WebAddress base={base} />
+        </div>
+        {isEmpty && <p className="hint">{knowledge.kinds}</p>}
+      </div>
+      {refused.length > 0 && (
+        <div className="banner" role="status">
+          <span>{knowledge.notSent(refused.map((item) => item.name))}</span>
+          <button type="button" className="btn sm" onClick={() => setRefused([])}>
+            {knowledge.dismiss}
+          </button>
+        </div>
+      )}
+    </>
+  );
+}
+
+/** Whether files are held over the page, which takes them wherever they are let go. */
+function usePageDrop(take: (chosen: readonly ChosenFile[]) => void): boolean {
+  const [isOver, setOver] = useState(false);
+  const latest = useRef(take);
+  useEffect(() => {
+    latest.current = take;
+  });
+  useEffect(() => {
+    let depth = 0;
+    const isFiles = (event: DragEvent) => event.dataTransfer?.types.includes("Files") ?? false;
+    const onEnter = (event: DragEvent) => {
+      if (!isFiles(event)) return;
+      depth += 1;
+      setOver(true);
+    };
+    const onLeave = (event: DragEvent) => {
+      if (!isFiles(event)) return;
+      depth = Math.max(0, depth - 1);
+      if (depth === 0) setOver(false);
+    };
+    const onOver = (event: DragEvent) => {
+      if (isFiles(event)) event.preventDefault();
+    };
+    const onDrop = (event: DragEvent) => {
+      if (!isFiles(event) || !event.dataTransfer) return;
+      event.preventDefault();
+      depth = 0;
+      setOver(false);
+      void listDropped(event.dataTransfer).then((chosen) => latest.current(chosen));
+    };
+    const handlers = { dragenter: onEnter, dragleave: onLeave, dragover: onOver, drop: onDrop };
+    for (const [name, handler] of Object.entries(handlers))
+      window.addEventListener(name as "drop", handler);
+    return () => {
+      for (const [name, handler] of Object.entries(handlers))
+        window.removeEventListener(name as "drop", handler);
+    };
+  }, []);
+  return isOver;
+}
+
+function Picker({ onTake }: { onTake: (chosen: readonly ChosenFile[]) => void }) {
+  const files = useRef<HTMLInputElement>(null);
+  const folder = useRef<HTMLInputElement>(null);
+  const onChange = (event: ChangeEvent<HTMLInputElement>) => {
+    onTake(listChosen(event.target.files));
+    event.target.value = "";
+  };
+  return (
+    <>
+      <input
+        ref={files}
+        type="file"
+        multiple
+        hidden
+        accept={ACCEPTED}
+        onChange={onChange}
+        data-testid="files"
+      />
+      <input
+        ref={folder}
+        type="file"
+        hidden
+        onChange={onChange}
+        {...{ webkitdirectory: "" }}
+        data-testid="folder"
+      />
+      <button type="button" className="btn primary" onClick={() => files.current?.click()}>
+        {knowledge.chooseFiles}
+      </button>
+      <button type="button" className="btn" onClick={() => folder.current?.click()}>
+        <FolderOpen className="i s" aria-hidden="true" /> {knowledge.folder}
+      </button>
+    </>
+  );
+}
+
+function WebAddress({ base }: { base: Base }) {
+  const [url, setUrl] = useState("");
+  const [isBelow, setBelow] = useState(false);
+  const [most, setMost] = useState(50);
+  const add = useMutation({
+    mutationFn: () =>
+      addDocuments(base.id, { web: { url: url.trim(), below: isBelow, at_most: most } }),
+    onSuccess: () => {
+      setUrl("");
+      window.dispatchEvent(new CustomEvent("documents-added", { detail: base.id }));
+    },
+  });
+  const id = `web-${base.id}`;
+  return (
+    <>
+      <button type="button" className="btn" popoverTarget={id}>
+        {knowledge.webAddress} <ChevronDown className="i s" aria-hidden="true" />
+      </button>
+      <div id={id} popover="auto" className="menu below-button by-url">
+        <form
+          onSubmit={(event) => {
+            event.preventDefault();
+            add.mutate();
+          }}
+        >
+          <div className="field">
+            <label htmlFor={`${id}-url`}>{knowledge.webAddress}</label>
+            <input
+              id={`${id}-url`}
+              className="in"
+              type="url"
+              required
+              pattern="https?://.*"
+              placeholder="https://"
+              value={url}
+              onChange={(event) => setUrl(event.target.value)}
+            />
+          </div>
+          <fieldset>
+            <legend className="sr">{knowledge.howMuch}</legend>
+            <label>
+              <input
+                type="radio"
+                name={`${id}-r`}
+                checked={!isBelow}
+                onChange={() => setBelow(false)}
+              />
+              {knowledge.thisPage}
+            </label>
+            <label>
+              <input
+                type="radio"
+                name={`${id}-r`}
+                checked={isBelow}
+                onChange={() => setBelow(true)}
+              />
+              {knowledge.andBelow}
+              <input
+                className="in sm num"
+                type="number"
+                min={1}
+                max={500}
+                aria-label={knowledge.andBelow}
+                disabled={!isBelow}
+                value={most}
+                onChange={(event) => setMost(Number(event.target.value) || 1)}
+              />
+            </label>
+          </fieldset>
+          <Problem error={add.error} />
+          {add.data && (
+            <p className="hint" role="status">
+              {knowledge.gathers}
+            </p>
+          )}
+          <div className="acts">
+            <button type="submit" className="btn" disabled={add.isPending || url.trim() === ""}>
+              {knowledge.addIt}
+            </button>
+          </div>
+        </form>
+      </div>
+    </>
+  );
+}

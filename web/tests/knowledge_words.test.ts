@@ -1,0 +1,88 @@
+import { expect, test } from "vitest";
+import type { Doc } from "../src/api/knowledge";
+import { dropDocument, type Pages, putDocument, shareDone } from "../src/stream/base_events";
+import { sortChosen } from "../src/stream/chosen_files";
+import { catalogues } from "../src/words/catalogues";
+import { evidence } from "../src/words/evidence";
+import { describeFile, knowledge } from "../src/words/knowledge";
+import { roleWords } from "../src/words/roles";
+import { skillWords } from "../src/words/skills";
+
+const SOURCES = import.meta.glob<string>(
+  [
+    "../src/pages/{ask,document,knowledge,skills}/*.tsx",
+    "../src/pages/market/{entry_dialog,outside}.tsx",
+    "../src/pages/organisation/{new_role,role_matrix,roles_page}.tsx",
+    "../src/pages/chat/{citations,source_panel}.tsx",
+    "../src/parts/document/*.tsx",
+  ],
+  { query: "?raw", import: "default", eager: true },
+);
+const SAID = [knowledge, evidence, skillWords, roleWords, catalogues].flatMap((words) =>
+  Object.values<unknown>(words),
+);
+const TEXTS = [
+  /^ +[A-Z][a-z]+( [a-z]+)+[.:]?$/m,
+  /\b(aria-label|placeholder|title|label|what|missing)="[A-Z]/,
+  />[A-Z][a-z]+( [a-z]+)*</,
+];
+
+test("nothing begs, cheers or speaks of chunks, ingestion and vectors stores", () => {
+  const said = SAID.map(String);
+  const banned = /please|sorry|oops|success|!(?!=)|\bchunk|ingest|vector store|hallucinat|tenant/i;
+  expect(said.filter((text) => banned.test(text))).toEqual([]);
+});
+
+test.each(Object.entries(SOURCES))("%s takes its words from the messages", (name, source) => {
+  expect(
+    TEXTS.flatMap((pattern) => pattern.exec(source)?.[0] ?? []),
+    name,
+  ).toEqual([]);
+});
+
+test("a file is described by its kind, and by its name where the document has a title", () => {
+  const file = { media_type: "application/pdf", name: "a.pdf", size: 8_100_000, pages: 14 };
+  expect(describeFile(file)).toBe("PDF · 8.1 MB · 14 pages");
+  expect(describeFile({ ...file, title: "Terms" })).toBe("a.pdf · PDF · 8.1 MB · 14 pages");
+  expect(describeFile({ ...file, title: "a.pdf" })).toBe("PDF · 8.1 MB · 14 pages");
+});
+
+const item = (id: string, state: string, updated_at: number, more: Partial<Doc> = {}) =>
+  ({ id, name: id, title: "", state, updated_at, step: 0, done: 0, total: 0, ...more }) as Doc;
+const pagesOf = (...documents: Doc[]): Pages => ({
+  pages: [{ documents, next_cursor: null }],
+  pageParams: [""],
+});
+const ids = (shown: Pages) => shown.pages.flatMap((page) => page.documents.map((it) => it.id));
+
+test("a document that fails moves to the front, and leaves a list that is not its own", () => {
+  const shown = pagesOf(item("a", "held", 1), item("b", "converting", 2), item("c", "ready", 3));
+  expect(ids(putDocument(shown, item("b", "failed", 4), "", ""))).toEqual(["b", "a", "c"]);
+  const working = pagesOf(item("b", "converting", 2));
+  expect(ids(putDocument(working, item("b", "ready", 4), "working", ""))).toEqual([]);
+  expect(ids(putDocument(shown, item("d", "ready", 9), "", "other"))).toEqual(["a", "b", "c"]);
+  expect(ids(dropDocument(shown, "b"))).toEqual(["a", "c"]);
+});
+
+test("what is under way counts its steps, and what waits counts nothing", () => {
+  const half = item("a", "embedding", 1, { step: 3, done: 1, total: 2 });
+  expect(shareDone([half])).toBeCloseTo(0.625);
+  expect(shareDone([half, item("b", "waiting", 1)])).toBeCloseTo(0.3125);
+  expect(shareDone([item("c", "ready", 1)])).toBe(1);
+});
+
+test("only files that hold a text are sent, and hidden ones are left out in silence", () => {
+  const chosen = [
+    { file: new File(["x"], "a.PDF"), path: "shop/a.PDF" },
+    { file: new File(["x"], ".DS_Store"), path: "shop/.DS_Store" },
+    { file: new File(["x"], "b.exe"), path: "shop/b.exe" },
+    { file: new File([], "c.txt"), path: "c.txt" },
+    { file: new File(["x"], "d.md"), path: ".git/d.md" },
+  ];
+  const sorted = sortChosen(chosen);
+  expect(sorted.readable.map((one) => one.path)).toEqual(["shop/a.PDF"]);
+  expect(sorted.refused).toEqual([
+    { name: "shop/b.exe", why: "kind" },
+    { name: "c.txt", why: "empty" },
+  ]);
+});
