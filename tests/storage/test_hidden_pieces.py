@@ -11,6 +11,8 @@ from tests.storage.made import a_storage
 from tests.storage.test_documents import BOB, a_document, a_scope
 from tests.storage.test_knowledge_index import MODEL, a_piece, indexed
 
+from pegboard.core.ports.document_store import DocumentScope
+from pegboard.core.principal import LOCAL
 from pegboard.storage import Storage
 from pegboard.testing import FakeClock
 
@@ -52,8 +54,18 @@ async def put(storage: Storage, base: str, name: str, pieces: Any, **changes: An
 
 
 async def look(storage: Storage, base: str, question: str, vector: Any, limit: int) -> Any:
-    """Everything that a caller learns from a base, without its name."""
-    scope = a_scope(BOB, base)
+    """Everything that a caller learns from a base, without its name.
+
+    The operator asks first, so that what others may not see is loaded, too.
+    """
+    await ask(storage, a_scope(LOCAL, base, include_replaced=True), question, vector, limit)
+    return await ask(storage, a_scope(BOB, base), question, vector, limit)
+
+
+async def ask(
+    storage: Storage, scope: DocumentScope, question: str, vector: Any, limit: int
+) -> Any:
+    (base,) = scope.bases
     terms = dict.fromkeys(question.split(), 1.0)
     words = await storage.knowledge_index.search_words(terms, scope, limit=limit)
     ready = await storage.documents.list_visible(scope, states=["ready"])
