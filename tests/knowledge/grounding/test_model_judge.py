@@ -1,10 +1,11 @@
 import json
 
+from tests.knowledge.grounding.made import make_hit
+
 from pegboard.knowledge.grounding.citations import quote_of
 from pegboard.knowledge.grounding.model_judge import judge_conflicts, pick_quotes
 from pegboard.knowledge.grounding.question import read_question
 from pegboard.testing import ScriptedModel, Turn
-from tests.knowledge.grounding.made import make_hit
 
 QUESTION = "How long may a customer bring a record back?"
 NEW = make_hit("Back within 30 days. See [3] there.", document="new")
