@@ -1,29 +1,59 @@
-"""A model picks quotes; what it makes up is left out."""
-
 import json
 
 from tests.knowledge.grounding.made import make_hit
 
+from pegboard.knowledge.grounding.citations import quote_of
 from pegboard.knowledge.grounding.model_judge import judge_conflicts, pick_quotes
 from pegboard.knowledge.grounding.question import read_question
 from pegboard.testing import ScriptedModel, Turn
 
 QUESTION = "How long may a customer bring a record back?"
-HIT = make_hit("Customers may bring back any record within 30 days.", document="d1")
+NEW = make_hit("Back within 30 days. See [3] there.", document="new")
+OLD = make_hit("Back within 14 days.", document="old")
 
 
-async def test_a_quote_that_stands_nowhere_is_left_out() -> None:
-    quotes = [
-        {"piece": 1, "quote": "within 30 days", "supports": [0.9]},
-        {"piece": 1, "quote": "within 90 days", "supports": [0.9]},
+def script(**answer) -> ScriptedModel:
+    return ScriptedModel(Turn(text=json.dumps(answer)), supports_tools=False)
+
+
+async def test_a_model_sees_pieces_as_data_and_picks_quotes_of_them() -> None:
+    model = script(quotes=[{"piece": 1, "quote": "See (3) there.", "supports": [0.7]}])
+
+    picked = await pick_quotes(model, QUESTION, read_question(QUESTION), [NEW])
+
+    shown = model.requests[0].messages[-1].text
+    assert "<evidence-" in shown
+    assert "[3]" not in shown
+    assert [(quote.span.text, quote.alignment) for quote in picked.quotes] == [
+        ("See [3] there.", 0.7)
     ]
-    model = ScriptedModel(Turn(text=json.dumps({"quotes": quotes})), supports_tools=False)
-
-    picked = await pick_quotes(model, QUESTION, read_question(QUESTION), [HIT])
-
-    assert [quote.span.text for quote in picked.quotes] == ["within 30 days"]
-    assert picked.left_out == 1
 
 
-async def test_one_document_contradicts_nothing_and_no_model_is_asked() -> None:
-    assert await judge_conflicts(ScriptedModel(), QUESTION, []) == []
+async def test_pairs_within_a_document_are_none() -> None:
+    quotes = [
+        quote_of(NEW, 0, 20, alignments=(1.0,)),
+        quote_of(NEW, 21, 35, alignments=(1.0,)),
+        quote_of(OLD, 0, 20, alignments=(1.0,)),
+    ]
+    model = script(
+        contradictions=[
+            {"first": 1, "second": 2, "about": "one document"},
+            {"first": 3, "second": 1, "about": "days"},
+            {"first": 1, "second": 3, "about": "again"},
+        ]
+    )
+
+    (pair,) = await judge_conflicts(model, QUESTION, quotes)
+
+    assert (pair.first.span.text, pair.second.span.text) == (
+        "Back within 30 days.",
+        "Back within 14 days.",
+    )
+    assert (pair.judge, pair.about) == ("model", "days")
+
+
+async def test_a_model_is_not_asked_about_one_document() -> None:
+    model = ScriptedModel()
+
+    assert await judge_conflicts(model, QUESTION, [quote_of(NEW, 0, 20, alignments=())]) == []
+    assert (await pick_quotes(model, QUESTION, read_question(QUESTION), [])).quotes == ()

@@ -10,7 +10,7 @@ import unicodedata
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 
-from msgspec import Struct, structs
+from msgspec import Struct
 
 from pegboard.core.knowledge import Citation, Hit
 from pegboard.knowledge.grounding.alignment import align
@@ -155,11 +155,6 @@ def quote_of(hit: Hit, start: int, end: int, *, alignments: tuple[float, ...]) -
     span = TextSpan(start=start, end=end, text=hit.piece.text[start:end])
     stems = frozenset(list_stems(span.text))
     return QuotedSpan(hit=hit, span=span, alignments=alignments, stems=stems)
-
-
-def mark_revision(citations: Sequence[Citation], revision: int) -> list[Citation]:
-    """Citations of a revision of their document's text."""
-    return [structs.replace(citation, revision=revision) for citation in citations]
 
 
 def _has_offsets(hit: Hit) -> bool:

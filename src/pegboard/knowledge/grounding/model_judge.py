@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from itertools import combinations, islice
 from typing import Any
 
-from msgspec import Struct, structs
+from msgspec import Struct
 
 from pegboard.core.knowledge import Hit
 from pegboard.core.model_messages import Message, SystemMessage, UserMessage
@@ -142,24 +142,6 @@ async def judge_conflicts(
             )
             found.setdefault((first, second), pair)
     return list(found.values())
-
-
-def join_quotes(picked: Sequence[QuotedSpan], lexical: Sequence[QuotedSpan]) -> list[QuotedSpan]:
-    """The quotes of a model, and of the others those that overlap none of them."""
-    joined = list(picked)
-    for quote in lexical:
-        document, start, end = quote.place
-        if not any(
-            document == other and start < last and first < end
-            for other, first, last in (item.place for item in picked)
-        ):
-            joined.append(quote)
-    return joined
-
-
-def rate_anew(quote: QuotedSpan, alignments: tuple[float, ...]) -> QuotedSpan:
-    """A quote with other alignments."""
-    return structs.replace(quote, alignments=alignments)
 
 
 def _ask(instructions: str, text: str) -> list[Message]:
