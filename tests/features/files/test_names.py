@@ -19,6 +19,7 @@ from pegboard.features.files.names import check_name
         "a\\b",
         "a\0b",
         "a\nb",
+        "a\n",
         "gpj\u202eexe",
         "x" * 256,
         "\ud800",

@@ -29,7 +29,7 @@ class BeginUpload(BaseModel):
             description="Without folders; only shown.",
         ),
     ]
-    size: Annotated[int, Field(ge=0, le=_MAX_SIZE, description="In bytes.")]
+    size: Annotated[int, Field(strict=True, ge=0, le=_MAX_SIZE, description="In bytes.")]
     digest: Annotated[
         str | None,
         Field(

@@ -119,6 +119,7 @@ async def test_a_quota_is_told_with_what_is_used(client: httpx2.AsyncClient) -> 
         {"name": "../a"},
         {"name": ""},
         {"size": -1},
+        {"size": True},
         {"size": 2**60},
         {"digest": "abc"},
         {"purpose": "other"},
