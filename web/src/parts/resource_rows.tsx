@@ -1,9 +1,9 @@
-import { Bot, Plug, ScrollText } from "lucide-react";
+import { BookOpen, Bot, Plug, ScrollText } from "lucide-react";
 import type { ReactNode } from "react";
 import type { Resource } from "../api/resources";
 import { sharing } from "../words/resources";
 
-const ICONS = { connector: Plug, agent: Bot, skill: ScrollText };
+const ICONS = { connector: Plug, agent: Bot, skill: ScrollText, knowledge: BookOpen };
 
 /** The icon, the title and the owner of a connector, an agent or a skill. */
 export function ResourceName({ resource }: { resource: Resource }) {
