@@ -1,6 +1,5 @@
 """`pegboard kb`: put documents into knowledge bases, and ask them."""
 
-import asyncio
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
@@ -171,6 +170,8 @@ def remove(
     """Delete a document, or a whole base, for good."""
 
     async def delete(client: "BoardClient") -> Mapping[str, Any]:
+        import asyncio
+
         kb = client.knowledge
         goes = await kb.count_deletion(base, document)
         if not yes:
@@ -235,6 +236,8 @@ async def _put(
 
 async def _wait(kb: "KnowledgeClient", base: str) -> Mapping[str, Any]:
     """The documents, once nothing is under way."""
+    import asyncio
+
     while True:
         listed = await kb.list_documents(base)
         is_busy = any(item["state"] in _UNDER_WAY for item in listed["documents"])
