@@ -1,6 +1,5 @@
 """`pegboard kb`: put documents into knowledge bases, and ask them."""
 
-import asyncio
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
@@ -73,8 +72,8 @@ def add(
         list[str] | None,
         typer.Argument(
             metavar="[SOURCE]...",
-            help="Files, folders of the server, and web addresses; without any, what has changed "
-            "where documents come from is taken in.",
+            help="The sources: files, folders of the server, web addresses. Without any, what has "
+            "changed where documents come from is taken in.",
         ),
     ] = None,
     *,
@@ -129,7 +128,9 @@ def add(
 @kb.command()
 def ask(
     base: BaseArgument,
-    question: Annotated[str, typer.Argument(metavar="QUESTION", help="In full words.")],
+    question: Annotated[
+        str, typer.Argument(metavar="QUESTION", help="The question, in full words.")
+    ],
     *,
     mode: Annotated[
         Literal["grounding", "simple"],
@@ -169,6 +170,8 @@ def remove(
     """Delete a document, or a whole base, for good."""
 
     async def delete(client: "BoardClient") -> Mapping[str, Any]:
+        import asyncio
+
         kb = client.knowledge
         goes = await kb.count_deletion(base, document)
         if not yes:
@@ -233,6 +236,8 @@ async def _put(
 
 async def _wait(kb: "KnowledgeClient", base: str) -> Mapping[str, Any]:
     """The documents, once nothing is under way."""
+    import asyncio
+
     while True:
         listed = await kb.list_documents(base)
         is_busy = any(item["state"] in _UNDER_WAY for item in listed["documents"])
