@@ -17,7 +17,7 @@ def a_document(audience: str = "base", organisation: str = "") -> StoredDocument
         base="b1",
         name="a.txt",
         owner="/u1",
-        audience=audience,  # type: ignore[arg-type]
+        audience=audience,  # type: ignore[arg-type]  # one of these
         organisation=organisation,
         created_at=0.0,
         updated_at=0.0,

@@ -4,6 +4,7 @@ import asyncio
 from collections.abc import AsyncGenerator
 
 import pytest
+from msgspec import structs
 
 from pegboard.core.context import ToolContext
 from pegboard.core.knowledge import Citation, Conflict, Evidence, Hit, Piece, Retrieval
@@ -106,14 +107,10 @@ async def test_what_is_deleted_is_in_no_evidence(
 def test_numbers_shift_together() -> None:
     evidence = make_evidence()
     conflict = Conflict(first=1, second=2, judge="figures")
-    moved = shift_numbers(Evidence(**{**_fields(evidence), "conflicts": (conflict,)}), 3)
+    moved = shift_numbers(structs.replace(evidence, conflicts=(conflict,)), 3)
 
     assert [item.number for item in moved.citations] == [4]
     assert (moved.conflicts[0].first, moved.conflicts[0].second) == (4, 5)
-
-
-def _fields(evidence: Evidence) -> dict[str, object]:
-    return {name: getattr(evidence, name) for name in evidence.__struct_fields__}
 
 
 async def test_watchers_get_the_changes_of_their_base_alone() -> None:

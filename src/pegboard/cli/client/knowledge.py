@@ -59,7 +59,8 @@ class LocalKnowledge:
         """Put a folder or web pages in."""
         from pegboard.features.knowledge import DocumentSource
 
-        found, web = self._find(base), wanted.get("web") or {}
+        found = self._find(base)
+        web: Mapping[str, Any] = wanted.get("web") or {}
         below = bool(web.get("below"))
         gathering = DocumentSource(
             base=found.id,
@@ -76,7 +77,12 @@ class LocalKnowledge:
         from pegboard.features.knowledge import NewDocument
 
         found = self._find(base)
-        new = NewDocument(name=path.name, chunks=_read(path), **said)
+        new = NewDocument(
+            name=path.name,
+            chunks=_read(path),
+            edition=said.get("edition", ""),
+            replaces=said.get("replaces", ""),
+        )
         row, outcome = await self._knowledge.documents.add(found, new, principal=self._principal)
         view = self._knowledge.view(found, row, principal=self._principal)
         return {"documents": [{"document": view.to_dict(), "outcome": outcome}], "run": ""}

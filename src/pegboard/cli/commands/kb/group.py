@@ -73,8 +73,8 @@ def add(
         list[str] | None,
         typer.Argument(
             metavar="[SOURCE]...",
-            help="Files, folders of the server, and web addresses; without any, what has changed "
-            "where documents come from is taken in.",
+            help="The sources: files, folders of the server, web addresses. Without any, what has "
+            "changed where documents come from is taken in.",
         ),
     ] = None,
     *,
@@ -129,7 +129,9 @@ def add(
 @kb.command()
 def ask(
     base: BaseArgument,
-    question: Annotated[str, typer.Argument(metavar="QUESTION", help="In full words.")],
+    question: Annotated[
+        str, typer.Argument(metavar="QUESTION", help="The question, in full words.")
+    ],
     *,
     mode: Annotated[
         Literal["grounding", "simple"],
