@@ -3,7 +3,7 @@
 import pytest
 
 from pegboard.access.document_visibility import is_document_visible, is_in_scope
-from pegboard.core.ports.document_store import DocumentScope, StoredDocument
+from pegboard.core.ports.document_store import Audience, DocumentScope, StoredDocument
 from pegboard.core.principal import LOCAL, Principal
 
 ADA = Principal(id="ada", user="u1", organisations=frozenset({"acme"}))
@@ -11,13 +11,13 @@ EVE = Principal(id="eve", user="u2", organisations=frozenset({"acme"}))
 BOB = Principal(id="bob", user="u3", organisations=frozenset({"zoo"}))
 
 
-def a_document(audience: str = "base", organisation: str = "") -> StoredDocument:
+def a_document(audience: Audience = "base", organisation: str = "") -> StoredDocument:
     return StoredDocument(
         id="d1",
         base="b1",
         name="a.txt",
         owner="/u1",
-        audience=audience,  # type: ignore[arg-type]  # one of these
+        audience=audience,
         organisation=organisation,
         created_at=0.0,
         updated_at=0.0,
