@@ -14,6 +14,7 @@ from pegboard.access.document_visibility import is_in_scope
 from pegboard.core.knowledge import ConvertedDocument, PageSpan
 from pegboard.core.ports.document_store import DocumentScope, ReadyCount, StoredDocument
 from pegboard.core.principal import LOCAL, Principal
+from pegboard.errors import DocumentNotFound
 from pegboard.storage import Storage
 from pegboard.testing import FakeClock
 
@@ -81,6 +82,16 @@ async def test_texts_are_stored_by_revision_and_deleted_with_their_document(
     assert await storage.documents.get_text("d1", 3) is None
     assert await storage.documents.delete("d1")
     assert not await storage.documents.delete("d1")
+    assert await storage.documents.get_text("d1", 1) is None
+
+
+async def test_a_document_that_was_deleted_meanwhile_gets_no_text(storage: Storage) -> None:
+    await storage.documents.add(a_document())
+    await storage.documents.delete("d1")
+
+    with pytest.raises(DocumentNotFound):
+        await storage.documents.put_text("d1", 1, TEXT)
+
     assert await storage.documents.get_text("d1", 1) is None
 
 

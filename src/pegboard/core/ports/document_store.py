@@ -153,7 +153,11 @@ class DocumentStore(Protocol):
         ...
 
     async def put_text(self, document: str, revision: int, text: ConvertedDocument) -> None:
-        """Store the text of a revision."""
+        """Store the text of a revision.
+
+        Raises:
+            DocumentNotFound: It was deleted meanwhile; nothing was stored.
+        """
         ...
 
     async def get_text(self, document: str, revision: int) -> ConvertedDocument | None:

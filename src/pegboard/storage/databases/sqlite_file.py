@@ -113,6 +113,7 @@ def _prepare(transaction: Transaction, now: float) -> None:
     # of this process, kill -9 included, and a power failure may take the last ones.
     execute("PRAGMA synchronous = NORMAL")
     execute("PRAGMA trusted_schema = OFF")
+    execute("PRAGMA secure_delete = ON")  # what is deleted does not stay in free pages
     execute(f"PRAGMA journal_size_limit = {_MAX_IDLE_LOG}")
     execute("BEGIN IMMEDIATE")
     try:

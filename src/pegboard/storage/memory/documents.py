@@ -6,6 +6,7 @@ from pegboard.access.document_visibility import is_in_scope
 from pegboard.concurrency.closable_lock import ClosableLock
 from pegboard.core.knowledge import ConvertedDocument, DocumentState, Piece
 from pegboard.core.ports.document_store import DocumentScope, ReadyCount, StoredDocument
+from pegboard.errors import DocumentNotFound
 
 _ENDED = ("ready", "held", "failed")
 
@@ -75,6 +76,8 @@ class MemoryDocuments:
 
     async def put_text(self, document: str, revision: int, text: ConvertedDocument) -> None:
         with self._gate:
+            if document not in self._documents:
+                raise DocumentNotFound(f"The document '{document}' was deleted.")
             self._texts.setdefault(document, {})[revision] = text
 
     async def get_text(self, document: str, revision: int) -> ConvertedDocument | None:

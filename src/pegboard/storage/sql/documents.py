@@ -8,6 +8,7 @@ from sqlalchemy import Select, delete, func, select, update
 from pegboard.core.knowledge import ConvertedDocument, DocumentState
 from pegboard.core.ports.document_store import DocumentScope, ReadyCount, StoredDocument
 from pegboard.core.record_snapshot import clean_text
+from pegboard.errors import DocumentNotFound
 from pegboard.storage.databases.database import StorageDatabase
 from pegboard.storage.databases.transaction import Transaction
 from pegboard.storage.json_text import dump, load
@@ -107,6 +108,9 @@ class SqlDocuments:
         key = {"document": clean_text(document), "revision": revision}
 
         def put(transaction: Transaction) -> None:
+            found = select(DOCUMENTS.c.id).where(DOCUMENTS.c.id == key["document"])
+            if transaction.first(found.with_for_update()) is None:
+                raise DocumentNotFound(f"The document '{document}' was deleted.")
             statement = transaction.insert(DOCUMENT_TEXTS).values(key | values)
             transaction.execute(
                 statement.on_conflict_do_update(index_elements=list(key), set_=values)
