@@ -301,6 +301,12 @@ class KnowledgeAnswers:
                 for it in evidence.citations
                 if it.document in documents
             ),
+            retrieval=structs.replace(
+                evidence.retrieval,
+                hits=tuple(
+                    hit for hit in evidence.retrieval.hits if hit.piece.document in documents
+                ),
+            ),
         )
         stored = await self._ledger.add(
             stamped,

@@ -18,6 +18,7 @@ from pegboard.errors import AccessDenied, InvalidRequest, PegboardError, Resourc
 from pegboard.features.knowledge.bases import Bases, KnowledgeBase, may_edit_base, scope_of
 from pegboard.features.knowledge.documents import BACKFILL, Documents, NewDocument
 from pegboard.features.knowledge.ingestion import INGESTER
+from pegboard.features.knowledge.schemas import MAX_CRAWLED
 from pegboard.features.knowledge.web_pages import fetch_page, find_links, name_page
 from pegboard.graphs.engine.node_results import as_failed
 from pegboard.graphs.node_kind import NodeContext, SchemaOf
@@ -63,6 +64,16 @@ class DocumentSource(
         return self.url or f"file:{self.folder}"
 
 
+def check_may_gather(principal: Principal, base: KnowledgeBase, wanted: DocumentSource) -> None:
+    """Refuse a folder to a caller who is no operator.
+
+    Raises:
+        AccessDenied: The caller is none.
+    """
+    if wanted.folder and not principal.is_operator:
+        raise AccessDenied(base.name, "only operators take in folders of the server")
+
+
 def gather_graph(wanted: DocumentSource) -> Graph:
     """The graph that gathers documents."""
     node = Node(id=GATHER, kind=GATHER, config=to_builtins(wanted))
@@ -103,6 +114,8 @@ class GatherNode:
             return
         if bool(wanted.folder) == bool(wanted.url):
             yield "config", "config_invalid", "Give a 'folder' or a 'url'."
+        if not 1 <= wanted.at_most <= MAX_CRAWLED:
+            yield "config", "config_invalid", f"'at_most' is from 1 to {MAX_CRAWLED}."
 
     def output_schema(self, node: Node, schema_of: SchemaOf) -> JsonSchema | None:  # noqa: ARG002 - always the same
         return {"type": "object", "properties": {name: {"type": "integer"} for name in _COUNTED}}
@@ -122,8 +135,7 @@ class GatherNode:
         base = self._bases().get(wanted.base)
         if base is None or (principal != INGESTER and not may_edit_base(principal, base)):
             raise ResourceNotFound(f"There is no knowledge base '{wanted.base[:100]}'.")
-        if wanted.folder and not principal.is_operator:
-            raise AccessDenied(base.name, "only operators take in folders of the server")
+        check_may_gather(principal, base, wanted)
         return base
 
     # folders

@@ -123,7 +123,7 @@ class Documents:
         check_may_write(principal, base.name)
         self._check_audience(new.audience, new.organisation, principal)
         if new.replaces:
-            await self._check_replaced(base, new.replaces, principal)
+            await self._check_replaced(base, self._make_row(base, new, principal), principal)
         row = await self._store_file(self._make_row(base, new, principal), new, principal)
         try:
             known, outcome = await self._add_row(row, principal)
@@ -201,6 +201,9 @@ class Documents:
         if same is not None and is_known and await self._is_visible(same, principal):
             return same, "already_here"
         row = await self._parts.documents.add(new)
+        if row.id != new.id and not await self._is_visible(row, principal):
+            path = f"{new.outer_id} ({new.id})"  # another person has this path to themselves
+            row = await self._parts.documents.add(structs.replace(new, outer_id=path))
         if row.id == new.id:
             return row, "new"
         if row.digest == new.digest:
@@ -303,9 +306,11 @@ class Documents:
         if changed.audience != "organisation":
             changed = structs.replace(changed, organisation="")
         self._check_audience(changed.audience, changed.organisation, principal)
+        if find_audience(changed) != find_audience(row):
+            await self._check_editions(changed)
         if changed.replaces != row.replaces:
             if changed.replaces:
-                await self._check_replaced(base, changed.replaces, principal, by=row.id)
+                await self._check_replaced(base, changed, principal)
             await self._set_replaced(row.replaces, by="", instead_of=row.id)
             await self._set_replaced(changed.replaces if row.answers else "", by=row.id)
         return await self._replace(changed)
@@ -416,16 +421,27 @@ class Documents:
             await self._replace(structs.replace(row, replaced_by=by))
 
     async def _check_replaced(
-        self, base: KnowledgeBase, document: str, principal: Principal, *, by: str = ""
+        self, base: KnowledgeBase, row: StoredDocument, principal: Principal
     ) -> None:
-        if document == by:
+        """Refuse what a document cannot replace."""
+        if row.replaces == row.id:
             raise InvalidRequest("A document does not replace itself.")
         try:
-            await self.get(base, document, principal=principal)
+            other = await self.get(base, row.replaces, principal=principal)
         except DocumentNotFound as error:
             raise InvalidRequest(
                 "The document that it replaces is not in this base; 'replaces' is an id."
             ) from error
+        check_reach(row, instead_of=other)
+
+    async def _check_editions(self, row: StoredDocument) -> None:
+        """Refuse an audience that does not fit the editions before and after."""
+        before = await self._parts.documents.get(row.replaces) if row.replaces else None
+        after = await self._parts.documents.get(row.replaced_by) if row.replaced_by else None
+        if before is not None:
+            check_reach(row, instead_of=before)
+        if after is not None:
+            check_reach(after, instead_of=row)
 
     def _check_audience(self, audience: Audience, organisation: str, principal: Principal) -> None:
         if audience != "organisation":
@@ -442,6 +458,23 @@ class Documents:
 def may_edit_document(principal: Principal, base: KnowledgeBase, row: StoredDocument) -> bool:
     """Whether a caller may change a document: who may change the base, or who has put it in."""
     return may_edit_base(principal, base) or (bool(principal.user) and row.owner == principal.owner)
+
+
+def find_audience(row: StoredDocument) -> tuple[str, str]:
+    """Who may see a document of those who may see its base."""
+    return row.audience, row.organisation
+
+
+def check_reach(row: StoredDocument, *, instead_of: StoredDocument) -> None:
+    """Refuse that a document replaces one for people who may not see it.
+
+    Raises:
+        InvalidRequest: There would be some: they would have neither, and learn of the other.
+    """
+    is_same = find_audience(row) == find_audience(instead_of) and row.audience != "private"
+    is_own = instead_of.audience == "private" and row.owner == instead_of.owner
+    if row.audience != "base" and not is_same and not is_own:
+        raise InvalidRequest("A document that fewer people see cannot replace one that more see.")
 
 
 def find_group(row: StoredDocument) -> Literal["failed", "held", "working", "ready"]:

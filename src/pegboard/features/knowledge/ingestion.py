@@ -9,6 +9,7 @@ from typing import Any
 
 from msgspec import Struct, msgpack, structs
 
+from pegboard.access.document_visibility import is_document_visible
 from pegboard.core.graph import Graph, Node, NodeState
 from pegboard.core.knowledge import ConvertedDocument, DocumentFinding, Piece
 from pegboard.core.ports.blob_store import BlobStore
@@ -122,7 +123,8 @@ class _Ingestion:
         principal = self._context.principal
         if row is None or base is None:
             raise _gone(self._id)
-        if principal != INGESTER and not may_edit_base(principal, base):
+        is_seen = may_edit_base(principal, base) and is_document_visible(principal, row)
+        if principal != INGESTER and not is_seen:
             raise _gone(self._id)
         return row, base
 

@@ -27,12 +27,17 @@ from pegboard.features.knowledge.bases import (
     Bases,
     KnowledgeBase,
     check_may_edit,
+    may_edit_base,
     scope_of,
     to_base,
 )
 from pegboard.features.knowledge.changes import DocumentChange
 from pegboard.features.knowledge.deletion import Deletion
-from pegboard.features.knowledge.document_sources import DocumentSource, gather_graph
+from pegboard.features.knowledge.document_sources import (
+    DocumentSource,
+    check_may_gather,
+    gather_graph,
+)
 from pegboard.features.knowledge.documents import Documents, find_group, may_edit_document
 from pegboard.features.knowledge.ingestion import INGESTER, open_copy
 from pegboard.features.knowledge.parts import KnowledgeParts
@@ -153,12 +158,12 @@ class Knowledge:
             AccessDenied: The caller may not change it.
             InvalidRequest: The board file declares it.
         """
-        stored = self._require_stored(base)
-        check_may_edit(principal, base)
-        check_may_write(principal, base.name)
+        await self._resources.delete(self._require_stored(base), principal=principal)
+
+    async def clear_base(self, base: KnowledgeBase) -> None:
+        """Delete all documents of a base that is deleted, whoever has put them in."""
         for row in await self.documents.list_all(_whole(base)):
             await self.documents.remove(row)
-        await self._resources.delete(stored, principal=principal)
 
     async def find_handles(self) -> dict[str, str]:
         """The handles of people, by their ids."""
@@ -187,8 +192,8 @@ class Knowledge:
         for row in rows:
             counts[find_group(row)] += 1
         embedder = self._parts.embedder(base.settings)
-        missing = 0
-        if embedder is not None and counts["ready"]:
+        missing = 0  # it counts documents of others, too: nothing for readers
+        if embedder is not None and counts["ready"] and may_edit_base(principal, base):
             missing = await self._parts.index.count_without_vectors(base.id, embedder.name)
         return BaseFacts(
             base=base,
@@ -236,6 +241,7 @@ class Knowledge:
         """
         check_may_edit(principal, base)
         check_may_write(principal, base.name)
+        check_may_gather(principal, base, wanted)
         graph = gather_graph(wanted)
         run = (await self._runs.start_graph(graph, principal=principal, key=key)).id
         self._gathering.setdefault(base.id, set()).add(run)
@@ -343,9 +349,11 @@ class Knowledge:
                 with suppress(TimeoutError):
                     async with asyncio.timeout(_LOOK_AGAIN * 15):
                         change = await queue.get()
+                try:
+                    self.bases.find(base.id, principal=principal)
+                except ResourceNotFound:
+                    return  # it is gone, or not shared any more
                 if change is None or not change.document:
-                    if self.bases.get(base.id) is None:
-                        return
                     continue
                 try:
                     row = await self.documents.get(base, change.document, principal=principal)

@@ -97,6 +97,9 @@ class Resources:
         environment: The clock, the listeners, and who may see what.
         disconnect: Ends what others have stored for a connector, before it changes or goes.
         prove: Writes each change to the audit trail before it takes effect, where required.
+
+    Attributes:
+        clear: Deletes what a resource contains, before it goes itself.
     """
 
     def __init__(
@@ -115,6 +118,7 @@ class Resources:
         self._sources = sources
         self._environment = environment
         self._prove = prove
+        self.clear: Callable[[StoredResource], Awaitable[None]] | None = None
 
     async def list(
         self, *, kind: ResourceKind | None = None, principal: Principal
@@ -227,6 +231,8 @@ class Resources:
         check_may_write(principal, resource.name)
         self._check_may_edit(resource, principal)
         await self._disconnect(resource)
+        if self.clear is not None:
+            await self.clear(resource)
         async with self._record("delete", resource, principal):
             await self._store.delete(resource.id)
         await self._sources.load()

@@ -15,6 +15,7 @@ from pegboard.core.ports.blob_store import BlobStore
 from pegboard.core.ports.chat_model import ChatModel
 from pegboard.core.ports.embedder import Embedder
 from pegboard.core.ports.knowledge_bases import KnowledgeReply
+from pegboard.core.ports.resource_store import StoredResource
 from pegboard.core.ports.services import Services
 from pegboard.core.principal import LOCAL, Principal
 from pegboard.core.run import NodeRun
@@ -85,6 +86,7 @@ class BoardKnowledge:
         """Use these parts of the board, which are made later; its tools follow its bases."""
         self._services, self._models = services, models
         self._resources, self._runs, self._files = resources, runs, files
+        resources.clear = self._clear
         self._stack.push_async_callback(self.close)
         self._stack.callback(self._registry.changes.listen(self._on_change))
         self._follow_bases()
@@ -304,6 +306,13 @@ class BoardKnowledge:
     async def _find_model(self) -> ChatModel | None:
         """The model that picks quotes and judges contradictions: the fast one, if there is one."""
         return None if self._models is None else await self._models.find_fast()
+
+    async def _clear(self, resource: StoredResource) -> None:
+        """Delete the documents of a base that is deleted, by whichever door."""
+        if resource.kind == "knowledge" and self._blobs is not None:
+            from pegboard.features.knowledge.bases import to_base
+
+            await self.service.clear_base(to_base(resource))
 
     async def _forget(self, subject: str, document: str) -> int:
         from pegboard.runtime.wiring.forget_quotes import forget_quotes
