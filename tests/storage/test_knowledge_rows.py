@@ -92,7 +92,7 @@ async def test_only_what_takes_rows_away_is_counted(storage: Any) -> None:
 
 async def test_conditions_are_of_rows_that_answer(storage: Any) -> None:
     await put(storage, "d1", "one", "two")
-    await storage.documents.add(a_document("d2", state="held"))
+    await storage.documents.add(a_document("d2", state="held", answers=False))
     scope = a_scope(first_page=2)
 
     ready = await read(storage, select(DOCUMENTS.c.id).where(where_answers(scope)))

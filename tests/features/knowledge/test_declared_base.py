@@ -9,11 +9,9 @@ from pydantic import ValidationError
 
 from pegboard import Pegboard
 from pegboard.core.context import ToolContext
-from pegboard.core.knowledge import ConvertedDocument, DocumentFinding
 from pegboard.core.ports.document_store import StoredDocument
 from pegboard.core.principal import LOCAL, Principal
 from pegboard.errors import AccessDenied, DocumentNotFound, InvalidRequest, ResourceNotFound
-from pegboard.features.knowledge.answers import mask_findings
 from pegboard.features.knowledge.bases import KnowledgeBase
 from pegboard.features.knowledge.document_sources import DocumentSource, list_files
 from pegboard.features.knowledge.documents import DocumentEdit, DocumentQuery, NewDocument
@@ -163,10 +161,3 @@ def test_hidden_files_and_links_are_left_out(tmp_path: Path) -> None:
 def test_one_place_of_a_document_is_named() -> None:
     with pytest.raises(ValidationError, match="Give one of"):
         AddDocuments.model_validate({"folder": "a", "upload": "f"})
-
-
-def test_places_that_give_orders_are_masked() -> None:
-    finding = DocumentFinding(kind="orders", start=4, end=10)
-    text = ConvertedDocument(text="one ORDERS two", media_type="text/plain", findings=(finding,))
-
-    assert mask_findings(text) == "one (left out) two"

@@ -55,7 +55,7 @@ class KnowledgeBases(Protocol):
         ...
 
     async def read(self, document: str, ctx: ToolContext[Any], *, base: str = "") -> str:
-        """The whole text of a document, without places that a reviewer leaves out."""
+        """The whole text of a document in its frame, without places that a reviewer leaves out."""
         ...
 
     async def open(

@@ -9,7 +9,6 @@ from msgspec import structs
 from pegboard.core.context import ToolContext
 from pegboard.core.knowledge import (
     Citation,
-    ConvertedDocument,
     DocumentFinding,
     Evidence,
     Hit,
@@ -90,7 +89,7 @@ class KnowledgeAnswers:
                 }
             )
         lines = [
-            f"- {it['name']}: {it['title']}. {it['description']} "
+            f"- {it['name']}: {' '.join((it['title'] + '. ' + it['description']).split())} "
             f"({it['documents']} documents, {it['pieces']} pieces)"
             for it in listed
         ]
@@ -139,12 +138,24 @@ class KnowledgeAnswers:
         )
 
     async def read(self, document: str, ctx: ToolContext[Any], *, base: str = "") -> str:
-        """The whole text of a document, without places that a reviewer leaves out."""
+        """The whole text of a document in its frame, without places that a reviewer leaves out."""
         row, found = await self._find_document(document, ctx)
         text = await self._parts.documents.get_text(row.id, row.revision)
         if text is None or base not in {"", found.id, found.name}:
             raise DocumentNotFound(f"There is no document '{document[:100]}'.")
-        return text.text if row.review == "use" else mask_findings(text)
+        whole = Citation(
+            number=1,
+            piece="",
+            document=row.id,
+            base=found.id,
+            quote=text.text,
+            start=0,
+            end=len(text.text),
+            title=row.title or row.name,
+            edition=row.edition,
+        )
+        findings = () if row.review == "use" else text.findings
+        return render_citations([whole], findings={row.id: findings}, marking="lines")
 
     async def open(
         self, document: str, ctx: ToolContext[Any], *, page: int = 1, pages: int = 1
@@ -336,7 +347,7 @@ class KnowledgeAnswers:
             text = render_citations(evidence.citations, findings=findings)
             extra = "\n".join([*_name_places(evidence.citations), extra])
         else:
-            text = "Nothing was found." if found.stored.mode == "simple" else ""
+            text = "Nothing was found." if found.stored.mode == "simple" or not extra else ""
         return KnowledgeReply(
             text="\n\n".join(filter(None, [text, extra.strip()])),
             data=view_evidence(found.stored),
@@ -348,18 +359,6 @@ def _check_question(question: str) -> None:
         raise InvalidRequest("Ask a question.")
     if len(question) > MAX_QUESTION:
         raise InvalidRequest(f"A question has at most {MAX_QUESTION} characters.")
-
-
-def mask_findings(text: ConvertedDocument) -> str:
-    """A text without the places that give orders or that readers do not see."""
-    parts: list[str] = []
-    at = 0
-    for finding in sorted(text.findings, key=lambda item: item.start):
-        if finding.kind == "link" or finding.end <= at:
-            continue
-        parts += [text.text[at : max(at, finding.start)], "(left out)"]
-        at = finding.end
-    return "".join([*parts, text.text[at:]])
 
 
 def _cite_piece(hit: Hit, number: int) -> Citation:

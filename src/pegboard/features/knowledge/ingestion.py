@@ -162,7 +162,9 @@ class _Ingestion:
 
     async def _fail(self, error: PegboardError) -> None:
         if isinstance(error, DocumentNotFound):
-            return  # it was deleted meanwhile
+            if await self._parts.documents.get(self._id) is None:  # it was deleted meanwhile
+                await self._parts.blobs.delete_below(f"documents/{self._id}")
+            return
         reason = error.reason if isinstance(error, DocumentUnreadable) else ""
         code = f"{error.code}.{reason}" if reason else error.code
         await self._change(state="failed", code=code, reason=error.message, done=0, total=0)

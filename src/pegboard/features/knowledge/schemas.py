@@ -438,7 +438,8 @@ class TextQuery(BaseModel):
 
     page: Annotated[int, Field(ge=1, le=1_000_000)] = 1
     revision: Annotated[
-        int | None, Field(ge=1, description="Of the text; null for the current one.")
+        int | None,
+        Field(ge=1, le=2_000_000_000, description="Of the text; null for the current one."),
     ] = None
     offset: Annotated[
         int | None, Field(ge=0, description="Show the page with this character instead.")
