@@ -55,6 +55,7 @@ async def test_no_file_of_the_server_has_the_text_of_a_deleted_document(tmp_path
     async with Pegboard(data=tmp_path) as board:
         (base,) = board.knowledge.bases.list_visible(LOCAL)
         await board.knowledge.documents.delete(base, document, principal=LOCAL)
+        assert find_traces(tmp_path) == []
 
     assert find_traces(tmp_path) == []
 

@@ -49,6 +49,19 @@ def open_reader(path: Path) -> Transaction:
     return _open(path, "ro", _only_read)
 
 
+def empty_log(connection: sqlite3.Connection) -> bool:
+    """Empty the write-ahead log; False while somebody reads from it."""
+    execute = connection.execute
+    try:
+        execute("PRAGMA busy_timeout = 0")
+        try:
+            return not execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()[0]
+        finally:
+            execute(f"PRAGMA busy_timeout = {int(BUSY_SECONDS * 1000)}")
+    except sqlite3.Error:
+        return False
+
+
 def unavailable(error: sqlite3.Error) -> StoreUnavailable:
     """The error that callers get for a failing database, without its cause."""
     code = getattr(error, "sqlite_errorname", "")

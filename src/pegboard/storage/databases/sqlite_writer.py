@@ -18,7 +18,7 @@ from typing import Any, cast
 from pegboard.concurrency.closable_lock import storage_closed_error
 from pegboard.core.ports.clock import Clock
 from pegboard.errors import Overloaded
-from pegboard.storage.databases.sqlite_file import unavailable
+from pegboard.storage.databases.sqlite_file import empty_log, unavailable
 from pegboard.storage.databases.transaction import Operation, Rows, Transaction, Value
 from pegboard.storage.databases.write_problem import WriteProblem
 
@@ -224,6 +224,8 @@ class SqliteWriter:
         for item in waiting:
             item.apply(transaction)
         transaction.driver.execute("COMMIT")
+        if transaction.erases:  # what was deleted stands in the log until it is emptied
+            transaction.erases = not empty_log(transaction.driver)
 
     def _roll_back(self) -> None:
         if self._transaction.driver.in_transaction:

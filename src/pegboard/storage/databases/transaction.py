@@ -75,15 +75,19 @@ class Transaction:
     """The statements that an operation may run in the open transaction.
 
     Failures raise the driver's own error: `sqlite3.Error` or `psycopg.Error`.
+
+    Attributes:
+        erases: Whether what an operation deletes is to leave the log of a SQLite file, too.
     """
 
-    __slots__ = ("core", "database", "driver")
+    __slots__ = ("core", "database", "driver", "erases")
 
     def __init__(self, core: Connection) -> None:
         """Run statements through this connection; its owner begins and commits."""
         self.core = core
         self.driver: Any = core.connection.driver_connection
         self.database = core.dialect.name
+        self.erases = False
 
     def insert(self, table: Table) -> Any:
         """The database's own INSERT, which knows ON CONFLICT."""

@@ -134,6 +134,7 @@ class SqlDocuments:
             for table in (DOCUMENT_TEXTS, PIECES, PIECE_TERMS, PIECE_VECTORS):
                 transaction.execute(delete(table).where(table.c.document == wanted))
             count_change(transaction)
+            transaction.erases = True
             return found
 
         return await self._database.run(remove)
