@@ -3,6 +3,7 @@
 import asyncio
 from collections.abc import AsyncIterator, Sequence
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -28,9 +29,12 @@ class ConceptEmbedder:
     def __init__(self, name: str, *, fields: int = 3) -> None:
         self.name = name
         self.texts: list[str] = []
+        self.may_go_on = asyncio.Event()
+        self.may_go_on.set()
         self._fields = fields
 
     async def embed(self, texts: Sequence[str], /) -> list[list[float]]:
+        await self.may_go_on.wait()
         self.texts += texts
         return [self._place(text) for text in texts]
 
@@ -45,12 +49,16 @@ class EmbeddingChoice:
 
     def __init__(self) -> None:
         self.model: ConceptEmbedder | None = None
+        self.before: dict[str, ConceptEmbedder] = {}
+
+    def find(self, name: str) -> ConceptEmbedder | None:
+        return self.before.get(name) if name else self.model
 
 
 @pytest.fixture
 def chosen(monkeypatch: pytest.MonkeyPatch) -> EmbeddingChoice:
     choice = EmbeddingChoice()
-    monkeypatch.setattr(BoardModels, "find_embedder", lambda _self: choice.model)
+    monkeypatch.setattr(BoardModels, "find_embedder", lambda _self, name="": choice.find(name))
     return choice
 
 
@@ -115,3 +123,77 @@ async def test_only_what_has_changed_is_embedded_again(
         assert len(chosen.model.texts) == 1
         assert "last of the month" in chosen.model.texts[0]
         assert (await ask(board, base))[0][1] == ["meaning"]
+
+
+async def wait_until_embedded(board: Pegboard, base: KnowledgeBase) -> dict[str, Any]:
+    """What is shown of a base once all of it has vectors of its model."""
+    while True:
+        (view,) = await board.knowledge.view_bases([base], principal=LOCAL)
+        if view["reembedding"] is None:
+            return view
+        await asyncio.sleep(0.02)
+
+
+async def test_the_old_model_answers_until_the_new_one_has_embedded_all(
+    tmp_path: Path, chosen: EmbeddingChoice
+) -> None:
+    old, new = ConceptEmbedder("test:old"), ConceptEmbedder("test:new", fields=5)
+    chosen.model = old
+    async with Pegboard(data=tmp_path) as board:
+        base = await board.knowledge.add_base(NewBase(name="handbook"), principal=LOCAL)
+        await put_in(board, base, "dogs.md", DOGS)
+        chosen.model, chosen.before = new, {"test:old": old}
+        new.may_go_on.clear()
+
+        (view,) = await board.knowledge.view_bases([base], principal=LOCAL)
+
+        assert view["embedder"] == "test:old"
+        assert view["stages"] == ["words", "meaning"]
+        assert view["reembedding"] == {"embedder": "test:new", "done": 0, "total": 1}
+        assert (await ask(board, base))[0][1] == ["meaning"]
+        assert old.texts[-1] == QUESTION
+        new.may_go_on.set()
+        view = await wait_until_embedded(board, base)
+        assert view["embedder"] == "test:new"
+        assert (await ask(board, base))[0][1] == ["meaning"]
+        assert new.texts[-1] == QUESTION
+
+
+async def test_a_base_without_vectors_gets_them_and_works_by_words_until_then(
+    tmp_path: Path, chosen: EmbeddingChoice
+) -> None:
+    async with Pegboard(data=tmp_path) as board:
+        base = await board.knowledge.add_base(NewBase(name="handbook"), principal=LOCAL)
+        await put_in(board, base, "dogs.md", DOGS)
+        assert await ask(board, base) == []
+        chosen.model = ConceptEmbedder("test:new")
+        chosen.model.may_go_on.clear()
+    async with Pegboard(data=tmp_path) as board:
+        (base,) = board.knowledge.bases.list_visible(LOCAL)
+        assert await ask(board, base) == []
+        (view,) = await board.knowledge.view_bases([base], principal=LOCAL)
+        assert view["stages"] == ["words"]
+
+        chosen.model.may_go_on.set()
+        await wait_until_embedded(board, base)
+
+        assert (await ask(board, base))[0][1] == ["meaning"]
+
+
+async def test_a_killed_run_leaves_only_what_is_missing_to_the_next_start(
+    tmp_path: Path, chosen: EmbeddingChoice
+) -> None:
+    chosen.model = ConceptEmbedder("test:old")
+    async with Pegboard(data=tmp_path) as board:
+        base = await board.knowledge.add_base(NewBase(name="handbook"), principal=LOCAL)
+        await put_in(board, base, "dogs.md", DOGS)
+        chosen.model = ConceptEmbedder("test:new")
+        chosen.model.may_go_on.clear()
+        await ask(board, base)
+    chosen.model.may_go_on.set()
+    async with Pegboard(data=tmp_path) as board:
+        await board.resume_interrupted()
+        (base,) = board.knowledge.bases.list_visible(LOCAL)
+
+        assert (await wait_until_embedded(board, base))["embedder"] == "test:new"
+        assert len(chosen.model.texts) == 1

@@ -26,8 +26,9 @@ class BaseFacts(Struct, frozen=True, kw_only=True):
     Attributes:
         counts: Of documents, by how far they are.
         pieces: Of documents that answer.
-        embedder: The model of its vectors; empty for none.
-        without_vectors: Pieces that are not embedded yet.
+        embedder: The model whose vectors answer; empty for none.
+        new_embedder: The model that the base is to have; empty for none.
+        without_vectors: Pieces that `new_embedder` has not embedded yet.
         updated_at: Of the document that was changed last.
     """
 
@@ -35,6 +36,7 @@ class BaseFacts(Struct, frozen=True, kw_only=True):
     counts: Mapping[str, int]
     pieces: int
     embedder: str
+    new_embedder: str
     without_vectors: int
     principal: Principal
     updated_at: float
@@ -42,7 +44,6 @@ class BaseFacts(Struct, frozen=True, kw_only=True):
     def to_dict(self, *, owner: str = "", seen: VisibilityDecision | None = None) -> dict[str, Any]:
         """A `BaseAnswer`."""
         base, resource = self.base, self.base.resource
-        has_vectors = bool(self.embedder) and self.without_vectors < max(self.pieces, 1)
         return {
             "id": base.id,
             "name": base.name,
@@ -57,7 +58,7 @@ class BaseFacts(Struct, frozen=True, kw_only=True):
             "is_declared": base.declared is not None,
             "source": "" if base.declared is None else base.declared.folder or base.declared.url,
             "settings": base.settings.model_dump(),
-            "stages": ["words", *(["meaning"] if has_vectors else [])],
+            "stages": ["words", *(["meaning"] if self.embedder else [])],
             "embedder": self.embedder,
             "reembedding": self._view_reembedding(),
             "documents": dict(self.counts),
@@ -68,10 +69,10 @@ class BaseFacts(Struct, frozen=True, kw_only=True):
         }
 
     def _view_reembedding(self) -> dict[str, Any] | None:
-        if not self.embedder or not self.without_vectors:
+        if not self.without_vectors:
             return None
         done = max(self.pieces - self.without_vectors, 0)
-        return {"embedder": self.embedder, "done": done, "total": self.pieces}
+        return {"embedder": self.new_embedder, "done": done, "total": self.pieces}
 
 
 class DocumentView(Struct, frozen=True):

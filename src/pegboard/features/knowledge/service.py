@@ -37,6 +37,7 @@ from pegboard.features.knowledge.documents import Documents, find_group, may_edi
 from pegboard.features.knowledge.ingestion import INGESTER, open_copy
 from pegboard.features.knowledge.parts import KnowledgeParts
 from pegboard.features.knowledge.queue import IngestionQueue
+from pegboard.features.knowledge.vectors import Vectors, VectorState
 from pegboard.features.permissions import check_may_write
 from pegboard.features.resources import NewResource, ResourceChange, Resources
 from pegboard.features.runs import Runs
@@ -81,6 +82,7 @@ class Knowledge:
         evidence: Stores what was found.
         deletion: Deletes what quotes a document.
         queue: Takes documents in.
+        vectors: Knows which vectors of a base answer.
         runs: Starts runs that gather documents.
         registry: Calls the tools that are asked.
         people: Knows the handles of owners.
@@ -100,6 +102,7 @@ class Knowledge:
         evidence: EvidenceStore,
         deletion: Deletion,
         queue: IngestionQueue,
+        vectors: Vectors,
         runs: Runs,
         registry: ToolRegistry,
         people: IdentityStore,
@@ -112,6 +115,7 @@ class Knowledge:
         self._evidence = evidence
         self._deletion = deletion
         self._queue = queue
+        self._vectors = vectors
         self._runs = runs
         self._registry = registry
         self._people = people
@@ -186,16 +190,16 @@ class Knowledge:
         counts: dict[str, int] = dict.fromkeys(("ready", "working", "held", "failed"), 0)
         for row in rows:
             counts[find_group(row)] += 1
-        embedder = self._parts.embedder(base.settings)
-        missing = 0
-        if embedder is not None and counts["ready"]:
-            missing = await self._parts.index.count_without_vectors(base.id, embedder.name)
+        vectors = await self._vectors.look(base) if counts["ready"] else VectorState()
+        wanted = vectors.wanted or self._parts.embedder(base.settings)
+        answering = vectors.answering if counts["ready"] else wanted
         return BaseFacts(
             base=base,
             counts=counts,
             pieces=sum(row.pieces for row in rows if row.answers),
-            embedder="" if embedder is None else embedder.name,
-            without_vectors=missing,
+            embedder="" if answering is None else answering.name,
+            new_embedder="" if wanted is None else wanted.name,
+            without_vectors=vectors.missing,
             principal=principal,
             updated_at=max((row.updated_at for row in rows), default=0.0),
         )
@@ -400,10 +404,12 @@ class Knowledge:
     async def close(self) -> None:
         """Start no more runs; those under way go on."""
         await self._queue.close()
+        await self._vectors.close()
 
     def wake(self) -> None:
         """Take in what an earlier process has left."""
         self._queue.wake()
+        self._vectors.wake()
 
     def _require_stored(self, base: KnowledgeBase) -> str:
         if base.resource is None:
