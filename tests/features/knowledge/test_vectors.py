@@ -9,9 +9,10 @@ import pytest
 
 from pegboard import Pegboard
 from pegboard.core.ports.document_store import StoredDocument
-from pegboard.core.principal import LOCAL
+from pegboard.core.principal import LOCAL, Principal
 from pegboard.features.knowledge import DocumentQuery, NewBase, NewDocument
 from pegboard.features.knowledge.bases import KnowledgeBase
+from pegboard.features.knowledge.vectors import vectors_graph
 from pegboard.runtime.wiring.models import BoardModels
 
 DOGS = "# Animals\n\nThe hound sleeps in the kennel."
@@ -197,3 +198,25 @@ async def test_a_killed_run_leaves_only_what_is_missing_to_the_next_start(
 
         assert (await wait_until_embedded(board, base))["embedder"] == "test:new"
         assert len(chosen.model.texts) == 1
+
+
+async def test_a_graph_of_a_stranger_embeds_nothing_of_a_base(
+    tmp_path: Path, chosen: EmbeddingChoice
+) -> None:
+    async with Pegboard(data=tmp_path) as board:
+        base = await board.knowledge.add_base(NewBase(name="handbook"), principal=LOCAL)
+        await put_in(board, base, "dogs.md", DOGS)
+        chosen.model = ConceptEmbedder("test:new")
+        eve = Principal(id="eve", user="eve", scopes=frozenset({"*"}))
+
+        graph = vectors_graph(base.id, "test:new")
+        started = await board.runs.start_graph(graph, principal=eve)
+        while True:
+            view = await board.runs.get(started.id, principal=eve)
+            if view.run.finished_at is not None:
+                break
+            await asyncio.sleep(0.02)
+
+        assert view.result is not None
+        assert (view.result.error or {})["code"] == "resource_not_found"
+        assert chosen.model.texts == []
