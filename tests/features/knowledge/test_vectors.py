@@ -207,7 +207,7 @@ async def test_a_graph_of_a_stranger_embeds_nothing_of_a_base(
         base = await board.knowledge.add_base(NewBase(name="handbook"), principal=LOCAL)
         await put_in(board, base, "dogs.md", DOGS)
         chosen.model = ConceptEmbedder("test:new")
-        eve = Principal(id="eve", user="eve", scopes=frozenset({"*"}))
+        eve = Principal(id="eve")
 
         graph = vectors_graph(base.id, "test:new")
         started = await board.runs.start_graph(graph, principal=eve)
