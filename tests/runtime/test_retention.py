@@ -11,8 +11,10 @@ from tests.storage.made import a_record, ids
 from tests.storage.test_runs import a_result
 
 from pegboard import Pegboard
+from pegboard.core.knowledge import Evidence
 from pegboard.core.ports.audit_store import AuditEntry, AuditRecord
 from pegboard.core.ports.durability import RunStart
+from pegboard.core.ports.evidence_store import StoredEvidence
 from pegboard.core.ports.run_store import RunQuery, StoredPlan
 from pegboard.core.principal import LOCAL
 from pegboard.features.files import NewUpload
@@ -84,6 +86,24 @@ async def test_runs_that_ended_long_ago_go_and_others_stay() -> None:
 
     assert gone == {"runs": 1, "taints": 0, "plans": 1, "approvals": 0, "calls": 0}
     assert [run.start.run_id for run in page.runs] == ["open"]
+
+
+async def test_what_was_found_in_documents_goes_with_the_days_of_conversations() -> None:
+    async with MemoryStorage() as opened, Pegboard() as board:
+        kit = board.registry.environment
+        for name, at in (("old", kit.now() - 31 * DAY), ("new", kit.now())):
+            evidence = Evidence(question="When?", enough=False)
+            found = StoredEvidence(
+                call=name, owner="/u", mode="grounding", question="When?", at=at, evidence=evidence
+            )
+            await opened.evidence.put(found)
+        kept = await delete_expired(Settings(), opened, kit)
+        gone = await delete_expired(Settings(keep_conversations_days=30), opened, kit)
+
+        assert "evidence" not in kept
+        assert gone["evidence"] == 1
+        assert await opened.evidence.get("old") is None
+        assert await opened.evidence.get("new") is not None
 
 
 async def test_uploads_without_a_part_for_a_day_go() -> None:

@@ -56,11 +56,40 @@ async def test_a_document_is_stored_once_for_its_base_source_and_outer_id(
 
 async def test_a_change_of_a_document_that_is_gone_is_refused(storage: Storage) -> None:
     await storage.documents.add(a_document())
-    changed = a_document(state="failed", code="document_unreadable", reason="It is encrypted.")
+    changes = {"state": "failed", "code": "document_unreadable", "reason": "It is encrypted."}
+    changed = a_document(**changes)
 
-    assert await storage.documents.replace(changed)
-    assert not await storage.documents.replace(a_document("d2"))
+    assert await storage.documents.change("d1", changes) == changed
+    assert await storage.documents.change("d2", changes) is None
     assert await storage.documents.get("d1") == changed
+
+
+async def test_changes_of_different_fields_do_not_undo_each_other(
+    storage: Storage, other: Storage
+) -> None:
+    await storage.documents.add(a_document())
+
+    await asyncio.gather(
+        *(
+            store.documents.change("d1", {name: "mine"})
+            for store in (storage, other)
+            for name in ("title", "edition", "run")
+        )
+    )
+
+    found = await storage.documents.get("d1")
+    assert found == a_document(title="mine", edition="mine", run="mine")
+
+
+async def test_a_change_of_an_earlier_attempt_is_refused(storage: Storage) -> None:
+    await storage.documents.add(a_document(attempt=2, title="Mine"))
+
+    assert await storage.documents.change("d1", {"state": "ready"}, attempt=1) is None
+    defaults = {"title": "Found", "edition": "2026"}
+    changed = await storage.documents.change(
+        "d1", {"state": "cutting"}, attempt=2, defaults=defaults
+    )
+    assert changed == a_document(attempt=2, title="Mine", edition="2026", state="cutting")
 
 
 async def test_the_same_file_is_found_by_its_digest(storage: Storage) -> None:

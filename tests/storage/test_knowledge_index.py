@@ -177,7 +177,10 @@ async def test_vectors_of_another_model_are_made_beside_the_old(
     assert [piece.id for piece in left] == ["d1.1"]
     assert list(await index.list_with_vectors("d1", "test:new")) == ["d1.2"]
     assert await near(other, EAST) == ["d1.1"]
+    assert await index.count_vectors("b1") == {MODEL: 2, "test:new": 1}
+    assert await index.count_vectors("b2") == {}
     await index.delete_vectors("b1", MODEL)
+    assert await index.count_vectors("b1") == {"test:new": 1}
     assert await near(other, EAST) == []
     assert list(await index.list_with_vectors("d1", MODEL)) == []
 

@@ -16,6 +16,7 @@ function pageOf(text: string, more: Partial<DocText> = {}): DocText {
     document: "d",
     revision: 1,
     current_revision: 1,
+    next_offset: null,
     page: 2,
     pages: 3,
     label: "",

@@ -252,6 +252,8 @@ class Evidence(Struct, frozen=True, kw_only=True):
     Attributes:
         enough: Whether the citations answer it.
         reason: Why not, in a sentence; empty when they do.
+        citations: The quotes; where they are not enough, the nearest that was found.
+        conflicts: Between citations; none where they are not enough.
         left_out: How many quotes were dropped because they do not stand in their piece.
     """
 

@@ -281,7 +281,8 @@ class Settings(FileSettings, AccountSettings):
         float,
         Field(
             ge=0,
-            description="Days that conversations are kept after their last message; 0 for ever.",
+            description="Days that conversations are kept after their last message, and what was "
+            "found in documents for a question; 0 for ever.",
         ),
     ] = 0.0
     keep_plans_days: Annotated[

@@ -70,6 +70,16 @@ async def test_a_passage_on_the_topic_without_the_answer_is_not_enough() -> None
     assert "1 document is not ready" in evidence.reason
 
 
+async def test_what_is_not_enough_has_its_quotes_but_claims_no_conflict() -> None:
+    found = make_retrieval(RETURNS, NEW, OLD)
+
+    evidence = await ground(RETURNS, found, threshold=1.0)
+
+    assert not evidence.enough
+    assert {citation.edition for citation in evidence.citations} == {"2026", "2023"}
+    assert evidence.conflicts == ()
+
+
 async def test_nothing_found_is_not_enough() -> None:
     evidence = await ground(RETURNS, make_retrieval(RETURNS))
 

@@ -116,6 +116,8 @@ PATHS = {
     "/people/link": ["post"],
     "/people/join": ["post"],
     "/people/{person}": ["patch"],
+    "/skills": ["get"],
+    "/skills/{skill}": ["get"],
     "/resources": ["get", "post"],
     "/resources/{resource}": ["get", "patch", "delete"],
     "/resources/{resource}/test": ["post"],

@@ -1,7 +1,7 @@
 """The document store port: documents of knowledge bases, their texts and their states."""
 
 from collections.abc import Mapping, Sequence
-from typing import Literal, Protocol
+from typing import Any, Literal, Protocol
 
 from msgspec import Struct
 
@@ -121,8 +121,25 @@ class DocumentStore(Protocol):
         """Store a new one, or return the one of the same base, source and outer id."""
         ...
 
-    async def replace(self, document: StoredDocument) -> bool:
-        """Store a change of one; False when it is gone."""
+    async def change(
+        self,
+        id: str,  # noqa: A002 - it is known by its id
+        changes: Mapping[str, Any],
+        *,
+        attempt: int | None = None,
+        defaults: Mapping[str, Any] = {},
+    ) -> StoredDocument | None:
+        """Change fields of one at once; the others stay as somebody else has set them.
+
+        Args:
+            id: Its id.
+            changes: New values of fields, by name.
+            attempt: Only while the document has this one.
+            defaults: Values of fields that are empty.
+
+        Returns:
+            What is stored now; None when it is gone, or has another attempt.
+        """
         ...
 
     async def get(self, id: str) -> StoredDocument | None:  # noqa: A002 - it is known by its id

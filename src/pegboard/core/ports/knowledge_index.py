@@ -128,6 +128,10 @@ class KnowledgeIndex(Protocol):
         """How many pieces of a base have no vector of a model yet."""
         ...
 
+    async def count_vectors(self, base: str) -> Mapping[str, int]:
+        """How many pieces of a base have vectors, by the name of the model."""
+        ...
+
     async def drop_deleted(self) -> None:
         """Drop from memory what was deleted; each search does so, too."""
         ...

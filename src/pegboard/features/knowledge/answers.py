@@ -26,6 +26,7 @@ from pegboard.features.knowledge.bases import KnowledgeBase, scope_of
 from pegboard.features.knowledge.evidence import EvidenceLedger, FoundEvidence
 from pegboard.features.knowledge.evidence_views import view_evidence
 from pegboard.features.knowledge.parts import KnowledgeParts
+from pegboard.features.knowledge.vectors import Vectors
 from pegboard.knowledge.grounding.evidence_frame import render_citations, render_evidence
 from pegboard.knowledge.grounding.evidence_retriever import retrieve_evidence
 from pegboard.knowledge.grounding.ground import ground
@@ -51,6 +52,7 @@ class KnowledgeAnswers:
         parts: The stores and the bases.
         ledger: Stores what was found, and numbers it.
         model: The language model that picks quotes and judges contradictions; None for rules.
+        vectors: Knows which vectors of a base answer.
     """
 
     def __init__(
@@ -58,10 +60,12 @@ class KnowledgeAnswers:
         parts: KnowledgeParts,
         ledger: EvidenceLedger,
         model: Callable[[], Awaitable[ChatModel | None]],
+        vectors: Vectors,
     ) -> None:
         self._parts = parts
         self._ledger = ledger
         self._model = model
+        self._vectors = vectors
         self._retriever = Retriever(parts.documents, parts.index)
 
     def describe(self, principal: Principal) -> Mapping[str, str]:
@@ -220,7 +224,9 @@ class KnowledgeAnswers:
         limit: int,
     ) -> Retrieval:
         searched = [
-            SearchedBase(id=base.id, name=base.name, embedder=self._parts.embedder(base.settings))
+            SearchedBase(
+                id=base.id, name=base.name, embedder=await self._vectors.find_answering(base)
+            )
             for base in bases
         ]
         scope = DocumentScope(bases=(), principal=ctx.principal)

@@ -123,8 +123,13 @@ class AskAnswer(AskSummary):
     reason: Annotated[str, Field(description="Why it is not enough; else empty.")]
     took: Annotated[float, Field(description="Seconds.")]
     hits: list[HitAnswer]
-    quotes: Annotated[list[CitationAnswer], Field(description="Its citations, by number.")]
-    conflicts: list[ConflictAnswer]
+    quotes: Annotated[
+        list[CitationAnswer],
+        Field(description="Its citations, by number; of `not_enough` the nearest that was found."),
+    ]
+    conflicts: Annotated[
+        list[ConflictAnswer], Field(description="Between its quotes; none of `not_enough`.")
+    ]
     parts_of_confidence: ConfidenceAnswer | None
     parts: list[QuestionPartAnswer]
     looks: list[LookAnswer]

@@ -1,9 +1,9 @@
 """Bases and documents as JSON-compatible data."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
-from msgspec import Struct, to_builtins
+from msgspec import Struct, structs, to_builtins
 
 from pegboard.access.visibility import VisibilityDecision
 from pegboard.core.knowledge import ConvertedDocument, DocumentFinding, PageSpan, Piece
@@ -13,6 +13,8 @@ from pegboard.features.knowledge.bases import KnowledgeBase, may_edit_base
 
 _STEPS = {"converting": 1, "cutting": 2, "embedding": 3, "storing": 4}
 _MAX_SHOWN = 1_000
+_CHARACTERS = 1_000
+"""Of a piece, where there is none."""
 _ROW = (
     "id", "base", "name", "title", "source", "audience", "organisation", "media_type", "size",
     "digest", "edition", "replaces", "replaced_by", "state", "done", "total", "code", "reason",
@@ -26,8 +28,9 @@ class BaseFacts(Struct, frozen=True, kw_only=True):
     Attributes:
         counts: Of documents, by how far they are.
         pieces: Of documents that answer.
-        embedder: The model of its vectors; empty for none.
-        without_vectors: Pieces that are not embedded yet.
+        embedder: The model whose vectors answer; empty for none.
+        new_embedder: The model that the base is to have; empty for none.
+        without_vectors: Pieces that `new_embedder` has not embedded yet.
         updated_at: Of the document that was changed last.
     """
 
@@ -35,6 +38,7 @@ class BaseFacts(Struct, frozen=True, kw_only=True):
     counts: Mapping[str, int]
     pieces: int
     embedder: str
+    new_embedder: str
     without_vectors: int
     principal: Principal
     updated_at: float
@@ -42,7 +46,6 @@ class BaseFacts(Struct, frozen=True, kw_only=True):
     def to_dict(self, *, owner: str = "", seen: VisibilityDecision | None = None) -> dict[str, Any]:
         """A `BaseAnswer`."""
         base, resource = self.base, self.base.resource
-        has_vectors = bool(self.embedder) and self.without_vectors < max(self.pieces, 1)
         return {
             "id": base.id,
             "name": base.name,
@@ -57,7 +60,7 @@ class BaseFacts(Struct, frozen=True, kw_only=True):
             "is_declared": base.declared is not None,
             "source": "" if base.declared is None else base.declared.folder or base.declared.url,
             "settings": base.settings.model_dump(),
-            "stages": ["words", *(["meaning"] if has_vectors else [])],
+            "stages": ["words", *(["meaning"] if self.embedder else [])],
             "embedder": self.embedder,
             "reembedding": self._view_reembedding(),
             "documents": dict(self.counts),
@@ -68,10 +71,10 @@ class BaseFacts(Struct, frozen=True, kw_only=True):
         }
 
     def _view_reembedding(self) -> dict[str, Any] | None:
-        if not self.embedder or not self.without_vectors:
+        if not self.without_vectors:
             return None
         done = max(self.pieces - self.without_vectors, 0)
-        return {"embedder": self.embedder, "done": done, "total": self.pieces}
+        return {"embedder": self.new_embedder, "done": done, "total": self.pieces}
 
 
 class DocumentView(Struct, frozen=True):
@@ -120,7 +123,8 @@ def view_page(
     page: PageSpan,
     pieces: list[Piece],
 ) -> dict[str, Any]:
-    """A `TextAnswer`."""
+    """A `TextAnswer`, of a page or a part of it."""
+    whole = find_page(text, offset=page.start)
     return {
         "document": row.id,
         "revision": revision,
@@ -130,6 +134,7 @@ def view_page(
         "label": page.label,
         "start": page.start,
         "end": page.end,
+        "next_offset": page.end if page.end < whole.end else None,
         "text": text.text[page.start : page.end],
         "pieces": [
             {
@@ -160,3 +165,19 @@ def find_page(text: ConvertedDocument, *, page: int = 1, offset: int | None = No
         found = [span for span in text.pages if span.start <= offset < span.end]
         return found[0] if found else text.pages[-1]
     return text.pages[min(page, len(text.pages)) - 1]
+
+
+def cut_page(page: PageSpan, pieces: Sequence[Piece], *, offset: int, limit: int) -> PageSpan:
+    """The part of a page with a number of pieces, from the one at an offset on.
+
+    A text without pieces, of an earlier revision, is cut by characters.
+    """
+    start = min(max(page.start, offset), page.end)
+    inside = [it for it in pieces if page.start <= it.start < page.end]
+    if not inside:
+        return structs.replace(page, start=start, end=min(page.end, start + limit * _CHARACTERS))
+    first = max(sum(it.start <= start for it in inside) - 1, 0)
+    start = min(start, max(inside[first].start, page.start))
+    last = first + limit
+    end = inside[last].start if last < len(inside) else page.end
+    return structs.replace(page, start=start, end=max(end, min(start + 1, page.end)))

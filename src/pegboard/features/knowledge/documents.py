@@ -1,9 +1,9 @@
 """The documents of knowledge bases: put in, listed, changed, reviewed and deleted."""
 
 import secrets
-from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Literal
+from typing import Any, Literal
 
 from msgspec import structs
 
@@ -208,18 +208,12 @@ class Documents:
             return row, "new"
         if row.digest == new.digest:
             return row, "already_here"
-        changed = structs.replace(
-            row,
-            name=new.name,
-            size=new.size,
-            digest=new.digest,
-            blob=new.blob,
-            file=new.file,
-            edition=new.edition or row.edition,
-            priority=new.priority,
-        )
-        queued = await self._requeue(changed, review="")
-        await self._discard_file(row)
+        names = ("name", "size", "digest", "blob", "file", "priority")
+        changes = {name: getattr(new, name) for name in names}
+        if new.edition:
+            changes["edition"] = new.edition
+        before, queued = await self._requeue(row, changes, review="")
+        await self._discard_file(before)
         return queued, "changed"
 
     async def list_page(
@@ -302,18 +296,21 @@ class Documents:
         row = await self._find_to_change(base, document, principal)
         names = ("title", "edition", "replaces", "audience", "organisation")
         given = {name: value for name in names if (value := getattr(edit, name)) is not None}
-        changed = structs.replace(row, **given)
-        if changed.audience != "organisation":
-            changed = structs.replace(changed, organisation="")
-        self._check_audience(changed.audience, changed.organisation, principal)
-        if find_audience(changed) != find_audience(row):
-            await self._check_editions(changed)
-        if changed.replaces != row.replaces:
-            if changed.replaces:
-                await self._check_replaced(base, changed, principal)
+        wanted = structs.replace(row, **given)
+        if wanted.audience != "organisation":
+            given["organisation"] = ""
+            wanted = structs.replace(wanted, organisation="")
+        self._check_audience(wanted.audience, wanted.organisation, principal)
+        if find_audience(wanted) != find_audience(row):
+            await self._check_editions(wanted)
+        is_other = wanted.replaces != row.replaces
+        if is_other and wanted.replaces:
+            await self._check_replaced(base, wanted, principal)
+        changed = await self._change(row.id, given)
+        if is_other:
             await self._set_replaced(row.replaces, by="", instead_of=row.id)
-            await self._set_replaced(changed.replaces if row.answers else "", by=row.id)
-        return await self._replace(changed)
+            await self._set_replaced(changed.replaces if changed.answers else "", by=row.id)
+        return changed
 
     async def retry(
         self, base: KnowledgeBase, document: str, *, principal: Principal
@@ -328,7 +325,7 @@ class Documents:
         row = await self._find_to_change(base, document, principal)
         if find_group(row) == "working":
             raise InvalidRequest("It is being taken in already.")
-        queued = await self._requeue(structs.replace(row, priority=PERSON), review=row.review)
+        _, queued = await self._requeue(row, {"priority": PERSON}, review=row.review)
         self._queue.wake(queued.id, by=principal)
         return queued
 
@@ -350,7 +347,7 @@ class Documents:
         row = await self._find_to_change(base, document, principal)
         if row.state != "held" and not (row.review and row.state == "ready"):
             raise InvalidRequest("It is not held back.")
-        queued = await self._requeue(structs.replace(row, priority=PERSON), review=decision)
+        _, queued = await self._requeue(row, {"priority": PERSON}, review=decision)
         self._queue.wake(queued.id, by=principal)
         return queued
 
@@ -366,7 +363,8 @@ class Documents:
 
     async def remove(self, row: StoredDocument) -> None:
         """The same for a row; nothing finds it any more once this has begun."""
-        await self._parts.documents.replace(structs.replace(row, answers=False))
+        stopped = {"answers": False, "attempt": row.attempt + 1}  # no run lets it answer again
+        await self._parts.documents.change(row.id, stopped)
         await self._set_replaced(row.replaces, by="", instead_of=row.id)
         await self._forget(row)
         await self._discard_file(row)
@@ -385,26 +383,31 @@ class Documents:
         return row
 
     async def _requeue(
-        self, row: StoredDocument, *, review: Literal["", "leave_out", "use"]
-    ) -> StoredDocument:
-        return await self._replace(
-            structs.replace(
-                row,
-                state="waiting",
-                review=review,
-                run="",
-                attempt=row.attempt + 1,
-                code="",
-                reason="",
-                done=0,
-                total=0,
-            )
-        )
+        self,
+        row: StoredDocument,
+        changes: Mapping[str, Any],
+        *,
+        review: Literal["", "leave_out", "use"],
+    ) -> tuple[StoredDocument, StoredDocument]:
+        """Have a document taken in anew; what it was, and what it is now."""
+        documents = self._parts.documents
+        new = {"state": "waiting", "review": review, "run": "", "code": "", "reason": ""}
+        new |= {"done": 0, "total": 0, "updated_at": self._parts.environment().now(), **changes}
+        before: StoredDocument | None = row
+        while before is not None:
+            new["attempt"] = before.attempt + 1
+            queued = await documents.change(row.id, new, attempt=before.attempt)
+            if queued is not None:
+                self._notify(queued)
+                return before, queued
+            before = await documents.get(row.id)
+        raise DocumentNotFound(f"There is no document '{row.id}'.")
 
-    async def _replace(self, row: StoredDocument) -> StoredDocument:
-        changed = structs.replace(row, updated_at=self._parts.environment().now())
-        if not await self._parts.documents.replace(changed):
-            raise DocumentNotFound(f"There is no document '{row.id}'.")
+    async def _change(self, document: str, changes: Mapping[str, Any]) -> StoredDocument:
+        new = {**changes, "updated_at": self._parts.environment().now()}
+        changed = await self._parts.documents.change(document, new)
+        if changed is None:
+            raise DocumentNotFound(f"There is no document '{document}'.")
         self._notify(changed)
         return changed
 
@@ -418,7 +421,7 @@ class Documents:
         """Note that a document is replaced, or is no more."""
         row = await self._parts.documents.get(document) if document else None
         if row is not None and row.replaced_by in {"", instead_of} and row.replaced_by != by:
-            await self._replace(structs.replace(row, replaced_by=by))
+            await self._change(row.id, {"replaced_by": by})
 
     async def _check_replaced(
         self, base: KnowledgeBase, row: StoredDocument, principal: Principal

@@ -2,7 +2,15 @@
 
 import asyncio
 import tempfile
-from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, Iterator, Sequence
+from collections.abc import (
+    AsyncGenerator,
+    AsyncIterator,
+    Awaitable,
+    Callable,
+    Iterator,
+    Mapping,
+    Sequence,
+)
 from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
@@ -86,12 +94,15 @@ class _Ingestion:
         self._parts = parts
         self._context = context
         self._id = document
+        self._attempt = 0
 
     async def run(self) -> NodeRun:
         row, base = await self._require()
         converted = await self._step("convert", lambda: self._convert(row, base))
         if converted.state is not NodeState.COMPLETED or "state" in converted.output:
             return converted  # failed, or held back
+        if converted.output.get("attempt", self._attempt) != self._attempt:
+            return as_failed(self._context.step, _gone(self._id))  # it is another run's by now
         revision = int(converted.output["revision"])
         text = await self._parts.documents.get_text(self._id, revision)
         if text is None:
@@ -126,6 +137,7 @@ class _Ingestion:
         is_seen = may_edit_base(principal, base) and is_document_visible(principal, row)
         if principal != INGESTER and not is_seen:
             raise _gone(self._id)
+        self._attempt = row.attempt
         return row, base
 
     async def _step(self, label: str, work: Callable[[], Awaitable[dict[str, Any]]]) -> NodeRun:
@@ -140,29 +152,34 @@ class _Ingestion:
                 return as_failed(step, error)
             if label == "convert":
                 output["run"] = self._context.call_context(key).run_id
+                output["attempt"] = self._attempt
             return NodeRun(id=step, state=NodeState.COMPLETED, output=output)
 
         return await self._context.run_once(run, label=label)
 
-    async def _change(self, **changes: Any) -> StoredDocument:
-        """Store a change of the row, if it is there still.
+    async def _change(
+        self, defaults: Mapping[str, Any] | None = None, **changes: Any
+    ) -> StoredDocument:
+        """Change fields of the row, and those that are empty.
 
         Raises:
-            DocumentNotFound: It was deleted.
+            DocumentNotFound: It was deleted, or is taken in anew by another run.
         """
         parts = self._parts
-        row = await parts.documents.get(self._id)
-        if row is None:
+        changes["updated_at"] = parts.environment().now()
+        changed = await parts.documents.change(
+            self._id, changes, attempt=self._attempt, defaults=defaults or {}
+        )
+        if changed is None:
             raise _gone(self._id)
-        changed = structs.replace(row, updated_at=parts.environment().now(), **changes)
-        if not await parts.documents.replace(changed):
-            raise _gone(self._id)
-        parts.changes.notify(DocumentChange(row.base, self._id))
+        parts.changes.notify(DocumentChange(changed.base, self._id))
         return changed
 
     async def _fail(self, error: PegboardError) -> None:
         if isinstance(error, DocumentNotFound):
-            if await self._parts.documents.get(self._id) is None:  # it was deleted meanwhile
+            if (
+                await self._parts.documents.get(self._id) is None
+            ):  # it was deleted meanwhile, else it is another run's
                 await self._parts.blobs.delete_below(f"documents/{self._id}")
             return
         reason = error.reason if isinstance(error, DocumentUnreadable) else ""
@@ -186,13 +203,12 @@ class _Ingestion:
                 state="held", run=run_id, reason=_describe_findings(serious), pages=len(known.pages)
             )
             return {"state": "held", "revision": revision}
-        pages, title = len(known.pages), row.title or known.title
+        pages = len(known.pages)
         await self._change(
+            {"title": known.title, "edition": known.date},
             state="cutting",
             run=run_id,
-            title=title,
             media_type=known.media_type,
-            edition=row.edition or known.date,
             pages=pages,
             code="",
             reason="",
@@ -274,7 +290,7 @@ class _Ingestion:
         indexed = await asyncio.to_thread(_index_all, pieces, row.title, vectors)
         await parts.index.put(self._id, revision, indexed, embedder=name)
         try:
-            await self._change(
+            row = await self._change(
                 state="ready",
                 answers=True,
                 revision=revision,
@@ -284,7 +300,8 @@ class _Ingestion:
                 reason=_describe_gaps(text),
             )
         except DocumentNotFound:
-            await parts.documents.delete(self._id)  # what was stored after its deletion
+            if await parts.documents.get(self._id) is None:
+                await parts.documents.delete(self._id)  # what was stored after its deletion
             raise
         await self._replace_edition(row)
         await parts.blobs.delete_below(f"documents/{self._id}/vectors")
@@ -295,7 +312,7 @@ class _Ingestion:
         documents = self._parts.documents
         other = await documents.get(row.replaces) if row.replaces else None
         if other is not None and other.base == row.base and other.id != row.id:
-            await documents.replace(structs.replace(other, replaced_by=row.id))
+            await documents.change(other.id, {"replaced_by": row.id})
             self._parts.changes.notify(DocumentChange(other.base, other.id))
 
 

@@ -21,6 +21,7 @@ class KnowledgeParts:
     Attributes:
         converter: Makes texts of files; None where this board cannot.
         embedder: The model that embeds the pieces of a base; None where it works by words only.
+        find_embedder: The embedding model of a name; None where this board cannot reach it.
         changes: Tells watchers what has changed.
     """
 
@@ -30,5 +31,6 @@ class KnowledgeParts:
     blobs: BlobStore
     converter: DocumentConverter | None
     embedder: Callable[[BaseSettings], Embedder | None]
+    find_embedder: Callable[[str], Embedder | None]
     environment: Callable[[], CallEnvironment]
     changes: KnowledgeChanges

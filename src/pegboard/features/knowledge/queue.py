@@ -5,8 +5,6 @@ import logging
 from collections import Counter
 from collections.abc import Sequence
 
-from msgspec import structs
-
 from pegboard.concurrency.log_and_continue import log_and_continue
 from pegboard.core.event import Event, RunEnded
 from pegboard.core.ports.document_store import StoredDocument
@@ -110,14 +108,15 @@ class IngestionQueue:
         principal, key = self._callers.pop(row.id, INGESTER), _key_of(row)
         known = await self._find_run(row.run)
         if known is None:
-            row = structs.replace(row, run=run_id_for(principal, key))
-            if not await self._parts.documents.replace(row):
-                return  # it was deleted
+            changes = {"run": run_id_for(principal, key)}
+            changed = await self._parts.documents.change(row.id, changes, attempt=row.attempt)
+            if changed is None:
+                return  # it was deleted, or waits anew
             graph = ingestion_graph(row.id)
             try:
                 known = await self._runs.start_graph(graph, principal=principal, key=key)
             except PegboardError as error:
-                await self._fail(row, error.code, error.message)
+                await self._fail(changed, error.code, error.message)
                 return
         self._active[known.id] = (row.id, row.base)
         if known.run.finished_at is not None:
@@ -144,8 +143,8 @@ class IngestionQueue:
 
     async def _fail(self, row: StoredDocument, code: str, reason: str) -> None:
         now = self._parts.environment().now()
-        failed = structs.replace(row, state="failed", code=code, reason=reason, updated_at=now)
-        await self._parts.documents.replace(failed)
+        failed = {"state": "failed", "code": code, "reason": reason, "updated_at": now}
+        await self._parts.documents.change(row.id, failed, attempt=row.attempt)
         self._parts.changes.notify(DocumentChange(row.base, row.id))
 
 

@@ -376,16 +376,6 @@ class RefreshAnswer(BaseModel):
     run: Annotated[str, Field(description="Empty when nothing of it comes from elsewhere.")]
 
 
-class DocumentChanges(BaseModel):
-    """How what is stored differs from where it comes from."""
-
-    model_config = _ANSWER
-
-    is_changed: bool
-    pages: Annotated[int, Field(description="Of what is there now.")]
-    changed_pages: list[int]
-
-
 class DeletionAnswer(BaseModel):
     """What goes when a document, or a base, is deleted."""
 
@@ -426,6 +416,9 @@ class TextAnswer(BaseModel):
     label: Annotated[str, Field(description="What the document calls the page, as a sheet.")]
     start: Annotated[int, Field(description="Offset of this text in the text of the document.")]
     end: int
+    next_offset: Annotated[
+        int | None, Field(description="Where the page goes on; null when it was shown to its end.")
+    ]
     text: str
     pieces: list[PieceAnswer]
     findings: list[FindingAnswer]
@@ -443,4 +436,12 @@ class TextQuery(BaseModel):
     ] = None
     offset: Annotated[
         int | None, Field(ge=0, description="Show the page with this character instead.")
+    ] = None
+    limit: Annotated[
+        int | None,
+        Field(
+            ge=1,
+            le=1_000,
+            description="So many pieces of the page, from `offset` or its start; null for all.",
+        ),
     ] = None

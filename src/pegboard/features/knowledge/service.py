@@ -27,7 +27,6 @@ from pegboard.features.knowledge.bases import (
     Bases,
     KnowledgeBase,
     check_may_edit,
-    may_edit_base,
     scope_of,
     to_base,
 )
@@ -42,6 +41,7 @@ from pegboard.features.knowledge.documents import Documents, find_group, may_edi
 from pegboard.features.knowledge.ingestion import INGESTER, open_copy
 from pegboard.features.knowledge.parts import KnowledgeParts
 from pegboard.features.knowledge.queue import IngestionQueue
+from pegboard.features.knowledge.vectors import Vectors, VectorState
 from pegboard.features.permissions import check_may_write
 from pegboard.features.resources import NewResource, ResourceChange, Resources
 from pegboard.features.runs import Runs
@@ -86,6 +86,7 @@ class Knowledge:
         evidence: Stores what was found.
         deletion: Deletes what quotes a document.
         queue: Takes documents in.
+        vectors: Knows which vectors of a base answer.
         runs: Starts runs that gather documents.
         registry: Calls the tools that are asked.
         people: Knows the handles of owners.
@@ -105,6 +106,7 @@ class Knowledge:
         evidence: EvidenceStore,
         deletion: Deletion,
         queue: IngestionQueue,
+        vectors: Vectors,
         runs: Runs,
         registry: ToolRegistry,
         people: IdentityStore,
@@ -117,6 +119,7 @@ class Knowledge:
         self._evidence = evidence
         self._deletion = deletion
         self._queue = queue
+        self._vectors = vectors
         self._runs = runs
         self._registry = registry
         self._people = people
@@ -191,16 +194,16 @@ class Knowledge:
         counts: dict[str, int] = dict.fromkeys(("ready", "working", "held", "failed"), 0)
         for row in rows:
             counts[find_group(row)] += 1
-        embedder = self._parts.embedder(base.settings)
-        missing = 0  # it counts documents of others, too: nothing for readers
-        if embedder is not None and counts["ready"] and may_edit_base(principal, base):
-            missing = await self._parts.index.count_without_vectors(base.id, embedder.name)
+        vectors = await self._vectors.look(base) if counts["ready"] else VectorState()
+        wanted = vectors.wanted or self._parts.embedder(base.settings)
+        answering = vectors.answering if counts["ready"] else wanted
         return BaseFacts(
             base=base,
             counts=counts,
             pieces=sum(row.pieces for row in rows if row.answers),
-            embedder="" if embedder is None else embedder.name,
-            without_vectors=missing,
+            embedder="" if answering is None else answering.name,
+            new_embedder="" if wanted is None else wanted.name,
+            without_vectors=vectors.missing,
             principal=principal,
             updated_at=max((row.updated_at for row in rows), default=0.0),
         )
@@ -408,10 +411,12 @@ class Knowledge:
     async def close(self) -> None:
         """Start no more runs; those under way go on."""
         await self._queue.close()
+        await self._vectors.close()
 
     def wake(self) -> None:
         """Take in what an earlier process has left."""
         self._queue.wake()
+        self._vectors.wake()
 
     def _require_stored(self, base: KnowledgeBase) -> str:
         if base.resource is None:

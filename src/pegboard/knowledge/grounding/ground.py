@@ -78,7 +78,7 @@ async def ground(
         enough=enough,
         reason=reason,
         citations=tuple(citations),
-        conflicts=tuple(_number_conflicts(chosen, pairs)),
+        conflicts=tuple(_number_conflicts(chosen, pairs)) if enough else (),
         confidence=confidence,
         parts=tuple(answered),
         retrieval=retrieval,

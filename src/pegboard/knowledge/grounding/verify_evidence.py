@@ -39,7 +39,7 @@ def verify_evidence(evidence: Evidence, texts: Mapping[str, StoredText]) -> Evid
         conflicts=tuple(
             conflict
             for conflict in evidence.conflicts
-            if {conflict.first, conflict.second} <= numbers
+            if enough and {conflict.first, conflict.second} <= numbers
         ),
         parts=tuple(
             structs.replace(part, citations=tuple(n for n in part.citations if n in numbers))

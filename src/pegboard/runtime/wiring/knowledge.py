@@ -117,6 +117,7 @@ class BoardKnowledge:
         return {
             **kinds,
             "document": LazyNodeKind("document", self._make_document_node),
+            "vectors": LazyNodeKind("vectors", self._make_vectors_node),
             "gather": LazyNodeKind("gather", self._make_gather_node),
         }
 
@@ -231,12 +232,13 @@ class BoardKnowledge:
         from pegboard.features.knowledge.documents import Documents
         from pegboard.features.knowledge.queue import IngestionQueue
         from pegboard.features.knowledge.service import Knowledge
+        from pegboard.features.knowledge.vectors import Vectors
 
         if self._resources is None or self._runs is None or self._files is None:
             raise RuntimeError("the board is not open")
         parts, runs = self._parts, self._runs
         environment = self._registry.environment
-        queue = IngestionQueue(parts, runs)
+        queue, vectors = IngestionQueue(parts, runs), Vectors(parts, runs)
         environment.emitter.add(queue)
         deletion = Deletion(
             self._storage.evidence, self._forget, self._storage.upkeep.forget_results
@@ -245,10 +247,11 @@ class BoardKnowledge:
             parts,
             resources=self._resources,
             documents=Documents(parts, queue, files=self._files, forget=deletion.forget),
-            answers=KnowledgeAnswers(parts, self.ledger, self._find_model),
+            answers=KnowledgeAnswers(parts, self.ledger, self._find_model, vectors),
             evidence=self._storage.evidence,
             deletion=deletion,
             queue=queue,
+            vectors=vectors,
             runs=runs,
             registry=self._registry,
             people=self._storage.identity,
@@ -273,6 +276,7 @@ class BoardKnowledge:
             blobs=self._blobs,
             converter=self._services.converter,
             embedder=self._find_embedder,
+            find_embedder=self._find_named_embedder,
             environment=lambda: self._registry.environment,
             changes=KnowledgeChanges(),
         )
@@ -303,6 +307,13 @@ class BoardKnowledge:
         is_wanted = found is not None and settings.embedder in {None, found.name}
         return found if is_wanted else None
 
+    def _find_named_embedder(self, name: str) -> Embedder | None:
+        """An embedding model of before; None where this board cannot reach it."""
+        try:
+            return None if self._models is None else self._models.find_embedder(name)
+        except ConfigError:
+            return None
+
     async def _find_model(self) -> ChatModel | None:
         """The model that picks quotes and judges contradictions: the fast one, if there is one."""
         return None if self._models is None else await self._models.find_fast()
@@ -323,6 +334,11 @@ class BoardKnowledge:
         from pegboard.features.knowledge.ingestion import DocumentNode
 
         return DocumentNode(lambda: self._parts)
+
+    def _make_vectors_node(self) -> NodeKind:
+        from pegboard.features.knowledge.vectors import VectorsNode
+
+        return VectorsNode(lambda: self._parts)
 
     def _make_gather_node(self) -> NodeKind:
         from pegboard.features.knowledge.document_sources import GatherNode

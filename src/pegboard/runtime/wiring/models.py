@@ -163,15 +163,20 @@ class BoardModels:
             return None
         return await self.get("fast")
 
-    def find_embedder(self) -> Embedder | None:
+    def find_embedder(self, name: str = "") -> Embedder | None:
         """The model that turns texts into vectors; None where none is configured.
+
+        Args:
+            name: Of one that was configured before, `provider:model`; empty for the one of now.
 
         Raises:
             ConfigError: Its provider has no embeddings.
         """
         from pegboard.models import ProviderEmbedder
 
-        name = self._settings.embed_model or self._section.embed or ""
+        named = self._section.named
+        name = next((key for key, entry in named.items() if entry.model == name), name)
+        name = name or self._settings.embed_model or self._section.embed or ""
         if not name:
             return None
         key = (name := self._with_provider(name)), self._section.named.get(name)

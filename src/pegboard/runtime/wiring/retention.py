@@ -113,6 +113,10 @@ def _rules(
             if folders is not None
             else forget_conversations,
         ),
+        "evidence": (
+            settings.keep_conversations_days,
+            lambda before: storage.evidence.forget(before=before),
+        ),
         "taints": (  # after them: a taint stays as long as its run or conversation
             settings.keep_runs_days,
             lambda before: storage.taints.forget(before=before),

@@ -63,6 +63,9 @@ class LazyKnowledgeIndex:
     async def count_without_vectors(self, base: str, embedder: str) -> int:
         return await self._get().count_without_vectors(base, embedder)
 
+    async def count_vectors(self, base: str) -> Mapping[str, int]:
+        return await self._get().count_vectors(base)
+
     async def drop_deleted(self) -> None:
         if self._index is not None:
             await self._index.drop_deleted()

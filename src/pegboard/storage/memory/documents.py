@@ -1,12 +1,14 @@
 """Documents of knowledge bases in memory."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Any
 
 from pegboard.access.document_visibility import is_in_scope
 from pegboard.concurrency.closable_lock import ClosableLock
 from pegboard.core.knowledge import ConvertedDocument, DocumentState, Piece
 from pegboard.core.ports.document_store import DocumentScope, ReadyCount, StoredDocument
 from pegboard.errors import DocumentNotFound
+from pegboard.storage.document_changes import change_document
 
 _ENDED = ("ready", "held", "failed")
 
@@ -29,12 +31,21 @@ class MemoryDocuments:
                     return known
             return self._documents.setdefault(document.id, document)
 
-    async def replace(self, document: StoredDocument) -> bool:
+    async def change(
+        self,
+        id: str,  # noqa: A002 - it is known by its id
+        changes: Mapping[str, Any],
+        *,
+        attempt: int | None = None,
+        defaults: Mapping[str, Any] = {},
+    ) -> StoredDocument | None:
         with self._gate:
-            if document.id not in self._documents:
-                return False
-            self._documents[document.id] = document
-            return True
+            found = self._documents.get(id)
+            if found is None or attempt not in {None, found.attempt}:
+                return None
+            changed = change_document(found, changes, defaults)
+            self._documents[id] = changed
+            return changed
 
     async def get(self, id: str) -> StoredDocument | None:  # noqa: A002 - it is known by its id
         with self._gate:

@@ -153,6 +153,15 @@ class MemoryKnowledgeIndex:
     async def count_without_vectors(self, base: str, embedder: str) -> int:
         return len(await self.list_without_vectors(base, embedder, limit=2**62))
 
+    async def count_vectors(self, base: str) -> Mapping[str, int]:
+        counts: dict[str, int] = {}
+        for (document, embedder), vectors in self._vectors.items():
+            pieces = self._documents.list_all().get(document, ())
+            count = sum(piece.base == base and piece.id in vectors for piece in pieces)
+            if count:
+                counts[embedder] = counts.get(embedder, 0) + count
+        return counts
+
     async def drop_deleted(self) -> None:
         known = self._documents.list_all()
         self._terms = {key: value for key, value in self._terms.items() if key in known}

@@ -11,6 +11,7 @@ from pegboard.core.record_snapshot import clean_text
 from pegboard.errors import DocumentNotFound
 from pegboard.storage.databases.database import StorageDatabase
 from pegboard.storage.databases.transaction import Transaction
+from pegboard.storage.document_changes import change_document
 from pegboard.storage.json_text import dump, load
 from pegboard.storage.knowledge_tables import (
     DOCUMENT_TEXTS,
@@ -51,11 +52,28 @@ class SqlDocuments:
 
         return await self._database.run(add)
 
-    async def replace(self, document: StoredDocument) -> bool:
-        values = _values(document)
-        wanted = DOCUMENTS.c.id == values.pop("id")
-        statement = update(DOCUMENTS).where(wanted).values(values)
-        return await self._database.run(lambda it: it.execute(statement) > 0, atomic=True)
+    async def change(
+        self,
+        id: str,  # noqa: A002 - it is known by its id
+        changes: Mapping[str, Any],
+        *,
+        attempt: int | None = None,
+        defaults: Mapping[str, Any] = {},
+    ) -> StoredDocument | None:
+        wanted = DOCUMENTS.c.id == clean_text(id)
+        found = select(DOCUMENTS.c.body).where(wanted).with_for_update()
+
+        def change(transaction: Transaction) -> StoredDocument | None:
+            row = transaction.first(found)
+            known = None if row is None else load(row.body, StoredDocument)
+            if known is None or attempt not in {None, known.attempt}:
+                return None
+            changed = change_document(known, changes, defaults)
+            values = {key: it for key, it in _values(changed).items() if key != "id"}
+            transaction.execute(update(DOCUMENTS).where(wanted).values(values))
+            return changed
+
+        return await self._database.run(change)
 
     async def get(self, id: str) -> StoredDocument | None:  # noqa: A002 - it is known by its id
         return await self._first(select(DOCUMENTS.c.body).where(DOCUMENTS.c.id == clean_text(id)))

@@ -188,6 +188,14 @@ class SqlKnowledgeIndex:
     async def count_without_vectors(self, base: str, embedder: str) -> int:
         return await self._database.read(lambda it: len(_list_bare(it, base, embedder)))
 
+    async def count_vectors(self, base: str) -> Mapping[str, int]:
+        table: Any = PIECE_VECTORS.c
+        statement = select(table.embedder, table.pieces).where(table.base == clean_text(base))
+        counts: dict[str, int] = {}
+        for row in await self._database.read(lambda it: it.all(statement)):
+            counts[row.embedder] = counts.get(row.embedder, 0) + len(list_ids(row.pieces))
+        return counts
+
     async def drop_deleted(self) -> None:
         changes = await self._database.read(read_changes)
         if changes != self._changes:

@@ -99,6 +99,32 @@ async def test_a_document_shows_its_text_and_is_deleted_for_good(
     assert kept["hits"] == []
 
 
+async def test_a_long_text_without_pages_is_read_a_few_pieces_at_a_time(
+    client: httpx2.AsyncClient,
+) -> None:
+    made = await client.post("/knowledge", json={"name": "handbook", "settings": {"tokens": 40}})
+    base = made.json()["id"]
+    whole = "\n\n".join(f"# Rule {number}\n\n{'Say what you mean. ' * 9}" for number in range(9))
+    document = (await add(client, base, "rules.md", whole))["document"]["id"]
+    await settle(client, base)
+    place = f"/knowledge/{base}/documents/{document}/text"
+    all_of_it = (await client.get(place)).json()
+    assert all_of_it["next_offset"] is None
+
+    parts: list[dict[str, Any]] = []
+    offset: int | None = 0
+    while offset is not None:
+        query = {"offset": offset, "limit": 2}
+        parts.append((await client.get(place, params=query)).json())
+        offset = parts[-1]["next_offset"]
+
+    assert len(parts) > 3
+    assert "".join(part["text"] for part in parts) == all_of_it["text"]
+    shown = [piece["id"] for part in parts for piece in part["pieces"]]
+    assert shown == [piece["id"] for piece in all_of_it["pieces"]]
+    assert all(len(part["pieces"]) <= 2 for part in parts)
+
+
 async def test_hidden_orders_hold_a_document_back_until_it_is_reviewed(
     client: httpx2.AsyncClient,
 ) -> None:

@@ -60,7 +60,7 @@ function Piece({ hit, ask }: { hit: Hit; ask: Ask }) {
   }));
   const page = {
     ...{ document: hit.document, revision: 1, current_revision: 1, pages: 0, label: "" },
-    ...{ page: hit.page, start: hit.start, end: hit.end, text: hit.text },
+    ...{ page: hit.page, start: hit.start, end: hit.end, next_offset: null, text: hit.text },
     ...{ pieces: [], findings: [] },
   };
   return (

@@ -12,7 +12,7 @@ from pegboard.core.ports.document_store import StoredDocument
 from pegboard.core.principal import Principal
 from pegboard.errors import DocumentNotFound
 from pegboard.features.knowledge import DocumentEdit, DocumentQuery, DocumentSource, NewDocument
-from pegboard.features.knowledge.base_views import find_page, view_detail, view_page
+from pegboard.features.knowledge.base_views import cut_page, find_page, view_detail, view_page
 from pegboard.features.knowledge.bases import KnowledgeBase
 from pegboard.features.knowledge.schemas import (
     AddDocuments,
@@ -209,6 +209,8 @@ async def show_text(
     revision, text = await board.knowledge.documents.get_text(row, revision=wanted.revision)
     page = find_page(text, page=wanted.page, offset=wanted.offset)
     pieces = await board.knowledge.list_pieces(row) if revision == row.revision else ()
+    if wanted.limit is not None:
+        page = cut_page(page, pieces, offset=wanted.offset or 0, limit=wanted.limit)
     return JsonResponse(view_page(row, revision, text, page, list(pieces)))
 
 
