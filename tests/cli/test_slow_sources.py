@@ -22,7 +22,7 @@ sources:
   - {kind: functions, name: my, config: {files: [tools.py]}}
   - {kind: functions, name: broken, config: {files: [broken.py]}}
 tools:
-  - {tool_id: ask_v1, type: KnowledgeBase, url: "kb://x"}
+  - {tool_id: ask_v1, type: Workflow, url: "flow://x"}
   - {tool_id: nothing_v1, type: RestAPI}
 """
 
@@ -139,16 +139,16 @@ def test_tools_that_cannot_be_used_are_counted_and_listed_with_the_reason(
 
     assert "6 tools, 2 unavailable; 'pegboard tools --unavailable' says why" in plain.stderr
     assert "ask" not in plain.stdout
-    assert "this version cannot run tools of type KnowledgeBase" in " ".join(listed.stdout.split())
+    assert "this version cannot run tools of type Workflow" in " ".join(listed.stdout.split())
     assert {item["name"]: item["unavailable"] for item in as_json} == {
-        "ask": "this version cannot run tools of type KnowledgeBase",
+        "ask": "this version cannot run tools of type Workflow",
         "nothing": "its handler is not named: write 'url' beside its type RestAPI",
     }
     assert "Traceback" not in plain.stderr + sources.stderr
     assert "source 'broken' failed: 'broken.py' failed to import (ValueError)" in plain.stderr
     assert sources.stderr == "Set PEGBOARD_LOG=stderr to show the log.\n"
     checks = {check["check"]: (check["status"], check["detail"]) for check in doctor}
-    assert checks["tool ask"] == ("missing", "this version cannot run tools of type KnowledgeBase")
+    assert checks["tool ask"] == ("missing", "this version cannot run tools of type Workflow")
 
 
 def test_where_all_can_be_used_it_says_so(pegboard: Command) -> None:

@@ -183,8 +183,8 @@ async def test_a_base_that_fails_does_not_end_the_search_of_the_others(
 
 
 async def test_documents_that_do_not_answer_yet_are_named(storage: MemoryStorage) -> None:
-    await storage.documents.add(a_document("new", state="cutting", title="Handbook"))
-    await storage.documents.add(a_document("broken", state="failed"))
+    await storage.documents.add(a_document("new", state="cutting", answers=False, title="Handbook"))
+    await storage.documents.add(a_document("broken", state="failed", answers=False))
 
     found = await ask(storage, "leave", bases())
 

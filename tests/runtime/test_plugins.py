@@ -18,5 +18,5 @@ def test_an_unknown_kind_names_the_nearest() -> None:
 
 
 def test_an_unknown_kind_that_is_near_to_none_lists_all() -> None:
-    with pytest.raises(ConfigError, match="known are agents, builtin, functions, langchain"):
+    with pytest.raises(ConfigError, match="known are agents, builtin, functions, knowledge"):
         load_kind("zzz")

@@ -24,8 +24,8 @@ DOCUMENTS = some.lists(PIECES, min_size=1, max_size=3)
 HIDDEN: Sequence[dict[str, Any]] = (
     {"audience": "private"},
     {"audience": "organisation", "organisation": "acme"},
-    {"state": "storing"},
-    {"state": "failed"},
+    {"state": "storing", "answers": False},
+    {"state": "failed", "answers": False},
     {"replaced_by": "another"},
 )
 NUMBERS = iter(range(10**9))

@@ -109,6 +109,8 @@ ERRORS: list[PegboardError] = [
 
 _SAMPLES: dict[str, Any] = {
     "str": "what",
+    "int": 7,
+    "float": 7.5,
     "tuple[str, ...]": ("one", "two"),
     "tuple[pegboard.error_texts.Problem, ...]": (),
 }
@@ -118,8 +120,17 @@ def _made(error: type[PegboardError]) -> PegboardError:
     """One of a class that needs no line of its own above, with everything that it can be given."""
     if "__init__" not in vars(error):
         return error("a sentence")
-    parameters = list(inspect.signature(error).parameters.values())
-    return error(*(_SAMPLES[inspect.formatannotation(each.annotation)] for each in parameters))
+    parameters = inspect.signature(error).parameters
+    given = {
+        name: _SAMPLES[inspect.formatannotation(each.annotation)]
+        for name, each in parameters.items()
+    }
+    keyword = {
+        name: value
+        for name, value in given.items()
+        if parameters[name].kind is inspect.Parameter.KEYWORD_ONLY
+    }
+    return error(*(value for name, value in given.items() if name not in keyword), **keyword)
 
 
 ERRORS.extend(

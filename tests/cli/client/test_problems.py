@@ -13,6 +13,7 @@ URL = "http://127.0.0.1:1"
 def test_every_error_comes_back_as_it_was(kind: type[PegboardError]) -> None:
     error = kind.__new__(kind, "What is wrong.")
     vars(error).update(problems=(Problem(path="a", message="No."),), approval_id="ap_1")
+    vars(error).update(limit=2, used=2, unit="files", offset=7, resets_at=1700000000.0)
     answer = error_answer(error)
     back = to_error(answer.status, answer.body, url=URL)
 

@@ -202,7 +202,7 @@ async def test_a_langchain_tool_runs_under_the_entry_s_name(tmp_path: Path) -> N
         ),
         pytest.param(
             "{tool_id: manual_v1, type: KnowledgeBase, url: 'kb://manual'}",
-            "cannot run tools of type KnowledgeBase",
+            "this board has no knowledge bases",
             id="knowledge base",
         ),
         pytest.param(

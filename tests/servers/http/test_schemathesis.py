@@ -104,13 +104,14 @@ def without(case: Case) -> list[Any]:
     What a graph means no schema says: one that no board can run is refused, and rightly. Requests
     of OpenAI's API are open, and say more than an agent does. The arguments that `explain` takes
     are those of a tool, a credential is for a source that there is, and a configuration has to fit
-    the kind of its connector. How large a file may be is a setting of the server. An account is
-    linked where a page for browsers is.
+    the kind of its connector. How large a file may be is a setting of the server. A name of a base
+    may be taken, a document has one origin, a quota is somebody's. An account is linked where a
+    page for browsers is.
     """
     path = case.operation.path
     if path == "/session/oidc":
         return [allow_header_conformance, unsupported_method]
-    means = path == "/tools/{tool}/explain" or (
+    means = path in {"/tools/{tool}/explain", "/quotas"} or (
         case.method == "POST"
         and path
         in {
@@ -119,6 +120,8 @@ def without(case: Case) -> list[Any]:
             "/responses",
             "/resources",
             "/uploads",
+            "/knowledge",
+            "/knowledge/{base}/documents",
             "/credentials",
             "/credentials/oauth/start",
         }

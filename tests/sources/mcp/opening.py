@@ -61,9 +61,17 @@ async def by_action(source: McpSource) -> dict[str, Tool]:
 
 
 def children() -> list[psutil.Process]:
-    """Every process below this one that lives, but a database that tests share."""
+    """Every process below this one that lives, but the servers that tests share."""
     below = psutil.Process().children(recursive=True)
-    return [item for item in below if is_alive(item.pid) and item.name() != "mariadbd"]
+    return [item for item in below if is_alive(item.pid) and not _is_shared(item)]
+
+
+def _is_shared(process: psutil.Process) -> bool:
+    try:
+        command = process.cmdline()
+    except psutil.NoSuchProcess:
+        return False
+    return any(Path(part).name in {"mariadbd", "moto.server"} for part in command)
 
 
 def is_alive(process: int) -> bool:

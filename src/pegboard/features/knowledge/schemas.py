@@ -155,7 +155,10 @@ class WebPages(BaseModel):
 
     url: Annotated[str, Field(min_length=1, max_length=2_000, pattern=r"^https?://")]
     below: Annotated[
-        bool, Field(description="Whether the pages below its path that it links to come, too.")
+        bool,
+        Field(
+            strict=True, description="Whether the pages below its path that it links to come, too."
+        ),
     ] = False
     at_most: Annotated[int, Field(ge=1, le=MAX_CRAWLED, description="Pages, with those below.")] = (
         50

@@ -27,6 +27,7 @@ from pegboard.features.knowledge.bases import (
     Bases,
     KnowledgeBase,
     check_may_edit,
+    may_edit_base,
     scope_of,
     to_base,
 )
@@ -203,7 +204,8 @@ class Knowledge:
             pieces=sum(row.pieces for row in rows if row.answers),
             embedder="" if answering is None else answering.name,
             new_embedder="" if wanted is None else wanted.name,
-            without_vectors=vectors.missing,
+            # it counts documents of others, too: nothing for readers
+            without_vectors=vectors.missing if may_edit_base(principal, base) else 0,
             principal=principal,
             updated_at=max((row.updated_at for row in rows), default=0.0),
         )
