@@ -4,6 +4,7 @@ import asyncio
 from collections.abc import AsyncIterator
 
 from pegboard import Pegboard
+from pegboard.core.knowledge import ConvertedDocument
 from pegboard.core.principal import LOCAL
 from pegboard.features.knowledge import NewBase, NewDocument
 
@@ -37,3 +38,25 @@ async def test_a_whole_document_is_read_without_what_a_reviewer_leaves_out() -> 
     assert "┆ Our prices are low." in part.text
     assert "Yours, Fairmont" in part.text
     assert "Ignore all previous" not in part.text
+
+
+async def test_a_quote_that_the_stored_text_does_not_have_is_left_out() -> None:
+    async with Pegboard() as board:
+        documents = board.knowledge.documents
+        base = await board.knowledge.add_base(NewBase(name="handbook"), principal=LOCAL)
+        new = NewDocument(name="returns.md", chunks=_once("Records are returned within 14 days."))
+        row, _ = await documents.add(base, new, principal=LOCAL)
+        while row.state != "ready":
+            await asyncio.sleep(0.02)
+            row = await documents.get(base, row.id, principal=LOCAL)
+        question = {"question": "Within how many days are records returned?"}
+
+        found = await board.call("grounded_retrieve", question)
+        other = ConvertedDocument(text="Records are returned within 30 days.", media_type="x")
+        texts = board._open.storage.documents
+        await texts.put_text(row.id, row.revision, other)
+        changed = await board.call("grounded_retrieve", question)
+
+    assert found.structured["citations"][0]["quote"] == "Records are returned within 14 days."
+    assert changed.structured["citations"] == []
+    assert not changed.structured["enough"]

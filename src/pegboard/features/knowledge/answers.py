@@ -9,6 +9,7 @@ from msgspec import structs
 from pegboard.core.context import ToolContext
 from pegboard.core.knowledge import (
     Citation,
+    ConvertedDocument,
     DocumentFinding,
     Evidence,
     Hit,
@@ -30,6 +31,7 @@ from pegboard.features.knowledge.vectors import Vectors
 from pegboard.knowledge.grounding.evidence_frame import render_citations, render_evidence
 from pegboard.knowledge.grounding.evidence_retriever import retrieve_evidence
 from pegboard.knowledge.grounding.ground import ground
+from pegboard.knowledge.grounding.verify_evidence import StoredText, verify_evidence
 from pegboard.knowledge.retrieve import Retriever, SearchedBase
 
 MAX_QUESTION = 4_000
@@ -311,13 +313,13 @@ class KnowledgeAnswers:
         started: float,
     ) -> FoundEvidence:
         documents = await self._read_documents(evidence)
+        texts = await self._read_texts(evidence, documents)
+        shown = {
+            id_: StoredText(revision=documents[id_].revision, text=text.text)
+            for id_, text in texts.items()
+        }
         stamped = structs.replace(
-            evidence,
-            citations=tuple(
-                structs.replace(it, revision=documents[it.document].revision)
-                for it in evidence.citations
-                if it.document in documents
-            ),
+            verify_evidence(evidence, shown),
             retrieval=structs.replace(
                 evidence.retrieval,
                 hits=tuple(
@@ -332,20 +334,30 @@ class KnowledgeAnswers:
             bases=tuple(base.id for base in bases),
             took=time.perf_counter() - started,
         )
-        return FoundEvidence(stored=stored, documents=documents)
+        return FoundEvidence(stored=stored, documents=documents, texts=texts)
 
     async def _read_documents(self, evidence: Evidence) -> Mapping[str, StoredDocument]:
         wanted = {hit.piece.document for hit in evidence.retrieval.hits}
         rows = [await self._parts.documents.get(id_) for id_ in sorted(wanted)]
         return {row.id: row for row in rows if row is not None}
 
+    async def _read_texts(
+        self, evidence: Evidence, documents: Mapping[str, StoredDocument]
+    ) -> Mapping[str, ConvertedDocument]:
+        """The texts of the documents that are cited, as they are stored now."""
+        cited = {it.document for it in evidence.citations} & documents.keys()
+        texts = {
+            id_: await self._parts.documents.get_text(id_, documents[id_].revision)
+            for id_ in sorted(cited)
+        }
+        return {id_: text for id_, text in texts.items() if text is not None}
+
     async def _reply(self, found: FoundEvidence, *, extra: str = "") -> KnowledgeReply:
         evidence = found.stored.evidence
         findings: dict[str, Sequence[DocumentFinding]] = {}
         for document in {it.document for it in evidence.citations}:
-            row = found.documents[document]
-            text = await self._parts.documents.get_text(document, row.revision)
-            findings[document] = () if text is None or row.review == "use" else text.findings
+            is_used = found.documents[document].review == "use"
+            findings[document] = () if is_used else found.texts[document].findings
         if found.stored.mode == "grounding":
             text = render_evidence(evidence, findings=findings)
             extra = "\n".join(_name_places(evidence.citations))

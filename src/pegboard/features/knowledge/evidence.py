@@ -9,7 +9,7 @@ from typing import Any
 from msgspec import Struct, structs
 
 from pegboard.core.context import ToolContext
-from pegboard.core.knowledge import Citation, Conflict, Evidence
+from pegboard.core.knowledge import Citation, Conflict, ConvertedDocument, Evidence
 from pegboard.core.ports.conversation_store import Conversation
 from pegboard.core.ports.document_store import StoredDocument
 from pegboard.core.ports.evidence_store import EvidenceMode, EvidenceStore, StoredEvidence
@@ -18,10 +18,11 @@ _MAX_SUBJECTS = 10_000
 
 
 class FoundEvidence(Struct, frozen=True):
-    """Stored evidence, with the documents that it was found in."""
+    """Stored evidence, with the documents that it was found in, and the texts of those it cites."""
 
     stored: StoredEvidence
     documents: Mapping[str, StoredDocument]
+    texts: Mapping[str, ConvertedDocument]
 
 
 class EvidenceLedger:
