@@ -23,7 +23,7 @@ export async function openPage(browser, base, faults) {
     );
   });
   const page = await context.newPage();
-  page.setDefaultTimeout(20_000);
+  page.setDefaultTimeout(40_000);
   const origin = new URL(base).origin;
   context.on("request", (request) => {
     const url = request.url();
