@@ -86,7 +86,7 @@ class ResourceIndex:
     """
 
     def __init__(self) -> None:
-        self._rows: Mapping[tuple[ResourceKind, str], StoredResource] = {}
+        self._rows: Mapping[ResourceKind, Mapping[str, StoredResource]] = {}
         self._connectors: Mapping[str, StoredResource] = {}
         self._subscribers: Mapping[str, frozenset[str]] = {}
         self._required: dict[str, ResourceKind] = {}
@@ -98,10 +98,10 @@ class ResourceIndex:
         users: dict[str, set[str]] = {}
         for item in subscriptions:
             users.setdefault(item.resource, set()).add(item.user)
-        self._rows = {(item.kind, item.name): item for item in resources}
-        self._connectors = {
-            name: item for (kind, name), item in self._rows.items() if kind == "connector"
-        }
+        rows: dict[ResourceKind, dict[str, StoredResource]] = {}
+        for item in sorted(resources, key=lambda each: each.name):
+            rows.setdefault(item.kind, {})[item.name] = item
+        self._rows, self._connectors = rows, rows.get("connector", {})
         self._subscribers = {id_: frozenset(those) for id_, those in users.items()}
 
     def require(self, source: str, kind: ResourceKind | None) -> None:
@@ -113,7 +113,11 @@ class ResourceIndex:
 
     def find(self, name: str, kind: ResourceKind = "connector") -> StoredResource | None:
         """The resource of a name, whoever may see it; None when there is none."""
-        return self._rows.get((kind, name))
+        return self._rows.get(kind, {}).get(name)
+
+    def has(self, kind: ResourceKind) -> bool:
+        """Whether there is a resource of a kind, whoever may see it."""
+        return kind in self._rows
 
     def governs(self, source: str) -> bool:
         """Whether a source belongs to somebody, so that others may not know of it."""
@@ -146,8 +150,8 @@ class ResourceIndex:
 
     def list_visible(self, principal: Principal, kind: ResourceKind) -> Iterator[StoredResource]:
         """The resources of a kind that a caller may see, in order of their names."""
-        for _, resource in sorted(self._rows.items()):
-            if resource.kind == kind and self.resolve(principal, resource).is_visible:
+        for resource in self._rows.get(kind, {}).values():
+            if self.resolve(principal, resource).is_visible:
                 yield resource
 
 

@@ -17,7 +17,7 @@ from pegboard.core.ports.embedder import Embedder
 from pegboard.core.ports.knowledge_bases import KnowledgeReply
 from pegboard.core.ports.resource_store import StoredResource
 from pegboard.core.ports.services import Services
-from pegboard.core.principal import LOCAL, Principal
+from pegboard.core.principal import Principal
 from pegboard.core.run import NodeRun
 from pegboard.core.tool import JsonSchema, Tool
 from pegboard.errors import ConfigError
@@ -96,9 +96,7 @@ class BoardKnowledge:
     def has_bases(self) -> bool:
         """Whether there is any base."""
         index = self._registry.environment.resource_index
-        return bool(self._board().knowledge) or any(
-            True for _ in index.list_visible(LOCAL, "knowledge")
-        )
+        return bool(self._board().knowledge) or index.has("knowledge")
 
     @property
     def service(self) -> "Knowledge":
