@@ -14,6 +14,24 @@ export async function openBrowser() {
   return driver.launch({ executablePath, args: ARGUMENTS, headless: true });
 }
 
+const pages = [];
+
+/** The address and the text of each open page, as a person would read them now. */
+export async function describePages() {
+  const told = [];
+  for (const page of pages.filter((item) => !item.isClosed())) {
+    const text = await page.evaluate(() =>
+      [...document.querySelectorAll("dialog[open], main")]
+        .map((part) => part.innerText)
+        .join("\n--\n"),
+    );
+    told.push(
+      `${page.url()}, asked and not answered: ${[...page.waiting].join(" ")}\n${text.slice(0, 2000)}`,
+    );
+  }
+  return told.join("\n====\n");
+}
+
 /** A page in a context of its own, as of somebody who was never here. */
 export async function openPage(browser, base, faults) {
   const context = await browser.newContext({ viewport: WIDE, colorScheme: "light" });
@@ -24,6 +42,12 @@ export async function openPage(browser, base, faults) {
   });
   const page = await context.newPage();
   page.setDefaultTimeout(40_000);
+  pages.push(page);
+  page.waiting = new Set();
+  const note = (request) => `${request.method()} ${request.url()}`;
+  page.on("request", (request) => page.waiting.add(note(request)));
+  for (const end of ["requestfinished", "requestfailed"])
+    page.on(end, (request) => page.waiting.delete(note(request)));
   const origin = new URL(base).origin;
   context.on("request", (request) => {
     const url = request.url();

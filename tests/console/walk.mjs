@@ -1,7 +1,7 @@
 // What each walk through the console shares: named steps, and a look at a page in both themes and widths.
 import { mkdir } from "node:fs/promises";
 import { join } from "node:path";
-import { findBarriers, isTooWide, PHONE, WIDE } from "./browser.mjs";
+import { describePages, findBarriers, isTooWide, PHONE, WIDE } from "./browser.mjs";
 
 const { CONSOLE_SHOTS } = process.env;
 const NARROW = { width: 320, height: 640 };
@@ -18,7 +18,7 @@ export async function step(name, work) {
   try {
     await work();
   } catch (error) {
-    faults.push(`${name}: ${error}`);
+    faults.push(`${name}: ${error}\n${await describePages()}`);
   }
   for (let at = before; at < faults.length; at++) faults[at] = `[${name}] ${faults[at]}`;
   report.done.push(name);

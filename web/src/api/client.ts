@@ -15,17 +15,41 @@ export function setCsrfToken(token: string): void {
 
 /** `fetch` for the API: adds the CSRF token, and knows a server that does not answer. */
 export async function request(path: string, init: RequestInit = {}): Promise<Response> {
+  let before = csrfToken;
+  let response = await ask(path, init);
+  if (response.status === 403 && (await lacksCsrfToken(response))) {
+    // The page did not wait for its session, or another tab has a newer one.
+    const session = await ask("/session", { signal: init.signal });
+    if (session.ok) {
+      setCsrfToken(((await session.json()) as Schema<"SessionAnswer">).csrf);
+      before = csrfToken;
+      response = await ask(path, init);
+    }
+  }
+  // An answer that a new sign-in overtook says nothing about the session that began with it.
+  if (response.status === 401 && csrfToken === before)
+    window.dispatchEvent(new Event("signed-out"));
+  return response;
+}
+
+async function ask(path: string, init: RequestInit): Promise<Response> {
   const headers = new Headers(init.headers);
   if (csrfToken && init.method && init.method !== "GET") headers.set("X-Pegboard-CSRF", csrfToken);
-  let response: Response;
   try {
-    response = await fetch(API + path, { ...init, headers, credentials: "same-origin" });
+    return await fetch(API + path, { ...init, headers, credentials: "same-origin" });
   } catch (error) {
     if (error instanceof DOMException && error.name === "AbortError") throw error;
     throw new Unreachable();
   }
-  if (response.status === 401) window.dispatchEvent(new Event("signed-out"));
-  return response;
+}
+
+/** Whether the server refused a change because it did not carry the token of its session. */
+async function lacksCsrfToken(response: Response): Promise<boolean> {
+  const body: unknown = await response
+    .clone()
+    .json()
+    .catch(() => null);
+  return makeError(response, body).code === "csrf_token_missing";
 }
 
 export const api = createClient<paths>({
