@@ -105,13 +105,13 @@ def without(case: Case) -> list[Any]:
     of OpenAI's API are open, and say more than an agent does. The arguments that `explain` takes
     are those of a tool, a credential is for a source that there is, and a configuration has to fit
     the kind of its connector. How large a file may be is a setting of the server. A name of a base
-    may be taken, a document has one origin, a quota is somebody's. An account is linked where a
-    page for browsers is.
+    may be taken, and a shared one names its organisation. A document has one origin, a quota is
+    somebody's. An account is linked where a page for browsers is.
     """
     path = case.operation.path
     if path == "/session/oidc":
         return [allow_header_conformance, unsupported_method]
-    means = path in {"/tools/{tool}/explain", "/quotas"} or (
+    means = path in {"/tools/{tool}/explain", "/quotas", "/knowledge/{base}"} or (
         case.method == "POST"
         and path
         in {
