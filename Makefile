@@ -147,6 +147,7 @@ $(SITE)/.installed: requirements/site.txt
 pins: install  ## Write requirements/*.txt from pyproject.toml; what is pinned stays where it can
 	$(call compile,dev)
 	$(call compile,bench)
+	$(call pin-without-extras,bench)
 	$(call compile,demo,--constraint requirements/dev.txt)
 	$(call compile-apart,peers)
 	$(call compile-apart,site)
@@ -155,6 +156,7 @@ pins: install  ## Write requirements/*.txt from pyproject.toml; what is pinned s
 upgrade: install  ## The same, with the newest versions that fit
 	$(call compile,dev,--upgrade)
 	$(call compile,bench,--upgrade)
+	$(call pin-without-extras,bench)
 	$(call compile,demo,--upgrade --constraint requirements/dev.txt)
 	$(call compile-apart,peers,--upgrade)
 	$(call compile-apart,site,--upgrade)
@@ -181,4 +183,11 @@ endef
 define compile
 $(BIN)/uv pip compile --quiet $(2) --universal --python-version 3.11 --generate-hashes --no-header \
 	--no-emit-index-url --no-emit-find-links --no-strip-extras --extra $(1) pyproject.toml --output-file requirements/$(1).txt
+endef
+
+# pip before 23.3 also takes a pin of `pydantic[email]` for none of `pydantic`, which the peers of the benchmarks need first:
+# it is pinned a second time, without its extras.
+define pin-without-extras
+awk '/^[a-z]/ {keep = sub(/^pydantic\[email\]/, "pydantic")} keep && /^ *#/ {keep = 0} keep' \
+	requirements/$(1).txt > requirements/$(1).plain && cat requirements/$(1).plain >> requirements/$(1).txt && rm requirements/$(1).plain
 endef

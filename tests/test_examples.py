@@ -302,6 +302,8 @@ def test_the_shops_agent_answers_with_its_tools_and_waits_for_an_approval(demo: 
     assert "**Iron Maiden** sells best." in chat
     assert "plans 3 steps that run at the same time: Rank the artists, Price the parcel" in chat
     assert "pieces of article 17" in chat
+    assert chat.count("calls shop__price_with_tax") == 1  # one question asks for a price
+    assert "3 messages, 7 calls: all of it is stored." in chat
     assert "shop__refund waits for an approval" in chat
     assert "invoice 98 is of **3.98** dollars. Refunded 3.98 for invoice 98." in chat
     assert "1 chat of 3 questions: all answered." in demo

@@ -15,6 +15,7 @@ from typing import Any
 from output import cut, headline, say
 from shop_model import create_shop_model
 
+from pegboard.core.ports.call_stores import HistoryQuery
 from pegboard.core.principal import LOCAL
 from pegboard.features.conversations import ChatEvent, NewMessage
 from pegboard.runtime import Pegboard, Settings
@@ -47,7 +48,8 @@ async def ask_the_shop() -> bool:
                 conversation, state = await ask(board, message)
                 states.append(state)
             _, exchanges = await board.conversations.get(conversation, principal=LOCAL)
-            calls = sum(len(m.get("calls", ())) for e in exchanges for m in e.messages)
+            records = (await board.history.calls(HistoryQuery())).calls
+            calls = sum(record["status"] == "completed" for record in records)
             print(f"\n  {len(exchanges)} messages, {calls} calls: all of it is stored.")
     return states == ["completed"] * len(QUESTIONS)
 

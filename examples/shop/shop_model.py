@@ -78,7 +78,7 @@ def answer_wish(request: ModelRequest) -> Turn:
     if re.search(r"refund|money back", wish, re.IGNORECASE):
         return refund_invoice(request, wish, turn, found)
     if re.search(r"sell|best|artist", wish, re.IGNORECASE):
-        return rank_artists(request, turn, found)
+        return rank_artists(request, wish, turn, found)
     if re.search(r"parcel|ship|kg", wish, re.IGNORECASE):
         return price_parcel(request, turn, found)
     if re.search(r"pieces|stock", wish, re.IGNORECASE):
@@ -106,18 +106,20 @@ def count_stock(request: ModelRequest, turn: int, found: Sequence[str]) -> Turn:
     return Turn(text=f"There are **{found[-1]}** pieces of article 17.")
 
 
-def rank_artists(request: ModelRequest, turn: int, found: Sequence[str]) -> Turn:
-    """A query and a price, at once; then a table."""
+def rank_artists(request: ModelRequest, wish: str, turn: int, found: Sequence[str]) -> Turn:
+    """A query, and at once a price where one is asked for; then a table."""
+    is_price_asked = re.search(r"cost|price|tax", wish, re.IGNORECASE) is not None
     if turn == 0:
+        query = call(request, "chinook__query", sql=BEST)
         price = call(request, "shop__price_with_tax", net=100, country="FR")
-        return Turn(calls=(call(request, "chinook__query", sql=BEST), price))
+        return Turn(calls=(query, price) if is_price_asked else (query,))
     rows = read_rows(found[0])
     best = rows[0]["artist"] if rows else "Nobody"
     table = "\n".join(f"| {row['artist']} | {row['revenue']:.2f} |" for row in rows)
+    taxed = f"\n\nIn France, 100 dollars net are `{found[1]}` with tax." if is_price_asked else ""
     return Turn(
         text=f"**{best}** sells best. By revenue, in dollars:\n\n"
-        f"| artist | revenue |\n|---|---:|\n{table}\n\n"
-        f"In France, 100 dollars net are `{found[1]}` with tax."
+        f"| artist | revenue |\n|---|---:|\n{table}{taxed}"
     )
 
 
