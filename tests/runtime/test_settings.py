@@ -98,3 +98,9 @@ def test_a_public_address_ends_without_a_slash() -> None:
     settings = Settings.from_environment({"PEGBOARD_PUBLIC_URL": "https://board.example/pegs/"})
 
     assert settings.public_url == "https://board.example/pegs"
+
+
+@pytest.mark.parametrize("given", ["proxy.example", "10.0.0.1/8", "0.0.0.0/0", "::/0", "10.0.0"])
+def test_a_trusted_proxy_is_an_address_or_a_network_and_not_everybody(given: str) -> None:
+    with pytest.raises(ConfigError, match=r"PEGBOARD_TRUSTED_PROXIES: (write|name)"):
+        Settings.from_environment({"PEGBOARD_TRUSTED_PROXIES": f"127.0.0.1, {given}"})

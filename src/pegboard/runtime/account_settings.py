@@ -1,5 +1,6 @@
 """The settings of signing in: identity providers, OAuth clients and passwords."""
 
+from ipaddress import ip_network
 from typing import Annotated
 from urllib.parse import urlsplit
 
@@ -43,6 +44,14 @@ class AccountSettings(BaseModel):
             "sign in there; by default nobody new is let in."
         ),
     ] = ""
+    trusted_proxies: Annotated[
+        str,
+        Field(
+            description="The reverse proxies in front of the server, as addresses or networks "
+            "separated by commas (`127.0.0.1, 10.0.0.0/8`): only from them `X-Forwarded-For` and "
+            "`Forwarded` are believed, for limits by the address of a client."
+        ),
+    ] = ""
     password_memory: Annotated[
         int,
         Field(
@@ -61,4 +70,16 @@ class AccountSettings(BaseModel):
         is_safe = parts.scheme == "https" or (parts.scheme == "http" and is_here)
         if value and (not is_safe or not parts.hostname or parts.query or "@" in parts.netloc):
             raise ValueError("write an address as https://id.example")
+        return value
+
+    @field_validator("trusted_proxies")
+    @classmethod
+    def _are_networks(cls, value: str) -> str:
+        for part in filter(None, (part.strip() for part in value.split(","))):
+            try:
+                network = ip_network(part)
+            except ValueError:
+                raise ValueError("write addresses or networks, as 127.0.0.1, 10.0.0.0/8") from None
+            if not network.prefixlen:
+                raise ValueError("name the proxies: everybody could forge an address otherwise")
         return value

@@ -160,8 +160,8 @@ class Settings(FileSettings, AccountSettings):
         int,
         Field(
             gt=0,
-            description="The same for the connections of one client address; raise it behind a "
-            "reverse proxy, which has one address for all clients.",
+            description="The same for the connections of one client address; those of "
+            "`PEGBOARD_TRUSTED_PROXIES` count in all only.",
         ),
     ] = 1_000
     header_timeout: Annotated[

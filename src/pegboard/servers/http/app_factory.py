@@ -26,6 +26,7 @@ from pegboard.servers.http.middleware.authentication import (
     authentication_settings,
 )
 from pegboard.servers.http.middleware.body_limit import BodyLimit
+from pegboard.servers.http.middleware.client_address import ClientAddress, TrustedProxies
 from pegboard.servers.http.middleware.request_limit import RequestLimit
 from pegboard.servers.http.middleware.security_headers import SecurityHeaders
 from pegboard.servers.http.oauth_endpoint import (
@@ -104,6 +105,7 @@ def build_app(
     has_sessions = authentication.token is not None and not is_private
     sessions = BrowserSessions(authentication.token or "") if has_sessions else None
     by_token = TokenCallers(authentication.token, start_token=start_token, sessions=sessions)
+    proxies = TrustedProxies(board.settings.trusted_proxies)
     mcp = McpEndpoint(board)
     socket = WebSocketEndpoint(board)
 
@@ -132,6 +134,7 @@ def build_app(
         telemetry={"logs": False},  # they would contain what callers send, whatever the settings
         lifespan=lifespan,
         middleware=[
+            *([Middleware(ClientAddress, proxies=proxies)] if proxies else ()),
             Middleware(SecurityHeaders),
             Middleware(
                 AuthenticationMiddleware,

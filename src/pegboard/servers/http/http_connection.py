@@ -7,6 +7,8 @@ import h11
 from uvicorn.protocols.http.flow_control import CLOSE_HEADER
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
+from pegboard.servers.http.middleware.client_address import TrustedProxies
+
 _FULL = (
     b"HTTP/1.1 503 Service Unavailable\r\n"
     b"Retry-After: 1\r\nContent-Length: 0\r\nConnection: close\r\n\r\n"
@@ -23,11 +25,13 @@ class OpenConnections:
     Args:
         most: Connections in all.
         most_per_address: Connections of one client address.
+        proxies: Reverse proxies, whose connections are those of many clients and count in all only.
     """
 
-    def __init__(self, *, most: int, most_per_address: int) -> None:
+    def __init__(self, *, most: int, most_per_address: int, proxies: TrustedProxies) -> None:
         self._most = most
         self._most_per_address = most_per_address
+        self._proxies = proxies
         self._all: dict[Any, BoundedConnection | None] = {}
         self._by_address: dict[str, dict[Any, BoundedConnection | None]] = {}
 
@@ -38,7 +42,8 @@ class OpenConnections:
         """Add a connection; False if there is no room."""
         address = _address_of(transport)
         of_address = self._by_address.get(address, {})
-        if not _make_room(of_address, self._most_per_address):
+        is_client = not self._proxies.trust(address)
+        if is_client and not _make_room(of_address, self._most_per_address):
             return False
         if not _make_room(self._all, self._most):
             return False

@@ -14,6 +14,7 @@ from uvicorn.protocols.websockets.websockets_sansio_impl import WebSocketsSansIO
 
 from pegboard.runtime import Settings
 from pegboard.servers.http.http_connection import BoundedConnection, OpenConnections
+from pegboard.servers.http.middleware.client_address import TrustedProxies
 
 PING = 20.0
 """Seconds between two pings of a WebSocket, and until a pong is due."""
@@ -100,6 +101,7 @@ def quiet_server(
     connections = OpenConnections(
         most=min(settings.max_connections, _free_descriptors()),
         most_per_address=settings.max_connections_per_address,
+        proxies=TrustedProxies(settings.trusted_proxies),
     )
     http = partial(BoundedConnection, limits=connections, header_timeout=settings.header_timeout)
     config = Config(

@@ -9,6 +9,7 @@ from pegboard.features.identity.oidc_sign_in import FLOW_LIFETIME, OidcSignIns
 from pegboard.runtime import Pegboard
 from pegboard.servers.http.dependencies import Board, Caller
 from pegboard.servers.http.json_body import JsonResponse, JsonRoute
+from pegboard.servers.http.middleware.client_address import limit_key
 from pegboard.servers.http.models.responses import OidcAnswer
 from pegboard.servers.http.openapi import refusals
 from pegboard.servers.http.public_address import find_public_url
@@ -24,7 +25,7 @@ _CALLBACK = "/v1/session/oidc/callback"
 async def begin_oidc(request: Request, board: Board) -> Response:
     """Go to the identity provider, to sign in there."""
     oidc, url = _find_oidc(board), find_public_url(board.settings)
-    await board.identity.sign_ins.check_address(request.client.host if request.client else "")
+    await board.identity.sign_ins.check_address(limit_key(request.scope))
     flow = await oidc.begin(f"{url}{_CALLBACK}")
     response = Response(status_code=303, headers={"Location": flow.url})
     _set_flow_cookie(response, url, flow.cookie)

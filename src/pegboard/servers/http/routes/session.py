@@ -18,6 +18,7 @@ from pegboard.runtime import Pegboard
 from pegboard.servers.http.browser_sessions import COOKIE, BrowserSessions
 from pegboard.servers.http.dependencies import Board, Caller
 from pegboard.servers.http.json_body import JsonResponse, JsonRoute
+from pegboard.servers.http.middleware.client_address import limit_key
 from pegboard.servers.http.models.requests import (
     SignInWithLink,
     SignInWithPassword,
@@ -66,7 +67,7 @@ async def sign_in(
         user = await identity.accounts.set_password(wanted.link.get_secret_value(), password)
         session = await identity.sign_ins.begin(user)
     else:
-        address = request.client.host if request.client else ""
+        address = limit_key(request.scope)
         session = await identity.sign_ins.sign_in(wanted.name, password, address=address)
     return await answer_signed_in(request, board, session)
 
