@@ -12,7 +12,7 @@ import statistics
 import subprocess
 import sys
 import time
-from collections.abc import Awaitable, Callable, Iterable, Mapping
+from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -88,13 +88,37 @@ def cpu_ms_at(work: Callable[[Any], object], items: Iterable[Any], *, percent: i
     return times[len(times) * percent // 100] * 1e3
 
 
+async def wall_ms(
+    work: Callable[[Any, int], Awaitable[object]], items: Sequence[Any], *, rounds: int
+) -> list[float]:
+    """Milliseconds on the clock for each item, the least of several rounds over all of them.
+
+    Args:
+        work: Takes an item and the number of the round.
+        items: In order.
+        rounds: How often each is done.
+    """
+    best = [float("inf")] * len(items)
+    for turn in range(rounds):
+        for at, item in enumerate(items):
+            began = time.perf_counter()
+            await work(item, turn)
+            best[at] = min(best[at], (time.perf_counter() - began) * 1e3)
+    return best
+
+
+def percentile(times: Sequence[float], percent: int) -> float:
+    """What so many of a hundred do not exceed."""
+    return sorted(times)[min(len(times) * percent // 100, len(times) - 1)]
+
+
 def grown_mb(work: Callable[[], object]) -> float:
     """By how much the memory of this process has grown after this."""
     gc.collect()
-    before = _resident_mb()
+    before = resident_mb()
     work()
     gc.collect()
-    return _resident_mb() - before
+    return resident_mb() - before
 
 
 async def per_run_ms(run: Case, *, runs: int) -> tuple[float, float]:
@@ -148,9 +172,15 @@ def _process_cpu(code: str) -> float:
     return usage.ru_utime + usage.ru_stime
 
 
-def _resident_mb() -> float:
+def resident_mb() -> float:
+    """The memory that this process has now."""
     pages = int(Path("/proc/self/statm").read_text(encoding="utf-8").split()[1])
     return pages * os.sysconf("SC_PAGE_SIZE") / 1e6
+
+
+def peak_of_self_mb() -> float:
+    """The peak memory of this process."""
+    return peak_mb(os.getpid())
 
 
 def peak_mb(pid: int) -> float:
