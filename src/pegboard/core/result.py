@@ -104,6 +104,7 @@ class ResultMeta(Struct, frozen=True, kw_only=True, gc=False):
         tries: Each try, in order; empty for a call that was tried once.
         model: The model that took part, `provider:name`.
         untrusted: Whether the result may contain text of people whom the operator does not trust.
+        account: The credential of a caller that it acted with, as `Credential.label` names it.
     """
 
     call_id: str = ""
@@ -120,6 +121,7 @@ class ResultMeta(Struct, frozen=True, kw_only=True, gc=False):
     model: str = ""
     tries: tuple[CallTry, ...] = ()
     untrusted: bool = False
+    account: str = ""
 
 
 NO_META = ResultMeta()

@@ -63,4 +63,5 @@ async def test_its_tools_that_cannot_be_used_are_counted_by_reason() -> None:
         "refreshed_at": None,
         "unavailable": 3,
         "unavailable_reasons": ["set the key", "is failed"],
+        "takes_accounts": False,
     }

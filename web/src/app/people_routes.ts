@@ -89,6 +89,11 @@ const serviceKeys = createRoute({
     "ServiceKeysPage",
   ),
 });
+const quotas = createRoute({
+  getParentRoute: () => root,
+  path: "/organisations/$handle/quotas",
+  component: lazyRouteComponent(() => import("../pages/organisation/quotas_page"), "QuotasPage"),
+});
 const explain = createRoute({
   getParentRoute: () => root,
   path: "/explain",
@@ -122,6 +127,7 @@ export const PEOPLE_ROUTES = [
   keys,
   credentials,
   serviceKeys,
+  quotas,
   explain,
   join,
   consent,

@@ -27,6 +27,11 @@ export function formatFull(at: number): string {
   return full.format(at * 1000);
 }
 
+/** "23 Nov". */
+export function formatDay(at: number): string {
+  return day.format(at * 1000);
+}
+
 export function isToday(at: number): boolean {
   return new Date(at * 1000).toDateString() === new Date().toDateString();
 }

@@ -26,6 +26,7 @@ from pegboard.schemas.strict_json import decode
 
 _SHOWN = 2_000
 """Characters of a result in the event of its call; the whole is in the conversation."""
+_SHOWN_KEYS = ("call_id", "account", "handle", "total_bytes")
 _MAX_ERROR = 4_000
 """Characters of the error of a call that the model is shown."""
 _MAX_REPEATS = 3
@@ -246,6 +247,8 @@ async def _read_for_model(_context: NodeContext, result: ToolResult) -> dict[str
     output: dict[str, Any] = {"text": result.text}
     if result.meta.call_id:
         output["call_id"] = result.meta.call_id
+    if result.meta.account:
+        output["account"] = result.meta.account
     if result.meta.truncated:
         output["handle"] = result.meta.handle
         output["total_bytes"] = result.meta.total_bytes
@@ -280,7 +283,7 @@ def _report(context: NodeContext, call: ToolCall, turn: int, run: NodeRun) -> No
         return
     output = _output_of(run)
     data |= {"state": run.state.value, "duration_ms": run.duration_ms}
-    data |= {key: output[key] for key in ("call_id", "handle", "total_bytes") if key in output}
+    data |= {key: output[key] for key in _SHOWN_KEYS if key in output}
     if run.error is not None:
         data |= {"error_code": run.error.get("code", ""), "text": run.error.get("message", "")}
         if error_id := run.error.get("error_id"):

@@ -182,6 +182,8 @@ def _add_measurements(call: CallState, result: ToolResult, duration: float) -> T
             cached=call.cached,
             replayed=call.replayed,
         )
+    if call.credential is not None:
+        meta = structs.replace(meta, account=call.credential.about.label)
     if call.tries is not None and len(call.tries) > 1:
         meta = structs.replace(meta, tries=tuple(call.tries))
     return ToolResult(

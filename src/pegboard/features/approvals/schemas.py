@@ -130,6 +130,7 @@ class ApprovalAnswer(BaseModel):
     state: State
     tool: str
     principal: Annotated[str, Field(description="The caller of the tool.")]
+    principal_name: Annotated[str, Field(description="Its name, where it has an account.")] = ""
     created_at: Annotated[float, Field(description="Unix seconds.")]
     digest: Annotated[str, Field(description="Digest of the call that it approves.")]
     arguments: Annotated[Any, Field(description="Secrets masked, long texts truncated.")]
@@ -152,6 +153,7 @@ class ApprovalAnswer(BaseModel):
     ] = ""
     conversation_title: str = ""
     decided_by: str = ""
+    decided_by_name: Annotated[str, Field(description="Its name, where it has an account.")] = ""
     decided_at: float = 0
     note: str = ""
     edited: Annotated[Any, Field(description="The arguments set by the approver.")] = None

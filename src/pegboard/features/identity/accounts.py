@@ -1,7 +1,7 @@
 """Accounts: one-time links that make them, who has one, and who may sign in."""
 
 import secrets
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 from msgspec import Struct
 
@@ -190,6 +190,11 @@ class Accounts:
     async def find(self, principal: Principal) -> User | None:
         """The account of a caller; None for a caller without one."""
         return await self._parts.store.user(principal.user) if principal.user else None
+
+    async def read_names(self, ids: Iterable[str]) -> dict[str, str]:
+        """The names of callers by their ids, where these are accounts."""
+        found = {id_: await self._parts.store.user(id_) for id_ in set(ids)}
+        return {id_: user.name for id_, user in found.items() if user is not None}
 
     async def list(self, *, principal: Principal) -> Sequence[User]:
         """The accounts that the caller may see, by handle.

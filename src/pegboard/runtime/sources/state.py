@@ -145,4 +145,5 @@ class SourceState:
             "refreshed_at": self.refreshed_at,
             "unavailable": unavailable.total(),
             "unavailable_reasons": [reason for reason, _ in unavailable.most_common()],
+            "takes_accounts": any(tool.spec.caller_credential for tool in self.tools),
         }

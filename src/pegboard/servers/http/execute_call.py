@@ -211,6 +211,7 @@ def _metadata(result: ToolResult) -> dict[str, Any]:
         "tokens_consumed": meta.tokens,
         "model_used": meta.model,
         "cost": meta.cost,
+        "account": meta.account,
         "artifacts": [
             {"name": a.name, "media_type": a.media_type, "size": a.size, "handle": a.handle}
             for a in result.artifacts

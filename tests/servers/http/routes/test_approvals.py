@@ -6,8 +6,10 @@ from typing import Any
 
 import httpx2
 import pytest
+from pydantic import SecretStr
 from tests.servers.http.live import until
-from tests.servers.http.made import a_board, client_of
+from tests.servers.http.made import TOKEN, a_board, client_of
+from tests.servers.http.people import House
 
 
 async def refund(client: httpx2.AsyncClient, invoice: int = 1) -> dict[str, Any]:
@@ -43,6 +45,20 @@ async def test_a_call_is_asked_about_approved_and_made_again(client: httpx2.Asyn
     assert (done["status"], done["output"]) == ("completed", "refunded 1")
     assert (again["code"], again["approval_id"] != approval) == ("approval_required", True)
     assert (used["state"], used["call_id"]) == ("used", done["metadata"]["call_id"])
+
+
+async def test_an_approval_names_people_with_accounts(tmp_path: Path) -> None:
+    async with a_board(tmp_path, token=SecretStr(TOKEN)) as board:
+        house = House(board)
+        ada = await house.found()
+        bob = await house.invite(ada, "editor", "approver")
+        wanted = {"name": "refund", "input": {"invoice": 1}}
+        asked = (await bob.post("/v1/execute", json=wanted)).json()
+        path = f"/v1/approvals/{asked['approval_id']}"
+        await ada.post(path, json={"decision": "deny"})
+        shown = (await bob.get(path)).json()
+
+    assert (shown["principal_name"], shown["decided_by_name"]) == ("bob", "ada")
 
 
 async def test_an_edited_call_runs_with_other_arguments(client: httpx2.AsyncClient) -> None:

@@ -1,5 +1,6 @@
 """Credentials over HTTP: whose a call sends, who is refused, and that no value comes out."""
 
+import json
 import logging
 from collections.abc import AsyncGenerator
 from pathlib import Path
@@ -17,6 +18,7 @@ from tests.servers.http.taking import TOKEN_OF_ADA, TOKEN_OF_BOB, board_text, re
 from pegboard.core.event import Event
 from pegboard.runtime import Pegboard
 from pegboard.servers.http.routes.credentials import router
+from pegboard.testing import ScriptedModel, Turn
 
 
 class Heard:
@@ -70,6 +72,7 @@ async def test_a_call_sends_the_credential_of_its_caller_and_the_record_names_it
     answer = await call(bob)
     await board.flush()
     calls = (await bob.get("/v1/history")).json()["calls"]
+    sources = (await bob.get("/v1/sources")).json()["sources"]
 
     about = added.json()
     assert added.status_code == 201, added.text
@@ -82,6 +85,24 @@ async def test_a_call_sends_the_credential_of_its_caller_and_the_record_names_it
     assert sent(api) == [f"Bearer {TOKEN_OF_BOB}"]
     assert answer.json()["output"] == {"sent": "Bearer [redacted]", "path": "/whoami"}
     assert [item["credential"] for item in calls] == [f"github/work of {about['owner']}"]
+    assert answer.json()["metadata"]["account"] == f"github/work of {about['owner']}"
+    assert {item["name"]: item["takes_accounts"] for item in sources}["github"] is True
+
+
+async def test_an_answer_names_the_account_of_its_calls(tmp_path: Path, api: Server) -> None:
+    model = ScriptedModel(Turn(calls=(("github__whoami", {}),)), Turn(text="done"))
+    settings: dict[str, Any] = {"token": SecretStr(TOKEN), "data": tmp_path / "data"}
+    text = board_text(api)
+    async with a_board(tmp_path, text=text, tools=(), model_given=model, **settings) as board:
+        board.credentials.connections.serve()
+        _ada, bob = await people(House(board))
+        wanted = {"source": "github", "kind": "bearer", "value": TOKEN_OF_BOB, "name": "work"}
+        about = (await bob.post("/v1/credentials", json=wanted)).json()
+        events = (await bob.post("/v1/chat", json={"message": "Who am I?"})).text
+
+    lines = (line.removeprefix("data: ") for line in events.splitlines() if line[:6] == "data: ")
+    [account] = [event["account"] for event in map(json.loads, lines) if "account" in event]
+    assert account == f"github/work of {about['owner']}"
 
 
 async def test_a_call_names_the_account_that_it_acts_with(

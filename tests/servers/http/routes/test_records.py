@@ -37,6 +37,7 @@ async def test_sources_are_listed_with_what_is_wrong(tmp_path: Path) -> None:
                 "refreshed_at": None,
                 "unavailable": 0,
                 "unavailable_reasons": [],
+                "takes_accounts": False,
                 "health": "unhealthy",
             }
         ],

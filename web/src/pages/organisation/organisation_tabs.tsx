@@ -4,27 +4,26 @@ import { mayAdminister, membersQuery, organisationsQuery } from "../../api/peopl
 import { sessionQuery } from "../../api/queries";
 import { reviewsQuery } from "../../api/resources";
 import { people } from "../../words/people";
+import { quotaWords } from "../../words/quotas";
 import { sharing } from "../../words/resources";
 import { roleWords } from "../../words/roles";
 
 interface OrganisationTabsProps {
   handle: string;
   title: string;
-  current: "members" | "roles" | "keys" | "reviews";
+  current: "members" | "roles" | "keys" | "quotas" | "reviews";
 }
 
-/** The parts of an organisation; reviews are for its administrators. */
+/** The parts of an organisation; members who administer nothing have two of them. */
 export function OrganisationTabs({ handle, title, current }: OrganisationTabsProps) {
   const { data: session } = useQuery(sessionQuery);
   const { data: organisations } = useQuery(organisationsQuery);
   const { data: members } = useQuery(membersQuery(handle));
   const own = organisations?.find((item) => item.handle === handle);
-  const reviews = useQuery({
-    ...reviewsQuery,
-    enabled: own !== undefined && mayAdminister(session, own),
-  });
-  if (!reviews.data) return null;
-  const waiting = reviews.data.filter((item) => item.organisation === handle).length;
+  const isAdministrator = own !== undefined && mayAdminister(session, own);
+  const { data: reviews = [] } = useQuery({ ...reviewsQuery, enabled: isAdministrator });
+  if (!own) return null;
+  const waiting = reviews.filter((item) => item.organisation === handle).length;
   return (
     <nav className="tabs" aria-label={people.about(title)}>
       <Link
@@ -35,28 +34,41 @@ export function OrganisationTabs({ handle, title, current }: OrganisationTabsPro
         {people.members}
         {members && <span className="n">{members.length}</span>}
       </Link>
+      {isAdministrator && (
+        <>
+          <Link
+            to="/organisations/$handle/roles"
+            params={{ handle }}
+            aria-current={current === "roles" ? "page" : undefined}
+          >
+            {roleWords.roles}
+          </Link>
+          <Link
+            to="/organisations/$handle/keys"
+            params={{ handle }}
+            aria-current={current === "keys" ? "page" : undefined}
+          >
+            {people.serviceKeys}
+          </Link>
+        </>
+      )}
       <Link
-        to="/organisations/$handle/roles"
+        to="/organisations/$handle/quotas"
         params={{ handle }}
-        aria-current={current === "roles" ? "page" : undefined}
+        aria-current={current === "quotas" ? "page" : undefined}
       >
-        {roleWords.roles}
+        {quotaWords.quotas}
       </Link>
-      <Link
-        to="/organisations/$handle/keys"
-        params={{ handle }}
-        aria-current={current === "keys" ? "page" : undefined}
-      >
-        {people.serviceKeys}
-      </Link>
-      <Link
-        to="/organisations/$handle/reviews"
-        params={{ handle }}
-        aria-current={current === "reviews" ? "page" : undefined}
-      >
-        {sharing.reviews}
-        {waiting > 0 && <span className="n">{waiting}</span>}
-      </Link>
+      {isAdministrator && (
+        <Link
+          to="/organisations/$handle/reviews"
+          params={{ handle }}
+          aria-current={current === "reviews" ? "page" : undefined}
+        >
+          {sharing.reviews}
+          {waiting > 0 && <span className="n">{waiting}</span>}
+        </Link>
+      )}
     </nav>
   );
 }

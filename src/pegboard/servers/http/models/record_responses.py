@@ -44,6 +44,9 @@ class SourceAnswer(BaseModel):
         Field(description="`unknown`: no check and no call yet; `?health=true` runs a check."),
     ] = "unknown"
     health_reason: str = ""
+    takes_accounts: Annotated[
+        bool, Field(description="Whether calls act with a credential of their caller.")
+    ] = False
 
 
 class SourceList(BaseModel):

@@ -232,6 +232,9 @@ class ExecutionMetadata(BaseModel):
     tokens_consumed: int = 0
     model_used: str = ""
     cost: float = 0
+    account: Annotated[
+        str, Field(description="Your credential, or a shared one, that the call acted with.")
+    ] = ""
 
 
 class ExecuteAnswer(BaseModel):
