@@ -7,9 +7,11 @@ import pytest
 from tests.storage.test_documents import a_document, a_scope
 
 from pegboard.core.knowledge import BaseLook, Piece
+from pegboard.core.model_messages import ModelUsage
 from pegboard.core.ports.document_store import DocumentScope
 from pegboard.core.ports.knowledge_index import KnowledgeIndex, WordMatches
-from pegboard.errors import StoreUnavailable, Unavailable
+from pegboard.core.ports.reranker import Reranking
+from pegboard.errors import ConfigError, StoreUnavailable, Unavailable
 from pegboard.knowledge.indexing import embed_pieces, index_piece
 from pegboard.knowledge.retrieve import Retriever, SearchedBase
 from pegboard.storage import MemoryStorage
@@ -105,7 +107,7 @@ async def test_an_embedder_that_fails_leaves_the_words(storage: MemoryStorage) -
     found = await ask(storage, "paid leave", bases(embedder=TopicEmbedder(fails=True)))
 
     assert found.hits[0].piece.document == "leave"
-    assert {look.stages for look in found.looks} == {("words",)}
+    assert {(look.stages, look.skipped) for look in found.looks} == {(("words",), ("meaning",))}
 
 
 class LengthReranker:
@@ -116,15 +118,20 @@ class LengthReranker:
     def __init__(self, *, fails: bool = False, answers: int | None = None) -> None:
         self._fails = fails
         self._answers = answers
+        self.asked = 0
 
-    async def rerank(self, question: str, texts: Sequence[str], /) -> Sequence[float]:
+    async def rerank(self, question: str, texts: Sequence[str], /) -> Reranking:
+        self.asked += 1
         if self._fails:
             raise Unavailable("The model does not answer.")
-        return [-float(len(text)) for text in texts][: self._answers]
+        scores = [-float(len(text)) for text in texts][: self._answers]
+        return Reranking(scores, ModelUsage(requests=1, input_tokens=7))
 
 
 async def rerank(storage: MemoryStorage, reranker: LengthReranker | None) -> Any:
-    retriever = Retriever(storage.documents, storage.knowledge_index, reranker=reranker)
+    retriever = Retriever(
+        storage.documents, storage.knowledge_index, find_reranker=lambda: reranker
+    )
     return await retriever.retrieve("thirty days of paid leave", bases(), a_scope())
 
 
@@ -144,10 +151,48 @@ async def test_a_reranker_changes_the_order_and_not_what_scores_mean(
 @pytest.mark.parametrize(
     "reranker", [LengthReranker(fails=True), LengthReranker(answers=1)], ids=["fails", "too few"]
 )
-async def test_a_reranker_that_fails_changes_nothing(
+async def test_a_reranker_that_fails_leaves_the_order_and_is_named(
     storage: MemoryStorage, reranker: LengthReranker
 ) -> None:
-    assert await rerank(storage, reranker) == await rerank(storage, None)
+    found, plain = await rerank(storage, reranker), await rerank(storage, None)
+
+    assert found.hits == plain.hits
+    assert {(look.stages, look.skipped) for look in found.looks} == {(("words",), ("rerank",))}
+
+
+async def test_a_reranker_that_is_not_configured_well_leaves_the_order_and_is_named(
+    storage: MemoryStorage,
+) -> None:
+    def find() -> LengthReranker:
+        raise ConfigError("It needs a 'base_url'.")
+
+    retriever = Retriever(storage.documents, storage.knowledge_index, find_reranker=find)
+    found = await retriever.retrieve("thirty days of paid leave", bases(), a_scope())
+
+    assert found.hits == (await rerank(storage, None)).hits
+    assert found.looks[0].skipped == ("rerank",)
+
+
+async def test_a_reranker_is_asked_once_for_the_same_texts_and_reported_once(
+    storage: MemoryStorage,
+) -> None:
+    reranker = LengthReranker()
+    retriever = Retriever(
+        storage.documents, storage.knowledge_index, find_reranker=lambda: reranker
+    )
+    used: list[tuple[str, int]] = []
+
+    def report(name: str, usage: ModelUsage) -> None:
+        used.append((name, usage.input_tokens))
+
+    question = "thirty days of paid leave"
+    first = await retriever.retrieve(question, bases(), a_scope(), report=report)
+    again = await retriever.retrieve(question, bases(), a_scope(), report=report)
+    assert (first, reranker.asked, used) == (again, 1, [("test:short", 7)])
+
+    await storage.documents.delete("travel")
+    await retriever.retrieve(question, bases(), a_scope())
+    assert reranker.asked == 2
 
 
 class BrokenIndex:

@@ -3,6 +3,7 @@
 import asyncio
 import base64
 import json
+import re
 import threading
 from array import array
 from collections.abc import AsyncGenerator, Generator
@@ -87,6 +88,29 @@ class Provider:
         usage = {"prompt_tokens": 1, "total_tokens": 1}
         return JSONResponse({"object": "list", "data": data, "model": "v", "usage": usage})
 
+    async def rerank(self, request: Request) -> Response:
+        """Rate texts by the share of the question's words that they have, the best first."""
+        asked = json.loads(await request.body())
+        self.requests.append(asked)
+        self.headers.append(dict(request.headers))
+        if self.redirect:
+            return RedirectResponse(self.redirect, status_code=307)
+        if self.answers:
+            status, body = self.answers.pop(0)
+            return JSONResponse(body, status_code=status)  # pyright: ignore[reportArgumentType]  # no streams are scripted
+        is_tei = "texts" in asked
+        wanted = _words(asked["query"])
+        rated = [
+            (len(wanted & _words(text)) / len(wanted), index)
+            for index, text in enumerate(asked["texts" if is_tei else "documents"])
+        ]
+        rated.sort(reverse=True)
+        field = "score" if is_tei else "relevance_score"
+        results = [{"index": index, field: score} for score, index in rated]
+        if is_tei:
+            return JSONResponse(results)
+        return JSONResponse({"results": results, "usage": {"total_tokens": 11}})
+
     async def refuse(self, request: Request) -> Response:
         """Refuse a request of another API."""
         self.requests.append(json.loads(await request.body()))
@@ -103,6 +127,10 @@ class Provider:
             yield _event(choices=[{"index": 0, "finish_reason": None, **chunk}])
         yield _event(choices=[], usage=USAGE)
         yield "data: [DONE]\n\n"
+
+
+def _words(text: str) -> set[str]:
+    return set(re.findall(r"\w+", text.casefold()))
 
 
 def _vector(text: str, asked: dict[str, Any]) -> list[float] | str:
@@ -125,6 +153,7 @@ async def a_provider() -> AsyncGenerator[Provider]:
         routes=[
             Route("/v1/chat/completions", provider.complete, methods=["POST"]),
             Route("/v1/embeddings", provider.embed, methods=["POST"]),
+            Route("/v1/rerank", provider.rerank, methods=["POST"]),
             Route("/v1/messages", provider.refuse, methods=["POST"]),
             Route("/v1/models", provider.list_models),
         ]

@@ -90,6 +90,7 @@ models:
   fast: openai:tiny-fast
   embed: vectors
   vision: vectors
+  rerank: order
   named:
     main:
       model: openai:tiny-main
@@ -101,6 +102,7 @@ models:
       limits: {{concurrency: 1}}
     spare: {{model: openai:tiny-spare, base_url: "{url}"}}
     vectors: {{model: openai:tiny-vectors, base_url: "{url}"}}
+    order: {{model: openai:tiny-order, base_url: "{url}"}}
 """
 DOWN = (503, {"error": {"message": "down"}})
 
@@ -168,6 +170,9 @@ async def test_roles_of_the_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
         assert embedder is board.models.find_embedder()
         reader = board.models.find_picture_reader()
         assert reader is not None
+        reranker = board.models.find_reranker()
+        assert reranker is not None
+        assert (reranker.name, reranker) == ("openai:tiny-order", board.models.find_reranker())
         assert (reader.name, reader) == (embedder.name, board.models.find_picture_reader())
         assert (await board.models.get("fast")).name == "openai:tiny-fast"
         assert provider.requests[0]["model"] == "tiny-vectors"

@@ -160,6 +160,7 @@ class BaseLook(Struct, frozen=True, kw_only=True):
         documents: How many ready documents of it the caller may see.
         not_ready: Titles of documents that the caller may see and that do not answer yet.
         failure: Why it could not be searched; empty when it was.
+        skipped: The stages that failed (`meaning`, `rerank`), so that the others answered alone.
     """
 
     base: str
@@ -169,6 +170,7 @@ class BaseLook(Struct, frozen=True, kw_only=True):
     pieces: int = 0
     not_ready: tuple[str, ...] = ()
     failure: str = ""
+    skipped: tuple[str, ...] = ()
 
 
 class Retrieval(Struct, frozen=True, kw_only=True):

@@ -5,18 +5,20 @@ orders the best of both, where there is one.
 """
 
 import logging
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 
 from msgspec import Struct
 from msgspec.structs import replace
 
 from pegboard.core.knowledge import BaseLook, Hit, Retrieval
+from pegboard.core.model_messages import ModelUsage
 from pegboard.core.ports.document_store import DocumentScope, DocumentStore, StoredDocument
 from pegboard.core.ports.embedder import Embedder
 from pegboard.core.ports.knowledge_index import KnowledgeIndex, ScoredPiece, WordMatches
 from pegboard.core.ports.reranker import Reranker
 from pegboard.errors import PegboardError
 from pegboard.knowledge.fusion import MeaningMatches, fuse
+from pegboard.knowledge.question_cache import QuestionCache
 from pegboard.knowledge.terms import weigh_question
 
 _LOG = logging.getLogger("pegboard.knowledge")
@@ -40,16 +42,39 @@ class SearchedBase(Struct, frozen=True, kw_only=True):
     embedder: Embedder | None = None
 
 
+class _Reranked(Struct, frozen=True):
+    """Hits after the stage of the reranker.
+
+    Attributes:
+        stage: `("rerank",)` if it ran.
+        skipped: The same if it failed.
+    """
+
+    hits: Sequence[Hit]
+    stage: tuple[str, ...] = ()
+    skipped: tuple[str, ...] = ()
+
+
 class Retriever:
-    """Finds pieces for questions."""
+    """Finds pieces for questions.
+
+    Args:
+        documents: Has the documents.
+        index: Has their pieces.
+        find_reranker: The model that orders what was found; None where there is none.
+    """
 
     def __init__(
-        self, documents: DocumentStore, index: KnowledgeIndex, *, reranker: Reranker | None = None
+        self,
+        documents: DocumentStore,
+        index: KnowledgeIndex,
+        *,
+        find_reranker: Callable[[], Reranker | None] = lambda: None,
     ) -> None:
-        """Search these."""
         self._documents = documents
         self._index = index
-        self._reranker = reranker
+        self._find_reranker = find_reranker
+        self._cache = QuestionCache()
 
     async def retrieve(
         self,
@@ -58,6 +83,7 @@ class Retriever:
         scope: DocumentScope,
         *,
         limit: int = 8,
+        report: Callable[[str, ModelUsage], None] | None = None,
     ) -> Retrieval:
         """The best pieces, and how each base was searched; one that fails does not end it.
 
@@ -66,20 +92,27 @@ class Retriever:
             bases: Those that the caller may see.
             scope: The caller and filters; its `bases` are replaced by those of `bases`.
             limit: At most so many pieces.
+            report: Called with the name of the reranker and what it used.
         """
         scope = replace(scope, bases=tuple(base.id for base in bases))
         terms = weigh_question(question)
         words, failures = await self._search_words(terms, scope)
         meanings = await self._search_meanings(question, bases, scope)
         hits = fuse(terms, words, tuple(meanings.values()))
-        hits, is_reranked = await self._rerank(question, hits[: max(limit, _RERANKED)])
-        hits = hits[:limit]
-        stages = _list_stages(bases, meanings, last=("rerank",) if is_reranked else ())
+        reranked = await self._rerank(
+            question, hits[: max(limit, _RERANKED)], scope.principal.owner, report
+        )
+        hits = reranked.hits[:limit]
         titles = await self._read_documents(hits)
+        looks = await self._look(bases, scope, failures)
+        with_meaning = {base for meaning in meanings.values() for base in meaning.bases}
         return Retrieval(
             question=question,
             hits=tuple(_name(hit, titles) for hit in hits),
-            looks=await self._look(bases, scope, failures, stages),
+            looks=tuple(
+                _add_stages(look, base, with_meaning, reranked)
+                for look, base in zip(looks, bases, strict=True)
+            ),
         )
 
     async def _search_words(
@@ -114,7 +147,7 @@ class Retriever:
         for name, embedder in embedders.items():
             ids = tuple(it.id for it in bases if it.embedder and it.embedder.name == name)
             try:
-                (vector,) = await embedder.embed([question])
+                vector = await self._cache.embed(embedder, question, owner=scope.principal.owner)
                 matches = await self._index.search_vectors(
                     vector, replace(scope, bases=ids), embedder=name, limit=_CANDIDATES
                 )
@@ -124,24 +157,38 @@ class Retriever:
                 _LOG.warning("knowledge: searching by the vectors of %s failed: %s", name, error)
         return found
 
-    async def _rerank(self, question: str, hits: Sequence[Hit]) -> tuple[Sequence[Hit], bool]:
+    async def _rerank(
+        self,
+        question: str,
+        hits: Sequence[Hit],
+        owner: str,
+        report: Callable[[str, ModelUsage], None] | None,
+    ) -> _Reranked:
         """The hits in the order of the reranker, if there is one and it answers."""
-        if self._reranker is None or not hits:
-            return hits, False
+        if not hits:
+            return _Reranked(hits)
+        name = ""
         try:
-            numbers = await self._reranker.rerank(question, [hit.piece.text for hit in hits])
+            reranker = self._find_reranker()
+            if reranker is None:
+                return _Reranked(hits)
+            name = f" by {reranker.name}"
+            texts = [_join(hit.piece.heading, hit.piece.text) for hit in hits]
+            found = await self._cache.rerank(reranker, question, texts, owner=owner)
         except PegboardError as error:
-            _LOG.warning("knowledge: reranking by %s failed: %s", self._reranker.name, error)
-            return hits, False
-        if len(numbers) != len(hits):
+            _LOG.warning("knowledge: reranking%s failed: %s", name, error)
+            return _Reranked(hits, skipped=("rerank",))
+        if len(found.scores) != len(hits):
             _LOG.warning(
-                "knowledge: reranking by %s failed: %d answers for %d texts",
-                self._reranker.name,
-                len(numbers),
+                "knowledge: reranking%s failed: %d answers for %d texts",
+                name,
+                len(found.scores),
                 len(hits),
             )
-            return hits, False
-        return _use_order(hits, numbers), True
+            return _Reranked(hits, skipped=("rerank",))
+        if report is not None and found.usage.requests:
+            report(reranker.name, found.usage)
+        return _Reranked(_use_order(hits, found.scores), stage=("rerank",))
 
     async def _read_documents(self, hits: Sequence[Hit]) -> dict[str, StoredDocument]:
         found: dict[str, StoredDocument] = {}
@@ -156,7 +203,6 @@ class Retriever:
         bases: Sequence[SearchedBase],
         scope: DocumentScope,
         failures: Mapping[str, str],
-        stages: Mapping[str, tuple[str, ...]],
     ) -> tuple[BaseLook, ...]:
         counts = await self._documents.count_ready(scope)
         waiting: dict[str, list[str]] = {}
@@ -168,30 +214,39 @@ class Retriever:
         looks: list[BaseLook] = []
         for base in bases:
             count = counts.get(base.id)
-            failure = failures.get(base.id, "")
             looks.append(
                 BaseLook(
                     base=base.id,
                     name=base.name,
-                    stages=() if failure else stages[base.id],
                     documents=count.documents if count else 0,
                     pieces=count.pieces if count else 0,
                     not_ready=tuple(waiting.get(base.id, ())),
-                    failure=failure,
+                    failure=failures.get(base.id, ""),
                 )
             )
         return tuple(looks)
 
 
-def _list_stages(
-    bases: Sequence[SearchedBase], meanings: Mapping[str, MeaningMatches], *, last: tuple[str, ...]
-) -> dict[str, tuple[str, ...]]:
-    """The stages that ran, by base."""
-    with_meaning = {base for meaning in meanings.values() for base in meaning.bases}
-    return {
-        base.id: ("words", *(("meaning",) if base.id in with_meaning else ()), *last)
-        for base in bases
-    }
+def _add_stages(
+    look: BaseLook, base: SearchedBase, with_meaning: Collection[str], reranked: _Reranked
+) -> BaseLook:
+    """A look with the stages that ran, and those that failed."""
+    if look.failure:
+        return look
+    has_meaning = base.id in with_meaning
+    return replace(
+        look,
+        stages=("words", *(("meaning",) if has_meaning else ()), *reranked.stage),
+        skipped=(
+            *(("meaning",) if base.embedder and not has_meaning else ()),
+            *reranked.skipped,
+        ),
+    )
+
+
+def _join(heading: str, text: str) -> str:
+    """A text below its headings, as a reranker reads it."""
+    return f"{heading}\n{text}" if heading else text
 
 
 def _use_order(hits: Sequence[Hit], numbers: Sequence[float]) -> list[Hit]:

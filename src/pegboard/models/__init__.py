@@ -1,4 +1,4 @@
-"""Language models of providers, behind the ports `ChatModel`, `Embedder` and `PictureReader`."""
+"""Models of providers, behind the ports `ChatModel`, `Embedder`, `PictureReader` and `Reranker`."""
 
 from pegboard.models.fallback_model import FallbackModel
 from pegboard.models.json_tools_model import JsonToolsModel
@@ -11,9 +11,11 @@ from pegboard.models.provider_model import (
     find_context_window,
 )
 from pegboard.models.provider_picture_reader import ProviderPictureReader
+from pegboard.models.provider_reranker import RERANKERS, ProviderReranker
 
 __all__ = [
     "PROVIDERS",
+    "RERANKERS",
     "FallbackModel",
     "JsonToolsModel",
     "LimitedModel",
@@ -21,6 +23,7 @@ __all__ = [
     "ProviderEmbedder",
     "ProviderModel",
     "ProviderPictureReader",
+    "ProviderReranker",
     "TokenRate",
     "find_context_window",
 ]

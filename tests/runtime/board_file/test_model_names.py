@@ -32,6 +32,18 @@ def test_every_unknown_name_is_told_with_its_line() -> None:
     ]
 
 
+def test_a_role_takes_models_of_its_own_providers_only() -> None:
+    named = "  named:\n    a: {model: 'cohere:x'}\n    b: {model: 'anthropic:y'}\n"
+    check_models(loaded("  rerank: a\n" + named))
+    with pytest.raises(ConfigError) as raised:
+        check_models(loaded("  smart: a\n  rerank: b\n" + named))
+
+    assert str(raised.value).splitlines() == [
+        "board.yaml:2: models.smart: 'a' is of cohere; providers are anthropic, openai",
+        "board.yaml:3: models.rerank: 'b' is of anthropic; providers are cohere, jina, openai, tei",
+    ]
+
+
 def test_a_fallback_that_is_none_is_told() -> None:
     with pytest.raises(ConfigError, match=r"models\.named\.a\.fallbacks\.0: there is no model 'b'"):
         check_models(loaded("  named:\n    a: {model: 'openai:x', fallbacks: [b]}\n"))

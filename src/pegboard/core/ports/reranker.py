@@ -3,6 +3,22 @@
 from collections.abc import Sequence
 from typing import Protocol
 
+from msgspec import Struct
+
+from pegboard.core.model_messages import ModelUsage
+
+
+class Reranking(Struct, frozen=True):
+    """How well texts answer a question.
+
+    Attributes:
+        scores: A number for each text, larger for a better answer; only their order is used.
+        usage: What the model used, as far as its provider says so.
+    """
+
+    scores: Sequence[float]
+    usage: ModelUsage = ModelUsage()
+
 
 class Reranker(Protocol):
     """A model that says how well texts answer a question."""
@@ -12,8 +28,8 @@ class Reranker(Protocol):
         """`provider:model`."""
         ...
 
-    async def rerank(self, question: str, texts: Sequence[str], /) -> Sequence[float]:
-        """A number for each text, larger for a better answer; only their order is used.
+    async def rerank(self, question: str, texts: Sequence[str], /) -> Reranking:
+        """Rate each text.
 
         Raises:
             Unavailable: A later try may help.

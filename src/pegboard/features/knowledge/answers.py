@@ -2,6 +2,7 @@
 
 import time
 from collections.abc import Awaitable, Callable, Mapping, Sequence
+from functools import partial
 from typing import Any
 
 from msgspec import structs
@@ -68,7 +69,7 @@ class KnowledgeAnswers:
         self._ledger = ledger
         self._model = model
         self._vectors = vectors
-        self._retriever = Retriever(parts.documents, parts.index)
+        self._retriever = Retriever(parts.documents, parts.index, find_reranker=parts.find_reranker)
 
     def describe(self, principal: Principal) -> Mapping[str, str]:
         """The bases that a caller may see, with what can be asked of them, by name."""
@@ -110,7 +111,8 @@ class KnowledgeAnswers:
         started = time.perf_counter()
         chosen = self._select(bases, ctx)
         _check_question(question)
-        found = await self._search(question, chosen, ctx, limit=limit)
+        spent = _Spent()
+        found = await self._search(question, chosen, ctx, spent, limit=limit)
         evidence = Evidence(
             question=question,
             enough=bool(found.hits),
@@ -118,7 +120,7 @@ class KnowledgeAnswers:
             retrieval=found,
         )
         kept = await self._keep(evidence, "simple", chosen, ctx, started=started)
-        return await self._reply(kept, extra=_READ_ON)
+        return spent.stamp(await self._reply(kept, extra=_READ_ON))
 
     async def ground(
         self, question: str, ctx: ToolContext[Any], *, bases: Sequence[str] = (), limit: int = 8
@@ -128,20 +130,19 @@ class KnowledgeAnswers:
         chosen = self._select(bases, ctx)
         _check_question(question)
 
+        spent = _Spent()
+
         async def search(part: str, /, *, limit: int) -> Retrieval:
-            return await self._search(part, chosen, ctx, limit=limit)
+            return await self._search(part, chosen, ctx, spent, limit=limit)
 
         found = await retrieve_evidence(question, search, limit=limit)
-        model, used = await self._model(), list[ModelUsage]()
-        evidence = await ground(question, found, model=model, report=used.append, limit=limit)
-        kept = await self._keep(evidence, "grounding", chosen, ctx, started=started)
-        reply = await self._reply(kept)
-        if model is None or not used:
-            return reply
-        usage = sum(used, ModelUsage())
-        return structs.replace(
-            reply, tokens=usage.input_tokens + usage.output_tokens, model=model.name
+        model = await self._model()
+        name = "" if model is None else model.name
+        evidence = await ground(
+            question, found, model=model, report=partial(spent.add, name), limit=limit
         )
+        kept = await self._keep(evidence, "grounding", chosen, ctx, started=started)
+        return spent.stamp(await self._reply(kept))
 
     async def read(self, document: str, ctx: ToolContext[Any], *, base: str = "") -> str:
         """The whole text of a document in its frame, without places that a reviewer leaves out."""
@@ -222,6 +223,7 @@ class KnowledgeAnswers:
         question: str,
         bases: Sequence[KnowledgeBase],
         ctx: ToolContext[Any],
+        spent: "_Spent",
         *,
         limit: int,
     ) -> Retrieval:
@@ -233,7 +235,11 @@ class KnowledgeAnswers:
         ]
         scope = DocumentScope(bases=(), principal=ctx.principal)
         return await self._retriever.retrieve(
-            question, searched, scope, limit=min(max(limit, 1), _MAX_PIECES)
+            question,
+            searched,
+            scope,
+            limit=min(max(limit, 1), _MAX_PIECES),
+            report=spent.add,
         )
 
     async def _find_document(
@@ -358,18 +364,52 @@ class KnowledgeAnswers:
         for document in {it.document for it in evidence.citations}:
             is_used = found.documents[document].review == "use"
             findings[document] = () if is_used else found.texts[document].findings
+        skipped = _name_skipped(evidence.retrieval)
         if found.stored.mode == "grounding":
             text = render_evidence(evidence, findings=findings)
-            extra = "\n".join(_name_places(evidence.citations))
+            extra = "\n".join([*_name_places(evidence.citations), *skipped])
         elif evidence.citations:
             text = render_citations(evidence.citations, findings=findings)
-            extra = "\n".join([*_name_places(evidence.citations), extra])
+            extra = "\n".join([*_name_places(evidence.citations), *skipped, extra])
         else:
             text = "Nothing was found." if found.stored.mode == "simple" or not extra else ""
         return KnowledgeReply(
             text="\n\n".join(filter(None, [text, extra.strip()])),
             data=view_evidence(found.stored),
         )
+
+
+class _Spent:
+    """What models have used for an answer; it names the last one."""
+
+    def __init__(self) -> None:
+        self._model = ""
+        self._usage = ModelUsage()
+
+    def add(self, model: str, usage: ModelUsage) -> None:
+        self._model = model
+        self._usage += usage
+
+    def stamp(self, reply: KnowledgeReply) -> KnowledgeReply:
+        """A reply that says so."""
+        used = self._usage
+        if not used.requests:
+            return reply
+        return structs.replace(
+            reply, tokens=used.input_tokens + used.output_tokens, model=self._model
+        )
+
+
+_SKIPPED = {
+    "meaning": "The embedding model failed: this was found by words alone.",
+    "rerank": "The reranker failed: this is in the order without it.",
+}
+
+
+def _name_skipped(retrieval: Retrieval) -> list[str]:
+    """Which stages of a search failed, a sentence each."""
+    skipped = {stage for look in retrieval.looks for stage in look.skipped}
+    return [text for stage, text in _SKIPPED.items() if stage in skipped]
 
 
 def _check_question(question: str) -> None:

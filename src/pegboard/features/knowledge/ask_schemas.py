@@ -90,6 +90,10 @@ class LookAnswer(BaseModel):
     pieces: int
     not_ready: Annotated[list[str], Field(description="Titles of documents that did not answer.")]
     failure: Annotated[str, Field(description="Why it could not be searched; else empty.")]
+    skipped: Annotated[
+        list[str],
+        Field(description="Stages that failed (`meaning`, `rerank`): the others answered alone."),
+    ] = []
 
 
 AskEnd = Literal["found", "enough", "conflict", "not_enough", "failed"]

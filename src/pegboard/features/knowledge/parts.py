@@ -8,6 +8,7 @@ from pegboard.core.ports.document_converter import DocumentConverter
 from pegboard.core.ports.document_store import DocumentStore
 from pegboard.core.ports.embedder import Embedder
 from pegboard.core.ports.knowledge_index import KnowledgeIndex
+from pegboard.core.ports.reranker import Reranker
 from pegboard.execution.environment import CallEnvironment
 from pegboard.features.knowledge.bases import Bases
 from pegboard.features.knowledge.changes import KnowledgeChanges
@@ -22,6 +23,7 @@ class KnowledgeParts:
         converter: Makes texts of files; None where this board cannot.
         embedder: The model that embeds the pieces of a base; None where it works by words only.
         find_embedder: The embedding model of a name; None where this board cannot reach it.
+        find_reranker: The model that orders what was found; None where there is none.
         changes: Tells watchers what has changed.
     """
 
@@ -32,5 +34,6 @@ class KnowledgeParts:
     converter: DocumentConverter | None
     embedder: Callable[[BaseSettings], Embedder | None]
     find_embedder: Callable[[str], Embedder | None]
+    find_reranker: Callable[[], Reranker | None]
     environment: Callable[[], CallEnvironment]
     changes: KnowledgeChanges

@@ -1,10 +1,11 @@
 """Stage 1, retrieval: what several bases have on a question and on each of its parts."""
 
+from collections.abc import Sequence
 from typing import Protocol
 
 from msgspec import structs
 
-from pegboard.core.knowledge import Hit, Retrieval
+from pegboard.core.knowledge import BaseLook, Hit, Retrieval
 from pegboard.knowledge.grounding.question import read_question
 
 
@@ -37,4 +38,14 @@ async def retrieve_evidence(
                 if known is None or known.score < hit.score:
                     best[hit.piece.id] = hit
     hits = sorted(list(best.values())[:limit], key=lambda hit: -hit.score)
-    return structs.replace(whole, hits=tuple(hits))
+    return structs.replace(whole, hits=tuple(hits), looks=_join_looks(found))
+
+
+def _join_looks(found: Sequence[Retrieval]) -> tuple[BaseLook, ...]:
+    """The looks of the whole question, with the stages that failed for any part of it."""
+    skipped: dict[str, dict[str, None]] = {}
+    for look in (look for retrieval in found for look in retrieval.looks):
+        skipped.setdefault(look.base, {}).update(dict.fromkeys(look.skipped))
+    return tuple(
+        structs.replace(look, skipped=tuple(skipped[look.base])) for look in found[0].looks
+    )

@@ -7,7 +7,7 @@ from pydantic import AfterValidator, BaseModel, ConfigDict, Field, SecretStr
 
 _STRICT = ConfigDict(frozen=True, extra="forbid", hide_input_in_errors=True)
 
-ROLES = ("smart", "fast", "embed", "vision")
+ROLES = ("smart", "fast", "embed", "vision", "rerank")
 """What a board uses models for; no model of its own has one of these names."""
 
 
@@ -49,7 +49,13 @@ class LanguageModelEntry(BaseModel):
 
     model_config = _STRICT
 
-    model: Annotated[str, Field(description="`provider:name`; providers are openai, anthropic.")]
+    model: Annotated[
+        str,
+        Field(
+            description="`provider:name`; providers are openai, anthropic; of rerankers cohere, "
+            "jina, openai, tei."
+        ),
+    ]
     title: Annotated[
         str, Field(max_length=100, description="For people who choose; by default its name.")
     ] = ""
@@ -119,6 +125,13 @@ class LanguageModels(BaseModel):
     vision: Annotated[
         _Reference | None,
         Field(description="Reads pictures and scanned pages of documents; by default none does."),
+    ] = None
+    rerank: Annotated[
+        _Reference | None,
+        Field(
+            description="Orders what was found in knowledge bases, by `POST /rerank`; by default "
+            "none does."
+        ),
     ] = None
     named: Annotated[
         dict[ModelName, LanguageModelEntry],

@@ -15,6 +15,7 @@ from pegboard.core.ports.blob_store import BlobStore
 from pegboard.core.ports.chat_model import ChatModel
 from pegboard.core.ports.embedder import Embedder
 from pegboard.core.ports.knowledge_bases import KnowledgeReply
+from pegboard.core.ports.reranker import Reranker
 from pegboard.core.ports.resource_store import StoredResource
 from pegboard.core.ports.services import Services
 from pegboard.core.principal import Principal
@@ -275,6 +276,7 @@ class BoardKnowledge:
             converter=self._services.converter,
             embedder=self._find_embedder,
             find_embedder=self._find_named_embedder,
+            find_reranker=self._find_reranker,
             environment=lambda: self._registry.environment,
             changes=KnowledgeChanges(),
         )
@@ -311,6 +313,9 @@ class BoardKnowledge:
             return None if self._models is None else self._models.find_embedder(name)
         except ConfigError:
             return None
+
+    def _find_reranker(self) -> Reranker | None:
+        return None if self._models is None else self._models.find_reranker()
 
     async def _find_model(self) -> ChatModel | None:
         """The model that picks quotes and judges contradictions: the fast one, if there is one."""

@@ -13,6 +13,7 @@ from pegboard.core.ports.chat_model import ChatModel
 from pegboard.core.ports.embedder import Embedder
 from pegboard.core.ports.http import HttpClient, HttpRequest
 from pegboard.core.ports.picture_reader import PictureReader
+from pegboard.core.ports.reranker import Reranker
 from pegboard.core.tool import Limits
 from pegboard.errors import InvalidRequest, ModelNotConfigured
 from pegboard.execution.limits.limiters import Limiter
@@ -30,7 +31,12 @@ MISSING = (
     "OPENAI_API_KEY), or OPENAI_BASE_URL for a server that speaks OpenAI's API."
 )
 _BASE_URLS = {"openai": "OPENAI_BASE_URL", "anthropic": "ANTHROPIC_BASE_URL"}
-_KEYS = {"openai": "OPENAI_API_KEY", "anthropic": "ANTHROPIC_API_KEY"}
+_KEYS = {
+    "openai": "OPENAI_API_KEY",
+    "anthropic": "ANTHROPIC_API_KEY",
+    "cohere": "COHERE_API_KEY",
+    "jina": "JINA_API_KEY",
+}
 _MOST_NAMES = 10
 
 
@@ -64,6 +70,7 @@ class BoardModels:
         self._made: dict[tuple[str, LanguageModelEntry | None], ChatModel] = {}
         self._embedders: dict[tuple[str, LanguageModelEntry | None], Embedder] = {}
         self._picture_readers: dict[tuple[str, LanguageModelEntry | None], PictureReader] = {}
+        self._rerankers: dict[tuple[str, LanguageModelEntry | None], Reranker] = {}
         self._clients: dict[tuple[str, ...], HttpClient] = {}
         stack.push_async_callback(self.close)
 
@@ -102,7 +109,7 @@ class BoardModels:
                 yield self._choose_role("fast", fast)
         embed = self._settings.embed_model or section.embed
         for name in section.named:
-            if name not in {smart, fast, embed, section.vision}:
+            if name not in {smart, fast, embed, section.vision, section.rerank}:
                 yield self._choose_named(name)
 
     def _choose_role(
@@ -200,6 +207,25 @@ class BoardModels:
             self._picture_readers[key] = ProviderPictureReader(self._endpoint(*key), self._client())
         return self._picture_readers[key]
 
+    def find_reranker(self) -> Reranker | None:
+        """The model that orders what knowledge bases have found; None where none is named.
+
+        Raises:
+            ConfigError: There is no such provider, or its address is missing.
+        """
+        from pegboard.models import ProviderReranker
+
+        name = self._section.rerank or ""
+        if not name:
+            return None
+        key = name, self._section.named.get(name)
+        if key not in self._rerankers:
+            requests = None if key[1] is None else _make_limiter(name, key[1])
+            self._rerankers[key] = ProviderReranker(
+                self._endpoint(*key), self._client(), requests=requests
+            )
+        return self._rerankers[key]
+
     @property
     def _section(self) -> LanguageModels:
         return self._board().models
@@ -248,12 +274,10 @@ class BoardModels:
         model = made if endpoint.supports_tools else JsonToolsModel(made)
         if entry is None or not entry.limits.model_fields_set:
             return model
-        limits = entry.limits
-        requests = Limits(rate=limits.requests_per_minute, per=60.0, concurrency=limits.concurrency)
-        tokens = limits.tokens_per_minute
+        tokens = entry.limits.tokens_per_minute
         return LimitedModel(
             model,
-            Limiter(f"model {name}", requests),
+            _make_limiter(name, entry),
             tokens=TokenRate(tokens=tokens, per=60.0) if tokens else None,
         )
 
@@ -312,6 +336,13 @@ class BoardModels:
                 network.model_copy(update={"allow_hosts": (*network.allow_hosts, *hosts)})
             )
         return self._clients[hosts]
+
+
+def _make_limiter(name: str, entry: LanguageModelEntry) -> Limiter:
+    """The limits of a model on its requests."""
+    limits = entry.limits
+    requests = Limits(rate=limits.requests_per_minute, per=60.0, concurrency=limits.concurrency)
+    return Limiter(f"model {name}", requests)
 
 
 class _ModelEntry(Struct):
