@@ -32,6 +32,7 @@ from pegboard.features.knowledge.bases import (
     to_base,
 )
 from pegboard.features.knowledge.changes import DocumentChange
+from pegboard.features.knowledge.citing_answers import CitationFinder
 from pegboard.features.knowledge.deletion import Deletion
 from pegboard.features.knowledge.document_sources import (
     DocumentSource,
@@ -91,6 +92,7 @@ class Knowledge:
         runs: Starts runs that gather documents.
         registry: Calls the tools that are asked.
         people: Knows the handles of owners.
+        citations: Finds the answers that cite a document.
 
     Attributes:
         bases: Finds the bases that a caller may see.
@@ -111,10 +113,12 @@ class Knowledge:
         runs: Runs,
         registry: ToolRegistry,
         people: IdentityStore,
+        citations: CitationFinder,
     ) -> None:
         self.bases: Bases = parts.bases
         self.documents = documents
         self.answers = answers
+        self.citations = citations
         self._parts = parts
         self._resources = resources
         self._evidence = evidence

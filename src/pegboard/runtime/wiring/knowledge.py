@@ -227,6 +227,7 @@ class BoardKnowledge:
 
     def _make(self) -> "Knowledge":
         from pegboard.features.knowledge.answers import KnowledgeAnswers
+        from pegboard.features.knowledge.citing_answers import CitationFinder
         from pegboard.features.knowledge.deletion import Deletion
         from pegboard.features.knowledge.documents import Documents
         from pegboard.features.knowledge.queue import IngestionQueue
@@ -254,6 +255,7 @@ class BoardKnowledge:
             runs=runs,
             registry=self._registry,
             people=self._storage.identity,
+            citations=CitationFinder(self._storage.evidence, self._storage.conversations, runs),
         )
 
     @cached_property

@@ -1,0 +1,98 @@
+"""Requests and responses about what became of a document: its texts, and who cites it."""
+
+from typing import Annotated, Literal
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from pegboard.core.knowledge import FindingKind
+
+_CLOSED = ConfigDict(extra="forbid", frozen=True)
+_ANSWER = ConfigDict(extra="forbid")
+_REVISION = Field(ge=1, le=2_000_000_000)
+
+MAX_SHOWN = 2_000
+"""Characters of a passage."""
+
+
+class ChangesQuery(BaseModel):
+    """Which texts of a document to compare."""
+
+    model_config = _CLOSED
+
+    since: Annotated[
+        int | None, _REVISION, Field(description="The earlier text; null for the one before.")
+    ] = None
+    until: Annotated[
+        int | None, _REVISION, Field(description="The later text; null for the current one.")
+    ] = None
+    start: Annotated[
+        int, Field(ge=0, le=10_000_000, description="So many passages are left out; `next_start`.")
+    ] = 0
+    limit: Annotated[int, Field(ge=1, le=200, description="Passages, at most.")] = 50
+
+
+class ChangedSide(BaseModel):
+    """A passage in one of two texts."""
+
+    model_config = _ANSWER
+
+    page: Annotated[int, Field(description="From 1; 0 for a text without pages.")]
+    start: Annotated[int, Field(description="Offset in that text, in characters.")]
+    end: Annotated[int, Field(description="Offset, excluded.")]
+    text: Annotated[str, Field(description="As data; at most 2,000 characters.")]
+    contains: Annotated[
+        list[FindingKind], Field(description="What of it is not what it seems, as of a finding.")
+    ]
+
+
+class ChangedPassage(BaseModel):
+    """Lines that follow each other and were added, removed or changed."""
+
+    model_config = _ANSWER
+
+    kind: Literal["added", "removed", "changed"]
+    before: Annotated[ChangedSide | None, Field(description="Null for an added passage.")]
+    after: Annotated[ChangedSide | None, Field(description="Null for a removed passage.")]
+
+
+class ChangesAnswer(BaseModel):
+    """What changed between two texts of a document: counts, then passages in their order."""
+
+    model_config = _ANSWER
+
+    document: str
+    since: Annotated[int, Field(description="Revision; 0 where there is no text before.")]
+    until: Annotated[int, Field(description="Revision.")]
+    current_revision: int
+    pages: Annotated[int, Field(description="Of the later text; 0 without pages.")]
+    changed_pages: Annotated[int, Field(description="Of these, how many have a changed passage.")]
+    added: Annotated[int, Field(description="Passages.")]
+    removed: Annotated[int, Field(description="Passages.")]
+    changed: Annotated[int, Field(description="Passages.")]
+    passages: list[ChangedPassage]
+    next_start: Annotated[int | None, Field(description="Null when these were the last ones.")]
+
+
+class CitingAnswerView(BaseModel):
+    """An answer of yours that cites a document."""
+
+    model_config = _ANSWER
+
+    kind: Annotated[
+        Literal["conversation", "ask", "run"],
+        Field(description="Whether it stands in a conversation, under a question, or in a run."),
+    ]
+    id: Annotated[str, Field(description="Of the conversation, the call or the run.")]
+    exchange: Annotated[str, Field(description="Of a conversation: the id of the message.")]
+    title: Annotated[str, Field(description="Of the conversation, else the question.")]
+    question: str
+    at: Annotated[float, Field(description="Unix seconds.")]
+    numbers: Annotated[list[int], Field(description="The numbers by which it cites the document.")]
+
+
+class CitingAnswerList(BaseModel):
+    """Answers of yours that cite a document, the last first; at most 100."""
+
+    model_config = _ANSWER
+
+    answers: list[CitingAnswerView]

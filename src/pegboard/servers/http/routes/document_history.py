@@ -1,0 +1,47 @@
+"""`/knowledge/{base}/documents/{document}/...`: what changed in a document, and who cites it."""
+
+from typing import Annotated
+
+from fastapi import APIRouter, Query, Response
+
+from pegboard.features.knowledge.document_changes import compare_revisions
+from pegboard.features.knowledge.history_schemas import (
+    ChangesAnswer,
+    ChangesQuery,
+    CitingAnswerList,
+)
+from pegboard.servers.http.dependencies import Board, Caller
+from pegboard.servers.http.json_body import JsonResponse, JsonRoute
+from pegboard.servers.http.openapi import refusals
+from pegboard.servers.http.routes.knowledge import BaseId
+from pegboard.servers.http.routes.knowledge_documents import DocumentId
+
+router = APIRouter(route_class=JsonRoute, tags=["knowledge"])
+
+_ONE = "/knowledge/{base}/documents/{document}"
+
+
+@router.get(f"{_ONE}/changes", response_model=ChangesAnswer, responses=refusals(400, 404))
+async def show_changes(
+    board: Board,
+    caller: Caller,
+    base: BaseId,
+    document: DocumentId,
+    wanted: Annotated[ChangesQuery, Query()],
+) -> Response:
+    """Show what changed between two texts of a document: counts, then the passages."""
+    found = board.knowledge.bases.find(base, principal=caller)
+    row = await board.knowledge.documents.get(found, document, principal=caller)
+    changes = await compare_revisions(board.knowledge.documents, row, wanted)
+    return JsonResponse(changes.to_dict(row, start=wanted.start, limit=wanted.limit))
+
+
+@router.get(f"{_ONE}/answers", response_model=CitingAnswerList, responses=refusals(404))
+async def list_citing_answers(
+    board: Board, caller: Caller, base: BaseId, document: DocumentId
+) -> Response:
+    """List your answers that cite a document, the last first."""
+    found = board.knowledge.bases.find(base, principal=caller)
+    row = await board.knowledge.documents.get(found, document, principal=caller)
+    answers = await board.knowledge.citations.list(row, principal=caller)
+    return JsonResponse({"answers": [answer.to_dict() for answer in answers]})
