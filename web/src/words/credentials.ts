@@ -6,6 +6,9 @@ export const secrets = {
   none: "No credentials yet",
   noneWhy: "Sources that ask for an account of yours take one here.",
   add: "Add a credential",
+  needed: "Needs an account of yours",
+  neededFor: (source: string) => `Which account should ${source} use?`,
+  neededWhy: "The call acts with a credential of yours. It goes on by itself once you have one.",
   source: "Source",
   kind: "What it is",
   kinds: {
