@@ -12,6 +12,8 @@ from pegboard.cli.client.remote import RemoteBoard
 from pegboard.cli.commands.chat import _Session
 from pegboard.errors import Unavailable
 
+pytestmark = pytest.mark.timeout(60)  # the first request imports the provider's client
+
 GREET = call("my__greet", '{"name": "Ada"}')
 
 
@@ -126,6 +128,9 @@ def test_a_call_that_lacks_a_credential_says_where_to_store_one(
     done = pegboard("chat", "Who am I?", "--data", "data")
 
     assert done.returncode == 3
-    assert "github__whoami needs an account of yours: " in done.stderr
+    assert (
+        "github__whoami needs an account of yours: you have no credential for 'github'.\n"
+        in done.stderr
+    )
     assert "Store one: pegboard credentials add github" in done.stderr
     assert "approvals approve" not in done.stderr
