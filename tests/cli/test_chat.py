@@ -12,6 +12,8 @@ from pegboard.cli.client.remote import RemoteBoard
 from pegboard.cli.commands.chat import _Session
 from pegboard.errors import Unavailable
 
+pytestmark = pytest.mark.timeout(60)  # the first request imports the provider's client
+
 GREET = call("my__greet", '{"name": "Ada"}')
 
 
@@ -112,3 +114,23 @@ async def test_an_answer_that_a_stopped_server_does_not_finish_is_an_error(
             await session.ask(RemoteBoard(client, "http://server"), "hi")
 
     assert "Half" in capsys.readouterr().out
+
+
+def test_a_call_that_lacks_a_credential_says_where_to_store_one(
+    provider: Provider, pegboard: Command, folder: Path
+) -> None:
+    (folder / "board.yaml").write_text(
+        "sources:\n  - kind: openapi\n    name: github\n    config:\n"
+        "      base_url: https://api.example.com\n      auth: {kind: caller}\n"
+        "      actions: [{name: whoami, path: /whoami}]\n"
+    )
+    provider.answers.append(call("github__whoami"))
+    done = pegboard("chat", "Who am I?", "--data", "data")
+
+    assert done.returncode == 3
+    assert (
+        "github__whoami needs an account of yours: you have no credential for 'github'.\n"
+        in done.stderr
+    )
+    assert "Store one: pegboard credentials add github" in done.stderr
+    assert "approvals approve" not in done.stderr

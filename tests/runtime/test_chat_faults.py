@@ -228,6 +228,24 @@ async def test_a_model_that_repeats_itself_has_to_answer(chat: Chat) -> None:
     assert len(await chat.records()) == 3
 
 
+@pytest.mark.parametrize("name", ["openai:gpt-5.2", "anthropic:claude-opus-4-8"])
+async def test_a_model_without_a_key_names_the_variable_and_sends_nothing(
+    monkeypatch: pytest.MonkeyPatch, name: str
+) -> None:
+    variable = f"{name.partition(':')[0].upper()}_API_KEY"
+    for unset in ("OPENAI_API_KEY", "OPENAI_BASE_URL", "ANTHROPIC_API_KEY", "ANTHROPIC_BASE_URL"):
+        monkeypatch.delenv(unset, raising=False)
+    monkeypatch.setenv("PEGBOARD_MODEL", name)
+    async with Pegboard() as board:
+        events, _ = await ask(board, "hi")
+        recorded = await run_error(board)
+
+    error = only(events, "error")
+    assert recorded == (error["code"], error["detail"])
+    assert error["code"] == "config_invalid"
+    assert error["detail"].startswith(f"The model '{name}' has no key: set {variable}, ")
+
+
 WORDS = "zebra quota"
 REFUSED = {"error": {"message": f"{WORDS} {KEY}", "type": "x", "code": "x"}}
 

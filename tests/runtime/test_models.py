@@ -367,3 +367,19 @@ async def test_a_model_without_function_calls_uses_tools_by_json(
     assert [event.data["tool"] for event in events if event.event == "tool_finished"] == ["add"]
     assert provider.requests[1]["messages"][-1]["content"] == "The tool 'add' gave:\n3"
     assert "tools" not in provider.requests[0]
+
+
+async def test_a_model_without_a_key_gives_way_to_its_fallback(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    async with a_provider() as provider:
+        (tmp_path / "board.yaml").write_text(
+            "models:\n  smart: main\n  named:\n"
+            "    main: {model: openai:gpt-5.2, fallbacks: [local]}\n"
+            f"    local: {{model: openai:tiny-1, base_url: {provider.url}}}\n"
+        )
+        provider.answers.append(text("Here."))
+        async with Pegboard(tmp_path / "board.yaml", data="memory") as board:
+            events, _ = await ask(board, "hi")
+
+    assert text_of(events) == "Here."

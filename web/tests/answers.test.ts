@@ -46,6 +46,14 @@ describe("the answers of a conversation", () => {
     expect((waiting.parts[0] as CallPart).state).toBe("waiting");
   });
 
+  test("a call that needs an account waits as one that needs an approval", () => {
+    const waiting = fold(
+      sent("tool_started", called),
+      sent("credential_required", { ...called, approval: "ap1", reason: "none", link: "" }),
+    );
+    expect(waiting.parts).toMatchObject([{ state: "waiting", approval: "ap1" }]);
+  });
+
   test("the calls of an agent that was called are not those of its caller", () => {
     const answer = fold(
       sent("tool_started", { ...called, tool: "call_agent" }),

@@ -30,7 +30,7 @@ class ModelEndpoint:
 
     Attributes:
         name: `provider:model`.
-        api_key: The key; empty for a server that wants none.
+        api_key: The key; empty for a server at `base_url` that wants none.
         base_url: Of an OpenAI-compatible server; empty for the provider's own.
         context_window: Tokens; None when it is not known.
         retries: Requests beyond the first, with growing pauses or after `Retry-After`, where the
@@ -80,6 +80,8 @@ class ProviderModel:
 
     async def stream(self, request: ModelRequest) -> AsyncIterator[ModelPart]:
         """Ask the model; errors as of `ChatModel`."""
+        if not (self._settings.api_key or self._settings.base_url):
+            raise ConfigError(_explain_missing_key(self.name))
         if self._model is None:
             self._model = await load_provider(lambda: self._make(self._settings, self._http))
         self._check_settings(request)
@@ -164,6 +166,14 @@ def find_context_window(name: str) -> int | None:
         return get_snapshot().find_provider_model(model, None, provider, None)[1].context_window
     except LookupError:
         return None
+
+
+def _explain_missing_key(name: str) -> str:
+    provider = name.partition(":")[0].upper()
+    return (
+        f"The model '{name}' has no key: set {provider}_API_KEY, or {provider}_BASE_URL for a "
+        "server that wants none."
+    )
 
 
 def _to_settings(request: ModelRequest, *, caches: bool) -> Any:

@@ -64,6 +64,16 @@ async def test_there_must_be_something_to_answer(tmp_path: Path, messages: Any) 
             await board.completions.start(CompletionRequest(messages=messages), principal=LOCAL)
 
 
+@pytest.mark.parametrize("text", ["", " \n"])
+async def test_an_empty_message_is_refused(tmp_path: Path, text: str) -> None:
+    asked = CompletionRequest(messages=[UserMessage(text=text)])
+    async with a_board(tmp_path) as (board, model):
+        with pytest.raises(InvalidRequest, match="has no text"):
+            await board.completions.start(asked, principal=LOCAL)
+
+    assert model.requests == []
+
+
 async def test_an_answer_waits_for_approvals_and_can_be_cancelled(tmp_path: Path) -> None:
     refund = Turn(calls=(("refund", {"number": 7}),))
     async with a_board(tmp_path, refund, Turn(text="Done."), refund) as (board, _):

@@ -6,6 +6,7 @@ import { ApiError } from "../api/errors";
 import { type Approval, approvalQuery, toolQuery } from "../api/queries";
 import { formatDuration, titleOf } from "../words/format";
 import { messages } from "../words/messages";
+import { ConnectionCard } from "./connection_card";
 import { Arguments, DecidedLine } from "./decision";
 import { MarkIcon } from "./marks";
 import { SchemaForm } from "./schema_form";
@@ -51,6 +52,8 @@ export function ApprovalCard({
   if (error) return <Problem error={error} />;
   if (!approval)
     return <section className="approve" aria-label={messages.approval} aria-busy="true" />;
+  if (approval.state === "pending" && approval.kind === "connection")
+    return <ConnectionCard approval={approval} heading={Heading} />;
   return approval.state === "pending" ? (
     <OpenQuestion approval={approval} heading={Heading} />
   ) : (

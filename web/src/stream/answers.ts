@@ -89,6 +89,7 @@ function addEvent(answer: Answer, { event, data }: Sent): void {
       addCall(answer, data, at);
       break;
     case "approval_required":
+    case "credential_required":
       changeCall(answer, data, {
         state: "waiting",
         approval: text(data.approval),

@@ -76,7 +76,7 @@ export function addRunEvents(before: RunPicture, events: readonly Sent[]): RunPi
         result: String(data.text ?? ""),
         callId: String(data.call_id ?? ""),
       });
-    else if (event === "approval_required")
+    else if (["approval_required", "credential_required"].includes(event))
       steps.set(id, { ...old, approval: String(data.approval ?? "") });
   }
   return { steps, takeovers, events: [...before.events, ...events] };

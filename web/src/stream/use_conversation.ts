@@ -56,7 +56,7 @@ export function useConversation(id: string): Followed {
         void client.invalidateQueries({ queryKey: ["conversation", id] });
         void client.invalidateQueries({ queryKey: ["conversations"] });
       }
-      if (kinds.has("approval_required"))
+      if (kinds.has("approval_required") || kinds.has("credential_required"))
         void client.invalidateQueries({ queryKey: ["approvals"] });
       if (kinds.has("tool_finished")) {
         void client.invalidateQueries({ queryKey: ["approval"] });

@@ -6,6 +6,9 @@ export const secrets = {
   none: "No credentials yet",
   noneWhy: "Sources that ask for an account of yours take one here.",
   add: "Add a credential",
+  needed: "Needs an account",
+  neededFor: (source: string) => `An account for ${source}`,
+  neededWhy: "The call acts with a credential of its caller, and goes on by itself once there is one.",
   source: "Source",
   kind: "What it is",
   kinds: {

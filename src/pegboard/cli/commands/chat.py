@@ -99,6 +99,7 @@ class _Session:
         self._files = files
         self._json = json
         self._approval = ""
+        self._source = ""
 
     async def ask(self, client: "BoardClient", question: str) -> str:
         """Ask, print the answer, and return how it ended; `waiting` for an approval."""
@@ -124,9 +125,12 @@ class _Session:
                     printer.state = str(event.data.get("state", "")) if is_over else ""
                 else:
                     printer.print_event(event)
-                if event.event == "approval_required" and not await self._decide(client, event):
-                    printer.state = "waiting"
-                    break
+                if event.event == "credential_required":
+                    await self._note_source(client, event)
+                elif event.event != "approval_required" or await self._decide(client, event):
+                    continue
+                printer.state = "waiting"
+                break
         if self._json:
             say_json({"conversation": self._conversation, "events": events})
         if not printer.state:
@@ -135,6 +139,15 @@ class _Session:
                 "deleted."
             )
         return printer.state
+
+    async def _note_source(self, client: "BoardClient", event: "ChatEvent") -> None:
+        """Say which call lacks a credential, and keep of which source."""
+        from pegboard.cli.output.chat import describe_missing_credential
+        from pegboard.cli.output.tables import note
+
+        note(describe_missing_credential(event.data))
+        shown = await client.show_approval(str(event.data["approval"]))
+        self._source = str(shown.get("source", ""))
 
     async def _decide(self, client: "BoardClient", event: "ChatEvent") -> bool:
         """Let the person at the terminal decide; False where nobody is there."""
@@ -146,9 +159,6 @@ class _Session:
             return False
         note(describe_approval(event.data))
         shown = await client.show_approval(self._approval)
-        if shown.get("kind") == "connection":
-            note(f"Store a credential for it (pegboard credentials add {shown['source']}).")
-            return False
         scope = ask_for_scope(shown.get("scopes") or ["once"])
         await client.decide_approval(
             self._approval, "deny" if scope is None else "approve", note="", scope=scope or "once"
@@ -156,13 +166,21 @@ class _Session:
         return True
 
     def say_how_to_go_on(self, options: str) -> None:
-        """Say how to decide the approval that the answer waits for."""
+        """Say how to decide the approval that the answer waits for, or to store a credential."""
         from pegboard.cli.output.tables import note
 
+        if self._source:
+            waits = (
+                f"The answer waits for a credential of yours. Store one: "
+                f"pegboard credentials add {self._source}{options}"
+            )
+        else:
+            waits = (
+                f"The answer waits for approval {self._approval}. Decide it: "
+                f"pegboard approvals approve {self._approval}{options}"
+            )
         note(
-            f"The answer waits for approval {self._approval}. Decide it: "
-            f"pegboard approvals approve {self._approval}{options}\n"
-            f"Go on with the conversation: pegboard chat -c {self._conversation}{options}"
+            f"{waits}\nGo on with the conversation: pegboard chat -c {self._conversation}{options}"
         )
 
 

@@ -81,6 +81,12 @@ class AnswerPrinter:
             self._is_in_line = False
 
 
+def describe_missing_credential(data: Mapping[str, Any]) -> str:
+    """The call that waits for a credential of its caller, and where to connect one."""
+    link = f" Connect it at {data['link']}" if data.get("link") else ""
+    return f"{data['tool']} needs an account of yours: {data['reason']}.{link}"
+
+
 def describe_approval(data: Mapping[str, Any]) -> str:
     """The call that waits for an approval, in a line."""
     return f"{data['tool']} {_shorten(data.get('arguments'))} needs an approval: {data['reason']}"

@@ -15,7 +15,7 @@ from pegboard.core.run import NodeRun
 from pegboard.engines.agent import AgentSetup
 from pegboard.engines.react.bounded_host import BoundedHost
 from pegboard.engines.react.delegation import delegate
-from pegboard.errors import AccessDenied, InvalidRequest, PegboardError
+from pegboard.errors import AccessDenied, CredentialMissing, InvalidRequest, PegboardError
 from pegboard.graphs.call_progress import CallProgress
 from pegboard.graphs.engine.node_results import as_failed, from_tool_result
 from pegboard.graphs.kinds.tool import call_tool
@@ -264,22 +264,22 @@ def _output_text(run: NodeRun) -> str:
 
 
 def _report(context: NodeContext, call: ToolCall, turn: int, run: NodeRun) -> None:
-    """Report the start or the end of a call, or that it waits for an approval."""
+    """Report the start or the end of a call, or for which approval or account it waits."""
     data: dict[str, Any] = {"turn": turn, "call": call.id, "tool": run.tool or call.name}
     if run.state is NodeState.IN_PROGRESS:
         context.emit("tool_started", {**data, "arguments": _shown_arguments(call)})
         return
     if run.state is NodeState.WAITING:
         error = run.error or {}
-        context.emit(
-            "approval_required",
-            {
-                **data,
-                "arguments": _shown_arguments(call),
-                "approval": error.get("approval_id", ""),
-                "reason": run.reason,
-            },
-        )
+        data |= {
+            "arguments": _shown_arguments(call),
+            "approval": error.get("approval_id", ""),
+            "reason": run.reason,
+        }
+        if error.get("code") == CredentialMissing.code:
+            context.emit("credential_required", {**data, "link": error.get("link", "")})
+        else:
+            context.emit("approval_required", data)
         return
     output = _output_of(run)
     data |= {"state": run.state.value, "duration_ms": run.duration_ms}

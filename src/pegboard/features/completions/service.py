@@ -130,11 +130,14 @@ class Completions:
             key: An idempotency key: the same key is the same answer; empty for none.
 
         Raises:
-            InvalidRequest: The last message is not of a person, or the schema cannot be used.
+            InvalidRequest: The last message is not of a person or is empty, or the schema cannot
+                be used.
             IdempotencyConflict: The key was used for something else.
         """
         if not request.messages or not isinstance(request.messages[-1], UserMessage):
             raise InvalidRequest("The last message is the one to answer: its role is 'user'.")
+        if not request.messages[-1].text.strip():
+            raise InvalidRequest("The last message is the one to answer, and has no text.")
         *earlier, question = request.messages
         view = await self._runs.start_graph(
             _make_graph(request),

@@ -18,7 +18,7 @@ Position = tuple[int, int]
 _SHOWN = frozenset(
     {
         "step", "thinking", "text_delta", "usage", "tool_started", "tool_progress",
-        "tool_finished", "approval_required", "question_required", "message_received",
+        "tool_finished", "approval_required", "credential_required", "message_received",
         "phase", "plan", "judgement", "step_text", "compacted", "citation", "conflict",
         "delegate_text", "tools_missing",
     }

@@ -16,6 +16,7 @@ from pegboard.errors import (
     AccessDenied,
     ApprovalRequired,
     BreakerOpen,
+    CredentialMissing,
     IdempotencyInProgress,
     MCPConnectionError,
     PegboardError,
@@ -329,8 +330,10 @@ async def _call_as_node(
         started_at=started_at,
         duration_ms=round((context.monotonic() - started) * 1000, 3),
     )
-    if isinstance(result.error, ApprovalRequired):
-        reason = f"a person is asked: {result.error.reason}"  # the run calls again by itself
+    if isinstance(result.error, ApprovalRequired):  # the run calls again by itself
+        reason = result.error.reason
+        if not isinstance(result.error, CredentialMissing):
+            reason = f"a person is asked: {reason}"
         return structs.replace(run, state=NodeState.WAITING, reason=reason)
     if not repeatable and (outcome := _outcome(result, lost)):
         return structs.replace(run, error={**(run.error or {}), "outcome": outcome})

@@ -43,9 +43,10 @@ _STREAM: dict[int | str, dict[str, Any]] = {
     200: {
         "description": "Server-sent events: `run_started`, `step`, `thinking`, `text_delta`, "
         "`phase`, `plan`, `step_text`, `judgement`, `compacted`, `tool_started`, "
-        "`tool_progress`, `tool_finished`, `approval_required`, `message_queued`, "
-        "`message_received`, `message_withdrawn`, `usage`, `error`, `done`. Clients ignore what "
-        "they do not know. A `step` of a `turn` whose text has begun already replaces that text.",
+        "`tool_progress`, `tool_finished`, `approval_required`, `credential_required`, "
+        "`message_queued`, `message_received`, `message_withdrawn`, `usage`, `error`, `done`. "
+        "Clients ignore what they do not know. A `step` of a `turn` whose text has begun already "
+        "replaces that text.",
         "content": {EVENT_STREAM: {"schema": EVENT_SCHEMA}},
     }
 }
