@@ -75,7 +75,7 @@ class Retriever:
         hits, is_reranked = await self._rerank(question, hits[: max(limit, _RERANKED)])
         hits = hits[:limit]
         stages = _list_stages(bases, meanings, last=("rerank",) if is_reranked else ())
-        titles = await self._read_documents(hits)
+        titles = await self._documents.get_all({hit.piece.document for hit in hits})
         return Retrieval(
             question=question,
             hits=tuple(_name(hit, titles) for hit in hits),
@@ -142,14 +142,6 @@ class Retriever:
             )
             return hits, False
         return _use_order(hits, numbers), True
-
-    async def _read_documents(self, hits: Sequence[Hit]) -> dict[str, StoredDocument]:
-        found: dict[str, StoredDocument] = {}
-        for id_ in {hit.piece.document for hit in hits}:
-            document = await self._documents.get(id_)
-            if document is not None:
-                found[id_] = document
-        return found
 
     async def _look(
         self,
