@@ -91,10 +91,11 @@ def select_pieces(segment: VectorSegment, visible: Array) -> VectorSegment:
 def compare_passages(segment: VectorSegment, vector: Array) -> Array:
     """The cosine of each row.
 
-    It is rounded: its last digits depend on how many rows are multiplied at once, which is nothing
-    that a caller may learn.
+    Row by row: a product of the matrix would have its own threads, which wait for each other as
+    long as others use the processors, and the last digits of a row would depend on the others,
+    which a caller may not learn of. They are rounded away.
     """
-    return np.round(segment.rows @ vector, 5)
+    return np.round(np.vecdot(segment.rows, vector), 5)
 
 
 def take_nearest(segment: VectorSegment, cosines: Array) -> Array:
