@@ -95,7 +95,8 @@ def compare_passages(segment: VectorSegment, vector: Array) -> Array:
     long as others use the processors, and the last digits of a row would depend on the others,
     which a caller may not learn of. They are rounded away.
     """
-    return np.round(np.vecdot(segment.rows, vector), 5)
+    cosines: Array = np.vecdot(segment.rows, vector)
+    return np.round(cosines, 5)
 
 
 def take_nearest(segment: VectorSegment, cosines: Array) -> Array:
