@@ -114,6 +114,34 @@ async def test_texts_are_stored_by_revision_and_deleted_with_their_document(
     assert await storage.documents.get_text("d1", 1) is None
 
 
+async def test_several_documents_and_texts_are_read_at_once(storage: Storage) -> None:
+    for key in ("d1", "d2"):
+        await storage.documents.add(a_document(key))
+        await storage.documents.put_text(key, 1, TEXT)
+
+    rows = await storage.documents.get_all(["d1", "d2", "d3"])
+
+    assert rows == {"d1": a_document("d1"), "d2": a_document("d2")}
+    wanted = {"d1": 1, "d2": 2, "d3": 1}
+    assert await storage.documents.get_texts(wanted) == {"d1": TEXT}
+    assert await storage.documents.get_texts(wanted) == {"d1": TEXT}
+    assert await storage.documents.get_texts({}) == {}
+
+
+async def test_a_text_that_was_read_goes_with_its_document_on_each_server(
+    storage: Storage, other: Storage
+) -> None:
+    await storage.documents.add(a_document())
+    await storage.documents.put_text("d1", 1, TEXT)
+    for server in (storage, other):
+        assert await server.documents.get_texts({"d1": 1}) == {"d1": TEXT}
+
+    await other.documents.delete("d1")
+
+    for server in (storage, other):
+        assert await server.documents.get_texts({"d1": 1}) == {}
+
+
 async def test_a_document_that_was_deleted_meanwhile_gets_no_text(storage: Storage) -> None:
     await storage.documents.add(a_document())
     await storage.documents.delete("d1")

@@ -103,7 +103,7 @@ class Retriever:
             question, hits[: max(limit, _RERANKED)], scope.principal.owner, report
         )
         hits = reranked.hits[:limit]
-        titles = await self._read_documents(hits)
+        titles = await self._documents.get_all({hit.piece.document for hit in hits})
         looks = await self._look(bases, scope, failures)
         with_meaning = {base for meaning in meanings.values() for base in meaning.bases}
         return Retrieval(
@@ -189,14 +189,6 @@ class Retriever:
         if report is not None and found.usage.requests:
             report(reranker.name, found.usage)
         return _Reranked(_use_order(hits, found.scores), stage=("rerank",))
-
-    async def _read_documents(self, hits: Sequence[Hit]) -> dict[str, StoredDocument]:
-        found: dict[str, StoredDocument] = {}
-        for id_ in {hit.piece.document for hit in hits}:
-            document = await self._documents.get(id_)
-            if document is not None:
-                found[id_] = document
-        return found
 
     async def _look(
         self,

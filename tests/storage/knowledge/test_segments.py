@@ -1,5 +1,6 @@
 """Entries as bytes, and segments of them: loaded, merged, searched and dropped."""
 
+import threading
 from collections.abc import Sequence
 from typing import Any
 
@@ -182,3 +183,50 @@ def test_a_cache_drops_what_was_deleted_and_bases_that_are_not_asked_for() -> No
     cache.shrink()
 
     assert (cache.bases, cache.size) == ([], 0)
+
+
+def test_a_cache_answers_while_a_segment_is_built() -> None:
+    has_begun, may_end = threading.Event(), threading.Event()
+
+    def build(entries: Sequence[tuple[int, TermEntry]]) -> WordSegment:
+        has_begun.set()
+        may_end.wait()
+        return build_segment(entries)
+
+    cache = SegmentCache(build, merge_segments)
+    builder = threading.Thread(target=cache.add, args=(KEY, {1: terms("apple")}))
+    builder.start()
+    has_begun.wait()
+    try:
+        assert cache.list_missing(KEY, np.array([1])) == [1]
+        assert list(cache.get(KEY)) == []
+    finally:
+        may_end.set()
+        builder.join()
+
+    assert cache.list_missing(KEY, np.array([1])) == []
+
+
+@pytest.mark.parametrize("count", [1, 40], ids=["few", "all"])
+def test_what_is_visible_has_the_same_scores_whatever_else_there_is(count: int) -> None:
+    rows = np.random.default_rng(1).standard_normal((40, 8)).astype("f4")
+    rows /= np.linalg.norm(rows, axis=1, keepdims=True)
+    entries = [
+        (
+            number,
+            VectorEntry(
+                numbers=np.array([1, 1, 2], "u4"),
+                pages=np.zeros(3, "u4"),
+                rows=rows[[at, at - 1, 3]],
+            ),
+        )
+        for at, number in enumerate(range(1, 41))
+    ]
+    wanted = {"b1": np.arange(1, count + 1)}
+    alone = {"b1": [build_matrix(entries[:count])]}
+    among = {"b1": [build_matrix(entries)]}
+
+    found = search_vectors([1.0] * 8, among, wanted, (0, 0), 10)
+
+    assert found == search_vectors([1.0] * 8, alone, wanted, (0, 0), 10)
+    assert found[1] == 3 * count

@@ -1,6 +1,6 @@
 """The document store port: documents of knowledge bases, their texts and their states."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any, Literal, Protocol
 
 from msgspec import Struct
@@ -146,6 +146,10 @@ class DocumentStore(Protocol):
         """The one of an id, for whomever; None when there is none."""
         ...
 
+    async def get_all(self, ids: Collection[str]) -> Mapping[str, StoredDocument]:
+        """Those of these ids, for whomever, by id; what is not there is left out."""
+        ...
+
     async def find_digest(self, base: str, digest: str) -> StoredDocument | None:
         """The one of a base with this file; None when there is none."""
         ...
@@ -179,6 +183,17 @@ class DocumentStore(Protocol):
 
     async def get_text(self, document: str, revision: int) -> ConvertedDocument | None:
         """The text of a revision; None when there is none."""
+        ...
+
+    async def get_texts(self, revisions: Mapping[str, int]) -> Mapping[str, ConvertedDocument]:
+        """Texts that answer, by document; what is not there is left out.
+
+        A store may keep them in memory until something is deleted, since a text that answers is
+        never changed.
+
+        Args:
+            revisions: By document.
+        """
         ...
 
     async def delete(self, id: str) -> bool:  # noqa: A002 - as above

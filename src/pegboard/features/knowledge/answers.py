@@ -318,7 +318,8 @@ class KnowledgeAnswers:
         *,
         started: float,
     ) -> FoundEvidence:
-        documents = await self._read_documents(evidence)
+        found = {hit.piece.document for hit in evidence.retrieval.hits}
+        documents = await self._parts.documents.get_all(found)
         texts = await self._read_texts(evidence, documents)
         shown = {
             id_: StoredText(revision=documents[id_].revision, text=text.text)
@@ -342,21 +343,14 @@ class KnowledgeAnswers:
         )
         return FoundEvidence(stored=stored, documents=documents, texts=texts)
 
-    async def _read_documents(self, evidence: Evidence) -> Mapping[str, StoredDocument]:
-        wanted = {hit.piece.document for hit in evidence.retrieval.hits}
-        rows = [await self._parts.documents.get(id_) for id_ in sorted(wanted)]
-        return {row.id: row for row in rows if row is not None}
-
     async def _read_texts(
         self, evidence: Evidence, documents: Mapping[str, StoredDocument]
     ) -> Mapping[str, ConvertedDocument]:
         """The texts of the documents that are cited, as they are stored now."""
         cited = {it.document for it in evidence.citations} & documents.keys()
-        texts = {
-            id_: await self._parts.documents.get_text(id_, documents[id_].revision)
-            for id_ in sorted(cited)
-        }
-        return {id_: text for id_, text in texts.items() if text is not None}
+        return await self._parts.documents.get_texts(
+            {document: documents[document].revision for document in cited}
+        )
 
     async def _reply(self, found: FoundEvidence, *, extra: str = "") -> KnowledgeReply:
         evidence = found.stored.evidence

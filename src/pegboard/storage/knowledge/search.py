@@ -11,6 +11,7 @@ from pegboard.storage.knowledge.vector_segment import (
     VectorSegment,
     compare_passages,
     repeat_pieces,
+    select_pieces,
     take_nearest,
 )
 from pegboard.storage.knowledge.word_segment import WordSegment, find_postings, score_pieces
@@ -21,6 +22,10 @@ Pages = tuple[int, int]
 _NEGLIGIBLE = 0.08
 """A term that weighs less than this share of the heaviest one does not count: such terms stand in
 nearly every passage, cost most of the time, and change no order that matters."""
+
+_FEW = 0.2
+"""Up to this share of the pieces of a segment, the visible ones are copied before they are compared
+with the question: reading the others would take longer."""
 
 
 def search_words(
@@ -88,10 +93,14 @@ def search_vectors(
     passages, total = 0, 0.0
     scored: list[tuple[str, VectorSegment, Array, Array]] = []
     for base, those in segments.items():
-        for segment in those:
+        for whole in those:
+            segment = whole
             if segment.rows.shape[1] != len(row):
                 continue
             visible = mark_visible(segment, wanted[base], pages)
+            if np.count_nonzero(visible) < _FEW * len(visible):
+                segment = select_pieces(segment, visible)
+                visible = np.ones(len(segment.numbers), bool)
             cosines = compare_passages(segment, row)
             seen = cosines if visible.all() else cosines[repeat_pieces(segment, visible)]
             passages += len(seen)

@@ -55,6 +55,8 @@ class SegmentCache(Generic[Entry, Kind]):
         self._build = build
         self._merge = merge
         self._max_bytes = max_bytes
+        self._building = threading.Lock()
+        """Held for seconds; `_lock` never is, since the event loop waits for it."""
         self._lock = threading.Lock()
         self._segments: OrderedDict[Key, tuple[Kind, ...]] = OrderedDict()
 
@@ -80,8 +82,9 @@ class SegmentCache(Generic[Entry, Kind]):
 
     def add(self, key: Key, entries: Mapping[int, Entry]) -> None:
         """Load entries; those that are loaded already are left out."""
-        with self._lock:
-            segments = self._segments.get(key, ())
+        with self._building:
+            with self._lock:
+                segments = self._segments.get(key, ())
             loaded = {number for item in segments for number in item.entries.tolist()}
             new = [(number, entries[number]) for number in sorted(entries) if number not in loaded]
             if not new:
@@ -89,7 +92,8 @@ class SegmentCache(Generic[Entry, Kind]):
             segments = (*segments, self._build(new))
             while len(segments) > 1 and _is_merged(segments[-2], segments[-1]):
                 segments = (*segments[:-2], self._merge(segments[-2:]))
-            self._segments[key] = segments
+            with self._lock:
+                self._segments[key] = segments
 
     def get(self, key: Key) -> Sequence[Kind]:
         """The segments of a base, which are never changed."""
@@ -114,12 +118,17 @@ class SegmentCache(Generic[Entry, Kind]):
 
     def retain(self, numbers: Array) -> None:
         """Drop every entry that is not among these."""
-        with self._lock:
-            for key, segments in list(self._segments.items()):
+        with self._building:
+            with self._lock:
+                before = dict(self._segments)
+            for key, segments in before.items():
                 kept = tuple(self._retain(item, numbers) for item in segments)
-                self._segments[key] = tuple(item for item in kept if len(item.entries))
-                if not self._segments[key]:
-                    del self._segments[key]
+                kept = tuple(item for item in kept if len(item.entries))
+                with self._lock:
+                    if kept and key in self._segments:
+                        self._segments[key] = kept
+                    else:
+                        self._segments.pop(key, None)
 
     def _retain(self, segment: Kind, numbers: Array) -> Kind:
         if np.isin(segment.entries, numbers).all():

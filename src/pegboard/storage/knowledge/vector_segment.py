@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 import numpy as np
-from msgspec import Struct
+from msgspec import Struct, structs
 
 from pegboard.storage.knowledge.entry_codec import Array, VectorEntry
 
@@ -74,13 +74,29 @@ def merge_matrices(segments: Sequence[VectorSegment], keep: Array | None = None)
     )
 
 
+def select_pieces(segment: VectorSegment, visible: Array) -> VectorSegment:
+    """The segment without the pieces that are not visible, in the same order."""
+    counts = np.diff(segment.firsts, append=np.int32(len(segment.rows)))
+    kept = counts[visible]
+    return VectorSegment(
+        entries=segment.entries,
+        entry_of=segment.entry_of[visible],
+        numbers=segment.numbers[visible],
+        pages=segment.pages[visible],
+        firsts=(np.cumsum(kept) - kept).astype("i4"),
+        rows=segment.rows[np.repeat(visible, counts)],
+    )
+
+
 def compare_passages(segment: VectorSegment, vector: Array) -> Array:
     """The cosine of each row.
 
-    It is rounded: its last digits depend on how many rows are multiplied at once, which is nothing
-    that a caller may learn.
+    Row by row: a product of the matrix would have its own threads, which wait for each other as
+    long as others use the processors, and the last digits of a row would depend on the others,
+    which a caller may not learn of. They are rounded away.
     """
-    return np.round(segment.rows @ vector, 5)
+    cosines: Array = np.vecdot(segment.rows, vector)
+    return np.round(cosines, 5)
 
 
 def take_nearest(segment: VectorSegment, cosines: Array) -> Array:
@@ -97,14 +113,9 @@ def _drop(segment: VectorSegment, keep: Array) -> VectorSegment:
     of_entry = np.isin(segment.entries, keep, assume_unique=True)
     if of_entry.all():
         return segment
-    of_piece = of_entry[segment.entry_of]
-    counts = np.diff(segment.firsts, append=np.int32(len(segment.rows)))
-    kept = counts[of_piece]
-    return VectorSegment(
+    kept = select_pieces(segment, of_entry[segment.entry_of])
+    return structs.replace(
+        kept,
         entries=segment.entries[of_entry],
-        entry_of=(np.cumsum(of_entry) - 1).astype("i4")[segment.entry_of[of_piece]],
-        numbers=segment.numbers[of_piece],
-        pages=segment.pages[of_piece],
-        firsts=(np.cumsum(kept) - kept).astype("i4"),
-        rows=segment.rows[np.repeat(of_piece, counts)],
+        entry_of=(np.cumsum(of_entry) - 1).astype("i4")[kept.entry_of],
     )

@@ -1,6 +1,6 @@
 """Documents of knowledge bases in memory."""
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from typing import Any
 
 from pegboard.access.document_visibility import is_in_scope
@@ -51,6 +51,10 @@ class MemoryDocuments:
         with self._gate:
             return self._documents.get(id)
 
+    async def get_all(self, ids: Collection[str]) -> Mapping[str, StoredDocument]:
+        with self._gate:
+            return {id_: self._documents[id_] for id_ in ids if id_ in self._documents}
+
     async def find_digest(self, base: str, digest: str) -> StoredDocument | None:
         found = self._list(lambda item: (item.base, item.digest) == (base, digest))
         return found[0] if found else None
@@ -94,6 +98,11 @@ class MemoryDocuments:
     async def get_text(self, document: str, revision: int) -> ConvertedDocument | None:
         with self._gate:
             return self._texts.get(document, {}).get(revision)
+
+    async def get_texts(self, revisions: Mapping[str, int]) -> Mapping[str, ConvertedDocument]:
+        with self._gate:
+            found = {it: self._texts.get(it, {}).get(number) for it, number in revisions.items()}
+            return {document: text for document, text in found.items() if text is not None}
 
     async def delete(self, id: str) -> bool:  # noqa: A002 - as above
         with self._gate:

@@ -9,10 +9,17 @@ from pegboard.core.record_snapshot import clean_text
 from pegboard.storage.knowledge_tables import DOCUMENTS, PIECES
 
 
-def where_in_scope(scope: DocumentScope) -> "ColumnElement[bool]":
-    """The condition that a row of `documents` is in a scope, pages aside."""
+def where_in_scope(scope: DocumentScope, *, by_id: bool = False) -> "ColumnElement[bool]":
+    """The condition that a row of `documents` is in a scope, pages aside.
+
+    Args:
+        scope: Whose documents.
+        by_id: Whether few documents are looked up by their ids: SQLite, which does not know how
+            many a base has, would go through all of the base instead.
+    """
     table: Any = DOCUMENTS.c
-    wanted: list[ColumnElement[bool]] = [table.base.in_(_clean(scope.bases))]
+    base = table.base.concat("") if by_id else table.base
+    wanted: list[ColumnElement[bool]] = [base.in_(_clean(scope.bases))]
     principal = scope.principal
     if principal.user:
         wanted.append(
@@ -34,9 +41,9 @@ def where_in_scope(scope: DocumentScope) -> "ColumnElement[bool]":
     return and_(*wanted)
 
 
-def where_answers(scope: DocumentScope) -> "ColumnElement[bool]":
+def where_answers(scope: DocumentScope, *, by_id: bool = False) -> "ColumnElement[bool]":
     """The same for documents that answer."""
-    return where_in_scope(scope) & DOCUMENTS.c.answers
+    return where_in_scope(scope, by_id=by_id) & DOCUMENTS.c.answers
 
 
 def where_between_pages(scope: DocumentScope) -> "ColumnElement[bool]":

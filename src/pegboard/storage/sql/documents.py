@@ -1,9 +1,9 @@
 """Documents of knowledge bases in a database."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
-from sqlalchemy import Select, delete, func, select, update
+from sqlalchemy import Select, delete, func, select, tuple_, update
 
 from pegboard.core.knowledge import ConvertedDocument, DocumentState
 from pegboard.core.ports.document_store import DocumentScope, ReadyCount, StoredDocument
@@ -21,7 +21,8 @@ from pegboard.storage.knowledge_tables import (
     PIECES,
 )
 from pegboard.storage.sql.document_scope import where_answers, where_between_pages, where_in_scope
-from pegboard.storage.sql.knowledge_changes import count_change
+from pegboard.storage.sql.knowledge_changes import count_change, read_changes
+from pegboard.storage.sql.text_cache import TextCache
 
 _COLUMNS = (
     *("id", "base", "source", "outer_id", "owner", "audience", "organisation", "state"),
@@ -36,6 +37,7 @@ class SqlDocuments:
     def __init__(self, database: StorageDatabase) -> None:
         """Keep them there."""
         self._database = database
+        self._texts = TextCache()
 
     async def add(self, document: StoredDocument) -> StoredDocument:
         key = ("base", "source", "outer_id")
@@ -77,6 +79,11 @@ class SqlDocuments:
 
     async def get(self, id: str) -> StoredDocument | None:  # noqa: A002 - it is known by its id
         return await self._first(select(DOCUMENTS.c.body).where(DOCUMENTS.c.id == clean_text(id)))
+
+    async def get_all(self, ids: Collection[str]) -> Mapping[str, StoredDocument]:
+        wanted = DOCUMENTS.c.id.in_([clean_text(id_) for id_ in ids])
+        found = await self._all(select(DOCUMENTS.c.body).where(wanted)) if ids else ()
+        return {row.id: row for row in found}
 
     async def find_digest(self, base: str, digest: str) -> StoredDocument | None:
         wanted = (DOCUMENTS.c.base == clean_text(base), DOCUMENTS.c.digest == clean_text(digest))
@@ -144,18 +151,39 @@ class SqlDocuments:
         row = await self._database.read(lambda transaction: transaction.first(statement))
         return None if row is None else load(row.body, ConvertedDocument)
 
+    async def get_texts(self, revisions: Mapping[str, int]) -> Mapping[str, ConvertedDocument]:
+        if not revisions:
+            return {}
+        keys = {(clean_text(document), number) for document, number in revisions.items()}
+
+        def read(transaction: Transaction) -> dict[str, ConvertedDocument]:
+            # First the count: a text that is read after it was there when it was counted.
+            changes = read_changes(transaction)
+            found = self._texts.find(dict(keys), changes)
+            missing = sorted(key for key in keys if key[0] not in found)
+            place = tuple_(DOCUMENT_TEXTS.c.document, DOCUMENT_TEXTS.c.revision)
+            statement = select(DOCUMENT_TEXTS).where(place.in_(missing))
+            for row in transaction.all(statement) if missing else ():
+                text = found[row.document] = load(row.body, ConvertedDocument)
+                self._texts.add((row.document, row.revision), text, len(row.body), changes)
+            return found
+
+        return await self._database.read(read)
+
     async def delete(self, id: str) -> bool:  # noqa: A002 - as above
         wanted = clean_text(id)
 
-        def remove(transaction: Transaction) -> bool:
+        def remove(transaction: Transaction) -> tuple[bool, int]:
             found = transaction.execute(delete(DOCUMENTS).where(DOCUMENTS.c.id == wanted)) > 0
             for table in (DOCUMENT_TEXTS, PIECES, PIECE_TERMS, PIECE_VECTORS):
                 transaction.execute(delete(table).where(table.c.document == wanted))
             count_change(transaction)
             transaction.erases = True
-            return found
+            return found, read_changes(transaction)
 
-        return await self._database.run(remove)
+        found, changes = await self._database.run(remove)
+        self._texts.advance(changes)
+        return found
 
     async def _first(self, statement: "Select[Any]") -> StoredDocument | None:
         row = await self._database.read(lambda transaction: transaction.first(statement))

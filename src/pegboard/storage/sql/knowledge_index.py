@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any, TypeVar
 
 import numpy as np
-from sqlalchemy import Text, cast, delete, func, select, tuple_, update
+from sqlalchemy import Text, cast, delete, func, select, update
 
 from pegboard.core.knowledge import Piece
 from pegboard.core.ports.document_store import DocumentScope
@@ -41,6 +41,7 @@ from pegboard.storage.knowledge.word_segment import build_segment, merge_segment
 from pegboard.storage.knowledge_tables import DOCUMENTS, PIECE_TERMS, PIECE_VECTORS, PIECES
 from pegboard.storage.sql.document_scope import where_answers, where_between_pages
 from pegboard.storage.sql.knowledge_changes import count_change, read_changes
+from pegboard.storage.sql.wanted_pairs import make_pairs
 
 Entry = TypeVar("Entry")
 Vectors = Mapping[str, Sequence[Sequence[float]]]
@@ -268,20 +269,19 @@ class SqlKnowledgeIndex:
         """The pieces that were found, as far as the caller may still see them."""
         if not found:
             return []
-        statement = (
-            select(table.c.number, PIECES.c.number.label("piece"), PIECES.c.body)
-            .join_from(table, PIECES, PIECES.c.document == table.c.document)
-            .join(DOCUMENTS, DOCUMENTS.c.id == PIECES.c.document)
-            .where(where_answers(scope))
-        )
-        key = tuple_(table.c.number, PIECES.c.number)
+        wanted = [(entry, number) for _, entry, number, _ in found]
 
         def read(transaction: Transaction) -> dict[tuple[int, int], str]:
-            return {
-                (row.number, row.piece): row.body
-                for those in _split([(entry, number) for _, entry, number, _ in found])
-                for row in transaction.all(statement.where(key.in_(those)))
-            }
+            pairs = make_pairs(wanted, database=transaction.database)
+            is_wanted = (PIECES.c.document == table.c.document) & (PIECES.c.number == pairs.second)
+            statement = (
+                select(table.c.number, PIECES.c.number.label("piece"), PIECES.c.body)
+                .join_from(pairs.rows, table, table.c.number == pairs.first)
+                .join(PIECES, is_wanted)
+                .join(DOCUMENTS, DOCUMENTS.c.id == PIECES.c.document)
+                .where(where_answers(scope, by_id=True))
+            )
+            return {(row.number, row.piece): row.body for row in transaction.all(statement)}
 
         bodies = await self._database.read(read)
         return [
