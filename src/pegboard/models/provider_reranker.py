@@ -140,7 +140,7 @@ class ProviderReranker:
             Unavailable: There is not exactly one number for each text.
         """
         try:
-            found = json.decode(answer.content, type=_Answer | list[_Score])
+            found: _Answer | list[_Score] = json.decode(answer.content, type=_ANSWERS)
         except (DecodeError, ValidationError, RecursionError) as error:
             raise self._refuse() from error
         results = found if isinstance(found, list) else found.results
@@ -182,3 +182,6 @@ class _Answer(Struct):
 
     results: list[_Score]
     usage: _Usage = field(default_factory=_Usage)
+
+
+_ANSWERS: Any = _Answer | list[_Score]
