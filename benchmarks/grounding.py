@@ -201,9 +201,12 @@ def judge_shortage(
         wrong = (1 - shares[0] + shares[1]) / 2
         rows.append([title, *(f"{share:.2f}" for share in shares), f"{wrong:.2f}"])
     head = ["questions", "enough, with the answer", "enough, without", "wrong"]
-    return [
+    title = (
         f"`{name}`, found by words in the whole base, and in what is left of it without the "
-        "documents that answer:",
+        "documents that answer:"
+    )
+    return [
+        title,
         table(head, rows),
         reach("right about enough, held out", 1 - wrong, 0.75),
     ]
@@ -225,7 +228,7 @@ async def _ask_with_and_without(
     retriever = Retriever(storage.documents, storage.knowledge_index)
     every = {name_document(doc["id"]) for doc in docs}
     outcomes: list[tuple[int, bool, bool]] = []
-    for number, query in enumerate(queries):
+    for at, query in enumerate(queries):
         labelled = {name_document(id_) for id_ in query["gold"]}
         for with_answer in (True, False):
             left = () if with_answer else tuple(sorted(every - labelled))
@@ -239,7 +242,7 @@ async def _ask_with_and_without(
             if with_answer and not any(hit.piece.id in query["gold"] for hit in found.hits):
                 continue
             evidence = await ground_question(query["q"], found)
-            outcomes.append((number, with_answer, evidence.enough))
+            outcomes.append((at, with_answer, evidence.enough))
     return outcomes
 
 
