@@ -176,7 +176,7 @@ def _make_retriever(passages: Sequence[Mapping[str, str]], embedder: Any) -> Fin
 
     storage = open_storage(tempfile.mkdtemp(prefix="pegboard-retrieval-"))
     run = asyncio.Runner().run
-    run(_fill(storage, passages, embedder))
+    run(fill(storage, passages, embedder))
     retriever = Retriever(storage.documents, storage.knowledge_index)
     bases = [SearchedBase(id="base", name="base", embedder=embedder)]
     scope = DocumentScope(bases=(), principal=LOCAL)
@@ -188,14 +188,15 @@ def _make_retriever(passages: Sequence[Mapping[str, str]], embedder: Any) -> Fin
     return find
 
 
-async def _fill(storage: Any, passages: Sequence[Mapping[str, str]], embedder: Any) -> None:
+async def fill(storage: Any, passages: Sequence[Mapping[str, str]], embedder: Any) -> None:
+    """Store labelled passages as documents of a base `base`."""
     from pegboard.core.knowledge import Piece
     from pegboard.core.ports.document_store import StoredDocument
     from pegboard.knowledge.indexing import embed_pieces, index_piece
 
     documents: dict[str, list[Mapping[str, str]]] = {}
     for item in passages:
-        documents.setdefault(re.split(r"[#:](?=[^#:]*$)", item["id"])[0], []).append(item)
+        documents.setdefault(name_document(item["id"]), []).append(item)
     for key, items in documents.items():
         document = StoredDocument(
             id=key,
@@ -206,6 +207,9 @@ async def _fill(storage: Any, passages: Sequence[Mapping[str, str]], embedder: A
             created_at=0.0,
             updated_at=0.0,
             state="ready",
+            answers=True,
+            revision=1,
+            pieces=len(items),
         )
         pieces = [
             Piece(
@@ -226,6 +230,11 @@ async def _fill(storage: Any, passages: Sequence[Mapping[str, str]], embedder: A
         if embedder is not None:
             vectors = await embed_pieces(pieces, embedder)
             await storage.knowledge_index.put_vectors(embedder.name, vectors)
+
+
+def name_document(passage: str) -> str:
+    """The id of the document of a labelled passage."""
+    return re.split(r"[#:](?=[^#:]*$)", passage)[0]
 
 
 def _goals(name: str, scores: Mapping[str, tuple[float, float, float]]) -> str:

@@ -60,6 +60,22 @@ async def test_no_texts_need_no_request(provider: Provider, client: GuardedClien
     assert provider.requests == []
 
 
+async def test_half_a_character_ends_no_request(provider: Provider, client: GuardedClient) -> None:
+    found = await make(provider, client).rerank("days \ud800", ["days \udc00", "x"])
+
+    assert list(found.scores) == [1.0, 0.0]
+
+
+@pytest.mark.parametrize("usage", [None, {}, {"total_tokens": None}, {"total_tokens": -5}])
+async def test_a_server_that_does_not_say_what_it_has_used_is_fine(
+    provider: Provider, client: GuardedClient, usage: Any
+) -> None:
+    provider.answers.append((200, results((0, 1.0), (1, 2.0), (2, 3.0)) | {"usage": usage}))
+    found = await make(provider, client).rerank("x", TEXTS)
+
+    assert (found.usage.requests, found.usage.input_tokens) == (1, 0)
+
+
 @pytest.mark.parametrize(
     ("status", "error"),
     [

@@ -14,7 +14,7 @@ import time
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from msgspec import DecodeError, Struct, ValidationError, field, json
+from msgspec import DecodeError, Struct, ValidationError, json
 
 from pegboard.core.model_messages import ModelUsage
 from pegboard.core.ports.http import HttpClient, HttpRequest, HttpResponse
@@ -89,6 +89,7 @@ class ProviderReranker:
         headers = {"content-type": "application/json", "accept": "application/json"}
         if self._key:
             headers["authorization"] = f"Bearer {self._key}"
+        question, *texts = (_encodable(text) for text in (question, *texts))
         body: dict[str, Any] = {"query": question}
         if self._is_tei:
             body |= {"texts": texts, "truncate": True}
@@ -140,7 +141,7 @@ class ProviderReranker:
             Unavailable: There is not exactly one number for each text.
         """
         try:
-            found = json.decode(answer.content, type=_Answer | list[_Score])
+            found: _Answer | list[_Score] = json.decode(answer.content, type=_ANSWERS)
         except (DecodeError, ValidationError, RecursionError) as error:
             raise self._refuse() from error
         results = found if isinstance(found, list) else found.results
@@ -149,14 +150,20 @@ class ProviderReranker:
             raise self._refuse()
         if not all(math.isfinite(score) for score in scores.values()):
             raise self._refuse()
-        usage = found.usage if isinstance(found, _Answer) else _Usage()
+        usage = found.usage if isinstance(found, _Answer) else None
+        tokens = (usage and usage.total_tokens) or 0
         return Reranking(
             tuple(scores[index] for index in range(count)),
-            ModelUsage(requests=1, input_tokens=max(0, usage.total_tokens)),
+            ModelUsage(requests=1, input_tokens=max(0, tokens)),
         )
 
     def _refuse(self) -> Unavailable:
         return Unavailable(f"The reranker '{self.name}' gave an answer that cannot be read.")
+
+
+def _encodable(text: str) -> str:
+    """A text without halves of characters, which JSON cannot carry."""
+    return text.encode("utf-8", "replace").decode()
 
 
 class _Score(Struct):
@@ -174,11 +181,14 @@ class _Score(Struct):
 class _Usage(Struct):
     """What a provider says that it has used."""
 
-    total_tokens: int = 0
+    total_tokens: int | None = None
 
 
 class _Answer(Struct):
     """The answer of Cohere's API."""
 
     results: list[_Score]
-    usage: _Usage = field(default_factory=_Usage)
+    usage: _Usage | None = None
+
+
+_ANSWERS: Any = _Answer | list[_Score]

@@ -3,14 +3,15 @@ from tests.knowledge.grounding.made import make_hit
 
 from pegboard.core.knowledge import BaseLook, Hit, Retrieval
 from pegboard.knowledge.grounding.alignment import align
-from pegboard.knowledge.grounding.confidence import describe_looks, measure_confidence
+from pegboard.knowledge.grounding.citations import QuotedSpan, quote_of
+from pegboard.knowledge.grounding.confidence import covers, describe_looks, measure_confidence
 from pegboard.knowledge.grounding.evidence_retriever import retrieve_evidence
 from pegboard.knowledge.grounding.facts import find_facts
 from pegboard.knowledge.grounding.negation import are_opposite, count_negations, find_opposite
 from pegboard.knowledge.grounding.patterns import any_of
 from pegboard.knowledge.grounding.question import holds_answer, read_question
 from pegboard.knowledge.grounding.sentence_conflicts import compare_sentences, read_sentence
-from pegboard.knowledge.grounding.spans import MAX_SPAN, split_spans
+from pegboard.knowledge.grounding.spans import MAX_SPAN, TextSpan, split_spans
 from pegboard.knowledge.grounding.stance import find_stance
 from pegboard.knowledge.grounding.words import find_words, guess_language, list_stems, stem
 
@@ -194,6 +195,45 @@ def test_confidence_is_the_formula_on_the_three_best() -> None:
 
     assert (confidence.retrieval, confidence.alignment, confidence.coverage) == (0.8, 0.7, 0.5)
     assert confidence.value == pytest.approx(0.4 * 0.8 + 0.4 * 0.7 + 0.2 * 0.5)
+
+
+@pytest.mark.parametrize(
+    ("question", "alignment", "score", "is_covered"),
+    [
+        ("How do I return a parcel?", 0.35, 0.6, True),
+        ("How do I return a parcel?", 0.35, 0.4, False),
+        ("How do I return a parcel?", 0.6, 0.4, True),
+        ("How do I return a parcel?", 0.6, 0.2, False),
+        ("How do I return a parcel?", 0.2, 0.9, False),
+        ("When does the shop open?", 0.35, 0.9, False),
+        ("When does the shop open?", 0.6, 0.1, True),
+    ],
+    ids=[
+        "a piece that was found well needs less of a span",
+        "another one needs more",
+        "and is enough with more",
+        "one that was barely found is none",
+        "nor is a span on something else",
+        "a date has to be in the span",
+        "and is an answer wherever it stands",
+    ],
+)
+def test_how_well_a_piece_was_found_counts_where_no_kind_of_answer_is_asked_for(
+    question: str, alignment: float, score: float, is_covered: bool
+) -> None:
+    (part,) = read_question(question)
+    hit = make_hit("Bring it to the desk.", score=score)
+    span = TextSpan(start=0, end=21, text=hit.piece.text)
+    quote = QuotedSpan(hit=hit, span=span, alignments=(alignment,))
+
+    assert covers(part, quote, at=0) is is_covered
+
+
+def test_what_a_model_has_picked_is_covered_by_its_word() -> None:
+    (part,) = read_question("How do I return a parcel?")
+    picked = quote_of(make_hit("Bring it to the desk.", score=0.1), 0, 21, alignments=(0.9,))
+
+    assert covers(part, picked, at=0)
 
 
 def test_what_was_looked_at_names_bases_that_failed() -> None:

@@ -146,6 +146,10 @@ export const evidence = {
     `${formatCount(pieces, "piece")} of ${formatCount(documents, "document")}, ${stages}`,
   byWords: "by words",
   byBoth: "by words and by meaning",
+  skipped: {
+    meaning: "The embedding model failed.",
+    rerank: "The reranker failed: this is the order without it.",
+  } as Record<string, string>,
   notSearched: "Not searched",
   notReady: (count: number) =>
     count === 1 ? "1 document that is not ready" : `${count} documents that are not ready`,

@@ -34,12 +34,14 @@ class QuotedSpan(Struct, frozen=True, kw_only=True):
 
     Attributes:
         stems: Of the words that say what the span is about.
+        is_picked: Whether a model has picked it, and given the alignments.
     """
 
     hit: Hit
     span: TextSpan
     alignments: tuple[float, ...] = ()
     stems: frozenset[str] = frozenset()
+    is_picked: bool = False
 
     @property
     def alignment(self) -> float:
@@ -151,10 +153,10 @@ def verify_citation(citation: Citation, text: str) -> bool:
 
 
 def quote_of(hit: Hit, start: int, end: int, *, alignments: tuple[float, ...]) -> QuotedSpan:
-    """A stretch of the piece of a hit as a quote."""
+    """A stretch of the piece of a hit as a quote that a model has picked."""
     span = TextSpan(start=start, end=end, text=hit.piece.text[start:end])
     stems = frozenset(list_stems(span.text))
-    return QuotedSpan(hit=hit, span=span, alignments=alignments, stems=stems)
+    return QuotedSpan(hit=hit, span=span, alignments=alignments, stems=stems, is_picked=True)
 
 
 def _has_offsets(hit: Hit) -> bool:

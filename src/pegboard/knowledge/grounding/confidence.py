@@ -3,14 +3,18 @@
 from collections.abc import Sequence
 
 from pegboard.core.knowledge import BaseLook, Confidence, Hit, QuestionPart
-from pegboard.knowledge.grounding.citations import QuotedSpan
+from pegboard.knowledge.grounding.citations import MIN_ALIGNMENT, QuotedSpan
 from pegboard.knowledge.grounding.question import AskedPart
 from pegboard.knowledge.grounding.words import find_words, list_stems
 
-THRESHOLD = 0.45
+THRESHOLD = 0.4
 """From which confidence on the evidence is enough."""
-MIN_SUPPORT = 0.43
+_MIN_SUPPORT = 0.43
 """The alignment that a part of the question needs to be covered."""
+_WELL_FOUND = 0.5
+"""The score of a piece that is more likely than not an answer."""
+_BARELY_FOUND = 0.3
+"""The score below which a piece is no answer to a question that names no kind of answer."""
 _BEST = 3
 _NAMED = 4
 
@@ -44,6 +48,27 @@ def measure_confidence(
         coverage=round(coverage, 4),
         threshold=threshold,
     )
+
+
+def covers(part: AskedPart, quote: QuotedSpan, *, at: int) -> bool:
+    """Whether a quote answers a part of a question.
+
+    Where the question says what kind of answer it wants (a figure, a date, a name, yes or no), the
+    span decides. Where it does not (*how do I ...*), every passage on the topic shares its words,
+    and the answer often stands in several sentences: there the score of the piece counts as well,
+    unless a model has picked the quote.
+
+    Args:
+        part: Of the question.
+        quote: A span that was found.
+        at: The position of the part in the question.
+    """
+    alignment, score = quote.alignments[at], quote.hit.score
+    if part.kind != "text" or quote.is_picked:
+        return alignment >= _MIN_SUPPORT
+    if score >= _WELL_FOUND:
+        return alignment >= MIN_ALIGNMENT
+    return alignment >= _MIN_SUPPORT and score >= _BARELY_FOUND
 
 
 def explain_shortage(

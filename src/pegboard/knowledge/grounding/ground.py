@@ -22,8 +22,8 @@ from pegboard.knowledge.grounding.citations import (
     number_quotes,
 )
 from pegboard.knowledge.grounding.confidence import (
-    MIN_SUPPORT,
     THRESHOLD,
+    covers,
     describe_looks,
     explain_shortage,
     measure_confidence,
@@ -155,9 +155,7 @@ def _cover(parts: Sequence[AskedPart], quotes: Sequence[QuotedSpan]) -> list[Que
         QuestionPart(
             part.text,
             tuple(
-                number
-                for number, quote in enumerate(quotes, start=1)
-                if quote.alignments[at] >= MIN_SUPPORT
+                number for number, quote in enumerate(quotes, start=1) if covers(part, quote, at=at)
             ),
         )
         for at, part in enumerate(parts)

@@ -28,6 +28,7 @@ export function LookedAt({ ask, isShort = false }: { ask: Ask; isShort?: boolean
                   look.documents,
                   look.stages.includes("meaning") ? evidence.byBoth : evidence.byWords,
                 )}
+              {look.skipped.map((stage) => ` ${evidence.skipped[stage] ?? ""}`)}
             </span>
           </li>
         ))}
