@@ -64,6 +64,7 @@ class LocalBoard(LocalParts):
         key: str | None,
         seconds: float | None,
         on_progress: "Callable[[Progress], None]",
+        account: str = "",
     ) -> "ToolResult":
         """Call a tool, once its source has answered."""
         from pegboard.core.context import ToolContext
@@ -73,6 +74,7 @@ class LocalBoard(LocalParts):
             idempotency_key=key,
             deadline=self._board.monotonic() + seconds if seconds else None,
             on_progress=on_progress,
+            account=account,
         )
         with suppress(PegboardError, TimeoutError):  # what is wrong is told by the call
             async with asyncio.timeout(seconds or None):

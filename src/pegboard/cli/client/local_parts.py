@@ -93,4 +93,4 @@ class LocalParts:
     @property
     def credentials(self) -> LocalCredentials:
         """The credentials of the caller."""
-        return LocalCredentials(self._board.credentials)
+        return LocalCredentials(self._board.credentials, self._caller)
