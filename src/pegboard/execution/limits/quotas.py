@@ -1,7 +1,8 @@
 """Counts what accounts and organisations use, and refuses what is beyond their quotas.
 
 Counters are in memory, and what was added to them is stored in batches. So a call costs no query;
-servers that share a database learn of each other's calls with the next batch.
+servers that share a database learn of each other's calls with the next batch. Close to a limit,
+each call is counted in the database before it runs.
 """
 
 import asyncio
@@ -30,6 +31,10 @@ class QuotaDefaults(Struct, frozen=True, kw_only=True):
 
 
 NO_DEFAULTS = QuotaDefaults()
+
+_MARGIN = 100.0
+_MARGIN_SHARE = 0.01
+"""Where servers share the counters: the last calls of a quota, each counted in the store."""
 
 
 class QuotaState(Struct, frozen=True, kw_only=True):
@@ -77,6 +82,12 @@ class _Check(Struct, frozen=True):
     quota: Quota
     is_default: bool
 
+    @property
+    def is_near(self) -> bool:
+        """Whether calls of several servers at once could exceed the limit."""
+        margin = max(_MARGIN, self.limit * _MARGIN_SHARE)
+        return self.counter.used >= self.limit - margin
+
 
 _Checks = Mapping[Measure, tuple[_Check, ...]]
 
@@ -91,16 +102,19 @@ class QuotaMeter:
         store: Stores quotas and what was used.
         now: Unix seconds.
         defaults: Those of the board file in force.
+        is_shared: Whether other servers count in the same store.
     """
 
     def __init__(
         self,
         store: QuotaStore,
         *,
+        is_shared: bool = False,
         now: Callable[[], float] = time.time,
         defaults: Callable[[], QuotaDefaults] = lambda: NO_DEFAULTS,
     ) -> None:
         self._store = store
+        self._is_shared = is_shared
         self._now = now
         self._defaults = defaults
         self._lock = threading.Lock()
@@ -112,20 +126,60 @@ class QuotaMeter:
         self._known_defaults = NO_DEFAULTS
         self._day_ends = 0.0
 
-    def count_call(self, principal: Principal) -> None:
+    def count_call(self, principal: Principal) -> bool:
         """Count a call of an account; a refused one does not count.
+
+        Returns:
+            Whether it is counted; else it is close to a limit that servers share, and
+            `count_call_in_store` counts it.
 
         Raises:
             QuotaExceeded: The account, or its organisation, may make no more calls now.
         """
         checks = self._find_checks(principal)["calls"]
         if not checks:
-            return
+            return True
         with self._lock:
             _refuse_used_up(checks, self._now())
+            if self._is_shared and any(check.is_near for check in checks):
+                return False
             for check in checks:
                 check.counter.waiting += 1
                 check.counter.touched = True
+        return True
+
+    async def count_call_in_store(self, principal: Principal) -> None:
+        """Count a call in the store, so that no server counts one beyond the limit with it.
+
+        Raises:
+            QuotaExceeded: As of `count_call`.
+            Unavailable: The store cannot be written; the call does not count.
+        """
+        checks = self._find_checks(principal)["calls"]
+        totals = await self._add(checks, 1.0)
+        with self._lock:
+            is_within = all(
+                totals[check.counter.id] + check.counter.waiting <= check.limit for check in checks
+            )
+            for check in checks:
+                check.counter.touched = True
+                check.counter.stored += is_within
+        if is_within:
+            return
+        await self._add(checks, -1.0)
+        with self._lock:
+            for check in checks:
+                check.counter.stored = max(check.counter.stored, totals[check.counter.id] - 1.0)
+            _refuse_used_up(checks, self._now())
+        raise _refusal(checks[0], self._now())  # taken by another server for a moment
+
+    async def _add(self, checks: tuple[_Check, ...], used: float) -> dict[str, float]:
+        return await self._store.add(
+            [
+                QuotaUsage(counter=item.counter.id, used=used, ends_at=item.counter.ends_at)
+                for item in checks
+            ]
+        )
 
     def explain(self, principal: Principal) -> str:
         """Why the next call of a caller would be refused; empty if it would not."""
@@ -358,19 +412,23 @@ def _read_window(now: float, window: Window) -> tuple[str, float]:
 
 def _refuse_used_up(checks: tuple[_Check, ...], now: float) -> None:
     for check in checks:
-        used, ends_at = check.counter.used, check.counter.ends_at
-        if used >= check.limit:
-            unit = "%.0f" if check.quota.measure == "calls" else "$%.2f"
-            until = f"{datetime.fromtimestamp(ends_at, UTC):%Y-%m-%d %H:%M} UTC"
-            message = f"{describe_quota(check.quota)} is used up: {unit % used} used. "
-            error = QuotaExceeded(
-                f"{message}It begins anew at {until}.",
-                limit=check.limit,
-                used=used,
-                resets_at=ends_at,
-            )
-            error.retry_after = max(0.0, ends_at - now)
-            raise error
+        if check.counter.used >= check.limit:
+            raise _refusal(check, now)
+
+
+def _refusal(check: _Check, now: float) -> QuotaExceeded:
+    used, ends_at = check.counter.used, check.counter.ends_at
+    unit = "%.0f" if check.quota.measure == "calls" else "$%.2f"
+    until = f"{datetime.fromtimestamp(ends_at, UTC):%Y-%m-%d %H:%M} UTC"
+    message = f"{describe_quota(check.quota)} is used up: {unit % used} used. "
+    error = QuotaExceeded(
+        f"{message}It begins anew at {until}.",
+        limit=check.limit,
+        used=used,
+        resets_at=ends_at,
+    )
+    error.retry_after = max(0.0, ends_at - now)
+    return error
 
 
 def describe_quota(quota: Quota) -> str:
