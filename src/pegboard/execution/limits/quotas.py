@@ -75,18 +75,17 @@ class _Counter:
 
 
 class _Check(Struct, frozen=True):
-    """A counter of a caller, and the strictest quota of it."""
+    """A counter of a caller, and the strictest quota of it.
+
+    Attributes:
+        near: From here on a call needs more than counting in memory.
+    """
 
     counter: _Counter
     limit: float
+    near: float
     quota: Quota
     is_default: bool
-
-    @property
-    def is_near(self) -> bool:
-        """Whether calls of several servers at once could exceed the limit."""
-        margin = max(_MARGIN, self.limit * _MARGIN_SHARE)
-        return self.counter.used >= self.limit - margin
 
 
 _Checks = Mapping[Measure, tuple[_Check, ...]]
@@ -140,9 +139,11 @@ class QuotaMeter:
         if not checks:
             return True
         with self._lock:
-            _refuse_used_up(checks, self._now())
-            if self._is_shared and any(check.is_near for check in checks):
-                return False
+            for check in checks:
+                counter = check.counter
+                if counter.stored + counter.waiting >= check.near:
+                    _refuse_used_up(checks, self._now())
+                    return False  # only where servers share it; else the limit is reached
             for check in checks:
                 check.counter.waiting += 1
                 check.counter.touched = True
@@ -383,7 +384,8 @@ class QuotaMeter:
         if limited:
             strictest, quota = min(limited, key=lambda item: item[0])
             counter = self._count_stored(*self._name_counter(quota))
-            yield _Check(counter, strictest, quota, quota is default)
+            margin = max(_MARGIN, strictest * _MARGIN_SHARE) if self._is_shared else 0.0
+            yield _Check(counter, strictest, strictest - margin, quota, quota is default)
 
     def _count_stored(self, name: str, ends_at: float) -> _Counter:
         counter = self._counters.get(name)
