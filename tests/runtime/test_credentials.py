@@ -47,6 +47,7 @@ BOB = Principal(
     organisations=frozenset({"acme"}),
 )
 KEY = "A" * 43 + "="
+OWN = {"base_url": "http://127.0.0.1:9", "actions": [{"name": "find", "path": "/find"}]}
 ASK = {"ask": ["github__*"]}
 
 
@@ -132,9 +133,7 @@ async def test_one_of_several_accounts_is_chosen_on_each_way(tmp_path: Path, api
     assert not over_mcp.is_error
 
 
-async def test_the_command_line_has_the_credentials_of_its_caller(
-    tmp_path: Path, api: Server
-) -> None:
+async def test_the_command_line_has_what_its_caller_has(tmp_path: Path, api: Server) -> None:
     async with Pegboard(write(tmp_path, board_text(api))) as board:
         ada = await found(board)
         bob = await invite(board, ada, "bob", "editor")
@@ -145,10 +144,19 @@ async def test_the_command_line_has_the_credentials_of_its_caller(
             [item["owner"] for item in (await client.credentials.list())["credentials"]]
             for client in (LocalBoard(board, principal=bob), LocalBoard(board, principal=ada))
         ]
-        with pytest.raises(AccessDenied, match="set PEGBOARD_TOKEN to the key"):
-            _ = LocalBoard(board, principal=None).credentials
+        own = {"name": "mine", "kind": "connector", "source_kind": "openapi", "config": OWN}
+        await LocalBoard(board, principal=bob).resources.add(own)
+        of_ada = await LocalBoard(board, principal=ada).resources.list()
+        of_bob = await LocalBoard(board, principal=bob).resources.list()
+        nobody = LocalBoard(board, principal=None)
+        for part in ("credentials", "resources", "conversations"):
+            with pytest.raises(AccessDenied, match="set PEGBOARD_TOKEN to the key"):
+                getattr(nobody, part)
+        sources = (await nobody.list_sources(check=False))["sources"]
 
     assert lists == [[bob.user], []]
+    assert [len(found["resources"]) for found in (of_ada, of_bob)] == [0, 1]
+    assert "bob--mine" not in {item["name"] for item in sources}
 
 
 async def test_an_approval_shows_whose_account_acts(tmp_path: Path, api: Server) -> None:

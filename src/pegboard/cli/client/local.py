@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from pegboard.cli.client.local_parts import LocalParts
 from pegboard.cli.client.port import Answer, Drawing, FoundTools
-from pegboard.core.principal import LOCAL
 from pegboard.errors import GraphInvalid, PegboardError, ToolNotFound
 
 if TYPE_CHECKING:
@@ -85,7 +84,8 @@ class LocalBoard(LocalParts):
         """The sources, and the `problem` of the board file."""
         board = self._board
         found = await board.health() if check else board.observe_sources()
-        found += board.observe_connectors(principal=LOCAL)
+        if self._principal is not None:  # else nobody is known whose connectors these are
+            found += board.observe_connectors(principal=self._principal)
         return {"sources": found, "problem": board.problem}
 
     async def read_readiness(self) -> Answer:
