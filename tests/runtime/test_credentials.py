@@ -4,6 +4,7 @@ import asyncio
 from collections.abc import AsyncGenerator
 from contextlib import AsyncExitStack
 from pathlib import Path
+from typing import Any
 from urllib.parse import parse_qsl, urlsplit
 
 import pytest
@@ -12,17 +13,28 @@ from tests.network.loopback import Server
 from tests.peers.oidc import started_oidc
 from tests.runtime.people import found, invite
 from tests.servers.http.taking import TOKEN_OF_ADA, TOKEN_OF_BOB, board_text, repeating_api
+from tests.servers.mcp.made import a_client, a_server
 from tests.storage.conftest import postgres, postgres_server
 
-from pegboard import ToolContext
+from pegboard import ToolContext, ToolResult
+from pegboard.assembly import resolve_tools
+from pegboard.cli.client.local import LocalBoard
 from pegboard.core.graph import Graph, Node
 from pegboard.core.ports.approval_store import ApprovalQuery
 from pegboard.core.principal import LOCAL, Principal
-from pegboard.errors import ConfigError, InvalidRequest, Unavailable
+from pegboard.errors import (
+    AccessDenied,
+    ConfigError,
+    CredentialMissing,
+    InvalidRequest,
+    Unavailable,
+)
+from pegboard.features.agents import AgentProfile, Agents
 from pegboard.features.credentials.service import NewCredential
 from pegboard.runtime import Pegboard, Settings
 from pegboard.runtime.wiring.credentials import KEY_FILE, address_of
 from pegboard.secrets.master_keys import FILE_NAME
+from pegboard.servers.mcp.multi_round import ACCOUNT
 
 __all__ = ["postgres", "postgres_server"]
 
@@ -35,6 +47,7 @@ BOB = Principal(
     organisations=frozenset({"acme"}),
 )
 KEY = "A" * 43 + "="
+OWN = {"base_url": "http://127.0.0.1:9", "actions": [{"name": "find", "path": "/find"}]}
 ASK = {"ask": ["github__*"]}
 
 
@@ -74,6 +87,76 @@ async def test_a_run_waits_for_a_credential_and_goes_on_when_its_caller_has_one(
     assert [len(view.result.pending) for view in (waiting, still)] == [1, 1]
     assert ended.result.state == "completed"
     assert [item.headers["authorization"] for item in api.requests] == [f"Bearer {TOKEN_OF_BOB}"]
+
+
+async def test_one_of_several_accounts_is_chosen_on_each_way(tmp_path: Path, api: Server) -> None:
+    async with Pegboard(write(tmp_path, board_text(api))) as board:
+        client = LocalBoard(board)
+        for name, value in (("work", TOKEN_OF_ADA), ("home", TOKEN_OF_BOB)):
+            wanted = {"source": "github", "kind": "bearer", "name": name, "value": value}
+            home = await client.credentials.add(wanted)
+        profile = AgentProfile(name="helper", accounts={"github": "home"}, connector_ids=("*",))
+        request = Agents(board.registry, lambda _: (profile,)).make_request(
+            profile, principal=LOCAL
+        )
+        of_agent = resolve_tools(board.registry, request)
+
+        async def call(**given: str) -> ToolResult:
+            return await client.call_tool(
+                "github__whoami", {}, key=None, seconds=None, on_progress=print, **given
+            )
+
+        by_default, named = await call(), await call(account="home")
+        async with a_server(board) as server, a_client(server, "2026-07-28") as mcp:
+            meta: Any = {ACCOUNT: "home"}
+            over_mcp = await mcp.call_tool("github__whoami", {}, meta=meta)
+        by_agent = await of_agent.call("github__whoami")
+        of_the_call = await of_agent.call("github__whoami", {}, ToolContext(account="work"))
+        unknown = await call(account="hame")
+        await client.credentials.choose(home["id"])
+        chosen = await call()
+
+    work, other = f"Bearer {TOKEN_OF_ADA}", f"Bearer {TOKEN_OF_BOB}"
+    assert isinstance(unknown.error, CredentialMissing)
+    assert "no credential of the name 'hame'" in unknown.text
+    assert [item.headers["authorization"] for item in api.requests] == [
+        work,
+        other,
+        other,
+        other,
+        work,
+        other,
+    ]
+    assert [item.is_error for item in (by_default, named, by_agent, of_the_call, chosen)] == [
+        False
+    ] * 5
+    assert not over_mcp.is_error
+
+
+async def test_the_command_line_has_what_its_caller_has(tmp_path: Path, api: Server) -> None:
+    async with Pegboard(write(tmp_path, board_text(api))) as board:
+        ada = await found(board)
+        bob = await invite(board, ada, "bob", "editor")
+        wanted = {"source": "github", "kind": "bearer", "value": TOKEN_OF_BOB}
+        await LocalBoard(board, principal=bob).credentials.add(wanted)
+
+        lists = [
+            [item["owner"] for item in (await client.credentials.list())["credentials"]]
+            for client in (LocalBoard(board, principal=bob), LocalBoard(board, principal=ada))
+        ]
+        own = {"name": "mine", "kind": "connector", "source_kind": "openapi", "config": OWN}
+        await LocalBoard(board, principal=bob).resources.add(own)
+        of_ada = await LocalBoard(board, principal=ada).resources.list()
+        of_bob = await LocalBoard(board, principal=bob).resources.list()
+        nobody = LocalBoard(board, principal=None)
+        for part in ("credentials", "resources", "conversations"):
+            with pytest.raises(AccessDenied, match="set PEGBOARD_TOKEN to the key"):
+                getattr(nobody, part)
+        sources = (await nobody.list_sources(check=False))["sources"]
+
+    assert lists == [[bob.user], []]
+    assert [len(found["resources"]) for found in (of_ada, of_bob)] == [0, 1]
+    assert "bob--mine" not in {item["name"] for item in sources}
 
 
 async def test_an_approval_shows_whose_account_acts(tmp_path: Path, api: Server) -> None:

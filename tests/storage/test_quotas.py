@@ -1,9 +1,14 @@
 """Quotas, and what was used of them, in every storage."""
 
+import asyncio
+
 from msgspec import structs
 from tests.storage.made import NOON
 
 from pegboard.core.ports.quota_store import Quota, QuotaUsage
+from pegboard.core.principal import Principal
+from pegboard.errors import QuotaExceeded
+from pegboard.execution.limits.quotas import QuotaMeter
 from pegboard.storage import Storage
 
 A_QUOTA = Quota(measure="calls", window="day", limit=100.0, person="u_ada", changed_at=NOON)
@@ -31,9 +36,10 @@ async def test_what_two_servers_used_is_added_up(storage: Storage, other: Storag
     more = structs.replace(A_USAGE, used=0.5)
     ended = QuotaUsage(counter="u_ada  calls 2025-12-31", used=9.0, ends_at=NOON - 1)
     await storage.quotas.add([A_USAGE, ended])
-    await other.quotas.add([more])
+    total = await other.quotas.add([more])
 
     both = structs.replace(A_USAGE, used=3.5)
+    assert total == {A_USAGE.counter: 3.5}
     assert list(await storage.quotas.usage(at=NOON)) == [both]
     assert await other.quotas.read_counters([A_USAGE.counter, "nothing"]) == {A_USAGE.counter: 3.5}
 
@@ -43,3 +49,29 @@ async def test_a_window_that_has_ended_is_swept(storage: Storage) -> None:
     await storage.sweep()
 
     assert await storage.quotas.read_counters([A_USAGE.counter]) == {}
+
+
+async def test_two_servers_never_exceed_a_quota_together(storage: Storage, other: Storage) -> None:
+    ada = Principal(id="u_ada", user="u_ada")
+    await storage.quotas.put(structs.replace(A_QUOTA, limit=15.0))
+    servers = [QuotaMeter(store.quotas, is_shared=True) for store in (storage, other)]
+    for meter in servers:
+        await meter.load()
+
+    async def call(meter: QuotaMeter) -> bool:
+        try:
+            if not meter.count_call(ada):
+                await meter.count_call_in_store(ada)
+        except QuotaExceeded:
+            return False
+        return True
+
+    first = await asyncio.gather(*(call(meter) for meter in servers * 7))
+    rest = [await call(meter) for meter in servers]
+    await asyncio.gather(*(call(meter) for meter in servers * 3))
+
+    (usage,) = await storage.quotas.usage(at=0.0)
+    assert (sum(first), sum(rest), usage.used) == (14, 1, 15.0)
+    for meter in servers:
+        await meter.follow()
+    assert [meter.list_states(ada)[0].used for meter in servers] == [15.0, 15.0]

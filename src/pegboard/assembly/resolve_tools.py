@@ -77,6 +77,7 @@ def run_steps(
     toolset: Toolset, request: ToolRequest, steps: tuple[AssemblyStep, ...] = STEPS
 ) -> Toolset:
     """The same for a toolset that is narrowed already."""
+    toolset = toolset.replace(accounts=request.accounts)
     for step in steps:
         with log_and_continue(_LOG, f"assembly: the step '{step.name}' failed"):
             toolset = step.wrap(toolset, request)

@@ -42,6 +42,7 @@ class ToolRequest:
         modes: How a model reaches what is not listed.
         delegates: The agents that `call_agent` reaches in the mode *auto*, with descriptions.
         missing: Why a tool that belongs here is missing, by name.
+        accounts: By source, the name of the caller's credential that the agent acts with.
     """
 
     principal: Principal
@@ -54,6 +55,7 @@ class ToolRequest:
     modes: ToolModes = field(default_factory=ToolModes)
     delegates: Mapping[str, str] = field(default_factory=dict[str, str])
     missing: Mapping[str, str] = field(default_factory=dict[str, str])
+    accounts: Mapping[str, str] = field(default_factory=dict[str, str])
 
     @property
     def is_auto(self) -> bool:

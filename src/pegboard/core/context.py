@@ -106,7 +106,8 @@ class ToolContext(Struct, Generic[Deps], frozen=True, kw_only=True):
             that the caller may see.
         credential: The credential of the caller, where the source of the tool takes one.
         account: The name of the credential to call with; empty for that of the conversation, else
-            the caller's default.
+            that of the agent, else the caller's default.
+        accounts: The names of the credentials that the agent of the call has chosen, by source.
         elicitor: Answers questions while the call runs; None when the caller cannot be asked.
     """
 
@@ -130,6 +131,7 @@ class ToolContext(Struct, Generic[Deps], frozen=True, kw_only=True):
     caller: Call | None = None
     credential: "CallCredential | None" = None
     account: str = ""
+    accounts: Mapping[str, str] = {}
     knowledge: frozenset[str] | None = None
 
     @property
@@ -210,6 +212,7 @@ class ToolContext(Struct, Generic[Deps], frozen=True, kw_only=True):
             workspace=self.workspace,
             workspace_yields=self.workspace_yields,
             knowledge=self.knowledge,
+            accounts=self.accounts,
             on_progress=self.on_progress,
             on_log=self.on_log,
             elicitor=self.elicitor,

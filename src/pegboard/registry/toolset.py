@@ -91,6 +91,7 @@ class Toolset:
             before; None to render the listed tools.
         meta_tools: Those that `rendered` has; before a list is made, those that may join it.
         knowledge: The names and ids of the knowledge bases that its calls may reach; None for all.
+        accounts: By source, the name of the caller's credential that its calls act with.
         instructions: What the system prompt of a model says beside its own, as inline skills.
     """
 
@@ -103,6 +104,7 @@ class Toolset:
     meta_tools: tuple[MetaTool, ...] = ()
     instructions: str = ""
     knowledge: frozenset[str] | None = None
+    accounts: Mapping[str, str] = field(default_factory=dict[str, str])
 
     @property
     def environment(self) -> "CallEnvironment":
@@ -167,6 +169,8 @@ class Toolset:
         """Call a tool; one that is not reachable here is answered, and recorded, as unknown."""
         if self.knowledge is not None:
             ctx = structs.replace(ctx or ToolContext(), knowledge=self.knowledge)
+        if self.accounts:
+            ctx = structs.replace(ctx or ToolContext(), accounts=self.accounts)
         principal = (ctx or ToolContext()).principal
         tool, environment = self.registry.find_for(name, principal), self.environment
         if tool is None and environment.pending_source(name) is not None:

@@ -207,6 +207,21 @@ async def test_two_servers_count_in_one_store_and_a_restart_forgets_nothing() ->
     count(one, ADA)
 
 
+async def test_far_from_a_limit_no_call_is_counted_in_the_store() -> None:
+    store = MemoryQuotas(ClosableLock())
+    meter = QuotaMeter(store, now=Clock(), is_shared=True)
+    meter.use([a_quota(102.0, person="u_ada")])
+
+    counted = [meter.count_call(ADA) for _ in range(3)]
+    before = await store.usage(at=0.0)
+    await meter.count_call_in_store(ADA)
+
+    assert counted == [True, True, False]
+    assert list(before) == []
+    assert [item.used for item in await store.usage(at=0.0)] == [1.0]
+    assert meter.list_states(ADA)[0].used == 3.0
+
+
 def test_a_quota_names_whose_it_is() -> None:
     quota = a_quota(0.5, measure="cost", window="month", person="u_ada", organisation="acme")
 

@@ -32,3 +32,18 @@ async def test_a_call_beyond_the_quota_does_not_run() -> None:
     await handle(a_call())  # of a caller without an account
 
     assert following.calls == 2
+
+
+async def test_close_to_a_quota_that_servers_share_a_call_is_counted_in_the_store() -> None:
+    store = MemoryQuotas(ClosableLock())
+    meters = [QuotaMeter(store, is_shared=True) for _ in range(2)]
+    await meters[0].put(Quota(measure="calls", window="day", limit=1.0, person="u_ada"))
+    await meters[1].load()
+    following = Following()
+    first, second = (quota(a_target(a_spec()), a_kit(quotas=it), following) for it in meters)
+
+    await first(a_call(principal=ADA))
+    with pytest.raises(QuotaExceeded):
+        await second(a_call(principal=ADA))
+
+    assert following.calls == 1

@@ -14,9 +14,11 @@ from pegboard.errors import (
     AuditUnavailable,
     InvalidRequest,
     PegboardError,
+    RateLimited,
     SignInRefused,
 )
 from pegboard.features.identity.accounts import LINK_LIFETIME, LinkRequest
+from pegboard.features.identity.sign_in_limits import MAX_OF_LINK
 from pegboard.storage import MemoryStorage
 from pegboard.testing import FakeClock
 
@@ -113,6 +115,21 @@ async def test_a_refused_account_leaves_the_link_for_another_attempt(
 
     assert not server.identity.has_accounts
     assert (await server.identity.accounts.join(an_account(new.token))).handle == "ada"
+
+
+async def test_a_link_cannot_ask_for_names_without_end(server: Server) -> None:
+    await server.found()
+    ada = await server.caller("ada")
+    wanted = LinkRequest(organisation="acme")
+    links = [await server.identity.accounts.make_link(wanted, principal=ada) for _ in range(2)]
+    for _ in range(MAX_OF_LINK):
+        with pytest.raises(InvalidRequest, match="taken"):
+            await server.identity.accounts.join(an_account(links[0].token, organisation=""))
+
+    with pytest.raises(RateLimited, match="Too many attempts to make an account"):
+        await server.identity.accounts.join(an_account(links[0].token, organisation=""))
+    with pytest.raises(InvalidRequest, match="taken"):
+        await server.identity.accounts.join(an_account(links[1].token, organisation=""))
 
 
 async def test_an_invited_person_has_the_roles_of_the_link(server: Server) -> None:

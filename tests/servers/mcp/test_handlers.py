@@ -132,16 +132,18 @@ async def test_an_unknown_tool_is_an_error_of_the_protocol_with_the_nearest(
     assert [call.status for call in records.calls] == ["invalid"]
 
 
-async def test_a_hidden_tool_answers_as_one_that_does_not_exist(
+async def test_a_tool_that_the_policy_denies_says_so_with_the_reason_and_the_code(
     client: Any, records: Records
 ) -> None:
-    with pytest.raises(MCPError) as caught:
-        await client.call_tool("the_secret", {"key": "k"})
+    result = await client.call_tool("the_secret", {"key": "k"})
 
-    assert (caught.value.code, caught.value.message) == (
-        INVALID_PARAMS,
-        "Tool 'the_secret' not found.",
-    )
+    assert result.is_error
+    assert words(result).startswith("Access to 'the_secret' denied: ")
+    assert result.meta["pegboard/error"] == {
+        "code": "access_denied",
+        "message": words(result),
+        "retryable": False,
+    }
     assert [call.status for call in records.calls] == ["denied"]
 
 

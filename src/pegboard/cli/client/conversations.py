@@ -10,46 +10,45 @@ from pegboard.cli.client.port import Answer
 if TYPE_CHECKING:
     import httpx2
 
+    from pegboard.core.principal import Principal
     from pegboard.features.conversations import Conversations
 
 _OK = 300
 
 
 class LocalConversations:
-    """Implements `ConversationsClient` on a board of this process, as the principal `local`.
+    """Implements `ConversationsClient` on a board of this process.
 
     Args:
         conversations: Those of the board.
+        principal: The caller.
     """
 
-    def __init__(self, conversations: "Conversations") -> None:
+    def __init__(self, conversations: "Conversations", principal: "Principal") -> None:
         self._conversations = conversations
+        self._principal = principal
 
     async def list(self, *, text: str, limit: int, cursor: str) -> Answer:
         """One page of conversations, the last changed first."""
         from pegboard.core.ports.conversation_store import ConversationQuery
-        from pegboard.core.principal import LOCAL
         from pegboard.features.conversations.views import view_conversation
 
         query = ConversationQuery(text=text, limit=limit, cursor=cursor)
-        page = await self._conversations.list(query, principal=LOCAL)
+        page = await self._conversations.list(query, principal=self._principal)
         found = [view_conversation(item) for item in page.conversations]
         return {"conversations": found, "next_cursor": page.next_cursor or None}
 
     async def list_files(self, conversation: str) -> Answer:
         """The files of a conversation."""
-        from pegboard.core.principal import LOCAL
         from pegboard.features.conversations.views import view_files
 
         workspaces = self._conversations.workspaces
-        return view_files(await workspaces.list(conversation, principal=LOCAL))
+        return view_files(await workspaces.list(conversation, principal=self._principal))
 
     async def read_file(self, conversation: str, path: str) -> AsyncGenerator[bytes]:
         """The content of a file, piece by piece."""
-        from pegboard.core.principal import LOCAL
-
         workspaces = self._conversations.workspaces
-        found = await workspaces.open(conversation, path, principal=LOCAL)
+        found = await workspaces.open(conversation, path, principal=self._principal)
         async for chunk in found.chunks:
             yield chunk
 

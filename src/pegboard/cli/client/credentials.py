@@ -7,47 +7,53 @@ from urllib.parse import quote
 from pegboard.cli.client.port import Answer
 
 if TYPE_CHECKING:
+    from pegboard.core.principal import Principal
     from pegboard.features.credentials import Credentials
 
 
 class LocalCredentials:
-    """Implements `CredentialsClient` on the board of this machine, as the principal `local`.
+    """Implements `CredentialsClient` on the board of this machine.
 
     Args:
         service: The credentials of the board.
+        principal: The caller.
     """
 
-    def __init__(self, service: "Credentials") -> None:
+    def __init__(self, service: "Credentials", principal: "Principal") -> None:
         self._service = service
+        self._principal = principal
 
     async def list(self) -> Answer:
-        """The credentials of `local`."""
-        from pegboard.core.principal import LOCAL
+        """The credentials of the caller."""
         from pegboard.features.credentials.schemas import credential_to_dict
 
-        found = await self._service.list(principal=LOCAL)
+        found = await self._service.list(principal=self._principal)
         return {"credentials": [credential_to_dict(item) for item in found]}
 
     async def add(self, wanted: Mapping[str, Any]) -> Answer:
         """Store a credential."""
-        from pegboard.core.principal import LOCAL
         from pegboard.features.credentials.schemas import AddCredential, credential_to_dict
 
         new = AddCredential.model_validate(dict(wanted)).to_new()
-        return credential_to_dict(await self._service.add(new, principal=LOCAL))
+        return credential_to_dict(await self._service.add(new, principal=self._principal))
+
+    async def choose(self, id: str) -> Answer:  # noqa: A002 - it is known by its id
+        """Make a credential the default of its source."""
+        from pegboard.features.credentials.schemas import credential_to_dict
+        from pegboard.features.credentials.service import CredentialChange
+
+        wanted = CredentialChange(is_default=True)
+        return credential_to_dict(await self._service.change(id, wanted, principal=self._principal))
 
     async def remove(self, id: str) -> Answer:  # noqa: A002 - it is known by its id
         """Remove a credential."""
-        from pegboard.core.principal import LOCAL
         from pegboard.features.credentials.schemas import credential_to_dict
 
-        return credential_to_dict(await self._service.remove(id, principal=LOCAL))
+        return credential_to_dict(await self._service.remove(id, principal=self._principal))
 
     async def rotate(self) -> Answer:
         """Encrypt all credentials with the newest master key."""
-        from pegboard.core.principal import LOCAL
-
-        return {"rotated": await self._service.rotate(principal=LOCAL)}
+        return {"rotated": await self._service.rotate(principal=self._principal)}
 
 
 class RemoteCredentials:
@@ -73,6 +79,11 @@ class RemoteCredentials:
     async def add(self, wanted: Mapping[str, Any]) -> Answer:
         """Store a credential."""
         return self._check(*await self._ask("POST", "/credentials", body=dict(wanted)))
+
+    async def choose(self, id: str) -> Answer:  # noqa: A002 - as above
+        """Make a credential the default of its source."""
+        path = f"/credentials/{quote(id, safe='')}"
+        return self._check(*await self._ask("PATCH", path, body={"is_default": True}))
 
     async def remove(self, id: str) -> Answer:  # noqa: A002 - as above
         """Remove a credential."""

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from pegboard.cli.client.local_parts import LocalParts
 from pegboard.cli.client.port import Answer, Drawing, FoundTools
-from pegboard.core.principal import LOCAL
 from pegboard.errors import GraphInvalid, PegboardError, ToolNotFound
 
 if TYPE_CHECKING:
@@ -64,6 +63,7 @@ class LocalBoard(LocalParts):
         key: str | None,
         seconds: float | None,
         on_progress: "Callable[[Progress], None]",
+        account: str = "",
     ) -> "ToolResult":
         """Call a tool, once its source has answered."""
         from pegboard.core.context import ToolContext
@@ -73,6 +73,7 @@ class LocalBoard(LocalParts):
             idempotency_key=key,
             deadline=self._board.monotonic() + seconds if seconds else None,
             on_progress=on_progress,
+            account=account,
         )
         with suppress(PegboardError, TimeoutError):  # what is wrong is told by the call
             async with asyncio.timeout(seconds or None):
@@ -83,7 +84,8 @@ class LocalBoard(LocalParts):
         """The sources, and the `problem` of the board file."""
         board = self._board
         found = await board.health() if check else board.observe_sources()
-        found += board.observe_connectors(principal=LOCAL)
+        if self._principal is not None:  # else nobody is known whose connectors these are
+            found += board.observe_connectors(principal=self._principal)
         return {"sources": found, "problem": board.problem}
 
     async def read_readiness(self) -> Answer:

@@ -72,13 +72,13 @@ class LocalParts:
 
     @property
     def conversations(self) -> LocalConversations:
-        """The conversations of this machine."""
-        return LocalConversations(self._board.conversations)
+        """The conversations of the caller."""
+        return LocalConversations(self._board.conversations, self._caller)
 
     @property
     def resources(self) -> LocalResources:
-        """The connectors and agents of people."""
-        return LocalResources(self._board.resources)
+        """The connectors and agents that the caller sees."""
+        return LocalResources(self._board.resources, self._caller)
 
     @property
     def files(self) -> LocalFiles:
@@ -93,4 +93,4 @@ class LocalParts:
     @property
     def credentials(self) -> LocalCredentials:
         """The credentials of the caller."""
-        return LocalCredentials(self._board.credentials)
+        return LocalCredentials(self._board.credentials, self._caller)

@@ -191,6 +191,10 @@ class CredentialsClient(Protocol):
         """Store a credential, given as the body of `POST /credentials`."""
         ...
 
+    async def choose(self, id: str) -> Answer:  # noqa: A002 - it is known by its id
+        """Make a credential the default of its source."""
+        ...
+
     async def remove(self, id: str) -> Answer:  # noqa: A002 - it is known by its id
         """Remove a credential."""
         ...
@@ -262,6 +266,7 @@ class BoardClient(Protocol):
         key: str | None,
         seconds: float | None,
         on_progress: "Callable[[Progress], None]",
+        account: str = "",
     ) -> "ToolResult":
         """Call a tool; a failed call is a result as well."""
         ...

@@ -160,9 +160,14 @@ class RemoteBoard(BoardRequests):
         key: str | None,
         seconds: float | None,
         on_progress: "Callable[[Progress], None]",  # noqa: ARG002 - one answer has no progress
+        account: str = "",
     ) -> "ToolResult":
         """Call a tool; its progress is not reported."""
-        config = {"idempotency_key": key, "timeout_ms": seconds * 1000 if seconds else None}
+        config = {
+            "idempotency_key": key,
+            "timeout_ms": seconds * 1000 if seconds else None,
+            "account": account,
+        }
         body = {
             "name": name,
             "input": to_object(arguments),

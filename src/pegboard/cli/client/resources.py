@@ -8,74 +8,72 @@ from pegboard.cli.client.port import Answer, ResourceAction, ResourceScope
 from pegboard.errors import ResourceNotFound
 
 if TYPE_CHECKING:
+    from pegboard.core.principal import Principal
     from pegboard.features.resources import Resources
 
 
 class LocalResources:
-    """Implements `ResourcesClient` on a board of this machine, as the principal `local`.
+    """Implements `ResourcesClient` on a board of this machine.
 
     Args:
         resources: The stored resources.
+        principal: The caller.
     """
 
-    def __init__(self, resources: "Resources") -> None:
+    def __init__(self, resources: "Resources", principal: "Principal") -> None:
         self._resources = resources
+        self._principal = principal
 
     async def list(self, scope: ResourceScope = "visible") -> Answer:
         """Those that the caller sees, may review, or finds in the market."""
-        from pegboard.core.principal import LOCAL
-
         service = self._resources
         if scope == "visible":
-            found = await service.list(principal=LOCAL)
+            found = await service.list(principal=self._principal)
         elif scope == "waiting":
-            found = await service.list_waiting(principal=LOCAL)
+            found = await service.list_waiting(principal=self._principal)
         else:
-            found = await service.list_market(principal=LOCAL)
+            found = await service.list_market(principal=self._principal)
         return {"resources": [view.to_dict() for view in found]}
 
     async def add(self, wanted: Mapping[str, Any]) -> Answer:
         """Add one."""
-        from pegboard.core.principal import LOCAL
         from pegboard.features.resources import NewResource
 
-        return (await self._resources.add(NewResource(**wanted), principal=LOCAL)).to_dict()
+        return (
+            await self._resources.add(NewResource(**wanted), principal=self._principal)
+        ).to_dict()
 
     async def change(self, name: str, changes: Mapping[str, Any]) -> Answer:
         """Change one."""
-        from pegboard.core.principal import LOCAL
         from pegboard.features.resources import ResourceChange
 
         change = ResourceChange(**changes)
         id_ = find_id(await self.list(), name)
-        return (await self._resources.change(id_, change, principal=LOCAL)).to_dict()
+        return (await self._resources.change(id_, change, principal=self._principal)).to_dict()
 
     async def act(self, name: str, action: ResourceAction, body: Mapping[str, Any]) -> Answer:
         """Test, publish, withdraw, review, install or uninstall one."""
-        from pegboard.core.principal import LOCAL
         from pegboard.features.resources.views import report_to_dict
 
         service, id_ = self._resources, find_id(await self.list(_SCOPES[action]), name)
         match action:
             case "test":
-                return report_to_dict(await service.test(id_, principal=LOCAL))
+                return report_to_dict(await service.test(id_, principal=self._principal))
             case "publish":
-                return (await service.publish(id_, principal=LOCAL)).to_dict()
+                return (await service.publish(id_, principal=self._principal)).to_dict()
             case "withdraw":
-                return (await service.withdraw(id_, principal=LOCAL)).to_dict()
+                return (await service.withdraw(id_, principal=self._principal)).to_dict()
             case "review":
-                return (await service.review(id_, principal=LOCAL, **body)).to_dict()
+                return (await service.review(id_, principal=self._principal, **body)).to_dict()
             case "install":
-                await service.subscribe(id_, principal=LOCAL)
+                await service.subscribe(id_, principal=self._principal)
             case "uninstall":
-                await service.unsubscribe(id_, principal=LOCAL)
+                await service.unsubscribe(id_, principal=self._principal)
         return {}
 
     async def remove(self, name: str) -> None:
         """Delete one."""
-        from pegboard.core.principal import LOCAL
-
-        await self._resources.delete(find_id(await self.list(), name), principal=LOCAL)
+        await self._resources.delete(find_id(await self.list(), name), principal=self._principal)
 
 
 class RemoteResources:

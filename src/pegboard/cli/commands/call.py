@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 CONTEXT = {"ignore_unknown_options": True}
 """Options that are unknown arrive as arguments, so that the message can say what to write."""
 
-_OPTIONS = ("arg", "idempotency-key", "timeout", "board", "data", "url", "json")
+_OPTIONS = ("arg", "idempotency-key", "account", "timeout", "board", "data", "url", "json")
 _NOT_STORED = (
     "The cause was not stored: call it again with --data DIR, then run "
     "'pegboard history --data DIR --error ID'."
@@ -60,6 +60,10 @@ def call(
         str | None,
         typer.Option(help="Idempotency key: the same key returns the first outcome."),
     ] = None,
+    account: Annotated[
+        str,
+        typer.Option(help="Name of your credential to call with, where you have several."),
+    ] = "",
     timeout: Annotated[
         float | None, typer.Option(min=0, help="Seconds for the whole call; 0 for no limit.")
     ] = None,
@@ -77,7 +81,12 @@ def call(
                 "afterwards"
             )
         return await client.call_tool(
-            name, given, key=idempotency_key, seconds=timeout, on_progress=_tell
+            name,
+            given,
+            key=idempotency_key,
+            seconds=timeout,
+            on_progress=_tell,
+            account=account,
         )
 
     with exit_on_error():

@@ -18,7 +18,7 @@ from pegboard.cli.output.tables import format_time, note, say, say_json, table
 from pegboard.core.credential import DEFAULT_NAME
 
 credentials = typer.Typer(
-    help="List, store and remove your credentials, and rotate the master key.",
+    help="List, store, choose and remove your credentials, and rotate the master key.",
     no_args_is_help=True,
     rich_markup_mode=None,
 )
@@ -103,6 +103,28 @@ def add(
         say_json(added)
     else:
         say(f"stored: {added['id']} ({added['source']}/{added['name']})")
+
+
+@credentials.command()
+def use(
+    credential: Annotated[str, typer.Argument(metavar="ID", help="Id of one of your credentials.")],
+    *,
+    board: BoardOption = None,
+    data: DataOption = None,
+    url: UrlOption = None,
+    json: JsonOption = False,
+) -> None:
+    """Use a credential for your calls of its source, in place of another one."""
+    with exit_on_error():
+        chosen = with_client(
+            settings(board, data, url, keep="write"),
+            lambda client: client.credentials.choose(credential),
+            opens="named",
+        )
+    if json:
+        say_json(chosen)
+    else:
+        say(f"default: {chosen['source']}/{chosen['name']}")
 
 
 @credentials.command()

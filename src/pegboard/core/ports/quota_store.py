@@ -72,8 +72,8 @@ class QuotaStore(Protocol):
         """Remove a quota; whether there was one."""
         ...
 
-    async def add(self, usages: Sequence[QuotaUsage]) -> None:
-        """Add to what was used, in one transaction."""
+    async def add(self, usages: Sequence[QuotaUsage]) -> dict[str, float]:
+        """Add to what was used, in one transaction; returns what these counters have then."""
         ...
 
     async def usage(self, *, at: float) -> Sequence[QuotaUsage]:

@@ -1,7 +1,8 @@
 """Counts what accounts and organisations use, and refuses what is beyond their quotas.
 
 Counters are in memory, and what was added to them is stored in batches. So a call costs no query;
-servers that share a database learn of each other's calls with the next batch.
+servers that share a database learn of each other's calls with the next batch. Close to a limit,
+each call is counted in the database before it runs.
 """
 
 import asyncio
@@ -30,6 +31,10 @@ class QuotaDefaults(Struct, frozen=True, kw_only=True):
 
 
 NO_DEFAULTS = QuotaDefaults()
+
+_MARGIN = 100.0
+_MARGIN_SHARE = 0.01
+"""Where servers share the counters: the last calls of a quota, each counted in the store."""
 
 
 class QuotaState(Struct, frozen=True, kw_only=True):
@@ -70,10 +75,15 @@ class _Counter:
 
 
 class _Check(Struct, frozen=True):
-    """A counter of a caller, and the strictest quota of it."""
+    """A counter of a caller, and the strictest quota of it.
+
+    Attributes:
+        near: From here on a call needs more than counting in memory.
+    """
 
     counter: _Counter
     limit: float
+    near: float
     quota: Quota
     is_default: bool
 
@@ -91,16 +101,19 @@ class QuotaMeter:
         store: Stores quotas and what was used.
         now: Unix seconds.
         defaults: Those of the board file in force.
+        is_shared: Whether other servers count in the same store.
     """
 
     def __init__(
         self,
         store: QuotaStore,
         *,
+        is_shared: bool = False,
         now: Callable[[], float] = time.time,
         defaults: Callable[[], QuotaDefaults] = lambda: NO_DEFAULTS,
     ) -> None:
         self._store = store
+        self._is_shared = is_shared
         self._now = now
         self._defaults = defaults
         self._lock = threading.Lock()
@@ -112,20 +125,62 @@ class QuotaMeter:
         self._known_defaults = NO_DEFAULTS
         self._day_ends = 0.0
 
-    def count_call(self, principal: Principal) -> None:
+    def count_call(self, principal: Principal) -> bool:
         """Count a call of an account; a refused one does not count.
+
+        Returns:
+            Whether it is counted; else it is close to a limit that servers share, and
+            `count_call_in_store` counts it.
 
         Raises:
             QuotaExceeded: The account, or its organisation, may make no more calls now.
         """
         checks = self._find_checks(principal)["calls"]
         if not checks:
-            return
+            return True
         with self._lock:
-            _refuse_used_up(checks, self._now())
+            for check in checks:
+                counter = check.counter
+                if counter.stored + counter.waiting >= check.near:
+                    _refuse_used_up(checks, self._now())
+                    return False  # only where servers share it; else the limit is reached
             for check in checks:
                 check.counter.waiting += 1
                 check.counter.touched = True
+        return True
+
+    async def count_call_in_store(self, principal: Principal) -> None:
+        """Count a call in the store, so that no server counts one beyond the limit with it.
+
+        Raises:
+            QuotaExceeded: As of `count_call`.
+            Unavailable: The store cannot be written; the call does not count.
+        """
+        checks = self._find_checks(principal)["calls"]
+        totals = await self._add(checks, 1.0)
+        with self._lock:
+            is_within = all(
+                totals[check.counter.id] + check.counter.waiting <= check.limit for check in checks
+            )
+            for check in checks:
+                check.counter.touched = True
+                check.counter.stored += is_within
+        if is_within:
+            return
+        await self._add(checks, -1.0)
+        with self._lock:
+            for check in checks:
+                check.counter.stored = max(check.counter.stored, totals[check.counter.id] - 1.0)
+            _refuse_used_up(checks, self._now())
+        raise _refusal(checks[0], self._now())  # taken by another server for a moment
+
+    async def _add(self, checks: tuple[_Check, ...], used: float) -> dict[str, float]:
+        return await self._store.add(
+            [
+                QuotaUsage(counter=item.counter.id, used=used, ends_at=item.counter.ends_at)
+                for item in checks
+            ]
+        )
 
     def explain(self, principal: Principal) -> str:
         """Why the next call of a caller would be refused; empty if it would not."""
@@ -329,7 +384,8 @@ class QuotaMeter:
         if limited:
             strictest, quota = min(limited, key=lambda item: item[0])
             counter = self._count_stored(*self._name_counter(quota))
-            yield _Check(counter, strictest, quota, quota is default)
+            margin = max(_MARGIN, strictest * _MARGIN_SHARE) if self._is_shared else 0.0
+            yield _Check(counter, strictest, strictest - margin, quota, quota is default)
 
     def _count_stored(self, name: str, ends_at: float) -> _Counter:
         counter = self._counters.get(name)
@@ -358,19 +414,23 @@ def _read_window(now: float, window: Window) -> tuple[str, float]:
 
 def _refuse_used_up(checks: tuple[_Check, ...], now: float) -> None:
     for check in checks:
-        used, ends_at = check.counter.used, check.counter.ends_at
-        if used >= check.limit:
-            unit = "%.0f" if check.quota.measure == "calls" else "$%.2f"
-            until = f"{datetime.fromtimestamp(ends_at, UTC):%Y-%m-%d %H:%M} UTC"
-            message = f"{describe_quota(check.quota)} is used up: {unit % used} used. "
-            error = QuotaExceeded(
-                f"{message}It begins anew at {until}.",
-                limit=check.limit,
-                used=used,
-                resets_at=ends_at,
-            )
-            error.retry_after = max(0.0, ends_at - now)
-            raise error
+        if check.counter.used >= check.limit:
+            raise _refusal(check, now)
+
+
+def _refusal(check: _Check, now: float) -> QuotaExceeded:
+    used, ends_at = check.counter.used, check.counter.ends_at
+    unit = "%.0f" if check.quota.measure == "calls" else "$%.2f"
+    until = f"{datetime.fromtimestamp(ends_at, UTC):%Y-%m-%d %H:%M} UTC"
+    message = f"{describe_quota(check.quota)} is used up: {unit % used} used. "
+    error = QuotaExceeded(
+        f"{message}It begins anew at {until}.",
+        limit=check.limit,
+        used=used,
+        resets_at=ends_at,
+    )
+    error.retry_after = max(0.0, ends_at - now)
+    return error
 
 
 def describe_quota(quota: Quota) -> str:

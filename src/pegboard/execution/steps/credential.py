@@ -22,7 +22,11 @@ def credential(target: CompiledTool, environment: CallEnvironment, following: Ha
         return following
 
     async def find(call: CallState, known: CallerCredentials) -> CredentialUse:
-        account = call.ctx.account or await find_account(call, spec.source, environment)
+        account = (
+            call.ctx.account
+            or await find_account(call, spec.source, environment)
+            or call.ctx.accounts.get(spec.source, "")
+        )
         stored = await known.find(
             spec.source, spec.name, principal=call.ctx.principal, account=account
         )

@@ -16,8 +16,13 @@ def quota(_target: CompiledTool, environment: CallEnvironment, following: Handle
         return following
 
     def handle(call: CallState) -> Coroutine[Any, Any, ToolResult]:
-        if (principal := call.ctx.principal).user:
-            meter.count_call(principal)
-        return following(call)
+        principal = call.ctx.principal
+        if not principal.user or meter.count_call(principal):
+            return following(call)
+        return count_and_go_on(call)
+
+    async def count_and_go_on(call: CallState) -> ToolResult:
+        await meter.count_call_in_store(call.ctx.principal)
+        return await following(call)
 
     return handle

@@ -36,6 +36,7 @@ class AgentProfile:
         temperature: None for the provider's default.
         completion_check: Whether the model is sent on, once, from an answer that is none.
         always_listed: Names and globs of tools that the model is always shown.
+        accounts: By source, the name of the caller's credential to call with.
     """
 
     name: str
@@ -54,6 +55,7 @@ class AgentProfile:
     concurrent_tool_calls: bool = True
     completion_check: bool = True
     always_listed: tuple[str, ...] = ()
+    accounts: Mapping[str, str] = field(default_factory=dict[str, str])
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -213,6 +215,7 @@ class Agents:
             modes=replace(modes or ToolModes(), **cast("dict[str, Any]", profile.tool_modes)),
             delegates={} if profile.name else self.find_delegates(principal=principal),
             missing={} if selection is None else selection.missing,
+            accounts=profile.accounts,
         )
 
     def find_delegates(self, *, principal: Principal) -> dict[str, str]:

@@ -28,6 +28,7 @@ from pegboard.features.identity.rules import (
     check_roles,
 )
 from pegboard.features.identity.secrets import create_secret, digest_of
+from pegboard.features.identity.sign_in_limits import SignInLimits
 from pegboard.features.permissions import PEOPLE_SCOPE, check_is_person
 
 LINK_LIFETIME = 24 * 3600.0
@@ -151,12 +152,14 @@ class Accounts:
             AccountNotFound: The link was used, has expired, or is for an account that exists.
             InvalidRequest: The handle or the e-mail address is taken.
             InvalidRequest: A field breaks a rule.
+            RateLimited: The link has asked for too many names.
         """
         link, known = await self.read_link(new.link)
         if known is not None:
             raise AccountNotFound(
                 "This link gives an account a new password, and makes no new one."
             )
+        await SignInLimits(self._parts).begin_claim(link.digest)
         identity = await self._create(new, link)
         user = identity.user
         assert user is not None  # noqa: S101 - made in the line above

@@ -1,4 +1,4 @@
-"""Limits of failed sign-ins: for each account, each address, and both together."""
+"""Limits of attempts to sign in, by account and address, and to make an account, by link."""
 
 from collections.abc import Mapping
 from hashlib import sha256
@@ -12,6 +12,8 @@ WINDOW = 300.0
 MAX_OF_BOTH = 10
 MAX_OF_ADDRESS = 50
 MAX_OF_ACCOUNT = 100
+MAX_OF_LINK = 20
+"""Names that one link may ask for: each refusal tells that a name is taken."""
 
 
 class SignInLimits:
@@ -38,11 +40,15 @@ class SignInLimits:
         """Count an attempt of an address at an identity provider; raises as `begin`."""
         await self._count({_name("elsewhere", address): MAX_OF_ADDRESS})
 
-    async def _count(self, limits: Mapping[str, int]) -> None:
+    async def begin_claim(self, link: str) -> None:
+        """Count an attempt to make an account with a link, by its digest; raises as `begin`."""
+        await self._count({_name("link", link): MAX_OF_LINK}, what="make an account")
+
+    async def _count(self, limits: Mapping[str, int], *, what: str = "sign in") -> None:
         wait = await self._parts.store.count_attempt(limits, at=self._parts.now(), window=WINDOW)
         if wait:
             raise RateLimited(
-                "Too many attempts to sign in: wait, then try again.", retry_after=wait
+                f"Too many attempts to {what}: wait, then try again.", retry_after=wait
             )
 
     async def succeed(self, login: str, address: str) -> None:

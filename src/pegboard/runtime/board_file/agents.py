@@ -130,6 +130,15 @@ class AgentEntry(BaseModel):
             "that fit the question; names in `tools` are."
         ),
     ] = ()
+    accounts: Annotated[
+        dict[Annotated[str, Field(max_length=64)], Annotated[str, Field(max_length=100)]],
+        Field(
+            max_length=100,
+            description="By source, the name of the credential of its caller that it calls with, "
+            "as `{github: work}`; a conversation that chooses one comes first. Others use the "
+            "default. A caller who has none of that name is asked to connect one.",
+        ),
+    ] = {}
     engine: Annotated[
         Literal["auto", "react", "dag"],
         Field(

@@ -91,6 +91,9 @@ def create_node_kinds(
         if request.tools is None and principal.is_operator:
             failed = {name: why for name, why in failed_sources().items() if request.binds(name)}
             request = replace(request, missing={**failed, **request.missing})
+        is_foreign = _is_foreign(registry, profile.name, principal)
+        if is_foreign:  # a stranger chooses none of the caller's accounts
+            request = replace(request, accounts={})
         toolset = resolve_tools(registry, request)
         chosen = models.choices.resolve_name(config.model)  # any graph may name one
         meter = registry.environment.quotas
@@ -123,7 +126,7 @@ def create_node_kinds(
             completion_check=profile.completion_check,
             settings=ModelSettings(temperature=profile.temperature),
             engine=profile.engine,
-            foreign_author=_is_foreign(registry, profile.name, principal),
+            foreign_author=is_foreign,
             fast_model=None if fast is None else meter_model(fast, meter, principal),
         )
 

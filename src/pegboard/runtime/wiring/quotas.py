@@ -38,9 +38,10 @@ async def open_quotas(
     Raises:
         Unavailable: The storage cannot be read.
     """
-    meter = QuotaMeter(storage.quotas, defaults=_Defaults(current).read)
+    is_shared = settings.database is not None
+    meter = QuotaMeter(storage.quotas, defaults=_Defaults(current).read, is_shared=is_shared)
     await meter.load()
-    work = meter.follow if settings.database is not None else meter.save
+    work = meter.follow if is_shared else meter.save
     saving = asyncio.create_task(_repeat(work), name="store what is used of quotas")
 
     async def stop() -> None:

@@ -16,11 +16,15 @@ from pegboard.core.result import (
     ResourcePart,
     TextPart,
     ToolResult,
+    error_to_dict,
 )
 from pegboard.execution.results.handles import load_result
 from pegboard.runtime import Pegboard
 from pegboard.servers.mcp.selection import BoardSelection
 from pegboard.servers.mcp.to_mcp import McpTool
+
+ERROR = "pegboard/error"
+"""Key in a result's `_meta`: the error of a failed call with its code, as other doors have it."""
 
 _LINKS_SINCE = "2025-06-18"
 """The first version of the protocol with links; earlier clients refuse a result with one."""
@@ -43,6 +47,8 @@ def call_result(
     structured = _render_structured(result, shown)
     if structured is not None:
         answer["structuredContent"] = structured
+    if result.error is not None:
+        answer["_meta"] = {ERROR: error_to_dict(result.error)}
     if result.meta.truncated and result.meta.handle:
         answer["_meta"] = {STORED_RESULT: result.meta.handle}
         if protocol_version >= _LINKS_SINCE:

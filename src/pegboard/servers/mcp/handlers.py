@@ -12,7 +12,6 @@ from pegboard.core.resources_and_prompts import FilledPrompt
 from pegboard.core.result import RESULT_URI, ToolResult
 from pegboard.core.tool import Tool
 from pegboard.errors import (
-    AccessDenied,
     ElicitationUnavailable,
     HandleNotFound,
     PegboardError,
@@ -229,13 +228,8 @@ class Handlers:
             MCPError: The tool does not exist for this caller, or the client lacks a capability.
         """
         error = result.error
-        registry = self._board.registry
-        if isinstance(error, ToolNotFound) and tool is None:
-            raise unknown_tool(name, self._nearest(error.nearest, caller))
-        if isinstance(error, AccessDenied | ToolNotFound) and tool is not None:
-            seen = registry.explain(tool.spec.name, principal=caller.principal).visible
-            if not seen:
-                raise unknown_tool(name)
+        if isinstance(error, ToolNotFound):  # also where it became hidden in the meantime
+            raise unknown_tool(name, self._nearest(error.nearest, caller) if tool is None else ())
         if isinstance(error, ElicitationUnavailable) and is_modern(request):
             missed = caller.abilities.missed
             if missed:

@@ -15,7 +15,11 @@ from pegboard.servers.mcp.suspended_calls import SuspendedCall, SuspendedCalls
 KEY = "pegboard/idempotencyKey"
 """Key in a request's `_meta`: the same key and arguments return the first outcome."""
 
+ACCOUNT = "pegboard/account"
+"""Key in a request's `_meta`: the name of the caller's credential to call with."""
+
 _MAX_KEY_LENGTH = 255
+_MAX_NAME_LENGTH = 100
 Work = Callable[[ToolContext[Any]], Awaitable[Any]]
 
 
@@ -82,20 +86,26 @@ def _context(
 ) -> ToolContext[Any]:
     return ToolContext(
         principal=caller.principal,
-        idempotency_key=_key(request),
+        idempotency_key=_read_meta(request, KEY, most=_MAX_KEY_LENGTH),
+        account=_read_meta(request, ACCOUNT, most=_MAX_NAME_LENGTH) or "",
         on_progress=reporter.on_progress,
         on_log=reporter.on_log,
         elicitor=elicitor,
     )
 
 
-def _key(request: Request) -> str | None:
-    key: object = dict(request.meta or {}).get(KEY)
-    if key is None:
+def _read_meta(request: Request, name: str, *, most: int) -> str | None:
+    """A text of a request's `_meta`; None where it has none.
+
+    Raises:
+        InvalidRequest: It is no text, or too long.
+    """
+    value: object = dict(request.meta or {}).get(name)
+    if value is None:
         return None
-    if not isinstance(key, str) or not 0 < len(key) <= _MAX_KEY_LENGTH:
-        raise InvalidRequest(f"_meta['{KEY}'] is a text of 1 to {_MAX_KEY_LENGTH} characters")
-    return key
+    if not isinstance(value, str) or not 0 < len(value) <= most:
+        raise InvalidRequest(f"_meta['{name}'] is a text of 1 to {most} characters")
+    return value
 
 
 def _owner(request: Request, caller: Caller, params: Any) -> tuple[Hashable, ...]:

@@ -36,12 +36,13 @@ class MemoryQuotas:
             self._changes += 1
             return self._quotas.pop(key, None) is not None
 
-    async def add(self, usages: Sequence[QuotaUsage]) -> None:
+    async def add(self, usages: Sequence[QuotaUsage]) -> dict[str, float]:
         with self._gate:
             for item in usages:
                 known = self._usage.get(item.counter)
                 used = item.used + (known.used if known is not None else 0.0)
                 self._usage[item.counter] = structs.replace(item, used=used)
+            return {item.counter: self._usage[item.counter].used for item in usages}
 
     async def usage(self, *, at: float) -> Sequence[QuotaUsage]:
         with self._gate:

@@ -45,8 +45,8 @@ class SqlQuotas:
         statement = delete(QUOTAS).where(QUOTAS.c.id == key)
         return await self._database.run(lambda it: it.execute(statement) > 0, atomic=True)
 
-    async def add(self, usages: Sequence[QuotaUsage]) -> None:
-        def add(transaction: Transaction) -> None:
+    async def add(self, usages: Sequence[QuotaUsage]) -> dict[str, float]:
+        def add(transaction: Transaction) -> dict[str, float]:
             # in one order on all servers, so that none waits for another in a circle
             for item in sorted(usages, key=lambda usage: usage.counter):
                 row = {"id": item.counter, "used": item.used, "ends_at": item.ends_at}
@@ -55,8 +55,9 @@ class SqlQuotas:
                 transaction.execute(
                     statement.on_conflict_do_update(index_elements=["id"], set_=more)
                 )
+            return _read_counters(transaction, [item.counter for item in usages])
 
-        await self._database.run(add, atomic=True)
+        return await self._database.run(add, atomic=True)
 
     async def usage(self, *, at: float) -> Sequence[QuotaUsage]:
         wanted = select(USAGE).where(USAGE.c.ends_at > at)
@@ -65,15 +66,16 @@ class SqlQuotas:
         return sorted(found, key=lambda item: item.counter)
 
     async def read_counters(self, counters: Sequence[str]) -> dict[str, float]:
-        def read(transaction: Transaction) -> dict[str, float]:
-            found: dict[str, float] = {}
-            for start in range(0, len(counters), _CHUNK):
-                part = list(counters[start : start + _CHUNK])
-                rows = transaction.all(select(USAGE.c.id, USAGE.c.used).where(USAGE.c.id.in_(part)))
-                found |= {row.id: row.used for row in rows}
-            return found
+        return await self._database.read(lambda it: _read_counters(it, counters))
 
-        return await self._database.read(read)
+
+def _read_counters(transaction: Transaction, counters: Sequence[str]) -> dict[str, float]:
+    found: dict[str, float] = {}
+    for start in range(0, len(counters), _CHUNK):
+        part = list(counters[start : start + _CHUNK])
+        rows = transaction.all(select(USAGE.c.id, USAGE.c.used).where(USAGE.c.id.in_(part)))
+        found |= {row.id: row.used for row in rows}
+    return found
 
 
 def sweep_quotas(transaction: Transaction, before: float) -> None:

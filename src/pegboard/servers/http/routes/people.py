@@ -72,7 +72,7 @@ async def read_link(board: Board, wanted: Annotated[OpenLink, Body()]) -> Respon
     "/people/join",
     status_code=201,
     response_model=SessionAnswer,
-    responses=refusals(400, 403, 404, 413, 415, 422, 503, open_to_all=True),
+    responses=refusals(400, 403, 404, 413, 415, 422, 429, 503, open_to_all=True),
     openapi_extra={"security": []},
 )
 async def join(request: Request, board: Board, wanted: Annotated[Join, Body()]) -> Response:
