@@ -8,7 +8,7 @@ from typing import Any
 
 from pegboard.core.context import ToolContext
 from pegboard.core.knowledge import Piece
-from pegboard.core.ports.document_store import StoredDocument
+from pegboard.core.ports.document_store import DocumentScope, StoredDocument
 from pegboard.core.ports.evidence_store import EvidenceStore, StoredEvidence
 from pegboard.core.ports.identity_store import IdentityStore
 from pegboard.core.ports.resource_store import ResourceVisibility
@@ -39,6 +39,7 @@ from pegboard.features.knowledge.document_sources import (
     gather_graph,
 )
 from pegboard.features.knowledge.documents import Documents, find_group, may_edit_document
+from pegboard.features.knowledge.evidence import name_waiting
 from pegboard.features.knowledge.ingestion import INGESTER, open_copy
 from pegboard.features.knowledge.parts import KnowledgeParts
 from pegboard.features.knowledge.queue import IngestionQueue
@@ -311,7 +312,7 @@ class Knowledge:
         stored = await self._evidence.get(result.meta.call_id)
         if stored is None:
             raise ToolNotFound(_TOOLS[mode])
-        return stored
+        return await self._name_waiting(stored, principal)
 
     async def list_asked(
         self, base: KnowledgeBase, *, principal: Principal
@@ -330,7 +331,18 @@ class Knowledge:
         stored = await self._evidence.get(call)
         if stored is None or stored.owner != principal.owner or base.id not in stored.bases:
             raise DocumentNotFound(f"You have asked no question '{call[:100]}'.")
-        return stored
+        return await self._name_waiting(stored, principal)
+
+    async def _name_waiting(self, stored: StoredEvidence, principal: Principal) -> StoredEvidence:
+        """Evidence with titles of documents that were not ready, in place of their ids."""
+        ids = tuple(it for look in stored.evidence.retrieval.looks for it in look.not_ready)
+        if not ids:
+            return stored
+        scope = DocumentScope(
+            bases=stored.bases, principal=principal, include_replaced=True, documents=ids
+        )
+        rows = await self._parts.documents.list_visible(scope, limit=len(ids))
+        return name_waiting(stored, {row.id: row.title or row.name for row in rows})
 
     # watching
 
