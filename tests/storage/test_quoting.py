@@ -6,7 +6,7 @@ from tests.storage.test_conversations import a_conversation, an_exchange
 from tests.storage.test_runs import a_result as a_run_result
 from tests.storage.test_runs import a_start
 
-from pegboard.core.ports.maintenance import Quoting
+from pegboard.core.ports.maintenance import QuotePlaces
 from pegboard.core.ports.run_store import RunEvent, StoredStep
 from pegboard.core.result import ToolResult
 from pegboard.storage import Storage
@@ -35,7 +35,7 @@ async def test_runs_and_conversations_in_which_an_id_stands_are_found(
 
     assert sorted(found.runs) == ["event", "params", "result", "step"]
     assert found.conversations == ("c1",)
-    assert await storage.upkeep.find_quoting("d_nothing") == Quoting()
+    assert await storage.upkeep.find_quoting("d_nothing") == QuotePlaces()
 
 
 async def test_what_is_kept_of_the_calls_of_one_run_is_forgotten(storage: Storage) -> None:

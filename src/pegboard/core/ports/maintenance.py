@@ -18,7 +18,7 @@ class Counts(Struct, frozen=True, kw_only=True):
     approvals: int = 0
 
 
-class Quoting(Struct, frozen=True, kw_only=True):
+class QuotePlaces(Struct, frozen=True, kw_only=True):
     """The ids of runs and conversations in which a text stands."""
 
     runs: tuple[str, ...] = ()
@@ -57,7 +57,7 @@ class StorageMaintenance(Protocol):
         """
         ...
 
-    async def find_quoting(self, text: str) -> Quoting:
+    async def find_quoting(self, text: str) -> QuotePlaces:
         """Find the runs and conversations in which a text stands; reads all of them.
 
         Args:

@@ -1,8 +1,6 @@
 """The `Knowledge` service: bases, their documents, and questions to them."""
 
-import asyncio
-from collections.abc import AsyncGenerator, Sequence
-from contextlib import suppress
+from collections.abc import AsyncGenerator, Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -33,6 +31,7 @@ from pegboard.features.knowledge.bases import (
 )
 from pegboard.features.knowledge.changes import DocumentChange
 from pegboard.features.knowledge.deletion import Deletion
+from pegboard.features.knowledge.document_feed import DocumentFeed
 from pegboard.features.knowledge.document_sources import (
     DocumentSource,
     check_may_gather,
@@ -49,7 +48,6 @@ from pegboard.features.resources import NewResource, ResourceChange, Resources
 from pegboard.features.runs import Runs
 from pegboard.registry import ToolRegistry
 
-_LOOK_AGAIN = 1.0
 _TOOLS = {"simple": "kb_retrieve", "grounding": "grounded_retrieve"}
 
 
@@ -347,39 +345,30 @@ class Knowledge:
     # watching
 
     async def follow(
-        self, base: KnowledgeBase, *, principal: Principal
+        self, base: KnowledgeBase, *, caller: Callable[[], Principal]
     ) -> AsyncGenerator[tuple[str, DocumentView | str]]:
         """Changes of the documents that a caller may see, as they happen.
+
+        Args:
+            base: The base.
+            caller: The caller, with the rights of now; asked at each change.
 
         Yields:
             `document` with the document, or `document_deleted` with its id.
         """
-        known = {
-            row.id: row.updated_at
-            for row in await self.documents.list_all(
-                scope_of([base], principal, include_replaced=True)
-            )
-        }
-        with self._parts.changes.watch(base.id) as queue:
-            while True:
-                change: DocumentChange | None = None
-                with suppress(TimeoutError):
-                    async with asyncio.timeout(_LOOK_AGAIN * 15):
-                        change = await queue.get()
-                try:
-                    self.bases.find(base.id, principal=principal)
-                except ResourceNotFound:
-                    return  # it is gone, or not shared any more
-                if change is None or not change.document:
-                    continue
-                try:
-                    row = await self.documents.get(base, change.document, principal=principal)
-                except DocumentNotFound:
-                    if known.pop(change.document, None) is not None:
-                        yield "document_deleted", change.document
-                    continue
-                known[row.id] = row.updated_at
-                yield "document", self.view(base, row, principal=principal)
+        feed = DocumentFeed(
+            base,
+            bases=self.bases,
+            documents=self.documents,
+            store=self._parts.documents,
+            changes=self._parts.changes,
+            caller=caller,
+        )
+        async for kind, item in feed.follow():
+            if isinstance(item, StoredDocument):
+                yield kind, self.view(base, item, principal=caller())
+            else:
+                yield kind, item
 
     def view(
         self, base: KnowledgeBase, row: StoredDocument, *, principal: Principal

@@ -2,7 +2,7 @@
 
 from pegboard.core.memory_approvals import MemoryApprovals
 from pegboard.core.memory_results import MemoryOutcomes, MemoryResults
-from pegboard.core.ports.maintenance import Counts, Quoting
+from pegboard.core.ports.maintenance import Counts, QuotePlaces
 from pegboard.storage.memory.calls import MemoryCalls
 from pegboard.storage.memory.conversations import MemoryConversations
 from pegboard.storage.memory.runs import MemoryRuns
@@ -38,8 +38,8 @@ class MemoryUpkeep:
     async def forget_results(self, text: str) -> int:
         return self._results.forget_containing(text) + self._outcomes.forget_containing(text)
 
-    async def find_quoting(self, text: str) -> Quoting:
-        return Quoting(
+    async def find_quoting(self, text: str) -> QuotePlaces:
+        return QuotePlaces(
             runs=self._runs.find_containing(text),
             conversations=self._conversations.find_containing(text),
         )

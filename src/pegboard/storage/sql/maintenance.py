@@ -6,7 +6,7 @@ from collections.abc import Awaitable, Callable
 from sqlalchemy import delete, exists, func, literal, literal_column, or_, select, union
 
 from pegboard.core.ports.clock import Clock
-from pegboard.core.ports.maintenance import Counts, Quoting
+from pegboard.core.ports.maintenance import Counts, QuotePlaces
 from pegboard.core.record_snapshot import clean_text
 from pegboard.storage.databases.database import StorageDatabase
 from pegboard.storage.databases.transaction import Transaction
@@ -68,7 +68,7 @@ class SqlUpkeep:
 
         return await self._database.run(forget, atomic=True)
 
-    async def find_quoting(self, text: str) -> Quoting:
+    async def find_quoting(self, text: str) -> QuotePlaces:
         in_runs = union(
             select(RUNS.c.id).where(or_(RUNS.c.body.contains(text), RUNS.c.result.contains(text))),
             select(RUN_STEPS.c.run_id).where(RUN_STEPS.c.value.contains(text)),
@@ -78,8 +78,8 @@ class SqlUpkeep:
             select(EXCHANGES.c.conversation).where(EXCHANGES.c.body.contains(text)).distinct()
         )
 
-        def find(transaction: Transaction) -> Quoting:
-            return Quoting(
+        def find(transaction: Transaction) -> QuotePlaces:
+            return QuotePlaces(
                 runs=tuple(row[0] for row in transaction.all(in_runs)),
                 conversations=tuple(row[0] for row in transaction.all(in_exchanges)),
             )
