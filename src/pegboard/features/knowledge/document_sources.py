@@ -3,6 +3,7 @@
 import asyncio
 import os
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mapping
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -196,10 +197,7 @@ class GatherNode:
             if not waiting:
                 break
             url = waiting.pop(0)
-
-            async def add(url: str = url, robots: str = robots) -> Mapping[str, Any]:
-                return await self._add_page(base, wanted, url, robots, context.principal)
-
+            add = partial(self._add_page, base, wanted, url, robots, context.principal)
             output = await self._count(context, f"page{number}", add, counts)
             if url == wanted.url and output.get("links"):
                 robots = await self._count_robots(context, wanted.url)
