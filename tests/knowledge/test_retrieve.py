@@ -233,7 +233,7 @@ async def test_documents_that_do_not_answer_yet_are_named(storage: MemoryStorage
 
     found = await ask(storage, "leave", bases())
 
-    assert found.looks[0].not_ready == ("broken.txt", "Handbook")
+    assert found.looks[0].not_ready == ("broken", "new")
     assert found.looks[1].not_ready == ()
 
 

@@ -158,7 +158,7 @@ class BaseLook(Struct, frozen=True, kw_only=True):
         name: Its name.
         stages: The stages that ran.
         documents: How many ready documents of it the caller may see.
-        not_ready: Titles of documents that the caller may see and that do not answer yet.
+        not_ready: Ids of documents that the caller may see and that do not answer yet.
         failure: Why it could not be searched; empty when it was.
         skipped: The stages that failed (`meaning`, `rerank`), so that the others answered alone.
     """

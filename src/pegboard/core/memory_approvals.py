@@ -175,6 +175,14 @@ class MemoryApprovals:
                 del self._items[id_], self._numbers[id_]
             return len(old)
 
+    def forget_run(self, run: str) -> int:
+        """Forget the approvals of a run; how many."""
+        with self._gate:
+            old = [item.id for item in self._items.values() if item.run_id == run]
+            for id_ in old:
+                del self._items[id_], self._numbers[id_]
+            return len(old)
+
     def _make_room(self, now: float) -> None:
         if len(self._items) < self._most:
             return

@@ -89,6 +89,14 @@ class MemoryResults:
                 self._forget(handle)
             return len(found)
 
+    def forget_named(self, text: str) -> int:
+        """Forget results whose handles stand in a text; returns the count."""
+        with self._gate:
+            found = [handle for handle in self._items if handle in text]
+            for handle in found:
+                self._forget(handle)
+            return len(found)
+
     def _forget_expired(self) -> None:
         now = self._now()
         for handle in [key for key, item in self._items.items() if item.expires_at <= now]:
@@ -146,6 +154,14 @@ class MemoryOutcomes:
                 return None
         result = known.result
         return known if result is None else structs.replace(known, result=detach(result))
+
+    def forget_run(self, run: str) -> int:
+        """Forget the outcomes of the calls of a run; returns the count."""
+        with self._gate:
+            found = [place for place in self._settled if place[1].startswith(f"{run}:")]
+            for place in found:
+                del self._settled[place]
+            return len(found)
 
     def forget_containing(self, text: str) -> int:
         """Forget outcomes in whose result a text stands; returns the count."""

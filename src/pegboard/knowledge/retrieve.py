@@ -202,7 +202,7 @@ class Retriever:
             scope, states=_NOT_READY, limit=_MAX_NOT_READY
         ):
             if not document.answers:
-                waiting.setdefault(document.base, []).append(document.title or document.name)
+                waiting.setdefault(document.base, []).append(document.id)
         looks: list[BaseLook] = []
         for base in bases:
             count = counts.get(base.id)

@@ -13,9 +13,10 @@ from pegboard.core.ports.document_store import StoredDocument
 from pegboard.core.principal import LOCAL
 from pegboard.features.knowledge.changes import DocumentChange, KnowledgeChanges
 from pegboard.features.knowledge.cited_answers import cite_answer
-from pegboard.features.knowledge.deletion import Deletion
+from pegboard.features.knowledge.deletion import Deletion, Quotes
 from pegboard.features.knowledge.evidence import EvidenceLedger, shift_numbers
 from pegboard.features.knowledge.evidence_views import view_answer
+from pegboard.features.knowledge.quotes import REMOVED
 from pegboard.storage.memory.storage import MemoryStorage
 
 TEXT = "Records can be returned within 30 days of purchase."
@@ -81,13 +82,13 @@ async def test_what_is_deleted_is_in_no_evidence(
     storage: MemoryStorage, ledger: EvidenceLedger
 ) -> None:
     await find(ledger, "d1", "c1")
-    gone: list[tuple[str, str]] = []
+    gone: list[tuple[frozenset[str], str, str]] = []
 
-    async def forget(subject: str, document: str) -> int:
-        gone.append((subject, document))
+    async def forget(quotes: Quotes) -> int:
+        gone.append((quotes.subjects, quotes.document, quotes.finder.redact(f"So: {TEXT}")))
         return 1
 
-    deletion = Deletion(storage.evidence, forget, storage.upkeep.forget_results)
+    deletion = Deletion(storage.evidence, storage.documents, forget, storage.upkeep.forget_results)
     row = StoredDocument(
         id="d1", base="b", name="a.md", owner="/local", created_at=0, updated_at=0, size=7, pieces=1
     )
@@ -99,7 +100,7 @@ async def test_what_is_deleted_is_in_no_evidence(
     stored = await storage.evidence.get("c1")
     assert stored is not None
     answer = view_answer(stored)
-    assert (answer["hits"], gone) == ([], [("r1", "d1")])
+    assert (answer["hits"], gone) == ([], [({"r1"}, "d1", f"So: {REMOVED}.")])
     assert TEXT not in str(answer)
     assert await storage.evidence.list_document("d1") == []
 

@@ -66,7 +66,7 @@ async def take_in_and_die(folder: Path, state: str) -> None:
 
 
 async def die_at(board: Pegboard, base: KnowledgeBase, state: str) -> None:
-    async for _, item in board.knowledge.follow(base, principal=LOCAL):
+    async for _, item in board.knowledge.follow(base, caller=lambda: LOCAL):
         if isinstance(item, DocumentView) and item.row.state == state:
             os.kill(os.getpid(), signal.SIGKILL)
 

@@ -18,6 +18,13 @@ class Counts(Struct, frozen=True, kw_only=True):
     approvals: int = 0
 
 
+class QuotePlaces(Struct, frozen=True, kw_only=True):
+    """The ids of runs and conversations in which a text stands."""
+
+    runs: tuple[str, ...] = ()
+    conversations: tuple[str, ...] = ()
+
+
 class StorageMaintenance(Protocol):
     """Maintains a storage. Several servers may do so at once without waiting for each other."""
 
@@ -44,6 +51,28 @@ class StorageMaintenance(Protocol):
 
         Args:
             text: Letters, digits and `_` alone, as an id.
+
+        Raises:
+            Unavailable: The storage cannot be written.
+        """
+        ...
+
+    async def find_quoting(self, text: str) -> QuotePlaces:
+        """Find the runs and conversations in which a text stands; reads all of them.
+
+        Args:
+            text: Letters, digits and `_` alone, as an id.
+
+        Raises:
+            Unavailable: The storage cannot be read.
+        """
+        ...
+
+    async def forget_calls_of(self, run: str) -> int:
+        """Delete what is kept of the calls of a run that has ended; returns the count.
+
+        These are its approvals, the first outcomes under its idempotency keys, and the stored
+        results that its steps name.
 
         Raises:
             Unavailable: The storage cannot be written.

@@ -1,7 +1,12 @@
-"""Word documents: headings, paragraphs, lists, tables and notes, parted where pages break."""
+"""Word documents: headings, paragraphs, lists, tables, notes, comments, headers and footers.
+
+They are parted where pages break. Headers stand once, before the text; what belongs to no one place
+of the text stands behind it.
+"""
 
 import re
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
+from contextlib import contextmanager
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any, cast
@@ -13,6 +18,7 @@ from pegboard.documents.formats.package_check import check_package
 from pegboard.documents.formats.refusal import refuse_file
 
 _W = "{http://schemas.openxmlformats.org/wordprocessingml/2006/main}"
+_RELATION = "{http://schemas.openxmlformats.org/officeDocument/2006/relationships}id"
 _BREAK = "\f"
 _HEADING = re.compile(r"heading ([1-9])$", re.IGNORECASE)
 _LEFT_OUT = frozenset((f"{_W}del", f"{_W}moveFrom", f"{_W}instrText", f"{_W}delText"))
@@ -20,6 +26,7 @@ _FALLBACK = "{http://schemas.openxmlformats.org/markup-compatibility/2006}Fallba
 _TEXT_BOX = f"{_W}txbxContent"
 _TINY = 4  # in half points
 _MAX_DEPTH = 60
+_MAX_NAME = 100
 
 
 def read_docx(file: Path) -> ConvertedDocument:
@@ -54,6 +61,7 @@ class _Writer:
         self._made = made
         self._opened = opened
         self._body = opened.element.body
+        self._relations = opened.part.rels
         self._styles = {style.style_id: style for style in opened.styles}
         self._default = _default_style(opened)
         self._counters: dict[tuple[str, int], int] = {}
@@ -68,9 +76,12 @@ class _Writer:
         """Write all of it."""
         if self._has_pages:
             self._start_page()
+        self._write_edges("header")
+        self._is_fresh = True
         self._write_blocks(self._body, 0)
-        for kind in ("footnotes", "endnotes"):
+        for kind in ("footnotes", "endnotes", "comments"):
             self._write_notes(kind)
+        self._write_edges("footer")
         self._made.end_page()
         self._made.pages_in = self._number if self._has_pages else 0
         self._made.pictures = sum(1 for _ in self._body.iter(f"{_W}drawing", f"{_W}pict"))
@@ -166,7 +177,7 @@ class _Writer:
     def _runs(self, element: Any, style: Any) -> Iterator[Run]:
         """The stretches of text of a paragraph, as far as they are not deleted."""
         is_hidden_style = bool(style is not None and style.font.hidden)
-        links = _Links(self._opened)
+        links = _Links(self._relations)
         for child in _walk(element):
             if child.tag == f"{_W}r":
                 hidden = _explain(child, is_hidden=is_hidden_style)
@@ -208,31 +219,62 @@ class _Writer:
         return runs
 
     def _write_notes(self, kind: str) -> None:
+        """Write footnotes, endnotes or comments; a comment begins with its author."""
         for relation in self._opened.part.rels.values():
             if relation.is_external or not relation.reltype.endswith(f"/{kind}"):
                 continue
-            from docx.oxml import parse_xml
-
-            root = cast("Any", parse_xml(relation.target_part.blob))
-            for note in root:
-                if note.get(f"{_W}type") in (None, "normal"):
+            with self._read_part(relation) as root:
+                for note in root:
+                    if note.get(f"{_W}type") not in (None, "normal"):
+                        continue
+                    author = str(note.get(f"{_W}author") or "") if kind == "comments" else ""
+                    start = [Run(f"Comment by {author[:_MAX_NAME]}: ")] if author else []
                     for paragraph in note.iter(f"{_W}p"):
-                        text = list(self._runs(paragraph, None))
-                        self._made.add_paragraph([Run(run.text, run.hidden) for run in text])
+                        text = [run for run in self._runs(paragraph, None) if run.text != _BREAK]
+                        if any(run.text.strip() for run in text):
+                            self._made.add_paragraph([*start, *text])
+                            start = []
+
+    def _write_edges(self, edge: str) -> None:
+        """Write the headers or footers that sections use, each text once."""
+        seen: set[str] = set()
+        for reference in self._body.iter(f"{_W}{edge}Reference"):
+            relation = self._opened.part.rels.get(reference.get(_RELATION) or "")
+            if relation is None or relation.is_external:
+                continue
+            with self._read_part(relation) as root:
+                text = "".join(root.itertext()).strip()
+                if text and text not in seen:
+                    title = self.title
+                    self._write_blocks(root, 1)
+                    self.title = title
+                seen.add(text)
+
+    @contextmanager
+    def _read_part(self, relation: Any) -> Generator[Any]:
+        """The root of another part of the file, whose links are its own."""
+        from docx.oxml import parse_xml
+
+        part, before = relation.target_part, self._relations
+        self._relations = part.rels
+        try:
+            yield parse_xml(part.blob)
+        finally:
+            self._relations = before
 
 
 class _Links:
     """Writes the links of a paragraph around their text."""
 
-    def __init__(self, opened: Any) -> None:
-        self._relations = opened.part.rels
+    def __init__(self, relations: Any) -> None:
+        self._relations = relations
         self._element: Any = None
         self._address = ""
         self._is_open = False
 
     def enter(self, element: Any) -> None:
         """A link begins; it has no text yet."""
-        key = element.get("{http://schemas.openxmlformats.org/officeDocument/2006/relationships}id")
+        key = element.get(_RELATION)
         relation = self._relations.get(key) if key else None
         self._element = element
         self._address = relation.target_ref if relation and relation.is_external else ""

@@ -1,16 +1,35 @@
 """What goes with a document: what was kept of the answers that quote it."""
 
 from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import dataclass
 
 from msgspec import structs
 
-from pegboard.core.ports.document_store import StoredDocument
+from pegboard.concurrency.cooperative import in_thread
+from pegboard.core.ports.document_store import DocumentStore, StoredDocument
 from pegboard.core.ports.evidence_store import EvidenceStore, StoredEvidence
 from pegboard.core.principal import Principal
 from pegboard.features.knowledge.evidence import leave_out_document
+from pegboard.features.knowledge.quotes import QuoteFinder
 
-ForgetRun = Callable[[str, str], Awaitable[int]]
-"""Takes the quotes of a document out of a conversation or run; how many answers it changed."""
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Quotes:
+    """A document that is deleted, and what is known to quote it.
+
+    Attributes:
+        document: Its id.
+        subjects: The ids of conversations and runs that have asked for it.
+        finder: Finds what stands in it.
+    """
+
+    document: str
+    subjects: frozenset[str]
+    finder: QuoteFinder
+
+
+ForgetRuns = Callable[[Quotes], Awaitable[int]]
+"""Takes quotes out of conversations and runs; how many answers it changed."""
 
 
 class Deletion:
@@ -18,6 +37,7 @@ class Deletion:
 
     Args:
         evidence: Stores what was found.
+        documents: Stores the texts of documents.
         forget: Takes the quotes out of conversations and runs.
         forget_results: Deletes stored results and outcomes in which an id stands.
     """
@@ -25,22 +45,35 @@ class Deletion:
     def __init__(
         self,
         evidence: EvidenceStore,
-        forget: ForgetRun,
+        documents: DocumentStore,
+        forget: ForgetRuns,
         forget_results: Callable[[str], Awaitable[int]],
     ) -> None:
         self._evidence = evidence
+        self._documents = documents
         self._forget = forget
         self._forget_results = forget_results
 
     async def forget(self, row: StoredDocument) -> None:
-        """Delete the quotes of a document; messages keep their text."""
-        subjects: dict[str, None] = {}
+        """Delete the quotes of a document; answers keep their own words.
+
+        Evidence goes last: as long as it is there, a deletion that was broken off finds what has
+        read the document.
+
+        Raises:
+            Unavailable: A run that has read the document has not ended yet.
+        """
+        found = await self._evidence.list_document(row.id)
+        text = await self._documents.get_text(row.id, row.revision)
+        texts = [*(_list_quotes(found, row.id)), *([] if text is None else [text.text])]
+        quotes = Quotes(
+            document=row.id,
+            subjects=frozenset(it.subject for it in found if it.subject),
+            finder=await in_thread(lambda: QuoteFinder(texts), is_large=True),
+        )
+        await self._forget(quotes)
         for stored in await self._evidence.list_document(row.id):
-            if stored.subject:
-                subjects[stored.subject] = None
             await self._evidence.put(_leave_out(stored, row.id))
-        for subject in subjects:
-            await self._forget(subject, row.id)
         await self._forget_results(row.id)
 
     async def count(self, rows: Sequence[StoredDocument], principal: Principal) -> dict[str, int]:
@@ -59,6 +92,16 @@ class Deletion:
             "results": len(results),
             "answers": len(answers),
         }
+
+
+def _list_quotes(found: Sequence[StoredEvidence], document: str) -> set[str]:
+    """What was shown of a document."""
+    shown: set[str] = set()
+    for stored in found:
+        hits = stored.evidence.retrieval.hits
+        shown |= {it.piece.text for it in hits if it.piece.document == document}
+        shown |= {it.quote for it in stored.evidence.citations if it.document == document}
+    return shown
 
 
 def _leave_out(stored: StoredEvidence, document: str) -> StoredEvidence:

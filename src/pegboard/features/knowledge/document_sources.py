@@ -3,6 +3,7 @@
 import asyncio
 import os
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mapping
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -19,7 +20,14 @@ from pegboard.features.knowledge.bases import Bases, KnowledgeBase, may_edit_bas
 from pegboard.features.knowledge.documents import BACKFILL, Documents, NewDocument
 from pegboard.features.knowledge.ingestion import INGESTER
 from pegboard.features.knowledge.schemas import MAX_CRAWLED
-from pegboard.features.knowledge.web_pages import fetch_page, find_links, name_page
+from pegboard.features.knowledge.web_pages import (
+    fetch_page,
+    fetch_robots,
+    find_links,
+    is_below,
+    may_fetch,
+    name_page,
+)
 from pegboard.graphs.engine.node_results import as_failed
 from pegboard.graphs.node_kind import NodeContext, SchemaOf
 
@@ -35,6 +43,7 @@ READABLE = frozenset(
 """Ends of the names of files that a folder is searched for."""
 _COUNTED = ("new", "changed", "already_here", "failed", "removed")
 _CHUNK = 1024 * 1024
+_FORBID_ALL = "User-agent: *\nDisallow: /"
 
 
 class DocumentSource(
@@ -183,35 +192,64 @@ class GatherNode:
         counts: dict[str, int],
     ) -> None:
         waiting, seen = [wanted.url], {wanted.url}
+        robots = ""
         for number in range(wanted.at_most):
             if not waiting:
                 break
             url = waiting.pop(0)
-
-            async def add(url: str = url) -> Mapping[str, Any]:
-                return await self._add_page(base, wanted, url, context.principal)
-
+            add = partial(self._add_page, base, wanted, url, robots, context.principal)
             output = await self._count(context, f"page{number}", add, counts)
+            if url == wanted.url and output.get("links"):
+                robots = await self._count_robots(context, wanted.url)
+            seen.add(output.get("url", url))
             new = [link for link in output.get("links", ()) if link not in seen]
             seen.update(new)
             waiting += new
 
-    async def _add_page(
-        self, base: KnowledgeBase, wanted: DocumentSource, url: str, principal: Principal
-    ) -> Mapping[str, Any]:
+    async def _count_robots(self, context: NodeContext, url: str) -> str:
+        """The robots file of a site; one that cannot be read forbids all pages but the first."""
+
+        async def run(_key: str) -> NodeRun:
+            try:
+                robots = await fetch_robots(self._require_http(), url)
+            except PegboardError:
+                robots = _FORBID_ALL
+            return NodeRun(id=context.step, state=NodeState.COMPLETED, output={"robots": robots})
+
+        done = await context.run_once(run, label="robots")
+        output: Mapping[str, Any] = done.output or {}
+        return str(output.get("robots", _FORBID_ALL))
+
+    def _require_http(self) -> HttpClient:
         if self._http is None:
             raise InvalidRequest("This board has no network.")
-        page = await fetch_page(self._http, url)
+        return self._http
+
+    async def _add_page(
+        self,
+        base: KnowledgeBase,
+        wanted: DocumentSource,
+        url: str,
+        robots: str,
+        principal: Principal,
+    ) -> Mapping[str, Any]:
+        http, is_first = self._require_http(), url == wanted.url
+        if not is_first and not may_fetch(robots, url):
+            raise InvalidRequest(f"The robots file of its site forbids {url[:200]}.")
+        page = await fetch_page(http, url)
+        if not is_first and not is_below(page.url, wanted.url):
+            raise InvalidRequest(f"{url[:200]} leads to a page that is not below the first one.")
+        path = url if is_first else page.url  # so that many addresses of one page are one document
         new = self._new(
             wanted,
-            name=name_page(url),
-            path=url,
+            name=name_page(path),
+            path=path,
             chunks=_iterate(page.content),
             media_type=page.media_type,
         )
         output = await self._add(base, new, principal)
         links = find_links(page, below=wanted.url)[: wanted.at_most * 4] if wanted.below else []
-        return {**output, "links": links}
+        return {**output, "links": links, "url": page.url}
 
     # both
 

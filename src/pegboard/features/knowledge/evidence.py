@@ -143,6 +143,17 @@ def leave_out_document(evidence: Evidence, document: str) -> Evidence:
     )
 
 
+def name_waiting(stored: StoredEvidence, titles: Mapping[str, str]) -> StoredEvidence:
+    """Evidence that names documents that were not ready by their titles; others are left out."""
+    retrieval = stored.evidence.retrieval
+    looks = tuple(
+        structs.replace(look, not_ready=tuple(titles[it] for it in look.not_ready if it in titles))
+        for look in retrieval.looks
+    )
+    named = structs.replace(stored.evidence, retrieval=structs.replace(retrieval, looks=looks))
+    return structs.replace(stored, evidence=named)
+
+
 def blank_citation(citation: Citation, document: str) -> Citation:
     """A citation without its quote, if it is of this document."""
     if citation.document != document:

@@ -1,14 +1,12 @@
 """The `Knowledge` service: bases, their documents, and questions to them."""
 
-import asyncio
-from collections.abc import AsyncGenerator, Sequence
-from contextlib import suppress
+from collections.abc import AsyncGenerator, Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from pegboard.core.context import ToolContext
 from pegboard.core.knowledge import Piece
-from pegboard.core.ports.document_store import StoredDocument
+from pegboard.core.ports.document_store import DocumentScope, StoredDocument
 from pegboard.core.ports.evidence_store import EvidenceStore, StoredEvidence
 from pegboard.core.ports.identity_store import IdentityStore
 from pegboard.core.ports.resource_store import ResourceVisibility
@@ -34,12 +32,14 @@ from pegboard.features.knowledge.bases import (
 from pegboard.features.knowledge.changes import DocumentChange
 from pegboard.features.knowledge.citing_answers import CitationFinder
 from pegboard.features.knowledge.deletion import Deletion
+from pegboard.features.knowledge.document_feed import DocumentFeed
 from pegboard.features.knowledge.document_sources import (
     DocumentSource,
     check_may_gather,
     gather_graph,
 )
 from pegboard.features.knowledge.documents import Documents, find_group, may_edit_document
+from pegboard.features.knowledge.evidence import name_waiting
 from pegboard.features.knowledge.ingestion import INGESTER, open_copy
 from pegboard.features.knowledge.parts import KnowledgeParts
 from pegboard.features.knowledge.queue import IngestionQueue
@@ -49,7 +49,6 @@ from pegboard.features.resources import NewResource, ResourceChange, Resources
 from pegboard.features.runs import Runs
 from pegboard.registry import ToolRegistry
 
-_LOOK_AGAIN = 1.0
 _TOOLS = {"simple": "kb_retrieve", "grounding": "grounded_retrieve"}
 
 
@@ -315,7 +314,7 @@ class Knowledge:
         stored = await self._evidence.get(result.meta.call_id)
         if stored is None:
             raise ToolNotFound(_TOOLS[mode])
-        return stored
+        return await self._name_waiting(stored, principal)
 
     async def list_asked(
         self, base: KnowledgeBase, *, principal: Principal
@@ -334,44 +333,46 @@ class Knowledge:
         stored = await self._evidence.get(call)
         if stored is None or stored.owner != principal.owner or base.id not in stored.bases:
             raise DocumentNotFound(f"You have asked no question '{call[:100]}'.")
-        return stored
+        return await self._name_waiting(stored, principal)
+
+    async def _name_waiting(self, stored: StoredEvidence, principal: Principal) -> StoredEvidence:
+        """Evidence with titles of documents that were not ready, in place of their ids."""
+        ids = tuple(it for look in stored.evidence.retrieval.looks for it in look.not_ready)
+        if not ids:
+            return stored
+        scope = DocumentScope(
+            bases=stored.bases, principal=principal, include_replaced=True, documents=ids
+        )
+        rows = await self._parts.documents.list_visible(scope, limit=len(ids))
+        return name_waiting(stored, {row.id: row.title or row.name for row in rows})
 
     # watching
 
     async def follow(
-        self, base: KnowledgeBase, *, principal: Principal
+        self, base: KnowledgeBase, *, caller: Callable[[], Principal]
     ) -> AsyncGenerator[tuple[str, DocumentView | str]]:
         """Changes of the documents that a caller may see, as they happen.
+
+        Args:
+            base: The base.
+            caller: The caller, with the rights of now; asked at each change.
 
         Yields:
             `document` with the document, or `document_deleted` with its id.
         """
-        known = {
-            row.id: row.updated_at
-            for row in await self.documents.list_all(
-                scope_of([base], principal, include_replaced=True)
-            )
-        }
-        with self._parts.changes.watch(base.id) as queue:
-            while True:
-                change: DocumentChange | None = None
-                with suppress(TimeoutError):
-                    async with asyncio.timeout(_LOOK_AGAIN * 15):
-                        change = await queue.get()
-                try:
-                    self.bases.find(base.id, principal=principal)
-                except ResourceNotFound:
-                    return  # it is gone, or not shared any more
-                if change is None or not change.document:
-                    continue
-                try:
-                    row = await self.documents.get(base, change.document, principal=principal)
-                except DocumentNotFound:
-                    if known.pop(change.document, None) is not None:
-                        yield "document_deleted", change.document
-                    continue
-                known[row.id] = row.updated_at
-                yield "document", self.view(base, row, principal=principal)
+        feed = DocumentFeed(
+            base,
+            bases=self.bases,
+            documents=self.documents,
+            store=self._parts.documents,
+            changes=self._parts.changes,
+            caller=caller,
+        )
+        async for kind, item in feed.follow():
+            if isinstance(item, StoredDocument):
+                yield kind, self.view(base, item, principal=caller())
+            else:
+                yield kind, item
 
     def view(
         self, base: KnowledgeBase, row: StoredDocument, *, principal: Principal

@@ -4,16 +4,46 @@ from collections.abc import Sequence
 from html.parser import HTMLParser
 from typing import Any
 from urllib.parse import urldefrag, urljoin, urlsplit
+from urllib.robotparser import RobotFileParser
 
 from pegboard.core.ports.http import HttpClient, HttpRequest, HttpResponse
 from pegboard.errors import InvalidRequest, Unavailable
 
 MAX_PAGE = 20 * 1024 * 1024
 """Bytes of one page."""
+MAX_ROBOTS = 500_000
+"""Bytes of a robots file that are read."""
+AGENT = "pegboard"
+"""What a robots file calls the crawler."""
 _HEADERS = {"accept": "text/html,application/xhtml+xml,application/pdf,text/plain;q=0.9,*/*;q=0.5"}
 _MAX_LINKS = 2_000
 _OK, _SERVER_ERROR = 200, 500
 _SECONDS = 60.0
+
+
+async def fetch_robots(http: HttpClient, root: str) -> str:
+    """The robots file of the server of an address; empty where there is none.
+
+    Raises:
+        InvalidRequest: Its address is refused.
+        Unavailable: It cannot be read, so that nothing says which pages may be fetched.
+    """
+    url = urljoin(root, "/robots.txt")
+    response = await http.send(
+        HttpRequest(method="GET", url=url, timeout=_SECONDS, max_bytes=MAX_ROBOTS)
+    )
+    if response.status >= _SERVER_ERROR:
+        raise Unavailable(f"{url[:200]} answered {response.status}.")
+    if response.status != _OK:
+        return ""
+    return response.content.decode("utf-8", errors="replace")
+
+
+def may_fetch(robots: str, url: str) -> bool:
+    """Whether a robots file lets Pegboard fetch a page."""
+    parser = RobotFileParser()
+    parser.parse(robots.splitlines())
+    return parser.can_fetch(AGENT, url)
 
 
 async def fetch_page(http: HttpClient, url: str) -> HttpResponse:

@@ -1,50 +1,129 @@
 """Takes the quotes of a deleted document out of conversations, runs, and what was kept of calls."""
 
+import asyncio
+import time
 from collections.abc import Mapping
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from msgspec import structs
 
 from pegboard.core.ports.conversation_store import Exchange
+from pegboard.errors import Unavailable
+from pegboard.features.knowledge.deletion import Quotes
+from pegboard.features.knowledge.document_sources import GATHER
 from pegboard.features.knowledge.evidence import blank_citation
+from pegboard.features.knowledge.ingestion import INGESTER
+from pegboard.features.knowledge.quotes import QuoteFinder
+from pegboard.features.knowledge.vectors import VECTORS
 
 if TYPE_CHECKING:
+    from pegboard.features.runs import Runs
     from pegboard.storage import Storage
 
+MAX_WAIT = 30.0
+"""Seconds until a cancelled run must have ended, as long as a lease of a dead server lasts."""
+_PAUSE = 0.05
 _GONE = "(What this call has found is gone: a document that it quotes was deleted.)"
+_OF_MANY = frozenset({GATHER, VECTORS})
+"""Graphs whose runs name many documents, and quote none."""
 
 
-async def forget_quotes(storage: "Storage", subject: str, document: str) -> int:
-    """Take the quotes of a document out of a conversation, or of a run; how many answers changed.
-
-    Answers keep their own words. The runs that read the document are deleted once they have ended.
+@dataclass(slots=True, kw_only=True)
+class ForgetQuotes:
+    """Forgets what quotes one document, wherever it is executed.
 
     Args:
-        storage: Stores both.
-        subject: The id of a conversation or a run.
-        document: The id of the document.
+        storage: Stores conversations, runs and approvals.
+        runs: Cancels those that are under way.
+        quotes: The document, and what quotes it.
+        max_wait: Seconds until the cancelled runs must have ended.
     """
-    changed = 0
-    for exchange in await storage.conversations.exchanges(subject):
-        blanked = _blank(exchange, document)
-        if blanked != exchange and await storage.conversations.rewrite(blanked):
-            changed += 1
-        await storage.runs.forget_run(exchange.run_id)
-    await storage.runs.forget_run(subject)
-    return changed
+
+    storage: "Storage"
+    runs: "Runs"
+    quotes: Quotes
+    max_wait: float = MAX_WAIT
+    _cancelled: set[str] = field(default_factory=set[str], init=False)
+    _changed: set[str] = field(default_factory=set[str], init=False)
+
+    async def forget(self) -> int:
+        """Forget it; answers keep their own words, and the runs that read it are deleted.
+
+        Returns:
+            How many answers changed.
+
+        Raises:
+            Unavailable: A run that was cancelled has not ended yet.
+        """
+        deadline = time.monotonic() + self.max_wait
+        runs = await self._redact_conversations()
+        while unfinished := [it for it in await self._list_runs(runs) if await self._keeps(it)]:
+            if time.monotonic() > deadline:
+                raise Unavailable(
+                    f"The document answers no more, but run '{unfinished[0]}', which has read it, "
+                    "has not ended yet. Delete it again in a moment.",
+                    retry_after=self.max_wait,
+                )
+            await asyncio.sleep(_PAUSE)
+        await self._redact_conversations()
+        return len(self._changed)
+
+    async def _list_runs(self, known: set[str]) -> list[str]:
+        found = await self.storage.upkeep.find_quoting(self.quotes.document)
+        return sorted({*known, *found.runs})
+
+    async def _redact_conversations(self) -> set[str]:
+        """The runs that have answered in them, with those outside of conversations."""
+        found = await self.storage.upkeep.find_quoting(self.quotes.document)
+        runs = set(self.quotes.subjects)
+        for conversation in sorted({*found.conversations, *self.quotes.subjects}):
+            for exchange in await self.storage.conversations.exchanges(conversation):
+                runs.add(exchange.run_id)
+                clean = _redact(exchange, self.quotes.document, self.quotes.finder)
+                if clean != exchange and await self.storage.conversations.rewrite(clean):
+                    self._changed.add(exchange.id)
+        return runs
+
+    async def _keeps(self, run_id: str) -> bool:
+        """Cancel a run, or delete it if it has ended; whether it is still there."""
+        run = await self.storage.runs.get(run_id)
+        if run is None:
+            return False
+        if run.finished_at is None:
+            if run.start.graph.get("name") in _OF_MANY:
+                return False
+            if run_id not in self._cancelled:
+                self._cancelled.add(run_id)
+                await self.runs.end(run, by=INGESTER)
+            return True
+        exchange = await self.storage.conversations.of_run(run_id)
+        if exchange is not None and exchange.state == "working":
+            return True  # its end is being stored
+        await self.storage.upkeep.forget_calls_of(run_id)
+        await self.storage.runs.forget_run(run_id)
+        return False
 
 
-def _blank(exchange: Exchange, document: str) -> Exchange:
+def _redact(exchange: Exchange, document: str, finder: QuoteFinder) -> Exchange:
     gone = {it.number for it in exchange.citations if it.document == document}
     return structs.replace(
         exchange,
-        messages=tuple(_blank_message(message, document) for message in exchange.messages),
+        answer=finder.redact(exchange.answer),
+        messages=tuple(_redact_message(it, document, finder) for it in exchange.messages),
+        error=finder.redact_data(exchange.error),
         citations=tuple(blank_citation(it, document) for it in exchange.citations),
         conflicts=tuple(it for it in exchange.conflicts if not {it.first, it.second} & gone),
     )
 
 
-def _blank_message(message: Mapping[str, Any], document: str) -> Mapping[str, Any]:
-    if message.get("role") != "tool" or document not in str(message.get("text", "")):
+def _redact_message(
+    message: Mapping[str, Any], document: str, finder: QuoteFinder
+) -> Mapping[str, Any]:
+    """A message of a model or of a tool without quotes; one of a person as it is."""
+    if message.get("role") == "user":
         return message
-    return {**message, "text": _GONE}
+    if message.get("role") == "tool" and document in str(message):
+        kept = {name: message[name] for name in ("role", "call_id", "name") if name in message}
+        return {**kept, "text": _GONE}
+    return finder.redact_data(message)

@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from pegboard.features.files import Files
     from pegboard.features.knowledge import Knowledge
     from pegboard.features.knowledge.bases import DeclaredBase
+    from pegboard.features.knowledge.deletion import Quotes
     from pegboard.features.knowledge.evidence import EvidenceLedger
     from pegboard.features.knowledge.parts import KnowledgeParts
     from pegboard.features.knowledge.schemas import BaseSettings
@@ -241,7 +242,10 @@ class BoardKnowledge:
         queue, vectors = IngestionQueue(parts, runs), Vectors(parts, runs)
         environment.emitter.add(queue)
         deletion = Deletion(
-            self._storage.evidence, self._forget, self._storage.upkeep.forget_results
+            self._storage.evidence,
+            self._storage.documents,
+            self._forget,
+            self._storage.upkeep.forget_results,
         )
         return Knowledge(
             parts,
@@ -330,10 +334,12 @@ class BoardKnowledge:
 
             await self.service.clear_base(to_base(resource))
 
-    async def _forget(self, subject: str, document: str) -> int:
-        from pegboard.runtime.wiring.forget_quotes import forget_quotes
+    async def _forget(self, quotes: "Quotes") -> int:
+        from pegboard.runtime.wiring.forget_quotes import ForgetQuotes
 
-        return await forget_quotes(self._storage, subject, document)
+        if self._runs is None:
+            raise RuntimeError("the board is not open")
+        return await ForgetQuotes(storage=self._storage, runs=self._runs, quotes=quotes).forget()
 
     def _make_document_node(self) -> NodeKind:
         from pegboard.features.knowledge.ingestion import DocumentNode

@@ -205,6 +205,12 @@ class MemoryConversations:
             self._exchanges[id] = structs.replace(known, state="withdrawn")
             return True
 
+    def find_containing(self, text: str) -> tuple[str, ...]:
+        """The ids of conversations in whose exchanges a text stands."""
+        with self._gate:
+            found = (it.conversation for it in self._exchanges.values() if text in repr(it))
+            return tuple(dict.fromkeys(found))
+
     async def forget(self, *, before: float) -> int:
         with self._gate:
             old = [id_ for id_, (_, it) in self._conversations.items() if it.updated_at < before]

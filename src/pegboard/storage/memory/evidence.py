@@ -35,7 +35,7 @@ class MemoryEvidence:
         found = self._sort(
             row
             for row in self._list()
-            if row.owner == owner and not row.subject and base in row.bases
+            if row.owner == owner and not row.subject and row.bases == (base,)
         )
         return found[::-1][:limit]
 

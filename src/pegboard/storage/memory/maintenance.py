@@ -2,8 +2,9 @@
 
 from pegboard.core.memory_approvals import MemoryApprovals
 from pegboard.core.memory_results import MemoryOutcomes, MemoryResults
-from pegboard.core.ports.maintenance import Counts
+from pegboard.core.ports.maintenance import Counts, QuotePlaces
 from pegboard.storage.memory.calls import MemoryCalls
+from pegboard.storage.memory.conversations import MemoryConversations
 from pegboard.storage.memory.runs import MemoryRuns
 
 
@@ -15,6 +16,7 @@ class MemoryUpkeep:
         *,
         calls: MemoryCalls,
         runs: MemoryRuns,
+        conversations: MemoryConversations,
         approvals: MemoryApprovals,
         results: MemoryResults,
         outcomes: MemoryOutcomes,
@@ -24,6 +26,7 @@ class MemoryUpkeep:
         self._outcomes = outcomes
         self._calls = calls
         self._runs = runs
+        self._conversations = conversations
         self._approvals = approvals
 
     async def counts(self) -> Counts:
@@ -34,6 +37,20 @@ class MemoryUpkeep:
 
     async def forget_results(self, text: str) -> int:
         return self._results.forget_containing(text) + self._outcomes.forget_containing(text)
+
+    async def find_quoting(self, text: str) -> QuotePlaces:
+        return QuotePlaces(
+            runs=self._runs.find_containing(text),
+            conversations=self._conversations.find_containing(text),
+        )
+
+    async def forget_calls_of(self, run: str) -> int:
+        named = self._runs.describe(run)
+        return (
+            self._approvals.forget_run(run)
+            + self._outcomes.forget_run(run)
+            + self._results.forget_named(named)
+        )
 
     async def forget_plans(self, *, before: float) -> int:
         return self._runs.forget_plans(before)

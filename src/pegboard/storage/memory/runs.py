@@ -114,6 +114,17 @@ class MemoryRuns(MemoryRunJournal):
             del self._runs[id]
             return True
 
+    def describe(self, run_id: str) -> str:
+        """All that is stored of a run, as text; empty for none."""
+        with self._gate:
+            entry = self._runs.get(run_id)
+            return "" if entry is None else repr(entry)
+
+    def find_containing(self, text: str) -> tuple[str, ...]:
+        """The ids of runs in which a text stands."""
+        with self._gate:
+            return tuple(id_ for id_, entry in self._runs.items() if text in repr(entry))
+
     async def forget(self, *, finished_before: float) -> int:
         with self._gate:
             old = [

@@ -112,6 +112,7 @@ class MemoryStorage:
         self.upkeep = MemoryUpkeep(
             calls=calls,
             runs=self.runs,
+            conversations=self.conversations,
             approvals=self.approvals,
             results=self.results,
             outcomes=self.outcomes,

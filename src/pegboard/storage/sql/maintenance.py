@@ -3,10 +3,11 @@
 import json
 from collections.abc import Awaitable, Callable
 
-from sqlalchemy import delete, exists, func, literal, literal_column, or_, select
+from sqlalchemy import delete, exists, func, literal, literal_column, or_, select, union
 
 from pegboard.core.ports.clock import Clock
-from pegboard.core.ports.maintenance import Counts
+from pegboard.core.ports.maintenance import Counts, QuotePlaces
+from pegboard.core.record_snapshot import clean_text
 from pegboard.storage.databases.database import StorageDatabase
 from pegboard.storage.databases.transaction import Transaction
 from pegboard.storage.history_rows import UNKNOWN
@@ -14,9 +15,12 @@ from pegboard.storage.tables import (
     APPROVALS,
     CALLS,
     ERROR_DETAILS,
+    EXCHANGES,
     OUTCOMES,
     PLANS,
     RESULTS,
+    RUN_EVENTS,
+    RUN_STEPS,
     RUNS,
 )
 
@@ -61,6 +65,40 @@ class SqlUpkeep:
             else:
                 holds = func.position(literal(text.encode()).op("IN")(RESULTS.c.body)) > 0
             return count + transaction.execute(delete(RESULTS).where(holds))
+
+        return await self._database.run(forget, atomic=True)
+
+    async def find_quoting(self, text: str) -> QuotePlaces:
+        in_runs = union(
+            select(RUNS.c.id).where(or_(RUNS.c.body.contains(text), RUNS.c.result.contains(text))),
+            select(RUN_STEPS.c.run_id).where(RUN_STEPS.c.value.contains(text)),
+            select(RUN_EVENTS.c.run_id).where(RUN_EVENTS.c.body.contains(text)),
+        )
+        in_exchanges = (
+            select(EXCHANGES.c.conversation).where(EXCHANGES.c.body.contains(text)).distinct()
+        )
+
+        def find(transaction: Transaction) -> QuotePlaces:
+            return QuotePlaces(
+                runs=tuple(row[0] for row in transaction.all(in_runs)),
+                conversations=tuple(row[0] for row in transaction.all(in_exchanges)),
+            )
+
+        return await self._database.read(find)
+
+    async def forget_calls_of(self, run: str) -> int:
+        id_ = clean_text(run)
+        step = exists().where(
+            RUN_STEPS.c.run_id == id_, RUN_STEPS.c.value.contains(RESULTS.c.handle)
+        )
+        statements = (
+            delete(APPROVALS).where(APPROVALS.c.run_id == id_),
+            delete(OUTCOMES).where(OUTCOMES.c.key.startswith(f"{id_}:", autoescape=True)),
+            delete(RESULTS).where(step),
+        )
+
+        def forget(transaction: Transaction) -> int:
+            return sum(transaction.execute(statement) for statement in statements)
 
         return await self._database.run(forget, atomic=True)
 

@@ -213,7 +213,7 @@ async def test_those_who_follow_a_base_hear_nothing_once_it_is_not_shared(office
 
     async def listen() -> None:
         found = knowledge.bases.find(base, principal=ann)
-        async for kind, item in knowledge.follow(found, principal=ann):
+        async for kind, item in knowledge.follow(found, caller=lambda: ann):
             heard.append((kind, item))
 
     listening = asyncio.create_task(listen())

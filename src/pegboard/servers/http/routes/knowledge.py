@@ -3,9 +3,10 @@
 from collections.abc import AsyncGenerator
 from typing import Annotated, Any
 
-from fastapi import APIRouter, Body, Path, Response
+from fastapi import APIRouter, Body, Path, Request, Response
 from fastapi.responses import StreamingResponse
 
+from pegboard.core.principal import Principal
 from pegboard.features.knowledge import NewBase
 from pegboard.features.knowledge.ask_schemas import AskAnswer, AskBase, AskList
 from pegboard.features.knowledge.base_views import DocumentView
@@ -121,13 +122,18 @@ async def refresh_base(board: Board, caller: Caller, base: BaseId) -> Response:
         }
     },
 )
-async def follow_base(board: Board, caller: Caller, ending: Ending, base: BaseId) -> Response:
+async def follow_base(
+    request: Request, board: Board, caller: Caller, ending: Ending, base: BaseId
+) -> Response:
     """Follow the documents of a knowledge base."""
     found = board.knowledge.bases.find(base, principal=caller)
 
+    def find_caller() -> Principal:
+        return request.state.principal  # with the rights of now, as long as the stream lasts
+
     async def send() -> AsyncGenerator[SentEvent]:
         handles = await board.knowledge.find_handles()
-        async for kind, item in board.knowledge.follow(found, principal=caller):
+        async for kind, item in board.knowledge.follow(found, caller=find_caller):
             if isinstance(item, DocumentView):
                 owner = item.row.owner.rpartition("/")[2]
                 yield "", kind, item.to_dict(owner=handles.get(owner, owner))

@@ -1,0 +1,93 @@
+"""What was found for questions, in every storage."""
+
+from typing import Any
+
+from msgspec import structs
+
+from pegboard.core.knowledge import Citation, Evidence
+from pegboard.core.ports.evidence_store import StoredEvidence
+from pegboard.storage import Storage
+
+
+def an_evidence(call: str = "k1", **changes: Any) -> StoredEvidence:
+    """What a question to the base b1 has found in d1."""
+    citation = Citation(
+        number=1, piece="p1", document="d1", base="b1", quote="é\x00 30 days", start=0, end=9
+    )
+    fields: dict[str, Any] = {
+        "owner": "acme/ada",
+        "mode": "grounding",
+        "question": "When?",
+        "at": 10.0,
+        "evidence": Evidence(question="When?", enough=True, citations=(citation,)),
+        "bases": ("b1",),
+        "documents": ("d1",),
+        "last": 1,
+    }
+    return StoredEvidence(call=call, **(fields | changes))
+
+
+def calls(found: Any) -> list[str]:
+    return [item.call for item in found]
+
+
+async def test_evidence_is_given_back_whole_and_replaced_by_the_same_call(
+    storage: Storage, other: Storage
+) -> None:
+    first = an_evidence()
+    await storage.evidence.put(first)
+    stored = await other.evidence.get("k1")
+    assert stored is not None
+    assert structs.replace(stored, evidence=first.evidence) == first
+    assert stored.evidence.citations[0].quote.endswith("30 days")
+
+    blank = Evidence(question="When?", enough=False)
+    await other.evidence.put(structs.replace(first, documents=(), evidence=blank))
+
+    stored = await storage.evidence.get("k1")
+    assert stored is not None
+    assert stored.evidence == blank
+    assert await storage.evidence.list_document("d1") == []
+    assert await storage.evidence.get("k2") is None
+
+
+async def test_evidence_of_a_subject_is_listed_the_oldest_first(storage: Storage) -> None:
+    for call, at, last in (("late", 30.0, 4), ("early", 20.0, 1), ("same", 20.0, 2)):
+        await storage.evidence.put(an_evidence(call, subject="c1", at=at, last=last))
+    await storage.evidence.put(an_evidence("elsewhere", subject="c2"))
+
+    assert calls(await storage.evidence.list_subject("c1")) == ["early", "same", "late"]
+    assert await storage.evidence.list_subject("c3") == []
+
+
+async def test_a_caller_lists_its_own_questions_to_a_base_outside_of_conversations(
+    storage: Storage,
+) -> None:
+    for call, at in (("early", 20.0), ("late", 30.0)):
+        await storage.evidence.put(an_evidence(call, at=at))
+    await storage.evidence.put(an_evidence("of_bob", owner="acme/bob"))
+    await storage.evidence.put(an_evidence("in_chat", subject="c1"))
+    await storage.evidence.put(an_evidence("elsewhere", bases=("b2",)))
+    await storage.evidence.put(an_evidence("of_many", bases=("b1", "b2")))
+
+    assert calls(await storage.evidence.list_asked("acme/ada", "b1")) == ["late", "early"]
+    assert calls(await storage.evidence.list_asked("acme/ada", "b1", limit=1)) == ["late"]
+
+
+async def test_what_quotes_a_document_is_listed(storage: Storage) -> None:
+    await storage.evidence.put(an_evidence("one"))
+    await storage.evidence.put(an_evidence("both", at=20.0, documents=("d1", "d2")))
+    await storage.evidence.put(an_evidence("other", documents=("d2",)))
+
+    assert calls(await storage.evidence.list_document("d1")) == ["one", "both"]
+
+
+async def test_old_evidence_is_forgotten_with_its_documents(storage: Storage) -> None:
+    await storage.evidence.put(an_evidence("old", at=9.0))
+    await storage.evidence.put(an_evidence("new"))
+
+    assert await storage.evidence.forget(before=10.0) == 1
+
+    assert await storage.evidence.get("old") is None
+    assert calls(await storage.evidence.list_document("d1")) == ["new"]
+    assert await storage.evidence.forget(before=10.0) == 0
