@@ -14,7 +14,9 @@ interface ApprovalsProps {
 export function ApprovalCards({ ids }: ApprovalsProps) {
   const client = useQueryClient();
   const found = useQueries({ queries: ids.map((id) => approvalQuery(id)) });
-  const waiting = found.flatMap(({ data }) => (data?.state === "pending" ? [data.id] : []));
+  const waiting = found.flatMap(({ data }) =>
+    data?.state === "pending" && data.kind !== "connection" ? [data.id] : [],
+  );
   const decide = useMutation({
     mutationFn: (decision: "approve" | "deny") =>
       send("POST", "/approvals", {
