@@ -22,7 +22,10 @@ STEPS = [
     "the last administrator stays",
     "a key",
     "a service account, and another organisation",
+    "what the organisation and its people may use",
     "a credential",
+    "one of several accounts of a system acts",
+    "a call waits for an account of its caller",
     "a source is connected",
     "it is shared, reviewed and published",
     "somebody of another organisation installs it",
@@ -59,7 +62,7 @@ sources:
       base_url: https://bank.example
       auth: [{kind: caller}]
       actions: [{name: balance, path: /balance, description: Read the balance.}]
-policy: {ask: [shop__refund]}
+policy: {ask: [shop__refund, bank__balance]}
 """
 
 

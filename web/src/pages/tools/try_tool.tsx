@@ -144,10 +144,7 @@ function Outcome({ result }: { result: Result }) {
 }
 
 function Refusal({ error }: { error: Error }) {
-  const approval =
-    error instanceof ApiError && error.code === "approval_required"
-      ? findApproval(error.message)
-      : "";
+  const approval = error instanceof ApiError ? error.approvalId : "";
   if (approval) return <ApprovalCard id={approval} />;
   const isDenied = error instanceof ApiError && error.status === 403;
   return (
@@ -167,8 +164,4 @@ function Refusal({ error }: { error: Error }) {
       </div>
     </section>
   );
-}
-
-function findApproval(message: string): string {
-  return /\bap_[0-9a-f]+/.exec(message)?.[0] ?? "";
 }
