@@ -5,7 +5,7 @@
 import { createHash } from "node:crypto";
 import { createServer } from "node:http";
 import { openBrowser, openPage } from "./browser.mjs";
-import { expect, faults, inspect, report, step } from "./walk.mjs";
+import { expect, faults, inspect, makeAccount, makeLink, PASSWORD, report, step } from "./walk.mjs";
 
 const { CONSOLE_URL, CONSOLE_TOKEN, CONSOLE_ISSUER } = process.env;
 const UI = `${CONSOLE_URL}/ui`;
@@ -39,19 +39,11 @@ const statusOf = async (path, token) => {
 };
 
 await step("the first person", async () => {
-  const made = await fetch(`${CONSOLE_URL}/v1/people/links`, {
-    method: "POST",
-    headers: { Authorization: `Bearer ${CONSOLE_TOKEN}`, "Content-Type": "application/json" },
-    body: "{}",
+  await makeAccount(ada, await makeLink(CONSOLE_URL, CONSOLE_TOKEN), {
+    handle: "ada",
+    name: "Ada Lovelace",
+    organisation: "acme",
   });
-  await ada.goto(CONSOLE_URL + (await made.json()).path);
-  const form = ada.getByRole("form", { name: "Make your account" });
-  await form.getByLabel("Handle").fill("ada");
-  await form.getByLabel("Your name").fill("Ada Lovelace");
-  await form.getByLabel("Organisation").fill("acme");
-  await form.getByLabel("Password").fill("correct horse");
-  await form.getByRole("button", { name: "Make the account" }).click();
-  await ada.getByRole("button", { name: "Your account" }).waitFor();
 });
 
 await step("somebody signs in at the provider of the organisation", async () => {
@@ -102,7 +94,7 @@ await step("a program is let in, and its key is revoked", async () => {
   const client = await authorize(page);
   const dialog = page.getByRole("dialog", { name: "Sign in" });
   await dialog.getByLabel("Name or e-mail").fill("ada");
-  await dialog.getByLabel("Password").fill("correct horse");
+  await dialog.getByLabel("Password").fill(PASSWORD);
   await dialog.getByRole("button", { name: "Sign in" }).click();
   const asked = page.getByRole("region", { name: "“Inspector” wants to act as you" });
   await asked.getByText("You are signed in as Ada Lovelace.").waitFor();

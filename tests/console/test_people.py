@@ -22,10 +22,7 @@ STEPS = [
     "the last administrator stays",
     "a key",
     "a service account, and another organisation",
-    "what the organisation and its people may use",
     "a credential",
-    "one of several accounts of a system acts",
-    "a call waits for an account of its caller",
     "a source is connected",
     "it is shared, reviewed and published",
     "somebody of another organisation installs it",
@@ -62,16 +59,16 @@ sources:
       base_url: https://bank.example
       auth: [{kind: caller}]
       actions: [{name: balance, path: /balance, description: Read the balance.}]
-policy: {ask: [shop__refund, bank__balance]}
+policy: {ask: [shop__refund]}
 """
 
 
-async def walk(folder: Path) -> dict[str, Any]:
+async def walk(folder: Path, script: str = "people.mjs") -> dict[str, Any]:
     """What two browsers report of their way through the server."""
     async with served(folder, PEGBOARD_TOKEN=TOKEN) as server:
         process = await asyncio.create_subprocess_exec(
             str(node()),
-            str(HERE / "people.mjs"),
+            str(HERE / script),
             env={
                 **os.environ,
                 "TMPDIR": str(BROWSER),
