@@ -30,7 +30,8 @@ export function ConnectionCard({ approval, heading: Heading }: ConnectionCardPro
             : approvalWords.needsAccountOf(title, name || principal)}
         </Heading>
         <p className="dim">
-          {reason.charAt(0).toUpperCase() + reason.slice(1)}. {approvalWords.goesOn}
+          {reason.charAt(0).toUpperCase() + reason.slice(1)}.{" "}
+          {approval.run_id ? approvalWords.goesOn : approvalWords.thenAgain}
         </p>
         {isYours && source !== "" && (
           <div className="acts">

@@ -24,6 +24,7 @@ export const approvalWords = {
   needsAccount: (title: string) => `${title} needs your account`,
   needsAccountOf: (title: string, name: string) => `${title} needs an account of ${name}`,
   goesOn: "The call goes on by itself once it is connected.",
+  thenAgain: "Then make the call again.",
   connectOne: "Connect an account",
 } as const;
 
