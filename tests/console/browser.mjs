@@ -32,8 +32,12 @@ export async function describePages() {
   return told.join("\n====\n");
 }
 
-/** A page in a context of its own, as of somebody who was never here. */
-export async function openPage(browser, base, faults) {
+/**
+ * A page in a context of its own, as of somebody who was never here.
+ *
+ * `elsewhere` is a server that the person visits too; what its pages ask other hosts for is not sent.
+ */
+export async function openPage(browser, base, faults, { elsewhere } = {}) {
   const context = await browser.newContext({ viewport: WIDE, colorScheme: "light" });
   await context.addInitScript(() => {
     addEventListener("securitypolicyviolation", (event) =>
@@ -49,14 +53,23 @@ export async function openPage(browser, base, faults) {
   for (const end of ["requestfinished", "requestfailed"])
     page.on(end, (request) => page.waiting.delete(note(request)));
   const origin = new URL(base).origin;
+  const visited = elsewhere && new URL(elsewhere).origin;
+  const isVisited = (url) => visited && url.startsWith(`${visited}/`);
+  if (visited)
+    await context.route(
+      (url) => url.origin !== origin && url.origin !== visited,
+      (route) => route.abort(),
+    );
   context.on("request", (request) => {
     const url = request.url();
+    if (isVisited(url) || (visited && isVisited(request.frame().url()))) return;
     if (url.startsWith("http") && new URL(url).origin !== origin) faults.push(`asked ${url}`);
   });
   page.on("pageerror", (error) => faults.push(`threw ${error}`));
   page.on("console", (message) => {
     const text = message.text();
     // A refusal of the API is an answer; what the page makes of it is tested.
+    if (isVisited(message.location().url)) return;
     if (message.type() === "error" && !text.startsWith("Failed to load resource"))
       faults.push(`said ${text}`);
   });

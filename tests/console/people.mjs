@@ -3,10 +3,9 @@
 // CONSOLE_URL is a server with the token CONSOLE_TOKEN. With CONSOLE_SHOTS, a picture of each page is
 // written to that folder.
 import { openBrowser, openPage, PHONE, WIDE } from "./browser.mjs";
-import { expect, faults, inspect, report, step } from "./walk.mjs";
+import { expect, faults, inspect, makeAccount, makeLink, PASSWORD, report, step } from "./walk.mjs";
 
 const { CONSOLE_URL, CONSOLE_TOKEN } = process.env;
-const PASSWORD = "correct horse";
 const TILL = {
   openapi: "3.1.0",
   info: { title: "Till", version: "1" },
@@ -35,17 +34,6 @@ const bob = await openPage(browser, CONSOLE_URL, faults);
 let invitation = "";
 let key = "";
 
-async function join(page, link, { handle, name, organisation }) {
-  await page.goto(link);
-  const form = page.getByRole("form", { name: "Make your account" });
-  await form.getByLabel("Handle").fill(handle);
-  await form.getByLabel("Your name").fill(name);
-  if (organisation) await form.getByLabel("Organisation").fill(organisation);
-  await form.getByLabel("Password").fill(PASSWORD);
-  await form.getByRole("button", { name: "Make the account" }).click();
-  await page.getByRole("button", { name: "Your account" }).waitFor();
-}
-
 const statusOf = async (path, token) => {
   const answer = await fetch(CONSOLE_URL + path, {
     headers: { Authorization: `Bearer ${token}` },
@@ -54,16 +42,7 @@ const statusOf = async (path, token) => {
 };
 
 await step("the first person", async () => {
-  const made = await fetch(`${CONSOLE_URL}/v1/people/links`, {
-    method: "POST",
-    headers: {
-      Authorization: `Bearer ${CONSOLE_TOKEN}`,
-      "Content-Type": "application/json",
-    },
-    body: "{}",
-  });
-  const { path } = await made.json();
-  await join(ada, CONSOLE_URL + path, {
+  await makeAccount(ada, await makeLink(CONSOLE_URL, CONSOLE_TOKEN), {
     handle: "ada",
     name: "Ada Lovelace",
     organisation: "acme",
@@ -91,7 +70,7 @@ await step("an invitation", async () => {
   const shown = ada.getByRole("region", { name: "The link, shown this once" });
   invitation = await shown.locator("code").innerText();
   await shown.getByRole("button", { name: "I have sent it" }).click();
-  await join(bob, invitation, { handle: "bob", name: "Bob" });
+  await makeAccount(bob, invitation, { handle: "bob", name: "Bob" });
   expect(
     (await bob.getByRole("button", { name: "Invite" }).count()) === 0,
     "Bob may invite",
@@ -279,7 +258,7 @@ await step("somebody of another organisation installs it", async () => {
     return (await made.json()).path;
   }, csrf);
   const eve = await openPage(browser, CONSOLE_URL, faults);
-  await join(eve, CONSOLE_URL + path, { handle: "eve", name: "Eve" });
+  await makeAccount(eve, CONSOLE_URL + path, { handle: "eve", name: "Eve" });
   await eve.goto(`${UI}/market`);
   await eve.getByRole("button", { name: "Install: bob--till" }).click();
   await eve.getByRole("button", { name: "Remove: bob--till" }).waitFor();
@@ -347,6 +326,11 @@ await step("who may call a tool, and why", async () => {
     /roles/i.test(await lit.innerText()),
     `what decides is ${await lit.innerText()}`,
   );
+  await ada
+    .getByRole("region", { name: "What would change it" })
+    .getByText("The role editor in")
+    .first()
+    .waitFor();
   await inspect(ada, "explain-hidden");
   await ada.getByRole("link", { name: "Ada Lovelace" }).click();
   await ada

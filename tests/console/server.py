@@ -33,7 +33,7 @@ class Server:
         self.port = free_port()
         self.url = f"http://127.0.0.1:{self.port}"
         self._folder = folder
-        self._settings = settings
+        self.settings = settings
         self._process: asyncio.subprocess.Process | None = None
 
     async def start(self) -> None:
@@ -42,7 +42,7 @@ class Server:
             *(sys.executable, "-m", "pegboard", "serve", "--port", str(self.port)),
             *("--board", "board.yaml", "--data", "data", "--log", "off"),
             cwd=self._folder,
-            env={**environ, "PYTHONPATH": str(self._folder), **self._settings},
+            env={**environ, "PYTHONPATH": str(self._folder), **self.settings},
             stdout=asyncio.subprocess.PIPE,
         )
         assert self._process.stdout is not None

@@ -63,12 +63,12 @@ policy: {ask: [shop__refund]}
 """
 
 
-async def walk(folder: Path) -> dict[str, Any]:
+async def walk(folder: Path, script: str = "people.mjs") -> dict[str, Any]:
     """What two browsers report of their way through the server."""
     async with served(folder, PEGBOARD_TOKEN=TOKEN) as server:
         process = await asyncio.create_subprocess_exec(
             str(node()),
-            str(HERE / "people.mjs"),
+            str(HERE / script),
             env={
                 **os.environ,
                 "TMPDIR": str(BROWSER),

@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { describePages, findBarriers, isTooWide, PHONE, WIDE } from "./browser.mjs";
 
 const { CONSOLE_SHOTS } = process.env;
+export const PASSWORD = "correct horse";
 const NARROW = { width: 320, height: 640 };
 
 export const faults = [];
@@ -22,6 +23,28 @@ export async function step(name, work) {
   }
   for (let at = before; at < faults.length; at++) faults[at] = `[${name}] ${faults[at]}`;
   report.done.push(name);
+}
+
+/** The address at which somebody makes an account; of a server without one, for its first. */
+export async function makeLink(url, token, wanted = {}) {
+  const made = await fetch(`${url}/v1/people/links`, {
+    method: "POST",
+    headers: { Authorization: `Bearer ${token}`, "Content-Type": "application/json" },
+    body: JSON.stringify(wanted),
+  });
+  return url + (await made.json()).path;
+}
+
+/** Makes an account in a browser. */
+export async function makeAccount(page, link, { handle, name, organisation }) {
+  await page.goto(link);
+  const form = page.getByRole("form", { name: "Make your account" });
+  await form.getByLabel("Handle").fill(handle);
+  await form.getByLabel("Your name").fill(name);
+  if (organisation) await form.getByLabel("Organisation").fill(organisation);
+  await form.getByLabel("Password").fill(PASSWORD);
+  await form.getByRole("button", { name: "Make the account" }).click();
+  await page.getByRole("button", { name: "Your account" }).waitFor();
 }
 
 /** Looks at a page in both themes and widths. */

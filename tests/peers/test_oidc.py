@@ -3,6 +3,7 @@
 import asyncio
 import re
 from collections.abc import AsyncGenerator
+from contextlib import asynccontextmanager
 from pathlib import Path
 from urllib.parse import urljoin
 
@@ -19,15 +20,16 @@ PUBLIC = "http://127.0.0.1:8321"
 CALLBACK = f"{PUBLIC}/v1/session/oidc/callback"
 
 
-@pytest.fixture
-async def issuer() -> AsyncGenerator[str]:
+@asynccontextmanager
+async def started_provider(callback: str) -> AsyncGenerator[str]:
+    """An identity provider with one client, until the block ends; its issuer."""
     node_package("oidc-provider")
     port = free_port()
     process = await asyncio.create_subprocess_exec(
         node(),
         PEERS / "oidc_provider.mjs",
         str(port),
-        CALLBACK,
+        callback,
         env=node_environ(),
         stdout=asyncio.subprocess.PIPE,
         stderr=asyncio.subprocess.DEVNULL,
@@ -35,9 +37,17 @@ async def issuer() -> AsyncGenerator[str]:
     assert process.stdout is not None
     while b"listening" not in (line := await process.stdout.readline()):
         assert line, "the provider has ended"
-    yield f"http://127.0.0.1:{port}"
-    process.terminate()
-    await process.wait()
+    try:
+        yield f"http://127.0.0.1:{port}"
+    finally:
+        process.terminate()
+        await process.wait()
+
+
+@pytest.fixture
+async def issuer() -> AsyncGenerator[str]:
+    async with started_provider(CALLBACK) as address:
+        yield address
 
 
 async def agree(browser: httpx2.AsyncClient, url: str, *, login: str) -> str:

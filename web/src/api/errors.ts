@@ -9,6 +9,8 @@ export class ApiError extends Error {
   readonly status: number;
   readonly code: string;
   readonly errorId: string;
+  /** The approval that the call waits for; empty for none. */
+  readonly approvalId: string;
   readonly problems: Problem[];
   readonly missingScopes: string[];
   /** Seconds until the request may be repeated; 0 if the server did not say. */
@@ -20,6 +22,7 @@ export class ApiError extends Error {
     this.status = status;
     this.code = String(said.code ?? "");
     this.errorId = String(said.error_id ?? "");
+    this.approvalId = String(said.approval_id ?? "");
     this.problems = Array.isArray(said.problems) ? (said.problems as Problem[]) : [];
     this.missingScopes = Array.isArray(said.missing_scopes) ? said.missing_scopes.map(String) : [];
     this.retryAfter = retryAfter;

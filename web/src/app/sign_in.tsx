@@ -125,7 +125,7 @@ function SignInDialog({ hasAccounts, hasProvider, before, onSignedIn }: SignInDi
         ) : (
           !isLimited && <Problem error={signIn.error} />
         )}
-        <div>
+        <div className="acts">
           <button
             type="submit"
             className="btn primary"

@@ -6,9 +6,11 @@ import { ApiError } from "../api/errors";
 import { type Approval, approvalQuery, toolQuery } from "../api/queries";
 import { formatDuration, titleOf } from "../words/format";
 import { messages } from "../words/messages";
+import { AccountNote } from "./account_note";
 import { ConnectionCard } from "./connection_card";
 import { Arguments, DecidedLine } from "./decision";
 import { MarkIcon } from "./marks";
+import { Origins } from "./origins";
 import { SchemaForm } from "./schema_form";
 import { Problem } from "./states";
 
@@ -130,6 +132,14 @@ function OpenQuestion({
         ) : (
           <Arguments value={before} />
         )}
+        <Origins approval={approval} />
+        <AccountNote
+          label={approval.credential ?? ""}
+          caller={{
+            id: approval.principal,
+            name: approval.principal_name || approval.principal,
+          }}
+        />
         <div className="field">
           <label htmlFor={noteId}>
             {messages.note} <span className="faint">{messages.noteHint}</span>

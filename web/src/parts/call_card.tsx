@@ -4,6 +4,7 @@ import type { CallPart } from "../stream/answers";
 import { reasonOf } from "../words/errors";
 import { describeCall, formatDuration } from "../words/format";
 import { messages } from "../words/messages";
+import { AccountNote } from "./account_note";
 import { Json, layOut } from "./json";
 import { classOf, type Mark, MarkIcon, markOf } from "./marks";
 
@@ -103,6 +104,7 @@ function CallBody({ call }: { call: CallPart }) {
           </figure>
         )}
       </div>
+      <AccountNote label={call.account} />
       {call.errorCode && <p className="faint mono">{call.errorCode}</p>}
     </div>
   );

@@ -1,31 +1,45 @@
+import { useQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
-import type { Approval } from "../api/queries";
-import { secrets } from "../words/credentials";
+import { Plug } from "lucide-react";
+import { type Approval, sessionQuery } from "../api/queries";
+import { approvalWords } from "../words/approvals";
+import { titleOf } from "../words/format";
 import { MarkIcon } from "./marks";
 
-/** A call that acts with an account of its caller, who has none: it goes on once there is one. */
-export function ConnectionCard({
-  approval,
-  heading: Heading,
-}: {
+interface ConnectionCardProps {
   approval: Approval;
   heading: "h1" | "h2";
-}) {
-  const source = approval.source ?? "";
+}
+
+/** A call that waits until its caller has connected an account; nobody else can give that. */
+export function ConnectionCard({ approval, heading: Heading }: ConnectionCardProps) {
+  const { data: session } = useQuery(sessionQuery);
+  const { source = "", reason = "", principal, principal_name: name } = approval;
+  const isYours = session?.caller === principal;
+  const title = titleOf(approval.tool, approval.title ?? "");
   return (
-    <section className="approve" aria-label={secrets.needed} data-approval={approval.id}>
+    <section className="approve" aria-label={approvalWords.waitsForAccount}>
       <header>
         <MarkIcon mark="wait" />
-        {secrets.needed}
+        {approvalWords.waitsForAccount}
       </header>
       <div className="in-card">
-        <Heading>{secrets.neededFor(source)}</Heading>
-        <p className="note">{secrets.neededWhy}</p>
-        <div className="acts">
-          <Link className="btn primary" to="/credentials" search={{ source }}>
-            {secrets.add}
-          </Link>
-        </div>
+        <Heading>
+          {isYours
+            ? approvalWords.needsAccount(title)
+            : approvalWords.needsAccountOf(title, name || principal)}
+        </Heading>
+        <p className="dim">
+          {reason.charAt(0).toUpperCase() + reason.slice(1)}.{" "}
+          {approval.run_id ? approvalWords.goesOn : approvalWords.thenAgain}
+        </p>
+        {isYours && source !== "" && (
+          <div className="acts">
+            <Link className="btn primary" to="/credentials" search={{ source }}>
+              <Plug className="i s" aria-hidden="true" /> {approvalWords.connectOne}
+            </Link>
+          </div>
+        )}
       </div>
     </section>
   );

@@ -49,7 +49,7 @@ export function DecidedLine({ approval }: { approval: Approval }) {
       <span>
         {approval.state === "expired"
           ? messages.questionExpired
-          : `${DECIDED[approval.state] ?? approval.state}${approval.decided_by ? messages.by(approval.decided_by) : ""}${approval.decided_at ? `, ${formatClock(approval.decided_at)}` : ""}`}
+          : `${DECIDED[approval.state] ?? approval.state}${approval.decided_by ? messages.by(approval.decided_by_name || approval.decided_by) : ""}${approval.decided_at ? `, ${formatClock(approval.decided_at)}` : ""}`}
         {approval.grant && messages.standing}
         {approval.note && ` · “${approval.note}”`}
       </span>

@@ -26,6 +26,8 @@ export interface CallPart {
   result: string;
   errorCode: string;
   callId: string;
+  /** The account of a caller that it acted with, as records name it; empty for none. */
+  account: string;
   progress: string;
   /** The try that runs or comes next, after one that failed; null at the first. */
   retry: Retry | null;

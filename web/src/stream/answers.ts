@@ -112,6 +112,7 @@ function addEvent(answer: Answer, { event, data }: Sent): void {
         result: text(data.text),
         errorCode: text(data.error_code),
         callId: text(data.call_id),
+        account: text(data.account),
       });
       break;
     case "message_received":
@@ -208,6 +209,7 @@ function addCall(answer: Answer, data: Record<string, unknown>, at: number): voi
     result: "",
     errorCode: "",
     callId: "",
+    account: "",
     progress: "",
     retry: null,
     approval: "",

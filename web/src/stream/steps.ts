@@ -28,6 +28,8 @@ export interface Step {
   error: string;
   approval: string;
   callId: string;
+  /** The account of a caller that its call acted with, as records name it; empty for none. */
+  account: string;
 }
 
 /** Another server process continued the run. */
@@ -75,6 +77,7 @@ export function addRunEvents(before: RunPicture, events: readonly Sent[]): RunPi
         ...old,
         result: String(data.text ?? ""),
         callId: String(data.call_id ?? ""),
+        account: String(data.account ?? ""),
       });
     else if (["approval_required", "credential_required"].includes(event))
       steps.set(id, { ...old, approval: String(data.approval ?? "") });
@@ -139,6 +142,7 @@ function startStep(id: string): Step {
     error: "",
     approval: "",
     callId: "",
+    account: "",
   };
 }
 

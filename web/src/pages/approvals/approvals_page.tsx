@@ -9,9 +9,11 @@ import {
   toolsQuery,
 } from "../../api/queries";
 import { ApprovalCard, questionOf } from "../../parts/approval_card";
+import { AccountNote } from "../../parts/account_note";
 import { Checks } from "../../parts/checks";
 import { Arguments } from "../../parts/decision";
 import { type Mark, MarkIcon } from "../../parts/marks";
+import { Origins } from "../../parts/origins";
 import { usePageTitle } from "../../parts/page_title";
 import { Failure, Skeleton } from "../../parts/states";
 import { formatWhen } from "../../words/format";
@@ -99,8 +101,8 @@ function Item({ item, show, isChosen }: { item: Approval; show: string; isChosen
       <b className="cut">{questionOf(item.tool, title, item.arguments).replace(/\?$/, "")}</b>
       <span className="faint cut">
         {item.state === "pending"
-          ? item.principal
-          : `${item.state}${item.decided_by ? messages.by(item.decided_by) : ""}`}
+          ? item.principal_name || item.principal
+          : `${item.state}${item.decided_by ? messages.by(item.decided_by_name || item.decided_by) : ""}`}
       </span>
       <span className="side-tag faint num">{formatWhen(item.decided_at || item.created_at)}</span>
     </Link>
@@ -128,13 +130,19 @@ function Detail({ id, show }: { id: string; show: string }) {
         {item && (
           <>
             <p className="desc">
-              <b>{item.principal}</b> {messages.wantsToCall} <code>{item.tool}</code>.
+              <b>{item.principal_name || item.principal}</b> {messages.wantsToCall}{" "}
+              <code>{item.tool}</code>.
             </p>
             <ApprovalCard key={id} id={id} heading="h1" />
             {item.state !== "pending" && (
               <section className="card padded">
                 <h2>{messages.whatItSends}</h2>
                 <Arguments value={item.edited ?? item.arguments} />
+                <Origins approval={item} />
+                <AccountNote
+                  label={item.credential ?? ""}
+                  caller={{ id: item.principal, name: item.principal_name || item.principal }}
+                />
               </section>
             )}
             {explain.data && (

@@ -11,6 +11,7 @@ import {
   resourceQuery,
   sourceKindsQuery,
 } from "../../api/resources";
+import { Accounts } from "../../parts/accounts";
 import { ConfigForm } from "../../parts/config_form";
 import { Confirm } from "../../parts/confirm";
 import { StateMark } from "../../parts/marks";
@@ -99,6 +100,7 @@ function Connector({ resource }: { resource: Resource }) {
       <div className={resource.may_change ? "beside" : "stack"}>
         <div className="stack">
           <ToolList tools={resource.source?.tools ?? []} />
+          <Accounts source={resource.name} />
           {resource.may_change && resource.config && (
             <Settings key={resource.revision} resource={resource} />
           )}

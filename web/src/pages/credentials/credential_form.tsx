@@ -1,7 +1,7 @@
 import { useMutation, useQuery } from "@tanstack/react-query";
 import { useState } from "react";
 import { send } from "../../api/client";
-import { connectAccount } from "../../api/credentials";
+import { connectAccount, type Credential } from "../../api/credentials";
 import { sourcesQuery } from "../../api/queries";
 import { Field } from "../../parts/field";
 import { Problem } from "../../parts/states";
@@ -9,6 +9,8 @@ import { secrets } from "../../words/credentials";
 import { messages } from "../../words/messages";
 
 const CONSENT = "oauth2";
+/** The name of an account that was given none. */
+const DEFAULT_NAME = "default";
 const KINDS = ["bearer", "api_key", "basic", "oauth2_client", CONSENT] as const;
 const USERS: Record<string, string> = {
   basic: secrets.userName,
@@ -18,6 +20,8 @@ const USERS: Record<string, string> = {
 interface CredentialFormProps {
   /** The source that asks for one; empty for any. */
   source: string;
+  /** Those that the caller has. */
+  credentials: readonly Credential[];
   onDone: () => Promise<unknown>;
 }
 
@@ -45,6 +49,8 @@ export function CredentialForm(props: CredentialFormProps) {
     },
   });
   const isConsent = kind === CONSENT;
+  const taken = props.credentials.filter((item) => item.source === source).map((it) => it.name);
+  const isTaken = taken.includes(name.trim() || DEFAULT_NAME);
   return (
     <form
       className="card padded"
@@ -105,7 +111,7 @@ export function CredentialForm(props: CredentialFormProps) {
         label={secrets.accountName}
         value={name}
         onChange={setName}
-        hint={secrets.accountHint}
+        hint={isTaken ? secrets.namesTaken(taken.join(", ")) : secrets.accountHint}
       />
       {!isConsent && (
         <div className="pickone">
@@ -125,7 +131,9 @@ export function CredentialForm(props: CredentialFormProps) {
         <button
           type="submit"
           className="btn primary"
-          disabled={add.isPending || source.trim() === "" || (!isConsent && value === "")}
+          disabled={
+            add.isPending || isTaken || source.trim() === "" || (!isConsent && value === "")
+          }
         >
           {isConsent ? secrets.orConsent : secrets.store}
         </button>

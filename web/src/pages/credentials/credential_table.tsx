@@ -12,10 +12,18 @@ interface CredentialTableProps {
   onRemove: (credential: Credential) => void;
 }
 
-/** Whose account acts where; those that a system no longer accepts first. */
+/** Whose account acts where: the accounts of a source together, those no longer accepted first. */
 export function CredentialTable(props: CredentialTableProps) {
-  const rank = (item: Credential) => (item.state === "ok" ? 1 : 0);
-  const sorted = [...props.credentials].sort((a, b) => rank(a) - rank(b));
+  const lost = new Set(
+    props.credentials.filter((item) => item.state !== "ok").map((item) => item.source),
+  );
+  const rank = (item: Credential) => (lost.has(item.source) ? 0 : 1);
+  const sorted = [...props.credentials].sort(
+    (a, b) =>
+      rank(a) - rank(b) ||
+      a.source.localeCompare(b.source) ||
+      Number(b.is_default) - Number(a.is_default),
+  );
   return (
     <section className="card">
       <table className="tbl people">
@@ -79,7 +87,12 @@ function Row({ item, onChoose, onReplace, onRemove }: CredentialTableProps & { i
       <td className="acts-cell">
         <div className="acts">
           {!item.is_default && (
-            <button type="button" className="btn sm" onClick={() => onChoose(item)}>
+            <button
+              type="button"
+              className="btn sm"
+              aria-label={`${secrets.makeDefault}: ${item.name}`}
+              onClick={() => onChoose(item)}
+            >
               {secrets.makeDefault}
             </button>
           )}

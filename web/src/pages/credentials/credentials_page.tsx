@@ -1,5 +1,5 @@
 import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
-import { useSearch } from "@tanstack/react-router";
+import { Link, useSearch } from "@tanstack/react-router";
 import { Plus } from "lucide-react";
 import { useState } from "react";
 import { send } from "../../api/client";
@@ -19,7 +19,11 @@ export function CredentialsPage() {
   const { source = "" } = useSearch({ strict: false }) as { source?: string };
   const client = useQueryClient();
   const credentials = useQuery(credentialsQuery);
-  const [isAdding, setAdding] = useState(source !== "");
+  const mine = credentials.data ?? [];
+  const found = source ? mine.filter((item) => item.source === source) : mine;
+  const [wantsForm, setAdding] = useState<boolean | null>(null);
+  // Who comes from a source that has no account yet comes to add one.
+  const isAdding = wantsForm ?? (source !== "" && credentials.isSuccess && found.length === 0);
   const [removed, setRemoved] = useState<Credential | null>(null);
   const [replaced, setReplaced] = useState<Credential | null>(null);
   const read = () => client.invalidateQueries({ queryKey: ["credentials"] });
@@ -43,6 +47,14 @@ export function CredentialsPage() {
           <div>
             <h1>{secrets.title}</h1>
             <p>{secrets.what}</p>
+            {source && (
+              <p>
+                {secrets.ofSource(source)}{" "}
+                <Link className="link" to="/credentials" search={{}}>
+                  {secrets.showAll}
+                </Link>
+              </p>
+            )}
           </div>
           {!isAdding && (
             <div className="acts">
@@ -55,6 +67,7 @@ export function CredentialsPage() {
         {isAdding && (
           <CredentialForm
             source={source}
+            credentials={mine}
             onDone={async () => {
               setAdding(false);
               await read();
@@ -69,15 +82,15 @@ export function CredentialsPage() {
             retry={() => void credentials.refetch()}
           />
         )}
-        {credentials.data?.length === 0 && !isAdding && (
-          <Empty title={secrets.none} pegs>
+        {credentials.isSuccess && found.length === 0 && !isAdding && (
+          <Empty title={source ? secrets.noneOfSource(source) : secrets.none} pegs>
             {secrets.noneWhy}
           </Empty>
         )}
         <Problem error={choose.error ?? reconnect.error} />
-        {(credentials.data?.length ?? 0) > 0 && (
+        {found.length > 0 && (
           <CredentialTable
-            credentials={credentials.data ?? []}
+            credentials={found}
             onChoose={choose.mutate}
             onReplace={(item) =>
               item.kind === "oauth2" ? reconnect.mutate(item) : setReplaced(item)

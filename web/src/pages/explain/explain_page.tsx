@@ -6,6 +6,7 @@ import { ApiError } from "../../api/errors";
 import { hasAccount, isOperator } from "../../api/people";
 import { sessionQuery } from "../../api/queries";
 import { usePageTitle } from "../../parts/page_title";
+import { Remedies } from "../../parts/remedies";
 import { Empty, Failure, Skeleton } from "../../parts/states";
 import { explaining } from "../../words/explain";
 import { messages } from "../../words/messages";
@@ -32,6 +33,8 @@ export function ExplainPage() {
   const explained = useQuery(explanationQuery(tool, who, args));
   const others = people.filter((person) => person.handle !== session?.handle);
   const name = others.find((person) => person.handle === who)?.name ?? who;
+  const remedies = explained.data?.remedies ?? [];
+  const hasAside = others.length > 0 || remedies.length > 0;
   return (
     <div className="page">
       <div className="wide stack">
@@ -62,11 +65,14 @@ export function ExplainPage() {
         )}
         {tool !== "" && explained.isPending && <Skeleton rows={5} />}
         {explained.data && !explained.error && (
-          <div className={others.length > 0 ? "beside" : "stack"}>
+          <div className={hasAside ? "beside" : "stack"}>
             <Decision explanation={explained.data} name={who ? name : ""} />
-            {others.length > 0 && (
+            {hasAside && (
               <aside className="aside">
-                <Everybody search={search} people={others} you={session?.name ?? ""} />
+                <Remedies steps={remedies} />
+                {others.length > 0 && (
+                  <Everybody search={search} people={others} you={session?.name ?? ""} />
+                )}
               </aside>
             )}
           </div>

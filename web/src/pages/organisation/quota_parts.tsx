@@ -23,6 +23,8 @@ export function describeQuota(quota: Quota): {
   if (quota.limit === null)
     return { mark: "ok", word: quotaWords.unlimited, note: quotaWords.anew(until) };
   const share = shareOf(quota);
+  if (quota.limit === 0)
+    return { mark: "bad", word: quotaWords.nothing, note: quotaWords.isRefused };
   if (share >= 1)
     return { mark: "bad", word: quotaWords.usedUp, note: quotaWords.refusedUntil(until) };
   const end = findEnd(quota);

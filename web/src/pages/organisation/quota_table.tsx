@@ -16,7 +16,7 @@ interface QuotaTableProps extends QuotaActionsProps {
 /** The quotas of people and service accounts, with what they have used. */
 export function QuotaTable({ title, what, none, quotas, ...actions }: QuotaTableProps) {
   return (
-    <section className="card" aria-label={title}>
+    <section className="card clip" aria-label={title}>
       <header>
         <div>
           <h2>{title}</h2>

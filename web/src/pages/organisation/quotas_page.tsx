@@ -84,6 +84,7 @@ export function QuotasPage() {
             <QuotaSum title={title} quotas={ofAll} {...actions} />
             <QuotaTable
               title={quotaWords.ofPeople}
+              what={ofPeople.length > 0 ? quotaWords.ofPeopleWhat(title) : undefined}
               none={quotaWords.ofPeopleNone}
               quotas={ofPeople}
               {...actions}

@@ -2,6 +2,7 @@ import { useMutation, useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";
 import { send } from "../../api/client";
 import type { Run } from "../../api/queries";
+import { AccountNote } from "../../parts/account_note";
 import { ApprovalCard } from "../../parts/approval_card";
 import { Arguments } from "../../parts/decision";
 import { Json, layOut } from "../../parts/json";
@@ -58,6 +59,7 @@ export function StepPanel({ run, step, titles }: StepPanelProps) {
           <Json value={layOut(step.result)} />
         </div>
       )}
+      {step && <AccountNote label={step.account} />}
       {step && step.bars.length > 0 && (
         <div>
           <p className="mini">{runWords.whatHappened}</p>

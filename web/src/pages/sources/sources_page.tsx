@@ -13,6 +13,7 @@ import {
 import { type Source, sourcesQuery } from "../../api/queries";
 import { boardWords } from "../../words/board";
 import { resourcesQuery } from "../../api/resources";
+import { AccountInUse } from "../../parts/accounts";
 import { type Mark, MarkIcon } from "../../parts/marks";
 import { usePageTitle } from "../../parts/page_title";
 import { Empty, Failure, Skeleton } from "../../parts/states";
@@ -117,7 +118,10 @@ function SourceRow({ source }: { source: Source }) {
         </span>
       </td>
       <td className="opt dim num">{source.tools}</td>
-      <td className="know dim">{noteOf(source)}</td>
+      <td className="know dim">
+        {noteOf(source)}
+        {source.takes_accounts && <AccountInUse source={source.name} />}
+      </td>
     </tr>
   );
 }

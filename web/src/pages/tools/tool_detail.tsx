@@ -12,8 +12,10 @@ import { Checks } from "../../parts/checks";
 import { Json } from "../../parts/json";
 import { MarkIcon, StateMark } from "../../parts/marks";
 import { usePageTitle } from "../../parts/page_title";
+import { Remedies } from "../../parts/remedies";
 import { Failure, Skeleton } from "../../parts/states";
 import { explaining } from "../../words/explain";
+import { nameAccount } from "../../words/approvals";
 import { formatDuration, formatFull, formatWhen, titleOf } from "../../words/format";
 import { messages } from "../../words/messages";
 import { toolWords } from "../../words/tools";
@@ -146,15 +148,18 @@ function Access({ name }: { name: string }) {
   if (explain.error) return <Failure what={toolWords.checksFailed} error={explain.error} />;
   if (!explain.data) return <Skeleton />;
   return (
-    <section className="card">
-      <header>
-        <h2>{VERDICTS[explain.data.verdict]}</h2>
-        <Link className="more link" to="/explain" search={{ tool: name }}>
-          {explaining.askMore}
-        </Link>
-      </header>
-      <Checks checks={explain.data.checks} />
-    </section>
+    <div className="stack">
+      <section className="card">
+        <header>
+          <h2>{VERDICTS[explain.data.verdict]}</h2>
+          <Link className="more link" to="/explain" search={{ tool: name }}>
+            {explaining.askMore}
+          </Link>
+        </header>
+        <Checks checks={explain.data.checks} />
+      </section>
+      <Remedies steps={explain.data.remedies ?? []} />
+    </div>
   );
 }
 
@@ -225,6 +230,7 @@ function Calls({ name }: { name: string }) {
               <td>
                 <StateMark state={call.status} />
                 {call.error_message && <small className="clamp">{call.error_message}</small>}
+                {call.credential && <small className="clamp">{nameAccount(call.credential)}</small>}
               </td>
               <td className="opt dim">{call.principal}</td>
               <td className="opt dim num" title={formatFull(call.started_at)}>

@@ -4,6 +4,7 @@ import { makeError, request, type Schema } from "../../api/client";
 import { ApiError } from "../../api/errors";
 import { newKey } from "../../api/new_key";
 import type { ToolDetail } from "../../api/queries";
+import { AccountNote } from "../../parts/account_note";
 import { ApprovalCard } from "../../parts/approval_card";
 import { Json } from "../../parts/json";
 import { MarkIcon, StateMark } from "../../parts/marks";
@@ -130,6 +131,7 @@ function Outcome({ result }: { result: Result }) {
       </div>
       <div className="pad">
         <Json value={isLong ? output.slice(0, ROWS) : output} />
+        <AccountNote label={metadata.account ?? ""} />
         {(isLong || metadata.truncated) && (
           <p className="note">
             {isLong && toolWords.firstRows(ROWS, output.length)}
@@ -142,10 +144,7 @@ function Outcome({ result }: { result: Result }) {
 }
 
 function Refusal({ error }: { error: Error }) {
-  const approval =
-    error instanceof ApiError && error.code === "approval_required"
-      ? findApproval(error.message)
-      : "";
+  const approval = error instanceof ApiError ? error.approvalId : "";
   if (approval) return <ApprovalCard id={approval} />;
   const isDenied = error instanceof ApiError && error.status === 403;
   return (
@@ -165,8 +164,4 @@ function Refusal({ error }: { error: Error }) {
       </div>
     </section>
   );
-}
-
-function findApproval(message: string): string {
-  return /\bap_[0-9a-f]+/.exec(message)?.[0] ?? "";
 }

@@ -1,0 +1,54 @@
+/** What the console says about where a call comes from, and with whose account it acts. */
+export const approvalWords = {
+  readBefore: "Before this, text of others was read, by",
+  readHint: "Such text may give orders. Compare what the call does with what was asked for.",
+  origins: "Where its arguments come from",
+  named: "Named by the caller",
+  notNamed: "Not named by the caller",
+  fromCaller: "In a message of the caller",
+  fromWrite: "The result of",
+  fromResult: "A value in the result of",
+  fromText: "Out of text that was read by",
+  fromNowhere: "In no message and no result",
+  anotherCall: "another call",
+
+  actsWith: "Acts with",
+  yourAccount: "your account",
+  accountOf: (name: string) => `the account of ${name},`,
+  sharedAccount: "the shared account",
+  at: "at",
+  withAccount: (name: string) => `With the account ${name}`,
+  withCredential: (name: string) => `With the credential ${name} of the board`,
+
+  waitsForAccount: "Waits for an account",
+  needsAccount: (title: string) => `${title} needs your account`,
+  needsAccountOf: (title: string, name: string) => `${title} needs an account of ${name}`,
+  goesOn: "The call goes on by itself once it is connected.",
+  thenAgain: "Then make the call again.",
+  connectOne: "Connect an account",
+} as const;
+
+interface Account {
+  source: string;
+  name: string;
+  /** As the system has confirmed it; empty while unknown. */
+  identity: string;
+  /** The id of its owner. */
+  owner: string;
+}
+
+/** "With the account work (octocat)"; of a credential of the board its name. */
+export function nameAccount(label: string): string {
+  const account = readAccount(label);
+  if (!account) return approvalWords.withCredential(label);
+  const who = account.identity ? ` (${account.identity})` : "";
+  return approvalWords.withAccount(`${account.name}${who}`);
+}
+
+/** What a record says about an account: "github/work (octocat) of u_1". */
+export function readAccount(label: string): Account | null {
+  const [, source = "", rest = "", owner = ""] = /^([^/]+)\/(.+) of (\S+)$/s.exec(label) ?? [];
+  if (!source) return null;
+  const [, name = rest, identity = ""] = /^(.+) \(([^()]*)\)$/s.exec(rest) ?? [];
+  return { source, name, identity, owner };
+}
