@@ -6,6 +6,7 @@ export const evidence = {
   documentFailed: "The document could not be loaded",
   noDocument: "There is no such document",
   wasDeleted: "This document was deleted.",
+  deletedDocument: "A deleted document",
   whereYouAre: "Where you are",
   download: "Download",
   more: "More",

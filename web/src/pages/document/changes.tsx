@@ -1,9 +1,10 @@
 import { useInfiniteQuery } from "@tanstack/react-query";
 import { useNavigate, useSearch } from "@tanstack/react-router";
 import { EyeOff, Minus, PencilLine, Plus } from "lucide-react";
+import { useMemo } from "react";
 import { changesQuery, type Changes, type Passage, type Side } from "../../api/document";
 import type { DocDetail } from "../../api/knowledge";
-import { findDifference } from "../../parts/document/difference";
+import { findDifference, type Words } from "../../parts/document/difference";
 import { PlaceLink } from "../../parts/document/place_link";
 import { Empty, Failure, Skeleton } from "../../parts/states";
 import { documentWords } from "../../words/document";
@@ -121,7 +122,10 @@ function PassageView({ passage, changes, document }: PassageProps) {
   const { before, after, kind } = passage;
   const Icon = ICONS[kind];
   const place = after ?? before;
-  const { head, tail } = findDifference(before?.text ?? "", after?.text ?? "");
+  const words = useMemo(
+    () => findDifference(before?.text ?? "", after?.text ?? ""),
+    [before?.text, after?.text],
+  );
   const link = (side: Side, revision: number) => ({
     ...{ base: document.base, document: document.id, page: side.page },
     ...{ start: side.start, end: side.end, revision },
@@ -141,11 +145,11 @@ function PassageView({ passage, changes, document }: PassageProps) {
           </PlaceLink>
         )}
       </p>
-      <div className="sides">
+      <div className="versions">
         {before && (
-          <SideView side={before} word={documentWords.before} head={head} tail={tail} isOld />
+          <SideView side={before} word={documentWords.before} words={words.before} isOld />
         )}
-        {after && <SideView side={after} word={documentWords.now} head={head} tail={tail} />}
+        {after && <SideView side={after} word={documentWords.now} words={words.after} />}
       </div>
     </li>
   );
@@ -154,19 +158,16 @@ function PassageView({ passage, changes, document }: PassageProps) {
 interface SideProps {
   side: Side;
   word: string;
-  head: number;
-  tail: number;
+  words: readonly Words[];
   isOld?: boolean;
 }
 
 /** One side of a passage as text; what only this side says is struck out, or underlined. */
-function SideView({ side, word, head, tail, isOld = false }: SideProps) {
+function SideView({ side, word, words, isOld = false }: SideProps) {
   const { text, contains } = side;
-  const end = Math.max(head, text.length - tail);
-  const own = text.slice(head, end);
   const isOdd = contains.length > 0;
   return (
-    <div className={isOdd ? "side odd-side" : "side"}>
+    <div className={isOdd ? "version odd-version" : "version"}>
       <p className="mini">{word}</p>
       {isOdd && (
         <p className="odd">
@@ -175,9 +176,10 @@ function SideView({ side, word, head, tail, isOld = false }: SideProps) {
         </p>
       )}
       <p className="said-here">
-        {text.slice(0, head)}
-        {own && (isOld ? <del>{own}</del> : <ins>{own}</ins>)}
-        {text.slice(end)}
+        {words.map((run, index) => {
+          if (!run.isOwn) return <span key={index}>{run.text}</span>;
+          return isOld ? <del key={index}>{run.text}</del> : <ins key={index}>{run.text}</ins>;
+        })}
       </p>
       {side.end - side.start > [...text].length && <p className="hint">{documentWords.isCut}</p>}
     </div>
