@@ -57,6 +57,7 @@ export const evidence = {
   placesOn: (count: number, page: number) =>
     `${formatCount(count, "place")}${page > 0 ? `, the first on page ${page}` : ""}.`,
   showIt: "Show it",
+  showInText: "Show in the text",
   finding: {
     orders: "Text that gives orders",
     hidden: "Hidden text",

@@ -141,7 +141,7 @@ function PassageView({ passage, changes, document }: PassageProps) {
             className="link num"
             place={link(place, after ? changes.until : changes.since)}
           >
-            {evidence.openPage(place.page)}
+            {place.page > 0 ? evidence.openPage(place.page) : evidence.showInText}
           </PlaceLink>
         )}
       </p>
