@@ -178,7 +178,13 @@ function SideView({ side, word, words, isOld = false }: SideProps) {
       <p className="said-here">
         {words.map((run, index) => {
           if (!run.isOwn) return <span key={index}>{run.text}</span>;
-          return isOld ? <del key={index}>{run.text}</del> : <ins key={index}>{run.text}</ins>;
+          const said = run.text.trimEnd();
+          return (
+            <span key={index}>
+              {isOld ? <del>{said}</del> : <ins>{said}</ins>}
+              {run.text.slice(said.length)}
+            </span>
+          );
         })}
       </p>
       {side.end - side.start > [...text].length && <p className="hint">{documentWords.isCut}</p>}
