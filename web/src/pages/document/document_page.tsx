@@ -81,7 +81,7 @@ export function DocumentPage() {
         {tab === "changes" ? (
           <ChangesView document={shown} />
         ) : (
-          <DocumentSettings key={shown.updated_at} document={shown} />
+          <DocumentSettings key={shown.id} document={shown} />
         )}
       </div>
       <aside className="panel" aria-label={documentWords.about}>
