@@ -268,6 +268,55 @@ await step("somebody of another organisation installs it", async () => {
   await eve.close();
 });
 
+await step("a base is published, and one of its documents is its owner's alone", async () => {
+  await bob.goto(`${UI}/knowledge?new=yes`);
+  const dialog = bob.getByRole("dialog", { name: "New base" });
+  await dialog.getByLabel("Name", { exact: true }).fill("rules");
+  await dialog.getByRole("button", { name: "Make the base" }).click();
+  const [chooser] = await Promise.all([
+    bob.waitForEvent("filechooser"),
+    bob.getByRole("button", { name: "Choose files" }).click(),
+  ]);
+  const made = (name) => ({
+    name: `${name}.md`,
+    mimeType: "text/markdown",
+    buffer: Buffer.from(`# ${name}\n\nThe till closes at nine.\n`),
+  });
+  await chooser.setFiles([made("Till"), made("Draft")]);
+  const rowOf = (person, name) => person.locator("table.docs tr", { hasText: name });
+  await rowOf(bob, "Till").getByText("Ready").waitFor();
+  await rowOf(bob, "Draft").getByText("Ready").waitFor();
+  const address = bob.url();
+  await bob.getByRole("link", { name: "Draft" }).click();
+  await bob.getByRole("heading", { name: "Draft", level: 1 }).waitFor();
+  await bob.getByRole("link", { name: "Settings", exact: true }).click();
+  const form = bob.getByRole("form", { name: "Settings" });
+  await form.getByLabel("Only its owner").check();
+  await inspect(bob, "document-audience");
+  await form.getByRole("button", { name: "Save" }).click();
+  await form.getByText("Saved.").waitFor();
+
+  await bob.goto(address);
+  await bob.getByRole("link", { name: "Who may see it" }).click();
+  const sees = bob.getByRole("region", { name: "Who sees it" });
+  await sees.getByLabel("acme").check();
+  await sees.getByRole("button", { name: "Change" }).click();
+  const market = bob.getByRole("region", { name: "In the Market" });
+  await market.getByRole("button", { name: "Send for review" }).click();
+  await market.getByText("Waits for review").waitFor();
+  await inspect(bob, "knowledge-sharing");
+  await ada.goto(`${UI}/organisations/acme/reviews`);
+  const review = ada.getByRole("region", { name: "bob--rules" });
+  await review.getByText("Knowledge").first().waitFor();
+  await review.getByRole("button", { name: "Publish" }).click();
+  await ada.getByText("Nothing waits for review").waitFor();
+  await ada.goto(`${UI}/market`);
+  await ada.getByRole("listitem").filter({ hasText: "bob--rules" }).waitFor();
+  await ada.goto(address);
+  await rowOf(ada, "Till").waitFor();
+  expect((await rowOf(ada, "Draft").count()) === 0, "the draft is shown to others");
+});
+
 await step("outside catalogues are a list of their own", async () => {
   await ada.goto(`${UI}/market`);
   await ada.getByRole("link", { name: "Outside catalogues" }).click();

@@ -26,6 +26,7 @@ STEPS = [
     "a source is connected",
     "it is shared, reviewed and published",
     "somebody of another organisation installs it",
+    "a base is published, and one of its documents is its owner's alone",
     "outside catalogues are a list of their own",
     "a role of the organisation",
     "an agent of a person",

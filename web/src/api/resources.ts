@@ -59,4 +59,6 @@ export const CHANGED_BY_RESOURCES = [
   "tools",
   "sources",
   "agents",
+  "bases",
+  "base",
 ] as const;

@@ -36,7 +36,7 @@ const ask = createRoute({
 const document = createRoute({
   getParentRoute: () => root,
   path: "/knowledge/$base/$doc",
-  validateSearch: readSearch("page", "span", "revision", "q", "view"),
+  validateSearch: readSearch("page", "span", "revision", "q", "view", "tab", "since"),
   component: lazyRouteComponent(() => import("../pages/document/document_page"), "DocumentPage"),
 });
 const review = createRoute({

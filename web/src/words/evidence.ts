@@ -6,6 +6,7 @@ export const evidence = {
   documentFailed: "The document could not be loaded",
   noDocument: "There is no such document",
   wasDeleted: "This document was deleted.",
+  deletedDocument: "A deleted document",
   whereYouAre: "Where you are",
   download: "Download",
   more: "More",
@@ -56,6 +57,7 @@ export const evidence = {
   placesOn: (count: number, page: number) =>
     `${formatCount(count, "place")}${page > 0 ? `, the first on page ${page}` : ""}.`,
   showIt: "Show it",
+  showInText: "Show in the text",
   finding: {
     orders: "Text that gives orders",
     hidden: "Hidden text",

@@ -80,6 +80,7 @@ async def test_another_persons_base_is_like_none(office: Office) -> None:
         *(("DELETE", one), ("GET", f"{one}/deletion"), ("POST", f"{one}/retry")),
         *(("POST", f"{one}/refresh"), ("POST", f"{one}/review"), ("GET", f"{one}/text")),
         *(("GET", f"{one}/pages/1.png"), ("GET", f"{one}/file")),
+        *(("GET", f"{one}/changes"), ("GET", f"{one}/answers")),
     ]
     bodies = {"ask": {"question": "zanzibar"}, "review": {"decision": "use"}}
     bodies |= {"documents": {"file": {"name": "a.md", "data": "YQ=="}}}
@@ -267,3 +268,34 @@ async def test_a_revision_that_no_database_can_count_is_refused(office: Office) 
     answer = await office.bob.get(place, params={"revision": "9" * 23})
 
     assert answer.status_code == 422
+
+
+async def test_a_base_in_the_market_shows_others_no_answers_and_no_narrowed_document(
+    office: Office,
+) -> None:
+    await office.ada.put("/v1/organisations/acme/members/bob", json={"roles": ["editor"]})
+    base = await make_base(office.bob, visibility="organisation", organisation="acme")
+    document = await put(office.bob, base, "holidays.md", OPEN)
+    hidden = await put(office.bob, base, "salaries.md", SECRET, audience="private")
+    question = {"question": "How many days of holidays has everybody?"}
+    await office.bob.post(f"/v1/knowledge/{base}/ask", json=question)
+    sent = await office.bob.post(f"/v1/resources/{base}/publish")
+    decision = {"decision": "approve", "note": "", "revision": sent.json()["revision"]}
+    reviewed = await office.ada.post(f"/v1/resources/{base}/review", json=decision)
+    assert reviewed.status_code == 200, reviewed.text
+    place = f"/v1/knowledge/{base}/documents"
+    for path in (f"{place}/{document}/answers", f"{place}/{document}/changes"):
+        assert (await office.eve.get(path)).status_code == 404
+
+    installed = await office.eve.post(f"/v1/resources/{base}/subscription")
+
+    assert installed.status_code < 300, installed.text
+    listed = (await office.eve.get(place)).json()["documents"]
+    assert [item["id"] for item in listed] == [document]
+    assert (await office.eve.get(f"{place}/{document}/answers")).json() == {"answers": []}
+    assert len((await office.bob.get(f"{place}/{document}/answers")).json()["answers"]) == 1
+    for path in ("answers", "changes"):
+        missing = await office.eve.get(f"{place}/{hidden}/{path}")
+        unknown = await office.eve.get(f"{place}/d_0/{path}")
+        assert missing.status_code == unknown.status_code == 404
+        assert missing.json()["code"] == unknown.json()["code"]

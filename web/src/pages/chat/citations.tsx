@@ -68,7 +68,11 @@ function CiteLink({ citation, of }: { citation: Citation; of: string }) {
       className="cite"
       to="."
       search={(before) => ({ ...before, source: String(citation.number), of })}
-      aria-label={evidence.sourceOf(citation.number, citation.title, citation.page)}
+      aria-label={evidence.sourceOf(
+        citation.number,
+        citation.is_deleted ? evidence.deletedDocument : citation.title,
+        citation.page,
+      )}
       data-cite={`${of} ${citation.number}`}
       resetScroll={false}
     >
@@ -118,6 +122,7 @@ function Disagree({ conflict, cited }: { conflict: Conflict; cited: Cited }) {
 export function Refs({ cited, chosen }: { cited: Cited; chosen: number }) {
   const { citations, exchange } = cited;
   const leftOut = exchange.left_out;
+  const checked = citations.filter((item) => !item.is_deleted).length;
   if (citations.length === 0 && leftOut === 0) return null;
   return (
     <>
@@ -133,7 +138,7 @@ export function Refs({ cited, chosen }: { cited: Cited; chosen: number }) {
             >
               <span className="cite">{item.number}</span>
               <span className={item.is_deleted ? "gone" : undefined}>
-                {item.title}
+                {item.is_deleted ? evidence.deletedDocument : item.title}
                 {item.page > 0 && ` · ${evidence.pageNumber(item.page)}`}
               </span>
             </Link>
@@ -141,17 +146,17 @@ export function Refs({ cited, chosen }: { cited: Cited; chosen: number }) {
         </div>
       )}
       <p className="checked num">
-        {citations.length > 0 && (
+        {checked > 0 && (
           <>
             <span className="ok">
               <MarkIcon mark="ok" small plain />
             </span>
-            {evidence.checked(citations.filter((item) => !item.is_deleted).length)}
+            {evidence.checked(checked)}
           </>
         )}
         {leftOut > 0 && (
           <>
-            {citations.length > 0 && <span className="sep">·</span>}
+            {checked > 0 && <span className="sep">·</span>}
             {evidence.leftOut(leftOut)}
           </>
         )}

@@ -62,7 +62,7 @@ export function SourcePanel({ citation, citations, conflicts, of }: SourcePanelP
       <div className="source-top">
         <div className="line">
           <span className="cite">{citation.number}</span>
-          <h2 className="cut">{citation.title}</h2>
+          <h2 className="cut">{citation.is_deleted ? evidence.deletedDocument : citation.title}</h2>
           {!citation.is_deleted && (
             <PlaceLink className="icon-btn" place={citation} label={evidence.openDocument}>
               <ArrowUpRight className="i" aria-hidden="true" />

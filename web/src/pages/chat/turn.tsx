@@ -127,6 +127,8 @@ function AnswerView({ exchange, answer, titles, isLast, agent, source }: TurnPro
   const isWorking = exchange.state === "working";
   const error = answer?.error ?? readError(exchange);
   const last = answer?.parts.at(-1);
+  // Its run is gone once a document that it read is deleted; the answer itself stays.
+  const isWritten = answer?.parts.some((part) => part.kind === "text") === true;
   return (
     <article className="answer" aria-label={messages.answer} aria-busy={isWorking}>
       <Cites cited={cited}>
@@ -160,7 +162,7 @@ function AnswerView({ exchange, answer, titles, isLast, agent, source }: TurnPro
             </p>
           ),
         )}
-        {!answer && !isWorking && exchange.answer && (
+        {!isWorking && !isWritten && exchange.answer && (
           <CitedText text={exchange.answer} caret={false} cited={cited} />
         )}
         <Refs cited={cited} chosen={source} />

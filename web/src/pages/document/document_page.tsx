@@ -2,14 +2,18 @@ import { useQuery } from "@tanstack/react-query";
 import { Link, useParams, useSearch } from "@tanstack/react-router";
 import { ChevronRight, Download, Ellipsis, EyeOff } from "lucide-react";
 import { baseQuery, type DocDetail, documentQuery, fileAddress } from "../../api/knowledge";
+import { CitedIn } from "../../parts/document/cited_in";
 import { DocumentState } from "../../parts/document/document_state";
 import { usePageTitle } from "../../parts/page_title";
 import { Failure, Skeleton } from "../../parts/states";
 import "../../styles/knowledge.css";
+import { documentWords } from "../../words/document";
 import { evidence } from "../../words/evidence";
 import { formatWhen } from "../../words/format";
 import { describeFile, knowledge } from "../../words/knowledge";
+import { ChangesView, lastRevision } from "./changes";
 import { Leaf } from "./leaf";
+import { DocumentSettings } from "./settings";
 
 export interface DocumentSearch {
   page?: string;
@@ -19,14 +23,21 @@ export interface DocumentSearch {
   revision?: string;
   q?: string;
   view?: string;
+  /** Empty for the text. */
+  tab?: string;
+  /** The revision of an earlier text, to compare with. */
+  since?: string;
 }
 
 /** One document: its text by pieces, with a quote marked, and what is not what it seems. */
 export function DocumentPage() {
   const { base = "", doc = "" } = useParams({ strict: false }) as { base?: string; doc?: string };
+  const { tab: wanted } = useSearch({ strict: false }) as DocumentSearch;
   const document = useQuery(documentQuery(base, doc));
   const { data: known } = useQuery(baseQuery(base));
   const title = document.data?.title || document.data?.name || "";
+  const canSet = wanted === "settings" && document.data?.may_change;
+  const tab = wanted === "changes" || canSet ? wanted : "";
   usePageTitle(title || evidence.wholeDocument);
   const trail = (
     <nav className="crumb" aria-label={evidence.whereYouAre}>
@@ -54,17 +65,29 @@ export function DocumentPage() {
         </div>
       </div>
     );
+  const shown = document.data;
+  const head = (
+    <>
+      {trail}
+      <Head document={shown} title={title} />
+      <Tabs document={shown} tab={tab} />
+    </>
+  );
+  if (tab === "") return <Leaf key={shown.id} document={shown} head={head} />;
   return (
-    <Leaf
-      key={document.data.id}
-      document={document.data}
-      head={
-        <>
-          {trail}
-          <Head document={document.data} title={title} />
-        </>
-      }
-    />
+    <div className="runpage docpage">
+      <div className="runmain">
+        {head}
+        {tab === "changes" ? (
+          <ChangesView document={shown} />
+        ) : (
+          <DocumentSettings key={shown.id} document={shown} />
+        )}
+      </div>
+      <aside className="panel" aria-label={documentWords.about}>
+        <CitedIn base={shown.base} document={shown.id} />
+      </aside>
+    </div>
   );
 }
 
@@ -107,6 +130,27 @@ function Head({ document, title }: { document: DocDetail; title: string }) {
         </details>
       )}
     </>
+  );
+}
+
+function Tabs({ document, tab }: { document: DocDetail; tab: string }) {
+  const link = (value: string, word: string) => (
+    <Link
+      to="/knowledge/$base/$doc"
+      params={{ base: document.base, doc: document.id }}
+      search={{ tab: value || undefined }}
+      activeOptions={{ explicitUndefined: true }}
+      aria-current={tab === value ? "page" : undefined}
+    >
+      {word}
+    </Link>
+  );
+  return (
+    <nav className="tabs" aria-label={documentWords.about}>
+      {link("", documentWords.text)}
+      {(lastRevision(document) > 1 || tab === "changes") && link("changes", documentWords.changes)}
+      {document.may_change && link("settings", documentWords.settings)}
+    </nav>
   );
 }
 

@@ -1,4 +1,5 @@
 import type { DocDetail, DocText } from "../../api/knowledge";
+import { CitedIn } from "../../parts/document/cited_in";
 import { evidence } from "../../words/evidence";
 import { knowledge } from "../../words/knowledge";
 
@@ -61,6 +62,7 @@ export function Pieces({ document, page, span }: PiecesProps) {
           </dl>
         </div>
       )}
+      <CitedIn base={document.base} document={document.id} />
     </aside>
   );
 }

@@ -1,10 +1,11 @@
-import { useMutation, useQueryClient } from "@tanstack/react-query";
+import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
 import { useState } from "react";
 import { type Base, changeBase } from "../../api/knowledge";
+import { resourceQuery } from "../../api/resources";
 import { Field } from "../../parts/field";
 import { Problem } from "../../parts/states";
-import { WhoSees } from "../../parts/who_sees";
+import { InTheMarket, WhoSees } from "../../parts/who_sees";
 import { knowledge } from "../../words/knowledge";
 import { people } from "../../words/people";
 
@@ -18,10 +19,16 @@ function useBaseChange(base: Base) {
   };
 }
 
-/** Who sees a base; a document may be seen by fewer, never by more. */
+/** Who sees a base, and its way into the market; a document may be seen by fewer, never by more. */
 export function BaseSharing({ base }: { base: Base }) {
   const change = useBaseChange(base);
-  return <WhoSees key={`${base.visibility} ${base.organisation}`} resource={base} save={change} />;
+  const { data: resource } = useQuery(resourceQuery(base.id));
+  return (
+    <div className="stack">
+      <WhoSees key={`${base.visibility} ${base.organisation}`} resource={base} save={change} />
+      {resource && <InTheMarket resource={resource} />}
+    </div>
+  );
 }
 
 /** What a base is called and what it is for, and its end. */

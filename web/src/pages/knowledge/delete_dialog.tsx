@@ -10,9 +10,12 @@ import {
   deletionQuery,
   documentQuery,
 } from "../../api/knowledge";
+import { citingQuery } from "../../api/document";
 import { Dialog } from "../../parts/dialog";
+import { CitingList } from "../../parts/document/cited_in";
 import { Field } from "../../parts/field";
 import { Failure, Problem, Skeleton } from "../../parts/states";
+import { documentWords } from "../../words/document";
 import { evidence } from "../../words/evidence";
 import { knowledge } from "../../words/knowledge";
 
@@ -71,6 +74,7 @@ export function DeleteDialog({ base, doc, onClose }: DeleteDialogProps) {
           />
         )}
         {goes.data && <Goes deletion={goes.data} isBase={doc === ""} />}
+        {doc && <Touched base={base} doc={doc} />}
         <p className="note">
           <Info className="i s" aria-hidden="true" />
           <span>{knowledge.cannotUndo}</span>
@@ -98,6 +102,20 @@ export function DeleteDialog({ base, doc, onClose }: DeleteDialogProps) {
         </div>
       </form>
     </Dialog>
+  );
+}
+
+/** The answers that lose their quotes, by name. */
+function Touched({ base, doc }: { base: string; doc: string }) {
+  const { data: answers = [] } = useQuery(citingQuery(base, doc));
+  if (answers.length === 0) return null;
+  return (
+    <div className="touched">
+      <p className="mini">
+        {answers.length === 1 ? documentWords.touchedOne : documentWords.touched(answers.length)}
+      </p>
+      <CitingList base={base} answers={answers} />
+    </div>
   );
 }
 

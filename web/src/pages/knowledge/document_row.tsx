@@ -6,6 +6,7 @@ import { DocumentIcon } from "../../parts/document/document_icon";
 import { DocumentState } from "../../parts/document/document_state";
 import { Problem } from "../../parts/states";
 import { canRead } from "../../stream/base_events";
+import { documentWords } from "../../words/document";
 import { formatFull, formatNumber, formatWhen } from "../../words/format";
 import { describeFile, knowledge } from "../../words/knowledge";
 
@@ -91,6 +92,16 @@ function RowMenu({ item, title, onAgain }: { item: Doc; title: string; onAgain: 
         {canOpen && (
           <Link to="/knowledge/$base/$doc" params={params}>
             {knowledge.open}
+          </Link>
+        )}
+        {canOpen && item.revision > 1 && (
+          <Link to="/knowledge/$base/$doc" params={params} search={{ tab: "changes" }}>
+            {documentWords.changes}
+          </Link>
+        )}
+        {canOpen && item.may_change && (
+          <Link to="/knowledge/$base/$doc" params={params} search={{ tab: "settings" }}>
+            {documentWords.settings}
           </Link>
         )}
         {canAgain && (

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
+from pegboard.cli.commands.kb.progress import DocumentProgress
 from pegboard.cli.exit_codes import exit_on_error
 from pegboard.cli.options import (
     BoardOption,
@@ -108,7 +109,8 @@ def add(
         added = [it for it in sources or () if await _put(kb, found["id"], it, below, pages, said)]
         if not added:
             await kb.refresh(found["id"])
-        return await _wait(kb, found["id"])
+        with DocumentProgress(is_quiet=json) as progress:
+            return await _wait(kb, found["id"], progress)
 
     with exit_on_error():
         if (edition or replaces) and len(sources or ()) != 1:
@@ -234,12 +236,13 @@ async def _put(
     return True
 
 
-async def _wait(kb: "KnowledgeClient", base: str) -> Mapping[str, Any]:
+async def _wait(kb: "KnowledgeClient", base: str, progress: DocumentProgress) -> Mapping[str, Any]:
     """The documents, once nothing is under way."""
     import asyncio
 
     while True:
         listed = await kb.list_documents(base)
+        progress.show(listed["documents"])
         is_busy = any(item["state"] in _UNDER_WAY for item in listed["documents"])
         if not is_busy and not await kb.is_gathering(base):
             return listed
