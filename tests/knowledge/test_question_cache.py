@@ -12,7 +12,7 @@ from tests.storage.test_documents import a_document
 from pegboard.core.knowledge import Piece, Retrieval
 from pegboard.core.model_messages import ModelUsage
 from pegboard.core.ports.document_store import DocumentScope
-from pegboard.core.ports.reranker import Reranking
+from pegboard.core.ports.reranker import RerankScores
 from pegboard.core.principal import LOCAL, Principal
 from pegboard.errors import Unavailable
 from pegboard.knowledge.indexing import embed_pieces, index_piece
@@ -39,11 +39,11 @@ class WordModel:
             raise Unavailable("It is down.")
         return [[text.count("e") + 0.1, text.count("a") + 0.1] for text in texts]
 
-    async def rerank(self, question: str, texts: Sequence[str], /) -> Reranking:
+    async def rerank(self, question: str, texts: Sequence[str], /) -> RerankScores:
         self.asked += 1
         first = set(question)
         scores = [len(first & set(text)) / (1 + len(text)) for text in texts]
-        return Reranking(scores, ModelUsage(requests=1, input_tokens=3))
+        return RerankScores(scores, ModelUsage(requests=1, input_tokens=3))
 
 
 async def test_a_question_is_embedded_once() -> None:
