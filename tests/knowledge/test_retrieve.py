@@ -10,7 +10,7 @@ from pegboard.core.knowledge import BaseLook, Piece
 from pegboard.core.model_messages import ModelUsage
 from pegboard.core.ports.document_store import DocumentScope
 from pegboard.core.ports.knowledge_index import KnowledgeIndex, WordMatches
-from pegboard.core.ports.reranker import Reranking
+from pegboard.core.ports.reranker import RerankScores
 from pegboard.errors import ConfigError, StoreUnavailable, Unavailable
 from pegboard.knowledge.indexing import embed_pieces, index_piece
 from pegboard.knowledge.retrieve import Retriever, SearchedBase
@@ -120,12 +120,12 @@ class LengthReranker:
         self._answers = answers
         self.asked = 0
 
-    async def rerank(self, question: str, texts: Sequence[str], /) -> Reranking:
+    async def rerank(self, question: str, texts: Sequence[str], /) -> RerankScores:
         self.asked += 1
         if self._fails:
             raise Unavailable("The model does not answer.")
         scores = [-float(len(text)) for text in texts][: self._answers]
-        return Reranking(scores, ModelUsage(requests=1, input_tokens=7))
+        return RerankScores(scores, ModelUsage(requests=1, input_tokens=7))
 
 
 async def rerank(storage: MemoryStorage, reranker: LengthReranker | None) -> Any:

@@ -19,7 +19,7 @@ from hashlib import blake2b
 from typing import NamedTuple
 
 from pegboard.core.ports.embedder import Embedder
-from pegboard.core.ports.reranker import Reranker, Reranking
+from pegboard.core.ports.reranker import Reranker, RerankScores
 
 _SECONDS = 3_600.0
 """A server may get another model under the same name."""
@@ -63,7 +63,7 @@ class QuestionCache:
 
     async def rerank(
         self, reranker: Reranker, question: str, texts: Sequence[str], *, owner: str
-    ) -> Reranking:
+    ) -> RerankScores:
         """How well texts answer a question; errors as of the reranker.
 
         A cached answer has used nothing.
@@ -71,7 +71,7 @@ class QuestionCache:
         key = self._digest(reranker, owner, [question, *texts])
         known = self._get(key)
         if known is not None:
-            return Reranking(known)
+            return RerankScores(known)
         found = await reranker.rerank(question, texts)
         if len(found.scores) == len(texts):
             self._put(key, found.scores, reranker)

@@ -18,7 +18,7 @@ from msgspec import DecodeError, Struct, ValidationError, json
 
 from pegboard.core.model_messages import ModelUsage
 from pegboard.core.ports.http import HttpClient, HttpRequest, HttpResponse
-from pegboard.core.ports.reranker import Reranking
+from pegboard.core.ports.reranker import RerankScores
 from pegboard.errors import ConfigError, InvalidRequest, PegboardError, Unavailable
 from pegboard.models.limited_model import RequestLimiter
 from pegboard.models.provider_model import ModelEndpoint
@@ -70,10 +70,10 @@ class ProviderReranker:
         self._http = http
         self._requests = requests
 
-    async def rerank(self, question: str, texts: Sequence[str], /) -> Reranking:
+    async def rerank(self, question: str, texts: Sequence[str], /) -> RerankScores:
         """Rate each text; errors as of `ChatModel`."""
         if not texts:
-            return Reranking(())
+            return RerankScores(())
         if self._requests is not None:
             await self._requests.enter(_SECONDS)
         try:
@@ -134,7 +134,7 @@ class ProviderReranker:
             return InvalidRequest(f"The provider refused a request to '{name}' ({status}).")
         return Unavailable(f"The provider of '{name}' has failed ({status}).")
 
-    def _read(self, answer: HttpResponse, count: int) -> Reranking:
+    def _read(self, answer: HttpResponse, count: int) -> RerankScores:
         """The scores in the order of the texts.
 
         Raises:
@@ -152,7 +152,7 @@ class ProviderReranker:
             raise self._refuse()
         usage = found.usage if isinstance(found, _Answer) else None
         tokens = (usage and usage.total_tokens) or 0
-        return Reranking(
+        return RerankScores(
             tuple(scores[index] for index in range(count)),
             ModelUsage(requests=1, input_tokens=max(0, tokens)),
         )

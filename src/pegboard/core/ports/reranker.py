@@ -8,7 +8,7 @@ from msgspec import Struct
 from pegboard.core.model_messages import ModelUsage
 
 
-class Reranking(Struct, frozen=True):
+class RerankScores(Struct, frozen=True):
     """How well texts answer a question.
 
     Attributes:
@@ -28,7 +28,7 @@ class Reranker(Protocol):
         """`provider:model`."""
         ...
 
-    async def rerank(self, question: str, texts: Sequence[str], /) -> Reranking:
+    async def rerank(self, question: str, texts: Sequence[str], /) -> RerankScores:
         """Rate each text.
 
         Raises:
