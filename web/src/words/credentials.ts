@@ -8,7 +8,8 @@ export const secrets = {
   add: "Add a credential",
   needed: "Needs an account",
   neededFor: (source: string) => `An account for ${source}`,
-  neededWhy: "The call acts with a credential of its caller, and goes on by itself once there is one.",
+  neededWhy:
+    "The call acts with a credential of its caller, and goes on by itself once there is one.",
   source: "Source",
   kind: "What it is",
   kinds: {
