@@ -1,5 +1,7 @@
 """Pieces of documents and how they are found, in every storage."""
 
+import asyncio
+from itertools import count
 from typing import Any
 
 import pytest
@@ -11,6 +13,8 @@ from pegboard.core.ports.knowledge_index import IndexedPiece, VectorMatches
 from pegboard.core.principal import LOCAL
 from pegboard.errors import DocumentNotFound, InvalidRequest
 from pegboard.storage import Storage
+from pegboard.storage.knowledge.entry_codec import decode_terms
+from pegboard.storage.sql import knowledge_index as sql_index
 
 MODEL = "test:small"
 EAST, NORTH, WEST = (1.0, 0.0), (0.0, 2.0), (-1.0, 0.0)
@@ -67,6 +71,28 @@ async def test_pieces_are_found_by_their_rare_words_first(storage: Storage, othe
     assert found.rarities["sat"] > found.rarities["cat"]
     assert await find(other, "the", limit=2) == ["d1.3", "d1.1"]
     assert await find(other, "bird") == []
+
+
+async def test_searches_at_once_share_the_work_of_loading(
+    storage: Storage, other: Storage, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for number in range(40):
+        await put(storage, f"d{number}", f"the cat sat {number}")
+    starts = count(step=3)
+    decoded: list[bytes] = []
+
+    def decode(body: bytes) -> object:
+        decoded.append(body)
+        return decode_terms(body)
+
+    monkeypatch.setattr(sql_index, "_LOADED_AT_ONCE", 2)
+    monkeypatch.setattr(sql_index, "randrange", lambda end: next(starts) % end)
+    monkeypatch.setattr(sql_index, "decode_terms", decode)
+
+    found = await asyncio.gather(*[find(other, "cat", limit=50) for _ in range(6)])
+
+    assert [len(those) for those in found] == [40] * 6
+    assert len(decoded) < 120  # each on its own would decode 240
 
 
 async def test_a_long_piece_is_found_by_its_best_passage(storage: Storage) -> None:

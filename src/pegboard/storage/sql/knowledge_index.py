@@ -7,6 +7,7 @@ what is new, and drops what was deleted.
 
 import asyncio
 from collections.abc import Callable, Mapping, Sequence
+from random import randrange
 from typing import Any, TypeVar
 
 import numpy as np
@@ -250,18 +251,31 @@ class SqlKnowledgeIndex:
                 missing = cache.list_missing(key, wanted[base])
                 if not missing:
                     break
-                for those in _split(missing, _LOADED_AT_ONCE):
-                    statement = select(table.c.number, table.c.body).where(
-                        table.c.number.in_(those)
-                    )
-                    rows = await self._database.read(
-                        lambda transaction, it=statement: transaction.all(it)
-                    )
-                    entries = {row.number: decode(row.body) for row in rows}
-                    await asyncio.to_thread(cache.add, key, entries)
+                batches = _split(missing, _LOADED_AT_ONCE)
+                first = randrange(len(batches))  # noqa: S311 - searches at once share the work
+                for batch in (*batches[first:], *batches[:first]):
+                    those = cache.list_missing(key, np.array(batch, "i8"))
+                    if those:
+                        await self._load_batch(cache, key, those, table, decode)
             segments[base] = cache.get(key)
         cache.shrink()
         return segments
+
+    async def _load_batch(
+        self,
+        cache: SegmentCache[Entry, Kind],
+        key: Key,
+        numbers: Sequence[int],
+        table: Any,
+        decode: Callable[[bytes], Entry],
+    ) -> None:
+        statement = select(table.c.number, table.c.body).where(table.c.number.in_(numbers))
+        rows = await self._database.read(lambda transaction: transaction.all(statement))
+
+        def add() -> None:
+            cache.add(key, {row.number: decode(row.body) for row in rows})
+
+        await asyncio.to_thread(add)
 
     async def _fetch(
         self, found: Sequence[Found], scope: DocumentScope, table: Any = PIECE_TERMS
