@@ -121,7 +121,7 @@ await step("one of several accounts of a system acts", async () => {
   await ada.getByRole("button", { name: "Deny" }).click();
   await ada.getByText("Nothing waits").waitFor();
   await ada.goto(`${UI}/approvals?show=decided`);
-  await ada.getByText("Denied by Ada Lovelace").waitFor();
+  await ada.getByText(/^Denied by Ada Lovelace, /).waitFor();
 
   await bob.goto(`${UI}/credentials?source=bank`);
   for (const name of ["work", "default"]) {

@@ -180,7 +180,7 @@ await step("a deletion names the answers that it touches", async () => {
     .getByRole("link", { name: /How long can I return it/ })
     .first()
     .click();
-  await answer.getByText("A record can be returned within 30 days").waitFor();
+  await answer.getByText("A record [removed: the document was deleted]").waitFor();
   await answer.getByRole("link", { name: "Source 1: A deleted document" }).click();
   await page.getByRole("complementary", { name: "Source 1" }).getByText("was deleted").waitFor();
 });

@@ -11,6 +11,7 @@ from tests.features.knowledge.test_killed_ingestion import NEW, OLD, ask, put_in
 from pegboard import Pegboard
 from pegboard.core.principal import LOCAL
 from pegboard.documents import SandboxConverter
+from pegboard.errors import RunNotFound
 from pegboard.features.knowledge import DocumentEdit, DocumentQuery, NewBase
 from pegboard.features.knowledge.bases import KnowledgeBase
 
@@ -86,10 +87,8 @@ async def test_a_document_that_is_deleted_while_it_is_taken_in_leaves_nothing(
 
     await board.knowledge.documents.delete(base, row.id, principal=LOCAL)
     held.may_go_on.set()
-    while True:
-        if (await board.runs.get(row.run, principal=LOCAL)).run.finished_at is not None:
-            break
-        await asyncio.sleep(0.02)
+    with pytest.raises(RunNotFound):
+        await board.runs.get(row.run, principal=LOCAL)
 
     assert await board.knowledge.documents.list_page(base, DocumentQuery(), principal=LOCAL) == (
         [],

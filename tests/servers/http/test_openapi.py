@@ -64,6 +64,8 @@ PATHS = {
     "/knowledge/{base}/documents": ["get", "post"],
     "/knowledge/{base}/documents/{document}": ["get", "patch", "delete"],
     "/knowledge/{base}/documents/{document}/deletion": ["get"],
+    "/knowledge/{base}/documents/{document}/changes": ["get"],
+    "/knowledge/{base}/documents/{document}/answers": ["get"],
     "/knowledge/{base}/documents/{document}/retry": ["post"],
     "/knowledge/{base}/documents/{document}/refresh": ["post"],
     "/knowledge/{base}/documents/{document}/review": ["post"],
