@@ -116,7 +116,7 @@ class ResourceIndex:
         return self._rows.get(kind, {}).get(name)
 
     def has(self, kind: ResourceKind) -> bool:
-        """Whether there is a resource of a kind, whoever may see it."""
+        """Whether any resource of a kind is stored, visible or not."""
         return kind in self._rows
 
     def governs(self, source: str) -> bool:

@@ -10,6 +10,8 @@ FindingKind = Literal["orders", "hidden", "link"]
 DocumentState = Literal[
     "waiting", "converting", "cutting", "embedding", "storing", "ready", "held", "failed"
 ]
+UNFINISHED: tuple[DocumentState, ...] = ("waiting", "converting", "cutting", "embedding", "storing")
+"""The states of a document whose run has not ended."""
 RetrievalMode = Literal["simple", "grounding"]
 ConflictJudge = Literal["model", "figures", "dates", "names", "negation"]
 

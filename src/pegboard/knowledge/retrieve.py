@@ -10,7 +10,7 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from msgspec import Struct
 from msgspec.structs import replace
 
-from pegboard.core.knowledge import BaseLook, Hit, Retrieval
+from pegboard.core.knowledge import UNFINISHED, BaseLook, Hit, Retrieval
 from pegboard.core.model_messages import ModelUsage
 from pegboard.core.ports.document_store import DocumentScope, DocumentStore, StoredDocument
 from pegboard.core.ports.embedder import Embedder
@@ -24,7 +24,7 @@ from pegboard.knowledge.terms import weigh_question
 _LOG = logging.getLogger("pegboard.knowledge")
 _CANDIDATES = 100
 """Pieces that each stage finds, before they are joined."""
-_NOT_READY = ("waiting", "converting", "cutting", "embedding", "storing", "held", "failed")
+_NOT_READY = (*UNFINISHED, "held", "failed")
 _MAX_NOT_READY = 20
 _RERANKED = 40
 """Pieces that a reranker reads."""

@@ -11,7 +11,7 @@ interface ConnectionCardProps {
   heading: "h1" | "h2";
 }
 
-/** A call that waits until its caller has connected an account; nobody else can give that. */
+/** A call that waits until its caller has connected an account, which only the caller can do. */
 export function ConnectionCard({ approval, heading: Heading }: ConnectionCardProps) {
   const { data: session } = useQuery(sessionQuery);
   const { source = "", reason = "", principal, principal_name: name } = approval;

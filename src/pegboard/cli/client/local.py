@@ -84,7 +84,7 @@ class LocalBoard(LocalParts):
         """The sources, and the `problem` of the board file."""
         board = self._board
         found = await board.health() if check else board.observe_sources()
-        if self._principal is not None:  # else nobody is known whose connectors these are
+        if self._principal is not None:  # connectors are listed for a person
             found += board.observe_connectors(principal=self._principal)
         return {"sources": found, "problem": board.problem}
 

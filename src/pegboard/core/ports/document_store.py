@@ -147,7 +147,7 @@ class DocumentStore(Protocol):
         ...
 
     async def get_all(self, ids: Collection[str]) -> Mapping[str, StoredDocument]:
-        """Those of these ids, for whomever, by id; what is not there is left out."""
+        """The documents with these ids, by id, without asking who may see them."""
         ...
 
     async def find_digest(self, base: str, digest: str) -> StoredDocument | None:

@@ -4,7 +4,8 @@ import asyncio
 from collections.abc import AsyncGenerator, Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 
-from pegboard.core.ports.document_store import DocumentState, DocumentStore, StoredDocument
+from pegboard.core.knowledge import UNFINISHED
+from pegboard.core.ports.document_store import DocumentStore, StoredDocument
 from pegboard.core.principal import Principal
 from pegboard.errors import DocumentNotFound, ResourceNotFound
 from pegboard.features.knowledge.bases import Bases, KnowledgeBase, scope_of
@@ -15,13 +16,6 @@ LOOK_AGAIN = 1.0
 """Seconds after which documents that another server may be taking in are looked at again."""
 _ROUNDS = 30
 """Every so many of these looks are at all documents of the base."""
-_UNFINISHED: tuple[DocumentState, ...] = (
-    "waiting",
-    "converting",
-    "cutting",
-    "embedding",
-    "storing",
-)
 _MAX_UNFINISHED = 500
 
 Stamp = tuple[float, str, int, int]
@@ -101,7 +95,7 @@ class DocumentFeed:
             rows = {row.id: row for row in await self._list()}
             return [*self._compare(rows), *(self._known.keys() - rows.keys())]
         scope = scope_of([self._base], self._caller(), include_replaced=True)
-        found = await self._store.list_visible(scope, states=_UNFINISHED, limit=_MAX_UNFINISHED)
+        found = await self._store.list_visible(scope, states=UNFINISHED, limit=_MAX_UNFINISHED)
         rows = {row.id: row for row in found}
         return [*self._compare(rows), *(self._working - rows.keys())]
 

@@ -2,7 +2,7 @@
 
 import asyncio
 import time
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
@@ -58,7 +58,8 @@ class ForgetQuotes:
         """
         deadline = time.monotonic() + self.max_wait
         runs = await self._redact_conversations()
-        while unfinished := [it for it in await self._list_runs(runs) if await self._keeps(it)]:
+        unfinished = await self._end_all(await self._list_runs(runs))
+        while unfinished:
             if time.monotonic() > deadline:
                 raise Unavailable(
                     f"The document answers no more, but run '{unfinished[0]}', which has read it, "
@@ -66,8 +67,15 @@ class ForgetQuotes:
                     retry_after=self.max_wait,
                 )
             await asyncio.sleep(_PAUSE)
+            unfinished = await self._end_all(unfinished)
+            if not unfinished:  # they may have begun others
+                unfinished = await self._end_all(await self._list_runs(set()))
         await self._redact_conversations()
         return len(self._changed)
+
+    async def _end_all(self, runs: Sequence[str]) -> list[str]:
+        """Cancel or delete runs; those that have not ended yet."""
+        return [run for run in runs if await self._keeps(run)]
 
     async def _list_runs(self, known: set[str]) -> list[str]:
         found = await self.storage.upkeep.find_quoting(self.quotes.document)

@@ -5,7 +5,7 @@ import { findEnd, formatUntil, nameQuota, quotaWords, shareOf } from "../../word
 
 export interface QuotaActionsProps {
   mayChange: (quota: Quota) => boolean;
-  /** The name of a person; of nobody that of the organisation. */
+  /** The name of a person; the name of the organisation if the handle is empty. */
   nameOf: (person: string) => string;
   onChange: (quota: Quota) => void;
   onRemove: (quota: Quota) => void;

@@ -17,6 +17,7 @@ from pegboard.cli.options import (
     with_client,
 )
 from pegboard.cli.output.tables import note, say, say_json, table
+from pegboard.core.knowledge import UNFINISHED
 from pegboard.errors import InvalidRequest
 
 if TYPE_CHECKING:
@@ -24,7 +25,7 @@ if TYPE_CHECKING:
 
 BaseArgument = Annotated[str, typer.Argument(metavar="BASE", help="The name or id of a base.")]
 _LOOK_AGAIN = 0.2
-_UNDER_WAY = frozenset({"waiting", "converting", "cutting", "embedding", "storing"})
+
 
 kb = typer.Typer(
     help="Put documents into knowledge bases, list, ask and remove them.",
@@ -243,7 +244,7 @@ async def _wait(kb: "KnowledgeClient", base: str, progress: DocumentProgress) ->
     while True:
         listed = await kb.list_documents(base)
         progress.show(listed["documents"])
-        is_busy = any(item["state"] in _UNDER_WAY for item in listed["documents"])
+        is_busy = any(item["state"] in UNFINISHED for item in listed["documents"])
         if not is_busy and not await kb.is_gathering(base):
             return listed
         await asyncio.sleep(_LOOK_AGAIN)
