@@ -2,7 +2,7 @@
 
 import time
 from collections.abc import Awaitable, Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Generic
 
@@ -180,7 +180,9 @@ class ToolContext(Struct, Generic[Deps], frozen=True, kw_only=True):
             raise ElicitationUnavailable(
                 f"'{self.tool}' needs to ask a question, and its caller cannot be asked."
             )
-        return await self.elicitor.ask(question)
+        return await self.elicitor.ask(
+            question if question.tool else replace(question, tool=self.tool)
+        )
 
     async def sample(self, request: "SampleRequest") -> "Sample":
         """Request a completion from the model of the caller.

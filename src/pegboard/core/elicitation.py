@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any, Literal, Protocol
+from typing import Any, Literal, Protocol, runtime_checkable
 
 from pegboard.core.result import Part
 
@@ -36,12 +36,14 @@ class Question:
             booleans or choices.
         url: A page to open instead of a form; empty for a form.
         name: Identifies the question among others that are asked at once; empty for any.
+        tool: The tool that asks; `ToolContext.ask` sets it.
     """
 
     message: str
     schema: Mapping[str, Any] = field(default_factory=dict[str, Any])
     url: str = ""
     name: str = ""
+    tool: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -128,4 +130,19 @@ class Elicitor(Protocol):
             Unavailable: The caller has disconnected.
             ToolFailed: The caller refused.
         """
+        ...
+
+
+@runtime_checkable
+class TimedElicitor(Elicitor, Protocol):
+    """An elicitor that limits its waits, so that the time of a call stands still meanwhile.
+
+    Attributes:
+        deadline: `time.monotonic()` seconds by which the call must have ended, whatever it asks;
+            None for no limit.
+    """
+
+    @property
+    def deadline(self) -> float | None:
+        """See the class."""
         ...

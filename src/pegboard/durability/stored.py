@@ -4,7 +4,7 @@ import asyncio
 import logging
 import secrets
 import time
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from typing import Self
 
 from pegboard.concurrency.log_and_continue import log_and_continue
@@ -51,9 +51,10 @@ class StoredDurability:
         max_crashes: How many processes in a row may crash while executing a run, before it is
             paused.
         now: Unix seconds.
+        on_takeover: Called with a run that another process had begun, before it continues here.
     """
 
-    def __init__(
+    def __init__(  # noqa: PLR0913 - the tunables of a back end
         self,
         store: RunStore,
         *,
@@ -64,6 +65,7 @@ class StoredDurability:
         first_retry: float = 1.0,
         max_crashes: int = 20,
         now: Callable[[], float] = time.time,
+        on_takeover: Callable[[str], Awaitable[None]] | None = None,
     ) -> None:
         self._store = store
         self._is_shared = not owner
@@ -72,6 +74,7 @@ class StoredDurability:
         self._every = every
         self._most = most
         self._now = now
+        self._on_takeover = on_takeover
         self._attempt: Attempt | None = None
         self._workers: dict[str, StoredRunWorker] = {}
         self._wakeups = Wakeups(self._resume, first=first_retry)
@@ -217,6 +220,8 @@ class StoredDurability:
         data = {"cause": "lost" if run.was_left else "stopped"}
         event = RunEvent(kind=RUN_TAKEN_OVER, at=self._now(), data=data)
         await self._store.emit(run.start.run_id, [event])
+        if self._on_takeover is not None:
+            await self._on_takeover(run.start.run_id)
 
     def _begin(self, start: RunStart) -> StoredRunWorker:
         if self._attempt is None:

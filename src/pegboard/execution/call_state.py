@@ -10,11 +10,12 @@ from msgspec import Struct
 from pegboard.core.argument_origin import ArgumentOrigins
 from pegboard.core.context import Arguments, Call, Progress, ToolContext
 from pegboard.core.decision import Decision
-from pegboard.core.elicitation import LogLine
+from pegboard.core.elicitation import Elicitor, LogLine, TimedElicitor
 from pegboard.core.ports.approval_store import Approval
 from pegboard.core.ports.taint_store import Taint
 from pegboard.core.result import CallTry, ToolResult
 from pegboard.execution.credential_use import CredentialUse
+from pegboard.execution.deadline_pause import DeadlineEntry, DeadlinePause
 from pegboard.execution.results.redaction import redact_value
 
 NO_ARGUMENTS: Mapping[str, Any] = MappingProxyType({})
@@ -29,6 +30,7 @@ class CallState(Struct, eq=False, kw_only=True):
         started_at: Unix seconds.
         deadline: `time.monotonic()` seconds by which the whole call must have ended.
         attempt_deadline: The same for the current attempt.
+        attempt_entry: The deadline of the current attempt at its timer; None for no limit.
         cancelling: `Task.cancelling()` before the current attempt.
         caller: Calls another tool on behalf of this call.
         arguments: The validated arguments.
@@ -50,6 +52,7 @@ class CallState(Struct, eq=False, kw_only=True):
     started_at: float
     deadline: float | None = None
     attempt_deadline: float | None = None
+    attempt_entry: DeadlineEntry | None = None
     cancelling: int = 0
     caller: Call | None = None
     arguments: Mapping[str, Any] = NO_ARGUMENTS
@@ -87,10 +90,17 @@ class CallState(Struct, eq=False, kw_only=True):
             workspace_yields=ctx.workspace_yields,
             on_progress=listen,
             on_log=log,
-            elicitor=ctx.elicitor,
+            elicitor=self._elicitor(),
             caller=self.caller,
             credential=self.credential,
         )
+
+    def _elicitor(self) -> Elicitor | None:
+        """The elicitor of the current attempt, whose time does not pass while a person is asked."""
+        elicitor, entry = self.ctx.elicitor, self.attempt_entry
+        if entry is None or not isinstance(elicitor, TimedElicitor):
+            return elicitor
+        return DeadlinePause(elicitor, self, entry)
 
     def mask_with(self, redact: Callable[[str], str] | None) -> Callable[[str], str] | None:
         """The function that also masks what this call's credential has revealed."""

@@ -9,6 +9,7 @@ from pegboard.core.ports.durability import Signal
 from pegboard.core.principal import Principal
 from pegboard.core.run import NodeRun, PendingStep
 from pegboard.core.tool import JsonSchema
+from pegboard.graphs.call_questions import QuestionRules
 from pegboard.graphs.failover import SubstituteFinder
 from pegboard.graphs.tool_host import ToolHost
 
@@ -74,6 +75,11 @@ class NodeContext(Protocol):
         ...
 
     @property
+    def question_rules(self) -> QuestionRules | None:
+        """Whether tools may ask a person; None leaves it to the context of the calls."""
+        ...
+
+    @property
     def recorded(self) -> NodeRun | None:
         """How the node ended in an earlier attempt; None when it did not."""
         ...
@@ -129,6 +135,15 @@ class NodeContext(Protocol):
 
     async def wait(self, pending: PendingStep, *, topic: str = "") -> Signal | None:
         """Wait for a signal on a topic until `pending.until`; None when that time has come."""
+        ...
+
+    async def receive(self, topic: str, *, until: float) -> Signal | None:
+        """Wait for a signal within work that is in progress, which keeps the attempt alive.
+
+        Args:
+            topic: The topic, of which one task waits at most.
+            until: Unix seconds at which the wait ends with None.
+        """
         ...
 
     def take_signals(self, topic: str) -> list[Signal]:

@@ -15,6 +15,7 @@ from pegboard.core.principal import Principal
 from pegboard.core.run import PendingStep, RunResult
 from pegboard.errors import AccessDenied, AlreadyAnswered, InvalidRequest, Unavailable
 from pegboard.execution.wait_for_source import wait_for_graph_sources
+from pegboard.graphs.call_questions import QuestionRules, question_topic
 from pegboard.graphs.checks.check import refuse_faults
 from pegboard.graphs.checks.context import CheckContext, WasThere
 from pegboard.graphs.documents.read import read_in_thread
@@ -28,6 +29,7 @@ from pegboard.graphs.kinds import KINDS, NodeKind
 from pegboard.graphs.tool_host import ToolHost
 
 ContextOf = Callable[[RunStart], ToolContext[Any]]
+RulesOf = Callable[[RunStart], QuestionRules]
 HostOf = Callable[[RunStart], ToolHost]
 EnvOf = Callable[[Principal], Mapping[str, Any]]
 """What graphs of a principal read as `$.env`."""
@@ -116,6 +118,8 @@ class GraphRunner:
         was_there: Whether a missing tool existed before, so that its name is no mistake.
         name_now: Names the caller of a run with the rights of now, asked at each attempt and each
             step; None keeps those of the start.
+        question_rules: Whether the tools of a run may ask a person; None leaves it to the context
+            of its calls.
     """
 
     def __init__(  # noqa: PLR0913 - all that runs are made of
@@ -130,8 +134,10 @@ class GraphRunner:
         heal: SubstituteFinder | None = None,
         was_there: WasThere | None = None,
         name_now: NameNow | None = None,
+        question_rules: RulesOf | None = None,
     ) -> None:
         self._name_now = name_now
+        self._question_rules = question_rules
         self.durability = durability
         self._board = board
         self._kinds = kinds
@@ -265,6 +271,25 @@ class GraphRunner:
         if not await self._tell(run_id, id_, answer, id=id_, by=by):
             raise AlreadyAnswered(f"'{pending_id}' was answered already: the first answer holds.")
 
+    async def answer_question(
+        self, run_id: str, question: str, answer: Mapping[str, Any], *, by: str = ""
+    ) -> None:
+        """Answer what a tool asks while the run calls it.
+
+        Args:
+            run_id: The run.
+            question: The id of the question.
+            answer: Its `action`, and the `content` of one that accepts; checked by the caller.
+            by: Who answers, as `Principal.owner`.
+
+        Raises:
+            RunNotFound: There is no such run.
+            AlreadyAnswered: It was answered before.
+        """
+        topic = question_topic(question)
+        if not await self._tell(run_id, topic, dict(answer), id=topic, by=by):
+            raise AlreadyAnswered("The question was answered already: the first answer holds.")
+
     async def notify_approval(self, run_id: str, approval_id: str) -> None:
         """Let the step that waits for an approval, or soon will, repeat its call.
 
@@ -330,6 +355,7 @@ class GraphRunner:
             ctx=now,
             heal=self._heal,
             name_now=self._name_now,
+            question_rules=None if self._question_rules is None else self._question_rules(start),
         )
         result = await attempt.execute(steps)
         if result.state.is_final:

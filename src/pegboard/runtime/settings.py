@@ -183,6 +183,15 @@ class Settings(FileSettings, AccountSettings):
             "0 for no limit.",
         ),
     ] = 24 * 3600.0
+    question_timeout: Annotated[
+        float,
+        Field(
+            ge=0,
+            le=86_400,
+            description="Seconds that a tool in a run or a chat waits for the answer of a person "
+            "to its question; 0 refuses all questions.",
+        ),
+    ] = 600.0
     run_lease: Annotated[
         float,
         Field(

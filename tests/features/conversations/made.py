@@ -8,7 +8,7 @@ from typing import Any
 from pegboard import tool
 from pegboard.core.principal import LOCAL
 from pegboard.features.conversations import ChatEvent, NewMessage
-from pegboard.runtime import Pegboard
+from pegboard.runtime import Pegboard, Settings
 from pegboard.testing import ScriptedModel, Turn
 
 BOARD = """
@@ -31,12 +31,22 @@ def refund(number: int) -> str:
 
 @asynccontextmanager
 async def a_board(
-    folder: Path, *turns: Any, data: Path | None = None, tools: Any = (find_order, refund)
+    folder: Path,
+    *turns: Any,
+    data: Path | None = None,
+    tools: Any = (find_order, refund),
+    wait: float = 600.0,
 ) -> AsyncGenerator[tuple[Pegboard, ScriptedModel]]:
-    """A board whose agents are this script."""
+    """A board whose agents are this script; `wait` is what questions of tools wait for."""
     (folder / "board.yaml").write_text(BOARD)
     model = ScriptedModel(*turns)
-    async with Pegboard(folder / "board.yaml", data=data, model=model, tools=tools) as board:
+    async with Pegboard(
+        folder / "board.yaml",
+        data=data,
+        model=model,
+        tools=tools,
+        settings=Settings.from_environment().replace(question_timeout=wait),
+    ) as board:
         yield board, model
 
 

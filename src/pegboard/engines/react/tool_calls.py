@@ -161,6 +161,7 @@ async def _run_call(
             observe=report,
             adapt=adapt,
             keys_reads=False,
+            place=place,
         )
     finally:
         progress.close()

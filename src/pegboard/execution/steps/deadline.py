@@ -52,6 +52,7 @@ def deadline(target: CompiledTool, environment: CallEnvironment, following: Hand
         shift = 0.0 if is_real else timer.now() - now
         entry = timer.add(when + shift, now + shift)
         call.attempt_deadline, call.cancelling = when, entry.before
+        call.attempt_entry = entry
         try:
             return await following(call)
         except asyncio.CancelledError as cancelled:

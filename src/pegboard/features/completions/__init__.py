@@ -1,6 +1,7 @@
 """Completions: an agent answers messages that a client keeps itself."""
 
 from pegboard.features.completions.service import (
+    COMPLETION,
     CompletionCall,
     CompletionEnd,
     CompletionEvent,
@@ -10,6 +11,7 @@ from pegboard.features.completions.service import (
 )
 
 __all__ = [
+    "COMPLETION",
     "CompletionCall",
     "CompletionEnd",
     "CompletionEvent",

@@ -37,6 +37,7 @@ from pegboard.features.conversations.new_message import (
     digest_message,
     identify,
 )
+from pegboard.features.conversations.questions import ConversationQuestions
 from pegboard.features.conversations.stream import (
     ChatEvent,
     Position,
@@ -88,6 +89,7 @@ class Conversations:
 
     Attributes:
         workspaces: Lists and reads the files of conversations.
+        questions: Answers questions of tools.
     """
 
     def __init__(
@@ -109,6 +111,7 @@ class Conversations:
         self._files = files
         self._uploads = uploads
         self.workspaces = Workspaces(store, files)
+        self.questions = ConversationQuestions(store, runs.questions)
         self._answers = answers
         self._now = now
         self._news: dict[str, set[asyncio.Event]] = {}

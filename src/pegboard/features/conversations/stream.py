@@ -20,7 +20,7 @@ _SHOWN = frozenset(
         "step", "thinking", "text_delta", "usage", "tool_started", "tool_progress",
         "tool_finished", "approval_required", "credential_required", "message_received",
         "phase", "plan", "judgement", "step_text", "compacted", "citation", "conflict",
-        "delegate_text", "tools_missing",
+        "delegate_text", "tools_missing", "question_required", "question_settled",
     }
 )  # fmt: skip
 

@@ -49,4 +49,4 @@ def show_questions(view: RunView, pending: Collection[PendingStep]) -> RunView:
     result = structs.replace(view.result, nodes=(), output=None, error=None, pending=tuple(pending))
     graph = Graph(nodes=(), name=view.graph.name, id=view.graph.id)
     run = structs.replace(view.run, start=start, result=result)
-    return replace(view, run=run, graph=graph, result=result, waits=(), takeovers=())
+    return replace(view, run=run, graph=graph, result=result, waits=(), takeovers=(), questions=())

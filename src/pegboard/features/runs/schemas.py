@@ -5,6 +5,7 @@ from typing import Annotated, Any, Literal, Self
 from pydantic import BaseModel, ConfigDict, Field, WithJsonSchema, model_validator
 
 from pegboard.features.plans.schemas import MAX_PARAMS
+from pegboard.features.runs.question_schemas import QuestionAnswer
 from pegboard.graphs.checks.structure import MAX_NODES
 
 _CLOSED = ConfigDict(extra="forbid", frozen=True)
@@ -228,6 +229,10 @@ class RunAnswer(BaseModel):
     takeovers: Annotated[
         list[TakeoverAnswer],
         Field(description="When other server processes continued it; in lists of runs empty."),
+    ]
+    questions: Annotated[
+        list[QuestionAnswer],
+        Field(description="What its tools ask a person now; in lists of runs empty."),
     ]
     usage: Annotated[
         UsageAnswer | None, Field(description="Of all steps; null where no model was asked.")

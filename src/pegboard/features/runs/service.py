@@ -15,6 +15,7 @@ from pegboard.features.runs.answers import CANCELLED, RunAnswers
 from pegboard.features.runs.assignees import FindNames, find_assigned, show_questions
 from pegboard.features.runs.control import RunControl
 from pegboard.features.runs.event_feed import RunFeed, find_last_event, follow_events
+from pegboard.features.runs.questions import RunQuestions
 from pegboard.features.runs.start import RunStarter
 from pegboard.features.runs.views import RunList, RunView, summarize, view_run
 from pegboard.graphs import GraphRunner
@@ -46,6 +47,9 @@ class Runs:
         follow: Resumes the runs of stopped servers, now and from now on.
         approvals: Where an answer to an approval is decided; None leaves it to the runner.
         names: The names by which a run may ask a caller.
+
+    Attributes:
+        questions: What tools ask while runs call them.
     """
 
     def __init__(
@@ -69,6 +73,7 @@ class Runs:
         self._starter = RunStarter(registry, store, runner)
         self._answers = RunAnswers(registry, store, runner)
         self._control = RunControl(registry, store, runner)
+        self.questions = RunQuestions(registry, store, runner)
         self._approvals = approvals
         self._names = names
 

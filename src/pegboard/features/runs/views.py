@@ -16,6 +16,7 @@ from pegboard.core.truncate import truncate
 from pegboard.errors import GraphInvalid
 from pegboard.features.runs.control import RUNNING_STATES
 from pegboard.features.runs.event_feed import read_events
+from pegboard.features.runs.questions import RunQuestion, find_open_questions
 from pegboard.graphs import read_graph
 from pegboard.graphs.documents.read import read_in_thread
 
@@ -62,6 +63,7 @@ class RunView:
         result: Its state, nodes and output.
         waits: The times in which its steps waited; none in a list of runs.
         takeovers: When other processes continued it; none in a list of runs.
+        questions: What its tools ask a person now; none in a list of runs.
     """
 
     run: StoredRun
@@ -69,6 +71,7 @@ class RunView:
     result: RunResult
     waits: tuple[RunWaitTime, ...] = ()
     takeovers: tuple[RunTakeover, ...] = ()
+    questions: tuple[RunQuestion, ...] = ()
 
     @property
     def id(self) -> str:
@@ -113,6 +116,7 @@ class RunView:
             "pending": result["pending"],
             "waits": [asdict(item) for item in self.waits],
             "takeovers": [asdict(item) for item in self.takeovers],
+            "questions": [item.to_dict() for item in self.questions],
             "usage": to_builtins(usage) if usage.requests else None,
             "principal": start.principal.id,
             "created_at": start.created_at,
@@ -143,6 +147,7 @@ async def view_run(store: RunStore, run: StoredRun, *, now: float) -> RunView:
         result=result,
         waits=find_waits(events, until=run.finished_at),
         takeovers=find_takeovers(events),
+        questions=() if run.finished_at is not None else find_open_questions(events),
     )
 
 

@@ -19,6 +19,7 @@ from pegboard.core.ports.durability import RunStart, RunSteps
 from pegboard.core.result import error_to_dict
 from pegboard.core.run import NodeRun, PendingStep, RunResult
 from pegboard.errors import PegboardError, ToolFailed, ToolTimeout
+from pegboard.graphs.call_questions import QuestionRules
 from pegboard.graphs.engine.graph_execution import GraphExecution
 from pegboard.graphs.engine.run_context import NameNow, RunContext
 from pegboard.graphs.engine.steps import StoreErrorSteps
@@ -44,6 +45,7 @@ class RunAttempt:
         ctx: For whom calls are made.
         heal: Finds a substitute for unavailable tools; None for none.
         name_now: Names the caller with the rights of now; None keeps those of `ctx`.
+        question_rules: Whether tools may ask a person; None leaves it to `ctx`.
     """
 
     def __init__(
@@ -56,6 +58,7 @@ class RunAttempt:
         ctx: ToolContext[Any],
         heal: SubstituteFinder | None = None,
         name_now: NameNow | None = None,
+        question_rules: QuestionRules | None = None,
     ) -> None:
         self._graph = graph
         self._start = start
@@ -74,6 +77,7 @@ class RunAttempt:
             env=start.env,
             heal=heal,
             name_now=name_now,
+            question_rules=question_rules,
         )
         if graph.timeout is not None:
             run.expires_at = start.created_at + graph.timeout

@@ -18,6 +18,7 @@ from pegboard.core.ports.durability import RunSteps, Signal, StepRecord, StepRef
 from pegboard.core.principal import Principal
 from pegboard.core.run import NodeRun, PendingKind, PendingStep
 from pegboard.errors import AccessDenied, InvalidRequest, PegboardError, ToolTimeout
+from pegboard.graphs.call_questions import QuestionRules
 from pegboard.graphs.engine.node_results import (
     as_cancelled,
     as_failed,
@@ -145,6 +146,10 @@ class NodeExecution:
         return self.run.find_substitute
 
     @property
+    def question_rules(self) -> QuestionRules | None:
+        return self.run.question_rules
+
+    @property
     def recorded(self) -> NodeRun | None:
         found = self.steps.find(self.slot)
         if not isinstance(found, StepRecord):
@@ -199,6 +204,9 @@ class NodeExecution:
 
     def emit(self, kind: str, data: Mapping[str, Any]) -> None:
         self.run.emit(self.step, kind, data)
+
+    async def receive(self, topic: str, *, until: float) -> Signal | None:
+        return await self.run.receive(topic, until=until)
 
     def take_signals(self, topic: str) -> list[Signal]:
         return self.run.take_signals(topic)

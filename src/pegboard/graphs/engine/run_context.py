@@ -19,6 +19,7 @@ from pegboard.core.ports.durability import CONTROL, RunSteps, Signal
 from pegboard.core.principal import Principal
 from pegboard.core.run import NodeRun, PendingStep
 from pegboard.errors import Unavailable
+from pegboard.graphs.call_questions import QuestionRules
 from pegboard.graphs.engine.stop_signal import Stopped, StopSignal, StoreFailed, Suspended
 from pegboard.graphs.failover import SubstituteFinder
 from pegboard.graphs.node_kind import NodeKind
@@ -72,6 +73,7 @@ class RunContext:
         aborted: The attempt ends because the run cannot be recorded; another one continues.
         states: The last state that was reported, by step.
         expires_at: Unix seconds by which the run must have ended; None for no limit.
+        question_rules: Whether tools may ask a person; None leaves it to `ctx`.
         suspend: Called when the run only waits; whether the attempt shall end.
     """
 
@@ -85,8 +87,10 @@ class RunContext:
         env: Mapping[str, Any],
         heal: SubstituteFinder | None = None,
         name_now: NameNow | None = None,
+        question_rules: QuestionRules | None = None,
     ) -> None:
         self._name_now = name_now
+        self.question_rules = question_rules
         self.run_id = run_id
         self.board = board
         self.kinds = kinds
@@ -107,6 +111,7 @@ class RunContext:
         self._idle: asyncio.Future[None] | None = None
         self._mail: dict[str, list[Signal]] = {}
         self._waits: list[PendingWait] = []
+        self._receivers: dict[str, asyncio.Future[Signal]] = {}
         self._calls: set[asyncio.Task[Any]] = set()
 
     # whether anything is in progress
@@ -189,6 +194,19 @@ class RunContext:
             if timer is not None:
                 timer.cancel()
 
+    async def receive(self, topic: str, *, until: float) -> Signal | None:
+        """Wait for a signal within work that is in progress; None when the time has come."""
+        if mail := self._mail.get(topic):
+            return mail.pop(0)
+        receiver = self._receivers[topic] = asyncio.get_running_loop().create_future()
+        try:
+            async with asyncio.timeout(max(0.0, until - self.now())):
+                return await receiver
+        except TimeoutError:
+            return None
+        finally:
+            del self._receivers[topic]
+
     @property
     def is_held(self) -> bool:
         """Whether nothing may start now: the run is paused, and its time is not up."""
@@ -214,6 +232,10 @@ class RunContext:
         for signal in signals:
             if signal.topic == CONTROL:
                 self._control(signal.message)
+                continue
+            receiver = self._receivers.get(signal.topic)
+            if receiver is not None and not receiver.done():
+                receiver.set_result(signal)
                 continue
             waits = (w for w in self._waits if signal.topic in w.topics and not w.woken)
             wait = next(waits, None)

@@ -32,6 +32,7 @@ from pegboard.execution.results.handles import load_result, value_of
 from pegboard.execution.retry_rules import delay_before, did_nothing, is_repeatable, may_repeat
 from pegboard.execution.wait_for_source import wait_for_source
 from pegboard.graphs.call_progress import CallProgress
+from pegboard.graphs.call_questions import take_questions
 from pegboard.graphs.engine.node_results import as_failed, combine, from_tool_result
 from pegboard.graphs.failover import Substitute
 from pegboard.graphs.node_kind import NodeContext, SchemaOf
@@ -251,6 +252,7 @@ async def call_tool(  # noqa: PLR0913 - a call, and what its caller makes of it
     observe: Callable[[NodeRun], None] = _ignore,
     adapt: Callable[[ToolContext[Any]], ToolContext[Any]] = _keep,
     keys_reads: bool = True,
+    place: Mapping[str, Any] | None = None,
 ) -> NodeRun:
     """Call a tool once over all attempts of the run, after any approval that it needs.
 
@@ -265,6 +267,7 @@ async def call_tool(  # noqa: PLR0913 - a call, and what its caller makes of it
         adapt: Makes the context of the call from that of the node.
         keys_reads: Whether calls that only read have an idempotency key too. Without one such a
             call costs half, and is made again if the process dies before it is recorded.
+        place: What the events of its questions say of the call, beside the tool.
     """
     try:
         tool = await _find(context, name)
@@ -277,6 +280,7 @@ async def call_tool(  # noqa: PLR0913 - a call, and what its caller makes of it
     async def work(key: str) -> NodeRun:
         observe(NodeRun(id=context.step, state=NodeState.IN_PROGRESS, tool=tool.spec.name))
         ctx = adapt(context.call_context(key, instead_of=instead_of))
+        ctx = take_questions(context, ctx, {"tool": tool.spec.name, **(place or {})})
         if not keys_reads and tool.spec.effect is Effect.READ:
             ctx = structs.replace(ctx, idempotency_key=None)
         run = await _call_as_node(

@@ -1,6 +1,6 @@
 """Plans, runs and approvals of a board: the planner, the runner, and what watches them."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from contextlib import AsyncExitStack
 from functools import partial
 from pathlib import Path
@@ -15,12 +15,14 @@ from pegboard.runtime.wiring.subagents import BoardSubagents
 from pegboard.runtime.wiring.workspaces import ConversationFolders
 
 if TYPE_CHECKING:
+    from pegboard.core.ports.durability import RunStart
     from pegboard.durability import StoredDurability
     from pegboard.features.approvals import Approvals
     from pegboard.features.identity import Identity
     from pegboard.features.plans import Plans
     from pegboard.features.runs import Runs
     from pegboard.graphs import NodeKind
+    from pegboard.graphs.call_questions import QuestionRules
     from pegboard.graphs.runner import EnvOf
     from pegboard.runtime.wiring.catalogue import CatalogueParts
     from pegboard.storage import Storage
@@ -77,7 +79,7 @@ def open_runs(  # noqa: PLR0913 - all that runs are made of
     feed = RunFeed(store, tell=registry.environment.emitter.emit)
     registry.environment.emitter.add(feed)
     stack.push_async_callback(feed.close)
-    durability = create_durability(settings, storage)
+    durability = create_durability(settings, storage, now=registry.environment.now)
     stack.push_async_callback(durability.close)
     subagents.record_in(durability, name_now=identity.callers.name_now)
     heal = FailoverSelector(registry, parts.health.replacements, policy=lambda: parts.healing)
@@ -91,6 +93,7 @@ def open_runs(  # noqa: PLR0913 - all that runs are made of
         was_there=known,
         context=folders.make_context,
         name_now=identity.callers.name_now,
+        question_rules=partial(make_question_rules, settings),
     )
     planner = Planner(
         registry, knowledge=parts.health, prerequisites=parts.dependencies.prerequisites
@@ -131,15 +134,35 @@ def open_runs(  # noqa: PLR0913 - all that runs are made of
     return plans, runs, approvals
 
 
-def create_durability(settings: Settings, storage: "Storage") -> "StoredDurability":
+def create_durability(
+    settings: Settings, storage: "Storage", *, now: Callable[[], float]
+) -> "StoredDurability":
     """Create the durable back end of a board over its storage.
 
     Servers that share a database each have an owner name and take over from one another; a process
     with a directory of its own continues its runs at once.
     """
     from pegboard.durability import StoredDurability
+    from pegboard.features.runs.questions import settle_lost_questions
 
     place = storage_location(settings)
     is_shared = place is not None and not isinstance(place, Path)
     owner = "" if is_shared else _OWNER
-    return StoredDurability(storage.runs, owner=owner, lease=settings.run_lease)
+    return StoredDurability(
+        storage.runs,
+        owner=owner,
+        lease=settings.run_lease,
+        on_takeover=lambda run_id: settle_lost_questions(storage.runs, run_id, at=now()),
+    )
+
+
+def make_question_rules(settings: Settings, start: "RunStart") -> "QuestionRules":
+    """Whether the tools of a run may ask a person, and for how long they wait."""
+    from pegboard.features.completions import COMPLETION
+    from pegboard.graphs.call_questions import QuestionRules
+
+    if start.graph.get("name") == COMPLETION:
+        return QuestionRules(refusal="Nobody can be asked: the client of this API answers nothing.")
+    if not settings.question_timeout:
+        return QuestionRules(refusal="Questions of tools are turned off (question_timeout is 0).")
+    return QuestionRules(timeout=settings.question_timeout)

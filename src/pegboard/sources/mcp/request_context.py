@@ -7,7 +7,14 @@ from contextvars import ContextVar
 from typing import Any, TypeVar
 
 from pegboard.core.context import ToolContext
-from pegboard.core.elicitation import Answer, LogLevel, Question, Sample, SampleRequest
+from pegboard.core.elicitation import (
+    Answer,
+    LogLevel,
+    Question,
+    Sample,
+    SampleRequest,
+    TimedElicitor,
+)
 from pegboard.errors import PegboardError
 
 T = TypeVar("T")
@@ -35,20 +42,28 @@ class RequestContext:
         self.fault: PegboardError | None = None
         self.limit: asyncio.Timeout | None = None
         self._loop = asyncio.get_running_loop()
+        self._asked = 0.0  # seconds for which a person was asked, in which no time passes
         self._deadline = None if timeout is None else time.monotonic() + timeout
 
     def remaining(self) -> float | None:
         """The seconds left for the request; None for no limit."""
         if self._deadline is not None:
             return max(0.0, self._deadline - time.monotonic())
-        return None if self.ctx is None else self.ctx.remaining()
+        if self.ctx is None or self.ctx.deadline is None:
+            return None
+        return max(0.0, self.ctx.deadline + self._asked - time.monotonic())
 
     async def ask(self, question: Question) -> Answer | None:
         """Ask the person behind the call; None when nobody can be asked."""
         ctx = self.ctx
         if ctx is None or ctx.elicitor is None or not ctx.elicitor.takes_questions:
             return None
-        return await self._run_on_call_loop(ctx.ask(question))
+        started = time.monotonic()
+        try:
+            return await self._run_on_call_loop(ctx.ask(question))
+        finally:
+            if isinstance(ctx.elicitor, TimedElicitor):
+                self._asked += time.monotonic() - started
 
     async def sample(self, request: SampleRequest) -> Sample | None:
         """Ask the caller's model; None when there is none."""

@@ -28,6 +28,7 @@ from pegboard.features.conversations.views import (
     view_conversation,
     view_exchange,
 )
+from pegboard.features.runs.question_schemas import QuestionReply, QuestionState
 from pegboard.servers.http.dependencies import Board, Caller, Ending
 from pegboard.servers.http.event_stream import EVENT_SCHEMA, EVENT_STREAM, SentEvent, stream_events
 from pegboard.servers.http.execute_call import cancel_on_disconnect
@@ -44,6 +45,7 @@ _STREAM: dict[int | str, dict[str, Any]] = {
         "description": "Server-sent events: `run_started`, `step`, `thinking`, `text_delta`, "
         "`phase`, `plan`, `step_text`, `judgement`, `compacted`, `tool_started`, "
         "`tool_progress`, `tool_finished`, `approval_required`, `credential_required`, "
+        "`question_required`, `question_settled`, "
         "`message_queued`, `message_received`, `message_withdrawn`, `usage`, `error`, `done`. "
         "Clients ignore what they do not know. A `step` of a `turn` whose text has begun already "
         "replaces that text.",
@@ -202,6 +204,25 @@ async def withdraw_message(
     """Withdraw a message that waits for the answer before it."""
     withdrawn = await board.conversations.withdraw(id, message, principal=caller)
     return JsonResponse(view_exchange(withdrawn))
+
+
+@router.post(
+    "/conversations/{id}/questions/{question}",
+    response_model=QuestionState,
+    responses=refusals(400, 404, 409, 413, 415),
+)
+async def answer_conversation_question(
+    board: Board,
+    caller: Caller,
+    id: Id,  # noqa: A002 - as above
+    question: Id,
+    given: Annotated[QuestionReply, Body()],
+) -> Response:
+    """Answer, or decline, what a tool asks while a message is answered."""
+    state = await board.conversations.questions.answer(
+        id, question, given.action, given.content, principal=caller
+    )
+    return JsonResponse({"id": question, "state": state})
 
 
 @router.delete("/conversations/{id}/grants/{grant}", status_code=204, responses=refusals(404))

@@ -13,6 +13,7 @@ from pegboard.core.ports.run_store import RunEvent, RunQuery
 from pegboard.core.principal import Principal
 from pegboard.errors import InvalidRequest
 from pegboard.features.runs import RunView
+from pegboard.features.runs.question_schemas import QuestionReply, QuestionState
 from pegboard.features.runs.schemas import (
     AnswerBody,
     MessageBody,
@@ -180,6 +181,25 @@ async def answer_run(
     """Answer a run: a question, an approval, or the outcome of an interrupted call."""
     view = await board.runs.answer(run_id, given.pending_id, given.answer, principal=caller)
     return JsonResponse(view.to_dict())
+
+
+@router.post(
+    "/runs/{run_id}/questions/{question}",
+    response_model=QuestionState,
+    responses=refusals(400, 404, 409, 413, 415),
+)
+async def answer_question(
+    board: Board,
+    caller: Caller,
+    run_id: RunId,
+    question: Annotated[str, Path(min_length=1, max_length=200)],
+    given: Annotated[QuestionReply, Body()],
+) -> Response:
+    """Answer, or decline, what a tool asks while a run calls it."""
+    state = await board.runs.questions.answer(
+        run_id, question, given.action, given.content, principal=caller
+    )
+    return JsonResponse({"id": question, "state": state})
 
 
 @router.post(

@@ -59,8 +59,8 @@ class ServerRequests:
             question = Question(message=params.message, schema=dict(params.requested_schema))
         try:
             answer = await self._wait_for_answer(call.ask(question))
-        except ElicitationUnavailable:
-            return _NOBODY
+        except ElicitationUnavailable as error:
+            return types.ErrorData(code=types.INVALID_REQUEST, message=error.message)
         except PegboardError as error:
             return _error_data(error)
         if answer is None:

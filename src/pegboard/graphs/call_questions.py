@@ -1,0 +1,163 @@
+"""What a tool asks a person while a run calls it: an event of the run, and its answer.
+
+The call stays open while it waits: a question stands in the middle of a request of its tool, so it
+cannot outlive the process. The answer is a signal to the run, so any server may take it.
+"""
+
+import asyncio
+import secrets
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any, cast
+
+from msgspec import Struct, structs
+
+from pegboard.core.context import ToolContext
+from pegboard.core.elicitation import Answer, Question, Sample, SampleRequest
+from pegboard.core.ports.durability import Signal
+from pegboard.errors import ElicitationUnavailable
+from pegboard.graphs.question_forms import mask_answer, read_question
+from pegboard.schemas.validator import compile_schema
+
+if TYPE_CHECKING:
+    from pegboard.graphs.node_kind import NodeContext
+
+QUESTION_REQUIRED = "question_required"
+QUESTION_SETTLED = "question_settled"
+STATES = {"accept": "accepted", "decline": "declined", "cancel": "cancelled"}
+"""The state of an answered question, by the action of its answer."""
+_MAX_OPEN = 8
+"""Questions of one call that wait at the same time."""
+
+
+class QuestionRules(Struct, frozen=True, kw_only=True):
+    """Whether the tools of a run may ask a person.
+
+    Attributes:
+        timeout: Seconds that a question waits for its answer; 0 when nobody can be asked.
+        refusal: Why nobody can be asked.
+    """
+
+    timeout: float = 0.0
+    refusal: str = "Nobody can be asked in this run."
+
+
+def question_topic(question: str) -> str:
+    """The topic and the id of the signal that answers a question; there is at most one."""
+    return f"question:{question}"
+
+
+def take_questions(
+    context: "NodeContext", ctx: ToolContext[Any], place: Mapping[str, Any]
+) -> ToolContext[Any]:
+    """The context of a call whose tool may ask a person.
+
+    Args:
+        context: The node that calls.
+        ctx: The context of the call; one that has an elicitor keeps it.
+        place: What events of the call say of it.
+    """
+    if ctx.elicitor is not None or context.question_rules is None:
+        return ctx
+    return structs.replace(ctx, elicitor=CallQuestions(context, context.question_rules, place))
+
+
+class CallQuestions:
+    """The elicitor of one call of a run.
+
+    Args:
+        context: The node that calls.
+        rules: Whether somebody can be asked, and for how long.
+        place: What events of the call say of it.
+    """
+
+    def __init__(
+        self, context: "NodeContext", rules: QuestionRules, place: Mapping[str, Any]
+    ) -> None:
+        self._context = context
+        self._rules = rules
+        self._place = place
+        self._open = 0
+
+    @property
+    def takes_questions(self) -> bool:
+        """True, also where each question is refused: its refusal has a reason."""
+        return True
+
+    @property
+    def takes_samples(self) -> bool:
+        """False: the caller of a run has no model of its own."""
+        return False
+
+    @property
+    def deadline(self) -> float | None:
+        """The deadline of the node."""
+        return self._context.deadline
+
+    async def ask(self, question: Question) -> Answer:
+        """Report the question, and wait for its answer.
+
+        Raises:
+            ElicitationUnavailable: Nobody can be asked, or the question cannot be shown.
+        """
+        if not self._rules.timeout:
+            raise ElicitationUnavailable(self._rules.refusal)
+        if self._open >= _MAX_OPEN:
+            raise ElicitationUnavailable(f"{_MAX_OPEN} questions of the call wait for an answer.")
+        shown = read_question(question)
+        id_ = f"q_{secrets.token_hex(12)}"
+        until = self._until()
+        self._context.emit(
+            QUESTION_REQUIRED,
+            {**self._about(question), "question": id_, **shown, "expires_at": until},
+        )
+        self._open += 1
+        state, content = "lost", None
+        try:
+            signal = await self._context.receive(question_topic(id_), until=until)
+            answer = _read_answer(signal, shown.get("schema"))
+            state = "expired" if signal is None else STATES[answer.action]
+            if answer.content:
+                environment = self._context.board.environment
+                content = mask_answer(answer.content, redact=environment.redact)
+            return answer
+        except asyncio.CancelledError:
+            state = "cancelled" if self._context.has_stopped else "lost"
+            raise
+        finally:
+            self._open -= 1
+            data = {**self._about(question), "question": id_, "state": state}
+            self._context.emit(
+                QUESTION_SETTLED, data if content is None else {**data, "content": content}
+            )
+
+    async def sample(self, request: SampleRequest) -> Sample:  # noqa: ARG002 - no request is answered
+        """Refuse: the caller of a run has no model of its own."""
+        raise ElicitationUnavailable("The caller of a run has no model of its own.")
+
+    def _until(self) -> float:
+        """Unix seconds until which a question waits: also that of the node."""
+        context, seconds = self._context, self._rules.timeout
+        if context.deadline is not None:
+            seconds = max(0.0, min(seconds, context.deadline - context.monotonic()))
+        return context.now() + seconds
+
+    def _about(self, question: Question) -> dict[str, Any]:
+        """The call, and who asks: a tool that is called within the call asks for itself."""
+        name = question.tool or str(self._place.get("tool", ""))
+        tool = self._context.board.find(name)
+        source = "" if tool is None else tool.spec.source
+        kind = "" if tool is None else tool.spec.handler
+        return {**self._place, "tool": name, "source": source, "source_kind": kind}
+
+
+def _read_answer(signal: Signal | None, schema: Mapping[str, Any] | None) -> Answer:
+    """The answer in a signal; a question without one was dismissed."""
+    if signal is None:
+        return Answer(action="cancel")
+    message = cast("Mapping[str, Any]", signal.message)
+    action = message.get("action")
+    if action == "accept":
+        content = cast("Mapping[str, Any]", message.get("content") or {})
+        if schema is None or compile_schema("answer", schema).is_valid(content):
+            return Answer(action="accept", content=content)
+    return Answer(action="decline" if action == "decline" else "cancel")
