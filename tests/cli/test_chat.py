@@ -14,6 +14,15 @@ from pegboard.errors import Unavailable
 
 pytestmark = pytest.mark.timeout(60)  # the first request imports the provider's client
 
+ORDER = '''
+@tool(effect="write")
+async def order(*, ctx: ToolContext) -> str:
+    """Order a shirt; ask for its size."""
+    from pegboard.core.elicitation import Question
+
+    schema = {"type": "object", "properties": {"size": {"type": "integer"}}}
+    return (await ctx.ask(Question(message="Which size?", schema=schema))).action
+'''
 GREET = call("my__greet", '{"name": "Ada"}')
 
 
@@ -134,3 +143,18 @@ def test_a_call_that_lacks_a_credential_says_where_to_store_one(
     )
     assert "Store one: pegboard credentials add github" in done.stderr
     assert "approvals approve" not in done.stderr
+
+
+def test_a_question_of_a_tool_is_declined_where_nobody_is_at_a_terminal(
+    provider: Provider, pegboard: Command, folder: Path
+) -> None:
+    tools = folder / "tools.py"
+    tools.write_text(f"{tools.read_text()}\n{ORDER}")
+    provider.answers += [call("my__order"), text("Not ordered.")]
+    done = pegboard("chat", "Order a shirt")
+
+    assert done.stdout == "Not ordered.\n"
+    assert "asks, by its tool my__order:\n  | Which size?" in done.stderr
+    assert "Declined: nobody is at a terminal to answer." in done.stderr
+    assert "done in" in done.stderr
+    assert "decline" in done.stderr

@@ -2,6 +2,7 @@
 
 import logging
 import time
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -128,7 +129,7 @@ async def test_a_tool_asks_whoever_called_it() -> None:
 
     assert (await ctx.ask(question)).content == {"size": 42}
     assert (await ctx.sample(request)).content == (TextPart(text="yes"),)
-    assert person.asked == [question, request]
+    assert person.asked == [replace(question, tool="buy"), request]
 
 
 @pytest.mark.parametrize("asker", [None, Person(takes_questions=False, takes_samples=False)])

@@ -144,7 +144,7 @@ def _clean_field(name: str, node: object) -> dict[str, Any]:
 
 def _clean_string(name: str, field: Mapping[str, Any]) -> dict[str, Any]:
     cleaned: dict[str, Any] = {"type": "string", **_choices(name, field)}
-    if "enum" not in cleaned and "oneOf" not in cleaned:
+    if "enum" not in cleaned:
         cleaned |= _limits(field, _LENGTHS, whole=True)
         if field.get("format") in _FORMATS:
             cleaned["format"] = field["format"]
@@ -152,7 +152,7 @@ def _clean_string(name: str, field: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _choices(name: str, field: Any) -> dict[str, Any]:
-    """The choices of a field, each with its title; empty for a field without."""
+    """The choices of a field, with their titles as `enumNames`; empty for a field without."""
     values: object = field.get("enum")
     titles: object = field.get("enumNames")
     if values is None and (options := field.get("oneOf") or field.get("anyOf")) is not None:
@@ -172,12 +172,8 @@ def _choices(name: str, field: Any) -> dict[str, Any]:
     named = cast("list[Any]", titles) if isinstance(titles, list) else []
     if len(named) != len(found):
         return {"enum": found}
-    return {
-        "oneOf": [
-            {"const": value, "title": clean_text(title, _MAX_LABEL) or value}
-            for value, title in zip(found, named, strict=True)
-        ]
-    }
+    pairs = zip(found, named, strict=True)
+    return {"enum": found, "enumNames": [clean_text(name, _MAX_LABEL) or it for it, name in pairs]}
 
 
 def _is_choice(value: object) -> bool:

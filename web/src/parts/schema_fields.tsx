@@ -48,8 +48,9 @@ export function EnumField(props: FieldProps) {
   const chosen = options.findIndex(
     (option) => JSON.stringify(option) === JSON.stringify(props.value),
   );
-  const words = options.map((option) =>
-    option === true ? forms.yes : option === false ? forms.no : String(option),
+  const names = Array.isArray(props.schema.enumNames) ? props.schema.enumNames : [];
+  const words = options.map((option, index) =>
+    option === true ? forms.yes : option === false ? forms.no : String(names[index] ?? option),
   );
   if (options.length <= RADIOS)
     return (

@@ -56,7 +56,28 @@ export interface NotePart {
   text: string;
 }
 
-export type Part = CallPart | TextPart | NotePart;
+/** What a tool asks a person; its text is foreign. */
+export interface QuestionPart {
+  kind: "question";
+  key: string;
+  id: string;
+  step: string;
+  tool: string;
+  /** The name of the tool's source; empty for a function of the board. */
+  source: string;
+  sourceKind: string;
+  text: string;
+  /** A flat object; null where a page is opened. */
+  schema: Record<string, unknown> | null;
+  url: string;
+  /** Unix seconds. */
+  expiresAt: number;
+  state: "open" | "accepted" | "declined" | "cancelled" | "expired" | "lost";
+  /** What was answered, without secrets; null for nothing. */
+  content: Record<string, unknown> | null;
+}
+
+export type Part = CallPart | TextPart | NotePart | QuestionPart;
 
 export interface Answer {
   message: string;

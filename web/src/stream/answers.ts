@@ -4,6 +4,7 @@
 import type { Citation, Conflict } from "../api/knowledge";
 import type { Answer, Answers, CallPart, CallState, PlanStep } from "./answer_parts";
 import type { Sent } from "./follow";
+import { endQuestions, readQuestion, settleQuestion } from "./questions";
 import { describeProgress, number, readRetry, text } from "./read_event";
 
 export type * from "./answer_parts";
@@ -96,6 +97,12 @@ function addEvent(answer: Answer, { event, data }: Sent): void {
         reason: text(data.reason),
       });
       break;
+    case "question_required":
+      answer.parts.push(readQuestion(data));
+      break;
+    case "question_settled":
+      answer.parts = settleQuestion(answer.parts, data);
+      break;
     case "tool_progress":
       changeCall(
         answer,
@@ -145,6 +152,7 @@ function addEvent(answer: Answer, { event, data }: Sent): void {
       answer.state = "withdrawn";
       break;
     case "done":
+      answer.parts = endQuestions(answer.parts);
       answer.state = text(data.state) as Answer["state"];
       answer.finishedAt = at;
       break;

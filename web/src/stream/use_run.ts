@@ -29,7 +29,10 @@ export function useRun(
       onEvents: (events) => {
         waiting.push(...events);
         frame ||= requestAnimationFrame(draw);
-        if (!isOver && events.some((event) => /node_changed|run_|approval/.test(event.event)))
+        if (
+          !isOver &&
+          events.some((event) => /node_changed|run_|approval|question_/.test(event.event))
+        )
           void client.invalidateQueries({ queryKey: ["run", id] });
         if (events.some((event) => event.event === "run_finished")) {
           draw();

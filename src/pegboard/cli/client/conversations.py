@@ -12,6 +12,7 @@ if TYPE_CHECKING:
 
     from pegboard.core.principal import Principal
     from pegboard.features.conversations import Conversations
+    from pegboard.features.runs.questions import QuestionAction
 
 _OK = 300
 
@@ -44,6 +45,15 @@ class LocalConversations:
 
         workspaces = self._conversations.workspaces
         return view_files(await workspaces.list(conversation, principal=self._principal))
+
+    async def answer_question(
+        self, conversation: str, question: str, action: str, content: dict[str, Any] | None = None
+    ) -> str:
+        """Answer what a tool asks; the state of the question then."""
+        chosen: QuestionAction = "accept" if action == "accept" else "decline"
+        return await self._conversations.questions.answer(
+            conversation, question, chosen, content, principal=self._principal
+        )
 
     async def read_file(self, conversation: str, path: str) -> AsyncGenerator[bytes]:
         """The content of a file, piece by piece."""
@@ -84,6 +94,16 @@ class RemoteConversations:
         """The files of a conversation."""
         path = f"/conversations/{quote(conversation, safe='')}/files"
         return self._check(*await self._ask("GET", path))
+
+    async def answer_question(
+        self, conversation: str, question: str, action: str, content: dict[str, Any] | None = None
+    ) -> str:
+        """Answer what a tool asks; the state of the question then."""
+        path = f"/conversations/{quote(conversation, safe='')}/questions/{quote(question, safe='')}"
+        body: dict[str, Any] = {"action": action} | (
+            {} if content is None else {"content": content}
+        )
+        return str(self._check(*await self._ask("POST", path, body=body))["state"])
 
     async def read_file(self, conversation: str, path: str) -> AsyncGenerator[bytes]:
         """The content of a file, piece by piece."""

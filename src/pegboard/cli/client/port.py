@@ -71,6 +71,12 @@ class ConversationsClient(Protocol):
         """The files of a conversation."""
         ...
 
+    async def answer_question(
+        self, conversation: str, question: str, action: str, content: dict[str, Any] | None = None
+    ) -> str:
+        """Answer what a tool asks, as `accept` or `decline`; the state of the question then."""
+        ...
+
     def read_file(self, conversation: str, path: str) -> "AsyncGenerator[bytes]":
         """The content of a file, piece by piece."""
         ...

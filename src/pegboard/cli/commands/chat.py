@@ -125,9 +125,13 @@ class _Session:
                     printer.state = str(event.data.get("state", "")) if is_over else ""
                 else:
                     printer.print_event(event)
-                if event.event == "credential_required":
+                if event.event == "question_required":
+                    await self._answer(client, event)
+                elif event.event == "credential_required":
                     await self._note_source(client, event)
-                elif event.event != "approval_required" or await self._decide(client, event):
+                if event.event != "credential_required" and (
+                    event.event != "approval_required" or await self._decide(client, event)
+                ):
                     continue
                 printer.state = "waiting"
                 break
@@ -148,6 +152,33 @@ class _Session:
         note(describe_missing_credential(event.data))
         shown = await client.show_approval(str(event.data["approval"]))
         self._source = str(shown.get("source", ""))
+
+    async def _answer(self, client: "BoardClient", event: "ChatEvent") -> None:
+        """Let the person at the terminal answer a tool; decline where nobody is there."""
+        from pegboard.cli.output.questions import ask_question, describe_question
+        from pegboard.cli.output.tables import note
+
+        if self._json or not (sys.stdin.isatty() and sys.stderr.isatty()):
+            note(f"{describe_question(event.data)}\nDeclined: nobody is at a terminal to answer.")
+            action, content = "decline", None
+        else:
+            action, content = ask_question(event.data)
+        await self._reply(client, event, action, content)
+
+    async def _reply(
+        self, client: "BoardClient", event: "ChatEvent", action: str, content: Any
+    ) -> None:
+        from pegboard.cli.output.tables import note
+        from pegboard.errors import AlreadyAnswered, InvalidRequest
+
+        conversation, question = self._conversation, str(event.data["question"])
+        try:
+            await client.conversations.answer_question(conversation, question, action, content)
+        except AlreadyAnswered as error:
+            note(str(error))
+        except InvalidRequest as error:
+            note(f"{error} It is declined.")
+            await client.conversations.answer_question(conversation, question, "decline")
 
     async def _decide(self, client: "BoardClient", event: "ChatEvent") -> bool:
         """Let the person at the terminal decide; False where nobody is there."""

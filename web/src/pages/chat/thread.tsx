@@ -178,7 +178,11 @@ const PHASES: Record<string, string> = {
 /** The line that says what happens now; a screen reader reads it, not the text that streams. */
 function Live({ answer }: { answer: Answer | undefined }) {
   const now = useNow(true);
-  const isWaiting = answer?.parts.some((part) => part.kind === "call" && part.state === "waiting");
+  const isWaiting = answer?.parts.some(
+    (part) =>
+      (part.kind === "call" && part.state === "waiting") ||
+      (part.kind === "question" && part.state === "open"),
+  );
   const isCalling = answer?.parts.some((part) => part.kind === "call" && part.state === "running");
   const isWriting = answer?.parts.at(-1)?.kind === "text";
   const phase = PHASES[answer?.phase ?? ""];

@@ -8,6 +8,7 @@ import { CallGroup } from "../../parts/call_card";
 import { Logo } from "../../parts/logo";
 import { MarkIcon } from "../../parts/marks";
 import { anchorOf, Plan } from "../../parts/plan";
+import { QuestionCard } from "../../parts/question_card";
 import { Problem } from "../../parts/states";
 import type { Answer, CallPart, Part } from "../../stream/answers";
 import { sendMessage } from "../../stream/send_message";
@@ -155,6 +156,12 @@ function AnswerView({ exchange, answer, titles, isLast, agent, source }: TurnPro
               text={group.text}
               caret={isWorking && group.key === last?.key}
               cited={cited}
+            />
+          ) : group.kind === "question" ? (
+            <QuestionCard
+              key={group.key}
+              question={group}
+              path={`/conversations/${exchange.conversation}/questions`}
             />
           ) : (
             <p key={group.key} className="faint note">

@@ -10,9 +10,11 @@ import { Markdown } from "../../parts/markdown";
 import { StateMark } from "../../parts/marks";
 import { usePageTitle } from "../../parts/page_title";
 import { runTitle } from "../../parts/run_words";
+import { QuestionCard } from "../../parts/question_card";
 import { ConnectionBanner, Failure, Problem, Skeleton } from "../../parts/states";
 import { Waterfall } from "../../parts/waterfall";
 import type { Sent } from "../../stream/follow";
+import { readQuestion } from "../../stream/questions";
 import { listSteps } from "../../stream/steps";
 import { useRun } from "../../stream/use_run";
 import { formatDuration, formatFull, formatWhen } from "../../words/format";
@@ -100,6 +102,13 @@ function RunView({ run }: { run: Run }) {
           {!isOver && <RunActions run={run} />}
         </div>
         <ConnectionBanner connection={connection} />
+        {run.questions.map((item) => (
+          <QuestionCard
+            key={item.id}
+            question={readQuestion(item)}
+            path={`/runs/${run.run_id}/questions`}
+          />
+        ))}
         <nav className="tabs" aria-label={runWords.aboutRun}>
           {TABS.map(([value, word]) => (
             <Link

@@ -1,0 +1,107 @@
+"""Questions of tools on a terminal: who asks, and a prompt for each field of the form."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any, cast
+
+import typer
+
+from pegboard.cli.output.tables import note, to_plain
+
+Reply = tuple[str, dict[str, Any] | None]
+"""The action of an answer, and its content."""
+_WARNING = "This text is not Pegboard's. Never enter a password, a key or a card number here."
+_YES, _NO = frozenset({"y", "yes", "true"}), frozenset({"n", "no", "false"})
+
+
+def describe_question(data: Mapping[str, Any]) -> str:
+    """Who asks what; the text is foreign, and printed without control characters."""
+    tool, source = str(data.get("tool", "")), str(data.get("source", ""))
+    kind = "MCP server" if data.get("source_kind") == "mcp" else "source"
+    asks = f"the {kind} '{source}' asks, by its tool {tool}" if source else f"the tool {tool} asks"
+    lines = "\n".join(f"  | {line}" for line in str(data.get("text", "")).splitlines())
+    page = f"\n  page: {data['url']}" if data.get("url") else ""
+    return to_plain(f"{asks}:\n{lines}{page}")
+
+
+def ask_question(data: Mapping[str, Any]) -> Reply:
+    """Let the person at the terminal answer, or decline."""
+    note(describe_question(data))
+    note(_WARNING)
+    if data.get("url"):
+        done = typer.prompt("Have you opened the page? (y, n = decline)", "n", err=True)
+        return ("accept", None) if done.lower() in _YES else ("decline", None)
+    if typer.prompt("Answer? (y, n = decline)", "y", err=True).lower() not in _YES:
+        return "decline", None
+    schema: Mapping[str, Any] = data.get("schema") or {}
+    required: Sequence[str] = schema.get("required") or ()
+    content: dict[str, Any] = {}
+    fields = cast("Mapping[str, Mapping[str, Any]]", schema.get("properties") or {})
+    for name, field in fields.items():
+        value = _ask_field(name, field, is_required=name in required)
+        if value is not None:
+            content[name] = value
+    return "accept", content
+
+
+def _ask_field(name: str, field: Mapping[str, Any], *, is_required: bool) -> Any:
+    """The value of one field; None where it is left out."""
+    while True:
+        default = field.get("default", "")
+        typed = typer.prompt(
+            to_plain(_label(name, field, is_required=is_required)),
+            _as_text(default),
+            show_default=default != "",
+            err=True,
+        ).strip()
+        if not typed and not is_required:
+            return None
+        try:
+            return _read(field, typed)
+        except ValueError as error:
+            note(to_plain(f"{name}: {error}"))
+
+
+def _label(name: str, field: Mapping[str, Any], *, is_required: bool) -> str:
+    items = cast("Mapping[str, Any]", field.get("items") or {})
+    choices: Sequence[Any] = field.get("enum") or items.get("enum") or ()
+    about = [str(item) for item in (field.get("title"), field.get("description")) if item]
+    if choices:
+        about.append(f"one of {', '.join(map(str, choices))}")
+    if field.get("type") == "array":
+        about.append("several by commas")
+    elif field.get("type") in {"integer", "number"}:
+        about.append("a number")
+    elif field.get("type") == "boolean":
+        about.append("yes or no")
+    if not is_required:
+        about.append("optional")
+    return f"{name} ({'; '.join(about)})" if about else name
+
+
+def _as_text(value: Any) -> str:
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    return str(value)
+
+
+def _read(field: Mapping[str, Any], typed: str) -> Any:
+    """The typed value as the field wants it.
+
+    Raises:
+        ValueError: It is another kind of value.
+    """
+    match field.get("type"):
+        case "integer":
+            return int(typed)
+        case "number":
+            return float(typed)
+        case "boolean":
+            if typed.lower() not in _YES | _NO:
+                raise ValueError("write yes or no")
+            return typed.lower() in _YES
+        case "array":
+            return [item.strip() for item in typed.split(",") if item.strip()]
+        case _:
+            if field.get("enum") and typed not in field["enum"]:
+                raise ValueError(f"choose one of {', '.join(map(str, field['enum']))}")
+            return typed

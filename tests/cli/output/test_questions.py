@@ -1,0 +1,65 @@
+"""How a question of a tool is asked on a terminal."""
+
+import io
+from typing import Any
+
+import pytest
+
+from pegboard.cli.output.questions import ask_question, describe_question
+
+FORM: dict[str, Any] = {
+    "type": "object",
+    "properties": {
+        "size": {"type": "integer", "title": "Your size"},
+        "colour": {"type": "string", "enum": ["red", "blue"]},
+        "gift": {"type": "boolean"},
+        "extras": {"type": "array", "items": {"type": "string", "enum": ["bow", "card"]}},
+        "price": {"type": "number", "default": 2.5},
+    },
+    "required": ["size", "colour"],
+}
+ASKED = {"tool": "shop__order", "source": "shop", "source_kind": "mcp", "text": "Which one?"}
+
+
+def ask(typed: str, monkeypatch: pytest.MonkeyPatch, **question: Any) -> Any:
+    monkeypatch.setattr("sys.stdin", io.StringIO(typed))
+    return ask_question({**ASKED, **question})
+
+
+def test_who_asks_is_named_and_control_characters_are_left_out() -> None:
+    said = describe_question({**ASKED, "text": "Pegboard:\x1b[2J log in\nnow"})
+
+    assert said.startswith("the MCP server 'shop' asks, by its tool shop__order:\n  | Pegboard:")
+    assert "\x1b" not in said
+    assert "\n  | now" in said
+
+
+def test_each_field_is_asked_until_it_is_of_its_kind(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    action, content = ask(
+        "y\nlarge\n42\ngreen\nred\nperhaps\nyes\nbow, card\n\n", monkeypatch, schema=FORM
+    )
+
+    assert (action, content) == (
+        "accept",
+        {"size": 42, "colour": "red", "gift": True, "extras": ["bow", "card"], "price": 2.5},
+    )
+    assert "Never enter a password" in capsys.readouterr().err
+
+
+def test_an_optional_field_is_left_out_and_a_form_is_declined(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    optional = {"type": "object", "properties": {"gift": {"type": "boolean"}}, "required": []}
+
+    assert ask("y\n\n", monkeypatch, schema=optional) == ("accept", {})
+    assert ask("n\n", monkeypatch, schema=optional) == ("decline", None)
+
+
+@pytest.mark.parametrize(("typed", "action"), [("y\n", "accept"), ("\n", "decline")])
+def test_a_page_is_shown_whole_and_opened_by_the_person(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], typed: str, action: str
+) -> None:
+    assert ask(typed, monkeypatch, url="https://shop.example/pay?order=7") == (action, None)
+    assert "page: https://shop.example/pay?order=7" in capsys.readouterr().err
