@@ -1,5 +1,7 @@
 """What a server asks reaches the right person, and refusals reach the server."""
 
+import asyncio
+import time
 from pathlib import Path
 from typing import Any
 
@@ -71,7 +73,7 @@ async def test_a_sample_says_all_that_the_server_said() -> None:
     ("asker", "says"),
     [
         (None, "caller does not take such questions"),
-        (Leaving(ElicitationUnavailable("no")), "caller does not take such questions"),
+        (Leaving(ElicitationUnavailable("Its form asks for a secret.")), "asks for a secret"),
         (Leaving(Unavailable("The caller went away.")), "The caller went away."),
     ],
     ids=["nobody", "refuses", "left"],
@@ -113,3 +115,21 @@ async def test_folders_are_told_as_urls(tmp_path: Path) -> None:
     assert [(str(item.uri), item.name) for item in found.roots] == [
         (tmp_path.as_uri(), tmp_path.name)
     ]
+
+
+class Slow(Person):
+    """Somebody whose answer takes no time of the call."""
+
+    deadline: float | None = None
+
+    async def ask(self, question: Question) -> Answer:
+        await asyncio.sleep(0.1)
+        return await super().ask(question)
+
+
+async def test_no_time_of_a_request_passes_while_a_person_is_asked() -> None:
+    began = time.monotonic()
+    context = RequestContext(call_of(elicitor=Slow("red"), deadline=began + 5))
+    await ServerRequests("shop", lambda: context, ()).elicit(CONTEXT, FORM)
+
+    assert (context.remaining() or 0) > began + 5 - time.monotonic() + 0.05

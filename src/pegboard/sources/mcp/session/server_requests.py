@@ -92,8 +92,8 @@ class ServerRequests:
         )
         try:
             sample = await self._wait_for_answer(call.sample(request))
-        except ElicitationUnavailable:
-            return _NOBODY
+        except ElicitationUnavailable as error:
+            return types.ErrorData(code=types.INVALID_REQUEST, message=error.message)
         except PegboardError as error:
             return _error_data(error)
         if sample is None:

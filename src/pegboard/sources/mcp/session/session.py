@@ -231,11 +231,17 @@ class Session:
             yield client
 
     def _current_context(self) -> RequestContext | None:
-        """The request that a message of the server belongs to."""
+        """The request that a message of the server belongs to.
+
+        A server that does not say so means the one call in flight; what the board itself requests
+        meanwhile, such as a list, has nobody to be asked.
+        """
         current = CURRENT.get()
         if current in self.in_flight:
             return current
-        return next(iter(self.in_flight)) if len(self.in_flight) == 1 else None
+        calls = [context for context in self.in_flight if context.ctx is not None]
+        candidates = calls or list(self.in_flight)
+        return candidates[0] if len(candidates) == 1 else None
 
     async def _on_log_line(self, params: types.LoggingMessageNotificationParams) -> None:
         context = self._current_context()

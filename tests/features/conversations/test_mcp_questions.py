@@ -1,0 +1,70 @@
+"""What a real MCP server asks in a chat."""
+
+from collections.abc import AsyncGenerator
+from contextlib import aclosing, asynccontextmanager
+from pathlib import Path
+
+import pytest
+from tests.features.conversations.test_questions import answer, until
+from tests.sources.mcp.opening import over_http
+from tests.sources.mcp.workshop import server as workshop
+
+from pegboard.core.model_messages import UserMessage
+from pegboard.core.principal import LOCAL
+from pegboard.features.completions import CompletionRequest
+from pegboard.features.conversations import NewMessage
+from pegboard.runtime import Pegboard
+from pegboard.testing import ScriptedModel, Turn
+
+pytestmark = pytest.mark.timeout(60)  # the first connection imports the MCP library
+
+BOARD = """
+sources:
+  - kind: mcp
+    name: shop
+    config: {{url: "{url}", protocol: legacy}}
+policy: {{allow: ["shop__*"]}}
+network: {{allow_hosts: ["127.0.0.1"]}}
+"""
+CALL = Turn(calls=(("shop__colour", {}),))
+
+
+@asynccontextmanager
+async def a_board(folder: Path, *turns: Turn) -> AsyncGenerator[Pegboard]:
+    """A board with the workshop, which listens in this process."""
+    async with over_http(workshop) as served:
+        (folder / "board.yaml").write_text(BOARD.format(url=served.url))
+        async with Pegboard(folder / "board.yaml", model=ScriptedModel(*turns)) as board:
+            yield board
+
+
+async def test_a_server_asks_the_person_of_the_chat(tmp_path: Path) -> None:
+    async with a_board(tmp_path, CALL, Turn(text="Red.")) as board:
+        sent = await board.conversations.send(NewMessage(text="Which colour?"), principal=LOCAL)
+        following = board.conversations.follow(sent.conversation, until=sent.id, principal=LOCAL)
+        async with aclosing(following) as events:
+            asked = await until(events, "question_required")
+            await answer(board, asked, "accept", {"colour": "red"})
+            finished = await until(events, "tool_finished")
+
+    about = {name: asked.data[name] for name in ("tool", "source", "source_kind", "text")}
+    assert about == {
+        "tool": "shop__colour",
+        "source": "shop",
+        "source_kind": "mcp",
+        "text": "Which colour?",
+    }
+    assert asked.data["schema"]["required"] == ["colour"]
+    assert "accept" in finished.data["text"]
+    assert "red" in finished.data["text"]
+
+
+async def test_nobody_is_asked_where_a_client_of_the_openai_api_waits(tmp_path: Path) -> None:
+    async with a_board(tmp_path, CALL, Turn(text="No colour.")) as board:
+        request = CompletionRequest(messages=[UserMessage(text="Which colour?")])
+        run_id = await board.completions.start(request, principal=LOCAL)
+        end = await board.completions.finish(run_id, principal=LOCAL)
+
+    told = next(item for item in end.messages if getattr(item, "is_error", False))
+    assert "the client of this API answers nothing" in getattr(told, "text", "")
+    assert end.text == "No colour."
