@@ -172,10 +172,10 @@ def test_removing_what_is_not_there_names_the_nearest() -> None:
     assert caught.value.nearest == ("find",)
 
 
-def test_only_changed_tools_are_indexed_again() -> None:
+async def test_only_changed_tools_are_indexed_again() -> None:
     catalogue = filled(a_tool("a", "orders"), a_tool("b", "orders"))
     waiting = [catalogue.not_indexed]
-    catalogue.update_index()
+    await catalogue.prepare_index()
     waiting.append(catalogue.not_indexed)
     catalogue.remove("a")
     waiting.append(catalogue.not_indexed)

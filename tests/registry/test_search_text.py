@@ -40,21 +40,25 @@ def test_words_have_one_form(text: str, expected: list[str]) -> None:
 )  # fmt: skip
 def test_a_question_is_split_at_its_intents(question: str, expected: list[set[str]]) -> None:
     intents = split_intents(question)
-    strong = [{term for term, weight in intent.items() if weight == 1.0} for intent in intents]
+    strong = [
+        {term for term, weight in intent.terms.items() if weight == 1.0} for intent in intents
+    ]
 
     assert [terms for terms in strong if terms] == expected
 
 
 def test_words_of_every_question_weigh_little() -> None:
-    assert split_intents("Please find orders") == [{"please": 0.2, "find": 0.2, "order": 1.0}]
+    [intent] = split_intents("Please find orders.")
+
+    assert intent.terms == {"please": 0.2, "find": 0.2, "order": 1.0}
 
 
 @given(st.text(max_size=200))
 def test_intents_have_the_words_of_the_question(question: str) -> None:
-    terms = {term for intent in split_intents(question) for term in intent}
+    terms = {term for intent in split_intents(question) for term in intent.terms}
 
     assert terms <= set(list_words(question)) | {"en", "e"}
 
 
 def test_the_end_of_a_very_long_question_is_not_read() -> None:
-    assert split_intents("a" * 5_000 + " order") == [{"a" * 4_000: 1.0}]
+    assert split_intents("a" * 5_000 + " order") == [({"a" * 4_000: 1.0}, "a" * 4_000)]

@@ -1,7 +1,7 @@
 """Which tools one request sees: a few are listed, the others are found and called by meta-tools."""
 
 from pegboard.assembly.inner_calls import unwrap_call
-from pegboard.assembly.meta_tools import FIND_TOOLS, RESERVED_NAMES, find_tools
+from pegboard.assembly.meta_tools import FIND_TOOLS, RESERVED_NAMES, find_tools, read_query
 from pegboard.assembly.resolve_tools import STEPS, AssemblyStep, resolve_tools, run_steps
 from pegboard.assembly.skills_and_delegation import CALL_AGENT, READ_SKILL
 from pegboard.assembly.tool_families import may_use
@@ -24,6 +24,7 @@ __all__ = [
     "ToolSelector",
     "find_tools",
     "may_use",
+    "read_query",
     "resolve_tools",
     "run_steps",
     "unwrap_call",

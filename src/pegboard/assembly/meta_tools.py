@@ -10,6 +10,7 @@ from pegboard.core.model_messages import ModelTool, ToolCall
 from pegboard.core.principal import Principal
 from pegboard.core.tool import Tool
 from pegboard.errors import InvalidRequest
+from pegboard.registry.prepared_search import BY_WORDS_ONLY
 from pegboard.registry.toolset import MetaTool, Reply, Routed, Toolset, render_tool
 from pegboard.schemas.strict_json import decode
 
@@ -32,6 +33,7 @@ RESERVED_NAMES = KNOWLEDGE_NAMES | {
 _DEFAULT_LIMIT = 6
 _MAX_LIMIT = 20
 _MAX_QUERY = 1_000
+_NONE_FITS = "No tool fits. Try other words, or answer without a tool."
 
 _RENDERED = (
     ModelTool(
@@ -127,9 +129,17 @@ def find_tools(toolset: Toolset, arguments: Mapping[str, Any], principal: Princi
         raise InvalidRequest(f"find_tools takes 'query' and 'limit': {error}.") from error
     limit = min(max(wanted.limit, 1), _MAX_LIMIT)
     found = toolset.search(wanted.query[:_MAX_QUERY], limit=limit, principal=principal)
-    if not found:
-        return "No tool fits. Try other words, or answer without a tool."
-    return describe_tools(found)
+    text = describe_tools(found) if found else _NONE_FITS
+    return f"{text}\n({BY_WORDS_ONLY})" if toolset.prepared.skipped else text
+
+
+def read_query(call: ToolCall) -> str:
+    """What a call of `find_tools` looks for; empty where its arguments do not fit."""
+    try:
+        query = _read_object(call).get("query")
+    except InvalidRequest:
+        return ""
+    return query[:_MAX_QUERY] if isinstance(query, str) else ""
 
 
 def _read_object(call: ToolCall) -> Mapping[str, Any]:

@@ -49,6 +49,7 @@ class ModelToolList(Struct, frozen=True, kw_only=True, omit_defaults=True):
         appended: The names of tools, and of what meta-tools reach, that messages have described
             since.
         note: The message that describes tools for this question; empty for none.
+        skipped: Stages of the search that failed: `("meaning",)` where it was by words alone.
     """
 
     basis: str = ""
@@ -56,6 +57,7 @@ class ModelToolList(Struct, frozen=True, kw_only=True, omit_defaults=True):
     reached: tuple[str, ...] = ()
     appended: tuple[str, ...] = ()
     note: str = ""
+    skipped: tuple[str, ...] = ()
 
 
 class ToolSelector:
@@ -87,9 +89,19 @@ class ToolSelector:
         self._kept = kept
         self._goes_on = goes_on
 
+    async def prepare(self, question: str) -> None:
+        """Bring search up to date before `select`, where it will search."""
+        limits = self._limits
+        if sum(1 for _ in islice(self._visible(), limits.list_all + 1)) > limits.list_all:
+            self._toolset = await self._toolset.prepare_search(question, self._principal)
+
     def select(self, question: str) -> ModelToolList:
         """What the model is shown for a question: the steps `select` and `disclose`."""
         chosen, is_whole = self._choose(question)
+        shown = self._show(chosen, is_whole=is_whole)
+        return structs.replace(shown, skipped=() if is_whole else self._toolset.prepared.skipped)
+
+    def _show(self, chosen: Sequence[Tool], *, is_whole: bool) -> ModelToolList:
         kept = self._kept
         if kept is None or kept.basis != self._basis or self._has_withdrawn(kept):
             return self._make_list(chosen, is_whole=is_whole)

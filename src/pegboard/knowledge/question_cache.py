@@ -53,13 +53,21 @@ class QuestionCache:
 
     async def embed(self, embedder: Embedder, question: str, *, owner: str) -> Sequence[float]:
         """The vector of a question; errors as of the embedder."""
-        key = self._digest(embedder, owner, [question])
-        known = self._get(key)
-        if known is not None:
-            return known
-        (vector,) = await embedder.embed([question])
-        self._put(key, vector, embedder)
+        (vector,) = await self.embed_all(embedder, [question], owner=owner)
         return vector
+
+    async def embed_all(
+        self, embedder: Embedder, texts: Sequence[str], *, owner: str
+    ) -> list[Sequence[float]]:
+        """The vectors of several texts, in one request for those that are not known."""
+        keys = {text: self._digest(embedder, owner, [text]) for text in texts}
+        known = {text: numbers for text, key in keys.items() if (numbers := self._get(key))}
+        missing = [text for text in keys if text not in known]
+        if missing:
+            for text, vector in zip(missing, await embedder.embed(missing), strict=True):
+                self._put(keys[text], vector, embedder)
+                known[text] = vector
+        return [known[text] for text in texts]
 
     async def rerank(
         self, reranker: Reranker, question: str, texts: Sequence[str], *, owner: str

@@ -1,10 +1,10 @@
 """The health of tools, with that of their prerequisites taken into account."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 
 from pegboard.access import Switches
 from pegboard.core.health import Health, HealthStatus
-from pegboard.core.tool import Status, ToolSpec
+from pegboard.core.tool import Status, Tool, ToolSpec
 from pegboard.registry.dependencies import DependencyGraph
 
 UNKNOWN = Health(status=HealthStatus.UNKNOWN)
@@ -41,6 +41,14 @@ def with_switches(spec: ToolSpec, switches: Switches) -> ToolSpec:
     """The spec as of now: a tool that is turned off is unavailable, with the reason."""
     off = switches.decision(spec) if switches.any_off else None
     return spec if off is None else spec.replace(unavailable=f"is turned off: {off.reason}")
+
+
+def list_unavailable(tools: Iterable[Tool], switches: Switches) -> Iterator[ToolSpec]:
+    """The specs as of now of the tools that are unavailable by their own definition, or off."""
+    for tool in tools:
+        spec = with_switches(tool.spec, switches)
+        if why_unavailable(spec):
+            yield spec
 
 
 def propagate_health(graph: DependencyGraph, own: Mapping[str, Health]) -> dict[str, Health]:

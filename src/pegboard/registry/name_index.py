@@ -15,10 +15,12 @@ from pegboard.registry.version_specifiers import fits_pin
 from pegboard.registry.versions import Versions
 
 if TYPE_CHECKING:
-    from pegboard.registry.search_index import SearchIndex
+    from pegboard.registry.search_index import Meanings, SearchIndex
 
 OnConflict = Literal["error", "replace"]
 _MAX_PATTERNS = 1_000
+_MANY_CHANGES = 50
+"""Changed tools that are indexed at once on the event loop: 10 ms."""
 
 
 def check_on_conflict(on_conflict: OnConflict) -> OnConflict:
@@ -129,20 +131,27 @@ class NameIndex:
         limit: int,
         *,
         prefer: Callable[[Tool], float] | None = None,
+        meanings: "Meanings | None" = None,
     ) -> list[Tool]:
         """The best matching tools, among those that `keep` accepts, as in `SearchIndex`."""
         with self._index_lock:
-            return self._update_index().search(question, keep, limit, prefer=prefer)
-
-    def update_index(self) -> None:
-        """Bring the search index up to date, so that the next search need not."""
-        with self._index_lock:
-            self._update_index()
+            index = self._update_index()
+            return index.search(question, keep, limit, prefer=prefer, meanings=meanings)
 
     @property
     def not_indexed(self) -> int:
         """Changes that the search index does not know yet."""
         return len(self._not_indexed)
+
+    async def prepare_index(self) -> None:
+        """Bring the search index up to date, in a thread where that takes long."""
+        from pegboard.concurrency.cooperative import in_thread
+
+        def update() -> None:
+            with self._index_lock:
+                self._update_index()
+
+        await in_thread(update, is_large=self.not_indexed > _MANY_CHANGES)
 
     def _update_index(self) -> "SearchIndex":
         from pegboard.registry.search_index import SearchIndex

@@ -18,6 +18,7 @@ from pegboard.core.wire_names import is_glob
 from pegboard.errors import ConfigError, ToolNotFound
 from pegboard.registry.change_notifier import ChangeNotifier
 from pegboard.registry.name_index import NameIndex, OnConflict, check_on_conflict
+from pegboard.registry.prepared_search import BY_WORDS, PreparedSearch
 from pegboard.registry.renamed_tool import RenamedTool
 from pegboard.registry.resources_and_prompts import ResourcesAndPrompts
 from pegboard.registry.search import ToolQuery, matches
@@ -30,9 +31,7 @@ from pegboard.tools.function_tool import FunctionTool
 if TYPE_CHECKING:  # loaded by the first registry: they bring asyncio, half of what an import costs
     from pegboard.execution import CallEnvironment
     from pegboard.execution.results.paging import ResultPage
-
-_MANY_CHANGES = 50
-"""Changed tools that are indexed at once on the event loop: 10 ms."""
+    from pegboard.registry.tool_meanings import ToolMeanings
 
 
 class ToolRegistry:
@@ -57,6 +56,7 @@ class ToolRegistry:
         changes: Notifies listeners when something is added, removed or changed.
         versions: Older versions of tools, which are called by a pin: `search@1.2`.
         usage: What search prefers among tools that match nearly as well; a board fills it.
+        meanings: Vectors of the tools; None where search is by words alone.
     """
 
     def __init__(
@@ -84,6 +84,7 @@ class ToolRegistry:
         if not hasattr(tools, "__iter__"):
             raise ConfigError("ToolRegistry takes several tools: write ToolRegistry([...])")
         self.usage = ToolUsage()
+        self.meanings: ToolMeanings | None = None
         self._namesakes = Namesakes()
         self._environment = self._bind(
             environment
@@ -156,8 +157,6 @@ class ToolRegistry:
 
     def _bind(self, environment: "CallEnvironment") -> "CallEnvironment":
         """The environment with a policy that knows which tools here run the same."""
-        from dataclasses import replace
-
         policy, index = environment.policy, environment.resource_index
         bound = policy.bind(self._namesakes, now=environment.now, resources=index)
         return replace(environment, policy=bound)
@@ -265,6 +264,7 @@ class ToolRegistry:
         *,
         principal: Principal = LOCAL,
         keep: Callable[[Tool], bool] | None = None,
+        prepared: PreparedSearch = BY_WORDS,
     ) -> list[Tool]:
         """The matching tools, the best first, without those that the caller may not see.
 
@@ -272,9 +272,9 @@ class ToolRegistry:
             query: Words to rank by, or a query with filters.
             principal: The caller.
             keep: Whether a tool may be found; None for every tool.
+            prepared: What `prepare_search` has made for these words.
         """
         wanted = ToolQuery(query=query) if isinstance(query, str) else query
-
         has_filters = wanted != ToolQuery(query=wanted.query, limit=wanted.limit)
 
         def accept(tool: Tool) -> bool:
@@ -286,16 +286,22 @@ class ToolRegistry:
 
         if not wanted.query.strip():
             return list(islice(filter(accept, self._catalogue), wanted.limit))
-        return self._catalogue.search(
-            wanted.query, accept, wanted.limit, prefer=self.usage.prefer(principal)
-        )
+        words, prefer = wanted.query, self.usage.prefer(principal)
+        meanings = prepared.find_meanings(words)
+        return self._catalogue.search(words, accept, wanted.limit, prefer=prefer, meanings=meanings)
 
-    async def prepare_search(self) -> None:
-        """Bring the search index up to date before a search, in a thread where that takes long."""
-        from pegboard.concurrency.cooperative import in_thread
+    async def prepare_search(
+        self, question: str = "", *, principal: Principal = LOCAL
+    ) -> PreparedSearch:
+        """Bring the search index up to date before a search, in a thread where that takes long.
 
-        is_large = self._catalogue.not_indexed > _MANY_CHANGES
-        await in_thread(self._catalogue.update_index, is_large=is_large)
+        Args:
+            question: The words of the search, whose meaning is looked up where a board does that.
+            principal: The caller.
+        """
+        await self._catalogue.prepare_index()
+        meanings = self.meanings if question.strip() else None
+        return BY_WORDS if meanings is None else await meanings.prepare(question, principal)
 
     def unavailable(
         self, query: ToolQuery | None = None, *, principal: Principal = LOCAL
@@ -308,16 +314,12 @@ class ToolRegistry:
             query: The filters; its words and its limit do not count.
             principal: For whom; hidden tools are never among them.
         """
-        from pegboard.registry.health import why_unavailable, with_switches
+        from pegboard.registry.health import list_unavailable
 
         environment, filters = self._environment, replace(query or ToolQuery(), query="")
-        return [
-            spec
-            for spec in (with_switches(tool.spec, environment.switches) for tool in self._catalogue)
-            if why_unavailable(spec)
-            and matches(spec, filters)
-            and may_know(principal, spec, policy=environment.policy, switches=environment.switches)
-        ]
+        policy, switches = environment.policy, environment.switches
+        found = (it for it in list_unavailable(self._catalogue, switches) if matches(it, filters))
+        return [it for it in found if may_know(principal, it, policy=policy, switches=switches)]
 
     def explain(
         self,
@@ -474,8 +476,6 @@ class ToolRegistry:
 
     def with_policy(self, policy: Policy) -> "ToolRegistry":
         """A view with another policy."""
-        from dataclasses import replace
-
         return self._view(
             self._catalogue.items(), environment=replace(self._environment, policy=policy)
         )
@@ -492,7 +492,7 @@ class ToolRegistry:
         view = ToolRegistry(
             on_conflict=self._on_conflict, environment=environment or self._environment
         )
-        view.usage = self.usage
+        view.usage, view.meanings = self.usage, self.meanings
         view.versions = view._catalogue.versions = self.versions
         view._namesakes.update(self._namesakes)
         for name, tool in tools:

@@ -8,6 +8,7 @@ import re
 import unicodedata
 from collections.abc import Iterator
 from functools import lru_cache
+from typing import NamedTuple
 
 _WORD = re.compile(r"[A-Z]+(?=[A-Z][a-z])|[A-Z]?[^\W\d_A-Z]+|[A-Z]+|\d+")
 UNSPACED = re.compile(r"[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u2e80-\ud7ff\uf900-\ufaff]+")
@@ -60,21 +61,29 @@ def list_words(text: str) -> list[str]:
     return [term for word, term in read_words(text) if word not in _IGNORED]
 
 
-def split_intents(question: str) -> list[dict[str, float]]:
-    """The terms of each thing that a question asks for, with their weights.
+class Intent(NamedTuple):
+    """One thing that a question asks for: its terms with their weights, and its text."""
+
+    terms: dict[str, float]
+    text: str
+
+
+def split_intents(question: str) -> list[Intent]:
+    """Each thing that a question asks for.
 
     A question is split at its sentences and at words as `and` and `then`.
     """
-    intents: list[dict[str, float]] = []
+    intents: list[Intent] = []
     for part in _INTENT.split(question[:_MAX_CHARS]):
         terms = _weigh(part) if part else {}
         if not terms:
             continue
         strong = sum(1 for weight in terms.values() if weight == 1.0)
         if intents and strong < _MIN_INTENT:
-            intents[-1] = terms | intents[-1]
+            before = intents.pop()
+            intents.append(Intent(terms | before.terms, f"{before.text} {part.strip()}"))
         else:
-            intents.append(terms)
+            intents.append(Intent(terms, part.strip()))
     return intents
 
 

@@ -15,6 +15,7 @@ from pegboard.core.provider_schema import provider_schema
 from pegboard.core.result import ToolResult
 from pegboard.core.tool import Tool
 from pegboard.execution.wait_for_source import wait_for_source
+from pegboard.registry.prepared_search import BY_WORDS, PreparedSearch
 from pegboard.registry.registry import ToolRegistry
 from pegboard.registry.search import ToolQuery
 
@@ -93,6 +94,7 @@ class Toolset:
         knowledge: The names and ids of the knowledge bases that its calls may reach; None for all.
         accounts: By source, the name of the caller's credential that its calls act with.
         instructions: What the system prompt of a model says beside its own, as inline skills.
+        prepared: What is known of the meaning of a question that is searched for.
     """
 
     registry: ToolRegistry
@@ -105,6 +107,7 @@ class Toolset:
     instructions: str = ""
     knowledge: frozenset[str] | None = None
     accounts: Mapping[str, str] = field(default_factory=dict[str, str])
+    prepared: PreparedSearch = BY_WORDS
 
     @property
     def environment(self) -> "CallEnvironment":
@@ -150,6 +153,11 @@ class Toolset:
         tool = self.registry.find(name)
         return tool if tool is not None and self.is_reachable(tool) else None
 
+    async def prepare_search(self, question: str, principal: Principal) -> "Toolset":
+        """A copy that knows the meaning of a question, where the registry has vectors."""
+        prepared = await self.registry.prepare_search(question, principal=principal)
+        return self if prepared is self.prepared else self.replace(prepared=prepared)
+
     def search(self, query: str, *, limit: int, principal: Principal) -> list[Tool]:
         """The tools that fit best, of those that are reachable here and that the caller may see."""
         wanted = ToolQuery(query=query, limit=limit)
@@ -157,7 +165,7 @@ class Toolset:
         def keep(tool: Tool) -> bool:
             return self.is_inner(tool) and self.is_reachable(tool)
 
-        return self.registry.search(wanted, principal=principal, keep=keep)
+        return self.registry.search(wanted, principal=principal, keep=keep, prepared=self.prepared)
 
     def nearest(self, name: str, principal: Principal) -> tuple[str, ...]:
         """At most three similar names of reachable tools that this caller may see."""

@@ -192,8 +192,6 @@ class Agent:
 
         is_large = len(toolset) > MOST_LISTED
         selects = is_large or (toolset.rendered is None and bool(toolset.meta_tools))
-        if is_large:
-            await toolset.registry.prepare_search()
 
         def setup(model: ChatModel) -> AgentSetup:
             return AgentSetup(

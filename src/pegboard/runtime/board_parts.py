@@ -41,6 +41,7 @@ from pegboard.runtime.wiring.knowledge import BoardKnowledge
 from pegboard.runtime.wiring.models import BoardModels
 from pegboard.runtime.wiring.pins import PinParts
 from pegboard.runtime.wiring.resources import ResourceParts
+from pegboard.runtime.wiring.tool_meanings import BoardToolMeanings
 from pegboard.tools.import_objects import module_files
 
 if TYPE_CHECKING:
@@ -71,6 +72,7 @@ class OpenBoard:
 
     current: CurrentBoard
     knowledge: BoardKnowledge
+    meanings: BoardToolMeanings
     storage: "Storage"
     metrics: "Metrics | None"
     registry: ToolRegistry
@@ -278,6 +280,7 @@ class OpenBoard:
         masking = self.current.masking
         kit = replace(self.registry.environment, policy=policy, redact=masking.for_calls)
         self.registry.apply(kit)
+        self.meanings.follow()
         report_policy_change(kit, before, policy)
         report_section_changes(kit, known.board, loaded.board)
 

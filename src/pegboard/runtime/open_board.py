@@ -52,6 +52,7 @@ from pegboard.runtime.wiring.services import (
 )
 from pegboard.runtime.wiring.storage import audit_listeners, create_storage, require_audit
 from pegboard.runtime.wiring.subagents import BoardSubagents
+from pegboard.runtime.wiring.tool_meanings import BoardToolMeanings
 from pegboard.runtime.wiring.workspaces import ConversationFolders
 
 
@@ -238,6 +239,9 @@ async def open_board(
         opened = OpenBoard(
             current=current,
             knowledge=knowledge.attach(services, models, resources.service, runs, files),
+            meanings=BoardToolMeanings(
+                registry, settings, models=models, board=lambda: current.loaded.board
+            ).open(stack),
             storage=storage,
             resources=resources,
             metrics=counters,

@@ -264,6 +264,14 @@ class Settings(FileSettings, AccountSettings):
             "and `call_tool`.",
         ),
     ] = 6
+    search_by_meaning: Annotated[
+        bool | None,
+        Field(
+            description="Whether tools are found by their meaning as well, where "
+            "`PEGBOARD_EMBED_MODEL` or `models.embed` names a model; needs "
+            "`pegboard[knowledge]`. By default as `search_by_meaning` of the board file says."
+        ),
+    ] = None
     connector_tool_mode: Annotated[
         Literal["progressive", "direct"],
         Field(

@@ -35,10 +35,10 @@ class LocalBoard(LocalParts):
         from pegboard.registry.health import why_unavailable
 
         registry = self._board.registry
-        if query.query:
-            await registry.prepare_search()
+        prepared = await registry.prepare_search(query.query, principal=self._caller)
         return FoundTools(
-            usable=[tool.spec.to_dict() for tool in registry.search(query)],
+            usable=[tool.spec.to_dict() for tool in registry.search(query, prepared=prepared)],
+            skipped=prepared.skipped,
             unavailable=[
                 spec.to_dict() | {"unavailable": why_unavailable(spec)}
                 for spec in registry.unavailable(query)

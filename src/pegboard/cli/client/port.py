@@ -28,10 +28,15 @@ Drawing = Literal["svg", "timeline", "mermaid"]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FoundTools:
-    """Complete specs of tools; unavailable ones have the reason as `unavailable`."""
+    """Complete specs of tools; unavailable ones have the reason as `unavailable`.
+
+    Attributes:
+        skipped: Stages of the search that failed: `meaning`, where it was by words only.
+    """
 
     usable: list[Answer]
     unavailable: list[Answer]
+    skipped: tuple[str, ...] = ()
 
 
 class PeopleClient(Protocol):

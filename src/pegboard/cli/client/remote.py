@@ -130,17 +130,20 @@ class RemoteBoard(BoardRequests):
             "status": query.status,
         }
         found: list[Answer] = []
+        skipped: tuple[str, ...] = ()
         cursor: str | None = ""
         while cursor is not None:
             page = await self._get(
                 "/tools", **wanted, detail=True, unavailable=True, limit=_PAGE, cursor=cursor
             )
             found += page["tools"]
+            skipped = tuple(page.get("skipped", ()))
             cursor = page["next_cursor"]
         usable = [spec for spec in found if not spec.get("unavailable")]
         return FoundTools(
             usable=usable[: query.limit],
             unavailable=[spec for spec in found if spec.get("unavailable")],
+            skipped=skipped,
         )
 
     async def show_tool(self, name: str) -> Answer:

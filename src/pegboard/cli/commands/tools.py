@@ -38,6 +38,7 @@ def tools(
     json: JsonOption = False,
 ) -> None:
     """List the tools of the board, or search them."""
+    from pegboard.registry.prepared_search import BY_WORDS_ONLY
     from pegboard.registry.search import ToolQuery
 
     query = ToolQuery(
@@ -65,6 +66,8 @@ def tools(
         chosen = settings(board, data, url)
         found = with_client(chosen, find)
         shown = found.unavailable[:limit] if unavailable else found.usable
+        if found.skipped:
+            note(BY_WORDS_ONLY)
         if json:
             say_json(shown)
             _warn(rules)

@@ -37,6 +37,7 @@ from pegboard.errors import InvalidRequest, LimitReached, ToolArgumentError, Una
 from pegboard.graphs.engine.stop_signal import Stopped
 from pegboard.graphs.node_kind import NodeContext, SchemaOf
 from pegboard.graphs.tool_host import find_tool
+from pegboard.registry.prepared_search import BY_WORDS_ONLY
 
 
 class AgentNode:
@@ -122,10 +123,14 @@ async def select_tools(context: NodeContext, setup: AgentSetup) -> AgentSetup:
     question, missing = str(context.arguments()["message"]), dict(setup.toolset.missing)
 
     def select() -> Any:
+        shown = selector.select(question)
+        if shown.skipped:
+            missing["search"] = BY_WORDS_ONLY
         if missing:
             context.emit("tools_missing", {"missing": missing})
-        return to_builtins(selector.select(question))
+        return to_builtins(shown)
 
+    await selector.prepare(question)
     made = await context.compute_once("tools", select)
     shown = convert(made, ModelToolList)
     return replace(setup, selector=None, toolset=selector.assemble(shown), shown=shown)

@@ -6,7 +6,7 @@ from typing import Any, cast
 
 from msgspec import structs
 
-from pegboard.assembly import CALL_AGENT, FIND_TOOLS
+from pegboard.assembly import CALL_AGENT, FIND_TOOLS, read_query
 from pegboard.core.context import ToolContext
 from pegboard.core.graph import NodeState
 from pegboard.core.model_messages import ToolCall, ToolMessage
@@ -173,7 +173,7 @@ async def _route(context: NodeContext, toolset: Toolset, call: ToolCall) -> Rout
     if meta_tool is None:
         return call
     if call.name == FIND_TOOLS:
-        await toolset.registry.prepare_search()
+        toolset = await toolset.prepare_search(read_query(call), context.principal)
     return meta_tool.route(toolset, call, context.principal)
 
 

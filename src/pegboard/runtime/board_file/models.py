@@ -376,6 +376,13 @@ class Board(BaseModel):
             "fit the question; `crm__*` for all of a source."
         ),
     ] = ()
+    search_by_meaning: Annotated[
+        bool,
+        Field(
+            description="Whether tools are found by their meaning as well as by words, with the "
+            "model of `models.embed`; needs `pegboard[knowledge]`."
+        ),
+    ] = False
     policy: Annotated[PolicyEntry, Field(description="Who may call what.")] = PolicyEntry()
     network: Annotated[
         NetworkEntry, Field(description="Which private addresses may be reached.")

@@ -101,7 +101,6 @@ def create_node_kinds(
         fast = await models.find_fast()
         last = await _read_last_output(storage, history.run_id)
         state = _read_part(last, "context", ContextState)
-        await registry.prepare_search()
         return AgentSetup(
             model=model,
             toolset=toolset,

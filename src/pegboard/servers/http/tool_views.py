@@ -15,6 +15,7 @@ from pegboard.core.tool import Tool, ToolSpec
 from pegboard.errors import ToolNotFound
 from pegboard.registry import ToolRegistry
 from pegboard.registry.health import with_switches
+from pegboard.registry.prepared_search import BY_WORDS, PreparedSearch
 from pegboard.registry.search import ToolQuery
 from pegboard.runtime import Pegboard
 
@@ -30,6 +31,7 @@ def tool_page(
     *,
     principal: Principal,
     cursor: str,
+    prepared: PreparedSearch = BY_WORDS,
     unavailable: bool = False,
     view: View | None = None,
 ) -> dict[str, Any]:
@@ -44,7 +46,8 @@ def tool_page(
         HTTPException: The cursor is not valid (404).
     """
     most = _MAX_RANKED if wanted.query.strip() else len(registry)
-    found = registry.search(replace(wanted, limit=most), principal=principal)
+    query = replace(wanted, limit=most)
+    found = registry.search(query, principal=principal, prepared=prepared)
     specs = [tool.spec for tool in found]
     if unavailable:
         specs += registry.unavailable(wanted, principal=principal)
@@ -62,7 +65,7 @@ def tool_page(
         "tools": [view(spec) for spec in page],
         "next_cursor": following,
         "total": len(specs),
-    }
+    } | ({"skipped": list(prepared.skipped)} if prepared.skipped else {})
 
 
 def find_visible_tool(board: Pegboard, name: str, principal: Principal) -> Tool:

@@ -96,6 +96,12 @@ class ToolList(BaseModel):
     tools: "list[ToolSummary] | list[ToolDetail]"
     next_cursor: NextCursor
     total: Annotated[int, Field(description="Tools that match, on all pages.")]
+    skipped: Annotated[
+        list[str],
+        Field(
+            description="Stages of the search that failed: `meaning`, where it was by words only."
+        ),
+    ] = Field(default_factory=list[str])
 
 
 class ToolDetail(BaseModel):

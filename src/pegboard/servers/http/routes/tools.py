@@ -9,6 +9,7 @@ from starlette.exceptions import HTTPException
 
 from pegboard.errors import ToolNotFound
 from pegboard.execution.input_validation import validate_input
+from pegboard.registry.prepared_search import BY_WORDS, PreparedSearch
 from pegboard.registry.search import ToolQuery
 from pegboard.servers.http.dependencies import Board, Caller
 from pegboard.servers.http.json_body import JsonResponse, JsonRoute
@@ -51,13 +52,13 @@ async def list_tools(
 ) -> Response:
     """List the tools that you may see, by name, or by rank if there is a search text."""
     query = _query(wanted, words=wanted.q, tags=wanted.tag)
-    if query.query:
-        await board.registry.prepare_search()
+    prepared = await _prepare(board, query, caller)
     page = tool_page(
         board.registry,
         query,
         principal=caller,
         cursor=wanted.cursor,
+        prepared=prepared,
         unavailable=wanted.unavailable,
         view=partial(tool_detail, board, principal=caller) if wanted.detail else None,
     )
@@ -70,9 +71,10 @@ async def search_tools(
 ) -> Response:
     """Search the tools that you may see; a search text finds the best 500."""
     query = _query(wanted, words=wanted.query, tags=wanted.tags)
-    if query.query:
-        await board.registry.prepare_search()
-    page = tool_page(board.registry, query, principal=caller, cursor=wanted.cursor)
+    prepared = await _prepare(board, query, caller)
+    page = tool_page(
+        board.registry, query, principal=caller, cursor=wanted.cursor, prepared=prepared
+    )
     return JsonResponse(page)
 
 
@@ -122,6 +124,12 @@ async def validate_tool_input(
     result = await validate_input(found, wanted.input, board.registry.environment, caller)
     problems = [asdict(problem) for problem in result.problems]
     return JsonResponse({"valid": result.valid, "problems": problems})
+
+
+async def _prepare(board: Board, query: ToolQuery, caller: Caller) -> PreparedSearch:
+    if not query.query:
+        return BY_WORDS
+    return await board.registry.prepare_search(query.query, principal=caller)
 
 
 def _query(wanted: ToolFilter | SearchRequest, *, words: str, tags: list[str]) -> ToolQuery:

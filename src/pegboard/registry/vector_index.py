@@ -1,0 +1,155 @@
+"""`VectorIndex`: vectors of tools, and how near they lie to that of a text."""
+
+import math
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from threading import Lock
+from typing import Any
+
+import numpy as np
+
+Floats = np.ndarray[Any, Any]
+_FIRST_ROWS = 256
+_MAX_UNUSED = 1_000
+"""Vectors of former texts that are kept, as a source that comes back has the same tools."""
+_USUAL_MEAN, _ASSUMED_TOOLS = 0.1, 20
+"""The mean cosine of few tools is drawn to a usual one, as if there were so many more."""
+_SORTED_FIRST = 256
+
+
+class VectorIndex:
+    """The vectors of texts by their digests, and which text each tool has. Safe for threads.
+
+    Args:
+        embedder: The name of the model that makes the vectors.
+    """
+
+    def __init__(self, embedder: str) -> None:
+        self.embedder = embedder
+        self._lock = Lock()
+        self._rows: Floats = np.empty((0, 0), np.float32)
+        self._row_of: dict[bytes, int] = {}
+        self._digests: list[bytes] = []
+        self._digest_of: dict[str, bytes] = {}
+        self._names: dict[bytes, dict[str, None]] = {}
+
+    def name_texts(self, digests: Mapping[str, bytes]) -> list[bytes]:
+        """Replace which text each tool has, by name; the digests that have no vector yet."""
+        names: dict[bytes, dict[str, None]] = {}
+        for name, digest in digests.items():
+            names.setdefault(digest, {})[name] = None
+        with self._lock:
+            self._digest_of, self._names = dict(digests), names
+            if len(self._digests) > len(names) + _MAX_UNUSED:
+                self._drop_unused()
+            return [digest for digest in names if digest not in self._row_of]
+
+    def put(self, vectors: Mapping[bytes, Sequence[float]]) -> None:
+        """Store vectors of texts.
+
+        Raises:
+            ValueError: One is no vector, or of another length than those before.
+        """
+        made = {digest: _to_unit(vector) for digest, vector in vectors.items()}
+        with self._lock:
+            for digest, vector in made.items():
+                if digest not in self._row_of:
+                    self._add(digest, vector)
+
+    def measure(self, vector: Sequence[float]) -> "Nearness":
+        """How near each tool lies to a text.
+
+        Raises:
+            ValueError: It is no vector, or of another length than those of the tools.
+        """
+        with self._lock:
+            count = len(self._digests)
+            if count and len(vector) != self._rows.shape[1]:
+                raise ValueError(f"a vector has {len(vector)} numbers, not {self._rows.shape[1]}")
+            rows, digests, names = self._rows[:count], self._digests, self._names
+            row_of, digest_of = self._row_of, self._digest_of  # they only grow, or are replaced
+        # row by row: the threads of a matrix product would wait for each other, and the last
+        # digits would depend on other tools
+        unit = _to_unit(vector)
+        found: Floats = np.vecdot(rows, unit) if count else np.empty(0, np.float32)
+        cosines: Floats = np.round(found, 5)
+        return Nearness(cosines, digests, names, row_of, digest_of)
+
+    def _add(self, digest: bytes, vector: Floats) -> None:
+        count = len(self._digests)
+        if not count:
+            self._rows = np.empty((_FIRST_ROWS, len(vector)), np.float32)
+        elif len(vector) != self._rows.shape[1]:
+            raise ValueError(f"a vector has {len(vector)} numbers, not {self._rows.shape[1]}")
+        if count == len(self._rows):
+            self._rows = np.concatenate([self._rows, np.empty_like(self._rows)])
+        self._rows[count] = vector
+        self._digests.append(digest)
+        self._row_of[digest] = count
+
+    def _drop_unused(self) -> None:
+        kept = [row for row, digest in enumerate(self._digests) if digest in self._names]
+        self._rows = self._rows[kept]
+        self._digests = [self._digests[row] for row in kept]
+        self._row_of = {digest: row for row, digest in enumerate(self._digests)}
+
+
+class Nearness:
+    """How near the tools lie to a text: 0 as far as usual, 1 the same."""
+
+    def __init__(
+        self,
+        cosines: Floats,
+        digests: Sequence[bytes],
+        names: Mapping[bytes, Iterable[str]],
+        row_of: Mapping[bytes, int],
+        digest_of: Mapping[str, bytes],
+    ) -> None:
+        self._cosines = cosines
+        self._digests = digests
+        self._names = names
+        self._row_of = row_of
+        self._digest_of = digest_of
+        count = len(cosines)
+        usual = (float(cosines.sum()) + _USUAL_MEAN * _ASSUMED_TOOLS) / (count + _ASSUMED_TOOLS)
+        self._usual = min(usual, 0.999)
+
+    def score(self, name: str) -> float:
+        """How near a tool lies; 0 for one without a vector."""
+        row = self._row_of.get(self._digest_of.get(name, b""), -1)
+        return self._scale(float(self._cosines[row])) if 0 <= row < len(self._cosines) else 0.0
+
+    def iterate(self, *, least: float) -> Iterator[tuple[str, float]]:
+        """The names of tools that lie at least so near, the nearest first, with their scores."""
+        for row in _iterate_nearest(self._cosines):
+            score = self._scale(float(self._cosines[row]))
+            if score < least:
+                return
+            for name in self._names.get(self._digests[row], ()):
+                yield name, score
+
+    def _scale(self, cosine: float) -> float:
+        return max(0.0, (cosine - self._usual) / (1 - self._usual))
+
+
+def _iterate_nearest(cosines: Floats) -> Iterator[int]:
+    """The rows, the nearest first: a few are sorted, and all only where these are not enough."""
+    first: list[int] = []
+    if len(cosines) > _SORTED_FIRST:
+        best = np.argpartition(-cosines, _SORTED_FIRST)[:_SORTED_FIRST]
+        first = best[np.lexsort((best, -cosines[best]))].tolist()
+        yield from first
+    known = set(first)
+    yield from (row for row in np.argsort(-cosines, kind="stable").tolist() if row not in known)
+
+
+def _to_unit(vector: Sequence[float]) -> Floats:
+    """The vector with a length of 1.
+
+    Raises:
+        ValueError: It has no direction, or a number that is none.
+    """
+    made: Floats = np.asarray(vector, np.float32)
+    length = float(np.linalg.norm(made)) if made.ndim == 1 and made.size else 0.0
+    if not length or not math.isfinite(length):
+        raise ValueError("a vector has no direction")
+    return made / np.float32(length)
