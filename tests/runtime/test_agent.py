@@ -230,7 +230,7 @@ async def test_a_run_that_is_cancelled_cancels_its_calls() -> None:
 
 
 @pytest.mark.parametrize(
-    ("decision", "told"), [("approve", "3"), ("deny", "local refused it: no")], ids=str
+    ("decision", "told"), [("approve", "3"), ("deny", "the user refused it: no")], ids=str
 )
 async def test_a_call_that_needs_an_approval_waits_and_the_run_goes_on(
     decision: Any, told: str

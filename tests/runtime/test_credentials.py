@@ -8,6 +8,7 @@ from typing import Any
 from urllib.parse import parse_qsl, urlsplit
 
 import pytest
+from msgspec import structs
 from pydantic import SecretStr
 from tests.network.loopback import Server
 from tests.peers.oidc import started_oidc
@@ -19,7 +20,7 @@ from tests.storage.conftest import postgres, postgres_server
 from pegboard import ToolContext, ToolResult
 from pegboard.assembly import resolve_tools
 from pegboard.cli.client.local import LocalBoard
-from pegboard.core.graph import Graph, Node
+from pegboard.core.graph import Edge, Graph, Node
 from pegboard.core.ports.approval_store import ApprovalQuery
 from pegboard.core.principal import LOCAL, Principal
 from pegboard.errors import (
@@ -131,6 +132,28 @@ async def test_one_of_several_accounts_is_chosen_on_each_way(tmp_path: Path, api
         False
     ] * 5
     assert not over_mcp.is_error
+
+
+async def test_a_node_and_a_background_call_name_an_account(tmp_path: Path, api: Server) -> None:
+    async with Pegboard(write(tmp_path, board_text(api))) as board:
+        ada = await found(board)
+        bob = await invite(board, ada, "bob", "editor")
+        for name, value in (("work", TOKEN_OF_ADA), ("home", TOKEN_OF_BOB)):
+            await board.credentials.add(structs.replace(a_new(value), name=name), principal=bob)
+        first, at_home = Node(id="a", tool="github__close"), {"account": "home"}
+        second = Node(id="b", tool="github__close", config=at_home, edges=(Edge(node="a"),))
+        graph = Graph(nodes=(first, second))
+        of_graph = await board.runs.start_graph(graph, principal=bob)
+        ended = [await board.runs.wait(of_graph.id, principal=bob)]
+        call = await board.runs.start_call("github__close", {}, principal=bob, account="home")
+        ended.append(await board.runs.wait(call.id, principal=bob))
+        unknown = await board.runs.start_call("github__close", {}, principal=bob, account="hame")
+        waiting = await board.runs.wait(unknown.id, principal=bob)
+
+    work, home = f"Bearer {TOKEN_OF_ADA}", f"Bearer {TOKEN_OF_BOB}"
+    assert [item.result.state for item in ended] == ["completed", "completed"]
+    assert [item.headers["authorization"] for item in api.requests] == [work, home, home]
+    assert "no credential of the name 'hame'" in waiting.result.pending[0].message
 
 
 async def test_the_command_line_has_what_its_caller_has(tmp_path: Path, api: Server) -> None:

@@ -37,6 +37,10 @@ async def _no_conversation(_run_id: str) -> Conversation | None:
     return None
 
 
+async def _no_name(_principal_id: str) -> str:
+    return ""
+
+
 _NO_LEDGER = cast("TrustLedger", None)
 _IN_MEMORY = cast("ApprovalStore", None)
 """Marks a default that needs the clock of the environment, and is made in `__post_init__`."""
@@ -84,6 +88,7 @@ class CallEnvironment:
             share `outcomes` share these too.
         conversation_of: The conversation in which a run answers; its standing approvals hold for
             the calls of that run.
+        name_of: The name of a principal's account; empty for one that has no account.
         journal: Stores the start of a write before it runs; None for no journal.
         credentials: Finds the credentials of callers; None where none are stored.
         redact: Removes secrets from a text; None when there are none.
@@ -105,6 +110,7 @@ class CallEnvironment:
     approvals: ApprovalStore = _IN_MEMORY
     trust: TrustLedger = _NO_LEDGER
     conversation_of: Callable[[str], Awaitable[Conversation | None]] = _no_conversation
+    name_of: Callable[[str], Awaitable[str]] = _no_name
     in_flight_calls: InFlightCalls = field(default_factory=InFlightCalls)
     journal: Journal | None = None
     cache: ResultCache = field(default_factory=ResultCache)

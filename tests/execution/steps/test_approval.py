@@ -195,6 +195,17 @@ async def test_a_denied_call_is_refused_with_the_note(note: str, said: str) -> N
     assert call.decision == Decision(verdict=Verdict.DENY, reason=said, rule="approval.denied")
 
 
+async def test_a_denied_call_names_the_person_and_not_the_id() -> None:
+    async def find_name(principal_id: str) -> str:
+        return {"u_17": "Eve Ott"}.get(principal_id, "")
+
+    kit = a_kit(name_of=find_name)
+    await kit.approvals.decide(await asked(kit), "denied", by="u_17")
+
+    with pytest.raises(AccessDenied, match=r"denied: Eve Ott refused it$"):
+        await approve(a_target(ASKED), kit, Following())(_call())
+
+
 @pytest.mark.parametrize("verdict", ["approved", "denied", None], ids=["yes", "no", "nobody"])
 async def test_what_has_expired_is_asked_anew(verdict: Any) -> None:
     clock = FakeClock()

@@ -1,5 +1,5 @@
 from pegboard.core.graph import NodeState
-from pegboard.core.result import ToolResult
+from pegboard.core.result import ResultMeta, ToolResult
 from pegboard.core.run import NodeRun
 from pegboard.errors import ToolFailed
 from pegboard.graphs.engine.node_results import (
@@ -55,3 +55,11 @@ def test_other_nodes_see_state_output_and_error() -> None:
         "output": None,
         "error": error,
     }
+
+
+def test_a_failed_call_names_the_account_that_it_was_made_with() -> None:
+    failed = ToolResult(is_error=True, content="no", meta=ResultMeta(account="github/home of bob"))
+    run = from_tool_result("a", failed, None)
+
+    assert run.error is not None
+    assert run.error["account"] == "github/home of bob"

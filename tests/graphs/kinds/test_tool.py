@@ -256,6 +256,8 @@ def test_the_kind_says_what_is_missing() -> None:
     from pegboard.core.graph import Node
 
     assert [fault[1] for fault in ToolNode().faults(Node(id="a"))] == ["tool_missing"]
+    wrong = Node(id="a", tool="x", config={"account": "", "acount": "home"})
+    assert [fault[1] for fault in ToolNode().faults(wrong)] == ["config_unknown", "account_illegal"]
     assert ToolNode().output_schema(Node(id="a"), lambda _: OBJECT) is None
 
 

@@ -120,3 +120,39 @@ def test_any_text_is_read_or_refused_and_reading_twice_changes_nothing(
     except InvalidRequest:
         return
     assert lex(once.text, dialect) == once
+
+
+@pytest.mark.parametrize(
+    ("dialect", "sql"),
+    [
+        ("snowflake", "SELECT 'a\\' FROM x"),
+        ("snowflake", 'SELECT "a\\" FROM x'),
+        ("snowflake", "SELECT 1 // 2"),
+        ("bigquery", "SELECT 'it''s'"),
+        ("bigquery", 'SELECT "x"'),
+        ("hive", "SELECT ''''"),
+        ("mssql", "SELECT [a]]b]"),
+        ("mssql", "SELECT @x"),
+        ("oracle", "SELECT q'[x]'"),
+        ("oracle", "SELECT a:b"),
+        ("trino", "SELECT {x}"),
+    ],
+)
+def test_what_two_readings_of_another_dialect_split_differently_is_refused(
+    dialect: Dialect, sql: str
+) -> None:
+    with pytest.raises(InvalidRequest):
+        lex(sql, dialect)
+
+
+@pytest.mark.parametrize(
+    ("dialect", "sql", "name"),
+    [
+        ("mssql", "SELECT [a B]", "a b"),
+        ("mssql", 'SELECT "a B"', "a b"),
+        ("oracle", 'SELECT "a""B"', 'a"b'),
+        ("doris", "SELECT `a``B`", "a`b"),
+    ],
+)
+def test_names_of_other_dialects_are_in_their_quotes(dialect: Dialect, sql: str, name: str) -> None:
+    assert lex(sql, dialect).tokens[1].name == name

@@ -15,6 +15,7 @@ from pegboard.sources.sql.local_use import find_local_use
         ("postgresql://8.8.8.8/shop", False),
         ("sqlite:////data/shop.db", True),
         ("postgresql:///shop", True),
+        ("snowflake://db.example.com/shop", True),
         ("postgresql://localhost/shop", True),
         ("postgresql://x.localhost/shop", True),
         ("postgresql://127.0.0.1/shop", True),

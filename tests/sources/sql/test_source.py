@@ -136,7 +136,7 @@ def test_naming_the_kind_loads_no_driver_and_no_parser() -> None:
             "-c",
             (
                 "import sys, pegboard.sources.sql; "
-                "drivers = {'psycopg', 'sqlglot', 'pymysql', 'duckdb'}; "
+                "drivers = {'psycopg', 'sqlglot', 'pymysql', 'duckdb', 'sqlalchemy'}; "
                 "print(sorted(drivers & sys.modules.keys()))"
             ),
         ],

@@ -267,8 +267,8 @@ class IdentityStore(Protocol):
         """The account of a handle or an e-mail address, in any case."""
         ...
 
-    async def users(self) -> Sequence[User]:
-        """All accounts, by handle."""
+    async def users(self, ids: Sequence[str] | None = None) -> Sequence[User]:
+        """The accounts of these ids, at most 500, or all accounts; by handle."""
         ...
 
     async def update_user(self, id: str, changes: Mapping[str, Any]) -> User | None:  # noqa: A002 - as above

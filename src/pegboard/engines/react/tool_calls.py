@@ -287,8 +287,7 @@ def _report(context: NodeContext, call: ToolCall, turn: int, run: NodeRun) -> No
     data |= {key: output[key] for key in _SHOWN_KEYS if key in output}
     if run.error is not None:
         data |= {"error_code": run.error.get("code", ""), "text": run.error.get("message", "")}
-        if error_id := run.error.get("error_id"):
-            data["error_id"] = error_id
+        data |= {key: run.error[key] for key in ("error_id", "account") if run.error.get(key)}
     else:
         text = _output_text(run)
         data |= {"text": text[:_SHOWN]} | ({"is_cut": True} if len(text) > _SHOWN else {})

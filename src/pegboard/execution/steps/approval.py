@@ -11,6 +11,7 @@ from typing import Any
 
 from pegboard.core.decision import Decision, Verdict
 from pegboard.core.ports.approval_store import Approval
+from pegboard.core.principal import LOCAL
 from pegboard.core.result import ToolResult
 from pegboard.errors import AccessDenied, ApprovalRequired
 from pegboard.execution.approval_requests import (
@@ -61,7 +62,7 @@ def approve(target: CompiledTool, environment: CallEnvironment, following: Handl
                 _apply_edit(call, approval, target)
                 authorize(call, spec, environment)
             case "denied":
-                raise _make_refusal(call, approval)
+                raise await _make_refusal(call, approval, environment)
             case _:
                 raise ApprovalRequired(spec.name, decision.reason, approval_id=approval.id)
         return await following(call)
@@ -125,9 +126,13 @@ def _apply_edit(call: CallState, approval: Approval, target: CompiledTool) -> No
     call.approval = approval
 
 
-def _make_refusal(call: CallState, approval: Approval) -> AccessDenied:
-    """The error for a call that a person has refused."""
-    reason = f"{approval.decided_by or 'somebody'} refused it"
+async def _make_refusal(
+    call: CallState, approval: Approval, environment: CallEnvironment
+) -> AccessDenied:
+    """The error for a call that a person has refused, with the person's name."""
+    by = approval.decided_by
+    name = "the user" if by == LOCAL.id else by and (await environment.name_of(by) or by)
+    reason = f"{name or 'somebody'} refused it"
     if approval.note:
         reason = f"{reason}: {approval.note}"
     call.decision = Decision(verdict=Verdict.DENY, reason=reason, rule="approval.denied")

@@ -32,6 +32,7 @@ from pegboard.features.identity.sign_in_limits import SignInLimits
 from pegboard.features.permissions import PEOPLE_SCOPE, check_is_person
 
 LINK_LIFETIME = 24 * 3600.0
+_IDS_AT_ONCE = 500
 """Seconds from the making of a link until it expires."""
 
 
@@ -196,8 +197,13 @@ class Accounts:
 
     async def read_names(self, ids: Iterable[str]) -> dict[str, str]:
         """The names of callers by their ids, where these are accounts."""
-        found = {id_: await self._parts.store.user(id_) for id_ in set(ids)}
-        return {id_: user.name for id_, user in found.items() if user is not None}
+        wanted = sorted({id_ for id_ in ids if id_})
+        found = [
+            user
+            for start in range(0, len(wanted), _IDS_AT_ONCE)
+            for user in await self._parts.store.users(wanted[start : start + _IDS_AT_ONCE])
+        ]
+        return {user.id: user.name for user in found}
 
     async def list(self, *, principal: Principal) -> Sequence[User]:
         """The accounts that the caller may see, by handle.

@@ -15,6 +15,7 @@ from pegboard.features.permissions import PEOPLE_SCOPE, check_is_person
 
 MAX_LIMIT = 1e12
 _MAX_QUOTAS = 10_000
+_IDS_AT_ONCE = 500
 
 
 class QuotaSubject(Struct, frozen=True, kw_only=True):
@@ -173,11 +174,11 @@ class Quotas:
         return user.id
 
     async def _read_handles(self, users: Iterable[str]) -> dict[str, str]:
-        handles = {"": ""}
-        for id_ in users:
-            if id_ not in handles:
-                user = await self._parts.store.user(id_)
-                handles[id_] = id_ if user is None else user.handle
+        wanted = sorted({id_ for id_ in users if id_})
+        handles = {"": "", **{id_: id_ for id_ in wanted}}
+        for start in range(0, len(wanted), _IDS_AT_ONCE):
+            found = await self._parts.store.users(wanted[start : start + _IDS_AT_ONCE])
+            handles |= {user.id: user.handle for user in found}
         return handles
 
 

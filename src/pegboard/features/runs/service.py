@@ -144,6 +144,7 @@ class Runs:
         principal: Principal,
         seconds: float | None = None,
         key: str = "",
+        account: str = "",
     ) -> RunView:
         """Start a run that consists of one tool call; the output of the run is that of the call.
 
@@ -153,12 +154,15 @@ class Runs:
             principal: The caller.
             seconds: Time limit of the whole run; None for no limit.
             key: An idempotency key: the same key returns the same run.
+            account: The name of the caller's credential to call with; empty for the default.
 
         Raises:
             ToolNotFound: The tool does not exist, or the caller may not see it.
             GraphInvalid: The arguments do not match, or the caller may not call the tool.
         """
-        graph = await self._starter.prepare_call(tool, arguments, principal, seconds=seconds)
+        graph = await self._starter.prepare_call(
+            tool, arguments, principal, seconds=seconds, account=account
+        )
         return await self._start(graph, {}, principal, key=key)
 
     async def get(self, run_id: str, *, principal: Principal) -> RunView:

@@ -95,28 +95,33 @@ class RunStarter:
         principal: Principal,
         *,
         seconds: float | None = None,
+        account: str = "",
     ) -> Graph:
         """Return the graph of one call, after waiting for the tool's source.
 
         Raises:
             ToolNotFound: The tool does not exist, or the caller may not see it.
         """
-        graph = call_graph(tool, arguments, seconds=seconds)
+        graph = call_graph(tool, arguments, seconds=seconds, account=account)
         await wait_for_graph_sources(self._registry.environment, graph, find=self._registry.find)
         if self._registry.find_for(tool, principal) is None:
             raise ToolNotFound(tool, self._registry.nearest(tool, principal))
         return graph
 
 
-def call_graph(tool: str, arguments: Mapping[str, Any], *, seconds: float | None = None) -> Graph:
+def call_graph(
+    tool: str, arguments: Mapping[str, Any], *, seconds: float | None = None, account: str = ""
+) -> Graph:
     """Return a graph that consists of one tool call; its output is the call's.
 
     Args:
         tool: Wire name of the tool.
         arguments: Passed as they are: no text in them is read as a path expression.
         seconds: Time limit of the whole run; None for no limit.
+        account: The name of the credential to call with; empty for the default.
     """
-    node = Node(id="call", tool=tool, input=escape(dict(arguments)))
+    config = {"account": account} if account else {}
+    node = Node(id="call", tool=tool, input=escape(dict(arguments)), config=config)
     return Graph(nodes=(node,), name=tool, output="$.steps.call.output", timeout=seconds)
 
 

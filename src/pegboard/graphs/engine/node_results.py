@@ -25,7 +25,11 @@ def from_tool_result(step: str, result: ToolResult, output: Any, **known: Any) -
     """A node whose tool returned a result."""
     if result.is_error:
         error = result.error or ToolFailed(result.text or "The tool failed.")
-        return as_failed(step, error, **known)
+        failed = as_failed(step, error, **known)
+        if result.meta.account and failed.error is not None:
+            named = {**failed.error, "account": result.meta.account}
+            return structs.replace(failed, error=named)
+        return failed
     return NodeRun(id=step, state=NodeState.COMPLETED, output=output, **known)
 
 

@@ -48,6 +48,7 @@ _UNAVAILABLE = frozenset(
 that the arguments name is unavailable) are none of them.
 """
 
+_MAX_ACCOUNT = 100
 _FIRST_PAUSE = 1.0
 _MAX_PAUSE = 5.0
 """Seconds between calls during a store outage: as often as a run of such a store is taken up."""
@@ -69,11 +70,18 @@ class ToolNode:
     """Calls go through the board's one pipeline, each under a key of its own."""
 
     name = "tool"
-    fields = frozenset({"tool", "fallbacks", "retry"})
+    fields = frozenset({"tool", "fallbacks", "retry", "config"})
 
     def faults(self, node: Node) -> Iterator[tuple[str, str, str]]:
         if not node.tool:
             yield "tool", "tool_missing", "A node of kind 'tool' names the tool to call."
+        if extra := sorted(node.config.keys() - {"account"}):
+            message = f"The config of a tool has no '{extra[0][:60]}'; it takes `account`."
+            yield "config", "config_unknown", message
+        account = node.config.get("account", "x")
+        if not isinstance(account, str) or not 0 < len(account) <= _MAX_ACCOUNT:
+            message = f"An account is named by a text of at most {_MAX_ACCOUNT} characters."
+            yield "config.account", "account_illegal", message
 
     def output_schema(self, node: Node, schema_of: SchemaOf) -> JsonSchema | None:  # noqa: ARG002 - the tool declares it
         return None
@@ -229,9 +237,16 @@ async def _try_tool(
     except PegboardError as error:
         return await _fail_once(context, name, error, label)
     progress = CallProgress(partial(_report_progress, context, name), context.monotonic)
+    # the account is one of the node's own tool: another tool takes its caller's default
+    account = "" if instead_of else context.node.config.get("account", "")
+
+    def adapt(ctx: ToolContext[Any]) -> ToolContext[Any]:
+        followed = progress.follow(ctx)
+        return structs.replace(followed, account=account) if account else followed
+
     try:
         return await call_tool(
-            context, name, arguments, label=label, instead_of=instead_of, adapt=progress.follow
+            context, name, arguments, label=label, instead_of=instead_of, adapt=adapt
         )
     finally:
         progress.close()

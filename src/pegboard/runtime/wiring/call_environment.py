@@ -1,11 +1,14 @@
 """The environment of calls: policy, settings, stores and listeners."""
 
+from contextlib import suppress
 from functools import partial
 from typing import TYPE_CHECKING
 
 from pegboard.access import Policy
 from pegboard.core.ports.conversation_store import find_conversation_of_run, find_messages
 from pegboard.core.ports.credentials import CallerCredentials
+from pegboard.core.ports.identity_store import IdentityStore
+from pegboard.errors import Unavailable
 from pegboard.execution import CallDefaults as CallSettings
 from pegboard.execution import CallEnvironment
 from pegboard.execution.emitter import Emitter
@@ -47,6 +50,7 @@ def build_call_environment(
             storage.taints, conversation_of, partial(find_messages, storage.conversations)
         ),
         conversation_of=conversation_of,
+        name_of=partial(_find_name, storage.identity),
         emitter=emitter,
         results=storage.results,
         outcomes=storage.outcomes,
@@ -57,3 +61,11 @@ def build_call_environment(
         why_missing=missing.why,
         pending_source=missing.coming,
     )
+
+
+async def _find_name(identity: IdentityStore, principal_id: str) -> str:
+    """The name of an account; a store that does not answer must not change what a call says."""
+    with suppress(Unavailable):
+        user = await identity.user(principal_id)
+        return "" if user is None else user.name
+    return ""

@@ -12,7 +12,7 @@ from starlette.types import Receive
 from pegboard.core.context import Progress, ToolContext
 from pegboard.core.principal import Principal
 from pegboard.core.result import ResultMeta, ToolResult
-from pegboard.errors import IdempotencyConflict, InvalidRequest, ToolFailed, ToolNotFound
+from pegboard.errors import IdempotencyConflict, ToolFailed, ToolNotFound
 from pegboard.features.runs import RunView
 from pegboard.registry.search import ToolQuery
 from pegboard.runtime import Pegboard
@@ -145,8 +145,6 @@ async def _in_background(
     board: Pegboard, caller: Principal, name: str, wanted: ExecuteRequest, key: str
 ) -> SuccessAnswer:
     config = wanted.execution_config
-    if config.account:
-        raise InvalidRequest("A call in the background acts with your default account.")
     await board.wait_for(name, principal=caller)
     view = await board.runs.start_call(
         name,
@@ -154,6 +152,7 @@ async def _in_background(
         principal=caller,
         seconds=None if config.timeout_ms is None else config.timeout_ms / 1000,
         key=_key(key, config.idempotency_key) or "",
+        account=config.account,
     )
     return to_accepted_answer(view)
 

@@ -1,4 +1,4 @@
-"""Databases as tools: SQLite, PostgreSQL, MySQL, MariaDB and DuckDB."""
+"""Databases as tools: SQLite, PostgreSQL, MySQL, MariaDB, DuckDB, and others through SQLAlchemy."""
 
 from pegboard.core.ports.source import SourceKind
 from pegboard.sources.sql.config import SqlConfig

@@ -8,7 +8,9 @@ the operator may add it (`allow_functions`).
 The syntax is listed by the names of sqlglot's node classes. Functions are not among the nodes.
 """
 
-from pegboard.sources.sql.lexer import Dialect
+from typing import get_args
+
+from pegboard.sources.sql.lexer import Dialect, OtherDialect
 
 _BOTH = """
 abs acos acosh asin asinh atan atan2 atanh avg cast ceil ceiling char char_length coalesce concat
@@ -135,6 +137,20 @@ unnest usmallint utinyint uuid var_pop var_samp variance week weekday weekofyear
 year yearweek bernoulli reservoir system
 """
 
+_OTHERS = """
+add_months any_value approx_count_distinct array_agg ascii charindex chr count_big count_if
+datediff dateadd datename datepart date_add date_diff date_part date_sub date_trunc day dayofmonth
+dayofweek dayofyear decode eomonth getdate greatest hour if ifnull iff iif initcap instr isnull
+json_extract json_extract_scalar json_query json_value last_day lcase least len listagg localtime
+localtimestamp md5 median minute month months_between nvl nvl2 patindex percentile_cont
+percentile_disc quarter regexp_count regexp_extract regexp_instr regexp_like regexp_replace
+regexp_substr safe_cast second sha1 sha256 sha512 split_part square stddev stddev_pop stddev_samp
+string_agg stuff substring_index sysdate sysdatetime systimestamp timestampadd timestampdiff
+to_char to_date to_number to_timestamp translate try_cast try_convert convert ucase var_pop
+var_samp variance week year zeroifnull varchar2 number nvarchar2 clob datetime2 string int64 float64
+array
+"""
+
 _KEYWORDS = """
 all and any array as between by case conflict cross cube distinct else end except exists filter
 from full group groups having ilike in inner insert intersect is isnull join key lateral left like
@@ -150,6 +166,7 @@ _ALLOWED: dict[Dialect, frozenset[str]] = {
     "postgresql": frozenset((_BOTH + _POSTGRESQL).split()),
     "mysql": frozenset((_BOTH + _MYSQL).split()),
     "duckdb": frozenset((_BOTH + _DUCKDB).split()),
+    **{name: frozenset((_BOTH + _OTHERS).split()) for name in get_args(OtherDialect)},
 }
 
 READ_ROOTS = frozenset({"select", "with", "values", "table"})
@@ -164,9 +181,9 @@ Identifier If IgnoreNulls ILike In IntDiv Intersect Interval IntervalOp Interval
 JSONPath JSONPathKey JSONPathRecursive JSONPathRoot JSONPathSelector JSONPathSlice
 JSONPathSubscript JSONPathUnion JSONPathWildcard JSONKeyValue Kwarg Lateral Like Limit LimitOptions
 Literal LT LTE Match Mod Mul Neg NEQ Not Null NullSafeEQ NullSafeNEQ Offset OnCondition Or
-Order Ordered Overlaps Parameter Paren Placeholder RespectNulls Rollup Select SimilarTo Slice Star
-Sub Subquery Table TableAlias TableSample Tuple Union Values Var Variadic Where Window WindowSpec
-With WithinGroup
+Order Ordered Overlaps Parameter Paren Placeholder Qualify RespectNulls Rollup Select SimilarTo
+Slice Star Sub Subquery Table TableAlias TableSample Tuple Union Values Var Variadic Where Window
+WindowSpec With WithinGroup
 """
 READ_NODES = frozenset(_NODES.split())
 

@@ -6,9 +6,11 @@ from urllib.parse import unquote, urlsplit
 
 from pydantic import BaseModel, ConfigDict, Field, SecretStr, field_validator, model_validator
 
+from pegboard.sources.sql.dialects import DIALECTS, OTHER_DIALECTS
 from pegboard.sources.sql.lexer import Dialect
 
 _SCHEMES: dict[str, Dialect] = {
+    **{name: name for name in OTHER_DIALECTS},
     "sqlite": "sqlite",
     "postgresql": "postgresql",
     "postgres": "postgresql",
@@ -18,8 +20,9 @@ _SCHEMES: dict[str, Dialect] = {
 }
 _FILES = frozenset({"sqlite", "duckdb"})
 _FORMS = (
-    "sqlite:///file.db, duckdb:///file.duckdb, postgresql://user:password@host/database "
-    "or mysql://user:password@host/database"
+    "sqlite:///file.db, duckdb:///file.duckdb, postgresql://user:password@host/database, "
+    "mysql://user:password@host/database, or a URL of SQLAlchemy that begins with one of "
+    f"{', '.join(OTHER_DIALECTS)}"
 )
 
 
@@ -33,7 +36,8 @@ class SqlConfig(BaseModel):
         Field(
             description="sqlite:///file.db or duckdb:///file.duckdb (relative to the board, or "
             "absolute with four slashes), postgresql://user:password@host/database, or "
-            "mysql://user:password@host/database (also for MariaDB)",
+            "mysql://user:password@host/database (also for MariaDB); for other databases the URL "
+            "that SQLAlchemy reads, as mssql+pyodbc://user:password@host/database?driver=...",
             json_schema_extra={"x-first": True},
         ),
     ]
@@ -48,8 +52,8 @@ class SqlConfig(BaseModel):
         tuple[str, ...],
         Field(
             min_length=1,
-            description="PostgreSQL or DuckDB schemas that are visible, the first one is the "
-            "default; without it `public` or `main`",
+            description="Schemas that are visible, the first one is the default; without it "
+            "`public` in PostgreSQL, `main` in DuckDB, and the database's default elsewhere",
         ),
     ] = ("public",)
     hidden_tables: Annotated[
@@ -124,6 +128,13 @@ class SqlConfig(BaseModel):
             raise ValueError("the tool execute needs allow_writes: true")
         return self
 
+    @model_validator(mode="after")
+    def _check_writes(self) -> Self:
+        rules = DIALECTS[self.dialect]
+        if self.allow_writes and not rules.takes_writes:
+            raise ValueError(f"remove allow_writes: writing is not offered for {rules.title}")
+        return self
+
     @property
     def dialect(self) -> Dialect:
         """The kind of database."""
@@ -137,13 +148,18 @@ class SqlConfig(BaseModel):
 
     @property
     def search_path(self) -> tuple[str, ...]:
-        """The visible schemas as the database names them; the first is the default."""
+        """The visible schemas as the database names them; the first is the default.
+
+        An empty name is the default schema of the connection.
+        """
         if self.dialect == "sqlite":
             return ("main",)
         if self.dialect == "mysql":
             return (unquote(urlsplit(self.url.get_secret_value()).path.strip("/")),)
         if self.dialect == "duckdb" and "schemas" not in self.model_fields_set:
             return ("main",)
+        if not DIALECTS[self.dialect].native and "schemas" not in self.model_fields_set:
+            return ("",)
         return self.schemas
 
     @property

@@ -96,7 +96,7 @@ class SqlDatabase:
         names = ", ".join(quote(column.name) for column in catalog.columns(table))
         sql = f"SELECT {names} FROM {quote(table.schema)}.{quote(table.name)} LIMIT 20"  # noqa: S608 # the database's own names, quoted
         statement = Statement(
-            lexed=LexedStatement(text=sql, tokens=()), kind="query", tables=(table,)
+            lexed=LexedStatement(text=sql, tokens=()), kind="sample", tables=(table,)
         )
         return await self._client.read(
             self._request(statement, catalog, None, _SAMPLE_ROWS, 0, _SAMPLE_SECONDS)

@@ -1,9 +1,9 @@
 """What the rest of the source needs to know about each dialect of SQL."""
 
 from dataclasses import dataclass
-from typing import Literal
+from typing import Literal, get_args
 
-from pegboard.sources.sql.lexer import Dialect, fold_case
+from pegboard.sources.sql.lexer import Dialect, OtherDialect, fold_case
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -18,11 +18,16 @@ class DialectRules:
         quote: The character around a quoted name.
         mark: How parameters by position are written, for messages.
         binding: Whether the driver takes parameters as they are written (`native`), as `$1`
-            (`numbered`), or as literals in the text (`literal`).
+            (`numbered`), as `:name` (`named`), or as literals in the text (`literal`).
         arrays: Whether a parameter may be an array.
         row_types: Whether each table is also a type, which lists its columns.
         implicit_recursion: Whether a WITH query may name itself without RECURSIVE.
-        parses_question_marks: Whether sqlglot must see each parameter as a question mark.
+        parameter: What sqlglot must see in the place of each parameter; empty for the parameter.
+        native: Whether a driver of ours speaks to the database, and not a dialect of SQLAlchemy.
+        explains: Whether EXPLAIN before a query can be run safely.
+        takes_writes: Whether a write can be checked, and undone where it changes too many rows.
+        statements: Words that begin another statement without a semicolon before it.
+        calls_bare_names: Whether a name without brackets may call a function.
     """
 
     title: str
@@ -30,11 +35,16 @@ class DialectRules:
     names: Literal["any case", "quoted exact", "exact"] = "any case"
     quote: str = '"'
     mark: str = "?"
-    binding: Literal["native", "numbered", "literal"] = "native"
+    binding: Literal["native", "numbered", "named", "literal"] = "native"
     arrays: bool = False
     row_types: bool = False
     implicit_recursion: bool = False
-    parses_question_marks: bool = False
+    parameter: str = ""
+    native: bool = True
+    explains: bool = True
+    takes_writes: bool = True
+    statements: frozenset[str] = frozenset()
+    calls_bare_names: bool = False
 
     def spell(self, name: str, *, quoted: bool) -> str:
         """Return a name of a statement as the database reads it."""
@@ -51,7 +61,56 @@ class DialectRules:
         return self.quote + name.replace(self.quote, self.quote * 2) + self.quote
 
 
+_OTHERS: dict[OtherDialect, tuple[str, str]] = {
+    "mssql": ("SQL Server", "tsql"),
+    "oracle": ("Oracle", "oracle"),
+    "snowflake": ("Snowflake", "snowflake"),
+    "clickhouse": ("ClickHouse", "clickhouse"),
+    "clickhousedb": ("ClickHouse", "clickhouse"),
+    "trino": ("Trino", "trino"),
+    "presto": ("Presto", "presto"),
+    "awsathena": ("Athena", "athena"),
+    "redshift": ("Redshift", "redshift"),
+    "cockroachdb": ("CockroachDB", "postgres"),
+    "materialize": ("Materialize", "materialize"),
+    "risingwave": ("RisingWave", "risingwave"),
+    "bigquery": ("BigQuery", "bigquery"),
+    "databricks": ("Databricks", "databricks"),
+    "hive": ("Hive", "hive"),
+    "starrocks": ("StarRocks", "starrocks"),
+    "doris": ("Doris", "doris"),
+    "teradatasql": ("Teradata", "teradata"),
+    "exa": ("Exasol", "exasol"),
+    "druid": ("Druid", "druid"),
+    "drill": ("Drill", "drill"),
+}
+_WITH_TRANSACTIONS = frozenset(
+    {"mssql", "snowflake", "redshift", "cockroachdb", "teradatasql", "exa"}
+)
+_STATEMENTS = """
+add alter backup begin break bulk checkpoint close commit continue create dbcc deallocate declare
+delete deny disable drop dump enable exec execute goto grant if insert kill load merge open print
+raiserror readtext receive reconfigure restore return revert revoke rollback save send setuser
+shutdown throw tran transaction truncate update updatetext use waitfor while writetext
+"""
+"""Words that begin a statement of T-SQL, which needs no semicolon: `SELECT 1 SHUTDOWN` is two."""
+
+_OTHER_RULES: dict[Dialect, DialectRules] = {
+    name: DialectRules(
+        title=title,
+        parser=parser,
+        binding="named",
+        parameter="0",
+        native=False,
+        explains=False,  # it writes a table in Oracle and runs the statement in others
+        takes_writes=name in _WITH_TRANSACTIONS,
+        statements=frozenset(_STATEMENTS.split()) if name == "mssql" else frozenset(),
+        calls_bare_names=name == "oracle",
+    )
+    for name, (title, parser) in _OTHERS.items()
+}
 DIALECTS: dict[Dialect, DialectRules] = {
+    **_OTHER_RULES,
     "sqlite": DialectRules(title="SQLite", parser="sqlite", implicit_recursion=True),
     "postgresql": DialectRules(
         title="PostgreSQL",
@@ -71,6 +130,9 @@ DIALECTS: dict[Dialect, DialectRules] = {
         mark="$1, $2, ...",
         binding="numbered",
         arrays=True,
-        parses_question_marks=True,  # it takes `$1 ...` for the start of a text in dollar quotes
+        parameter="?",  # it takes `$1 ...` for the start of a text in dollar quotes
     ),
 }
+
+OTHER_DIALECTS: tuple[OtherDialect, ...] = get_args(OtherDialect)
+"""The dialects that a driver of SQLAlchemy speaks."""

@@ -22,14 +22,15 @@ class Statement:
 
     Attributes:
         lexed: The text that was parsed and is run, without a leading EXPLAIN.
-        kind: `query`, `explain` or `write`.
+        kind: `query`, `explain` or `write`; `sample` for the first rows of its only table, which a
+            driver may select in its own words.
         tables: The visible tables and views that it names.
         ctes: Folded names of its WITH queries.
         returning: Whether a write returns rows.
     """
 
     lexed: LexedStatement
-    kind: Literal["query", "explain", "write"]
+    kind: Literal["query", "explain", "write", "sample"]
     tables: tuple[Table, ...]
     ctes: frozenset[str] = frozenset()
     returning: bool = False

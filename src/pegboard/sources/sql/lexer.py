@@ -9,11 +9,36 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import Literal
+from typing import Literal, get_args
 
 from pegboard.errors import InvalidRequest
 
-Dialect = Literal["sqlite", "postgresql", "mysql", "duckdb"]
+OtherDialect = Literal[
+    "mssql",
+    "oracle",
+    "snowflake",
+    "clickhouse",
+    "clickhousedb",
+    "trino",
+    "presto",
+    "awsathena",
+    "redshift",
+    "cockroachdb",
+    "materialize",
+    "risingwave",
+    "bigquery",
+    "databricks",
+    "hive",
+    "starrocks",
+    "doris",
+    "teradatasql",
+    "exa",
+    "druid",
+    "drill",
+]
+"""Schemes of the URLs of databases that are reached through a dialect of SQLAlchemy."""
+
+Dialect = Literal["sqlite", "postgresql", "mysql", "duckdb"] | OtherDialect
 
 MAX_SQL = 20_000
 """The maximum of characters; longer statements hold data that belongs in parameters."""
@@ -118,7 +143,34 @@ _MYSQL_RULES = (
     _WORD,
     r"(?P<symbol>-(?!-)|/(?!\*)|[+*<>=~!%^&|.,;()])",
 )
+
+
+def _other_rules(dialect: OtherDialect) -> tuple[str, ...]:
+    """Return rules for what every reading of a dialect shares: no backslash, no nested comment."""
+    quoted = r"`(?:[^`\\]|``)+`" if dialect in _IN_BACKTICKS else r'"(?:[^"\\]|"")+"'
+    signs = "" if dialect == "mssql" else r"\[\]"
+    in_brackets = r"|\[[^\[\]\\]+\]" if dialect == "mssql" else ""
+    doubled = "" if dialect in _WITHOUT_DOUBLED_QUOTES else "|''"
+    return (
+        _BLANK,
+        r"(?P<comment>--[^\r\n]*|/\*(?:[^*]|\*(?!/))*\*/)",
+        rf"(?P<string>'(?:[^'\\]{doubled})*')",
+        rf"(?P<quoted>{quoted}{in_brackets})",
+        r"(?P<parameter>\?|(?<![:\w\]]):[^\W\d]\w*)",
+        _NUMBER,
+        _WORD,
+        rf"(?P<symbol>::|/(?![*/])|[-+*<>=~!%^&|.,;(){signs}])",
+    )
+
+
+_IN_BACKTICKS = frozenset({"bigquery", "databricks", "hive", "starrocks", "doris", "drill"})
+"""Dialects that quote names so; in them `"` may begin a text."""
+
+_WITHOUT_DOUBLED_QUOTES = frozenset({"bigquery", "databricks", "hive"})
+"""Dialects in which `''` ends one text and begins another, or begins one in three quotes."""
+
 _RULES: dict[Dialect, re.Pattern[str]] = {
+    **{name: re.compile("|".join(_other_rules(name))) for name in get_args(OtherDialect)},
     "sqlite": re.compile("|".join(_SQLITE_RULES)),
     "postgresql": re.compile("|".join(_POSTGRESQL_RULES)),
     "mysql": re.compile("|".join(_MYSQL_RULES)),
@@ -265,6 +317,7 @@ def _name(kind: str, text: str, dialect: Dialect) -> str:
             return text
 
 
+_READS_BACKSLASHES = frozenset({"sqlite", "postgresql", "mysql", "duckdb"})
 _KEEPS_QUOTED_CASE = frozenset({"postgresql", "mysql"})
 
 
@@ -273,6 +326,10 @@ def _refusal(sql: str, at: int, dialect: Dialect) -> str:
     place = _place(sql, at)
     if sql[at - 1 : at] == "&" and char in "'\"":
         return f"Unicode escapes are not read; write the character itself. {place}"
+    if dialect not in _READS_BACKSLASHES and char in "'\"`[":
+        return (
+            f"Write texts in '...', and pass one with a quote or backslash as a parameter. {place}"
+        )
     if dialect == "mysql" and char in "'\"":
         return (
             "Write texts in '...' and names in `...`, closed and apart from other words; pass a "

@@ -4,6 +4,7 @@ from ipaddress import ip_address
 from urllib.parse import parse_qsl, urlsplit
 
 from pegboard.sources.sql.config import SqlConfig
+from pegboard.sources.sql.dialects import DIALECTS
 
 _PLAIN_OPTIONS = frozenset({"sslmode", "application_name", "connect_timeout"})
 """Options of a PostgreSQL URL that name no file, socket or service of this machine."""
@@ -13,6 +14,9 @@ def find_local_use(config: SqlConfig) -> str:
     """The file, the socket or the address of this machine that it uses; empty for none."""
     if config.dialect == "sqlite":
         return "a SQLite database is a file of the server"
+    rules = DIALECTS[config.dialect]
+    if not rules.native:
+        return f"{rules.title} is reached by a driver that the operator has installed"
     try:
         parts = urlsplit(config.conninfo)
         host = parts.hostname or ""

@@ -1,7 +1,7 @@
 """Binds parameters: an array by position or an object by name, on every database."""
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, cast
 
 from pegboard.errors import InvalidRequest
@@ -18,6 +18,7 @@ def bind(lexed: LexedStatement, parameters: Any, dialect: Dialect) -> BoundState
     """Return the statement and its parameters in the form of the driver.
 
     SQLite reads `?` and `:name`; PostgreSQL and DuckDB `$1`, and `:name`, which becomes a number.
+    SQLAlchemy reads `:name`, which `?` becomes, and a backslash before other colons.
     PyMySQL would put parameters into the text itself, so `?` and `:name` become literals here:
     numbers, and texts as hexadecimal digits, which every setting of the server reads the same.
 
@@ -43,6 +44,9 @@ def bind(lexed: LexedStatement, parameters: Any, dialect: Dialect) -> BoundState
     checked = [_value(value, index, dialect) for index, value in enumerate(values)]
     if rules.binding == "literal":
         return _replace(lexed, marks, [_literal(value) for value in checked]), []
+    if rules.binding == "named":
+        names = [f"p{number}" for number in range(1, len(marks) + 1)]
+        return _name_marks(lexed, marks, names), dict(zip(names, checked, strict=True))
     return lexed.text, checked
 
 
@@ -63,6 +67,8 @@ def _by_name(
             return lexed.text, checked
         case "literal":
             return _replace(lexed, marks, [_literal(checked[name]) for name in used]), []
+        case "named":
+            return _name_marks(lexed, marks, used), checked
         case "numbered":
             order = list(dict.fromkeys(used))
             numbers = [f"${order.index(name) + 1}" for name in used]
@@ -71,12 +77,24 @@ def _by_name(
 
 def _replace(lexed: LexedStatement, marks: Sequence[Token], texts: Sequence[str]) -> str:
     """Return the statement with another text in the place of each mark."""
-    pieces: list[str] = []
+    return "".join(_split(lexed, marks, texts))
+
+
+def _name_marks(lexed: LexedStatement, marks: Sequence[Token], names: Sequence[str]) -> str:
+    """Return the statement with `:name` in the place of each mark, all other colons escaped."""
+    pieces = list(_split(lexed, marks, [f":{name}" for name in names]))
+    pieces[::2] = [piece.replace(":", "\\:") for piece in pieces[::2]]
+    return "".join(pieces)
+
+
+def _split(lexed: LexedStatement, marks: Sequence[Token], texts: Sequence[str]) -> Iterator[str]:
+    """Yield the pieces of the statement between the marks, and after each one its text."""
     at = 0
     for token, text in zip(marks, texts, strict=True):
-        pieces += [lexed.text[at : token.start], text]
+        yield lexed.text[at : token.start]
+        yield text
         at = token.start + len(token.text)
-    return "".join([*pieces, lexed.text[at:]])
+    yield lexed.text[at:]
 
 
 def _literal(value: Any) -> str:

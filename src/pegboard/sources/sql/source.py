@@ -57,7 +57,7 @@ def _database(name: str, config: SqlConfig, services: Services) -> SqlDatabase:
 
 def _driver(config: SqlConfig, services: Services) -> DatabaseDriver:
     try:
-        return _DRIVERS[config.dialect](config, services)
+        return _DRIVERS.get(config.dialect, _other)(config, services)
     except ImportError as error:
         raise SourceUnavailable(_EXTRAS.get(config.dialect, _EXTRA)) from error
 
@@ -84,6 +84,13 @@ def _duckdb(config: SqlConfig, services: Services) -> DatabaseDriver:
     from pegboard.sources.sql.duckdb import DuckdbDriver
 
     return DuckdbDriver(config, base_dir=services.base_dir)
+
+
+def _other(config: SqlConfig, services: Services) -> DatabaseDriver:
+    del services
+    from pegboard.sources.sql.sqlalchemy import SqlalchemyDriver
+
+    return SqlalchemyDriver(config)
 
 
 def _guard_for(config: SqlConfig, services: Services) -> AddressGuard | None:

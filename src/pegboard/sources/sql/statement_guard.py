@@ -27,6 +27,7 @@ from pegboard.sources.sql.dialects import DIALECTS
 from pegboard.sources.sql.driver import Statement
 from pegboard.sources.sql.hidden_columns import refuse_hidden_columns, refuse_row_types
 from pegboard.sources.sql.lexer import Dialect, LexedStatement, Token, TokenKind, fold_case, lex
+from pegboard.sources.sql.other_dialects import names_dual, refuse_bare_calls, refuse_extras
 
 # sqlglot warns on stderr where it falls back to a Command node, which is refused here anyway.
 logging.getLogger("sqlglot").setLevel(logging.ERROR)
@@ -63,7 +64,9 @@ class StatementGuard:
         Raises:
             InvalidRequest: It might do more; the message says which part, and why.
         """
-        lexed, is_explain = strip_explain(lex(sql, self._dialect), self._dialect)
+        lexed, is_explain = lex(sql, self._dialect), False
+        if self._rules.explains:
+            lexed, is_explain = strip_explain(lexed, self._dialect)
         refusal = first_word_refusal(lexed, READ_ROOTS, writes=self._config.allow_writes)
         if refusal:
             raise InvalidRequest(refusal)
@@ -115,11 +118,11 @@ class StatementGuard:
     def _parsed_text(self, lexed: LexedStatement) -> str:
         """Return the statement as the parser reads parameters, with every token in its place."""
         text = lexed.text
-        if self._rules.parses_question_marks:
+        if mark := self._rules.parameter:
             for token in lexed.tokens:
                 if token.kind is TokenKind.PARAMETER:
                     end = token.start + len(token.text)
-                    text = text[: token.start] + "?".ljust(len(token.text)) + text[end:]
+                    text = text[: token.start] + mark.ljust(len(token.text)) + text[end:]
         return text
 
     def _check_tree(
@@ -127,7 +130,8 @@ class StatementGuard:
     ) -> tuple[Table, ...]:
         for node in tree.walk():
             name = type(node).__name__
-            if name not in allowed and not isinstance(node, exp.Func):
+            is_function = isinstance(node, exp.Func) and not isinstance(node, exp.NextValueFor)
+            if name not in allowed and not is_function:
                 raise InvalidRequest(f"{_describe_node(node)} is not allowed here.")
             if isinstance(node, _WRITES) and node is not tree:
                 raise InvalidRequest(
@@ -139,13 +143,19 @@ class StatementGuard:
         if self._rules.row_types:
             refuse_row_types(tree, catalog)
         refuse_hidden_columns(tree, tables, catalog)
+        if not self._rules.native:
+            refuse_extras(tree, lexed, self._rules)
+        if self._rules.calls_bare_names:
+            refuse_bare_calls(tree, tables, catalog)
         return tuple({table.key: table for _, table in tables}.values())
 
     def _check_functions(self, tree: exp.Expr, lexed: LexedStatement) -> None:
         """Check that each name before a bracket is allowed, or declares columns as often."""
         declared = Counter(_declaring_names(tree))
         for name, token in _calls(lexed):
-            if name in self._functions:
+            # a quoted name may be a function of the database's owner
+            is_own = token.kind is TokenKind.QUOTED and not self._rules.native
+            if name in self._functions and not is_own:
                 continue
             if declared[name] > 0:
                 declared[name] -= 1
@@ -172,6 +182,8 @@ class StatementGuard:
             if isinstance(node.this, exp.Func) or node.args.get("rows_from"):
                 continue
             if node is not target and self._is_cte(node, ctes):
+                continue
+            if self._rules.calls_bare_names and names_dual(node, catalog):
                 continue
             yield node, self._table(node, catalog)
 

@@ -77,9 +77,10 @@ class MemoryIdentity(MemorySignIns):
             found = (user for user in self._users.values() if name in {user.handle, user.email})
             return next(found, None) if name else None
 
-    async def users(self) -> Sequence[User]:
+    async def users(self, ids: Sequence[str] | None = None) -> Sequence[User]:
         with self._gate:
-            return sorted(self._users.values(), key=lambda user: user.handle)
+            found = [user for user in self._users.values() if ids is None or user.id in ids]
+            return sorted(found, key=lambda user: user.handle)
 
     async def update_user(self, id: str, changes: Mapping[str, Any]) -> User | None:  # noqa: A002 - as above
         with self._gate:

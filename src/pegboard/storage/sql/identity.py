@@ -65,8 +65,11 @@ class SqlIdentity(SqlSignIns):
         is_it = or_(USERS.c.handle == name, USERS.c.email == name)
         return await self._one(USERS, is_it, User) if name else None
 
-    async def users(self) -> Sequence[User]:
-        found = await self._all(USERS, USERS.c.id != "", User)
+    async def users(self, ids: Sequence[str] | None = None) -> Sequence[User]:
+        is_one = (
+            USERS.c.id != "" if ids is None else USERS.c.id.in_([clean_text(id_) for id_ in ids])
+        )
+        found = await self._all(USERS, is_one, User)
         return sorted(found, key=lambda user: user.handle)
 
     async def update_user(self, id: str, changes: Mapping[str, Any]) -> User | None:  # noqa: A002 - as above

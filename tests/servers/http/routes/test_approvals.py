@@ -77,7 +77,7 @@ async def test_a_denied_call_is_refused_with_the_note(client: httpx2.AsyncClient
     problem = await refund(client)
 
     assert (problem["status"], problem["code"]) == (403, "access_denied")
-    assert problem["detail"] == "Access to 'refund' denied: local refused it: no"
+    assert problem["detail"] == "Access to 'refund' denied: the user refused it: no"
 
 
 @pytest.mark.parametrize(
