@@ -6,8 +6,10 @@ It is cut out of the piece by offsets, so it cannot differ from it.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property
 
-from msgspec import Struct, structs
+from msgspec import structs
 
 from pegboard.core.knowledge import Citation, Evidence, Hit
 from pegboard.knowledge.grounding.citations import (
@@ -63,10 +65,7 @@ def narrow_citation(citation: Citation, sentences: Iterable[str]) -> Citation:
     """
     spans = [
         _Span(
-            start=span.start,
-            end=span.end,
-            stems=frozenset(list_stems(span.text)),
-            facts=tuple(find_facts(span.text)),
+            start=span.start, end=span.end, text=span.text, stems=frozenset(list_stems(span.text))
         )
         for span in split_spans(citation.quote)
     ]
@@ -76,11 +75,17 @@ def narrow_citation(citation: Citation, sentences: Iterable[str]) -> Citation:
     return _cut(citation, min(it.start for it in found), max(it.end for it in found))
 
 
-class _Span(Struct, frozen=True, kw_only=True):
+@dataclass(frozen=True, kw_only=True)
+class _Span:
     start: int
     end: int
+    text: str
     stems: frozenset[str]
-    facts: tuple[Fact, ...]
+
+    @cached_property
+    def facts(self) -> list[Fact]:
+        """Read only where the sentence has facts as well."""
+        return find_facts(self.text)
 
 
 def _widen(citation: Citation, hit: Hit | None) -> Citation:
