@@ -31,10 +31,24 @@ async def test_a_file_is_put_in_asked_and_removed(tmp_path: Path) -> None:
         show_answer(await kb.ask("handbook", asked), lines.append)
 
         assert "returns.md (2024)" in lines[0]
-        assert TEXT in lines[0]
+        assert f"“{TEXT}”" in lines[0]
         assert (await kb.count_deletion("handbook", document))["documents"] == 1
         await kb.remove("handbook", document)
         assert (await kb.list_documents(base["id"]))["documents"] == []
         await kb.remove("handbook", "")
         with pytest.raises(ResourceNotFound):
             await kb.list_documents("handbook")
+
+
+def test_what_could_not_be_searched_is_told() -> None:
+    look = {"name": "handbook", "failure": "", "skipped": ["meaning", "rerank"]}
+    answer = {"looks": [look], "mode": "simple", "hits": [], "quotes": []}
+    lines: list[str] = []
+
+    show_answer(answer, lines.append)
+
+    assert lines == [
+        "handbook: the embedding model failed, so this was found by words alone",
+        "handbook: the reranker failed, so this is in the order without it",
+        "Nothing was found.",
+    ]

@@ -38,6 +38,34 @@ async def test_runs_and_conversations_in_which_an_id_stands_are_found(
     assert await storage.upkeep.find_quoting("d_nothing") == QuotePlaces()
 
 
+async def test_runs_that_ended_before_are_not_read(storage: Storage, clock: FakeClock) -> None:
+    for name in ("ended", "open"):
+        start = a_start(name, params={"document": DOCUMENT}, created_at=clock.time())
+        await storage.runs.create(start, owner="one")
+    result = a_run_result(run_id="ended")
+    await storage.runs.store_result(result, "one")
+    clock.advance(10)
+
+    found = await storage.upkeep.find_quoting(DOCUMENT, since=clock.time())
+    earlier = await storage.upkeep.find_quoting(DOCUMENT, since=clock.time() - 10)
+
+    assert found.runs == ("open",)
+    assert sorted(earlier.runs) == ["ended", "open"]
+
+
+async def test_runs_are_found_by_the_words_of_their_input(
+    storage: Storage, clock: FakeClock
+) -> None:
+    for name, said in (("both", "one and two"), ("one", "one")):
+        start = a_start(name, params={"said": said}, created_at=clock.time())
+        await storage.runs.create(start, owner="one")
+
+    found = await storage.upkeep.find_started_with(["one", "two"], since=clock.time())
+
+    assert [*found] == ["both"]
+    assert not await storage.upkeep.find_started_with(["one"], since=clock.time() + 1)
+
+
 async def test_what_is_kept_of_the_calls_of_one_run_is_forgotten(storage: Storage) -> None:
     for name in ("r1", "r2"):
         await storage.runs.create(a_start(name), owner="one")

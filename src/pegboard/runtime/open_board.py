@@ -131,6 +131,7 @@ async def open_board(
                     lambda: current.loaded.board,
                     blobs := create_blobs(settings),
                     stack,
+                    web=settings.knowledge_web,
                 )
             ),
         )

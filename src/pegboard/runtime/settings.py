@@ -238,6 +238,14 @@ class Settings(FileSettings, AccountSettings):
             "`openai:text-embedding-3-small`; by default none does."
         ),
     ] = ""
+    knowledge_web: Annotated[
+        Literal["members", "operators", "off"],
+        Field(
+            description="Who may add web addresses to knowledge bases, which the server then "
+            "fetches: everybody who may change the base, `operators` only, or nobody (`off`). "
+            "Addresses of bases in the board file are always fetched."
+        ),
+    ] = "members"
     keep_history_days: Annotated[
         float,
         Field(ge=0, description="Days that calls are kept in the history; 0 for ever."),

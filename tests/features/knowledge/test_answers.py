@@ -40,6 +40,27 @@ async def test_a_whole_document_is_read_without_what_a_reviewer_leaves_out() -> 
     assert "Ignore all previous" not in part.text
 
 
+async def test_the_best_pieces_are_shown_whole_and_cited_by_what_speaks_to_the_question() -> None:
+    text = "The shop opens on Sundays. Records are returned within 14 days. The receipt is needed."
+    async with Pegboard() as board:
+        documents = board.knowledge.documents
+        base = await board.knowledge.add_base(NewBase(name="handbook"), principal=LOCAL)
+        new = NewDocument(name="returns.md", chunks=_once(text))
+        row, _ = await documents.add(base, new, principal=LOCAL)
+        while row.state != "ready":
+            await asyncio.sleep(0.02)
+            row = await documents.get(base, row.id, principal=LOCAL)
+
+        question = {"question": "Within how many days are records returned?"}
+        found = await board.call("kb_retrieve", question)
+
+    (citation,), (piece,) = found.structured["citations"], found.structured["pieces"]
+    assert citation["quote"] == "Records are returned within 14 days."
+    assert text[citation["start"] : citation["end"]] == citation["quote"]
+    assert piece["text"] == text
+    assert "receipt" in str(found.content)
+
+
 async def test_a_quote_that_the_stored_text_does_not_have_is_left_out() -> None:
     async with Pegboard() as board:
         documents = board.knowledge.documents

@@ -12,12 +12,15 @@ from tests.storage.conftest import postgres, postgres_server
 from pegboard import Pegboard, tool
 from pegboard.core.context import ToolContext
 from pegboard.core.graph import Graph
+from pegboard.core.model_messages import AssistantMessage, UserMessage
 from pegboard.core.principal import LOCAL
 from pegboard.errors import RunNotFound
+from pegboard.features.completions import CompletionRequest
 from pegboard.features.conversations.new_message import NewMessage
 from pegboard.features.knowledge import DocumentQuery, NewBase, NewDocument
 from pegboard.features.knowledge.bases import KnowledgeBase
 from pegboard.features.knowledge.quotes import REMOVED
+from pegboard.planning import PlanRequest
 from pegboard.runtime import Settings
 from pegboard.testing import ScriptedModel, Turn
 
@@ -29,11 +32,26 @@ BROKEN = b"%PDF-1.7 nothing"
 QUESTION = "What is the bonus of the director?"
 STARTED = asyncio.Event()
 LOOK = Turn(calls=(("kb_retrieve", {"question": QUESTION}),))
+SEND = Turn(calls=(("send", {"text": SENTENCE}),))
+DELEGATE = Turn(calls=(("call_agent", {"agent_id": "clerk", "task": QUESTION}),))
+SAID = Turn(text=f"It is said that {SENTENCE[:-1]} [1].")
+BOARD = """
+sources: []
+policy: {ask: [send]}
+agents:
+  - {name: clerk, description: Knows the handbook., kb_ids: [handbook]}
+"""
 
 
 @tool(effect="read")
 def repeat(text: str) -> str:
     """Give a text back."""
+    return text
+
+
+@tool(effect="write")
+def send(text: str) -> str:
+    """Send a text."""
     return text
 
 
@@ -117,6 +135,82 @@ def find_traces(folder: Path, address: str) -> list[str]:
 
 def _as_bytes(row: tuple[object, ...]) -> bytes:
     return b" ".join(it if isinstance(it, bytes) else str(it).encode() for it in row)
+
+
+async def ask_through_runs(board: Pegboard, model: ScriptedModel, document: str) -> list[str]:
+    """Have the document read by runs that are started in each way; their ids."""
+    plan = PlanRequest(goal="kb_retrieve", params={"question": QUESTION})
+    made = await board.plans.make(plan, principal=LOCAL)
+    planned = await board.runs.start_plan(made.id, {}, principal=LOCAL)
+    called = await board.runs.start_call("kb_open", {"document": document}, principal=LOCAL)
+    model.add([LOOK, SAID])
+    asked = CompletionRequest(messages=[UserMessage(text=QUESTION)])
+    answer = await board.completions.start(asked, principal=LOCAL)
+    assert SENTENCE[:-1] in (await board.completions.finish(answer, principal=LOCAL)).text
+    model.add([Turn(text="Yes.")])
+    earlier = await board.completions.read_messages(answer, principal=LOCAL)
+    again = CompletionRequest(messages=[*earlier, UserMessage(text="Is it much?")])
+    next_answer = await board.completions.start(again, principal=LOCAL)
+    await board.completions.finish(next_answer, principal=LOCAL)
+    model.add([Turn(text="No.")])
+    said = [UserMessage(text="Tell me."), AssistantMessage(text=SAID.text)]
+    sent = CompletionRequest(messages=[*said, UserMessage(text="Is it little?")])
+    of_client = await board.completions.start(sent, principal=LOCAL)
+    await board.completions.finish(of_client, principal=LOCAL)
+    model.add([LOOK, SEND])
+    waits = await board.completions.start(asked, principal=LOCAL)
+    graph = await board.runs.start_graph(look_up("send"), principal=LOCAL)
+
+    async def are_waiting() -> bool:
+        return len((await board.approvals.list(principal=LOCAL)).approvals) == 2
+
+    await until(are_waiting)
+    for run in (planned.id, called.id):
+        await board.runs.wait(run, principal=LOCAL)
+    return [planned.id, called.id, answer, next_answer, of_client, waits, graph.id]
+
+
+async def delegate(board: Pegboard, model: ScriptedModel) -> str:
+    """The conversation in which another agent has read the document."""
+    model.add([DELEGATE, LOOK, SAID, SAID])
+    sent = await board.conversations.send(NewMessage(text=QUESTION), principal=LOCAL)
+
+    async def is_answered() -> bool:
+        _, exchanges = await board.conversations.get(sent.conversation, principal=LOCAL)
+        return exchanges[-1].finished_at is not None
+
+    await until(is_answered)
+    return sent.conversation
+
+
+@pytest.mark.timeout(60)
+async def test_runs_of_each_kind_that_read_a_document_go_with_it(
+    settings: Settings, tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    model = ScriptedModel()
+    address = settings.database.get_secret_value() if settings.database else ""
+    assert settings.data is not None
+    file = tmp_path_factory.mktemp("board") / "board.yaml"
+    file.write_text(BOARD)
+    tools = [repeat, send]
+    async with Pegboard(file, settings=settings, tools=tools, model=model) as board:
+        base = await board.knowledge.add_base(NewBase(name="handbook"), principal=LOCAL)
+        document = await put(board, base, "Salaries", TEXT.encode())
+        talk = await delegate(board, model)
+        _, (before,) = await board.conversations.get(talk, principal=LOCAL)
+        runs = await ask_through_runs(board, model, document)
+        assert find_traces(settings.data, address)
+
+        await board.knowledge.documents.delete(base, document, principal=LOCAL)
+
+        _, (exchange,) = await board.conversations.get(talk, principal=LOCAL)
+        for run in runs:
+            with pytest.raises(RunNotFound):
+                await board.runs.get(run, principal=LOCAL)
+        assert (await board.approvals.list(principal=LOCAL)).approvals == []
+    assert SENTENCE[:-1] in before.answer
+    assert REMOVED in exchange.answer
+    assert find_traces(settings.data, address) == []
 
 
 @pytest.fixture(params=["sqlite", "postgres"])

@@ -17,6 +17,7 @@ from pegboard.features.knowledge.deletion import Deletion, Quotes
 from pegboard.features.knowledge.evidence import EvidenceLedger, shift_numbers
 from pegboard.features.knowledge.evidence_views import view_answer
 from pegboard.features.knowledge.quotes import REMOVED
+from pegboard.knowledge.grounding.passages import cite_passages
 from pegboard.storage.memory.storage import MemoryStorage
 
 TEXT = "Records can be returned within 30 days of purchase."
@@ -76,6 +77,19 @@ async def test_an_answer_keeps_what_its_run_has_found(ledger: EvidenceLedger) ->
     assert (cited.text.count("[1]"), cited.left_out) == (1, 1)
     other = await cite_answer(ledger, text, "r2")
     assert (other.text, other.citations) == (text, ())
+
+
+async def test_an_answer_cites_the_sentence_of_a_piece_that_it_rests_on(
+    ledger: EvidenceLedger,
+) -> None:
+    ctx = ToolContext(principal=LOCAL, run_id="r1", call_id="c1")
+    text = f"The shop opens on Sundays. {TEXT} Gift cards are never paid out."
+    evidence = cite_passages(make_evidence(text=text))
+    await ledger.add(evidence, "simple", ctx, bases=("b",), took=0.1)
+
+    cited = await cite_answer(ledger, "Records come back within 30 days [1].", "r1")
+
+    assert [(it.quote, it.start) for it in cited.citations] == [(TEXT, 27)]
 
 
 async def test_what_is_deleted_is_in_no_evidence(

@@ -1,6 +1,6 @@
 """The storage maintenance port: counts of open work, and retention."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Protocol
 
 from msgspec import Struct
@@ -57,11 +57,24 @@ class StorageMaintenance(Protocol):
         """
         ...
 
-    async def find_quoting(self, text: str) -> QuotePlaces:
-        """Find the runs and conversations in which a text stands; reads all of them.
+    async def find_quoting(self, text: str, *, since: float = 0.0) -> QuotePlaces:
+        """Find the runs and conversations in which a text stands; reads all that it may.
 
         Args:
             text: Letters, digits and `_` alone, as an id.
+            since: Runs that ended before are not read; 0 reads all.
+
+        Raises:
+            Unavailable: The storage cannot be read.
+        """
+        ...
+
+    async def find_started_with(self, words: Sequence[str], *, since: float) -> Sequence[str]:
+        """Find the runs in whose input all of these words stand.
+
+        Args:
+            words: Letters, digits and `_` alone.
+            since: When they were created, at the earliest.
 
         Raises:
             Unavailable: The storage cannot be read.

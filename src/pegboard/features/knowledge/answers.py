@@ -1,5 +1,6 @@
 """Answers of knowledge bases to the tools of models and to people."""
 
+import asyncio
 import time
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from functools import partial
@@ -32,6 +33,7 @@ from pegboard.features.knowledge.vectors import Vectors
 from pegboard.knowledge.grounding.evidence_frame import render_citations, render_evidence
 from pegboard.knowledge.grounding.evidence_retriever import retrieve_evidence
 from pegboard.knowledge.grounding.ground import ground
+from pegboard.knowledge.grounding.passages import cite_passages, widen_citations
 from pegboard.knowledge.grounding.verify_evidence import StoredText, verify_evidence
 from pegboard.knowledge.retrieve import Retriever, SearchedBase
 
@@ -107,7 +109,7 @@ class KnowledgeAnswers:
     async def retrieve(
         self, question: str, ctx: ToolContext[Any], *, bases: Sequence[str] = (), limit: int = 8
     ) -> KnowledgeReply:
-        """The best pieces for a question."""
+        """The best pieces for a question, each cited by the passage that speaks to it."""
         started = time.perf_counter()
         chosen = self._select(bases, ctx)
         _check_question(question)
@@ -334,6 +336,8 @@ class KnowledgeAnswers:
                 ),
             ),
         )
+        if mode == "simple":
+            stamped = await asyncio.to_thread(cite_passages, stamped)
         stored = await self._ledger.add(
             stamped,
             mode,
@@ -363,7 +367,7 @@ class KnowledgeAnswers:
             text = render_evidence(evidence, findings=findings)
             extra = "\n".join([*_name_places(evidence.citations), *skipped])
         elif evidence.citations:
-            text = render_citations(evidence.citations, findings=findings)
+            text = render_citations(widen_citations(evidence), findings=findings)
             extra = "\n".join([*_name_places(evidence.citations), *skipped, extra])
         else:
             text = "Nothing was found." if found.stored.mode == "simple" or not extra else ""

@@ -122,14 +122,17 @@ class AskList(BaseModel):
 
 
 class AskAnswer(AskSummary):
-    """What was found for a question. In the simple mode nothing is cited or judged."""
+    """What was found for a question. In the simple mode nothing is judged."""
 
     reason: Annotated[str, Field(description="Why it is not enough; else empty.")]
     took: Annotated[float, Field(description="Seconds.")]
     hits: list[HitAnswer]
     quotes: Annotated[
         list[CitationAnswer],
-        Field(description="Its citations, by number; of `not_enough` the nearest that was found."),
+        Field(
+            description="Its citations, by number; of `not_enough` the nearest that was found, of "
+            "the simple mode the passage of each piece that speaks to the question."
+        ),
     ]
     conflicts: Annotated[
         list[ConflictAnswer], Field(description="Between its quotes; none of `not_enough`.")

@@ -9,7 +9,7 @@ from pegboard.access.visibility import VisibilityDecision
 from pegboard.core.knowledge import ConvertedDocument, DocumentFinding, PageSpan, Piece
 from pegboard.core.ports.document_store import StoredDocument
 from pegboard.core.principal import Principal
-from pegboard.features.knowledge.bases import KnowledgeBase, may_edit_base
+from pegboard.features.knowledge.bases import KnowledgeBase, WebPolicy, may_add_web, may_edit_base
 
 _STEPS = {"converting": 1, "cutting": 2, "embedding": 3, "storing": 4}
 _MAX_SHOWN = 1_000
@@ -31,6 +31,7 @@ class BaseFacts(Struct, frozen=True, kw_only=True):
         embedder: The model whose vectors answer; empty for none.
         new_embedder: The model that the base is to have; empty for none.
         without_vectors: Pieces that `new_embedder` has not embedded yet.
+        web: Who may add web addresses.
         updated_at: Of the document that was changed last.
     """
 
@@ -41,6 +42,7 @@ class BaseFacts(Struct, frozen=True, kw_only=True):
     new_embedder: str
     without_vectors: int
     principal: Principal
+    web: WebPolicy
     updated_at: float
 
     def to_dict(self, *, owner: str = "", seen: VisibilityDecision | None = None) -> dict[str, Any]:
@@ -57,6 +59,8 @@ class BaseFacts(Struct, frozen=True, kw_only=True):
             "publish_status": "none" if resource is None else resource.publish_status,
             "seen_as": "global" if seen is None else seen.kind,
             "may_change": may_edit_base(self.principal, base),
+            "may_add_web": may_edit_base(self.principal, base)
+            and may_add_web(self.principal, self.web),
             "is_declared": base.declared is not None,
             "source": "" if base.declared is None else base.declared.folder or base.declared.url,
             "settings": base.settings.model_dump(),

@@ -1,7 +1,7 @@
 """The knowledge bases of a board: stored resources, and those of the board file."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from typing import Any
+from typing import Any, Literal
 
 from msgspec import Struct
 from pydantic import ValidationError
@@ -15,6 +15,8 @@ from pegboard.errors import AccessDenied, InvalidRequest, ResourceNotFound
 from pegboard.features.knowledge.schemas import BaseSettings
 from pegboard.features.resources.rules import may_edit
 
+WebPolicy = Literal["members", "operators", "off"]
+"""Who may add web addresses: those who may change the base, operators of them, or nobody."""
 DECLARED = "board:"
 """What the ids of bases of the board file begin with."""
 
@@ -161,6 +163,11 @@ def may_edit_base(principal: Principal, base: KnowledgeBase) -> bool:
     if base.resource is None:
         return principal.is_operator
     return may_edit(principal, base.resource)
+
+
+def may_add_web(principal: Principal, web: WebPolicy) -> bool:
+    """Whether a caller who may change a base may add web addresses to it."""
+    return web == "members" or (web == "operators" and principal.is_operator)
 
 
 def check_may_edit(principal: Principal, base: KnowledgeBase) -> None:

@@ -2,9 +2,12 @@
 
 import asyncio
 
+from msgspec import structs
+
 from pegboard.core.knowledge import CitedAnswer
-from pegboard.features.knowledge.evidence import EvidenceLedger
-from pegboard.knowledge.grounding.check_answer import check_answer
+from pegboard.features.knowledge.evidence import CitableEvidence, EvidenceLedger
+from pegboard.knowledge.grounding.check_answer import CheckedAnswer, check_answer
+from pegboard.knowledge.grounding.passages import narrow_citation
 
 
 async def cite_answer(
@@ -20,16 +23,26 @@ async def cite_answer(
         run: That has made it.
         question: What was asked.
     """
-    citations, conflicts = await ledger.list_citations(run)
-    if not citations:
+    citable = await ledger.find_citable(run)
+    if not citable.citations:
         return CitedAnswer(text=text)
-    checked = await asyncio.to_thread(check_answer, text, citations, question=question)
+    checked = await asyncio.to_thread(_check, text, citable, question)
     cited = {item.number for item in checked.citations}
-    met = [item for item in conflicts if {item.first, item.second} & cited]
+    met = [item for item in citable.conflicts if {item.first, item.second} & cited]
     others = {number for item in met for number in (item.first, item.second)} - cited
     return CitedAnswer(
         text=checked.text,
-        citations=(*checked.citations, *(it for it in citations if it.number in others)),
+        citations=(*checked.citations, *(it for it in citable.citations if it.number in others)),
         conflicts=tuple(met),
         left_out=checked.left_out,
     )
+
+
+def _check(text: str, citable: CitableEvidence, question: str) -> CheckedAnswer:
+    """A checked answer; of a whole piece it cites the sentences that carry its own."""
+    checked = check_answer(text, citable.citations, question=question)
+    citations = tuple(
+        narrow_citation(it, checked.sentences[it.number]) if it.number in citable.pieces else it
+        for it in checked.citations
+    )
+    return structs.replace(checked, citations=citations)

@@ -12,6 +12,9 @@ from pegboard.core.principal import Principal
 from pegboard.features.knowledge.evidence import leave_out_document
 from pegboard.features.knowledge.quotes import QuoteFinder
 
+_SKEW = 3_600.0
+"""Seconds by which the clocks of two servers may differ."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Quotes:
@@ -20,11 +23,17 @@ class Quotes:
     Attributes:
         document: Its id.
         subjects: The ids of conversations and runs that have asked for it.
+        since: Runs that ended before cannot have read it; Unix seconds.
+        readers: Those who have asked for it, as `Principal.owner`.
+        read_at: When it was first found; None if it never was.
         finder: Finds what stands in it.
     """
 
     document: str
     subjects: frozenset[str]
+    since: float
+    readers: frozenset[str]
+    read_at: float | None
     finder: QuoteFinder
 
 
@@ -69,6 +78,9 @@ class Deletion:
         quotes = Quotes(
             document=row.id,
             subjects=frozenset(it.subject for it in found if it.subject),
+            since=row.created_at - _SKEW,
+            readers=frozenset(it.owner for it in found),
+            read_at=min((it.at for it in found), default=None),
             finder=await in_thread(lambda: QuoteFinder(texts), is_large=True),
         )
         await self._forget(quotes)

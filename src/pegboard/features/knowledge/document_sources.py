@@ -16,7 +16,14 @@ from pegboard.core.principal import Principal
 from pegboard.core.run import NodeRun
 from pegboard.core.tool import JsonSchema
 from pegboard.errors import AccessDenied, InvalidRequest, PegboardError, ResourceNotFound
-from pegboard.features.knowledge.bases import Bases, KnowledgeBase, may_edit_base, scope_of
+from pegboard.features.knowledge.bases import (
+    Bases,
+    KnowledgeBase,
+    WebPolicy,
+    may_add_web,
+    may_edit_base,
+    scope_of,
+)
 from pegboard.features.knowledge.documents import BACKFILL, Documents, NewDocument
 from pegboard.features.knowledge.ingestion import INGESTER
 from pegboard.features.knowledge.schemas import MAX_CRAWLED
@@ -73,14 +80,20 @@ class DocumentSource(
         return self.url or f"file:{self.folder}"
 
 
-def check_may_gather(principal: Principal, base: KnowledgeBase, wanted: DocumentSource) -> None:
-    """Refuse a folder to a caller who is no operator.
+def check_may_gather(
+    principal: Principal, base: KnowledgeBase, wanted: DocumentSource, *, web: WebPolicy
+) -> None:
+    """Refuse a folder to a caller who is no operator, and an address as the operators have said.
 
     Raises:
-        AccessDenied: The caller is none.
+        AccessDenied: The caller may not take it in.
     """
     if wanted.folder and not principal.is_operator:
         raise AccessDenied(base.name, "only operators take in folders of the server")
+    is_declared = base.declared is not None and base.declared.url == wanted.url
+    if wanted.url and not is_declared and not may_add_web(principal, web):
+        who = "only operators add" if web == "operators" else "this server does not take in"
+        raise AccessDenied(base.name, f"{who} web addresses (PEGBOARD_KNOWLEDGE_WEB)")
 
 
 def gather_graph(wanted: DocumentSource) -> Graph:
@@ -97,6 +110,7 @@ class GatherNode:
         documents: Puts them in.
         http: The guarded client; None on a board without network.
         root: The folder that relative folders start from.
+        web: Who may add web addresses.
     """
 
     name = GATHER
@@ -109,11 +123,13 @@ class GatherNode:
         *,
         http: HttpClient | None,
         root: Path,
+        web: WebPolicy,
     ) -> None:
         self._bases = bases
         self._documents = documents
         self._http = http
         self._root = root
+        self._web: WebPolicy = web
 
     def faults(self, node: Node) -> Iterator[tuple[str, str, str]]:
         try:
@@ -144,7 +160,7 @@ class GatherNode:
         base = self._bases().get(wanted.base)
         if base is None or (principal != INGESTER and not may_edit_base(principal, base)):
             raise ResourceNotFound(f"There is no knowledge base '{wanted.base[:100]}'.")
-        check_may_gather(principal, base, wanted)
+        check_may_gather(principal, base, wanted, web=self._web)
         return base
 
     # folders

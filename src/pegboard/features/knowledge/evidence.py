@@ -13,6 +13,7 @@ from pegboard.core.knowledge import Citation, Conflict, ConvertedDocument, Evide
 from pegboard.core.ports.conversation_store import Conversation
 from pegboard.core.ports.document_store import StoredDocument
 from pegboard.core.ports.evidence_store import EvidenceMode, EvidenceStore, StoredEvidence
+from pegboard.knowledge.grounding.passages import widen_citations
 
 _MAX_SUBJECTS = 10_000
 
@@ -23,6 +24,20 @@ class FoundEvidence(Struct, frozen=True):
     stored: StoredEvidence
     documents: Mapping[str, StoredDocument]
     texts: Mapping[str, ConvertedDocument]
+
+
+class CitableEvidence(Struct, frozen=True, kw_only=True):
+    """What an answer may cite.
+
+    Attributes:
+        citations: As a model was shown them: quotes, or whole pieces.
+        pieces: The numbers of those that are whole pieces.
+        conflicts: Between quotes.
+    """
+
+    citations: Sequence[Citation] = ()
+    pieces: frozenset[int] = frozenset()
+    conflicts: Sequence[Conflict] = ()
 
 
 class EvidenceLedger:
@@ -86,14 +101,20 @@ class EvidenceLedger:
         found = await self._store.list_subject(subject) if subject else ()
         return frozenset(it.piece for row in found for it in row.evidence.citations)
 
-    async def list_citations(self, run: str) -> tuple[Sequence[Citation], Sequence[Conflict]]:
+    async def find_citable(self, run: str) -> CitableEvidence:
         """What an answer of a run may cite, and which of it disagrees."""
         subject = await self.find_subject(run)
         rows = await self._store.list_subject(subject) if subject else ()
-        return (
-            [it for row in rows for it in row.evidence.citations if it.quote],
-            [it for row in rows for it in row.evidence.conflicts],
-        )
+        citations: list[Citation] = []
+        pieces: set[int] = set()
+        for row in rows:
+            shown = row.evidence.citations
+            if row.mode != "grounding":
+                shown = widen_citations(row.evidence)
+                pieces |= {it.number for it in shown}
+            citations += [it for it in shown if it.quote]
+        conflicts = [it for row in rows for it in row.evidence.conflicts]
+        return CitableEvidence(citations=citations, pieces=frozenset(pieces), conflicts=conflicts)
 
     def _take_turn(self, subject: str) -> asyncio.Lock:
         """Calls of one turn of a model are numbered one after the other."""

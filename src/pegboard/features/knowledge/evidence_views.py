@@ -40,15 +40,15 @@ def view_ask(stored: StoredEvidence) -> dict[str, Any]:
         "mode": "grounding" if stored.mode == "grounding" else "simple",
         "at": stored.at,
         "end": find_end(stored),
-        "citations": len(stored.evidence.citations) if stored.mode == "grounding" else 0,
+        "citations": len(stored.evidence.citations),
         "confidence": None if confidence is None else confidence.value,
     }
 
 
 def view_answer(stored: StoredEvidence) -> dict[str, Any]:
     """An `AskAnswer`."""
-    evidence, is_grounded = stored.evidence, stored.mode == "grounding"
-    cited = evidence.citations if is_grounded else ()
+    evidence = stored.evidence
+    cited = evidence.citations
     return {
         **view_ask(stored),
         "reason": evidence.reason,
@@ -80,8 +80,10 @@ def view_evidence(stored: StoredEvidence) -> dict[str, Any]:
             "parts": [to_builtins(it) for it in evidence.parts],
             "left_out": evidence.left_out,
         }
-    else:
-        data["scores"] = {hit.piece.id: hit.score for hit in evidence.retrieval.hits}
+        return data
+    data["scores"] = {hit.piece.id: hit.score for hit in evidence.retrieval.hits}
+    if stored.mode == "simple":
+        data["pieces"] = [to_builtins(hit.piece) for hit in evidence.retrieval.hits]
     return data
 
 

@@ -10,7 +10,7 @@ from pegboard.core.ports.embedder import Embedder
 from pegboard.core.ports.knowledge_index import KnowledgeIndex
 from pegboard.core.ports.reranker import Reranker
 from pegboard.execution.environment import CallEnvironment
-from pegboard.features.knowledge.bases import Bases
+from pegboard.features.knowledge.bases import Bases, WebPolicy
 from pegboard.features.knowledge.changes import KnowledgeChanges
 from pegboard.features.knowledge.schemas import BaseSettings
 
@@ -25,6 +25,7 @@ class KnowledgeParts:
         find_embedder: The embedding model of a name; None where this board cannot reach it.
         find_reranker: The model that orders what was found; None where there is none.
         changes: Tells watchers what has changed.
+        web: Who may add web addresses.
     """
 
     bases: Bases
@@ -37,3 +38,4 @@ class KnowledgeParts:
     find_reranker: Callable[[], Reranker | None]
     environment: Callable[[], CallEnvironment]
     changes: KnowledgeChanges
+    web: WebPolicy

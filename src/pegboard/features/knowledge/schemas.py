@@ -122,6 +122,7 @@ class BaseAnswer(BaseModel):
     publish_status: Literal["none", "draft", "pending", "approved", "rejected"]
     seen_as: Annotated[str, Field(description="Why you see it, as of other resources.")]
     may_change: Annotated[bool, Field(description="Whether you may change it and its documents.")]
+    may_add_web: Annotated[bool, Field(description="Whether you may add web addresses to it.")]
     is_declared: Annotated[bool, Field(description="Whether the board file declares it.")]
     source: Annotated[str, Field(description="Folder or address of a declared one.")]
     settings: BaseSettings

@@ -210,6 +210,7 @@ class Knowledge:
             # it counts documents of others, too: nothing for readers
             without_vectors=vectors.missing if may_edit_base(principal, base) else 0,
             principal=principal,
+            web=self._parts.web,
             updated_at=max((row.updated_at for row in rows), default=0.0),
         )
 
@@ -245,11 +246,11 @@ class Knowledge:
         """Take in a folder, or pages of the web; the id of the run that does it.
 
         Raises:
-            AccessDenied: The caller may not change the base, or may not read folders.
+            AccessDenied: The caller may not change the base, or take in folders or addresses.
         """
         check_may_edit(principal, base)
         check_may_write(principal, base.name)
-        check_may_gather(principal, base, wanted)
+        check_may_gather(principal, base, wanted, web=self._parts.web)
         graph = gather_graph(wanted)
         run = (await self._runs.start_graph(graph, principal=principal, key=key)).id
         self._gathering.setdefault(base.id, set()).add(run)

@@ -29,12 +29,14 @@ class CheckedAnswer(Struct, frozen=True, kw_only=True):
     Attributes:
         text: Without the numbers that failed.
         citations: Those whose numbers are left, by number.
+        sentences: By number: the sentences that it carries.
         left_out: How many numbers were dropped.
         notice: What to tell a reader of them; empty when none was dropped.
     """
 
     text: str
     citations: tuple[Citation, ...] = ()
+    sentences: Mapping[int, Sequence[str]] = {}
     left_out: int = 0
     notice: str = ""
 
@@ -65,6 +67,7 @@ def check_answer(text: str, citations: Sequence[Citation], *, question: str = ""
     return CheckedAnswer(
         text="".join(checked.parts),
         citations=tuple(checked.used[number] for number in sorted(checked.used)),
+        sentences=checked.sentences,
         left_out=checked.left_out,
         notice=describe_left_out(checked.left_out),
     )
@@ -78,6 +81,7 @@ class _Lines:
         self._question = question
         self.parts: list[str] = []
         self.used: dict[int, Citation] = {}
+        self.sentences: dict[int, list[str]] = {}
         self.left_out = 0
 
     def skip(self, line: str, code: Sequence[tuple[int, int]]) -> None:
@@ -114,6 +118,8 @@ class _Lines:
             if carries(citation, sentence, group=group, question=self._question)
         }
         self.used |= good
+        for number in good:
+            self.sentences.setdefault(number, []).append(sentence)
 
         def keep(match: re.Match[str]) -> str:
             numbers = [int(number) for number in re.findall(r"\d+", match[1])]

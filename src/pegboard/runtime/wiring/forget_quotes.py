@@ -8,8 +8,11 @@ from typing import TYPE_CHECKING, Any
 
 from msgspec import structs
 
+from pegboard.concurrency.cooperative import in_thread
 from pegboard.core.ports.conversation_store import Exchange
+from pegboard.core.ports.maintenance import QuotePlaces
 from pegboard.errors import Unavailable
+from pegboard.features.completions.service import COMPLETION
 from pegboard.features.knowledge.deletion import Quotes
 from pegboard.features.knowledge.document_sources import GATHER
 from pegboard.features.knowledge.evidence import blank_citation
@@ -57,8 +60,9 @@ class ForgetQuotes:
             Unavailable: A run that was cancelled has not ended yet.
         """
         deadline = time.monotonic() + self.max_wait
-        runs = await self._redact_conversations()
-        unfinished = await self._end_all(await self._list_runs(runs))
+        found = await self._find()
+        runs = {*await self._redact_conversations(found), *await self._find_follow_ups()}
+        unfinished = await self._end_all(sorted({*runs, *found.runs}))
         while unfinished:
             if time.monotonic() > deadline:
                 raise Unavailable(
@@ -69,21 +73,40 @@ class ForgetQuotes:
             await asyncio.sleep(_PAUSE)
             unfinished = await self._end_all(unfinished)
             if not unfinished:  # they may have begun others
-                unfinished = await self._end_all(await self._list_runs(set()))
-        await self._redact_conversations()
+                unfinished = await self._end_all((await self._find()).runs)
+        if self._cancelled:
+            found = await self._find()
+        await self._redact_conversations(found)
         return len(self._changed)
 
     async def _end_all(self, runs: Sequence[str]) -> list[str]:
         """Cancel or delete runs; those that have not ended yet."""
         return [run for run in runs if await self._keeps(run)]
 
-    async def _list_runs(self, known: set[str]) -> list[str]:
-        found = await self.storage.upkeep.find_quoting(self.quotes.document)
-        return sorted({*known, *found.runs})
+    async def _find(self) -> QuotePlaces:
+        quotes = self.quotes
+        return await self.storage.upkeep.find_quoting(quotes.document, since=quotes.since)
 
-    async def _redact_conversations(self) -> set[str]:
+    async def _find_follow_ups(self) -> list[str]:
+        """The runs to which a client has sent an earlier answer that quotes the document."""
+        quotes = self.quotes
+        if quotes.read_at is None:
+            return []
+        words = (COMPLETION, "assistant")
+        runs = await self.storage.upkeep.find_started_with(words, since=quotes.read_at)
+        return [run for run in runs if await self._is_follow_up(run)]
+
+    async def _is_follow_up(self, run_id: str) -> bool:
+        run = await self.storage.runs.get(run_id)
+        if run is None or run.start.principal.owner not in self.quotes.readers:
+            return False
+        messages: Sequence[Mapping[str, Any]] = run.start.params.get("messages") or ()
+        said = [it for it in messages if it.get("role") != "user"]
+        finder = self.quotes.finder
+        return await in_thread(lambda: finder.redact_data(said) != said, is_large=True)
+
+    async def _redact_conversations(self, found: QuotePlaces) -> set[str]:
         """The runs that have answered in them, with those outside of conversations."""
-        found = await self.storage.upkeep.find_quoting(self.quotes.document)
         runs = set(self.quotes.subjects)
         for conversation in sorted({*found.conversations, *self.quotes.subjects}):
             for exchange in await self.storage.conversations.exchanges(conversation):

@@ -30,7 +30,7 @@ from pegboard.runtime.wiring.models import BoardModels
 if TYPE_CHECKING:
     from pegboard.features.files import Files
     from pegboard.features.knowledge import Knowledge
-    from pegboard.features.knowledge.bases import DeclaredBase
+    from pegboard.features.knowledge.bases import DeclaredBase, WebPolicy
     from pegboard.features.knowledge.deletion import Quotes
     from pegboard.features.knowledge.evidence import EvidenceLedger
     from pegboard.features.knowledge.parts import KnowledgeParts
@@ -53,6 +53,7 @@ class BoardKnowledge:
         board: The board file in force.
         blobs: Stores the files of documents.
         stack: Stops what runs in the background.
+        web: Who may add web addresses.
     """
 
     def __init__(
@@ -62,12 +63,15 @@ class BoardKnowledge:
         board: Callable[[], Board],
         blobs: BlobStore | None,
         stack: AsyncExitStack,
+        *,
+        web: "WebPolicy",
     ) -> None:
         self._registry = registry
         self._storage = storage
         self._board = board
         self._blobs = blobs
         self._stack = stack
+        self._web: WebPolicy = web
         self._services = Services()
         self._models: BoardModels | None = None
         self._resources: Resources | None = None
@@ -285,6 +289,7 @@ class BoardKnowledge:
             find_reranker=self._find_reranker,
             environment=lambda: self._registry.environment,
             changes=KnowledgeChanges(),
+            web=self._web,
         )
 
     def _list_declared(self) -> "Sequence[DeclaredBase]":
@@ -358,6 +363,7 @@ class BoardKnowledge:
         return GatherNode(
             lambda: self._parts.bases,
             lambda: self.service.documents,
+            web=self._web,
             http=services.http,
             root=services.base_dir,
         )

@@ -1,5 +1,7 @@
 """Counts open items in memory and deletes expired ones."""
 
+from collections.abc import Sequence
+
 from pegboard.core.memory_approvals import MemoryApprovals
 from pegboard.core.memory_results import MemoryOutcomes, MemoryResults
 from pegboard.core.ports.maintenance import Counts, QuotePlaces
@@ -38,11 +40,14 @@ class MemoryUpkeep:
     async def forget_results(self, text: str) -> int:
         return self._results.forget_containing(text) + self._outcomes.forget_containing(text)
 
-    async def find_quoting(self, text: str) -> QuotePlaces:
+    async def find_quoting(self, text: str, *, since: float = 0.0) -> QuotePlaces:
         return QuotePlaces(
-            runs=self._runs.find_containing(text),
+            runs=self._runs.find_containing(text, since=since),
             conversations=self._conversations.find_containing(text),
         )
+
+    async def find_started_with(self, words: Sequence[str], *, since: float) -> Sequence[str]:
+        return self._runs.find_started_with(words, since=since)
 
     async def forget_calls_of(self, run: str) -> int:
         named = self._runs.describe(run)

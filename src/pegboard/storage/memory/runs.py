@@ -1,6 +1,7 @@
 """Plans and runs in memory, and their leases."""
 
 from collections import Counter
+from collections.abc import Sequence
 
 from msgspec import structs
 
@@ -120,10 +121,25 @@ class MemoryRuns(MemoryRunJournal):
             entry = self._runs.get(run_id)
             return "" if entry is None else repr(entry)
 
-    def find_containing(self, text: str) -> tuple[str, ...]:
-        """The ids of runs in which a text stands."""
+    def find_containing(self, text: str, *, since: float = 0.0) -> tuple[str, ...]:
+        """The ids of runs that have not ended before, and in which a text stands."""
         with self._gate:
-            return tuple(id_ for id_, entry in self._runs.items() if text in repr(entry))
+            return tuple(
+                id_
+                for id_, entry in self._runs.items()
+                if (entry.run.finished_at is None or entry.run.finished_at >= since)
+                and text in repr(entry)
+            )
+
+    def find_started_with(self, words: Sequence[str], *, since: float) -> tuple[str, ...]:
+        """The ids of runs that were created since, and in whose input all these words stand."""
+        with self._gate:
+            return tuple(
+                id_
+                for id_, entry in self._runs.items()
+                if entry.run.start.created_at >= since
+                and all(word in repr(entry.run.start) for word in words)
+            )
 
     async def forget(self, *, finished_before: float) -> int:
         with self._gate:

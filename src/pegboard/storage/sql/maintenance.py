@@ -1,7 +1,7 @@
 """Counts open items of a database and deletes expired rows."""
 
 import json
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
 
 from sqlalchemy import delete, exists, func, literal, literal_column, or_, select, union
 
@@ -68,11 +68,17 @@ class SqlUpkeep:
 
         return await self._database.run(forget, atomic=True)
 
-    async def find_quoting(self, text: str) -> QuotePlaces:
+    async def find_quoting(self, text: str, *, since: float = 0.0) -> QuotePlaces:
+        is_read = or_(RUNS.c.finished_at.is_(None), RUNS.c.finished_at >= since)
+        read = select(RUNS.c.id).where(is_read)
         in_runs = union(
-            select(RUNS.c.id).where(or_(RUNS.c.body.contains(text), RUNS.c.result.contains(text))),
-            select(RUN_STEPS.c.run_id).where(RUN_STEPS.c.value.contains(text)),
-            select(RUN_EVENTS.c.run_id).where(RUN_EVENTS.c.body.contains(text)),
+            read.where(or_(RUNS.c.body.contains(text), RUNS.c.result.contains(text))),
+            select(RUN_STEPS.c.run_id).where(
+                RUN_STEPS.c.run_id.in_(read), RUN_STEPS.c.value.contains(text)
+            ),
+            select(RUN_EVENTS.c.run_id).where(
+                RUN_EVENTS.c.run_id.in_(read), RUN_EVENTS.c.body.contains(text)
+            ),
         )
         in_exchanges = (
             select(EXCHANGES.c.conversation).where(EXCHANGES.c.body.contains(text)).distinct()
@@ -85,6 +91,13 @@ class SqlUpkeep:
             )
 
         return await self._database.read(find)
+
+    async def find_started_with(self, words: Sequence[str], *, since: float) -> Sequence[str]:
+        wanted = select(RUNS.c.id).where(
+            RUNS.c.created_at >= since, *(RUNS.c.body.contains(word) for word in words)
+        )
+        rows = await self._database.read(lambda transaction: transaction.all(wanted))
+        return [row.id for row in rows]
 
     async def forget_calls_of(self, run: str) -> int:
         id_ = clean_text(run)

@@ -59,7 +59,7 @@ export function DropZone({ base, title, isEmpty }: DropZoneProps) {
         )}
         <div className="acts">
           <Picker onTake={take} />
-          <WebAddress base={base} />
+          {base.may_add_web && <WebAddress base={base} />}
         </div>
         {isEmpty && <p className="hint">{knowledge.kinds}</p>}
       </div>

@@ -25,6 +25,10 @@ if TYPE_CHECKING:
 
 BaseArgument = Annotated[str, typer.Argument(metavar="BASE", help="The name or id of a base.")]
 _LOOK_AGAIN = 0.2
+_SKIPPED = {
+    "meaning": "the embedding model failed, so this was found by words alone",
+    "rerank": "the reranker failed, so this is in the order without it",
+}
 
 
 kb = typer.Typer(
@@ -195,10 +199,15 @@ def remove(
 
 def show_answer(answer: Mapping[str, Any], tell: Callable[[str], None]) -> None:
     """Print what was found for a question."""
+    for look in answer["looks"]:
+        for text in _list_shortcomings(look):
+            tell(f"{look['name']}: {text}")
     if answer["mode"] == "simple":
-        for number, hit in enumerate(answer["hits"], 1):
-            tell(f"[{number}] {_place(hit)}  {hit['score']:.2f}\n    {_line(hit['text'])}")
-        if not answer["hits"]:
+        scores = {hit["piece"]: hit["score"] for hit in answer["hits"]}
+        for quote in answer["quotes"]:
+            score = f"{scores[quote['piece']]:.2f}" if quote["piece"] in scores else ""
+            tell(f"[{quote['number']}] {_place(quote)}  {score}\n    “{_line(quote['quote'])}”")
+        if not answer["quotes"]:
             tell("Nothing was found.")
         return
     if answer["end"] == "not_enough":
@@ -248,6 +257,12 @@ async def _wait(kb: "KnowledgeClient", base: str, progress: DocumentProgress) ->
         if not is_busy and not await kb.is_gathering(base):
             return listed
         await asyncio.sleep(_LOOK_AGAIN)
+
+
+def _list_shortcomings(look: Mapping[str, Any]) -> list[str]:
+    """What of a base was not searched, and why."""
+    found = [_SKIPPED[stage] for stage in look["skipped"] if stage in _SKIPPED]
+    return [*([f"not searched: {look['failure']}"] if look["failure"] else []), *found]
 
 
 def _place(item: Mapping[str, Any]) -> str:
