@@ -95,6 +95,28 @@ class SegmentCache(Generic[Entry, Kind]):
             with self._lock:
                 self._segments[key] = segments
 
+    def add_segment(self, key: Key, segment: Kind) -> None:
+        """Load a segment that was built before, in place of what is loaded of the same entries.
+
+        It is left out where a loaded segment has some of its entries and others, too.
+        """
+        with self._building:
+            with self._lock:
+                segments = self._segments.get(key, ())
+            others: list[Kind] = []
+            known = 0
+            for item in segments:
+                shared = int(np.count_nonzero(np.isin(item.entries, segment.entries)))
+                if 0 < shared < len(item.entries):
+                    return
+                known += shared
+                if not shared:
+                    others.append(item)
+            if known == len(segment.entries):
+                return
+            with self._lock:
+                self._segments[key] = (segment, *others)
+
     def get(self, key: Key) -> Sequence[Kind]:
         """The segments of a base, which are never changed."""
         with self._lock:

@@ -162,6 +162,9 @@ class MemoryKnowledgeIndex:
                 counts[embedder] = counts.get(embedder, 0) + count
         return counts
 
+    async def pack(self, base: str) -> None:
+        """There is nothing to load."""
+
     async def drop_deleted(self) -> None:
         known = self._documents.list_all()
         self._terms = {key: value for key, value in self._terms.items() if key in known}

@@ -21,7 +21,7 @@ from pegboard.storage.knowledge_tables import (
     PIECES,
 )
 from pegboard.storage.sql.document_scope import where_answers, where_between_pages, where_in_scope
-from pegboard.storage.sql.knowledge_changes import count_change, read_changes
+from pegboard.storage.sql.knowledge_changes import count_change, drop_segments, read_changes
 from pegboard.storage.sql.text_cache import TextCache
 
 _COLUMNS = (
@@ -172,12 +172,16 @@ class SqlDocuments:
 
     async def delete(self, id: str) -> bool:  # noqa: A002 - as above
         wanted = clean_text(id)
+        place = select(DOCUMENTS.c.base, DOCUMENTS.c.terms).where(DOCUMENTS.c.id == wanted)
 
         def remove(transaction: Transaction) -> tuple[bool, int]:
+            row = transaction.first(place.with_for_update())
             found = transaction.execute(delete(DOCUMENTS).where(DOCUMENTS.c.id == wanted)) > 0
             for table in (DOCUMENT_TEXTS, PIECES, PIECE_TERMS, PIECE_VECTORS):
                 transaction.execute(delete(table).where(table.c.document == wanted))
             count_change(transaction)
+            if row is not None and row.terms:
+                drop_segments(transaction, row.base, row.terms)
             transaction.erases = True
             return found, read_changes(transaction)
 

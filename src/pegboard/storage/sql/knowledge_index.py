@@ -38,10 +38,16 @@ from pegboard.storage.knowledge.entry_codec import (
 from pegboard.storage.knowledge.search import Wanted, search_vectors, search_words
 from pegboard.storage.knowledge.segment_cache import Found, Key, Kind, SegmentCache
 from pegboard.storage.knowledge.vector_segment import build_matrix, merge_matrices
-from pegboard.storage.knowledge.word_segment import build_segment, merge_segments
+from pegboard.storage.knowledge.word_segment import WordSegment, build_segment, merge_segments
 from pegboard.storage.knowledge_tables import DOCUMENTS, PIECE_TERMS, PIECE_VECTORS, PIECES
 from pegboard.storage.sql.document_scope import where_answers, where_between_pages
-from pegboard.storage.sql.knowledge_changes import count_change, read_changes
+from pegboard.storage.sql.entry_bodies import read_bodies
+from pegboard.storage.sql.knowledge_changes import count_change, drop_segments, read_changes
+from pegboard.storage.sql.knowledge_segments import (
+    SegmentPacker,
+    list_segments,
+    read_segment,
+)
 from pegboard.storage.sql.wanted_pairs import make_pairs
 
 Entry = TypeVar("Entry")
@@ -60,6 +66,7 @@ class SqlKnowledgeIndex:
         self._database = database
         self._words = SegmentCache(build_segment, merge_segments)
         self._vectors = SegmentCache(build_matrix, merge_matrices)
+        self._packer = SegmentPacker(database)
         self._changes = 0
 
     async def put(
@@ -116,6 +123,7 @@ class SqlKnowledgeIndex:
             .group_by(DOCUMENTS.c.base)
         )
         keys = {base: (base, "") for base in wanted}
+        await self._load_stored(keys, wanted)
         segments = await self._load(self._words, keys, wanted, PIECE_TERMS, decode_terms)
         pages = (scope.first_page, scope.last_page)
         found, rarities = await asyncio.to_thread(
@@ -198,6 +206,9 @@ class SqlKnowledgeIndex:
             counts[row.embedder] = counts.get(row.embedder, 0) + len(list_ids(row.pieces))
         return counts
 
+    async def pack(self, base: str) -> None:
+        await self._packer.pack(base)
+
     async def drop_deleted(self) -> None:
         changes = await self._database.read(read_changes)
         if changes != self._changes:
@@ -230,11 +241,16 @@ class SqlKnowledgeIndex:
                 for table in (PIECE_TERMS, PIECE_VECTORS)
             ]
 
-        if bases:
-            terms, vectors = await self._database.read(read)
-            await asyncio.to_thread(self._words.retain, np.sort(terms))
-            await asyncio.to_thread(self._vectors.retain, np.sort(vectors))
-        self._changes = changes
+        # First, so that what is loaded meanwhile is looked at once more (`_drop_newer`).
+        before, self._changes = self._changes, changes
+        try:
+            if bases:
+                terms, vectors = await self._database.read(read)
+                await asyncio.to_thread(self._words.retain, np.sort(terms))
+                await asyncio.to_thread(self._vectors.retain, np.sort(vectors))
+        except BaseException:
+            self._changes = before
+            raise
 
     async def _load(
         self,
@@ -269,13 +285,40 @@ class SqlKnowledgeIndex:
         table: Any,
         decode: Callable[[bytes], Entry],
     ) -> None:
-        statement = select(table.c.number, table.c.body).where(table.c.number.in_(numbers))
-        rows = await self._database.read(lambda transaction: transaction.all(statement))
+        def read(transaction: Transaction) -> tuple[int, list[tuple[int, bytes]]]:
+            return read_changes(transaction), read_bodies(transaction, table, numbers)
 
         def add() -> None:
-            cache.add(key, {row.number: decode(row.body) for row in rows})
+            cache.add(key, {number: decode(body) for number, body in rows})
 
+        changes, rows = await self._database.read(read)
         await asyncio.to_thread(add)
+        await self._drop_newer(changes)
+
+    async def _load_stored(self, keys: Mapping[str, Key], wanted: Wanted) -> None:
+        """Load stored segments of words with entries that are wanted and not loaded."""
+        for base, key in keys.items():
+            missing = self._words.list_missing(key, wanted[base])
+            if not missing:
+                continue
+            for item in await self._database.read(lambda it, base=base: list_segments(it, base)):
+                if any(item.first <= number <= item.last for number in missing):
+                    await self._load_segment(key, item.number)
+                    missing = self._words.list_missing(key, wanted[base])
+
+    async def _load_segment(self, key: Key, number: int) -> None:
+        def read(transaction: Transaction) -> tuple[int, WordSegment | None]:
+            return read_changes(transaction), read_segment(transaction, number)
+
+        changes, segment = await self._database.read(read)
+        if segment is not None:
+            await asyncio.to_thread(self._words.add_segment, key, segment)
+            await self._drop_newer(changes)
+
+    async def _drop_newer(self, changes: int) -> None:
+        """Drop what was deleted since something was read that is loaded now."""
+        if changes < self._changes:
+            await self._forget(self._changes)
 
     async def _fetch(
         self, found: Sequence[Found], scope: DocumentScope, table: Any = PIECE_TERMS
@@ -357,6 +400,7 @@ class _Content:
         transaction.execute(update(DOCUMENTS).where(DOCUMENTS.c.id == document).values(values))
         if row.terms:
             count_change(transaction)  # last: another content is stored at the same time
+            drop_segments(transaction, row.base, row.terms)
 
     def _keep_vectors(self, transaction: Transaction) -> dict[str, dict[str, Any]]:
         """The vectors of the new pieces by embedder: the given ones, and those of before."""
