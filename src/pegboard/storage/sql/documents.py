@@ -3,7 +3,7 @@
 from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
-from sqlalchemy import Select, delete, func, select, tuple_, update
+from sqlalchemy import ColumnElement, Select, delete, func, select, tuple_, update
 
 from pegboard.core.knowledge import ConvertedDocument, DocumentState
 from pegboard.core.ports.document_store import DocumentScope, ReadyCount, StoredDocument
@@ -98,10 +98,15 @@ class SqlDocuments:
         after: str = "",
         limit: int = 100,
     ) -> Sequence[StoredDocument]:
-        wanted = where_in_scope(scope) & (DOCUMENTS.c.id > clean_text(after))
+        wanted = where_in_scope(scope)
+        order: ColumnElement[str] = DOCUMENTS.c.id
+        if after:
+            wanted &= DOCUMENTS.c.id > clean_text(after)
         if states:
             wanted &= DOCUMENTS.c.state.in_(states)
-        statement = select(DOCUMENTS.c.body).where(wanted).order_by(DOCUMENTS.c.id)
+            if len(states) > 1 and not after:
+                order = order.concat("")  # else SQLite reads all of the base in this order
+        statement = select(DOCUMENTS.c.body).where(wanted).order_by(order)
         return await self._all(statement.limit(limit))
 
     async def count_ready(self, scope: DocumentScope) -> Mapping[str, ReadyCount]:
