@@ -42,9 +42,13 @@ class _Candidate(Struct):
 
 
 def fuse(
-    terms: Mapping[str, float], words: WordMatches, meanings: Sequence[MeaningMatches]
+    terms: Mapping[str, float],
+    words: WordMatches,
+    meanings: Sequence[MeaningMatches],
+    *,
+    limit: int | None = None,
 ) -> list[Hit]:
-    """All pieces that were found, best first, with their ranks and scores by stage.
+    """The best pieces that were found, best first, with their ranks and scores by stage.
 
     It is a convex sum of measured scores. Joining ranks (reciprocal rank fusion) loses against
     BM25 where questions have rare identifiers: it cannot tell a sure match from a weak one.
@@ -75,7 +79,7 @@ def fuse(
             stages={stage: found[key] for stage, found in ranks.items() if key in found},
             scores=best.judge_stages(item),
         )
-        for score, key, item in scored
+        for score, key, item in scored[:limit]
     ]
 
 

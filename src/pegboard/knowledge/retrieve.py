@@ -4,12 +4,14 @@ All bases are searched by words at once, those with an embedder by meaning as we
 orders the best of both, where there is one.
 """
 
+import asyncio
 import logging
 from collections.abc import Callable, Collection, Mapping, Sequence
 
 from msgspec import Struct
 from msgspec.structs import replace
 
+from pegboard.concurrency.exception_groups import unwrap_single_error
 from pegboard.core.knowledge import UNFINISHED, BaseLook, Hit, Retrieval
 from pegboard.core.model_messages import ModelUsage
 from pegboard.core.ports.document_store import DocumentScope, DocumentStore, StoredDocument
@@ -96,12 +98,9 @@ class Retriever:
         """
         scope = replace(scope, bases=tuple(base.id for base in bases))
         terms = weigh_question(question)
-        words, failures = await self._search_words(terms, scope)
-        meanings = await self._search_meanings(question, bases, scope)
-        hits = fuse(terms, words, tuple(meanings.values()))
-        reranked = await self._rerank(
-            question, hits[: max(limit, _RERANKED)], scope.principal.owner, report
-        )
+        words, failures, meanings = await self._search(question, terms, bases, scope)
+        hits = fuse(terms, words, tuple(meanings.values()), limit=max(limit, _RERANKED))
+        reranked = await self._rerank(question, hits, scope.principal.owner, report)
         hits = reranked.hits[:limit]
         titles = await self._documents.get_all({hit.piece.document for hit in hits})
         looks = await self._look(bases, scope, failures)
@@ -114,6 +113,25 @@ class Retriever:
                 for look, base in zip(looks, bases, strict=True)
             ),
         )
+
+    async def _search(
+        self,
+        question: str,
+        terms: Mapping[str, float],
+        bases: Sequence[SearchedBase],
+        scope: DocumentScope,
+    ) -> tuple[WordMatches, dict[str, str], dict[str, MeaningMatches]]:
+        """What is found by words, why some bases could not be searched, and what by meaning.
+
+        Both at once: the one searches while the other waits for its model.
+        """
+        try:
+            async with asyncio.TaskGroup() as group:
+                by_words = group.create_task(self._search_words(terms, scope))
+                by_meaning = group.create_task(self._search_meanings(question, bases, scope))
+        except BaseExceptionGroup as errors:
+            raise unwrap_single_error(errors) from errors
+        return *by_words.result(), by_meaning.result()
 
     async def _search_words(
         self, terms: Mapping[str, float], scope: DocumentScope

@@ -42,6 +42,18 @@ DOCUMENTS = Table(
 )
 """`terms` is the number of its row in `piece_terms`, 0 for none."""
 Index("documents_by_base", DOCUMENTS.c.base, DOCUMENTS.c.id)
+Index(
+    "documents_by_scope",
+    *(
+        DOCUMENTS.c[name]
+        for name in (
+            *("base", "answers", "replaced_by", "audience", "organisation", "owner"),
+            *("id", "terms", "pieces"),
+        )
+    ),
+)
+"""Has all that it takes to tell which documents a caller may see, without reading their rows."""
+Index("documents_by_state", DOCUMENTS.c.base, DOCUMENTS.c.state, DOCUMENTS.c.id)
 Index("documents_by_digest", DOCUMENTS.c.base, DOCUMENTS.c.digest)
 Index(
     "documents_unfinished",
@@ -84,6 +96,23 @@ PIECE_TERMS = Table(
 )
 Index("piece_terms_by_document", PIECE_TERMS.c.document)
 Index("piece_terms_by_base", PIECE_TERMS.c.base)
+
+PIECE_SEGMENTS = Table(
+    "piece_segments",
+    METADATA,
+    make_number("number"),
+    make_text("base"),
+    Column("first", NUMBER, nullable=False),
+    Column("last", NUMBER, nullable=False),
+    Column("pieces", NUMBER, nullable=False),
+    Column("body", LargeBinary, nullable=False),
+    sqlite_autoincrement=True,
+)
+"""Rows of `piece_terms` from a first to a last number, ready to be searched
+(`knowledge/segment_codec.py`). A row goes with any document that is in it."""
+Index(
+    "piece_segments_by_base", PIECE_SEGMENTS.c.base, PIECE_SEGMENTS.c.first, PIECE_SEGMENTS.c.last
+)
 
 PIECE_VECTORS = Table(
     "piece_vectors",

@@ -132,6 +132,10 @@ class KnowledgeIndex(Protocol):
         """How many pieces of a base have vectors, by the name of the model."""
         ...
 
+    async def pack(self, base: str) -> None:
+        """Arrange what a base has so that the first search of a process loads it at once."""
+        ...
+
     async def drop_deleted(self) -> None:
         """Drop from memory what was deleted; each search does so, too."""
         ...

@@ -14,6 +14,7 @@ from typing import Any
 
 import numpy as np
 from msgspec import Struct
+from msgspec.json import decode as json_decode
 
 from pegboard.core.ports.knowledge_index import IndexedPiece
 from pegboard.errors import InvalidRequest
@@ -152,7 +153,7 @@ def decode_vectors(body: bytes) -> VectorEntry:
 
 def split_vectors(pieces: str, body: bytes) -> dict[str, list[Any]]:
     """The vectors by the id of their piece."""
-    ids, counts = json.loads(pieces)
+    ids, counts = json_decode(pieces)
     rows = decode_vectors(body).rows
     ends = np.cumsum(counts)
     return {
@@ -163,7 +164,7 @@ def split_vectors(pieces: str, body: bytes) -> dict[str, list[Any]]:
 
 def list_ids(pieces: str) -> list[str]:
     """The ids of the pieces of a row of vectors."""
-    ids, _ = json.loads(pieces)
+    ids, _ = json_decode(pieces)
     return ids
 
 

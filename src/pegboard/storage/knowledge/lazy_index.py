@@ -66,6 +66,9 @@ class LazyKnowledgeIndex:
     async def count_vectors(self, base: str) -> Mapping[str, int]:
         return await self._get().count_vectors(base)
 
+    async def pack(self, base: str) -> None:
+        await self._get().pack(base)
+
     async def drop_deleted(self) -> None:
         if self._index is not None:
             await self._index.drop_deleted()

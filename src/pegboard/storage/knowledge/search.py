@@ -17,7 +17,7 @@ from pegboard.storage.knowledge.vector_segment import (
 from pegboard.storage.knowledge.word_segment import WordSegment, find_postings, score_pieces
 
 Wanted = Mapping[str, Array]
-"""By base, the numbers of the entries that the caller may see."""
+"""By base, the numbers of the entries that the caller may see, sorted."""
 Pages = tuple[int, int]
 _NEGLIGIBLE = 0.08
 """A term that weighs less than this share of the heaviest one does not count: such terms stand in
@@ -36,7 +36,7 @@ def search_words(
     limit: int,
 ) -> tuple[list[Found], dict[str, float]]:
     """The best pieces, and how rare each term is among the passages in the scope."""
-    hashes = {term: hash_term(term) for term in terms}
+    hashes = np.array([hash_term(term) for term in terms], "u8")
     parts = [
         (base, segment, mark_visible(segment, wanted[base], pages))
         for base, those in segments.items()
@@ -49,8 +49,11 @@ def search_words(
         seen = visible[segment.piece_of]
         is_whole = bool(seen.all())
         total += int(np.count_nonzero(seen))
-        those = [(term, find_postings(segment, number)) for term, number in hashes.items()]
-        those = [(term, found) for term, found in those if found.stop]
+        those = [
+            (term, found)
+            for term, found in zip(terms, find_postings(segment, hashes), strict=True)
+            if found.stop
+        ]
         for term, found in those:
             counts[term] += (
                 found.stop - found.start

@@ -95,6 +95,28 @@ class SegmentCache(Generic[Entry, Kind]):
             with self._lock:
                 self._segments[key] = segments
 
+    def add_segment(self, key: Key, segment: Kind) -> None:
+        """Load a segment that was built before, in place of what is loaded of the same entries.
+
+        It is left out where a loaded segment has some of its entries and others, too.
+        """
+        with self._building:
+            with self._lock:
+                segments = self._segments.get(key, ())
+            others: list[Kind] = []
+            known = 0
+            for item in segments:
+                shared = int(np.count_nonzero(np.isin(item.entries, segment.entries)))
+                if 0 < shared < len(item.entries):
+                    return
+                known += shared
+                if not shared:
+                    others.append(item)
+            if known == len(segment.entries):
+                return
+            with self._lock:
+                self._segments[key] = (segment, *others)
+
     def get(self, key: Key) -> Sequence[Kind]:
         """The segments of a base, which are never changed."""
         with self._lock:
@@ -141,8 +163,18 @@ def _is_merged(left: Segment, right: Segment) -> bool:
 
 
 def mark_visible(segment: Segment, wanted: Array, pages: tuple[int, int]) -> Array:
-    """Whether each piece of a segment is of a wanted entry and between two pages (0: no bound)."""
-    visible = np.isin(segment.entries, wanted)[segment.entry_of]
+    """Whether each piece of a segment is of a wanted entry and between two pages (0: no bound).
+
+    Args:
+        segment: Whose pieces.
+        wanted: The numbers of entries, sorted.
+        pages: The first and the last page.
+    """
+    at = np.searchsorted(wanted, segment.entries)
+    is_wanted = np.zeros(len(segment.entries), bool)
+    within = at < len(wanted)
+    is_wanted[within] = wanted[at[within]] == segment.entries[within]
+    visible = is_wanted[segment.entry_of]
     first, last = pages
     if first:
         visible &= segment.pages >= first
@@ -168,12 +200,15 @@ def take_best(found: Sequence[tuple[str, Segment, Array, Array]], limit: int) ->
     if limit < 1:
         return []
     rows: list[Found] = []
+    floor = 0.0
     for base, segment, visible, every in found:
         scores = np.where(visible, every, 0)
-        candidates = np.flatnonzero(scores > 0)
+        # What is below the last of the best so far is none of them.
+        candidates = np.flatnonzero(scores >= floor if floor else scores > 0)
         if len(candidates) > limit:
             kept = scores[candidates]
             least = np.partition(kept, len(kept) - limit)[len(kept) - limit]
+            floor = max(floor, float(least))
             candidates = candidates[kept >= least]
             order = np.lexsort(
                 (

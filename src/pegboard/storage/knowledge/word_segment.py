@@ -91,12 +91,15 @@ def merge_segments(segments: Sequence[WordSegment], keep: Array | None = None) -
     )
 
 
-def find_postings(segment: WordSegment, term: int) -> slice:
-    """Where the postings of a term are."""
-    at = int(np.searchsorted(segment.terms, np.uint64(term)))
-    if at == len(segment.terms) or int(segment.terms[at]) != term:
-        return slice(0, 0)
-    return slice(int(segment.starts[at]), int(segment.starts[at + 1]))
+def find_postings(segment: WordSegment, terms: Array) -> list[slice]:
+    """Where the postings of each of these terms are; an empty slice for one that is not there."""
+    if not len(segment.terms):
+        return [slice(0, 0)] * len(terms)
+    at = np.minimum(np.searchsorted(segment.terms, terms), len(segment.terms) - 1)
+    is_there = segment.terms[at] == terms
+    starts = np.where(is_there, segment.starts[at], 0)
+    stops = np.where(is_there, segment.starts[at + 1], 0)
+    return list(map(slice, starts.tolist(), stops.tolist()))
 
 
 def score_pieces(segment: WordSegment, weights: Sequence[tuple[slice, float]]) -> Array:

@@ -94,7 +94,7 @@ class MemoryKnowledgeIndex:
         segments: dict[str, list[WordSegment]] = {
             base: [build_segment(those)] for base, those in entries.items()
         }
-        wanted = {base: np.array([it for it, _ in those]) for base, those in entries.items()}
+        wanted = {base: np.sort([it for it, _ in those]) for base, those in entries.items()}
         pages = (scope.first_page, scope.last_page)
         found, rarities = search_words(terms, segments, wanted, pages, limit)
         return WordMatches(self._fetch(found, owners, scope), rarities)
@@ -116,7 +116,7 @@ class MemoryKnowledgeIndex:
         segments: dict[str, list[VectorSegment]] = {
             base: [build_matrix(those)] for base, those in entries.items()
         }
-        wanted = {base: np.array([it for it, _ in those]) for base, those in entries.items()}
+        wanted = {base: np.sort([it for it, _ in those]) for base, those in entries.items()}
         pages = (scope.first_page, scope.last_page)
         found, passages, mean = search_vectors(vector, segments, wanted, pages, limit)
         return VectorMatches(self._fetch(found, owners, scope), passages, mean)
@@ -161,6 +161,9 @@ class MemoryKnowledgeIndex:
             if count:
                 counts[embedder] = counts.get(embedder, 0) + count
         return counts
+
+    async def pack(self, base: str) -> None:
+        """There is nothing to load."""
 
     async def drop_deleted(self) -> None:
         known = self._documents.list_all()

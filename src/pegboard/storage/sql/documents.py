@@ -3,7 +3,7 @@
 from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
-from sqlalchemy import Select, delete, func, select, tuple_, update
+from sqlalchemy import ColumnElement, Select, delete, func, select, tuple_, update
 
 from pegboard.core.knowledge import ConvertedDocument, DocumentState
 from pegboard.core.ports.document_store import DocumentScope, ReadyCount, StoredDocument
@@ -21,7 +21,7 @@ from pegboard.storage.knowledge_tables import (
     PIECES,
 )
 from pegboard.storage.sql.document_scope import where_answers, where_between_pages, where_in_scope
-from pegboard.storage.sql.knowledge_changes import count_change, read_changes
+from pegboard.storage.sql.knowledge_changes import count_change, drop_segments, read_changes
 from pegboard.storage.sql.text_cache import TextCache
 
 _COLUMNS = (
@@ -98,10 +98,15 @@ class SqlDocuments:
         after: str = "",
         limit: int = 100,
     ) -> Sequence[StoredDocument]:
-        wanted = where_in_scope(scope) & (DOCUMENTS.c.id > clean_text(after))
+        wanted = where_in_scope(scope)
+        order: ColumnElement[str] = DOCUMENTS.c.id
+        if after:
+            wanted &= DOCUMENTS.c.id > clean_text(after)
         if states:
             wanted &= DOCUMENTS.c.state.in_(states)
-        statement = select(DOCUMENTS.c.body).where(wanted).order_by(DOCUMENTS.c.id)
+            if len(states) > 1 and not after:
+                order = order.concat("")  # else SQLite reads all of the base in this order
+        statement = select(DOCUMENTS.c.body).where(wanted).order_by(order)
         return await self._all(statement.limit(limit))
 
     async def count_ready(self, scope: DocumentScope) -> Mapping[str, ReadyCount]:
@@ -172,12 +177,16 @@ class SqlDocuments:
 
     async def delete(self, id: str) -> bool:  # noqa: A002 - as above
         wanted = clean_text(id)
+        place = select(DOCUMENTS.c.base, DOCUMENTS.c.terms).where(DOCUMENTS.c.id == wanted)
 
         def remove(transaction: Transaction) -> tuple[bool, int]:
+            row = transaction.first(place.with_for_update())
             found = transaction.execute(delete(DOCUMENTS).where(DOCUMENTS.c.id == wanted)) > 0
             for table in (DOCUMENT_TEXTS, PIECES, PIECE_TERMS, PIECE_VECTORS):
                 transaction.execute(delete(table).where(table.c.document == wanted))
             count_change(transaction)
+            if row is not None and row.terms:
+                drop_segments(transaction, row.base, row.terms)
             transaction.erases = True
             return found, read_changes(transaction)
 

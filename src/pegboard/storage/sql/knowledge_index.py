@@ -31,21 +31,26 @@ from pegboard.storage.knowledge.entry_codec import (
     decode_terms,
     decode_vectors,
     encode_terms,
-    encode_vectors,
     list_ids,
     split_vectors,
 )
 from pegboard.storage.knowledge.search import Wanted, search_vectors, search_words
 from pegboard.storage.knowledge.segment_cache import Found, Key, Kind, SegmentCache
 from pegboard.storage.knowledge.vector_segment import build_matrix, merge_matrices
-from pegboard.storage.knowledge.word_segment import build_segment, merge_segments
+from pegboard.storage.knowledge.word_segment import WordSegment, build_segment, merge_segments
 from pegboard.storage.knowledge_tables import DOCUMENTS, PIECE_TERMS, PIECE_VECTORS, PIECES
 from pegboard.storage.sql.document_scope import where_answers, where_between_pages
-from pegboard.storage.sql.knowledge_changes import count_change, read_changes
+from pegboard.storage.sql.entry_bodies import read_bodies
+from pegboard.storage.sql.knowledge_changes import count_change, drop_segments, read_changes
+from pegboard.storage.sql.knowledge_segments import (
+    SegmentPacker,
+    list_segments,
+    read_segment,
+)
+from pegboard.storage.sql.vector_rows import Vectors, insert_vectors, list_bare, list_known
 from pegboard.storage.sql.wanted_pairs import make_pairs
 
 Entry = TypeVar("Entry")
-Vectors = Mapping[str, Sequence[Sequence[float]]]
 
 _LOADED_AT_ONCE = 200
 _ATTEMPTS = 2
@@ -60,6 +65,7 @@ class SqlKnowledgeIndex:
         self._database = database
         self._words = SegmentCache(build_segment, merge_segments)
         self._vectors = SegmentCache(build_matrix, merge_matrices)
+        self._packer = SegmentPacker(database)
         self._changes = 0
 
     async def put(
@@ -90,9 +96,9 @@ class SqlKnowledgeIndex:
                     places = by_document.setdefault((row.document, row.base), {})
                     places[row.id] = (row.number, row.page)
             for (document, base), places in by_document.items():
-                known = _list_known(transaction, document, embedder)
+                known = list_known(transaction, document, embedder)
                 those = {key: vectors[key] for key in places if vectors[key] and key not in known}
-                _insert_vectors(transaction, document, base, embedder, those, places)
+                insert_vectors(transaction, document, base, embedder, those, places)
 
         await self._database.run(put)
 
@@ -116,6 +122,7 @@ class SqlKnowledgeIndex:
             .group_by(DOCUMENTS.c.base)
         )
         keys = {base: (base, "") for base in wanted}
+        await self._load_stored(keys, wanted)
         segments = await self._load(self._words, keys, wanted, PIECE_TERMS, decode_terms)
         pages = (scope.first_page, scope.last_page)
         found, rarities = await asyncio.to_thread(
@@ -143,7 +150,7 @@ class SqlKnowledgeIndex:
         found, passages, mean = await asyncio.to_thread(
             search_vectors, vector, segments, wanted, pages, limit
         )
-        return VectorMatches(await self._fetch(found, scope, PIECE_VECTORS), passages, mean)
+        return VectorMatches(await self._fetch(found, scope, by_vectors=True), passages, mean)
 
     async def list_pieces(
         self, document: str, *, start: int = 1, limit: int = 100
@@ -172,13 +179,13 @@ class SqlKnowledgeIndex:
 
     async def list_with_vectors(self, document: str, embedder: str) -> Sequence[str]:
         key = clean_text(document)
-        return sorted(await self._database.read(lambda it: _list_known(it, key, embedder)))
+        return sorted(await self._database.read(lambda it: list_known(it, key, embedder)))
 
     async def list_without_vectors(
         self, base: str, embedder: str, *, limit: int = 100
     ) -> Sequence[Piece]:
         def read(transaction: Transaction) -> list[Piece]:
-            ids = sorted(_list_bare(transaction, base, embedder))[:limit]
+            ids = sorted(list_bare(transaction, base, embedder))[:limit]
             return [
                 load(row.body, Piece)
                 for those in _split(ids)
@@ -188,7 +195,7 @@ class SqlKnowledgeIndex:
         return await self._database.read(read)
 
     async def count_without_vectors(self, base: str, embedder: str) -> int:
-        return await self._database.read(lambda it: len(_list_bare(it, base, embedder)))
+        return await self._database.read(lambda it: len(list_bare(it, base, embedder)))
 
     async def count_vectors(self, base: str) -> Mapping[str, int]:
         table: Any = PIECE_VECTORS.c
@@ -197,6 +204,9 @@ class SqlKnowledgeIndex:
         for row in await self._database.read(lambda it: it.all(statement)):
             counts[row.embedder] = counts.get(row.embedder, 0) + len(list_ids(row.pieces))
         return counts
+
+    async def pack(self, base: str) -> None:
+        await self._packer.pack(base)
 
     async def drop_deleted(self) -> None:
         changes = await self._database.read(read_changes)
@@ -210,7 +220,7 @@ class SqlKnowledgeIndex:
         rows, changes = await self._database.read(read)
         if changes != self._changes:
             await self._forget(changes)
-        return {base: np.fromstring(numbers, "i8", sep=",") for base, numbers in rows}
+        return {base: np.sort(np.fromstring(numbers, "i8", sep=",")) for base, numbers in rows}
 
     async def _forget(self, changes: int) -> None:
         bases = sorted({*self._words.bases, *self._vectors.bases})
@@ -230,11 +240,16 @@ class SqlKnowledgeIndex:
                 for table in (PIECE_TERMS, PIECE_VECTORS)
             ]
 
-        if bases:
-            terms, vectors = await self._database.read(read)
-            await asyncio.to_thread(self._words.retain, np.sort(terms))
-            await asyncio.to_thread(self._vectors.retain, np.sort(vectors))
-        self._changes = changes
+        # First, so that what is loaded meanwhile is looked at once more (`_drop_newer`).
+        before, self._changes = self._changes, changes
+        try:
+            if bases:
+                terms, vectors = await self._database.read(read)
+                await asyncio.to_thread(self._words.retain, np.sort(terms))
+                await asyncio.to_thread(self._vectors.retain, np.sort(vectors))
+        except BaseException:
+            self._changes = before
+            raise
 
     async def _load(
         self,
@@ -269,16 +284,43 @@ class SqlKnowledgeIndex:
         table: Any,
         decode: Callable[[bytes], Entry],
     ) -> None:
-        statement = select(table.c.number, table.c.body).where(table.c.number.in_(numbers))
-        rows = await self._database.read(lambda transaction: transaction.all(statement))
+        def read(transaction: Transaction) -> tuple[int, list[tuple[int, bytes]]]:
+            return read_changes(transaction), read_bodies(transaction, table, numbers)
 
         def add() -> None:
-            cache.add(key, {row.number: decode(row.body) for row in rows})
+            cache.add(key, {number: decode(body) for number, body in rows})
 
+        changes, rows = await self._database.read(read)
         await asyncio.to_thread(add)
+        await self._drop_newer(changes)
+
+    async def _load_stored(self, keys: Mapping[str, Key], wanted: Wanted) -> None:
+        """Load stored segments of words with entries that are wanted and not loaded."""
+        for base, key in keys.items():
+            missing = self._words.list_missing(key, wanted[base])
+            if not missing:
+                continue
+            for item in await self._database.read(lambda it, base=base: list_segments(it, base)):
+                if any(item.first <= number <= item.last for number in missing):
+                    await self._load_segment(key, item.number)
+                    missing = self._words.list_missing(key, wanted[base])
+
+    async def _load_segment(self, key: Key, number: int) -> None:
+        def read(transaction: Transaction) -> tuple[int, WordSegment | None]:
+            return read_changes(transaction), read_segment(transaction, number)
+
+        changes, segment = await self._database.read(read)
+        if segment is not None:
+            await asyncio.to_thread(self._words.add_segment, key, segment)
+            await self._drop_newer(changes)
+
+    async def _drop_newer(self, changes: int) -> None:
+        """Drop what was deleted since something was read that is loaded now."""
+        if changes < self._changes:
+            await self._forget(self._changes)
 
     async def _fetch(
-        self, found: Sequence[Found], scope: DocumentScope, table: Any = PIECE_TERMS
+        self, found: Sequence[Found], scope: DocumentScope, *, by_vectors: bool = False
     ) -> list[ScoredPiece]:
         """The pieces that were found, as far as the caller may still see them."""
         if not found:
@@ -287,15 +329,25 @@ class SqlKnowledgeIndex:
 
         def read(transaction: Transaction) -> dict[tuple[int, int], str]:
             pairs = make_pairs(wanted, database=transaction.database)
-            is_wanted = (PIECES.c.document == table.c.document) & (PIECES.c.number == pairs.second)
+            columns = (PIECES.c.number.label("piece"), PIECES.c.body)
+            is_piece = PIECES.c.number == pairs.second
+            if by_vectors:
+                entry, of_entry = (
+                    PIECE_VECTORS.c.number,
+                    PIECES.c.document == PIECE_VECTORS.c.document,
+                )
+                rows = select(entry.label("entry"), *columns).join_from(
+                    pairs.rows, PIECE_VECTORS, entry == pairs.first
+                )
+            else:
+                entry, of_entry = PIECES.c.terms, PIECES.c.terms == pairs.first
+                rows = select(entry.label("entry"), *columns).select_from(pairs.rows)
             statement = (
-                select(table.c.number, PIECES.c.number.label("piece"), PIECES.c.body)
-                .join_from(pairs.rows, table, table.c.number == pairs.first)
-                .join(PIECES, is_wanted)
+                rows.join(PIECES, of_entry & is_piece)
                 .join(DOCUMENTS, DOCUMENTS.c.id == PIECES.c.document)
                 .where(where_answers(scope, by_id=True))
             )
-            return {(row.number, row.piece): row.body for row in transaction.all(statement)}
+            return {(row.entry, row.piece): row.body for row in transaction.all(statement)}
 
         bodies = await self._database.read(read)
         return [
@@ -352,11 +404,12 @@ class _Content:
         if rows:
             transaction.execute(transaction.insert(PIECES), rows)
         for embedder, vectors in kept.items():
-            _insert_vectors(transaction, document, row.base, embedder, vectors, places)
+            insert_vectors(transaction, document, row.base, embedder, vectors, places)
         values = {"terms": number, "pieces": len(rows)}
         transaction.execute(update(DOCUMENTS).where(DOCUMENTS.c.id == document).values(values))
         if row.terms:
             count_change(transaction)  # last: another content is stored at the same time
+            drop_segments(transaction, row.base, row.terms)
 
     def _keep_vectors(self, transaction: Transaction) -> dict[str, dict[str, Any]]:
         """The vectors of the new pieces by embedder: the given ones, and those of before."""
@@ -377,46 +430,6 @@ class _Content:
         if given and self._embedder:
             kept.setdefault(clean_text(self._embedder), {}).update(given)
         return kept
-
-
-def _insert_vectors(
-    transaction: Transaction,
-    document: str,
-    base: str,
-    embedder: str,
-    vectors: Vectors,
-    places: Mapping[str, tuple[int, int]],
-) -> None:
-    if not vectors:
-        return
-    ordered = {key: vectors[key] for key in sorted(vectors, key=lambda key: places[key])}
-    pieces, body = encode_vectors(ordered, places)
-    values = {
-        "document": document,
-        "base": base,
-        "embedder": clean_text(embedder),
-        "pieces": pieces,
-        "body": body,
-    }
-    transaction.execute(transaction.insert(PIECE_VECTORS).values(values))
-
-
-def _list_known(transaction: Transaction, document: str, embedder: str) -> set[str]:
-    """The ids of the pieces of a document with vectors of a model."""
-    table = PIECE_VECTORS.c
-    wanted = (table.document == document, table.embedder == clean_text(embedder))
-    rows = transaction.all(select(table.pieces).where(*wanted))
-    return {key for row in rows for key in list_ids(row.pieces)}
-
-
-def _list_bare(transaction: Transaction, base: str, embedder: str) -> set[str]:
-    """The ids of the pieces of a base without vectors of a model."""
-    table = PIECE_VECTORS.c
-    wanted = (table.base == clean_text(base), table.embedder == clean_text(embedder))
-    ids = transaction.all(select(PIECES.c.id).where(PIECES.c.base == clean_text(base)))
-    rows = transaction.all(select(table.pieces).where(*wanted))
-    known = {key for row in rows for key in list_ids(row.pieces)}
-    return {row.id for row in ids} - known
 
 
 def _split(items: Sequence[Any], size: int = _IDS_AT_ONCE) -> list[Sequence[Any]]:
