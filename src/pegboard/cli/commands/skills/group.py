@@ -80,7 +80,8 @@ def add(
 @skills.command()
 def replace(
     name: Annotated[
-        str, typer.Argument(metavar="NAME", help="Of the skill, as ada--refunds, or its id.")
+        str,
+        typer.Argument(metavar="NAME", help="The name of the skill, as ada--refunds, or its id."),
     ],
     path: PathArgument,
     *,
