@@ -135,8 +135,8 @@ class ResourceAnswer(BaseModel):
     config: Annotated[
         dict[str, Any] | None,
         Field(
-            description="Null for others than its owner and reviewers, and of skills in lists: "
-            "get one by its id."
+            description="Null for others than its owner and reviewers, and of skills in the list "
+            "of what you see: get one by its id."
         ),
     ]
     revision: int

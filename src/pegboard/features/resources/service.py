@@ -100,7 +100,8 @@ class Resources:
     async def list_waiting(self, *, principal: Principal) -> Sequence[ResourceView]:
         """Those that wait for a review by this caller, by kind and name."""
         found = await self._store.list_published("pending")
-        return await self._view_all([it for it in found if may_review(principal, it)], principal)
+        waiting = [item for item in found if may_review(principal, item)]
+        return await self._view_all(waiting, principal, in_list=False)
 
     async def list_market(self, *, principal: Principal) -> Sequence[ResourceView]:
         """What organisations have published, by kind and name."""
