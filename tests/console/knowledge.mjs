@@ -173,5 +173,31 @@ await step("what a skill says", async () => {
   await page.getByText("Ask for a picture.").waitFor();
 });
 
+await step("a skill is dropped, read, edited and deleted", async () => {
+  await page.goto(`${UI}/skills`);
+  await page.getByRole("link", { name: "Add a skill" }).click();
+  await page.getByRole("form", { name: "Add a skill" }).waitFor();
+  const text = "---\nname: letters\ndescription: How to write letters.\n---\n\nBegin with the date.\n";
+  await drop([
+    ["SKILL.md", text, "text/markdown"],
+    ["closing.md", "Yours, Ada", "text/markdown"],
+  ]);
+  await page.getByText("closing.md").waitFor();
+  await inspect(page, "new-skill");
+  await page.getByRole("button", { name: "Add a skill" }).click();
+  await page.waitForURL("**/ui/skills/letters__read");
+  await page.getByText("Begin with the date.").waitFor();
+  await page.getByRole("button", { name: "Edit" }).click();
+  const field = page.getByRole("textbox", { name: "SKILL.md" });
+  await field.fill(text.replace("the date", "a greeting"));
+  await page.getByRole("button", { name: "Save" }).click();
+  await page.getByText("Begin with a greeting.").waitFor();
+  await inspect(page, "own-skill");
+  await page.getByRole("button", { name: "Delete it" }).click();
+  await page.getByRole("dialog").getByRole("button", { name: "Delete" }).click();
+  await page.waitForURL("**/ui/skills");
+  await page.getByRole("link", { name: /Letters/ }).waitFor({ state: "detached" });
+});
+
 await browser.close();
 console.log(JSON.stringify(report));

@@ -34,6 +34,7 @@ STEPS = [
     "a base asks for its name",
     "what is not there",
     "what a skill says",
+    "a skill is dropped, read, edited and deleted",
 ]
 
 

@@ -57,6 +57,20 @@ async def test_what_is_stored_is_given_back_on_each_server(
     assert list(await other.resources.list_visible(LOCAL, kind="agent")) == [agent]
 
 
+async def test_the_files_of_a_skill_are_stored_as_they_are(
+    storage: Storage, other: Storage
+) -> None:
+    files = {
+        "SKILL.md": "---\nname: refunds\n---\n\u00e9 \U0001f4e6\r\n\t" + "x" * 250_000,
+        "a/b": "",
+    }
+    skill = a_resource("r1", "ada--refunds", kind="skill", source_kind="", config={"files": files})
+    await storage.resources.add(skill)
+
+    assert await other.resources.get("r1") == skill
+    assert list(await other.resources.list_visible(LOCAL, kind="skill")) == [skill]
+
+
 async def test_a_name_is_given_once_for_each_kind(storage: Storage) -> None:
     await storage.resources.add(a_resource())
     await storage.resources.add(a_resource("r2", kind="agent"))

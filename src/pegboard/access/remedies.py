@@ -77,7 +77,7 @@ def find_remedies(
         standing: What the policy decides about the call.
         policy: The rules of the board.
     """
-    resource = policy.resource_index.find(tool.source)
+    resource = policy.resource_index.find_source(tool.source)
     for check in refused:
         yield RemedyStep(
             check=check, any_of=tuple(_find_alternatives(check, principal, tool, resource))

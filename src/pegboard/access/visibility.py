@@ -87,7 +87,7 @@ class ResourceIndex:
 
     def __init__(self) -> None:
         self._rows: Mapping[ResourceKind, Mapping[str, StoredResource]] = {}
-        self._connectors: Mapping[str, StoredResource] = {}
+        self._sources: Mapping[str, StoredResource] = {}
         self._subscribers: Mapping[str, frozenset[str]] = {}
         self._required: dict[str, ResourceKind] = {}
 
@@ -101,7 +101,8 @@ class ResourceIndex:
         rows: dict[ResourceKind, dict[str, StoredResource]] = {}
         for item in sorted(resources, key=lambda each: each.name):
             rows.setdefault(item.kind, {})[item.name] = item
-        self._rows, self._connectors = rows, rows.get("connector", {})
+        self._rows = rows
+        self._sources = {**rows.get("skill", {}), **rows.get("connector", {})}
         self._subscribers = {id_: frozenset(those) for id_, those in users.items()}
 
     def require(self, source: str, kind: ResourceKind | None) -> None:
@@ -115,13 +116,17 @@ class ResourceIndex:
         """The resource of a name, whoever may see it; None when there is none."""
         return self._rows.get(kind, {}).get(name)
 
+    def find_source(self, source: str) -> StoredResource | None:
+        """The connector or skill behind the source of a tool, whoever may see it; else None."""
+        return self._sources.get(source)
+
     def has(self, kind: ResourceKind) -> bool:
         """Whether any resource of a kind is stored, visible or not."""
         return kind in self._rows
 
     def governs(self, source: str) -> bool:
         """Whether a source belongs to somebody, so that others may not know of it."""
-        return source in self._connectors or OWNER_MARK in source
+        return source in self._sources or OWNER_MARK in source
 
     def resolve(self, principal: Principal, resource: StoredResource) -> VisibilityDecision:
         """Whether a caller may see a stored resource, and why."""
@@ -130,7 +135,7 @@ class ResourceIndex:
 
     def resolve_source(self, principal: Principal, source: str) -> VisibilityDecision | None:
         """The same for the source of a tool; None for a source that belongs to nobody."""
-        resource = self._connectors.get(source)
+        resource = self._sources.get(source)
         if resource is not None:
             return self.resolve(principal, resource)
         kind = self._required.get(source)
@@ -142,6 +147,11 @@ class ResourceIndex:
         if OWNER_MARK in source and principal.user:  # its row was deleted a moment ago
             return _GONE
         return None
+
+    def is_vouched_for(self, principal: Principal, source: str) -> bool:
+        """Whether a source is the caller's own, or one that an operator answers for."""
+        found = self.resolve_source(principal, source)
+        return found is None or found.kind in {"own", "global", "unrestricted"}
 
     def hides(self, principal: Principal, source: str) -> bool:
         """Whether a caller may not know of a source, and so of nothing in it."""

@@ -62,9 +62,12 @@ def _add_skills(toolset: Toolset, request: ToolRequest) -> Toolset:
         return toolset
     inline: dict[str, Skill] = {}
     room = _MAX_INLINE
-    for name, (_, skill) in skills.items() if mode == "inline" else ():
-        # one that restricts tools is in force once it is read, and not before
-        if skill.allowed_tools is None and len(skill.text) <= room:
+    index = toolset.registry.environment.resource_index
+    for name, (tool, skill) in skills.items() if mode == "inline" else ():
+        # one that restricts tools is in force once it is read, and not before; one of another
+        # person is untrusted text, which a run is known to have read
+        is_own = index.is_vouched_for(request.principal, tool.spec.source)
+        if is_own and skill.allowed_tools is None and len(skill.text) <= room:
             inline[name] = skill
             room -= len(skill.text)
     entries = {

@@ -43,6 +43,7 @@ class Commands(LazyGroup):
         "roles": "Define the roles of an organisation, and give them to its members.",
         "quotas": "Limit the calls and the model cost of people and organisations.",
         "resources": "Add, share and publish connectors and agents; install those of others.",
+        "skills": "Add skills, and replace their texts; 'pegboard resources' shares them.",
         "credentials": "List, store, choose and remove credentials, and rotate the master key.",
         "login": "Sign in to a server, and store a key for its address.",
         "audit": "Show, export and check the audit trail.",

@@ -17,7 +17,7 @@ export const sourceKindsQuery = queryOptions({
   staleTime: Number.POSITIVE_INFINITY,
 });
 
-export const resourcesQuery = (kind: "connector" | "agent") =>
+export const resourcesQuery = (kind: "connector" | "agent" | "skill") =>
   queryOptions({
     queryKey: ["resources", kind],
     queryFn: async ({ signal }) => {
@@ -59,6 +59,8 @@ export const CHANGED_BY_RESOURCES = [
   "tools",
   "sources",
   "agents",
+  "skills",
+  "skill",
   "bases",
   "base",
 ] as const;

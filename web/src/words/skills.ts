@@ -1,5 +1,11 @@
 import { formatCount, formatNumber } from "./format";
 
+const REFUSED = {
+  "no skill": "Nothing of this is a SKILL.md.",
+  "not text": "A file of a skill is a text:",
+  "too large": "The files of a skill have at most 256 KB together.",
+} as const;
+
 /** What the console says about skills. */
 export const skillWords = {
   skills: "Skills",
@@ -11,6 +17,23 @@ export const skillWords = {
   noSkills: "No skills yet",
   noSkillsWhy:
     "A skill is how your organisation does a thing: a folder with a SKILL.md that agents read when it fits. A source of the kind skills brings them.",
+  ofPeople: "Added by people",
+  addSkill: "Add a skill",
+  edit: "Edit",
+  dropHere: "Drop a SKILL.md or its folder here",
+  letGo: "Let go to read it",
+  dropWhat: "Up to 100 text files. Nothing in them is run.",
+  chooseFile: "Choose a file",
+  folder: "Folder",
+  textHint:
+    "Its description says when to read it. allowed-tools restricts what may be called then.",
+  template:
+    "---\nname: my-skill\ndescription: What it is for, and when to read it.\n---\n\nWhat to do, step by step.\n",
+  leaveOut: (path: string) => `Leave out ${path}`,
+  refused: (why: keyof typeof REFUSED, path: string) => `${REFUSED[why]} ${path}`.trim(),
+  ofAnother: (owner: string) => `Shared by ${owner}.`,
+  notTrusted: "Models read it as text that is not trusted.",
+  deleteWhat: "Models no longer read it, from the next request on.",
   noneFits: "No skill says this.",
   chooseSkill: "Choose a skill to read what it says.",
   cannotBeUsed: "Cannot be used",

@@ -10,6 +10,7 @@ from msgspec import structs
 from pegboard.access.argument_origins import ResultValues, list_values, normalize
 from pegboard.core.ports.taint_store import Taint
 from pegboard.core.result import ToolResult
+from pegboard.core.skill import SKILLS
 from pegboard.core.tool import Effect, ToolSpec
 from pegboard.errors import PegboardError, Unavailable
 from pegboard.execution.call_state import CallState, Handler
@@ -63,9 +64,12 @@ def trust(target: CompiledTool, environment: CallEnvironment, following: Handler
 def _mark(spec: ToolSpec, environment: CallEnvironment, following: Handler) -> Handler:
     """Note that the run reads untrusted text with this result, before it is returned."""
     ledger = environment.trust
+    is_skill, index = spec.handler == SKILLS, environment.resource_index
 
     async def handle(call: CallState) -> ToolResult:
         ctx = call.ctx
+        if is_skill and index.is_vouched_for(ctx.principal, spec.source):
+            return await following(call)  # the words of the caller, or of an operator
         taint = Taint(call_id=call.id, tool=spec.name, source=spec.source, at=environment.now())
         try:
             result = await following(call)

@@ -4,14 +4,16 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from pegboard.features.resources.service import NewResource, ResourceChange
+from pegboard.features.resources.resource_change import NewResource, ResourceChange
 
 _CLOSED = ConfigDict(extra="forbid", frozen=True)
 _ANSWER = ConfigDict(extra="forbid")
 
-Kind = Literal["connector", "agent"]
+Kind = Literal["connector", "agent", "skill"]
 Title = Annotated[str, Field(max_length=200, description="For display.")]
-Description = Annotated[str, Field(max_length=2_000, description="What it is for.")]
+Description = Annotated[
+    str, Field(max_length=2_000, description="What it is for; of a skill as its `SKILL.md` says.")
+]
 Organisation = Annotated[
     str, Field(max_length=64, description="Handle of the organisation that it is shared with.")
 ]
@@ -21,7 +23,10 @@ Shared = Annotated[
 ]
 Config = Annotated[
     dict[str, Any],
-    Field(description="As in the board file, without secrets: those belong to credentials."),
+    Field(
+        description="As in the board file, without secrets: those belong to credentials. Of a "
+        "skill `files`: its texts by their paths, `SKILL.md` among them."
+    ),
 ]
 
 
@@ -128,7 +133,11 @@ class ResourceAnswer(BaseModel):
     ]
     may_change: Annotated[bool, Field(description="Whether you may change it.")]
     config: Annotated[
-        dict[str, Any] | None, Field(description="Null for others than its owner and reviewers.")
+        dict[str, Any] | None,
+        Field(
+            description="Null for others than its owner and reviewers, and of skills in the list "
+            "of what you see: get one by its id."
+        ),
     ]
     revision: int
     created_at: Annotated[float, Field(description="Unix seconds.")]

@@ -3,7 +3,6 @@
 import secrets
 from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager
-from dataclasses import dataclass, field
 from typing import Any, Literal
 
 from msgspec import structs
@@ -14,7 +13,6 @@ from pegboard.core.ports.identity_store import IdentityStore
 from pegboard.core.ports.resource_store import (
     ResourceKind,
     ResourceStore,
-    ResourceVisibility,
     StoredResource,
     Subscription,
 )
@@ -23,6 +21,7 @@ from pegboard.errors import AccessDenied, InvalidRequest, ResourceNotFound, Unav
 from pegboard.execution.audit_first import record_in_audit
 from pegboard.execution.environment import CallEnvironment
 from pegboard.features.permissions import check_may_write
+from pegboard.features.resources.resource_change import NewResource, ResourceChange
 from pegboard.features.resources.rules import (
     REVIEWABLE,
     check_sharing,
@@ -37,6 +36,8 @@ from pegboard.features.resources.views import ResourceView
 
 MAX_OWNED = 200
 """The most resources of one person."""
+MAX_OWNED_SKILLS = 50
+"""The most skills among them: every server has their texts in memory."""
 
 _TRIES = 5
 _DONE = {
@@ -50,36 +51,6 @@ _DONE = {
     "subscribe": "subscribed",
     "unsubscribe": "unsubscribed",
 }
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class NewResource:
-    """A resource to add.
-
-    Attributes:
-        name: Without the handle of its owner.
-        source_kind: Of a connector.
-    """
-
-    kind: ResourceKind
-    name: str
-    source_kind: str = ""
-    title: str = ""
-    description: str = ""
-    organisation: str = ""
-    visibility: ResourceVisibility = "private"
-    config: Mapping[str, Any] = field(default_factory=dict[str, Any])
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ResourceChange:
-    """What to change of a resource; None leaves a field as it is."""
-
-    title: str | None = None
-    description: str | None = None
-    organisation: str | None = None
-    visibility: ResourceVisibility | None = None
-    config: Mapping[str, Any] | None = None
 
 
 class Resources:
@@ -123,13 +94,14 @@ class Resources:
     async def list(
         self, *, kind: ResourceKind | None = None, principal: Principal
     ) -> Sequence[ResourceView]:
-        """Those that the caller may see, by kind and name."""
+        """Those that the caller may see, by kind and name; without the files of skills."""
         return await self._view_all(await self._store.list_visible(principal, kind=kind), principal)
 
     async def list_waiting(self, *, principal: Principal) -> Sequence[ResourceView]:
         """Those that wait for a review by this caller, by kind and name."""
         found = await self._store.list_published("pending")
-        return await self._view_all([it for it in found if may_review(principal, it)], principal)
+        waiting = [item for item in found if may_review(principal, item)]
+        return await self._view_all(waiting, principal, in_list=False)
 
     async def list_market(self, *, principal: Principal) -> Sequence[ResourceView]:
         """What organisations have published, by kind and name."""
@@ -170,13 +142,11 @@ class Resources:
             visibility=new.visibility,
             config=dict(new.config),
         )
-        self._check_config(resource, principal)
+        resource = self._check_config(resource, principal)
         check_sharing(principal, resource)
         if self._sources.is_taken(resource.kind, resource.name):
             raise InvalidRequest(f"'{resource.name}' is taken.")
-        owned = await self._store.list_visible(principal)
-        if sum(item.owner == resource.owner for item in owned) >= MAX_OWNED:
-            raise InvalidRequest(f"You have {MAX_OWNED} resources already: delete one first.")
+        await self._check_room(resource, principal)
         async with self._record("add", resource, principal):
             await self._store.add(resource)
         await self._apply(resource)
@@ -205,6 +175,8 @@ class Resources:
 
         def edit(known: StoredResource) -> StoredResource:
             changed = structs.replace(known, **given)
+            if changed.config != known.config or "description" in given:
+                changed = self._check_config(changed, principal)
             contents = (changed.title, changed.description, changed.config)
             if contents != (known.title, known.description, known.config):
                 changed = structs.replace(changed, publish_status=find_next_status(known))
@@ -212,8 +184,6 @@ class Resources:
                 changed = structs.replace(changed, organisation="", publish_status="none")
             elif changed.organisation != known.organisation:
                 changed = structs.replace(changed, publish_status="none")
-            if changed.config != known.config:
-                self._check_config(changed, principal)
             if "visibility" in given or "organisation" in given:
                 check_sharing(principal, changed)
             return changed
@@ -408,10 +378,23 @@ class Resources:
             raise _not_found(id)
         return resource
 
-    def _check_config(self, resource: StoredResource, principal: Principal) -> None:
-        used = self._sources.check(resource.kind, resource.source_kind, resource.config)
-        if used and not principal.is_operator:
-            raise AccessDenied(resource.name, f"only operators may connect this: {used}")
+    def _check_config(self, resource: StoredResource, principal: Principal) -> StoredResource:
+        """The resource with what its configuration says of it; refuses what the caller may not."""
+        checked = self._sources.check(resource)
+        if checked.local_use and not principal.is_operator:
+            reason = f"only operators may connect this: {checked.local_use}"
+            raise AccessDenied(resource.name, reason)
+        if checked.description:
+            return structs.replace(resource, description=checked.description)
+        return resource
+
+    async def _check_room(self, new: StoredResource, principal: Principal) -> None:
+        seen = await self._store.list_visible(principal)
+        owned = [item.kind for item in seen if item.owner == new.owner]
+        if len(owned) >= MAX_OWNED:
+            raise InvalidRequest(f"You have {MAX_OWNED} resources already: delete one first.")
+        if new.kind == "skill" and owned.count("skill") >= MAX_OWNED_SKILLS:
+            raise InvalidRequest(f"You have {MAX_OWNED_SKILLS} skills already: delete one first.")
 
     def _check_may_edit(self, resource: StoredResource, principal: Principal) -> None:
         if not may_edit(principal, resource):
@@ -427,10 +410,14 @@ class Resources:
         return "" if user.is_operator else user.handle
 
     async def _view(self, resource: StoredResource, principal: Principal) -> ResourceView:
-        return (await self._view_all([resource], principal))[0]
+        return (await self._view_all([resource], principal, in_list=False))[0]
 
     async def _view_all(
-        self, resources: Sequence[StoredResource], principal: Principal
+        self,
+        resources: Sequence[StoredResource],
+        principal: Principal,
+        *,
+        in_list: bool = True,
     ) -> Sequence[ResourceView]:
         if not resources:
             return []
@@ -448,8 +435,11 @@ class Resources:
                     reviewed_by=handles.get(item.reviewed_by, item.reviewed_by),
                     visibility=seen,
                     is_editor=is_editor,
-                    shows_config=is_editor
-                    or (item.publish_status in REVIEWABLE and may_review(principal, item)),
+                    shows_config=(
+                        is_editor
+                        or (item.publish_status in REVIEWABLE and may_review(principal, item))
+                    )
+                    and not (in_list and item.kind == "skill"),
                     report=self._sources.report(item.name) if is_connector else None,
                 )
             )

@@ -1,8 +1,7 @@
 """What the service needs of the sources behind connectors; `runtime` has it."""
 
-from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Protocol
 
 from pegboard.core.ports.resource_store import ResourceKind, StoredResource
 
@@ -22,14 +21,24 @@ class ConnectorReport:
     tools: tuple[str, ...] = ()
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CheckedConfig:
+    """What a configuration says of its resource.
+
+    Attributes:
+        local_use: What it uses of the server's own machine; empty for nothing.
+        description: The description that it contains, as that of a skill does; empty for none.
+    """
+
+    local_use: str = ""
+    description: str = ""
+
+
 class ConnectorSources(Protocol):
-    """Opens, lists and closes the sources of connectors."""
+    """Opens, lists and closes the sources of connectors, and knows the rules of configurations."""
 
-    def check(self, kind: ResourceKind, source_kind: str, config: Mapping[str, Any]) -> str:
-        """Check a configuration.
-
-        Returns:
-            What it uses of the server's own machine; empty for nothing.
+    def check(self, resource: StoredResource) -> CheckedConfig:
+        """Check the configuration of a resource.
 
         Raises:
             InvalidRequest: It is wrong, or contains a secret.

@@ -15,6 +15,9 @@ class SkillSummary(BaseModel):
     tool: Annotated[str, Field(description="The tool that reads it; its id here.")]
     name: Annotated[str, Field(description="As its front matter gives it.")]
     source: str
+    resource: Annotated[
+        str, Field(description="Id of the resource of one that a person added; else empty.")
+    ]
     description: Annotated[str, Field(description="What it is for, and when to use it.")]
     characters: Annotated[int, Field(description="Length of its text.")]
     allowed_tools: Annotated[

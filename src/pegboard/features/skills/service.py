@@ -15,7 +15,10 @@ def list_skills(registry: ToolRegistry, *, principal: Principal) -> list[dict[st
     """The skills that a caller may see, unusable ones included; by source and name."""
     tools = [tool for group in group_tools(registry, "skill").values() for tool in group.values()]
     seen = [tool for tool in tools if _is_known(registry, tool, principal)]
-    return [_summary(tool) for tool in sorted(seen, key=lambda it: (it.spec.source, it.spec.name))]
+    return [
+        _summary(tool, registry)
+        for tool in sorted(seen, key=lambda it: (it.spec.source, it.spec.name))
+    ]
 
 
 def find_skill(registry: ToolRegistry, name: str, *, principal: Principal) -> dict[str, Any]:
@@ -29,7 +32,7 @@ def find_skill(registry: ToolRegistry, name: str, *, principal: Principal) -> di
         raise ToolNotFound(name)
     skill = skill_of(tool)
     return {
-        **_summary(tool),
+        **_summary(tool, registry),
         "text": skill.text if skill else "",
         "files": list(skill.files) if skill else [],
     }
@@ -45,13 +48,15 @@ def _is_skill(registry: ToolRegistry, tool: Tool) -> bool:
     return any(known is tool for known in group.values())
 
 
-def _summary(tool: Tool) -> dict[str, Any]:
+def _summary(tool: Tool, registry: ToolRegistry) -> dict[str, Any]:
     spec, skill = tool.spec, skill_of(tool)
+    row = registry.environment.resource_index.find(spec.source, "skill")
     allowed = skill.allowed_tools if skill else None
     return {
         "tool": spec.name,
         "name": skill.name if skill else spec.action,
         "source": spec.source,
+        "resource": "" if row is None else row.id,
         "description": skill.description if skill else "",
         "characters": len(skill.text) if skill else 0,
         "allowed_tools": None if allowed is None else list(allowed),

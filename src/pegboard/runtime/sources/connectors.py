@@ -9,17 +9,13 @@ from typing import TYPE_CHECKING, Any
 from pydantic import ValidationError
 
 from pegboard.access.visibility import ResourceIndex
-from pegboard.concurrency.log_and_continue import log_and_continue
 from pegboard.core.ports.resource_store import (
-    Definitions,
-    ResourceChanges,
     ResourceKind,
     StoredResource,
-    Subscription,
 )
 from pegboard.core.ports.services import Services
 from pegboard.core.ports.source import SourceKind
-from pegboard.core.resources_and_prompts import Prompt, Resource, board_uri
+from pegboard.core.resources_and_prompts import Prompt, Resource
 from pegboard.core.tool import Tool
 from pegboard.core.wire_names import OWNER_MARK
 from pegboard.errors import (
@@ -30,17 +26,19 @@ from pegboard.errors import (
     ToolNotFound,
 )
 from pegboard.execution.emitter import Emitter
-from pegboard.execution.limits.breakers import Breaker
-from pegboard.features.resources import ConnectorReport
+from pegboard.features.resources import CheckedConfig, ConnectorReport
 from pegboard.registry import ToolRegistry
 from pegboard.registry.change_notifier import ChangeKind
 from pegboard.runtime.config_fault import describe_fault
 from pegboard.runtime.plugins import load_kind
 from pegboard.runtime.secret_values import secret_values
+from pegboard.runtime.sources.connector_publisher import ConnectorPublisher
+from pegboard.runtime.sources.known_resources import KnownResources
 from pegboard.runtime.sources.owned_rules import AgentRules
-from pegboard.runtime.sources.placeholder import ToolPlaceholder, from_definition, to_definition
+from pegboard.runtime.sources.placeholder import ToolPlaceholder
 from pegboard.runtime.sources.refresher import SourcePublisher, SourceRefresher
 from pegboard.runtime.sources.state import Opener, SourceState
+from pegboard.runtime.sources.stored_skills import StoredSkills, check_skill
 from pegboard.runtime.sources.supervisor import SourceSupervisor
 
 if TYPE_CHECKING:
@@ -100,6 +98,7 @@ class Connectors:
         self._board_names = board_names
         self._agents = agents
         self._known = KnownResources()
+        self._skills = StoredSkills(registry)
         self._rows: dict[str, StoredResource] = {}
         self._turn = asyncio.Lock()
         self._publisher = ConnectorPublisher(
@@ -129,20 +128,21 @@ class Connectors:
         state = self._supervisor.states.get(name)
         return state if state is not None else self._create_state(self._rows[name])
 
-    def check(self, kind: ResourceKind, source_kind: str, config: Mapping[str, Any]) -> str:
-        """Check a configuration; returns what it uses of the server's own machine.
+    def check(self, resource: StoredResource) -> CheckedConfig:
+        """Check the configuration of a resource.
 
         Raises:
             InvalidRequest: It is wrong, or contains a secret.
         """
+        kind, source_kind, config = resource.kind, resource.source_kind, resource.config
+        if kind != "connector" and source_kind:
+            raise InvalidRequest("Only a connector has a source_kind.")
+        if kind == "skill":
+            return CheckedConfig(description=check_skill(resource.name, config).description)
         if kind != "connector":
-            if source_kind:
-                raise InvalidRequest("Only a connector has a source_kind.")
-            if kind == "knowledge":
-                self._agents.check_base(config)
-            else:
-                self._agents.check(config)
-            return ""
+            check = self._agents.check_base if kind == "knowledge" else self._agents.check
+            check(config)
+            return CheckedConfig()
         found, checked = _check_config(source_kind, config)
         if secret_values([checked]):
             raise InvalidRequest(
@@ -150,15 +150,24 @@ class Connectors:
                 "read: leave it out, and store it as a credential."
             )
         if found.find_local_use is None:
-            return f"sources of kind '{source_kind}' run on the server's own machine"
-        return found.find_local_use(checked)
+            used = f"sources of kind '{source_kind}' run on the server's own machine"
+            return CheckedConfig(local_use=used)
+        return CheckedConfig(local_use=found.find_local_use(checked))
 
     def is_taken(self, kind: ResourceKind, name: str) -> bool:
-        """Whether the board file, or Pegboard itself, has a source or an agent of this name."""
-        if kind != "connector":
+        """Whether the board file, or Pegboard itself, has a source or an agent of this name.
+
+        Connectors and skills are sources both, so one name is for one of them.
+        """
+        if kind not in {"connector", "skill"}:
             return self._agents.is_taken(name, kind)
-        if name in self._rows:
+        own, others = self._rows.keys(), self._skills.names
+        if kind == "skill":
+            own, others = others, own
+        if name in own:
             return False
+        if name in others or (kind == "skill" and self._skills.is_name_of_other(name)):
+            return True
         return name in self._board_names() or any(
             tool.spec.source == name for tool in self._registry
         )
@@ -255,10 +264,20 @@ class Connectors:
         ]
         self._rows.update(rows)
         index: ResourceIndex = self._registry.environment.resource_index
+        skills = {
+            item.name: item
+            for item in known.resources.values()
+            if item.kind == "skill" and item.name not in taken and item.name not in rows
+        }
+        self._skills.drop(keep=skills)
+        sources = {"connector": rows, "skill": skills}
         shared = [
-            it for it in known.resources.values() if it.kind != "connector" or it.name in rows
+            item
+            for item in known.resources.values()
+            if item.kind not in sources or item.name in sources[item.kind]
         ]
         index.use(shared, known.subscriptions)
+        self._skills.publish(skills)
         for name in new:
             self._registry.environment.trust.set_source(name, trusted=self._find_trust(rows[name]))
             self._publisher.restore(name, known.definitions.get(rows[name].id, ()), self._get)
@@ -321,125 +340,6 @@ class Connectors:
             )
         opener = Opener(kind=kind, config=config)
         return SourceState(name=row.name, kind=kind.kind, title=kind.title, opener=opener)
-
-
-class KnownResources:
-    """What is stored, as far as this server has read it.
-
-    Attributes:
-        version: Of what was read.
-        resources: By id.
-        definitions: The last known definitions of the tools of connectors, by id.
-        subscriptions: Of all people.
-        listed: The ids of connectors whose definitions were read since this was cleared.
-    """
-
-    def __init__(self) -> None:
-        self.version = 0
-        self.resources: dict[str, StoredResource] = {}
-        self.definitions: dict[str, Definitions] = {}
-        self.subscriptions: tuple[Subscription, ...] = ()
-        self.listed: set[str] = set()
-
-    def apply(self, changes: ResourceChanges) -> None:
-        """Take what has changed."""
-        self.version, self.subscriptions = changes.version, changes.subscriptions
-        for id_ in self.resources.keys() - changes.ids:
-            del self.resources[id_]
-            self.definitions.pop(id_, None)
-        self.resources |= {item.id: item for item in changes.resources}
-        self.definitions |= changes.definitions
-        self.listed |= changes.definitions.keys()
-
-
-class ConnectorPublisher:
-    """Puts the tools of connectors on the board, and stores what they list.
-
-    Args:
-        registry: The board's tools.
-        store: Stores definitions.
-        find: Returns the connector of a source; None when it is gone.
-        known: The stored definitions by the id of the connector.
-    """
-
-    def __init__(
-        self,
-        registry: ToolRegistry,
-        store: "ResourceStore",
-        find: Callable[[SourceState], StoredResource | None],
-        *,
-        known: Mapping[str, Definitions],
-    ) -> None:
-        self._registry = registry
-        self._store = store
-        self._find = find
-        self._known = known
-        self._names: dict[str, tuple[str, ...]] = {}
-
-    def list_names(self, name: str) -> tuple[str, ...]:
-        """The names of the tools of a connector that are on the board."""
-        return self._names.get(name, ())
-
-    def remove(self, name: str) -> None:
-        """Take everything of a connector off the board."""
-        self._replace(name, ())
-        del self._names[name]
-        self._registry.offers.replace(name, resources=(), prompts=())
-
-    def restore(
-        self,
-        name: str,
-        definitions: Sequence[Mapping[str, Any]],
-        find: Callable[[str], Any],
-    ) -> None:
-        """Put the last known tools of a connector on the board, without opening it."""
-        tools: list[Tool] = []
-        for definition in definitions:
-            with log_and_continue(_LOG, f"connector '{name}': a definition cannot be read"):
-                tools.append(ToolPlaceholder(from_definition(definition), find))
-        self._replace(name, tools)
-
-    async def publish_tools(self, state: SourceState, tools: Sequence[Tool]) -> str:
-        """Replace the tools of a connector; returns why some are missing."""
-        row = self._find(state)
-        if row is None:
-            return ""
-        faults = self._replace(state.name, tools)
-        names = self._names[state.name]
-        state.tools = tuple(tool for tool in tools if tool.spec.name in names)
-        kit = self._registry.environment
-        if not kit.breakers.get(state.name):
-            kit.breakers.add(state.name, Breaker(state.name, monotonic=kit.monotonic))
-        definitions = tuple(to_definition(tool.spec) for tool in state.tools)
-        if definitions != self._known.get(row.id, ()):
-            with log_and_continue(_LOG, f"connector '{state.name}': storing its tools failed"):
-                await self._store.put_definitions(row.id, definitions)
-        return " ".join(faults)
-
-    def publish_offers(
-        self, state: SourceState, resources: Sequence[Resource], prompts: Sequence[Prompt]
-    ) -> None:
-        """Replace the resources and prompts of a connector."""
-        if self._find(state) is not None:
-            self._registry.offers.replace(state.name, resources=resources, prompts=prompts)
-
-    def notify_updated(self, state: SourceState, uri: str) -> None:
-        """Notify the subscribers of a resource that it has changed."""
-        self._registry.offers.notify_update(board_uri(state.name, uri))
-
-    def _replace(self, name: str, tools: Sequence[Tool]) -> list[str]:
-        """Replace the tools of a connector; returns why some are missing."""
-        for known in self._names.get(name, ()):
-            self._registry.remove(known)
-        taken: dict[str, None] = {}
-        faults: list[str] = []
-        for tool in tools:
-            try:
-                taken[self._registry.add(tool).spec.name] = None
-            except PegboardError as error:
-                faults.append(error.message)
-        self._names[name] = tuple(taken)
-        return faults
 
 
 class _Listing:

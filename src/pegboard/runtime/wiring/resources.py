@@ -117,6 +117,8 @@ async def open_resources(
 
 async def disconnect(storage: "Storage", resource: StoredResource) -> None:
     """Forget what was stored and approved for a connector that its owner changes or deletes."""
+    if resource.kind != "connector":  # an agent may have the name of a connector
+        return
     await end_credentials(storage.credentials, resource)
     await storage.pins.drop(resource.name, pins=True)
 

@@ -1,6 +1,6 @@
 """A skill as a tool: it reads the instructions, or another file of the folder."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -50,8 +50,7 @@ class ReadSkill:
         if path := str(arguments.get("path") or ""):
             return await POOL.run(lambda: read_file(self._folder, path), owner=self._source)
         files = await POOL.run(lambda: list_files(self._folder), owner=self._source)
-        listed = "\n".join(["", "", "Files of this skill:", *(f"- {name}" for name in files)])
-        return f"{self.skill.text}{listed if files else ''}"
+        return write_text(self.skill.text, files)
 
 
 class BrokenSkill:
@@ -69,6 +68,12 @@ class BrokenSkill:
         """Never called: the tool is unavailable."""
         del arguments, ctx
         return self._spec.unavailable
+
+
+def write_text(text: str, files: Sequence[str]) -> str:
+    """The text of a skill with the paths of its files."""
+    listed = "\n".join(["", "", "Files of this skill:", *(f"- {name}" for name in files)])
+    return f"{text}{listed if files else ''}"
 
 
 def make_spec(source: str, name: str) -> ToolSpec:

@@ -40,6 +40,7 @@ async def test_skills_are_listed_with_the_fault_of_one_that_cannot_be_used(
         "tool": "house__returns",
         "name": "returns",
         "source": "house",
+        "resource": "",
         "description": "Takes records back.",
         "characters": 18,
         "allowed_tools": ["find_order", "std__*"],

@@ -92,7 +92,11 @@ function Review({ resource }: { resource: Resource }) {
         )}
         <div>
           <h3>{sharing.configuration}</h3>
-          <Json value={resource.config} />
+          {resource.kind === "skill" ? (
+            <SkillTexts config={resource.config} />
+          ) : (
+            <Json value={resource.config} />
+          )}
         </div>
         <div className="field">
           <label htmlFor={field}>{sharing.note}</label>
@@ -129,4 +133,17 @@ function Review({ resource }: { resource: Resource }) {
       </div>
     </section>
   );
+}
+
+/** The files of a skill, as texts: models of others will read them. */
+function SkillTexts({ config }: { config: Resource["config"] }) {
+  const files = (config?.files ?? {}) as Record<string, string>;
+  return Object.entries(files).map(([path, text]) => (
+    <section key={path} aria-label={path}>
+      <h4 className="mono cut">{path}</h4>
+      <pre className="json" tabIndex={0}>
+        {text}
+      </pre>
+    </section>
+  ));
 }

@@ -1,6 +1,7 @@
 import { useQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
 import { ChevronLeft, CircleX, FileText } from "lucide-react";
+import { useState } from "react";
 import { toolsQuery } from "../../api/queries";
 import { type SkillDetail, skillFileQuery, skillQuery } from "../../api/skills";
 import { Markdown } from "../../parts/markdown";
@@ -10,6 +11,7 @@ import { Failure, Skeleton } from "../../parts/states";
 import { titleOf } from "../../words/format";
 import { skillWords } from "../../words/skills";
 import { toolWords } from "../../words/tools";
+import { OwnedSkill } from "./owned_skill";
 
 /** One skill: its text as text, the tools that it allows, and its other files. */
 export function SkillView({ name, file }: { name: string; file: string }) {
@@ -38,6 +40,11 @@ export function SkillView({ name, file }: { name: string; file: string }) {
 }
 
 function View({ skill, title, file }: { skill: SkillDetail; title: string; file: string }) {
+  const [isEditing, setEditing] = useState(false);
+  const owned = skill.resource && (
+    <OwnedSkill id={skill.resource} isEditing={isEditing} setEditing={setEditing} />
+  );
+  if (isEditing) return owned;
   return (
     <>
       <div className="title">
@@ -72,6 +79,7 @@ function View({ skill, title, file }: { skill: SkillDetail; title: string; file:
         <div className="beside slim">
           {file ? <SkillFile skill={skill} path={file} /> : <Text skill={skill} />}
           <aside className="aside">
+            {owned}
             {skill.allowed_tools && <Allowed patterns={skill.allowed_tools} />}
             <Reads skill={skill} />
             {skill.files.length > 0 && <Files skill={skill} chosen={file} />}

@@ -1,12 +1,16 @@
 import { useQuery } from "@tanstack/react-query";
 import { Link, useNavigate, useParams, useSearch } from "@tanstack/react-router";
-import { ScrollText, Search } from "lucide-react";
+import { Plus, ScrollText, Search } from "lucide-react";
 import { type Skill, skillsQuery } from "../../api/skills";
 import { usePageTitle } from "../../parts/page_title";
 import { Empty, Failure, Skeleton } from "../../parts/states";
 import { titleOf } from "../../words/format";
 import { skillWords } from "../../words/skills";
+import { SkillForm } from "./skill_form";
 import { SkillView } from "./skill_view";
+
+/** In the place of the name of a tool, which has a "__": the form of a new skill. */
+const NEW = "new";
 
 /** The skills that the caller sees; one of them beside the list, as models read it. */
 export function SkillsPage() {
@@ -27,6 +31,9 @@ export function SkillsPage() {
             <span className="faint num">{skills.data?.length}</span>
           </div>
           {(skills.data?.length ?? 0) > 0 && <Find name={name} text={q} />}
+          <Link className="btn" to="/skills/$name" params={{ name: NEW }}>
+            <Plus className="i s" aria-hidden="true" /> {skillWords.addSkill}
+          </Link>
         </div>
         {skills.isPending && <Skeleton rows={4} />}
         {skills.error && (
@@ -46,7 +53,9 @@ export function SkillsPage() {
         {wanted && found.length === 0 && <p className="dim nothing">{skillWords.noneFits}</p>}
         <Groups skills={found} chosen={name} text={q} />
       </section>
-      {name ? (
+      {name === NEW ? (
+        <NewSkill />
+      ) : name ? (
         <SkillView key={name} name={name} file={file} />
       ) : (
         <section className="detail" aria-label={skillWords.skill}>
@@ -56,6 +65,22 @@ export function SkillsPage() {
         </section>
       )}
     </div>
+  );
+}
+
+function NewSkill() {
+  const navigate = useNavigate();
+  return (
+    <section className="detail" aria-label={skillWords.addSkill}>
+      <div className="in-col">
+        <SkillForm
+          onDone={(name) =>
+            void navigate({ to: "/skills/$name", params: { name: `${name}__read` } })
+          }
+          onCancel={() => void navigate({ to: "/skills" })}
+        />
+      </div>
+    </section>
   );
 }
 
@@ -90,14 +115,15 @@ function Groups({
   chosen: string;
   text: string;
 }) {
-  const sources = [...new Set(skills.map((item) => item.source))];
+  const groupOf = (item: Skill) => (item.resource ? skillWords.ofPeople : item.source);
+  const groups = [...new Set(skills.map(groupOf))];
   return (
     <div className="items">
-      {sources.map((source) => (
-        <section key={source} aria-label={source}>
-          <h2>{source}</h2>
+      {groups.map((group) => (
+        <section key={group} aria-label={group}>
+          <h2>{group}</h2>
           {skills
-            .filter((item) => item.source === source)
+            .filter((item) => groupOf(item) === group)
             .map((item) => (
               <Link
                 key={item.tool}

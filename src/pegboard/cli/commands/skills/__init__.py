@@ -1,0 +1,3 @@
+"""`pegboard skills`."""
+
+from pegboard.cli.commands.skills.group import skills as skills
