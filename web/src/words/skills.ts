@@ -10,7 +10,7 @@ export const skillWords = {
   noSkill: "There is no such skill",
   noSkills: "No skills yet",
   noSkillsWhy:
-    "A skill is how your organisation does a thing: a folder with a SKILL.md that agents read when it fits. A source of the kind skills brings them.",
+    "A skill is how your organisation does a thing: a folder with a SKILL.md that agents read when it fits. Sources of the kind skills in board.yaml bring them.",
   noneFits: "No skill says this.",
   chooseSkill: "Choose a skill to read what it says.",
   cannotBeUsed: "Cannot be used",
