@@ -119,7 +119,7 @@ await step("one of several accounts of a system acts", async () => {
   await ada.getByText("Bob wants to call bank__balance.").waitFor();
   await inspect(ada, "approval-account");
   await ada.getByRole("button", { name: "Deny" }).click();
-  await ada.getByText("Nothing waits").waitFor();
+  await ada.getByRole("heading", { name: "Nothing waits" }).waitFor();
   await ada.goto(`${UI}/approvals?show=decided`);
   await ada.getByText(/^Denied by Ada Lovelace, /).waitFor();
 

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import type { Sent } from "../src/stream/follow";
-import { addRunEvents, EMPTY_RUN, type Step } from "../src/stream/steps";
+import { addRunEvents, EMPTY_RUN, makeScale, type Step } from "../src/stream/steps";
 
 const sent = (event: string, at: number, data: Record<string, unknown> = {}): Sent => ({
   id: "",
@@ -28,6 +28,17 @@ describe("the steps of a run", () => {
     ]);
     const ended = fold(started, retried, sent("node_changed", 107, { state: "completed" }));
     expect(ended.bars.at(-1)).toEqual({ from: 105, to: 107, state: "completed" });
+  });
+
+  test("a try that was to begin later and was cancelled before has no bar", () => {
+    const cancelled = fold(started, retried, sent("node_changed", 103, { state: "cancelled" }));
+    expect(cancelled.bars).toEqual([{ from: 100, to: 101, state: "failed", error: "timeout" }]);
+  });
+
+  test("what is to begin after the end of the axis stands at its end", () => {
+    const { place, folds } = makeScale([fold(started, retried)], 100, 103, true);
+    expect(folds).toEqual([]);
+    expect([100, 101.5, 103, 205].map(place)).toEqual([0, 50, 100, 100]);
   });
 
   test("what a tool says of its progress stands until it is tried again", () => {

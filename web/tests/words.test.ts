@@ -22,6 +22,8 @@ test.each([
   [12.4, "12 ms"],
   [1400, "1.4 s"],
   [59_700, "60 s"],
+  [60_000, "1 min"],
+  [7_200_000, "2 h"],
   [192_000, "3 min 12 s"],
   [7_500_000, "2 h 5 min"],
   [172_800_000, "2 days"],
@@ -62,6 +64,7 @@ test("a run says when another process took it over", () => {
 
 test("a wire name becomes words where there is no title", () => {
   expect(titleOf("shop__price_with_tax")).toBe("Price with tax");
+  expect(titleOf("std__http_request")).toBe("HTTP request");
   expect(titleOf("shop__refund", "shop__refund")).toBe("Refund");
   expect(titleOf("shop__refund", "Pay money back")).toBe("Pay money back");
 });

@@ -17,6 +17,8 @@ import {
 import { organisationsQuery } from "../api/people";
 import { approvalsQuery } from "../api/queries";
 import { reviewsQuery } from "../api/resources";
+import { secrets } from "../words/credentials";
+import { explaining } from "../words/explain";
 import { knowledge } from "../words/knowledge";
 import { messages } from "../words/messages";
 import { people } from "../words/people";
@@ -115,6 +117,19 @@ export function Item({ entry, path, tenant, onGo }: ItemProps) {
     </Link>
   );
 }
+
+/** The name of the page at a path, for the bar on phones. */
+export function nameOfPage(path: string): string {
+  const entry = [...PAGES, ...BOARD, ...WORK, ...PEOPLE].find((item) => isAt(item, path));
+  return entry?.name ?? OTHERS[path.split("/")[1] ?? ""] ?? "Pegboard";
+}
+
+/** Pages that no entry leads to, by the first part of their path. */
+const OTHERS: Record<string, string> = {
+  keys: people.keys,
+  credentials: secrets.title,
+  explain: explaining.crumb,
+};
 
 export function isAt(entry: Entry, path: string): boolean {
   return entry.to === "/" ? path === "/" : path === entry.to || path.startsWith(`${entry.to}/`);

@@ -1,6 +1,6 @@
 import { useQuery } from "@tanstack/react-query";
 import { Outlet, useRouterState } from "@tanstack/react-router";
-import { Menu, Moon, Search, Sun } from "lucide-react";
+import { Menu, Search } from "lucide-react";
 import { useEffect, useRef, useState } from "react";
 import { hasAccount } from "../api/people";
 import { sessionQuery } from "../api/queries";
@@ -8,11 +8,12 @@ import { Logo } from "../parts/logo";
 import { messages } from "../words/messages";
 import { people } from "../words/people";
 import { AccountButton, AccountEntries } from "./account_menu";
-import { BOARD, isAt, Item, Nav, PAGES, PEOPLE, REST, TABS, WORK } from "./navigation";
+import { BOARD, Item, Nav, nameOfPage, PAGES, PEOPLE, REST, TABS, WORK } from "./navigation";
 import { KeyHelp, Palette } from "./palette";
+import { PlainShell } from "./plain_shell";
 import { useShortcuts } from "./shortcuts";
 import { SignIn } from "./sign_in";
-import { switchTheme } from "./theme";
+import { ThemeButton } from "./theme_button";
 
 /** The frame of every page: side bar, or on phones a bar above and tabs below. */
 export function Shell() {
@@ -25,7 +26,11 @@ export function Shell() {
   useFocusOnNewPage(mainRef);
 
   const person = hasAccount(session) ? session : undefined;
-  const here = [...PAGES, ...BOARD, ...WORK, ...PEOPLE].find((entry) => isAt(entry, path));
+  const wasIn = useRef(false);
+  if (session?.signed_in) wasIn.current = true;
+  // What somebody wrote before the session ended stays; a stranger sees nothing behind the sign-in.
+  if (session?.sign_in_required && !session.signed_in && !wasIn.current)
+    return <PlainShell path={path} />;
   const closeMenu = () => document.getElementById("menu-phone")?.hidePopover();
   return (
     <>
@@ -34,7 +39,7 @@ export function Shell() {
       </a>
       <header className="bar">
         <Logo />
-        <span>{here?.name ?? "Pegboard"}</span>
+        <span>{nameOfPage(path)}</span>
         <span className="push">
           <button
             type="button"
@@ -115,24 +120,6 @@ export function Shell() {
       {isHelpOpen && <KeyHelp onClose={() => setHelpOpen(false)} />}
       <SignIn />
     </>
-  );
-}
-
-function ThemeButton() {
-  return (
-    <button
-      type="button"
-      className="icon-btn theme"
-      aria-label={messages.switchTheme}
-      onClick={switchTheme}
-    >
-      <span className="sun">
-        <Sun className="i" aria-hidden="true" />
-      </span>
-      <span className="moon">
-        <Moon className="i" aria-hidden="true" />
-      </span>
-    </button>
   );
 }
 

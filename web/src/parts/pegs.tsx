@@ -66,13 +66,15 @@ export function PegBoard({ rows }: { rows: BoardRow[] }) {
   );
 }
 
+/** What a source that answers cannot offer is not set up: off, and no failure. */
 function countsOf(row: BoardRow): [Peg, number][] {
+  const isFailing = row.status !== "ok";
   return [
     ["", row.ready],
     ["q", row.asks],
     ["h", row.held],
-    ["x", row.unavailable],
-    ["o", row.off],
+    ["x", isFailing ? row.unavailable : 0],
+    ["o", isFailing ? row.off : row.off + row.unavailable],
   ];
 }
 

@@ -1,5 +1,5 @@
 import type { Run } from "../api/queries";
-import { formatCount, formatDuration } from "../words/format";
+import { formatCount } from "../words/format";
 import { messages } from "../words/messages";
 import { runWords } from "../words/runs";
 
@@ -22,10 +22,7 @@ export function runReason(run: Run): string {
   if (run.error) return String(run.error.message ?? run.error.code ?? runWords.failedSomehow);
   const steps = run.nodes.filter((node) => node.state !== "skipped");
   const done = steps.filter((node) => node.state === "completed").length;
-  if (run.finished_at !== null)
-    return steps.length > 1
-      ? `${formatCount(steps.length, "step")} · ${formatDuration(run.duration_ms)}`
-      : formatDuration(run.duration_ms);
+  if (run.finished_at !== null) return formatCount(steps.length, "step");
   return steps.length > 1
     ? runWords.stepsOf(done, formatCount(steps.length, "step"))
     : messages.working;

@@ -1,6 +1,13 @@
 import { RefreshCw } from "lucide-react";
 import { useMemo, useState } from "react";
-import { depthOf, makeScale, type Step, type Takeover } from "../stream/steps";
+import {
+  type Bar,
+  depthOf,
+  makeScale,
+  type Scale,
+  type Step,
+  type Takeover,
+} from "../stream/steps";
 import { formatDuration, formatFull, formatSeconds, titleOf } from "../words/format";
 import { messages } from "../words/messages";
 import { runWords } from "../words/runs";
@@ -60,14 +67,9 @@ export function Waterfall({
       <div className="axis" aria-hidden="true">
         <span />
         <div className="track">
-          {[0, 0.5, 1].map((part) => (
-            <span
-              key={part}
-              style={
-                { "--x": `${scale.place(start + part * (end - start))}%` } as React.CSSProperties
-              }
-            >
-              {part === 0 ? "0" : formatDuration(part * (end - start) * 1000)}
+          {marksOf(scale, start, end).map((at) => (
+            <span key={at} style={{ "--x": `${scale.place(at)}%` } as React.CSSProperties}>
+              {at === start ? "0" : formatDuration((at - start) * 1000)}
             </span>
           ))}
         </div>
@@ -107,6 +109,16 @@ export function Waterfall({
   );
 }
 
+const LABEL_SHARE = 14;
+
+/** The times that the axis names: begin and end, and the middle where there is room for it. */
+function marksOf(scale: Scale, start: number, end: number): number[] {
+  const middle = (start + end) / 2;
+  const at = scale.place(middle);
+  const hasRoom = at > LABEL_SHARE && at < scale.place(end) - LABEL_SHARE;
+  return hasRoom ? [start, middle, end] : [start, end];
+}
+
 /** The title of a step: its own, that of its tool, or the last part of its path. */
 export function nameOfStep(step: Step, toolTitle = ""): string {
   if (step.title) return step.title;
@@ -124,6 +136,7 @@ interface RowProps {
 
 function Row({ step, title, place, end, isChosen, onChoose }: RowProps) {
   const [mark, word] = markOf(step.state);
+  const hasBegun = (bar: Bar) => bar.from <= end;
   const spent = step.bars.reduce((sum, bar) => sum + Math.max(0, (bar.to || end) - bar.from), 0);
   return (
     <button
@@ -139,11 +152,13 @@ function Row({ step, title, place, end, isChosen, onChoose }: RowProps) {
         <span className="sr">{word}: </span>
         <div>
           <b className="cut">{nameOfStep(step, title)}</b>
-          <small className="mono cut">{step.tool || step.id}</small>
+          {(step.tool || step.id.includes("/")) && (
+            <small className="mono cut">{step.tool || step.id}</small>
+          )}
         </div>
       </div>
       <div className="track" aria-hidden="true">
-        {step.bars.map((bar) => {
+        {step.bars.filter(hasBegun).map((bar) => {
           const x = place(bar.from);
           return (
             <i

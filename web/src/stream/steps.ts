@@ -116,8 +116,8 @@ export function depthOf(step: Step): number {
 function addProgress(old: Step, data: Record<string, unknown>, at: number): Step {
   if (data.attempt === undefined) return { ...old, progress: describeProgress(data) };
   const { attempt, errorCode: error, at: from } = readRetry(data, at);
-  const bars = old.bars.map((bar) =>
-    bar.to === 0 ? { ...bar, to: at, state: "failed", error } : bar,
+  const bars = closeBars(old.bars, at).map((bar, index) =>
+    old.bars[index]?.to === 0 ? { ...bar, state: "failed", error } : bar,
   );
   return {
     ...old,
@@ -148,12 +148,19 @@ function startStep(id: string): Step {
 
 const OPEN = new Set(["in_progress", "waiting", "unknown", "paused"]);
 
+/** Ends the open bar; a try that was to begin later never began, and has none. */
+function closeBars(bars: readonly Bar[], at: number): Bar[] {
+  return bars
+    .filter((bar) => bar.to !== 0 || bar.from <= at)
+    .map((bar) => (bar.to === 0 ? { ...bar, to: at } : bar));
+}
+
 function changeStep(old: Step, data: Record<string, unknown>, at: number): Step {
   const state = String(data.state ?? old.state);
-  const bars = old.bars.map((bar) => (bar.to === 0 ? { ...bar, to: at } : bar));
+  const bars = closeBars(old.bars, at);
   if (OPEN.has(state)) bars.push({ from: at, to: 0, state });
   const last = bars.at(-1);
-  if (last && !OPEN.has(state))
+  if (last && !OPEN.has(state) && old.bars[bars.length - 1]?.to === 0)
     bars[bars.length - 1] = { ...last, state: last.state === "waiting" ? "waiting" : state };
   const error = data.error as Record<string, unknown> | undefined;
   return {
@@ -187,7 +194,8 @@ export function makeScale(
   const busy = steps
     .flatMap((step) => step.bars)
     .filter((bar) => bar.state !== "waiting" && bar.state !== "paused" && bar.state !== "unknown")
-    .map((bar) => [bar.from, bar.to || end] as const)
+    .map((bar) => [bar.from, Math.min(bar.to || end, end)] as const)
+    .filter(([from]) => from <= end)
     // An agent works as long as its calls wait: only steps without parts of their own count.
     .filter(([from, to]) => to - from < 0.9 * (end - start) || end - start < FOLDED_FROM)
     .sort((a, b) => a[0] - b[0]);
@@ -201,8 +209,9 @@ export function makeScale(
   const real = Math.max(0.001, end - start - folded);
   const share = Math.max(40, 100 - gaps.length * FOLD_SHARE);
   const each = gaps.length > 0 ? (100 - share) / gaps.length : 0;
-  const place = (at: number): number => {
-    let seconds = Math.min(Math.max(at, start), end) - start;
+  const place = (time: number): number => {
+    const at = Math.min(Math.max(time, start), end);
+    let seconds = at - start;
     let extra = 0;
     for (const [from, to] of gaps) {
       if (at <= from) break;

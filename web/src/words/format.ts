@@ -43,10 +43,16 @@ export function formatDuration(milliseconds: number): string {
   const seconds = milliseconds / 1000;
   if (seconds < 9.95) return `${seconds.toFixed(1)} s`;
   if (seconds < 60) return `${Math.round(seconds)} s`;
-  if (seconds < 3600) return `${Math.floor(seconds / 60)} min ${Math.floor(seconds % 60)} s`;
+  if (seconds < 3600)
+    return joinUnits(Math.floor(seconds / 60), "min", Math.floor(seconds % 60), "s");
   if (seconds < 86_400)
-    return `${Math.floor(seconds / 3600)} h ${Math.floor((seconds % 3600) / 60)} min`;
+    return joinUnits(Math.floor(seconds / 3600), "h", Math.floor((seconds % 3600) / 60), "min");
   return formatCount(Math.floor(seconds / 86_400), "day");
+}
+
+/** "3 min 12 s", "1 h": the smaller unit is left out where there is none of it. */
+function joinUnits(large: number, unit: string, small: number, smaller: string): string {
+  return small === 0 ? `${large} ${unit}` : `${large} ${unit} ${small} ${smaller}`;
 }
 
 /** "1 byte", "812 bytes", "1.4 kB", "23 MB". */
@@ -72,11 +78,16 @@ export function formatCount(count: number, word: string): string {
   return `${whole.format(count)} ${word}${count === 1 ? "" : "s"}`;
 }
 
+const ACRONYMS = /\b(api|csv|html|http|id|json|kb|mcp|pdf|sql|ssh|url|xml|yaml)\b/gi;
+
 /** A wire name as words, for a tool without a title: "shop__price_with_tax" is "Price with tax". */
 export function titleOf(name: string, title = ""): string {
   if (title && title !== name) return title;
   const own = name.split("__").at(-1) ?? name;
-  const words = own.replaceAll(/[_-]+/g, " ").trim();
+  const words = own
+    .replaceAll(/[_-]+/g, " ")
+    .trim()
+    .replaceAll(ACRONYMS, (word) => word.toUpperCase());
   return words.charAt(0).toUpperCase() + words.slice(1);
 }
 

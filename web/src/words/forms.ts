@@ -1,3 +1,5 @@
+import { formatNumber } from "./format";
+
 /** What the console says in forms made from a JSON Schema. */
 export const forms = {
   takesNothing: "It takes no arguments.",
@@ -19,5 +21,5 @@ export const forms = {
   atLeast: (least: unknown) => `at least ${least}`,
   below: (most: unknown) => `below ${most}`,
   atMost: (most: unknown) => `at most ${most}`,
-  upTo: (length: unknown) => `up to ${length} characters`,
+  upTo: (length: unknown) => `up to ${formatNumber(Number(length))} characters`,
 } as const;

@@ -96,7 +96,7 @@ export const people = {
   keysWhat: "A key lets a program act as you. It may do no more than you may.",
   keysFailed: "The keys could not be loaded",
   noKeys: "No keys yet",
-  noKeysWhy: "The command line makes one with `pegboard login`; for other programs, make one here.",
+  noKeysWhy: ["The command line makes one with", "; for other programs, make one here."],
   newKey: "New key",
   makeKey: "Make the key",
   name: "Name",

@@ -16,7 +16,7 @@ export const skillWords = {
   noSkill: "There is no such skill",
   noSkills: "No skills yet",
   noSkillsWhy:
-    "A skill is how your organisation does a thing: a folder with a SKILL.md that agents read when it fits. A source of the kind skills brings them.",
+    "A skill is how your organisation does a thing: a folder with a SKILL.md that agents read when it fits. Add one here, or a source of the kind skills in board.yaml.",
   ofPeople: "Added by people",
   addSkill: "Add a skill",
   edit: "Edit",

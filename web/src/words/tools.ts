@@ -34,6 +34,8 @@ export const toolWords = {
   destroys: "Destroys",
   triesUpTo: (times: number) => `Tries up to ${times} times`,
   limit: (time: string) => `${time} limit`,
+  cannotRun: "It cannot run yet.",
+  unavailableWhy: (reason: string) => `${reason.charAt(0).toUpperCase()}${reason.slice(1)}.`,
   mayCall: "You may call this",
   personAsked: "A person is asked first",
   mayNotCall: "You may not call this",

@@ -15,7 +15,7 @@ import { Arguments } from "../../parts/decision";
 import { type Mark, MarkIcon } from "../../parts/marks";
 import { Origins } from "../../parts/origins";
 import { usePageTitle } from "../../parts/page_title";
-import { Failure, Skeleton } from "../../parts/states";
+import { Empty, Failure, Skeleton } from "../../parts/states";
 import { formatWhen } from "../../words/format";
 import { messages } from "../../words/messages";
 
@@ -40,6 +40,7 @@ export function ApprovalsPage() {
             <Link
               to="/approvals"
               search={{}}
+              activeOptions={{ exact: true }}
               aria-current={show !== "decided" ? "page" : undefined}
             >
               {messages.waiting} {waiting.length > 0 ? waiting.length : ""}
@@ -47,6 +48,7 @@ export function ApprovalsPage() {
             <Link
               to="/approvals"
               search={{ show: "decided" }}
+              activeOptions={{ exact: true }}
               aria-current={show === "decided" ? "page" : undefined}
             >
               {messages.decided}
@@ -62,9 +64,9 @@ export function ApprovalsPage() {
           />
         )}
         {all.isSuccess && shown.length === 0 && (
-          <p className="dim quiet-row">
-            {show === "decided" ? messages.nothingDecided : messages.nothingWaits}
-          </p>
+          <div className="quiet-row only-narrow">
+            <Nothing show={show} />
+          </div>
         )}
         <div className="items">
           {shown.map((item) => (
@@ -75,9 +77,23 @@ export function ApprovalsPage() {
       {chosen ? (
         <Detail id={chosen} show={show} />
       ) : (
-        <section className="detail" aria-label={messages.question} />
+        <section className="detail" aria-label={messages.question}>
+          <div className="in-col">{all.isSuccess && <Nothing show={show} />}</div>
+        </section>
       )}
     </div>
+  );
+}
+
+function Nothing({ show }: { show: string }) {
+  return show === "decided" ? (
+    <Empty title={messages.nothingDecided} pegs>
+      {messages.nothingDecidedWhy}
+    </Empty>
+  ) : (
+    <Empty title={messages.nothingWaits} pegs>
+      {messages.nothingWaitsWhy}
+    </Empty>
   );
 }
 
@@ -93,6 +109,7 @@ function Item({ item, show, isChosen }: { item: Approval; show: string; isChosen
       to="/approvals/$id"
       params={{ id: item.id }}
       search={{ show: show || undefined }}
+      activeOptions={{ exact: true }}
       aria-current={isChosen ? "true" : undefined}
     >
       <span className={`tile ${mark === "off" ? "" : mark}`}>

@@ -63,6 +63,7 @@ export function AskList({ base, asks, chosen }: AskListProps) {
                 className="item put with-tile"
                 to="/knowledge/$base/ask/$call"
                 params={{ base, call: item.call }}
+                activeOptions={{ exact: true }}
                 aria-current={item.call === chosen ? "true" : undefined}
               >
                 <EndIcon end={item.end} />

@@ -54,6 +54,7 @@ function Conversations({ chosen, text }: { chosen: string; text: string }) {
               key={item.id}
               to="/chat/$id"
               params={{ id: item.id }}
+              activeOptions={{ exact: true }}
               aria-current={item.id === chosen ? "page" : undefined}
             >
               <span className="cut">{item.title || messages.conversation}</span>

@@ -133,6 +133,7 @@ export function Refs({ cited, chosen }: { cited: Cited; chosen: number }) {
               key={item.number}
               to="."
               search={(before) => ({ ...before, source: String(item.number), of: exchange.id })}
+              activeOptions={{ exact: true }}
               aria-current={item.number === chosen ? "true" : undefined}
               resetScroll={false}
             >

@@ -1,6 +1,7 @@
 import { useQuery } from "@tanstack/react-query";
 import { useNavigate } from "@tanstack/react-router";
 import { useState } from "react";
+import { hasAccount, isOperator } from "../../api/people";
 import { sessionQuery } from "../../api/queries";
 import { Composer, type When } from "../../parts/composer";
 import { Problem } from "../../parts/states";
@@ -8,6 +9,7 @@ import { type MessageFile, sendMessage } from "../../stream/send_message";
 import { messages } from "../../words/messages";
 import { AgentPicker } from "./agent_picker";
 import { ModelPicker } from "./model_picker";
+import { NoModel } from "./no_model";
 
 interface StartComposerProps {
   draftKey: string;
@@ -25,14 +27,7 @@ export function StartComposer({ draftKey, autoFocus, initial, examples = [] }: S
   const [error, setError] = useState<Error | null>(null);
   const [isBusy, setBusy] = useState(false);
   if (session && !session.model_configured)
-    return (
-      <div className="card empty">
-        <h2>{messages.noModel}</h2>
-        <p>
-          {messages.set} <code>PEGBOARD_MODEL</code> {messages.noModelWhy}
-        </p>
-      </div>
-    );
+    return <NoModel maySet={!hasAccount(session) || isOperator(session)} />;
   const start = async (text: string, _when: When, files: MessageFile[]) => {
     setBusy(true);
     setError(null);

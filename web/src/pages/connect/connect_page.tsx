@@ -62,6 +62,7 @@ export function ConnectPage() {
               key={item.kind}
               to="/sources/connect"
               search={{ kind: item.kind }}
+              activeOptions={{ exact: true }}
               aria-current={item === chosen ? "true" : undefined}
             >
               <Plug className="i s" aria-hidden="true" />

@@ -139,7 +139,7 @@ function Tabs({ document, tab }: { document: DocDetail; tab: string }) {
       to="/knowledge/$base/$doc"
       params={{ base: document.base, doc: document.id }}
       search={{ tab: value || undefined }}
-      activeOptions={{ explicitUndefined: true }}
+      activeOptions={{ exact: true }}
       aria-current={tab === value ? "page" : undefined}
     >
       {word}

@@ -51,6 +51,7 @@ export function LeafBar({ page, search, hits }: LeafBarProps) {
           <Link
             to="."
             search={{ ...search, view: undefined }}
+            activeOptions={{ exact: true }}
             aria-current={isPicture ? undefined : "page"}
           >
             {evidence.asText}
@@ -58,6 +59,7 @@ export function LeafBar({ page, search, hits }: LeafBarProps) {
           <Link
             to="."
             search={{ ...search, page: String(page.page), view: "picture" }}
+            activeOptions={{ exact: true }}
             aria-current={isPicture ? "page" : undefined}
           >
             {evidence.asPicture}

@@ -3,6 +3,7 @@ import { useNavigate } from "@tanstack/react-router";
 import { useState } from "react";
 import { type Schema, send } from "../../api/client";
 import { Field } from "../../parts/field";
+import { usePageTitle } from "../../parts/page_title";
 import { Failure, Problem } from "../../parts/states";
 
 /** The token of the link that was opened; it leaves the address at once. */
@@ -56,9 +57,10 @@ function JoinForm({ link, opened }: { link: string; opened: Schema<"OpenedLink">
     },
   });
   const title = isReset ? `A new password for ${opened.handle}` : "Make your account";
+  usePageTitle(title);
   return (
     <form
-      className="stack narrow"
+      className="card padded join"
       aria-label={title}
       onSubmit={(event) => {
         event.preventDefault();

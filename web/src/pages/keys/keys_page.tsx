@@ -59,7 +59,8 @@ export function KeysPage() {
         )}
         {keys.data && shown.length === 0 && (
           <Empty title={people.noKeys} pegs>
-            {people.noKeysWhy}
+            {people.noKeysWhy[0]} <code>pegboard login</code>
+            {people.noKeysWhy[1]}
           </Empty>
         )}
         {shown.length > 0 && <KeyTable title={people.keys} keys={shown} onRevoke={setAsked} />}

@@ -75,6 +75,7 @@ function BaseItem({ base, isChosen, wanted }: { base: Base; isChosen: boolean; w
       to="/knowledge/$base"
       params={{ base: base.id }}
       search={{ find: wanted || undefined }}
+      activeOptions={{ exact: true }}
       aria-current={isChosen ? "true" : undefined}
     >
       <span className="tile">

@@ -113,7 +113,7 @@ function Tabs({ base, tab, count }: { base: Base; tab: string; count: number }) 
       to="/knowledge/$base"
       params={{ base: base.id }}
       search={{ tab: value || undefined }}
-      activeOptions={{ explicitUndefined: true }}
+      activeOptions={{ exact: true }}
       aria-current={tab === value ? "page" : undefined}
     >
       {word}

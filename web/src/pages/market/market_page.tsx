@@ -42,12 +42,17 @@ export function MarketPage() {
           </div>
         </div>
         <nav className="seg" aria-label={catalogues.fromWhere}>
-          <Link to="/market" aria-current={isOutside ? undefined : "true"}>
+          <Link
+            to="/market"
+            activeOptions={{ exact: true }}
+            aria-current={isOutside ? undefined : "true"}
+          >
             {catalogues.organisations}
           </Link>
           <Link
             to="/market"
             search={{ from: "outside" }}
+            activeOptions={{ exact: true }}
             aria-current={isOutside ? "true" : undefined}
           >
             {catalogues.outside}

@@ -32,7 +32,9 @@ export function OrganisationTabs({ handle, title, current }: OrganisationTabsPro
         aria-current={current === "members" ? "page" : undefined}
       >
         {people.members}
-        {members && <span className="n">{members.length}</span>}
+        {members && (
+          <span className="n">{members.filter((item) => item.state === "approved").length}</span>
+        )}
       </Link>
       {isAdministrator && (
         <>

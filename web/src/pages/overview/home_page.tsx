@@ -11,6 +11,7 @@ import { boardWords } from "../../words/board";
 import { formatCount, formatDuration, formatWhen } from "../../words/format";
 import { messages } from "../../words/messages";
 import { StartComposer } from "../chat/start_composer";
+import { FirstSteps } from "./first_steps";
 import { LastDay } from "./last_day";
 
 /** What needs a person, what was worked on lately, and the board at a glance. */
@@ -51,6 +52,7 @@ function Cards({ overview }: { overview: Overview }) {
       )}
       <div className="two">
         <div className="stack">
+          {overview.latest.length === 0 && <FirstSteps overview={overview} />}
           <NeedsYou needs={overview.needs_you} />
           <LatestWork runs={overview.latest} />
         </div>

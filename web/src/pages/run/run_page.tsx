@@ -116,6 +116,7 @@ function RunView({ run }: { run: Run }) {
               to="/runs/$id"
               params={{ id: run.run_id }}
               search={{ tab: value || undefined, step: step || undefined }}
+              activeOptions={{ exact: true }}
               aria-current={tab === value ? "page" : undefined}
             >
               {word}

@@ -210,6 +210,7 @@ function Files({ skill, chosen }: { skill: SkillDetail; chosen: string }) {
               to="/skills/$name"
               params={{ name: skill.tool }}
               search={{ file: path }}
+              activeOptions={{ exact: true }}
               aria-current={path === chosen ? "true" : undefined}
             >
               <FileText className="i s faint" aria-hidden="true" />

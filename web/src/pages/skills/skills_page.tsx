@@ -131,6 +131,7 @@ function Groups({
                 to="/skills/$name"
                 params={{ name: item.tool }}
                 search={{ q: text || undefined }}
+                activeOptions={{ exact: true }}
                 aria-current={item.tool === chosen ? "true" : undefined}
               >
                 <span className="tile">

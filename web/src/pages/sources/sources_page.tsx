@@ -60,7 +60,7 @@ export function SourcesPage() {
         )}
         {sources.isSuccess && found.length === 0 && connected.size === 0 && (
           <Empty title={boardWords.noSources} pegs>
-            Add one in <code>board.yaml</code>, or with <code>pegboard add-source</code>.
+            Add one in <code>board.yaml</code>, or with <code>pegboard add</code>.
           </Empty>
         )}
         {sources.data?.problem && (

@@ -60,6 +60,7 @@ export function ToolDetailView({ name, search }: { name: string; search: ToolSea
                   to="/tools/$name"
                   params={{ name }}
                   search={{ ...search, tab: value || undefined }}
+                  activeOptions={{ exact: true }}
                   aria-current={tab === value ? "page" : undefined}
                 >
                   {word}
@@ -110,12 +111,15 @@ function Title({ tool }: { tool: ToolDetail }) {
         </div>
       </div>
       <p className="desc">{tool.description}</p>
-      <div className="tags">
-        {tool.unavailable && (
-          <span className="tag bad wrap">
-            <MarkIcon mark="bad" small /> {tool.unavailable}
+      {tool.unavailable && (
+        <p className="banner unset">
+          <MarkIcon mark="bad" />
+          <span>
+            <b>{toolWords.cannotRun}</b> {toolWords.unavailableWhy(tool.unavailable)}
           </span>
-        )}
+        </p>
+      )}
+      <div className="tags">
         <span className="tag">
           {{ read: toolWords.reads, write: toolWords.writes }[tool.effect as string] ??
             toolWords.administers}

@@ -1,15 +1,15 @@
 import { useQuery } from "@tanstack/react-query";
-import { Link, useNavigate, useParams, useSearch } from "@tanstack/react-router";
+import { useNavigate, useParams, useSearch } from "@tanstack/react-router";
 import { Search } from "lucide-react";
 import { useEffect, useMemo, useState } from "react";
-import { searchQuery, type Tool, toolsQuery } from "../../api/queries";
+import { searchQuery, sourcesQuery, type Tool, toolsQuery } from "../../api/queries";
 import { usePageTitle } from "../../parts/page_title";
 import { pegOf } from "../../parts/pegs";
 import { Empty, Failure, Skeleton } from "../../parts/states";
-import { titleOf } from "../../words/format";
 import { messages } from "../../words/messages";
 import { toolWords } from "../../words/tools";
 import { ToolDetailView } from "./tool_detail";
+import { ToolItem } from "./tool_item";
 
 export interface ToolSearch {
   q?: string;
@@ -174,6 +174,10 @@ interface ToolGroupsProps {
 /** At most 120 rows at first: a board with thousands of tools is searched, not scrolled. */
 function ToolGroups({ groups, chosen, search }: ToolGroupsProps) {
   const [most, setMost] = useState(MOST_ROWS);
+  const { data: known } = useQuery(sourcesQuery);
+  const failing = new Set(
+    known?.sources.filter((source) => source.status !== "ok").map((source) => source.name),
+  );
   const total = groups.reduce((sum, [, tools]) => sum + tools.length, 0);
   let left = most;
   return (
@@ -193,6 +197,7 @@ function ToolGroups({ groups, chosen, search }: ToolGroupsProps) {
                 key={tool.name}
                 tool={tool}
                 isChosen={tool.name === chosen}
+                isFailing={failing.has(source)}
                 search={search}
               />
             ))}
@@ -205,41 +210,5 @@ function ToolGroups({ groups, chosen, search }: ToolGroupsProps) {
         </button>
       )}
     </div>
-  );
-}
-
-const TAGS = {
-  q: ["wait", toolWords.asks],
-  x: ["bad", toolWords.unavailableTag],
-  o: ["", toolWords.off],
-  h: ["unsure", toolWords.heldBack],
-} as const;
-
-function ToolItem({
-  tool,
-  isChosen,
-  search,
-}: {
-  tool: Tool;
-  isChosen: boolean;
-  search: ToolSearch;
-}) {
-  const peg = pegOf(tool);
-  const tag = peg === "" ? null : TAGS[peg];
-  return (
-    <Link
-      className={`item ${peg === "x" || peg === "o" ? "dead" : ""}`}
-      to="/tools/$name"
-      params={{ name: tool.name }}
-      search={{ ...search, tab: undefined }}
-      aria-current={isChosen ? "true" : undefined}
-    >
-      <b className="cut">{titleOf(tool.name, tool.title)}</b>
-      <span className="mono cut">{tool.name}</span>
-      <span className="side-tag">
-        {tag && <span className={`tag ${tag[0]}`}>{tag[1]}</span>}
-        {tool.effect !== "read" && <span className="tag">{tool.effect}</span>}
-      </span>
-    </Link>
   );
 }
