@@ -3,14 +3,16 @@
 import asyncio
 from collections.abc import AsyncGenerator, Sequence
 from contextlib import asynccontextmanager
+from functools import cache
 from importlib.metadata import version
 from pathlib import Path
+from types import ModuleType
 
-from fastapi import FastAPI, Request, Response
+from fastapi import APIRouter, FastAPI, Request, Response
 from fastapi.exceptions import RequestValidationError
 from starlette.exceptions import HTTPException
 from starlette.middleware import Middleware
-from starlette.routing import Route, WebSocketRoute
+from starlette.routing import BaseRoute, Route, WebSocketRoute
 
 from pegboard.errors import PegboardError
 from pegboard.runtime import Pegboard
@@ -201,7 +203,7 @@ def build_app(
     app.state.routes = [route for module in modules for route in module.router.routes]
     for module in modules:
         for prefix in ("", "/v1"):
-            app.include_router(module.router, prefix=prefix, include_in_schema=not prefix)
+            app.router.routes.append(_include(module, prefix))
         if module is execute:
             # MCP has its own errors; Starlette treats an instance as an ASGI application
             app.router.routes += [Route(path, mcp) for path in ("/mcp", "/mcp/{source}")]
@@ -219,3 +221,16 @@ def build_app(
     for path in SOCKET_PATHS:
         app.router.routes += [WebSocketRoute(path, socket), Route(path, socket)]
     return app
+
+
+@cache
+def _include(module: ModuleType, prefix: str) -> BaseRoute:
+    """The routes of a module under a prefix.
+
+    FastAPI compiles them at the first request that they may match, all together in half a second.
+    They hold nothing of an application, so the applications of a process share them.
+    """
+    parent = APIRouter()
+    parent.include_router(module.router, prefix=prefix, include_in_schema=not prefix)
+    (included,) = parent.routes
+    return included
