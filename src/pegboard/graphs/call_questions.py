@@ -9,10 +9,10 @@ import secrets
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, cast
 
-from msgspec import Struct, structs
+from msgspec import structs
 
 from pegboard.core.context import ToolContext
-from pegboard.core.elicitation import Answer, Question, Sample, SampleRequest
+from pegboard.core.elicitation import Answer, Question, QuestionRules, Sample, SampleRequest
 from pegboard.core.ports.durability import Signal
 from pegboard.errors import ElicitationUnavailable
 from pegboard.graphs.question_forms import mask_answer, read_question
@@ -27,18 +27,6 @@ STATES = {"accept": "accepted", "decline": "declined", "cancel": "cancelled"}
 """The state of an answered question, by the action of its answer."""
 _MAX_OPEN = 8
 """Questions of one call that wait at the same time."""
-
-
-class QuestionRules(Struct, frozen=True, kw_only=True):
-    """Whether the tools of a run may ask a person.
-
-    Attributes:
-        timeout: Seconds that a question waits for its answer; 0 when nobody can be asked.
-        refusal: Why nobody can be asked.
-    """
-
-    timeout: float = 0.0
-    refusal: str = "Nobody can be asked in this run."
 
 
 def question_topic(question: str) -> str:
