@@ -27,6 +27,8 @@ STATES = {"accept": "accepted", "decline": "declined", "cancel": "cancelled"}
 """The state of an answered question, by the action of its answer."""
 _MAX_OPEN = 8
 """Questions of one call that wait at the same time."""
+_MAX_ASKED = 50
+"""Questions of one call: a server could ask and take back without end."""
 
 
 def question_topic(question: str) -> str:
@@ -65,6 +67,7 @@ class CallQuestions:
         self._rules = rules
         self._place = place
         self._open = 0
+        self._asked = 0
 
     @property
     def takes_questions(self) -> bool:
@@ -91,6 +94,8 @@ class CallQuestions:
             raise ElicitationUnavailable(self._rules.refusal)
         if self._open >= _MAX_OPEN:
             raise ElicitationUnavailable(f"{_MAX_OPEN} questions of the call wait for an answer.")
+        if self._asked >= _MAX_ASKED:
+            raise ElicitationUnavailable(f"The call has asked {_MAX_ASKED} questions already.")
         shown = read_question(question)
         id_ = f"q_{secrets.token_hex(12)}"
         until = self._until()
@@ -99,6 +104,7 @@ class CallQuestions:
             {**self._about(question), "question": id_, **shown, "expires_at": until},
         )
         self._open += 1
+        self._asked += 1
         state, content = "lost", None
         try:
             signal = await self._context.receive(question_topic(id_), until=until)
