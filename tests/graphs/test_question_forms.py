@@ -112,6 +112,21 @@ def test_a_form_that_is_none_is_refused(schema: Any) -> None:
         read_question(Question(message="?", schema=schema))
 
 
+def test_numbers_that_not_each_reader_of_json_reads_alike_are_left_out() -> None:
+    huge = {"minimum": float("nan"), "maximum": 10**400, "default": float("inf")}
+
+    assert form(n={"type": "number", **huge})["properties"] == {"n": {"type": "number"}}
+
+
+def test_a_form_that_is_too_large_is_refused() -> None:
+    fields = {
+        f"f{n}": {"type": "string", "enum": [f"{n:0150}" for n in range(9)]} for n in range(50)
+    }
+
+    with pytest.raises(ElicitationUnavailable, match="too large"):
+        form(**fields)
+
+
 def test_an_address_is_kept_as_it_is() -> None:
     shown = read_question(Question(message="Pay", url="https://shop.example/pay?o=7"))
 

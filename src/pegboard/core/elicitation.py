@@ -100,6 +100,19 @@ class Sample:
     stop_reason: str = ""
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class QuestionRules:
+    """Whether the tools of a run may ask a person.
+
+    Attributes:
+        timeout: Seconds that a question waits for its answer; 0 when nobody can be asked.
+        refusal: Why nobody can be asked.
+    """
+
+    timeout: float = 0.0
+    refusal: str = "Nobody can be asked in this run."
+
+
 class Elicitor(Protocol):
     """The port of elicitation and sampling; a door makes one for each call."""
 

@@ -3,12 +3,9 @@
 import time
 from collections.abc import Generator
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Protocol
+from typing import Protocol
 
 from pegboard.core.elicitation import Answer, Question, Sample, SampleRequest, TimedElicitor
-
-if TYPE_CHECKING:
-    from pegboard.execution.call_state import CallState
 
 _NEVER = float("inf")
 
@@ -17,6 +14,13 @@ class DeadlineEntry(Protocol):
     """The deadline of an attempt, as its timer sees it."""
 
     when: float
+
+
+class TimedCall(Protocol):
+    """The deadlines of a call and of its attempt; None for no limit."""
+
+    deadline: float | None
+    attempt_deadline: float | None
 
 
 class DeadlinePause:
@@ -28,7 +32,7 @@ class DeadlinePause:
         entry: The deadline of its attempt.
     """
 
-    def __init__(self, elicitor: TimedElicitor, call: "CallState", entry: DeadlineEntry) -> None:
+    def __init__(self, elicitor: TimedElicitor, call: TimedCall, entry: DeadlineEntry) -> None:
         self._elicitor = elicitor
         self._call = call
         self._entry = entry

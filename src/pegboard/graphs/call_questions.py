@@ -9,10 +9,10 @@ import secrets
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, cast
 
-from msgspec import Struct, structs
+from msgspec import structs
 
 from pegboard.core.context import ToolContext
-from pegboard.core.elicitation import Answer, Question, Sample, SampleRequest
+from pegboard.core.elicitation import Answer, Question, QuestionRules, Sample, SampleRequest
 from pegboard.core.ports.durability import Signal
 from pegboard.errors import ElicitationUnavailable
 from pegboard.graphs.question_forms import mask_answer, read_question
@@ -27,18 +27,8 @@ STATES = {"accept": "accepted", "decline": "declined", "cancel": "cancelled"}
 """The state of an answered question, by the action of its answer."""
 _MAX_OPEN = 8
 """Questions of one call that wait at the same time."""
-
-
-class QuestionRules(Struct, frozen=True, kw_only=True):
-    """Whether the tools of a run may ask a person.
-
-    Attributes:
-        timeout: Seconds that a question waits for its answer; 0 when nobody can be asked.
-        refusal: Why nobody can be asked.
-    """
-
-    timeout: float = 0.0
-    refusal: str = "Nobody can be asked in this run."
+_MAX_ASKED = 50
+"""Questions of one call: a server could ask and take back without end."""
 
 
 def question_topic(question: str) -> str:
@@ -77,6 +67,7 @@ class CallQuestions:
         self._rules = rules
         self._place = place
         self._open = 0
+        self._asked = 0
 
     @property
     def takes_questions(self) -> bool:
@@ -103,6 +94,8 @@ class CallQuestions:
             raise ElicitationUnavailable(self._rules.refusal)
         if self._open >= _MAX_OPEN:
             raise ElicitationUnavailable(f"{_MAX_OPEN} questions of the call wait for an answer.")
+        if self._asked >= _MAX_ASKED:
+            raise ElicitationUnavailable(f"The call has asked {_MAX_ASKED} questions already.")
         shown = read_question(question)
         id_ = f"q_{secrets.token_hex(12)}"
         until = self._until()
@@ -111,6 +104,7 @@ class CallQuestions:
             {**self._about(question), "question": id_, **shown, "expires_at": until},
         )
         self._open += 1
+        self._asked += 1
         state, content = "lost", None
         try:
             signal = await self._context.receive(question_topic(id_), until=until)

@@ -4,12 +4,12 @@ from collections.abc import Awaitable, Callable, Iterator, Mapping
 from typing import Any, Protocol
 
 from pegboard.core.context import ToolContext
+from pegboard.core.elicitation import QuestionRules
 from pegboard.core.graph import Graph, Node
 from pegboard.core.ports.durability import Signal
 from pegboard.core.principal import Principal
 from pegboard.core.run import NodeRun, PendingStep
 from pegboard.core.tool import JsonSchema
-from pegboard.graphs.call_questions import QuestionRules
 from pegboard.graphs.failover import SubstituteFinder
 from pegboard.graphs.tool_host import ToolHost
 

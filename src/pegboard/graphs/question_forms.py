@@ -4,6 +4,7 @@ The tool may be a server that nobody trusts. What is not in the subset of JSON S
 for forms is left out or refused, so that no screen and no validator meets it.
 """
 
+import json
 import re
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, cast
@@ -21,6 +22,10 @@ _MAX_FIELDS = 50
 _MAX_CHOICES = 200
 _MAX_URL = 2_000
 _MAX_RECORDED = 2_000
+_MAX_FORM = 65_536
+"""Characters of a whole form as JSON."""
+_MAX_NUMBER = 2**53
+"""Beyond it, numbers of JSON are not the same everywhere."""
 _NAME = re.compile(r"[A-Za-z0-9_.\-]{1,64}")
 _SECRET = re.compile(
     r"pass(word|wd|phrase)|pwd|secret|token|api[_-]?key|credential|private[_-]?key|cvv|(^|_)pin($|_)",
@@ -91,12 +96,15 @@ def _clean_schema(schema: Mapping[str, Any]) -> dict[str, Any]:
     cleaned = {_check_name(name): _clean_field(name, node) for name, node in fields.items()}
     required: object = schema.get("required") or ()
     wanted = cast("Sequence[Any]", required) if isinstance(required, (list, tuple)) else ()
-    return {
+    form = {
         "type": "object",
         "properties": cleaned,
         "required": [name for name in cleaned if name in wanted],
         "additionalProperties": False,
     }
+    if len(json.dumps(form)) > _MAX_FORM:
+        raise ElicitationUnavailable("Its form is too large to be shown.")
+    return form
 
 
 def _check_name(name: object) -> str:
@@ -189,7 +197,7 @@ def _limits(
         name: field[name]
         for name in names
         if isinstance(field.get(name), kinds)
-        and not isinstance(field[name], bool)
+        and _is_number(field[name])
         and not (whole and field[name] < 0)
     }
 
@@ -199,4 +207,10 @@ def _default(field: Mapping[str, Any]) -> dict[str, Any]:
     if isinstance(value, str):
         is_shown = len(value) <= _MAX_DESCRIPTION and clean_text(value, _MAX_DESCRIPTION) == value
         return {"default": value} if is_shown else {}
-    return {"default": value} if isinstance(value, (bool, int, float)) else {}
+    return {"default": value} if isinstance(value, bool) or _is_number(value) else {}
+
+
+def _is_number(value: object) -> bool:
+    """Whether it is a number that each reader of JSON reads alike: not infinite, and not huge."""
+    is_number = isinstance(value, (int, float)) and not isinstance(value, bool)
+    return is_number and abs(cast("float", value)) <= _MAX_NUMBER

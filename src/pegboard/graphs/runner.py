@@ -9,13 +9,14 @@ from msgspec import structs
 
 from pegboard.concurrency.cooperative import in_thread
 from pegboard.core.context import ToolContext
+from pegboard.core.elicitation import QuestionRules
 from pegboard.core.graph import Graph, NodeState, is_large
 from pegboard.core.ports.durability import CONTROL, Durability, RunStart, RunSteps, Signal
 from pegboard.core.principal import Principal
 from pegboard.core.run import PendingStep, RunResult
 from pegboard.errors import AccessDenied, AlreadyAnswered, InvalidRequest, Unavailable
 from pegboard.execution.wait_for_source import wait_for_graph_sources
-from pegboard.graphs.call_questions import QuestionRules, question_topic
+from pegboard.graphs.call_questions import question_topic
 from pegboard.graphs.checks.check import refuse_faults
 from pegboard.graphs.checks.context import CheckContext, WasThere
 from pegboard.graphs.documents.read import read_in_thread

@@ -2,7 +2,7 @@
 
 import asyncio
 from collections.abc import AsyncGenerator
-from contextlib import aclosing, asynccontextmanager
+from contextlib import aclosing, asynccontextmanager, suppress
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +14,13 @@ from pegboard.core.context import ToolContext
 from pegboard.core.elicitation import Question
 from pegboard.core.event import BoardChanged, Event
 from pegboard.core.principal import LOCAL, Principal
-from pegboard.errors import AlreadyAnswered, ConversationNotFound, InvalidRequest, RunNotFound
+from pegboard.errors import (
+    AlreadyAnswered,
+    ConversationNotFound,
+    ElicitationUnavailable,
+    InvalidRequest,
+    RunNotFound,
+)
 from pegboard.features.conversations import ChatEvent, NewMessage
 from pegboard.runtime import Pegboard
 from pegboard.testing import Turn
@@ -35,13 +41,29 @@ async def shop(ctx: ToolContext[Any]) -> str:
     return (await ctx.call("order")).text
 
 
+@tool(effect="write")
+async def pester(ctx: ToolContext[Any]) -> str:
+    """Ask and take back, again and again."""
+    asked = 0
+    with suppress(ElicitationUnavailable):
+        while True:
+            asking = asyncio.create_task(ctx.ask(Question(message="Now?", schema={})))
+            await asyncio.sleep(0)
+            await asyncio.sleep(0)
+            asking.cancel()
+            with suppress(asyncio.CancelledError):
+                await asking
+            asked += 1
+    return str(asked)
+
+
 @tool(effect="write", timeout=0.2)
 async def hurry(ctx: ToolContext[Any]) -> str:
     """Have little time; ask."""
     return (await ctx.ask(Question(message="Sure?"))).action
 
 
-TOOLS = (order, shop, hurry)
+TOOLS = (order, shop, hurry, pester)
 
 
 def calls(name: str) -> Turn:
@@ -93,40 +115,6 @@ async def test_the_answer_of_a_person_reaches_the_tool_that_asks(tmp_path: Path)
     assert finished.data["text"] == "accept {'size': 7}"
 
 
-async def test_no_time_of_a_call_passes_while_it_asks(tmp_path: Path) -> None:
-    async with a_chat(tmp_path, calls("hurry"), Turn(text="Done.")) as (board, events):
-        asked = await until(events, "question_required")
-        await asyncio.sleep(0.5)  # more than the tool has
-        await answer(board, asked, "accept")
-        finished = await until(events, "tool_finished")
-
-    assert finished.data["text"] == "accept"
-
-
-async def test_a_tool_within_a_tool_asks_under_its_own_name(tmp_path: Path) -> None:
-    async with a_chat(tmp_path, calls("shop"), Turn(text="Done.")) as (board, events):
-        asked = await until(events, "question_required")
-        await answer(board, asked, "decline")
-        finished = await until(events, "tool_finished")
-
-    assert asked.data["tool"] == "order"
-    assert finished.data["text"] == "decline {}"
-
-
-async def test_a_question_without_an_answer_expires(tmp_path: Path) -> None:
-    async with a_chat(tmp_path, calls("order"), Turn(text="Done."), wait=0.05) as (board, events):
-        asked = await until(events, "question_required")
-        settled = await until(events, "question_settled")
-        finished = await until(events, "tool_finished")
-        with pytest.raises(AlreadyAnswered):
-            await board.runs.questions.answer(
-                await run_of(board, asked), asked.data["question"], "decline", principal=LOCAL
-            )
-
-    assert settled.data["state"] == "expired"
-    assert finished.data["text"] == "cancel {}"
-
-
 async def test_stopping_the_answer_settles_its_question(tmp_path: Path) -> None:
     async with a_chat(tmp_path, calls("order")) as (board, events):
         asked = await until(events, "question_required")
@@ -144,6 +132,9 @@ async def test_a_second_answer_and_one_that_does_not_fit_are_refused(tmp_path: P
             await answer(board, asked, "accept", {"size": "large"})
         with pytest.raises(InvalidRequest):
             await answer(board, asked, "accept", {"size": 1, "colour": "red"})
+        for huge in (10**400, 2**60):
+            with pytest.raises(InvalidRequest, match="large"):
+                await answer(board, asked, "accept", {"size": huge})
         run_id = await run_of(board, asked)
         shown = (await board.runs.get(run_id, principal=LOCAL)).questions
         await answer(board, asked, "accept", {"size": 1})

@@ -78,7 +78,7 @@ function ObjectField(props: FieldProps) {
       name={key}
       path={props.path ? `${props.path}.${key}` : key}
       isRequired={required.includes(key)}
-      value={value[key]}
+      value={Object.hasOwn(value, key) ? value[key] : undefined}
       problems={props.problems}
       onChange={(item) => {
         const { [key]: _, ...rest } = value;

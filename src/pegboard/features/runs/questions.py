@@ -1,5 +1,6 @@
 """What tools ask a person while a run calls them: open questions, and their answers."""
 
+import json
 from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass, field
 from typing import Any, Literal, get_args
@@ -17,6 +18,9 @@ from pegboard.registry import ToolRegistry
 from pegboard.schemas.validator import compile_schema, output_problem
 
 QuestionAction = Literal["accept", "decline", "cancel"]
+_MAX_CONTENT = 65_536
+"""Characters of an answer as JSON."""
+_MAX_NUMBER = 2**53
 _ENDS = frozenset({RUN_TAKEN_OVER, "run_finished"})
 """Kinds of events after which no call waits for the questions before them."""
 
@@ -167,6 +171,10 @@ def _check_content(asked: RunQuestion, content: Mapping[str, Any]) -> dict[str, 
     validator = compile_schema("answer", asked.schema or {})
     if problem := output_problem(validator, content):
         raise InvalidRequest(f"The answer does not fit the form: {problem}")
+    if len(json.dumps(content)) > _MAX_CONTENT:
+        raise InvalidRequest("The answer is too long.")
+    if any(isinstance(it, (int, float)) and abs(it) > _MAX_NUMBER for it in content.values()):
+        raise InvalidRequest("A number of the answer is too large.")
     return dict(content)
 
 

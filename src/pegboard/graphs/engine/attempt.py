@@ -13,13 +13,13 @@ from msgspec import structs
 
 from pegboard.concurrency.cooperative import in_thread
 from pegboard.core.context import ToolContext
+from pegboard.core.elicitation import QuestionRules
 from pegboard.core.event import RunFinished, RunRested, RunStarted
 from pegboard.core.graph import Graph, NodeState, is_large
 from pegboard.core.ports.durability import RunStart, RunSteps
 from pegboard.core.result import error_to_dict
 from pegboard.core.run import NodeRun, PendingStep, RunResult
 from pegboard.errors import PegboardError, ToolFailed, ToolTimeout
-from pegboard.graphs.call_questions import QuestionRules
 from pegboard.graphs.engine.graph_execution import GraphExecution
 from pegboard.graphs.engine.run_context import NameNow, RunContext
 from pegboard.graphs.engine.steps import StoreErrorSteps

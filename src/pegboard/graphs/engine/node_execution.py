@@ -13,12 +13,12 @@ from typing import Any, Protocol, cast
 from msgspec import structs
 
 from pegboard.core.context import ToolContext
+from pegboard.core.elicitation import QuestionRules
 from pegboard.core.graph import Graph, Node, NodeState
 from pegboard.core.ports.durability import RunSteps, Signal, StepRecord, StepRef, UnfinishedStep
 from pegboard.core.principal import Principal
 from pegboard.core.run import NodeRun, PendingKind, PendingStep
 from pegboard.errors import AccessDenied, InvalidRequest, PegboardError, ToolTimeout
-from pegboard.graphs.call_questions import QuestionRules
 from pegboard.graphs.engine.node_results import (
     as_cancelled,
     as_failed,

@@ -13,13 +13,13 @@ from typing import Any, Generic, Self, TypeVar
 from msgspec import Struct, structs
 
 from pegboard.core.context import ToolContext
+from pegboard.core.elicitation import QuestionRules
 from pegboard.core.event import NodeChanged, NodeReported
 from pegboard.core.graph import NodeState
 from pegboard.core.ports.durability import CONTROL, RunSteps, Signal
 from pegboard.core.principal import Principal
 from pegboard.core.run import NodeRun, PendingStep
 from pegboard.errors import Unavailable
-from pegboard.graphs.call_questions import QuestionRules
 from pegboard.graphs.engine.stop_signal import Stopped, StopSignal, StoreFailed, Suspended
 from pegboard.graphs.failover import SubstituteFinder
 from pegboard.graphs.node_kind import NodeKind

@@ -15,6 +15,7 @@ from pegboard.runtime.wiring.subagents import BoardSubagents
 from pegboard.runtime.wiring.workspaces import ConversationFolders
 
 if TYPE_CHECKING:
+    from pegboard.core.elicitation import QuestionRules
     from pegboard.core.ports.durability import RunStart
     from pegboard.durability import StoredDurability
     from pegboard.features.approvals import Approvals
@@ -22,7 +23,6 @@ if TYPE_CHECKING:
     from pegboard.features.plans import Plans
     from pegboard.features.runs import Runs
     from pegboard.graphs import NodeKind
-    from pegboard.graphs.call_questions import QuestionRules
     from pegboard.graphs.runner import EnvOf
     from pegboard.runtime.wiring.catalogue import CatalogueParts
     from pegboard.storage import Storage
@@ -158,8 +158,8 @@ def create_durability(
 
 def make_question_rules(settings: Settings, start: "RunStart") -> "QuestionRules":
     """Whether the tools of a run may ask a person, and for how long they wait."""
+    from pegboard.core.elicitation import QuestionRules
     from pegboard.features.completions import COMPLETION
-    from pegboard.graphs.call_questions import QuestionRules
 
     if start.graph.get("name") == COMPLETION:
         return QuestionRules(refusal="Nobody can be asked: the client of this API answers nothing.")
