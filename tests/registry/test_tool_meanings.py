@@ -38,6 +38,20 @@ async def test_each_thing_that_a_question_asks_for_has_a_meaning_of_its_own() ->
     assert embedder.asked[-1] == ["Do I need an umbrella?", "And please settle my payment."]
 
 
+async def test_words_that_no_tool_has_leave_the_order_to_meaning() -> None:
+    registry = ToolRegistry(
+        [
+            a_tool("first__one", "Rain and mail."),
+            a_tool("second__one", "Rain."),
+            a_tool("third__one", "Mail and weather."),
+        ]
+    )
+    await follow(registry, TopicEmbedder()).refresh()
+
+    assert (await find(registry, "Umbrella?"))[0] == "second__one"
+    assert (await find(registry, "My umbrella. Your umbrella."))[0] == "second__one"
+
+
 async def test_a_hidden_tool_is_not_found_by_its_meaning() -> None:
     registry = ToolRegistry([*tools()], policy=Policy(deny=("sky__*",)))
     await follow(registry, TopicEmbedder()).refresh()

@@ -32,6 +32,11 @@ class VectorIndex:
         self._digest_of: dict[str, bytes] = {}
         self._names: dict[bytes, dict[str, None]] = {}
 
+    @property
+    def size(self) -> int:
+        """How many vectors there are."""
+        return len(self._digests)
+
     def name_texts(self, digests: Mapping[str, bytes]) -> list[bytes]:
         """Replace which text each tool has, by name; the digests that have no vector yet."""
         names: dict[bytes, dict[str, None]] = {}
