@@ -210,3 +210,20 @@ def test_what_is_embedded_of_a_tool_is_short_and_readable() -> None:
     tool = a_tool("shop__findOrders", "x" * 2_000, title="Orders", tags=("shop",), category="sales")
 
     assert describe_tool(tool) == f"shop find orders: Orders\n{'x' * 500}\nshop, sales"
+
+
+@pytest.mark.parametrize(
+    "question",
+    ["", " \n", "?!", "the of", "\ud800 rain", "\0rain", "x" * 9_000, "rain. " * 3_000],
+    ids=["empty", "blank", "marks", "stop words", "surrogate", "nul", "a long word", "many"],
+)
+async def test_what_is_sent_of_any_question_is_bounded(question: str) -> None:
+    registry, embedder = tools(), TopicEmbedder()
+    await follow(registry, embedder).refresh()
+    prepared = await registry.prepare_search(question)
+    registry.search(question, prepared=prepared)
+    sent = [text for texts in embedder.asked[1:] for text in texts]
+
+    assert len(embedder.asked) <= 2
+    assert len(sent) <= 12
+    assert sum(map(len, sent)) <= 4_000

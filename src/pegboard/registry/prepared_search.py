@@ -10,7 +10,7 @@ if TYPE_CHECKING:
 MEANING = "meaning"
 """The stage of a search that compares vectors."""
 BY_WORDS_ONLY = (
-    "Searched by words only: the embedding model did not answer, so tools that are described in "
+    "Searched by words only, as the embedding model has not answered: tools that are described in "
     "other words may be missing."
 )
 """Where the stage was skipped."""

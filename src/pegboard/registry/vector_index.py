@@ -86,7 +86,8 @@ class VectorIndex:
         elif len(vector) != self._rows.shape[1]:
             raise ValueError(f"a vector has {len(vector)} numbers, not {self._rows.shape[1]}")
         if count == len(self._rows):
-            self._rows = np.concatenate([self._rows, np.empty_like(self._rows)])
+            more = np.empty((max(_FIRST_ROWS, count // 4), len(vector)), np.float32)
+            self._rows = np.concatenate([self._rows, more])
         self._rows[count] = vector
         self._digests.append(digest)
         self._row_of[digest] = count
