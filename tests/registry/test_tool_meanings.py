@@ -38,6 +38,20 @@ async def test_each_thing_that_a_question_asks_for_has_a_meaning_of_its_own() ->
     assert embedder.asked[-1] == ["Do I need an umbrella?", "And please settle my payment."]
 
 
+async def test_words_that_no_tool_has_leave_the_order_to_meaning() -> None:
+    registry = ToolRegistry(
+        [
+            a_tool("first__one", "Rain and mail."),
+            a_tool("second__one", "Rain."),
+            a_tool("third__one", "Mail and weather."),
+        ]
+    )
+    await follow(registry, TopicEmbedder()).refresh()
+
+    assert (await find(registry, "Umbrella?"))[0] == "second__one"
+    assert (await find(registry, "My umbrella. Your umbrella."))[0] == "second__one"
+
+
 async def test_a_hidden_tool_is_not_found_by_its_meaning() -> None:
     registry = ToolRegistry([*tools()], policy=Policy(deny=("sky__*",)))
     await follow(registry, TopicEmbedder()).refresh()
@@ -196,3 +210,20 @@ def test_what_is_embedded_of_a_tool_is_short_and_readable() -> None:
     tool = a_tool("shop__findOrders", "x" * 2_000, title="Orders", tags=("shop",), category="sales")
 
     assert describe_tool(tool) == f"shop find orders: Orders\n{'x' * 500}\nshop, sales"
+
+
+@pytest.mark.parametrize(
+    "question",
+    ["", " \n", "?!", "the of", "\ud800 rain", "\0rain", "x" * 9_000, "rain. " * 3_000],
+    ids=["empty", "blank", "marks", "stop words", "surrogate", "nul", "a long word", "many"],
+)
+async def test_what_is_sent_of_any_question_is_bounded(question: str) -> None:
+    registry, embedder = tools(), TopicEmbedder()
+    await follow(registry, embedder).refresh()
+    prepared = await registry.prepare_search(question)
+    registry.search(question, prepared=prepared)
+    sent = [text for texts in embedder.asked[1:] for text in texts]
+
+    assert len(embedder.asked) <= 2
+    assert len(sent) <= 12
+    assert sum(map(len, sent)) <= 4_000

@@ -77,8 +77,8 @@ async def test_each_door_says_that_a_search_was_by_words_only(tmp_path: Path) ->
 
 
 async def test_few_tools_are_listed_without_a_search(tmp_path: Path) -> None:
-    settings = {"max_listed_tools": 128}
-    async with a_board(tmp_path, Turn(text="Done."), **settings) as (board, provider, _):
+    done = Turn(text="Done.")
+    async with a_board(tmp_path, done, max_listed_tools=128) as (board, provider, _):
         await ask(board, "Book a hotel.")
 
     assert provider.requests == []

@@ -5,12 +5,12 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from pegboard.registry.search_index import Meaning
+    from pegboard.registry.search_index import NearTools
 
 MEANING = "meaning"
 """The stage of a search that compares vectors."""
 BY_WORDS_ONLY = (
-    "Searched by words only: the embedding model did not answer, so tools that are described in "
+    "Searched by words only, as the embedding model has not answered: tools that are described in "
     "other words may be missing."
 )
 """Where the stage was skipped."""
@@ -27,10 +27,10 @@ class PreparedSearch:
     """
 
     question: str = ""
-    meanings: "Mapping[str, Meaning]" = field(default_factory=dict[str, "Meaning"])
+    meanings: "Mapping[str, NearTools]" = field(default_factory=dict[str, "NearTools"])
     skipped: tuple[str, ...] = ()
 
-    def find_meanings(self, question: str) -> "Mapping[str, Meaning] | None":
+    def find_meanings(self, question: str) -> "Mapping[str, NearTools] | None":
         """What is known for a question; None for nothing."""
         return self.meanings if self.meanings and question == self.question else None
 

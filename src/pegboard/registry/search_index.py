@@ -65,8 +65,8 @@ Prefer = Callable[[Tool], float]
 """How much a tool is preferred: from 0, not at all, to 1."""
 
 
-class Meaning(Protocol):
-    """How near the meanings of tools lie to that of a text: 0 as far as usual, 1 the same."""
+class NearTools(Protocol):
+    """How near tools lie to a text by their meaning: 0 as far as usual, 1 the same."""
 
     def score(self, name: str) -> float:
         """How near a tool lies, by its name; 0 where this is not known."""
@@ -77,7 +77,7 @@ class Meaning(Protocol):
         ...
 
 
-Meanings = Mapping[str, Meaning]
+Meanings = Mapping[str, NearTools]
 """By the text of an intent."""
 
 
@@ -199,12 +199,12 @@ class SearchIndex:
         search = _Search(self._documents, keep, count)
         self._add_words(search, intents)
         if search.is_empty:
-            intents = [Intent(self._correct(terms), text) for terms, text in intents]
-            self._add_words(search, intents)
+            self._add_words(search, [Intent(self._correct(it.terms), it.text) for it in intents])
         for at, (terms, text) in enumerate(intents):
             meaning = meanings.get(text) if meanings else None
             if meaning is not None:
-                search.add_meaning(at, _MEANING * self._weigh(terms), meaning, self._numbers)
+                weight = _MEANING * self._weigh(terms, search.accept)
+                search.add_meaning(at, weight, meaning, self._numbers)
         return [self._documents[number].tool for number in search.rank(prefer)[:limit]]
 
     def _add_words(self, search: "_Search", intents: Iterable[Intent]) -> None:
@@ -212,12 +212,13 @@ class SearchIndex:
             search.find(self._list_weighted(terms, search.accept)) for terms, _ in intents
         ]
 
-    def _weigh(self, terms: Mapping[str, float]) -> float:
-        """What a usual tool would gain that has each term once."""
-        return sum(
-            weight * self._rarity(len(self._postings.get(term, ())))
-            for term, weight in terms.items()
-        )
+    def _weigh(self, terms: Mapping[str, float], accept: Callable[[int], bool]) -> float:
+        """What a usual tool would gain that has each term once; one that no tool has is rare."""
+        total = 0.0
+        for term, weight in terms.items():
+            known = self._postings.get(term, {})
+            total += weight * self._rarity(len(known) if any(map(accept, known)) else 0)
+        return total
 
     def _correct(self, terms: Mapping[str, float]) -> dict[str, float]:
         """The known words that unknown ones may have been meant to be."""
@@ -311,7 +312,7 @@ class _Search:
         return self._favour_named(self._find(terms), terms) if terms else {}
 
     def add_meaning(
-        self, at: int, weight: float, meaning: Meaning, numbers: Mapping[str, int]
+        self, at: int, weight: float, meaning: NearTools, numbers: Mapping[str, int]
     ) -> None:
         """Let tools gain that lie near to an intent, and add the nearest ones."""
         scores = self.intents[at]

@@ -10,6 +10,7 @@ from itertools import islice
 from typing import TYPE_CHECKING
 
 from pegboard.concurrency.cooperative import in_thread
+from pegboard.concurrency.log_and_continue import log_and_continue
 from pegboard.concurrency.log_once import log_once
 from pegboard.core.ports.embedder import Embedder
 from pegboard.core.principal import Principal
@@ -25,6 +26,8 @@ _LOG = logging.getLogger("pegboard.search")
 _BATCH = 64
 _MANY = 50
 """Tools whose texts are made at once on the event loop."""
+_MANY_VECTORS = 20_000
+"""Vectors that are compared at once on the event loop: 2 ms."""
 _MAX_TEXT = 500
 """Characters of a description that are embedded."""
 _MAX_INTENTS = 12
@@ -84,24 +87,33 @@ class ToolMeanings:
         if not texts:
             return BY_WORDS
         meanings: dict[str, Nearness] = {}
-        try:
+        with log_and_continue(_LOG, "search: questions are not embedded"):
             embedder = self._find_embedder()
             if embedder is None:
                 return BY_WORDS
             index = self._index
-            is_usable = self._is_ready and index is not None and index.embedder == embedder.name
-            if index is not None and is_usable and self._monotonic() >= self._failed_until:
-                async with asyncio.timeout(_DEADLINE):
-                    vectors = await self._embed_question(embedder, texts, principal.owner)
-                for text, vector in zip(texts, vectors, strict=True):
-                    meanings[text] = index.measure(vector)
-        except Exception as error:  # noqa: BLE001 - whatever a model does, the search goes on by words
-            log_once(_LOG, "search: questions are not embedded", error)
-            if isinstance(error, Unavailable | TimeoutError):  # and not for this question alone
-                self._failed_until = self._monotonic() + _PAUSE
-            meanings = {}
+            if index is not None and self._is_usable(embedder):
+                vectors = await self._embed(embedder, texts, principal.owner)
+                is_large = index.size * len(texts) > _MANY_VECTORS
+                found = await in_thread(lambda: [*map(index.measure, vectors)], is_large=is_large)
+                meanings = dict(zip(texts, found, strict=True))
         skipped = () if meanings else (MEANING,)
         return PreparedSearch(question=question, meanings=meanings, skipped=skipped)
+
+    def _is_usable(self, embedder: Embedder) -> bool:
+        """Whether there are vectors of this model, and it has not failed a moment ago."""
+        is_made = self._index is not None and self._index.embedder == embedder.name
+        return is_made and self._is_ready and self._monotonic() >= self._failed_until
+
+    async def _embed(
+        self, embedder: Embedder, texts: Sequence[str], owner: str
+    ) -> Sequence[Sequence[float]]:
+        try:
+            async with asyncio.timeout(_DEADLINE):
+                return await self._embed_question(embedder, texts, owner)
+        except (Unavailable, TimeoutError):  # and not for this question alone
+            self._failed_until = self._monotonic() + _PAUSE
+            raise
 
     # tools
 
@@ -121,12 +133,14 @@ class ToolMeanings:
                 await self._changed.wait()
             self._changed.clear()
             self._has_changes = False
-            try:
+            is_done = False
+            with log_and_continue(_LOG, "search: the vectors of tools are not made"):
                 await self.refresh()
+                is_done = True
+            if is_done:
                 pause = _RETRY
                 await asyncio.sleep(_GATHER)
-            except Exception as error:  # noqa: BLE001 - the task's one door: it is logged and tried again
-                log_once(_LOG, "search: the vectors of tools are not made", error)
+            else:
                 await asyncio.sleep(pause)
                 pause = min(pause * 2, _MAX_PAUSE)
                 self._has_changes = True

@@ -32,6 +32,11 @@ class VectorIndex:
         self._digest_of: dict[str, bytes] = {}
         self._names: dict[bytes, dict[str, None]] = {}
 
+    @property
+    def size(self) -> int:
+        """How many vectors there are."""
+        return len(self._digests)
+
     def name_texts(self, digests: Mapping[str, bytes]) -> list[bytes]:
         """Replace which text each tool has, by name; the digests that have no vector yet."""
         names: dict[bytes, dict[str, None]] = {}
@@ -81,7 +86,8 @@ class VectorIndex:
         elif len(vector) != self._rows.shape[1]:
             raise ValueError(f"a vector has {len(vector)} numbers, not {self._rows.shape[1]}")
         if count == len(self._rows):
-            self._rows = np.concatenate([self._rows, np.empty_like(self._rows)])
+            more = np.empty((max(_FIRST_ROWS, count // 4), len(vector)), np.float32)
+            self._rows = np.concatenate([self._rows, more])
         self._rows[count] = vector
         self._digests.append(digest)
         self._row_of[digest] = count
