@@ -196,10 +196,16 @@ def _use_own_board(
     from pegboard.cli.client.local import LocalBoard
 
     async def read_history() -> T:
-        from pegboard.runtime.wiring.storage import open_history
+        from pegboard.runtime.wiring.storage import has_accounts, open_history
 
-        async with open_history(chosen) as history:
-            return await use(LocalBoard(None, history=history))
+        if not await has_accounts(chosen):
+            async with open_history(chosen) as history:
+                return await use(LocalBoard(None, history=history))
+        from pegboard.runtime.wiring.offline import open_offline
+
+        async with open_offline(with_data(chosen)) as stored, open_history(chosen) as history:
+            caller = await name_caller(stored, chosen)
+            return await use(LocalBoard(stored, history=history, principal=caller))
 
     async def use_stored() -> T:
         from pegboard.runtime.wiring.offline import open_offline

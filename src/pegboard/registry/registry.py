@@ -5,10 +5,9 @@ from dataclasses import replace
 from itertools import islice
 from typing import TYPE_CHECKING, Any
 
-from pegboard.access import Explanation, Policy, Switches, decide, explain, may_know
+from pegboard.access import Explanation, Policy, Switches, explain, may_know
 from pegboard.access.namesakes import Namesakes
 from pegboard.core.context import Arguments, ToolContext
-from pegboard.core.decision import Action
 from pegboard.core.ports.listener import Listener
 from pegboard.core.principal import LOCAL, Principal
 from pegboard.core.provider_formats import openai_tool
@@ -23,6 +22,7 @@ from pegboard.registry.renamed_tool import RenamedTool
 from pegboard.registry.resources_and_prompts import ResourcesAndPrompts
 from pegboard.registry.search import ToolQuery, matches
 from pegboard.registry.tool_usage import ToolUsage
+from pegboard.registry.tool_visibility import make_filter, may_see
 from pegboard.registry.versions import Versions
 from pegboard.tools import as_tool
 from pegboard.tools.example_checks import check_examples
@@ -241,18 +241,11 @@ class ToolRegistry:
 
     def visible(self, principal: Principal = LOCAL) -> list[Tool]:
         """The tools that this caller may see, in the order of registration."""
-        return [tool for tool in self._catalogue if self.may_see(tool, principal)]
+        return list(filter(make_filter(principal, self._environment), self._catalogue))
 
     def may_see(self, tool: Tool, principal: Principal = LOCAL) -> bool:
         """Whether a caller may see a tool."""
-        environment = self._environment
-        return decide(
-            principal,
-            tool.spec,
-            Action.LIST,
-            policy=environment.policy,
-            switches=environment.switches,
-        ).allowed
+        return may_see(tool, principal, self._environment)
 
     def visible_to_models(self, principal: Principal = LOCAL) -> list[Tool]:
         """Those of them that a model may be shown: no model gets an agent as a tool."""
@@ -276,11 +269,12 @@ class ToolRegistry:
         """
         wanted = ToolQuery(query=query) if isinstance(query, str) else query
         has_filters = wanted != ToolQuery(query=wanted.query, limit=wanted.limit)
+        is_visible = make_filter(principal, self._environment)
 
         def accept(tool: Tool) -> bool:
             return (
                 (keep is None or keep(tool))
-                and self.may_see(tool, principal)
+                and is_visible(tool)
                 and (not has_filters or matches(tool.spec, wanted))
             )
 

@@ -101,6 +101,27 @@ async def open_history(place: Path | str) -> AsyncGenerator[History]:
         reader.close()
 
 
+async def has_accounts(place: Path | str) -> bool:
+    """Whether there are accounts, read as `open_history` does.
+
+    Raises:
+        ConfigError: As of `open_history`.
+        Unavailable: The database cannot be read.
+    """
+    from pegboard.storage.databases.sqlite_file import FILE, open_reader
+    from pegboard.storage.databases.sqlite_reader import SqliteReader
+    from pegboard.storage.sql.identity import read_has_users
+
+    if is_postgres(place):
+        async with open_storage(place) as storage:
+            return await storage.identity.has_users()
+    reader = SqliteReader(open_reader(Path(place) / FILE))
+    try:
+        return await reader.read(read_has_users)
+    finally:
+        reader.close()
+
+
 def is_postgres(place: Path | str) -> bool:
     """Whether a place is the address of a PostgreSQL database."""
     return isinstance(place, str) and place.startswith(("postgresql://", "postgres://"))

@@ -25,8 +25,11 @@ def test_a_message_without_a_key_has_no_digest() -> None:
         NewMessage(text="hi", conversation="c", key="k"),
         NewMessage(text="hi", agent="", key="k"),
         NewMessage(text="hi", files=[MessageFile(name="a", data=b"2")], key="k"),
+        NewMessage(
+            text="hi", files=[MessageFile(name="a", data=b"1")], accounts={"a": "b"}, key="k"
+        ),
     ],
-    ids=["text", "conversation", "agent", "file"],
+    ids=["text", "conversation", "agent", "file", "accounts"],
 )
 def test_the_digest_covers_what_a_message_asks_for(other: NewMessage) -> None:
     first = NewMessage(text="hi", files=[MessageFile(name="a", data=b"1")], key="k")

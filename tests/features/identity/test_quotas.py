@@ -58,6 +58,32 @@ async def test_setting_and_removing_is_in_the_audit_trail(counting: Server) -> N
     assert counting.events[0].detail["limit"] == 10
 
 
+async def test_an_operator_removes_what_an_administrator_has_set(counting: Server) -> None:
+    await counting.found()
+    ada = await counting.caller("ada")
+    bob = await counting.invite("bob", roles=("administrator",))
+    quotas = counting.identity.quotas
+    await quotas.put(A_DAY, 10, principal=bob)
+    await quotas.put(A_DAY, 20, principal=ada)
+
+    async def list_limits() -> list[float | None]:
+        views = await quotas.list(principal=ada)
+        return [view.state.quota.limit for view in views if not view.state.is_default]
+
+    with pytest.raises(AccessDenied, match="an operator has set it"):
+        await quotas.remove(A_DAY, principal=bob, setter="operator")
+    before = await list_limits()
+    await quotas.remove(A_DAY, principal=ada, setter="administrator")
+    after = await list_limits()
+    await quotas.put(A_DAY, 10, principal=bob)
+    await quotas.remove(A_DAY, principal=ada)
+    of_bob = await list_limits()
+    await quotas.remove(A_DAY, principal=ada)
+
+    assert (sorted(filter(None, before)), after, of_bob) == ([10, 20], [20], [10])
+    assert await list_limits() == []
+
+
 async def test_a_member_sets_none_and_nobody_half_a_call(counting: Server) -> None:
     await counting.found()
     bob = await counting.invite("bob", roles=("editor",))

@@ -17,8 +17,8 @@ export function setQuota(subject: QuotaSubject, limit: number | null): Promise<Q
 }
 
 /** Removes a quota; the default of the board file holds again. */
-export async function removeQuota(subject: QuotaSubject): Promise<void> {
-  const { measure, window, person, organisation } = subject;
-  const query = new URLSearchParams({ measure, window, person, organisation });
+export async function removeQuota(quota: Quota): Promise<void> {
+  const { measure, window, person, organisation, set_by } = quota;
+  const query = new URLSearchParams({ measure, window, person, organisation, set_by });
   await send("DELETE", `/quotas?${query}`);
 }

@@ -24,6 +24,7 @@ export interface Message {
   conversation?: string;
   agent?: string;
   model?: string;
+  accounts?: Record<string, string>;
   instead_of?: string;
   when?: "queue" | "steer" | "stop";
 }

@@ -95,12 +95,23 @@ class LocalBoard(LocalParts):
         return {"tools": len(board.registry), "rules": rules, "problem": board.problem}
 
     async def list_calls(self, query: "HistoryQuery") -> Answer:
-        """One page of the history."""
+        """One page of the history: the caller's calls, with `audit:read` all of its tenant."""
+        from msgspec import structs
+
+        from pegboard.features.permissions import AUDIT_SCOPE, find_visible_owners
+
+        owners = find_visible_owners(self._caller, AUDIT_SCOPE, asked=query.principal)
+        if owners is None:
+            return {"calls": [], "next_cursor": ""}
+        query = structs.replace(query, principal=owners.principal, tenant=owners.tenant)
         page = await self._history.calls(query)
         return {"calls": list(page.calls), "next_cursor": page.next_cursor}
 
     async def show_error(self, error_id: str) -> Answer | None:
         """The operator's detail behind an error id."""
+        from pegboard.features.permissions import check_may_read_audit
+
+        check_may_read_audit(self._caller)
         return await self._history.detail(error_id)
 
     async def make_plan(self, request: "PlanRequest") -> Answer:

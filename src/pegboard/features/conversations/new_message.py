@@ -1,7 +1,7 @@
 """A message that a person sends, and what identifies it."""
 
 import secrets
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from hashlib import sha256
 from typing import Literal
@@ -25,6 +25,8 @@ class NewMessage:
         agent: The agent that answers from now on; None leaves it as it is.
         model: The model that answers from now on; None leaves it as it is.
         engine: `auto`, `react` or `dag` from now on, empty for that of the agent; None leaves it.
+        accounts: By source, the name of the caller's credential to call with from now on; None
+            leaves them.
         instead_of: The last message of the branch, which this one replaces.
         when: What happens while another message is being answered.
         files: Put into the workspace of the conversation, and named to the agent; a message that
@@ -37,6 +39,7 @@ class NewMessage:
     agent: str | None = None
     model: str | None = None
     engine: str | None = None
+    accounts: Mapping[str, str] | None = None
     instead_of: str = ""
     when: When = "queue"
     files: Sequence[NewFile] = ()
@@ -59,4 +62,7 @@ def digest_message(message: NewMessage) -> str:
         (it.name, sha256(it.data).hexdigest() if isinstance(it, MessageFile) else it.id)
         for it in message.files
     ]
-    return digest_of({**{name: getattr(message, name) for name in names}, "files": files})
+    asked = {**{name: getattr(message, name) for name in names}, "files": files}
+    if message.accounts is not None:
+        asked["accounts"] = dict(message.accounts)
+    return digest_of(asked)

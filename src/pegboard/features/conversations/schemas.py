@@ -28,6 +28,13 @@ def _decode(value: object) -> object:
         raise ValueError("write it as Base64") from error
 
 
+_Accounts = dict[Annotated[str, Field(max_length=64)], Annotated[str, Field(max_length=100)]]
+_ACCOUNTS = Field(
+    max_length=100,
+    description="By source, the name of your credential to call with; others use the default.",
+)
+
+
 class ChatFile(BaseModel):
     """A file that comes with a message."""
 
@@ -95,6 +102,7 @@ class ChatBody(BaseModel):
             "is planned (`dag`), or as the message suggests (`auto`); empty for the agent's own."
         ),
     ] = None
+    accounts: Annotated[_Accounts | None, _ACCOUNTS] = None
     instead_of: Annotated[
         str,
         Field(
@@ -141,14 +149,7 @@ class ConversationChange(BaseModel):
     agent: Annotated[str | None, _NAME] = None
     model: Annotated[str | None, _NAME] = None
     engine: EngineName | None = None
-    accounts: Annotated[
-        dict[Annotated[str, Field(max_length=64)], Annotated[str, Field(max_length=100)]] | None,
-        Field(
-            max_length=100,
-            description="By source, the name of your credential to call with; others use the "
-            "default.",
-        ),
-    ] = None
+    accounts: Annotated[_Accounts | None, _ACCOUNTS] = None
 
 
 class ConversationFilter(BaseModel):

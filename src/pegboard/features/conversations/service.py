@@ -183,7 +183,7 @@ class Conversations:
         self, message: NewMessage, principal: Principal
     ) -> tuple[Conversation, dict[str, Any]]:
         """The conversation of a message, and its changes; nothing is stored yet."""
-        chosen = {"agent": message.agent, "model": message.model, "engine": message.engine}
+        chosen = {name: getattr(message, name) for name in ("agent", "model", "engine", "accounts")}
         wanted = {name: it for name, it in chosen.items() if it is not None}
         changes = self._resolve(wanted, principal)
         if message.conversation:

@@ -105,21 +105,38 @@ class Quotas:
         handles = await self._read_handles([quota.person])
         return QuotaView(state=meter.read_state(quota), person=handles[quota.person])
 
-    async def remove(self, subject: QuotaSubject, *, principal: Principal) -> None:
+    async def remove(
+        self, subject: QuotaSubject, *, principal: Principal, setter: QuotaSetter | None = None
+    ) -> None:
         """Remove a quota; the default of the board file holds again.
+
+        Operators remove those of administrators, too.
+
+        Args:
+            subject: What it limits.
+            principal: An operator, or an administrator of the organisation.
+            setter: By which right it was set. None for the right of the caller; for an operator who
+                has set none, that of administrators.
 
         Raises:
             AccountNotFound: There is no such person, organisation or quota for this caller.
             AccessDenied: The caller may not remove it.
             InvalidRequest: The subject is not allowed.
         """
-        quota = await self._find(subject, principal)
+        own = await self._find(subject, principal)
+        if setter == "operator" and not principal.is_operator:
+            raise AccessDenied("quotas", "an operator has set it")
+        of_administrators = structs.replace(own, setter="administrator")
         meter = self._meter
         await meter.follow()
-        if quota.key not in {item.key for item in meter.list_quotas()}:
+        known = {item.key for item in meter.list_quotas()}
+        wanted = {"operator": [own], "administrator": [of_administrators]}
+        removable = [own, of_administrators] if setter is None else wanted[setter]
+        key = next((item.key for item in removable if item.key in known), "")
+        if not key:
             raise AccountNotFound("There is no such quota.")
         async with self._record("remove_quota", subject, principal):
-            await meter.remove(quota.key)
+            await meter.remove(key)
 
     @property
     def _meter(self) -> QuotaMeter:

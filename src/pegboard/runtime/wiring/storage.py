@@ -74,6 +74,18 @@ def open_history(settings: Settings) -> "AbstractAsyncContextManager[History]":
     return open_history(place)
 
 
+async def has_accounts(settings: Settings) -> bool:
+    """Whether the database or data directory has accounts; read as `open_history` does.
+
+    Raises:
+        ConfigError: As of `open_history`.
+    """
+    from pegboard.storage import has_accounts
+
+    place = storage_location(settings)
+    return place is not None and await has_accounts(place)
+
+
 class _StorageOptions(TypedDict):
     """Arguments of every storage."""
 

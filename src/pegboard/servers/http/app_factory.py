@@ -28,7 +28,11 @@ from pegboard.servers.http.middleware.authentication import (
     authentication_settings,
 )
 from pegboard.servers.http.middleware.body_limit import BodyLimit
-from pegboard.servers.http.middleware.client_address import ClientAddress, TrustedProxies
+from pegboard.servers.http.middleware.client_address import (
+    ClientAddress,
+    TrustedProxies,
+    UntrustedProxyWarning,
+)
 from pegboard.servers.http.middleware.request_limit import RequestLimit
 from pegboard.servers.http.middleware.security_headers import SecurityHeaders
 from pegboard.servers.http.oauth_endpoint import (
@@ -137,7 +141,9 @@ def build_app(
         telemetry={"logs": False},  # they would contain what callers send, whatever the settings
         lifespan=lifespan,
         middleware=[
-            *([Middleware(ClientAddress, proxies=proxies)] if proxies else ()),
+            Middleware(ClientAddress, proxies=proxies)
+            if proxies
+            else Middleware(UntrustedProxyWarning),
             Middleware(SecurityHeaders),
             Middleware(
                 AuthenticationMiddleware,

@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, TypeVar
 
 from msgspec import structs
-from sqlalchemy import Table, delete, or_, select, update
+from sqlalchemy import Table, TableClause, column, delete, or_, select, update
 
 from pegboard.core.ports.identity_store import (
     ApiKey,
@@ -34,8 +34,18 @@ from pegboard.storage.tables import (
     USERS,
 )
 
+_SQLITE_TABLES = TableClause("sqlite_master", column("name"))
+
 Changed = TypeVar("Changed", User, ApiKey, UserSession)
 _REVISION = 1
+
+
+def read_has_users(transaction: Transaction) -> bool:
+    """Whether a SQLite file has accounts; one from before there were any has no table of them."""
+    is_table = select(_SQLITE_TABLES.c.name).where(_SQLITE_TABLES.c.name == USERS.name)
+    if transaction.first(is_table) is None:
+        return False
+    return transaction.first(select(USERS.c.id).limit(1)) is not None
 
 
 class SqlIdentity(SqlSignIns):

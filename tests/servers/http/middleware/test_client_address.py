@@ -13,7 +13,11 @@ from tests.servers.http.people import ADA, BOB, House
 
 from pegboard.features.identity.sign_in_limits import MAX_OF_ADDRESS, MAX_OF_BOTH
 from pegboard.servers.http.http_connection import OpenConnections
-from pegboard.servers.http.middleware.client_address import TrustedProxies, limit_key
+from pegboard.servers.http.middleware.client_address import (
+    TrustedProxies,
+    UntrustedProxyWarning,
+    limit_key,
+)
 
 PROXIES = TrustedProxies("10.0.0.0/8, 127.0.0.1, 2001:db8:1::/48")
 ANN = "192.0.2.7"
@@ -97,6 +101,34 @@ def test_the_addresses_of_one_network_of_ipv6_count_as_one() -> None:
     assert keys == {"2001:db8:9::/64"}
     assert limit_key({"client": (f"::ffff:{ANN}", 0)}) == ANN
     assert limit_key({}) == ""
+
+
+@pytest.mark.parametrize(
+    ("peer", "header", "warnings"),
+    [
+        ("127.0.0.1", "x-forwarded-for", 1),
+        ("10.0.0.3", "x-forwarded-for", 1),
+        ("10.0.0.3", "x-other", 0),
+        ("8.8.8.8", "x-forwarded-for", 0),
+    ],
+)
+async def test_a_proxy_that_no_setting_names_is_told_once(
+    peer: str, header: str, warnings: int, caplog: pytest.LogCaptureFixture
+) -> None:
+    answered: list[Any] = []
+
+    async def answer(scope: Any, _receive: Any, _send: Any) -> None:
+        answered.append(scope)
+
+    app = UntrustedProxyWarning(answer)
+    scope = {"type": "http", "client": (peer, 1), "headers": [(header.encode(), ANN.encode())]}
+    unused: Any = None
+    for _ in range(2):
+        await app(scope, unused, unused)
+
+    assert len(answered) == 2
+    told = [record for record in caplog.records if "TRUSTED_PROXIES" in record.getMessage()]
+    assert len(told) == warnings
 
 
 class _Transport:

@@ -7,6 +7,7 @@ import { Composer, type When } from "../../parts/composer";
 import { Problem } from "../../parts/states";
 import { type MessageFile, sendMessage } from "../../stream/send_message";
 import { messages } from "../../words/messages";
+import { AccountPickers } from "./account_pickers";
 import { AgentPicker } from "./agent_picker";
 import { ModelPicker } from "./model_picker";
 import { NoModel } from "./no_model";
@@ -24,6 +25,7 @@ export function StartComposer({ draftKey, autoFocus, initial, examples = [] }: S
   const { data: session } = useQuery(sessionQuery);
   const [agent, setAgent] = useState("");
   const [model, setModel] = useState("");
+  const [accounts, setAccounts] = useState<Record<string, string>>({});
   const [error, setError] = useState<Error | null>(null);
   const [isBusy, setBusy] = useState(false);
   if (session && !session.model_configured)
@@ -37,6 +39,7 @@ export function StartComposer({ draftKey, autoFocus, initial, examples = [] }: S
         files,
         ...(agent ? { agent } : {}),
         ...(model ? { model } : {}),
+        ...(Object.keys(accounts).length > 0 ? { accounts } : {}),
       });
       await navigate({ to: "/chat/$id", params: { id } });
       return true;
@@ -61,6 +64,7 @@ export function StartComposer({ draftKey, autoFocus, initial, examples = [] }: S
           <>
             <AgentPicker value={agent} onChange={setAgent} />
             <ModelPicker value={model} onChange={setModel} />
+            <AccountPickers value={accounts} onChange={setAccounts} />
           </>
         }
         onSend={start}

@@ -148,6 +148,7 @@ export function Thread({ id }: { id: string }) {
             id={id}
             agent={conversation.data?.agent ?? ""}
             model={conversation.data?.model ?? ""}
+            accounts={conversation.data?.accounts ?? {}}
             isWorking={working !== undefined}
             onSent={scroll.toEnd}
           />

@@ -5,6 +5,7 @@ import { Composer, type When } from "../../parts/composer";
 import { Problem } from "../../parts/states";
 import { type MessageFile, sendMessage } from "../../stream/send_message";
 import { messages } from "../../words/messages";
+import { AccountPickers } from "./account_pickers";
 import { AgentPicker } from "./agent_picker";
 import { ModelPicker } from "./model_picker";
 
@@ -12,12 +13,16 @@ interface ThreadComposerProps {
   id: string;
   agent: string;
   model: string;
+  accounts: Readonly<Record<string, string>>;
   isWorking: boolean;
   onSent: () => void;
 }
 
+type Choice = { agent: string } | { model: string } | { accounts: Record<string, string> };
+
 /** The field for further messages, with who answers them. */
-export function ThreadComposer({ id, agent, model, isWorking, onSent }: ThreadComposerProps) {
+export function ThreadComposer(props: ThreadComposerProps) {
+  const { id, agent, model, accounts, isWorking, onSent } = props;
   const client = useQueryClient();
   const [error, setError] = useState<Error | null>(null);
   const [isBusy, setBusy] = useState(false);
@@ -26,8 +31,7 @@ export function ThreadComposer({ id, agent, model, isWorking, onSent }: ThreadCo
     onSettled: () => client.invalidateQueries({ queryKey: ["conversation", id] }),
   });
   const pick = useMutation({
-    mutationFn: (choice: { agent: string } | { model: string }) =>
-      send("PATCH", `/conversations/${id}`, choice),
+    mutationFn: (choice: Choice) => send("PATCH", `/conversations/${id}`, choice),
     onSettled: () => client.invalidateQueries({ queryKey: ["conversation", id] }),
   });
   const sendText = async (text: string, when: When, files: MessageFile[]) => {
@@ -65,6 +69,7 @@ export function ThreadComposer({ id, agent, model, isWorking, onSent }: ThreadCo
           <>
             <AgentPicker value={agent} onChange={(name) => pick.mutate({ agent: name })} />
             <ModelPicker value={model} onChange={(name) => pick.mutate({ model: name })} />
+            <AccountPickers value={accounts} onChange={(all) => pick.mutate({ accounts: all })} />
           </>
         }
         onSend={sendText}

@@ -5,6 +5,7 @@ import { findEnd, formatUntil, nameQuota, quotaWords, shareOf } from "../../word
 
 export interface QuotaActionsProps {
   mayChange: (quota: Quota) => boolean;
+  mayRemove: (quota: Quota) => boolean;
   /** The name of a person; the name of the organisation if the handle is empty. */
   nameOf: (person: string) => string;
   onChange: (quota: Quota) => void;
@@ -58,19 +59,21 @@ export function Meter({ quota }: { quota: Quota }) {
 
 /** Change and remove, for those who may. */
 export function QuotaActions(props: QuotaActionsProps & { quota: Quota }) {
-  const { quota, mayChange, nameOf, onChange, onRemove } = props;
-  if (!mayChange(quota)) return null;
+  const { quota, mayChange, mayRemove, nameOf, onChange, onRemove } = props;
+  if (!mayRemove(quota)) return null;
   const of = `${nameOf(quota.person)}, ${nameQuota(quota).toLowerCase()}`;
   return (
     <div className="acts">
-      <button
-        type="button"
-        className="btn sm"
-        aria-label={quotaWords.changeOf(of)}
-        onClick={() => onChange(quota)}
-      >
-        {quotaWords.change}
-      </button>
+      {mayChange(quota) && (
+        <button
+          type="button"
+          className="btn sm"
+          aria-label={quotaWords.changeOf(of)}
+          onClick={() => onChange(quota)}
+        >
+          {quotaWords.change}
+        </button>
+      )}
       <button
         type="button"
         className="btn sm quiet"

@@ -3,12 +3,15 @@
 The headers are those of nginx and others (`X-Forwarded-For`) and of RFC 7239 (`Forwarded`).
 """
 
+import logging
 import re
 from collections.abc import Iterator
 from ipaddress import IPv4Address, IPv6Address, IPv6Network, ip_address, ip_network
 
 from starlette.datastructures import Headers
 from starlette.types import ASGIApp, Receive, Scope, Send
+
+_LOG = logging.getLogger("pegboard.http")
 
 Address = IPv4Address | IPv6Address
 
@@ -96,6 +99,39 @@ class ClientAddress:
             if address != client[0]:
                 scope["client"] = (address, 0)
         await self._app(scope, receive, send)
+
+
+class UntrustedProxyWarning:
+    """ASGI middleware: says once that requests come through a proxy which no setting names.
+
+    All its clients then count as one where requests of an address are limited.
+
+    Args:
+        app: The application behind it.
+    """
+
+    def __init__(self, app: ASGIApp) -> None:
+        self._app = app
+        self._is_due = True
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Handle one request."""
+        if self._is_due and _is_from_unknown_proxy(scope):
+            self._is_due = False
+            _LOG.warning(
+                "requests come through a proxy at %s (X-Forwarded-For), and all count as from "
+                "one address: set PEGBOARD_TRUSTED_PROXIES to the address of the proxy",
+                scope["client"][0],
+            )
+        await self._app(scope, receive, send)
+
+
+def _is_from_unknown_proxy(scope: Scope) -> bool:
+    client = scope.get("client")
+    if not client or not any(name == b"x-forwarded-for" for name, _ in scope.get("headers", ())):
+        return False
+    address = parse_address(str(client[0]))
+    return address is not None and address.is_private  # as loopback is; others may write anything
 
 
 def parse_address(text: str) -> Address | None:

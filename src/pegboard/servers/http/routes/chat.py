@@ -76,6 +76,7 @@ async def chat(
             agent=wanted.agent,
             model=wanted.model,
             engine=wanted.engine,
+            accounts=wanted.accounts,
             instead_of=wanted.instead_of,
             when=wanted.when,
             files=[_to_file(file) for file in wanted.files],

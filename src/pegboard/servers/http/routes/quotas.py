@@ -4,6 +4,7 @@ from typing import Annotated
 
 from fastapi import APIRouter, Body, Query, Response
 
+from pegboard.core.ports.quota_store import QuotaSetter
 from pegboard.features.identity.quota_schemas import (
     QuotaAnswer,
     QuotaList,
@@ -45,8 +46,15 @@ async def remove_quota(
     window: Annotated[QuotaWindow, Query()],
     person: Annotated[QuotaPerson, Query()] = "",
     organisation: Annotated[QuotaOrganisation, Query()] = "",
+    set_by: Annotated[
+        QuotaSetter | None,
+        Query(description="By which right it was set; without it, by yours if there is one."),
+    ] = None,
 ) -> Response:
-    """Remove a quota that was set; the default of the board file holds again."""
+    """Remove a quota that was set; operators those of administrators, too.
+
+    The default of the board file holds again.
+    """
     subject = QuotaSubject(measure=measure, window=window, person=person, organisation=organisation)
-    await board.identity.quotas.remove(subject, principal=caller)
+    await board.identity.quotas.remove(subject, principal=caller, setter=set_by)
     return Response(status_code=204)
