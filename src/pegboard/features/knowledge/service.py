@@ -32,6 +32,7 @@ from pegboard.features.knowledge.bases import (
 from pegboard.features.knowledge.changes import DocumentChange
 from pegboard.features.knowledge.citing_answers import CitationFinder
 from pegboard.features.knowledge.deletion import Deletion
+from pegboard.features.knowledge.document_check import DocumentChecker
 from pegboard.features.knowledge.document_feed import DocumentFeed
 from pegboard.features.knowledge.document_sources import (
     DocumentSource,
@@ -83,6 +84,7 @@ class Knowledge:
         parts: The stores.
         resources: Stores the bases that people add.
         documents: Those of the bases.
+        checker: Compares files with them.
         answers: Answers questions.
         evidence: Stores what was found.
         deletion: Deletes what quotes a document.
@@ -96,6 +98,7 @@ class Knowledge:
     Attributes:
         bases: Finds the bases that a caller may see.
         documents: Puts documents in, lists, changes and deletes them.
+        checker: Says what a file would change, before it is put in.
     """
 
     def __init__(  # noqa: PLR0913 - what the noun consists of
@@ -104,6 +107,7 @@ class Knowledge:
         *,
         resources: Resources,
         documents: Documents,
+        checker: DocumentChecker,
         answers: KnowledgeAnswers,
         evidence: EvidenceStore,
         deletion: Deletion,
@@ -116,6 +120,7 @@ class Knowledge:
     ) -> None:
         self.bases: Bases = parts.bases
         self.documents = documents
+        self.checker = checker
         self.answers = answers
         self.citations = citations
         self._parts = parts

@@ -234,6 +234,7 @@ class BoardKnowledge:
         from pegboard.features.knowledge.answers import KnowledgeAnswers
         from pegboard.features.knowledge.citing_answers import CitationFinder
         from pegboard.features.knowledge.deletion import Deletion
+        from pegboard.features.knowledge.document_check import DocumentChecker
         from pegboard.features.knowledge.documents import Documents
         from pegboard.features.knowledge.queue import IngestionQueue
         from pegboard.features.knowledge.service import Knowledge
@@ -251,10 +252,12 @@ class BoardKnowledge:
             self._forget,
             self._storage.upkeep.forget_results,
         )
+        documents = Documents(parts, queue, files=self._files, forget=deletion.forget)
         return Knowledge(
             parts,
             resources=self._resources,
-            documents=Documents(parts, queue, files=self._files, forget=deletion.forget),
+            documents=documents,
+            checker=DocumentChecker(parts, documents, self._files),
             answers=KnowledgeAnswers(parts, self.ledger, self._find_model, vectors),
             evidence=self._storage.evidence,
             deletion=deletion,
