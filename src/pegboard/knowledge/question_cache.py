@@ -18,7 +18,8 @@ from collections.abc import Callable, Sequence
 from hashlib import blake2b
 from typing import NamedTuple
 
-from pegboard.core.ports.embedder import Embedder
+from pegboard.core.model_messages import ModelUsage
+from pegboard.core.ports.embedder import EmbeddedTexts, Embedder, MeteredEmbedder
 from pegboard.core.ports.reranker import Reranker, RerankScores
 
 _SECONDS = 3_600.0
@@ -51,15 +52,21 @@ class QuestionCache:
         self._lock = threading.Lock()
         self._items: OrderedDict[bytes, _Numbers] = OrderedDict()
 
-    async def embed(self, embedder: Embedder, question: str, *, owner: str) -> Sequence[float]:
-        """The vector of a question; errors as of the embedder."""
+    async def embed(
+        self, embedder: Embedder, question: str, *, owner: str
+    ) -> tuple[Sequence[float], ModelUsage]:
+        """The vector of a question, and what it took to make it; errors as of the embedder."""
         key = self._digest(embedder, owner, [question])
         known = self._get(key)
         if known is not None:
-            return known
-        (vector,) = await embedder.embed([question])
+            return known, ModelUsage()
+        if isinstance(embedder, MeteredEmbedder):
+            found = await embedder.embed_metered([question])
+        else:
+            found = EmbeddedTexts(await embedder.embed([question]))
+        (vector,) = found.vectors
         self._put(key, vector, embedder)
-        return vector
+        return vector, found.usage
 
     async def rerank(
         self, reranker: Reranker, question: str, texts: Sequence[str], *, owner: str

@@ -92,12 +92,12 @@ class Retriever:
             bases: Those that the caller may see.
             scope: The caller and filters; its `bases` are replaced by those of `bases`.
             limit: At most so many pieces.
-            report: Called with the name of the reranker and what it used.
+            report: Called with the names of the embedders and the reranker, and what they used.
         """
         scope = replace(scope, bases=tuple(base.id for base in bases))
         terms = weigh_question(question)
         words, failures = await self._search_words(terms, scope)
-        meanings = await self._search_meanings(question, bases, scope)
+        meanings = await self._search_meanings(question, bases, scope, report)
         hits = fuse(terms, words, tuple(meanings.values()))
         reranked = await self._rerank(
             question, hits[: max(limit, _RERANKED)], scope.principal.owner, report
@@ -139,7 +139,11 @@ class Retriever:
         return WordMatches(found[:_CANDIDATES], rarities), failures
 
     async def _search_meanings(
-        self, question: str, bases: Sequence[SearchedBase], scope: DocumentScope
+        self,
+        question: str,
+        bases: Sequence[SearchedBase],
+        scope: DocumentScope,
+        report: Callable[[str, ModelUsage], None] | None,
     ) -> dict[str, MeaningMatches]:
         """What is nearest in the bases of each embedder, by its name."""
         embedders = {base.embedder.name: base.embedder for base in bases if base.embedder}
@@ -147,7 +151,11 @@ class Retriever:
         for name, embedder in embedders.items():
             ids = tuple(it.id for it in bases if it.embedder and it.embedder.name == name)
             try:
-                vector = await self._cache.embed(embedder, question, owner=scope.principal.owner)
+                vector, usage = await self._cache.embed(
+                    embedder, question, owner=scope.principal.owner
+                )
+                if report is not None and usage.requests:
+                    report(name, usage)
                 matches = await self._index.search_vectors(
                     vector, replace(scope, bases=ids), embedder=name, limit=_CANDIDATES
                 )
