@@ -35,11 +35,13 @@ class SearchedBase(Struct, frozen=True, kw_only=True):
 
     Attributes:
         embedder: The model that made the vectors that answer; None to search by words.
+        is_missing: Whether the base names a model that this board does not have.
     """
 
     id: str
     name: str
     embedder: Embedder | None = None
+    is_missing: bool = False
 
 
 class _Reranked(Struct, frozen=True):
@@ -238,7 +240,7 @@ def _add_stages(
         look,
         stages=("words", *(("meaning",) if has_meaning else ()), *reranked.stage),
         skipped=(
-            *(("meaning",) if base.embedder and not has_meaning else ()),
+            *(("meaning",) if (base.embedder or base.is_missing) and not has_meaning else ()),
             *reranked.skipped,
         ),
     )

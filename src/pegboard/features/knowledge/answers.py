@@ -231,7 +231,11 @@ class KnowledgeAnswers:
     ) -> Retrieval:
         searched = [
             SearchedBase(
-                id=base.id, name=base.name, embedder=await self._vectors.find_answering(base)
+                id=base.id,
+                name=base.name,
+                embedder=await self._vectors.find_answering(base),
+                is_missing=bool(base.settings.embedder)
+                and self._parts.embedder(base.settings) is None,
             )
             for base in bases
         ]

@@ -49,7 +49,8 @@ class BaseSettings(BaseModel):
         str | None,
         Field(
             max_length=200,
-            description="The embedding model; null for the board's, empty to work by words only.",
+            description="The embedding model, one that the board file names; null for the "
+            "board's, empty to work by words only.",
         ),
     ] = None
 

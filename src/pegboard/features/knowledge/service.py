@@ -1,6 +1,6 @@
 """The `Knowledge` service: bases, their documents, and questions to them."""
 
-from collections.abc import AsyncGenerator, Callable, Sequence
+from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -44,6 +44,7 @@ from pegboard.features.knowledge.evidence import name_waiting
 from pegboard.features.knowledge.ingestion import INGESTER, open_copy
 from pegboard.features.knowledge.parts import KnowledgeParts
 from pegboard.features.knowledge.queue import IngestionQueue
+from pegboard.features.knowledge.schemas import BaseSettings
 from pegboard.features.knowledge.vectors import Vectors, VectorState
 from pegboard.features.permissions import check_may_write
 from pegboard.features.resources import NewResource, ResourceChange, Resources
@@ -141,7 +142,8 @@ class Knowledge:
 
         Raises:
             AccessDenied: The caller may not share there.
-            InvalidRequest: The name or the settings are wrong, or the name is taken.
+            InvalidRequest: The name or the settings are wrong, or the name is taken, or the board
+                has no such embedding model.
         """
         resource = NewResource(
             kind="knowledge",
@@ -152,6 +154,7 @@ class Knowledge:
             visibility=new.visibility,
             config=new.settings or {},
         )
+        self._check_embedder(new.settings or {})
         return to_base((await self._resources.add(resource, principal=principal)).resource)
 
     async def change_base(
@@ -159,9 +162,20 @@ class Knowledge:
     ) -> KnowledgeBase:
         """Change a base. Raises as `Resources.change`, and for one of the board file."""
         stored = self._require_stored(base)
+        self._check_embedder(change.config or {})
         changed = await self._resources.change(stored, change, principal=principal)
         self._parts.changes.notify(DocumentChange(base.id))
         return to_base(changed.resource)
+
+    def _check_embedder(self, settings: Mapping[str, Any]) -> None:
+        name = settings.get("embedder")
+        if not isinstance(name, str) or not name:
+            return
+        if self._parts.embedder(BaseSettings(embedder=name)) is None:
+            raise InvalidRequest(
+                f"This board has no embedding model '{name[:100]}': name one of its board file, or "
+                "leave it empty to search by words."
+            )
 
     async def delete_base(self, base: KnowledgeBase, *, principal: Principal) -> None:
         """Delete a base with all its documents, for all who see it.

@@ -308,7 +308,7 @@ class BoardKnowledge:
                 url=entry.url,
                 pages=entry.pages,
                 refresh=entry.refresh or 0.0,
-                settings=BaseSettings(cut=entry.cut, tokens=entry.tokens),
+                settings=BaseSettings(cut=entry.cut, tokens=entry.tokens, embedder=entry.embedder),
             )
             for entry in self._board().knowledge
         ]
@@ -318,8 +318,12 @@ class BoardKnowledge:
         if self._models is None or settings.embedder == "":
             return None
         found = self._models.find_embedder()
-        is_wanted = found is not None and settings.embedder in {None, found.name}
-        return found if is_wanted else None
+        if settings.embedder is None or (found is not None and found.name == settings.embedder):
+            return found
+        named = self._board().models.named
+        is_named = any(settings.embedder in {key, it.model} for key, it in named.items())
+        # any other name would spend the key of the environment on a model that no operator chose
+        return self._find_named_embedder(settings.embedder) if is_named else None
 
     def _find_named_embedder(self, name: str) -> Embedder | None:
         """An embedding model of before; None where this board cannot reach it."""
