@@ -34,6 +34,7 @@ from pegboard.features.knowledge.citing_answers import CitationFinder
 from pegboard.features.knowledge.deletion import Deletion
 from pegboard.features.knowledge.document_check import DocumentChecker
 from pegboard.features.knowledge.document_feed import DocumentFeed
+from pegboard.features.knowledge.document_poll import DocumentPoll
 from pegboard.features.knowledge.document_sources import (
     DocumentSource,
     check_may_gather,
@@ -133,6 +134,9 @@ class Knowledge:
         self._runs = runs
         self._registry = registry
         self._people = people
+        self._poll = (
+            DocumentPoll(documents, parts.documents, parts.changes) if parts.is_shared else None
+        )
         self._gathering: dict[str, set[str]] = {}
 
     # bases
@@ -384,9 +388,9 @@ class Knowledge:
             base,
             bases=self.bases,
             documents=self.documents,
-            store=self._parts.documents,
             changes=self._parts.changes,
             caller=caller,
+            poll=self._poll,
         )
         async for kind, item in feed.follow():
             if isinstance(item, StoredDocument):

@@ -54,6 +54,7 @@ class BoardKnowledge:
         blobs: Stores the files of documents.
         stack: Stops what runs in the background.
         web: Who may add web addresses.
+        is_shared: Whether other servers change the same database.
     """
 
     def __init__(
@@ -65,6 +66,7 @@ class BoardKnowledge:
         stack: AsyncExitStack,
         *,
         web: "WebPolicy",
+        is_shared: bool,
     ) -> None:
         self._registry = registry
         self._storage = storage
@@ -72,6 +74,7 @@ class BoardKnowledge:
         self._blobs = blobs
         self._stack = stack
         self._web: WebPolicy = web
+        self._is_shared = is_shared
         self._services = Services()
         self._models: BoardModels | None = None
         self._resources: Resources | None = None
@@ -293,6 +296,7 @@ class BoardKnowledge:
             environment=lambda: self._registry.environment,
             changes=KnowledgeChanges(),
             web=self._web,
+            is_shared=self._is_shared,
         )
 
     def _list_declared(self) -> "Sequence[DeclaredBase]":
