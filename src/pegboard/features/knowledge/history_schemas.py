@@ -141,3 +141,6 @@ class CitingAnswerList(BaseModel):
     model_config = _ANSWER
 
     answers: list[CitingAnswerView]
+    has_more: Annotated[
+        bool, Field(description="Whether there are others: only the last ones are looked at.")
+    ]

@@ -263,6 +263,9 @@ class ReceiptAnswer(BaseModel):
     pictures: int
     characters: int
     gaps: list[GapAnswer]
+    edges: Annotated[int, Field(description="Headers and footers of a Word document.")]
+    notes: Annotated[int, Field(description="Its footnotes and endnotes.")]
+    comments: Annotated[int, Field(description="Its comments.")]
     converter: Annotated[str, Field(description="Name and version of the library.")]
 
 

@@ -60,5 +60,5 @@ async def list_citing_answers(
     """List your answers that cite a document, the last first."""
     found = board.knowledge.bases.find(base, principal=caller)
     row = await board.knowledge.documents.get(found, document, principal=caller)
-    answers = await board.knowledge.citations.list(row, principal=caller)
-    return JsonResponse({"answers": [answer.to_dict() for answer in answers]})
+    answers, has_more = await board.knowledge.citations.list(row, principal=caller)
+    return JsonResponse({"answers": [it.to_dict() for it in answers], "has_more": has_more})
