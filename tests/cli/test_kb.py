@@ -7,6 +7,7 @@ import pytest
 
 from pegboard import Pegboard
 from pegboard.cli.client.knowledge import LocalKnowledge
+from pegboard.cli.commands.kb.check import describe_check
 from pegboard.cli.commands.kb.group import show_answer
 from pegboard.core.principal import LOCAL
 from pegboard.errors import ResourceNotFound
@@ -32,6 +33,13 @@ async def test_a_file_is_put_in_asked_and_removed(tmp_path: Path) -> None:
 
         assert "returns.md (2024)" in lines[0]
         assert f"“{TEXT}”" in lines[0]
+        file.write_text(TEXT.replace("30", "90"))
+        checked = await kb.check_file("handbook", file, {})
+        assert describe_check(checked) == [
+            f"returns.md: 1 passage changed since 'returns.md' ({document})",
+            "  passages: 0 added, 0 removed, 1 changed",
+            "  0 of 1 piece would be embedded",
+        ]
         assert (await kb.count_deletion("handbook", document))["documents"] == 1
         await kb.remove("handbook", document)
         assert (await kb.list_documents(base["id"]))["documents"] == []
@@ -51,4 +59,29 @@ def test_what_could_not_be_searched_is_told() -> None:
         "handbook: the embedding model failed, so this was found by words alone",
         "handbook: the reranker failed, so this is in the order without it",
         "Nothing was found.",
+    ]
+
+
+def test_the_pages_that_changed_are_named() -> None:
+    pages = {"total": 52, "unchanged": 49, "changed": [3, 7], "new": [50], "vanished": [9]}
+    checked = {
+        "outcome": "changed",
+        "name": "handbook.pdf",
+        "document": "d_1",
+        "title": "Handbook",
+        "pages": pages,
+        "passages": {"added": 1, "removed": 0, "changed": 2},
+        "pieces": 300,
+        "embedded": 12,
+        "held": 1,
+    }
+
+    assert describe_check(checked) == [
+        "handbook.pdf: 3 of 52 pages changed since 'Handbook' (d_1)",
+        "  changed: pages 3, 7",
+        "  new: pages 50",
+        "  vanished: pages 9",
+        "  passages: 1 added, 0 removed, 2 changed",
+        "  12 of 300 pieces would be embedded",
+        "  1 place would hold it back for a review",
     ]

@@ -5,7 +5,9 @@ from collections.abc import AsyncGenerator
 import pytest
 from tests.models.made import Provider, a_provider
 
-from pegboard.errors import ConfigError, Unavailable
+from pegboard.core.tool import Limits
+from pegboard.errors import ConfigError, RateLimited, Unavailable
+from pegboard.execution.limits.limiters import Limiter
 from pegboard.models import ModelEndpoint, ProviderEmbedder
 from pegboard.network import GuardedClient, SsrfPolicy
 
@@ -44,6 +46,27 @@ async def test_many_texts_go_in_several_requests(
 async def test_no_texts_need_no_request(provider: Provider, embedder: ProviderEmbedder) -> None:
     assert await embedder.embed([]) == []
     assert provider.requests == []
+
+
+async def test_it_says_what_it_used(provider: Provider, embedder: ProviderEmbedder) -> None:
+    found = await embedder.embed_metered(["x"] * 300)
+
+    assert (len(found.vectors), found.usage.requests) == (300, 2)
+    assert (found.usage.input_tokens > 0, found.usage.cost) == (True, None)
+
+
+async def test_its_requests_are_limited(provider: Provider) -> None:
+    client = GuardedClient(policy=SsrfPolicy(allow_hosts=("127.0.0.1",)))
+    settings = ModelEndpoint(name="openai:vectors-1", base_url=provider.url, retries=0)
+    limiter = Limiter("model vectors", Limits(rate=1.0, per=6_000.0))
+    embedder = ProviderEmbedder(settings, client, requests=limiter)
+    await embedder.embed(["a"])
+
+    with pytest.raises(RateLimited):
+        await embedder.embed(["b"])
+
+    await client.close()
+    assert len(provider.requests) == 1
 
 
 async def test_its_errors_are_ours(provider: Provider, embedder: ProviderEmbedder) -> None:

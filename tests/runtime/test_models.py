@@ -161,6 +161,18 @@ async def test_variables_prevail_over_the_roles_of_the_file(
         assert (await models.get("fast")).name == "openai:tiny-other"
 
 
+async def test_variables_name_the_models_that_read_pictures_and_rerank(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    environ = {"PEGBOARD_VISION_MODEL": "spare", "PEGBOARD_RERANK_MODEL": "cohere:other"}
+    async with a_board(tmp_path, monkeypatch, **environ) as (board, _):
+        reader, reranker = board.models.find_picture_reader(), board.models.find_reranker()
+
+    assert reader is not None
+    assert reranker is not None
+    assert (reader.name, reranker.name) == ("openai:tiny-spare", "cohere:other")
+
+
 async def test_roles_of_the_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     async with a_board(tmp_path, monkeypatch) as (board, provider):
         embedder = board.models.find_embedder()

@@ -32,6 +32,10 @@ _EMBEDDING = re.compile("[\u202a\u202b\u2066-\u2068]")
 _LINE_REACH = 200
 
 
+SERIOUS: frozenset[FindingKind] = frozenset({"orders", "hidden"})
+"""The kinds for which a document is held back until somebody has reviewed it."""
+
+
 def find_in_document(document: ConvertedDocument) -> ConvertedDocument:
     """The same document with the findings in its text beside those of its conversion, in order."""
     starts = [page.start for page in document.pages]

@@ -18,7 +18,8 @@ from collections.abc import Callable, Sequence
 from hashlib import blake2b
 from typing import NamedTuple
 
-from pegboard.core.ports.embedder import Embedder
+from pegboard.core.model_messages import ModelUsage
+from pegboard.core.ports.embedder import EmbeddedTexts, Embedder, MeteredEmbedder
 from pegboard.core.ports.reranker import Reranker, RerankScores
 
 _SECONDS = 3_600.0
@@ -51,23 +52,25 @@ class QuestionCache:
         self._lock = threading.Lock()
         self._items: OrderedDict[bytes, _Numbers] = OrderedDict()
 
-    async def embed(self, embedder: Embedder, question: str, *, owner: str) -> Sequence[float]:
-        """The vector of a question; errors as of the embedder."""
-        (vector,) = await self.embed_all(embedder, [question], owner=owner)
-        return vector
+    async def embed(
+        self, embedder: Embedder, question: str, *, owner: str
+    ) -> tuple[Sequence[float], ModelUsage]:
+        """The vector of a question, and what it took to make it; errors as of the embedder."""
+        (vector,), usage = await self.embed_all(embedder, [question], owner=owner)
+        return vector, usage
 
     async def embed_all(
         self, embedder: Embedder, texts: Sequence[str], *, owner: str
-    ) -> list[Sequence[float]]:
+    ) -> tuple[list[Sequence[float]], ModelUsage]:
         """The vectors of several texts, in one request for those that are not known."""
         keys = {text: self._digest(embedder, owner, [text]) for text in texts}
         known = {text: numbers for text, key in keys.items() if (numbers := self._get(key))}
         missing = [text for text in keys if text not in known]
-        if missing:
-            for text, vector in zip(missing, await embedder.embed(missing), strict=True):
-                self._put(keys[text], vector, embedder)
-                known[text] = vector
-        return [known[text] for text in texts]
+        found = await _embed(embedder, missing) if missing else EmbeddedTexts([])
+        for text, vector in zip(missing, found.vectors, strict=True):
+            self._put(keys[text], vector, embedder)
+            known[text] = vector
+        return [known[text] for text in texts], found.usage
 
     async def rerank(
         self, reranker: Reranker, question: str, texts: Sequence[str], *, owner: str
@@ -109,3 +112,9 @@ class QuestionCache:
             self._items[key] = _Numbers(self._monotonic() + _SECONDS, array("d", numbers), model)
             while len(self._items) > self._most:
                 self._items.popitem(last=False)
+
+
+async def _embed(embedder: Embedder, texts: Sequence[str]) -> EmbeddedTexts:
+    if isinstance(embedder, MeteredEmbedder):
+        return await embedder.embed_metered(texts)
+    return EmbeddedTexts(await embedder.embed(texts))

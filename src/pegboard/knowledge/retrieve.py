@@ -37,11 +37,13 @@ class SearchedBase(Struct, frozen=True, kw_only=True):
 
     Attributes:
         embedder: The model that made the vectors that answer; None to search by words.
+        is_missing: Whether the base names a model that this board does not have.
     """
 
     id: str
     name: str
     embedder: Embedder | None = None
+    is_missing: bool = False
 
 
 class _Reranked(Struct, frozen=True):
@@ -94,11 +96,11 @@ class Retriever:
             bases: Those that the caller may see.
             scope: The caller and filters; its `bases` are replaced by those of `bases`.
             limit: At most so many pieces.
-            report: Called with the name of the reranker and what it used.
+            report: Called with the names of the embedders and the reranker, and what they used.
         """
         scope = replace(scope, bases=tuple(base.id for base in bases))
         terms = weigh_question(question)
-        words, failures, meanings = await self._search(question, terms, bases, scope)
+        words, failures, meanings = await self._search(question, terms, bases, scope, report)
         hits = fuse(terms, words, tuple(meanings.values()), limit=max(limit, _RERANKED))
         reranked = await self._rerank(question, hits, scope.principal.owner, report)
         hits = reranked.hits[:limit]
@@ -120,6 +122,7 @@ class Retriever:
         terms: Mapping[str, float],
         bases: Sequence[SearchedBase],
         scope: DocumentScope,
+        report: Callable[[str, ModelUsage], None] | None,
     ) -> tuple[WordMatches, dict[str, str], dict[str, MeaningMatches]]:
         """What is found by words, why some bases could not be searched, and what by meaning.
 
@@ -128,7 +131,9 @@ class Retriever:
         try:
             async with asyncio.TaskGroup() as group:
                 by_words = group.create_task(self._search_words(terms, scope))
-                by_meaning = group.create_task(self._search_meanings(question, bases, scope))
+                by_meaning = group.create_task(
+                    self._search_meanings(question, bases, scope, report)
+                )
         except BaseExceptionGroup as errors:
             raise unwrap_single_error(errors) from errors
         return *by_words.result(), by_meaning.result()
@@ -157,7 +162,11 @@ class Retriever:
         return WordMatches(found[:_CANDIDATES], rarities), failures
 
     async def _search_meanings(
-        self, question: str, bases: Sequence[SearchedBase], scope: DocumentScope
+        self,
+        question: str,
+        bases: Sequence[SearchedBase],
+        scope: DocumentScope,
+        report: Callable[[str, ModelUsage], None] | None,
     ) -> dict[str, MeaningMatches]:
         """What is nearest in the bases of each embedder, by its name."""
         embedders = {base.embedder.name: base.embedder for base in bases if base.embedder}
@@ -165,7 +174,11 @@ class Retriever:
         for name, embedder in embedders.items():
             ids = tuple(it.id for it in bases if it.embedder and it.embedder.name == name)
             try:
-                vector = await self._cache.embed(embedder, question, owner=scope.principal.owner)
+                vector, usage = await self._cache.embed(
+                    embedder, question, owner=scope.principal.owner
+                )
+                if report is not None and usage.requests:
+                    report(name, usage)
                 matches = await self._index.search_vectors(
                     vector, replace(scope, bases=ids), embedder=name, limit=_CANDIDATES
                 )
@@ -248,7 +261,7 @@ def _add_stages(
         look,
         stages=("words", *(("meaning",) if has_meaning else ()), *reranked.stage),
         skipped=(
-            *(("meaning",) if base.embedder and not has_meaning else ()),
+            *(("meaning",) if (base.embedder or base.is_missing) and not has_meaning else ()),
             *reranked.skipped,
         ),
     )

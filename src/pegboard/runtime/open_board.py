@@ -132,6 +132,7 @@ async def open_board(
                     blobs := create_blobs(settings),
                     stack,
                     web=settings.knowledge_web,
+                    is_shared=settings.database is not None,
                 )
             ),
         )

@@ -238,6 +238,17 @@ class Settings(FileSettings, AccountSettings):
             "`openai:text-embedding-3-small`; by default none does."
         ),
     ] = ""
+    rerank_model: Annotated[
+        str,
+        Field(
+            description="The model that orders what was found in knowledge bases, as "
+            "`cohere:rerank-v3.5`; by default none does."
+        ),
+    ] = ""
+    vision_model: Annotated[
+        str,
+        Field(description="The model that reads pictures and scanned pages; by default none does."),
+    ] = ""
     knowledge_web: Annotated[
         Literal["members", "operators", "off"],
         Field(

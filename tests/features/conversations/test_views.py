@@ -3,8 +3,10 @@
 from typing import Any
 
 import pytest
+from msgspec import structs
 from tests.features.conversations.test_history import an_exchange
 
+from pegboard.core.knowledge import Citation
 from pegboard.core.ports.conversation_store import Conversation
 from pegboard.features.conversations.schemas import ConversationAnswer
 from pegboard.features.conversations.views import render_markdown, view_conversation
@@ -38,3 +40,29 @@ def test_markdown_shows_one_branch(head: str, shown: list[str], hidden: str) -> 
 
     assert [part for part in shown if part not in text] == []
     assert hidden not in text
+
+
+def test_what_documents_say_is_plain_text_in_an_export() -> None:
+    title = "<img src=x onerror=alert(1)> [free](javascript:alert(1))"
+    quote = "\u202eevil\u202c **bold** | השכר הוא 90\n# Heading"
+    citation = Citation(
+        number=1,
+        piece="p",
+        document="d",
+        base="b",
+        quote=quote,
+        start=0,
+        end=1,
+        title=title,
+        page=3,
+    )
+    exchange = structs.replace(TREE[0], citations=(citation,))
+
+    conversation = Conversation(id="c", principal="ada", head=exchange.id)
+    text: Any = render_markdown(conversation, [exchange])
+
+    (line,) = [it for it in text.splitlines() if it.startswith("* [1]")]
+    assert line == (
+        r"* [1] \<img src=x onerror=alert(1)\> \[free\](javascript:alert(1)), page 3: "
+        r"“evil \*\*bold\*\* \| השכר הוא 90 # Heading”"
+    )

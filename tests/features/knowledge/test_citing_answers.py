@@ -17,8 +17,10 @@ async def test_a_question_that_cites_a_document_is_listed_for_its_caller_alone()
         asked = await knowledge.ask(base, QUESTION, principal=LOCAL)
         await knowledge.ask(base, QUESTION, mode="simple", principal=LOCAL)
 
-        (answer,) = await knowledge.citations.list(row, principal=LOCAL)
+        (answer,), has_more = await knowledge.citations.list(row, principal=LOCAL)
 
         assert (answer.kind, answer.id, answer.title) == ("ask", asked.call, QUESTION)
         assert answer.numbers == tuple(it.number for it in asked.evidence.citations)
-        assert await knowledge.citations.list(row, principal=Principal(id="eve")) == []
+        assert not has_more
+        eve = Principal(id="eve")
+        assert await knowledge.citations.list(row, principal=eve) == ([], False)

@@ -3,18 +3,20 @@
 import asyncio
 from collections.abc import AsyncGenerator
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import pytest
 from msgspec import structs
 
 from pegboard import Pegboard
-from pegboard.core.ports.document_store import StoredDocument
+from pegboard.core.ports.document_store import DocumentScope, StoredDocument
 from pegboard.core.principal import LOCAL, Principal
 from pegboard.features.knowledge import NewBase
 from pegboard.features.knowledge.bases import KnowledgeBase
 from pegboard.features.knowledge.changes import DocumentChange, KnowledgeChanges
 from pegboard.features.knowledge.document_feed import DocumentFeed
+from pegboard.features.knowledge.document_poll import DocumentPoll
+from pegboard.features.knowledge.documents import Documents
 
 ADA = Principal(id="u_ada", user="u_ada", organisations=frozenset({"acme"}), scopes=LOCAL.scopes)
 
@@ -27,14 +29,22 @@ class Watch:
         self.store = board._open.storage.documents
         self.changes = KnowledgeChanges()
         self.caller = LOCAL
-        self.feed = DocumentFeed(
-            base,
-            bases=board.knowledge.bases,
-            documents=board.knowledge.documents,
-            store=self.store,
+        documents = board.knowledge.documents
+        self.poll = DocumentPoll(documents, self.store, self.changes, look_again=0.01)
+        self.bases = board.knowledge.bases
+        self.documents = documents
+        self.feed = self.follow()
+
+    def follow(self) -> AsyncGenerator[tuple[str, StoredDocument | str]]:
+        """The events of one more watcher."""
+        return DocumentFeed(
+            self.base,
+            bases=self.bases,
+            documents=self.documents,
             changes=self.changes,
             caller=lambda: self.caller,
-            look_again=0.01,
+            poll=self.poll,
+            check_again=0.01,
         ).follow()
 
     async def add(self, id_: str, **fields: Any) -> StoredDocument:
@@ -98,3 +108,65 @@ async def test_the_organisations_of_a_caller_are_those_of_now(watch: Watch) -> N
     watch.caller = structs.replace(ADA, organisations=frozenset())
     watch.changes.notify(DocumentChange(watch.base.id, "d1"))
     assert await watch.next() == ("document_deleted", "d1", "")
+
+
+class Counted:
+    """Documents, and how often they were listed."""
+
+    def __init__(self, documents: Documents) -> None:
+        self._documents = documents
+        self.lists = 0
+
+    async def list_all(self, scope: DocumentScope) -> list[StoredDocument]:
+        """Those of the documents."""
+        self.lists += 1
+        return await self._documents.list_all(scope)
+
+    async def get(
+        self, base: KnowledgeBase, document: str, *, principal: Principal
+    ) -> StoredDocument:
+        """That of the documents."""
+        return await self._documents.get(base, document, principal=principal)
+
+
+async def test_a_server_with_a_database_of_its_own_is_woken_by_its_changes_alone(
+    watch: Watch,
+) -> None:
+    checks = 0
+
+    def ask() -> Principal:
+        nonlocal checks
+        checks += 1
+        return LOCAL
+
+    counted = Counted(watch.documents)
+    feed = DocumentFeed(
+        watch.base,
+        bases=watch.bases,
+        documents=cast("Documents", counted),
+        changes=watch.changes,
+        caller=ask,
+        check_again=0.001,
+    ).follow()
+    waiting = asyncio.ensure_future(anext(feed))
+    while checks < 20:  # noqa: ASYNC110 - it waits, and checks its caller now and then
+        await asyncio.sleep(0.001)
+    await watch.add("d1", state="converting")
+    watch.changes.notify(DocumentChange(watch.base.id, "d1"))
+
+    kind, row = await waiting
+    assert (kind, getattr(row, "id", ""), counted.lists) == ("document", "d1", 1)
+
+
+async def test_watchers_share_what_is_found_of_other_servers(watch: Watch) -> None:
+    other = watch.follow()
+    waiting = [asyncio.ensure_future(anext(it)) for it in (watch.feed, other)]
+    await asyncio.sleep(0)
+    await watch.add("d1", state="converting")
+
+    found = [await it for it in waiting]
+
+    assert [(kind, getattr(row, "id", "")) for kind, row in found] == [("document", "d1")] * 2
+    await other.aclose()
+    await watch.add("d2", state="converting")
+    assert await watch.next() == ("document", "d2", "converting")

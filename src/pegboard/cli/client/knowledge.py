@@ -87,6 +87,14 @@ class LocalKnowledge:
         view = self._knowledge.view(found, row, principal=self._principal)
         return {"documents": [{"document": view.to_dict(), "outcome": outcome}], "run": ""}
 
+    async def check_file(self, base: str, path: Path, said: Mapping[str, str]) -> Answer:
+        """What a file of this machine would change."""
+        from pegboard.features.knowledge import NewDocument
+
+        new = NewDocument(name=path.name, chunks=_read(path), replaces=said.get("replaces", ""))
+        checker = self._knowledge.checker
+        return (await checker.check(self._find(base), new, principal=self._principal)).to_dict()
+
     async def refresh(self, base: str) -> Answer:
         """Take in what has changed."""
         runs = await self._knowledge.refresh(self._find(base), principal=self._principal)
@@ -165,6 +173,18 @@ class RemoteKnowledge:
             path, name=path.name, purpose="knowledge", on_progress=lambda _done, _size: None
         )
         return await self.add(base, {"upload": stored["id"], **said})
+
+    async def check_file(self, base: str, path: Path, said: Mapping[str, str]) -> Answer:
+        """What a file of this machine would change; its upload goes afterwards."""
+        stored = await self._files.upload(
+            path, name=path.name, purpose="knowledge", on_progress=lambda _done, _size: None
+        )
+        try:
+            body = {"upload": stored["id"], **said}
+            answer = await self._ask("POST", f"{_path_of(base)}/check", body=body)
+            return self._check(*answer)
+        finally:
+            await self._files.delete(stored["id"])
 
     async def refresh(self, base: str) -> Answer:
         """Take in what has changed."""

@@ -170,6 +170,10 @@ class KnowledgeClient(Protocol):
         """Put a file of this machine in, with its `edition` and what it `replaces`."""
         ...
 
+    async def check_file(self, base: str, path: Path, said: Mapping[str, str]) -> Answer:
+        """What a file of this machine would change; it is not put in."""
+        ...
+
     async def refresh(self, base: str) -> Answer:
         """Take in what has changed where documents come from."""
         ...

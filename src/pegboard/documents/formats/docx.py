@@ -70,6 +70,7 @@ class _Writer:
         )
         self._has_pages = breaks > 0
         self._is_fresh = True
+        self._read: set[str] = set()
         self.title = ""
 
     def write(self) -> None:
@@ -84,7 +85,7 @@ class _Writer:
         self._write_edges("footer")
         self._made.end_page()
         self._made.pages_in = self._number if self._has_pages else 0
-        self._made.pictures = sum(1 for _ in self._body.iter(f"{_W}drawing", f"{_W}pict"))
+        self._made.pictures += _count_pictures(self._body)
 
     _number = 0
 
@@ -234,6 +235,10 @@ class _Writer:
                         if any(run.text.strip() for run in text):
                             self._made.add_paragraph([*start, *text])
                             start = []
+                    if kind == "comments":
+                        self._made.comments += 1
+                    else:
+                        self._made.notes += 1
 
     def _write_edges(self, edge: str) -> None:
         """Write the headers or footers that sections use, each text once."""
@@ -245,6 +250,7 @@ class _Writer:
             with self._read_part(relation) as root:
                 text = "".join(root.itertext()).strip()
                 if text and text not in seen:
+                    self._made.edges += 1
                     title = self.title
                     self._write_blocks(root, 1)
                     self.title = title
@@ -257,8 +263,12 @@ class _Writer:
 
         part, before = relation.target_part, self._relations
         self._relations = part.rels
+        root = parse_xml(part.blob)
+        if part.partname not in self._read:
+            self._read.add(part.partname)
+            self._made.pictures += _count_pictures(root)
         try:
-            yield parse_xml(part.blob)
+            yield root
         finally:
             self._relations = before
 
@@ -294,6 +304,10 @@ class _Links:
             yield Run(f"]({self._address.replace(' ', '%20').replace(')', '%29')})")
         self._is_open = False
         self._element = None
+
+
+def _count_pictures(root: Any) -> int:
+    return sum(1 for _ in root.iter(f"{_W}drawing", f"{_W}pict"))
 
 
 def _walk(element: Any) -> Iterator[Any]:

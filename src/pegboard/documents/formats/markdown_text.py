@@ -53,6 +53,9 @@ class MarkdownText:
         self._joiner = ""
         self.tables = 0
         self.pictures = 0
+        self.edges = 0
+        self.notes = 0
+        self.comments = 0
         self.pages_in = 0
         self.gaps: list[Gap] = []
 
@@ -224,6 +227,9 @@ class MarkdownText:
                 pictures=self.pictures,
                 characters=len(text),
                 gaps=tuple(self.gaps),
+                edges=self.edges,
+                notes=self.notes,
+                comments=self.comments,
             ),
             converter=converter,
         )

@@ -1,5 +1,6 @@
 """Conversations for display: as JSON-compatible data, and as Markdown."""
 
+import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -12,6 +13,10 @@ from pegboard.features.conversations.history import find_branch
 from pegboard.features.conversations.message_files import describe_message
 from pegboard.features.conversations.stream import encode_position
 
+_DELETED = "This document was deleted."
+_MARKUP = re.compile(r"([\\`*_\[\]<>&|~])")
+_DIRECTION = re.compile("[\u200e\u200f\u202a-\u202e\u2066-\u2069]")
+"""Characters that set the direction of the text around them."""
 _INTERNAL = ("principal", "tenant")
 _INTERNAL_OF_EXCHANGE = ("principal", "request")
 
@@ -78,14 +83,23 @@ def _render_citations(exchange: Exchange) -> list[str]:
     lines: list[str] = []
     for item in exchange.citations:
         page = f", page {item.page}" if item.page else ""
-        quote = " ".join(item.quote.split())
-        told = f"{item.title}{page}: “{quote}”" if quote else "This document was deleted."
+        quote = _make_inert(item.quote)
+        told = f"{_make_inert(item.title)}{page}: “{quote}”" if quote else _DELETED
         lines.append(f"* [{item.number}] {told}")
     lines += [
         f"* [{item.first}] and [{item.second}] contradict each other."
         for item in exchange.conflicts
     ]
     return ["## Sources", "", *lines, ""] if lines else []
+
+
+def _make_inert(text: str) -> str:
+    """A line of a document as plain text: no markup, no HTML, no change of direction beyond it.
+
+    Right-to-left text keeps its own direction; characters that override it are dropped.
+    """
+    line = " ".join(_DIRECTION.sub("", text).split())
+    return _MARKUP.sub(r"\\\1", line)
 
 
 def _render_message(message: Mapping[str, Any]) -> list[str]:

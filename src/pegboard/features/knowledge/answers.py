@@ -21,7 +21,7 @@ from pegboard.core.knowledge import (
 from pegboard.core.model_messages import ModelUsage
 from pegboard.core.ports.chat_model import ChatModel
 from pegboard.core.ports.document_store import DocumentScope, StoredDocument
-from pegboard.core.ports.evidence_store import EvidenceMode
+from pegboard.core.ports.evidence_store import EvidenceMode, StoredEvidence
 from pegboard.core.ports.knowledge_bases import KnowledgeReply
 from pegboard.core.principal import Principal
 from pegboard.errors import DocumentNotFound, InvalidRequest
@@ -231,7 +231,11 @@ class KnowledgeAnswers:
     ) -> Retrieval:
         searched = [
             SearchedBase(
-                id=base.id, name=base.name, embedder=await self._vectors.find_answering(base)
+                id=base.id,
+                name=base.name,
+                embedder=await self._vectors.find_answering(base),
+                is_missing=bool(base.settings.embedder)
+                and self._parts.embedder(base.settings) is None,
             )
             for base in bases
         ]
@@ -345,7 +349,28 @@ class KnowledgeAnswers:
             bases=tuple(base.id for base in bases),
             took=time.perf_counter() - started,
         )
+        stored = await self._leave_out_deleted(stored, shown)
         return FoundEvidence(stored=stored, documents=documents, texts=texts)
+
+    async def _leave_out_deleted(
+        self, stored: StoredEvidence, shown: Mapping[str, StoredText]
+    ) -> StoredEvidence:
+        """Evidence without documents that were deleted while it was made.
+
+        A deletion lets a document answer no more before it looks for evidence that quotes it, so
+        what it has missed is found here.
+        """
+        rows = await self._parts.documents.get_all({*stored.documents})
+        left = {id_ for id_, row in rows.items() if row.answers}
+        if left.issuperset(stored.documents):
+            return stored
+        retrieval = stored.evidence.retrieval
+        hits = tuple(hit for hit in retrieval.hits if hit.piece.document in left)
+        evidence = structs.replace(
+            verify_evidence(stored.evidence, {id_: shown[id_] for id_ in left & shown.keys()}),
+            retrieval=structs.replace(retrieval, hits=hits),
+        )
+        return await self._ledger.replace(stored, evidence)
 
     async def _read_texts(
         self, evidence: Evidence, documents: Mapping[str, StoredDocument]

@@ -15,7 +15,7 @@ from pegboard.features.runs import Runs
 
 _MAX_ANSWERS = 100
 _MAX_SUBJECTS = 200
-"""Conversations and runs that are looked at, the last first."""
+"""Conversations and runs that are read, the last first."""
 
 
 class CitingAnswer(Struct, frozen=True, kw_only=True):
@@ -60,8 +60,15 @@ class CitationFinder:
         self._conversations = conversations
         self._runs = runs
 
-    async def list(self, row: StoredDocument, *, principal: Principal) -> list[CitingAnswer]:
-        """The answers of a caller that cite a document that the caller sees, the last first."""
+    async def list(
+        self, row: StoredDocument, *, principal: Principal
+    ) -> tuple[list[CitingAnswer], bool]:
+        """The answers of a caller that cite a document that the caller sees, the last first.
+
+        Returns:
+            The last of them, and whether there may be others: of conversations and runs that have
+            found the document only the last 200 are read.
+        """
         found: list[CitingAnswer] = []
         by_subject: dict[str, list[StoredEvidence]] = {}
         for stored in reversed(await self._evidence.list_document(row.id)):
@@ -77,7 +84,9 @@ class CitationFinder:
                 found += await self._list_run(subject, rows, row.id, principal)
             elif conversation.belongs_to(principal):
                 found += await self._list_exchanges(conversation, row.id)
-        return sorted(found, key=lambda it: it.at, reverse=True)[:_MAX_ANSWERS]
+        found.sort(key=lambda it: it.at, reverse=True)
+        has_more = len(by_subject) > _MAX_SUBJECTS or len(found) > _MAX_ANSWERS
+        return found[:_MAX_ANSWERS], has_more
 
     async def _list_exchanges(
         self, conversation: Conversation, document: str

@@ -90,6 +90,14 @@ class EvidenceLedger:
             await self._store.put(stored)
         return stored
 
+    async def replace(self, stored: StoredEvidence, evidence: Evidence) -> StoredEvidence:
+        """Store other evidence of the same call."""
+        changed = structs.replace(
+            stored, evidence=evidence, documents=tuple(sorted(list_documents(evidence)))
+        )
+        await self._store.put(changed)
+        return changed
+
     async def find_subject(self, run: str) -> str:
         """The conversation in which a run answers, else the run; empty for none."""
         conversation = await self._conversation_of(run) if run else None

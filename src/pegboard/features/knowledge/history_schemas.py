@@ -73,6 +73,51 @@ class ChangesAnswer(BaseModel):
     next_start: Annotated[int | None, Field(description="Null when these were the last ones.")]
 
 
+class PageDifferenceAnswer(BaseModel):
+    """The pages of a new text beside those of the text before; numbers count from 1."""
+
+    model_config = _ANSWER
+
+    total: Annotated[int, Field(description="Of the new text; 0 for a format without pages.")]
+    unchanged: Annotated[int, Field(description="Pages that the text before has, wherever.")]
+    changed: list[int]
+    new: list[int]
+    vanished: Annotated[list[int], Field(description="Numbers in the text before.")]
+
+
+class PassageCounts(BaseModel):
+    """How many passages differ: lines that follow each other."""
+
+    model_config = _ANSWER
+
+    added: int
+    removed: int
+    changed: int
+
+
+class CheckAnswer(BaseModel):
+    """What taking a file in would do; nothing was stored."""
+
+    model_config = _ANSWER
+
+    outcome: Annotated[
+        Literal["new", "changed", "already_here"],
+        Field(description="`changed` takes the place of `document`."),
+    ]
+    name: str
+    document: Annotated[
+        str | None, Field(description="Id of the document that it was compared with.")
+    ]
+    title: Annotated[str, Field(description="Of that document.")]
+    pages: PageDifferenceAnswer
+    passages: PassageCounts
+    pieces: Annotated[int, Field(description="Of the new text.")]
+    embedded: Annotated[
+        int, Field(description="Pieces that the embedding model would be sent; the rest has some.")
+    ]
+    held: Annotated[int, Field(description="Places that would hold it back for a review.")]
+
+
 class CitingAnswerView(BaseModel):
     """An answer of yours that cites a document."""
 
@@ -96,3 +141,6 @@ class CitingAnswerList(BaseModel):
     model_config = _ANSWER
 
     answers: list[CitingAnswerView]
+    has_more: Annotated[
+        bool, Field(description="Whether there are others: only the last ones are looked at.")
+    ]

@@ -34,7 +34,7 @@ from pegboard.features.knowledge.parts import KnowledgeParts
 from pegboard.graphs.engine.node_results import as_failed
 from pegboard.graphs.node_kind import NodeContext, SchemaOf
 from pegboard.knowledge.cut import CutSettings, cut
-from pegboard.knowledge.findings import find_in_document
+from pegboard.knowledge.findings import SERIOUS, find_in_document
 from pegboard.knowledge.indexing import embed_pieces, index_piece
 
 DOCUMENT = "document"
@@ -45,7 +45,6 @@ INGESTER = Principal(id="knowledge", kind="service", scopes=frozenset({"*"}))
 Vectors = dict[str, tuple[tuple[float, ...], ...]]
 """By the id of a piece, one for each of its passages."""
 _BATCH = 64
-_SERIOUS = frozenset({"orders", "hidden"})
 _TERMINAL = frozenset({"ready", "held", "failed"})
 
 
@@ -197,7 +196,7 @@ class _Ingestion:
             await self._change(state="converting", run=run_id, code="", reason="", done=0, total=0)
             known = await self._read_file(row)
             await parts.documents.put_text(self._id, revision, known)
-        serious = [item for item in known.findings if item.kind in _SERIOUS]
+        serious = [item for item in known.findings if item.kind in SERIOUS]
         if serious and not row.review:
             await self._change(
                 state="held", run=run_id, reason=_describe_findings(serious), pages=len(known.pages)
@@ -243,7 +242,7 @@ class _Ingestion:
         pieces = await cut(text, settings, id=row.id, base=row.base, embedder=embedder)
         if row.review != "leave_out":
             return pieces
-        serious = [item for item in text.findings if item.kind in _SERIOUS]
+        serious = [item for item in text.findings if item.kind in SERIOUS]
         return [piece for piece in pieces if not any(_overlaps(piece, it) for it in serious)]
 
     async def _embed(self, embedder: Embedder, pieces: Sequence[Piece], revision: int) -> Vectors:

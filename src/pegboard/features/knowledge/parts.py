@@ -26,6 +26,7 @@ class KnowledgeParts:
         find_reranker: The model that orders what was found; None where there is none.
         changes: Tells watchers what has changed.
         web: Who may add web addresses.
+        is_shared: Whether other servers change the same database.
     """
 
     bases: Bases
@@ -39,3 +40,4 @@ class KnowledgeParts:
     environment: Callable[[], CallEnvironment]
     changes: KnowledgeChanges
     web: WebPolicy
+    is_shared: bool

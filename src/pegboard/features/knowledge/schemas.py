@@ -49,7 +49,8 @@ class BaseSettings(BaseModel):
         str | None,
         Field(
             max_length=200,
-            description="The embedding model; null for the board's, empty to work by words only.",
+            description="The embedding model, one that the board file names; null for the "
+            "board's, empty to work by words only.",
         ),
     ] = None
 
@@ -262,6 +263,9 @@ class ReceiptAnswer(BaseModel):
     pictures: int
     characters: int
     gaps: list[GapAnswer]
+    edges: Annotated[int, Field(description="Headers and footers of a Word document.")]
+    notes: Annotated[int, Field(description="Its footnotes and endnotes.")]
+    comments: Annotated[int, Field(description="Its comments.")]
     converter: Annotated[str, Field(description="Name and version of the library.")]
 
 

@@ -1,6 +1,6 @@
 """The `Knowledge` service: bases, their documents, and questions to them."""
 
-from collections.abc import AsyncGenerator, Callable, Sequence
+from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -32,7 +32,9 @@ from pegboard.features.knowledge.bases import (
 from pegboard.features.knowledge.changes import DocumentChange
 from pegboard.features.knowledge.citing_answers import CitationFinder
 from pegboard.features.knowledge.deletion import Deletion
+from pegboard.features.knowledge.document_check import DocumentChecker
 from pegboard.features.knowledge.document_feed import DocumentFeed
+from pegboard.features.knowledge.document_poll import DocumentPoll
 from pegboard.features.knowledge.document_sources import (
     DocumentSource,
     check_may_gather,
@@ -43,6 +45,7 @@ from pegboard.features.knowledge.evidence import name_waiting
 from pegboard.features.knowledge.ingestion import INGESTER, open_copy
 from pegboard.features.knowledge.parts import KnowledgeParts
 from pegboard.features.knowledge.queue import IngestionQueue
+from pegboard.features.knowledge.schemas import BaseSettings
 from pegboard.features.knowledge.vectors import Vectors, VectorState
 from pegboard.features.permissions import check_may_write
 from pegboard.features.resources import NewResource, ResourceChange, Resources
@@ -83,6 +86,7 @@ class Knowledge:
         parts: The stores.
         resources: Stores the bases that people add.
         documents: Those of the bases.
+        checker: Compares files with them.
         answers: Answers questions.
         evidence: Stores what was found.
         deletion: Deletes what quotes a document.
@@ -96,6 +100,7 @@ class Knowledge:
     Attributes:
         bases: Finds the bases that a caller may see.
         documents: Puts documents in, lists, changes and deletes them.
+        checker: Says what a file would change, before it is put in.
     """
 
     def __init__(  # noqa: PLR0913 - what the noun consists of
@@ -104,6 +109,7 @@ class Knowledge:
         *,
         resources: Resources,
         documents: Documents,
+        checker: DocumentChecker,
         answers: KnowledgeAnswers,
         evidence: EvidenceStore,
         deletion: Deletion,
@@ -116,6 +122,7 @@ class Knowledge:
     ) -> None:
         self.bases: Bases = parts.bases
         self.documents = documents
+        self.checker = checker
         self.answers = answers
         self.citations = citations
         self._parts = parts
@@ -127,6 +134,9 @@ class Knowledge:
         self._runs = runs
         self._registry = registry
         self._people = people
+        self._poll = (
+            DocumentPoll(documents, parts.documents, parts.changes) if parts.is_shared else None
+        )
         self._gathering: dict[str, set[str]] = {}
 
     # bases
@@ -136,7 +146,8 @@ class Knowledge:
 
         Raises:
             AccessDenied: The caller may not share there.
-            InvalidRequest: The name or the settings are wrong, or the name is taken.
+            InvalidRequest: The name or the settings are wrong, or the name is taken, or the board
+                has no such embedding model.
         """
         resource = NewResource(
             kind="knowledge",
@@ -147,6 +158,7 @@ class Knowledge:
             visibility=new.visibility,
             config=new.settings or {},
         )
+        self._check_embedder(new.settings or {})
         return to_base((await self._resources.add(resource, principal=principal)).resource)
 
     async def change_base(
@@ -154,9 +166,20 @@ class Knowledge:
     ) -> KnowledgeBase:
         """Change a base. Raises as `Resources.change`, and for one of the board file."""
         stored = self._require_stored(base)
+        self._check_embedder(change.config or {})
         changed = await self._resources.change(stored, change, principal=principal)
         self._parts.changes.notify(DocumentChange(base.id))
         return to_base(changed.resource)
+
+    def _check_embedder(self, settings: Mapping[str, Any]) -> None:
+        name = settings.get("embedder")
+        if not isinstance(name, str) or not name:
+            return
+        if self._parts.embedder(BaseSettings(embedder=name)) is None:
+            raise InvalidRequest(
+                f"This board has no embedding model '{name[:100]}': name one of its board file, or "
+                "leave it empty to search by words."
+            )
 
     async def delete_base(self, base: KnowledgeBase, *, principal: Principal) -> None:
         """Delete a base with all its documents, for all who see it.
@@ -365,9 +388,9 @@ class Knowledge:
             base,
             bases=self.bases,
             documents=self.documents,
-            store=self._parts.documents,
             changes=self._parts.changes,
             caller=caller,
+            poll=self._poll,
         )
         async for kind, item in feed.follow():
             if isinstance(item, StoredDocument):

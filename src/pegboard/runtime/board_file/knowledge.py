@@ -69,6 +69,15 @@ class KnowledgeEntry(BaseModel):
         int, Field(ge=40, le=2000, description="Size of a piece, in tokens, at most.")
     ] = 220
 
+    embedder: Annotated[
+        str | None,
+        Field(
+            max_length=200,
+            description="Its embedding model, of `models.named`; by default the board's, empty to "
+            "work by words only.",
+        ),
+    ] = None
+
     @model_validator(mode="after")
     def _has_one_source(self) -> Self:
         if bool(self.folder) == bool(self.url):

@@ -54,6 +54,7 @@ class BoardKnowledge:
         blobs: Stores the files of documents.
         stack: Stops what runs in the background.
         web: Who may add web addresses.
+        is_shared: Whether other servers change the same database.
     """
 
     def __init__(
@@ -65,6 +66,7 @@ class BoardKnowledge:
         stack: AsyncExitStack,
         *,
         web: "WebPolicy",
+        is_shared: bool,
     ) -> None:
         self._registry = registry
         self._storage = storage
@@ -72,6 +74,7 @@ class BoardKnowledge:
         self._blobs = blobs
         self._stack = stack
         self._web: WebPolicy = web
+        self._is_shared = is_shared
         self._services = Services()
         self._models: BoardModels | None = None
         self._resources: Resources | None = None
@@ -234,6 +237,7 @@ class BoardKnowledge:
         from pegboard.features.knowledge.answers import KnowledgeAnswers
         from pegboard.features.knowledge.citing_answers import CitationFinder
         from pegboard.features.knowledge.deletion import Deletion
+        from pegboard.features.knowledge.document_check import DocumentChecker
         from pegboard.features.knowledge.documents import Documents
         from pegboard.features.knowledge.queue import IngestionQueue
         from pegboard.features.knowledge.service import Knowledge
@@ -251,10 +255,12 @@ class BoardKnowledge:
             self._forget,
             self._storage.upkeep.forget_results,
         )
+        documents = Documents(parts, queue, files=self._files, forget=deletion.forget)
         return Knowledge(
             parts,
             resources=self._resources,
-            documents=Documents(parts, queue, files=self._files, forget=deletion.forget),
+            documents=documents,
+            checker=DocumentChecker(parts, documents, self._files),
             answers=KnowledgeAnswers(parts, self.ledger, self._find_model, vectors),
             evidence=self._storage.evidence,
             deletion=deletion,
@@ -290,6 +296,7 @@ class BoardKnowledge:
             environment=lambda: self._registry.environment,
             changes=KnowledgeChanges(),
             web=self._web,
+            is_shared=self._is_shared,
         )
 
     def _list_declared(self) -> "Sequence[DeclaredBase]":
@@ -305,7 +312,7 @@ class BoardKnowledge:
                 url=entry.url,
                 pages=entry.pages,
                 refresh=entry.refresh or 0.0,
-                settings=BaseSettings(cut=entry.cut, tokens=entry.tokens),
+                settings=BaseSettings(cut=entry.cut, tokens=entry.tokens, embedder=entry.embedder),
             )
             for entry in self._board().knowledge
         ]
@@ -315,8 +322,12 @@ class BoardKnowledge:
         if self._models is None or settings.embedder == "":
             return None
         found = self._models.find_embedder()
-        is_wanted = found is not None and settings.embedder in {None, found.name}
-        return found if is_wanted else None
+        if settings.embedder is None or (found is not None and found.name == settings.embedder):
+            return found
+        named = self._board().models.named
+        is_named = any(settings.embedder in {key, it.model} for key, it in named.items())
+        # any other name would spend the key of the environment on a model that no operator chose
+        return self._find_named_embedder(settings.embedder) if is_named else None
 
     def _find_named_embedder(self, name: str) -> Embedder | None:
         """An embedding model of before; None where this board cannot reach it."""

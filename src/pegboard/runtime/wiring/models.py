@@ -109,7 +109,7 @@ class BoardModels:
                 yield self._choose_role("fast", fast)
         embed = self._settings.embed_model or section.embed
         for name in section.named:
-            if name not in {smart, fast, embed, section.vision, section.rerank}:
+            if name not in {smart, fast, embed, self._vision, self._rerank}:
                 yield self._choose_named(name)
 
     def _choose_role(
@@ -188,18 +188,21 @@ class BoardModels:
             return None
         key = (name := self._with_provider(name)), self._section.named.get(name)
         if key not in self._embedders:
-            self._embedders[key] = ProviderEmbedder(self._endpoint(*key), self._client())
+            requests = None if key[1] is None else _make_limiter(name, key[1])
+            self._embedders[key] = ProviderEmbedder(
+                self._endpoint(*key), self._client(), requests=requests
+            )
         return self._embedders[key]
 
     def find_picture_reader(self) -> PictureReader | None:
-        """The model that reads pictures; None where the board file names none.
+        """The model that reads pictures; None where none is configured.
 
         Raises:
             ConfigError: There is no such provider.
         """
         from pegboard.models import ProviderPictureReader
 
-        name = self._section.vision or ""
+        name = self._vision
         if not name:
             return None
         key = (name := self._with_provider(name)), self._section.named.get(name)
@@ -208,14 +211,14 @@ class BoardModels:
         return self._picture_readers[key]
 
     def find_reranker(self) -> Reranker | None:
-        """The model that orders what knowledge bases have found; None where none is named.
+        """The model that orders what knowledge bases have found; None where none is configured.
 
         Raises:
             ConfigError: There is no such provider, or its address is missing.
         """
         from pegboard.models import ProviderReranker
 
-        name = self._section.rerank or ""
+        name = self._rerank
         if not name:
             return None
         key = name, self._section.named.get(name)
@@ -225,6 +228,14 @@ class BoardModels:
                 self._endpoint(*key), self._client(), requests=requests
             )
         return self._rerankers[key]
+
+    @property
+    def _vision(self) -> str:
+        return self._settings.vision_model or self._section.vision or ""
+
+    @property
+    def _rerank(self) -> str:
+        return self._settings.rerank_model or self._section.rerank or ""
 
     @property
     def _section(self) -> LanguageModels:

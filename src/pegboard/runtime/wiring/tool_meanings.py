@@ -120,4 +120,5 @@ class BoardToolMeanings:
             from pegboard.knowledge.question_cache import QuestionCache
 
             self._cache = QuestionCache()
-        return await self._cache.embed_all(embedder, texts, owner=owner)
+        vectors, _ = await self._cache.embed_all(embedder, texts, owner=owner)
+        return vectors

@@ -157,3 +157,29 @@ async def test_a_base_that_is_not_there_says_so(client: httpx2.AsyncClient) -> N
     answer = await client.get("/knowledge/nothing")
     assert answer.status_code == 404
     assert "nothing" in answer.json()["detail"]
+
+
+async def test_a_file_is_checked_before_it_is_put_in(client: httpx2.AsyncClient) -> None:
+    base = await make_base(client)
+    document = (await add(client, base, "returns.md", OLD))["document"]["id"]
+    await settle(client, base)
+    file = {"name": "returns.md", "data": b64encode(NEW.encode()).decode()}
+
+    checked = await client.post(f"/knowledge/{base}/check", json={"file": file})
+    folder = await client.post(f"/knowledge/{base}/check", json={"folder": "/etc"})
+
+    assert checked.json() == {
+        "outcome": "changed",
+        "name": "returns.md",
+        "document": document,
+        "title": "Returns",
+        "pages": {"total": 0, "unchanged": 0, "changed": [], "new": [], "vanished": []},
+        "passages": {"added": 0, "removed": 0, "changed": 1},
+        "pieces": 1,
+        "embedded": 0,
+        "held": 0,
+    }
+    assert (await client.get(f"/knowledge/{base}/documents/{document}/text")).json()[
+        "revision"
+    ] == 1
+    assert folder.status_code == 400

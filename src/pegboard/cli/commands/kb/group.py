@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
+from pegboard.cli.commands.kb.check import check_files
 from pegboard.cli.commands.kb.progress import DocumentProgress
 from pegboard.cli.exit_codes import exit_on_error
 from pegboard.cli.options import (
@@ -96,12 +97,19 @@ def add(
     replaces: Annotated[
         str, typer.Option("--replaces", help="The id of the document that this one replaces.")
     ] = "",
+    check: Annotated[
+        bool,
+        typer.Option("--check", help="Only show what the files would change, and put none in."),
+    ] = False,
     board: BoardOption = None,
     data: DataOption = None,
     url: UrlOption = None,
     json: JsonOption = False,
 ) -> None:
     """Put documents into a base, and wait until they answer."""
+    if check:
+        check_files(base, sources or (), replaces, settings_of=(board, data, url), json=json)
+        return
 
     async def put(client: "BoardClient") -> Mapping[str, Any]:
         kb = client.knowledge

@@ -2,19 +2,21 @@
 
 from typing import Annotated
 
-from fastapi import APIRouter, Query, Response
+from fastapi import APIRouter, Body, Query, Response
 
 from pegboard.features.knowledge.document_changes import compare_revisions
 from pegboard.features.knowledge.history_schemas import (
     ChangesAnswer,
     ChangesQuery,
+    CheckAnswer,
     CitingAnswerList,
 )
+from pegboard.features.knowledge.schemas import AddDocuments
 from pegboard.servers.http.dependencies import Board, Caller
 from pegboard.servers.http.json_body import JsonResponse, JsonRoute
 from pegboard.servers.http.openapi import refusals
 from pegboard.servers.http.routes.knowledge import BaseId
-from pegboard.servers.http.routes.knowledge_documents import DocumentId
+from pegboard.servers.http.routes.knowledge_documents import DocumentId, make_new_document
 
 router = APIRouter(route_class=JsonRoute, tags=["knowledge"])
 
@@ -36,6 +38,21 @@ async def show_changes(
     return JsonResponse(changes.to_dict(row, start=wanted.start, limit=wanted.limit))
 
 
+@router.post(
+    "/knowledge/{base}/check",
+    response_model=CheckAnswer,
+    responses=refusals(400, 404, 413, 415),
+)
+async def check_document(
+    board: Board, caller: Caller, base: BaseId, wanted: Annotated[AddDocuments, Body()]
+) -> Response:
+    """Show what a file would change, before it is put in: an `upload`, or a small `file`."""
+    found = board.knowledge.bases.find(base, principal=caller)
+    new = make_new_document(wanted)
+    checked = await board.knowledge.checker.check(found, new, principal=caller)
+    return JsonResponse(checked.to_dict())
+
+
 @router.get(f"{_ONE}/answers", response_model=CitingAnswerList, responses=refusals(404))
 async def list_citing_answers(
     board: Board, caller: Caller, base: BaseId, document: DocumentId
@@ -43,5 +60,5 @@ async def list_citing_answers(
     """List your answers that cite a document, the last first."""
     found = board.knowledge.bases.find(base, principal=caller)
     row = await board.knowledge.documents.get(found, document, principal=caller)
-    answers = await board.knowledge.citations.list(row, principal=caller)
-    return JsonResponse({"answers": [answer.to_dict() for answer in answers]})
+    answers, has_more = await board.knowledge.citations.list(row, principal=caller)
+    return JsonResponse({"answers": [it.to_dict() for it in answers], "has_more": has_more})

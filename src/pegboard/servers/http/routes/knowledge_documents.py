@@ -10,7 +10,7 @@ from fastapi.responses import StreamingResponse
 
 from pegboard.core.ports.document_store import StoredDocument
 from pegboard.core.principal import Principal
-from pegboard.errors import DocumentNotFound
+from pegboard.errors import DocumentNotFound, InvalidRequest
 from pegboard.features.knowledge import DocumentEdit, DocumentQuery, DocumentSource, NewDocument
 from pegboard.features.knowledge.base_views import cut_page, find_page, view_detail, view_page
 from pegboard.features.knowledge.bases import KnowledgeBase
@@ -84,8 +84,22 @@ async def add_documents(
         )
         run = await board.knowledge.gather(found, gathering, principal=caller)
         return JsonResponse({"documents": [], "run": run}, 202)
+    new = make_new_document(wanted)
+    row, outcome = await board.knowledge.documents.add(found, new, principal=caller)
+    view = _view(board, found, row, caller, await board.knowledge.find_handles())
+    return JsonResponse({"documents": [{"document": view, "outcome": outcome}], "run": ""}, 202)
+
+
+def make_new_document(wanted: AddDocuments) -> NewDocument:
+    """The file of a request.
+
+    Raises:
+        InvalidRequest: It names a folder or web pages.
+    """
+    if wanted.folder is not None or wanted.web is not None:
+        raise InvalidRequest("Give an 'upload' or a 'file': folders and pages are not checked.")
     file = wanted.file
-    new = NewDocument(
+    return NewDocument(
         name="" if file is None else file.name,
         chunks=None if file is None else _once(file.data),
         file=wanted.upload or "",
@@ -96,9 +110,6 @@ async def add_documents(
         audience=wanted.audience,
         organisation=wanted.organisation,
     )
-    row, outcome = await board.knowledge.documents.add(found, new, principal=caller)
-    view = _view(board, found, row, caller, await board.knowledge.find_handles())
-    return JsonResponse({"documents": [{"document": view, "outcome": outcome}], "run": ""}, 202)
 
 
 @router.get(_ONE, response_model=DocumentDetail, responses=refusals(404))
