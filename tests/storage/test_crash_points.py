@@ -135,6 +135,7 @@ def operations(storage: Storage) -> list[Callable[[], Awaitable[Any]]]:
         lambda: storage.knowledge_index.put("d1", 1, [indexed(PIECE, EAST)], embedder=MODEL),
         lambda: storage.knowledge_index.put("d1", 2, [indexed(PIECE), indexed(SECOND, EAST)]),
         lambda: storage.knowledge_index.put_vectors(MODEL, {SECOND.id: [EAST]}),
+        lambda: storage.knowledge_index.pack("b1"),
         lambda: storage.documents.change("d1", {"state": "held"}),
         lambda: storage.documents.delete("d1"),
         lambda: storage.audit.append([an_entry(number) for number in range(5)]),
