@@ -134,6 +134,7 @@ async def test_a_segment_waits_for_a_deletion_that_is_under_way(
     postgres: str, tmp_path: Path, clock: FakeClock
 ) -> None:
     async with a_storage(postgres, tmp_path, clock) as storage:
+        await storage.documents.delete("d0")  # now deletions are counted
         await put(storage, "d1", "secret", "red")
         with psycopg.connect(postgres) as server:
             server.execute("DELETE FROM piece_terms")

@@ -9,7 +9,7 @@ from pegboard.core.ports.knowledge_index import KnowledgeIndex
 from pegboard.core.principal import LOCAL
 
 _LOG = logging.getLogger("pegboard.knowledge")
-_PAUSE = 10.0
+_PAUSE = 60.0
 """Seconds between two rounds: a folder that is taken in changes many documents in a row."""
 MIN_PIECES = 2_000
 """Pieces of a base from which on it is packed."""
