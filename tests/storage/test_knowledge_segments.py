@@ -154,6 +154,32 @@ async def test_a_segment_waits_for_a_deletion_that_is_under_way(
         assert await list_packed(storage) == []
 
 
+async def test_a_deletion_waits_for_a_segment_that_is_being_stored(
+    postgres: str, tmp_path: Path, clock: FakeClock, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    loop, are_there = asyncio.get_running_loop(), knowledge_segments._are_there
+    async with a_storage(postgres, tmp_path, clock) as storage:
+        await storage.documents.delete("d0")
+        await put(storage, "d1", "secret", "red")
+        deletions: list[Any] = []
+
+        def delete_between(*arguments: Any) -> bool:
+            found = are_there(*arguments)
+            deletion = asyncio.run_coroutine_threadsafe(storage.documents.delete("d1"), loop)
+            with psycopg.connect(postgres, autocommit=True) as watcher:
+                waits = "SELECT 1 FROM pg_stat_activity WHERE wait_event_type = 'Lock'"
+                while not deletion.done() and watcher.execute(waits).fetchone() is None:
+                    pass
+            deletions.append(asyncio.wrap_future(deletion, loop=loop))
+            return found
+
+        monkeypatch.setattr(knowledge_segments, "_are_there", delete_between)
+        await storage.knowledge_index.pack("b1")
+        await deletions[0]
+
+        assert await list_packed(storage) == []
+
+
 async def test_servers_that_pack_at_once_store_a_segment_once(storage: Any, other: Any) -> None:
     await put(storage, "d1", "red", "blue", "cat", "dog")
     async with asyncio.TaskGroup() as group:
