@@ -1,10 +1,12 @@
 """What a question to a knowledge base costs, from the call of `kb_retrieve` to texts of pieces.
 
 By hand, as it takes a quarter of an hour: `python benchmarks/asking.py [PIECES ...]`, 1,000 and
-100,000 by default. The documents are seeded texts and the vectors are of chance, as to embed
-100,000 pieces takes hours; the time of a search does not depend on what they mean.
+100,000 by default. With `--keep FOLDER` the databases stay there for the next time. The documents
+are seeded texts and the vectors are of chance, as to embed 100,000 pieces takes hours; the time of
+a search does not depend on what they mean.
 """
 
+import argparse
 import json
 import os
 import subprocess
@@ -27,8 +29,8 @@ MOST = 50.0
 """Milliseconds of a question at 100,000 pieces, p95."""
 
 
-def cost_of_asking(sizes: list[int]) -> str:
-    """All figures, of each size in turn."""
+def cost_of_asking(sizes: list[int], kept: Path | None = None) -> str:
+    """All figures, of each size in turn; the databases of `kept` are used, or made there."""
     parts: list[str] = []
     with tempfile.TemporaryDirectory() as name, serve_embeddings() as address:
         os.environ |= {"OPENAI_BASE_URL": address, "OPENAI_API_KEY": "none"}
@@ -36,8 +38,10 @@ def cost_of_asking(sizes: list[int]) -> str:
         (Path(name) / "empty").mkdir()
         board.write_text("sources: []\nknowledge: [{name: handbook, folder: empty}]\n")
         for pieces in sizes:
-            with postgres() as database:
-                figures = dict(_measure(Path(name) / str(pieces), board, database, pieces))
+            folder = (kept or Path(name)) / str(pieces)
+            folder.mkdir(parents=True, exist_ok=True)
+            with postgres(kept and folder / "pg") as database:
+                figures = dict(_measure(folder, board, database, pieces))
                 parts += _render(pieces, figures)
     return section("Asking a knowledge base", *parts)
 
@@ -45,13 +49,14 @@ def cost_of_asking(sizes: list[int]) -> str:
 def _measure(
     folder: Path, board: Path, database: str, pieces: int
 ) -> Iterator[tuple[str, dict[str, Any]]]:
-    folder.mkdir()
     common = {"pieces": pieces, "questions": QUESTIONS, "rounds": ROUNDS, "board": str(board)}
     backends = {"SQLite": "", "PostgreSQL": database}
     tasks: dict[str, dict[str, Any]] = {}
     for name, address in backends.items():
         tasks[name] = {**common, "database": address, "data": str(folder / name)}
-        run_process("fill", tasks[name])
+        if not (done := folder / f"{name} is filled").exists():
+            run_process("fill", tasks[name])
+            done.touch()
         print(f"{pieces:,} pieces are in {name}", flush=True)
     yield "`bm25s`, in memory", run_process("bm25s", common)
     for name, task in tasks.items():
@@ -63,11 +68,11 @@ def _measure(
 
 def _render(pieces: int, figures: Mapping[str, Mapping[str, Any]]) -> list[str]:
     rows: list[list[str]] = []
+    used: list[list[str]] = []
     loads: list[list[str]] = []
     goals: list[str] = []
     for name, found in figures.items():
         if "all" not in found:
-            times = [found["ms"]]
             rows.append([name, *_percentiles(found["ms"]), *[""] * 4])
             loads.append([name, number(found["first"]), "", number(found["memory"])])
             continue
@@ -81,6 +86,8 @@ def _render(pieces: int, figures: Mapping[str, Mapping[str, Any]]) -> list[str]:
                 number(found["memory"]),
             ]
         )
+        cpu = [found[caller]["cpu"] for caller in ("all", "half", "1 %")]
+        used.append([name, *(text for item in cpu for text in _percentiles(item))])
         slowest = max(percentile(item, 95) for item in times)
         if pieces >= 100_000:
             goals.append(goal(f"{name}, p95", slowest, MOST, unit=" ms"))
@@ -94,6 +101,7 @@ def _render(pieces: int, figures: Mapping[str, Mapping[str, Any]]) -> list[str]:
     return [
         about,
         table(["ms on the clock", *columns], rows),
+        table(["ms of CPU, without the server of PostgreSQL", *columns], used),
         table(["", "first question, s", "from a cold start, s", "memory, MB"], loads),
         "\n".join(goals),
     ]
@@ -130,4 +138,8 @@ def _drop_cached(file: Path) -> None:
 
 
 if __name__ == "__main__":
-    print(cost_of_asking([int(size) for size in sys.argv[1:]] or list(SIZES)))
+    options = argparse.ArgumentParser()
+    options.add_argument("sizes", nargs="*", type=int, default=list(SIZES))
+    options.add_argument("--keep", type=Path)
+    asked = options.parse_args()
+    print(cost_of_asking(asked.sizes, asked.keep and asked.keep.absolute()))

@@ -37,6 +37,7 @@ from pegboard.core.ports.run_store import RunEvent, StoredPlan, StoredStep
 from pegboard.core.result import ToolResult
 from pegboard.storage import Storage, open_storage
 from pegboard.storage.databases.transaction import Operation, Transaction
+from pegboard.storage.sql import knowledge_segments
 from pegboard.storage.tables import METADATA
 from pegboard.testing import FakeClock
 
@@ -135,6 +136,7 @@ def operations(storage: Storage) -> list[Callable[[], Awaitable[Any]]]:
         lambda: storage.knowledge_index.put("d1", 1, [indexed(PIECE, EAST)], embedder=MODEL),
         lambda: storage.knowledge_index.put("d1", 2, [indexed(PIECE), indexed(SECOND, EAST)]),
         lambda: storage.knowledge_index.put_vectors(MODEL, {SECOND.id: [EAST]}),
+        lambda: storage.knowledge_index.pack("b1"),
         lambda: storage.documents.change("d1", {"state": "held"}),
         lambda: storage.documents.delete("d1"),
         lambda: storage.audit.append([an_entry(number) for number in range(5)]),
@@ -191,8 +193,10 @@ class Points:
 
 @pytest.mark.timeout(60)
 async def test_after_a_crash_each_operation_is_there_whole_or_not_at_all(
-    tmp_path: Path, clock: FakeClock
+    tmp_path: Path, clock: FakeClock, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    for name in ("_MIN_PIECES", "_MIN_SEGMENT"):
+        monkeypatch.setattr(knowledge_segments, name, 1)
     data = tmp_path / "data"
     storage = open_storage(data, clock=clock)
     points = Points(storage, data, tmp_path / "copies")

@@ -13,7 +13,10 @@ from tests.storage.test_knowledge_index import MODEL, a_piece, indexed
 
 from pegboard.core.ports.document_store import DocumentScope
 from pegboard.core.principal import LOCAL
-from pegboard.storage import Storage
+from pegboard.storage import MemoryStorage, Storage
+from pegboard.storage.knowledge.lazy_index import LazyKnowledgeIndex
+from pegboard.storage.sql import knowledge_segments
+from pegboard.storage.sql.knowledge_index import SqlKnowledgeIndex
 from pegboard.testing import FakeClock
 
 WORDS = ("red", "green", "blue", "cat", "dog")
@@ -38,8 +41,17 @@ def shared(request: Any, tmp_path_factory: pytest.TempPathFactory) -> Iterator[S
     if kind == "postgres":
         kind = request.getfixturevalue("postgres_server")
     storage = a_storage(kind, tmp_path_factory.mktemp("hidden"), FakeClock())
-    yield storage
+    with pytest.MonkeyPatch.context() as patch:
+        for name, count in {"_MIN_PIECES": 1, "_MIN_SEGMENT": 1, "_MAX_PIECES": 3}.items():
+            patch.setattr(knowledge_segments, name, count)
+        yield storage
     asyncio.run(storage.close())
+
+
+def forget_loaded(storage: Any) -> None:
+    """Let the next search load everything anew, from segments."""
+    if not isinstance(storage, MemoryStorage):
+        storage.knowledge_index = LazyKnowledgeIndex(lambda: SqlKnowledgeIndex(storage._database))
 
 
 async def put(storage: Storage, base: str, name: str, pieces: Any, **changes: Any) -> str:
@@ -88,6 +100,7 @@ async def ask(
     question=TEXTS,
     vector=VECTORS,
     limit=some.sampled_from([1, 2, 10]),
+    packs=some.booleans(),
 )
 @settings(max_examples=12, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 def test_what_is_hidden_or_deleted_changes_nothing_of_what_is_found(
@@ -98,6 +111,7 @@ def test_what_is_hidden_or_deleted_changes_nothing_of_what_is_found(
     question: str,
     vector: Any,
     limit: int,
+    packs: bool,
 ) -> None:
     async def compare() -> tuple[Any, Any]:
         number = next(NUMBERS)
@@ -111,8 +125,14 @@ def test_what_is_hidden_or_deleted_changes_nothing_of_what_is_found(
             await put(shared, among, f"seen{index}", pieces)
             for offset, (changes, others) in enumerate(hidden[index::3]):
                 await put(shared, among, f"hidden{index}.{offset}", others, **changes)
+        if packs:
+            await shared.knowledge_index.pack(among)
+            forget_loaded(shared)
+            await look(shared, among, question, vector, limit)
         for key in gone:
             await shared.documents.delete(key)
+        if packs:
+            await shared.knowledge_index.pack(among)
         return (
             await look(shared, alone, question, vector, limit),
             await look(shared, among, question, vector, limit),

@@ -14,7 +14,12 @@ from msgspec.structs import replace
 from pegboard.concurrency.exception_groups import unwrap_single_error
 from pegboard.core.knowledge import UNFINISHED, BaseLook, Hit, Retrieval
 from pegboard.core.model_messages import ModelUsage
-from pegboard.core.ports.document_store import DocumentScope, DocumentStore, StoredDocument
+from pegboard.core.ports.document_store import (
+    DocumentScope,
+    DocumentStore,
+    ReadyCount,
+    StoredDocument,
+)
 from pegboard.core.ports.embedder import Embedder
 from pegboard.core.ports.knowledge_index import KnowledgeIndex, ScoredPiece, WordMatches
 from pegboard.core.ports.reranker import Reranker
@@ -59,6 +64,13 @@ class _Reranked(Struct, frozen=True):
     skipped: tuple[str, ...] = ()
 
 
+class _Counts(Struct, frozen=True):
+    """What a caller may see, by base: how much is ready, and documents that are not."""
+
+    ready: Mapping[str, ReadyCount]
+    waiting: Mapping[str, Sequence[str]]
+
+
 class Retriever:
     """Finds pieces for questions.
 
@@ -100,12 +112,14 @@ class Retriever:
         """
         scope = replace(scope, bases=tuple(base.id for base in bases))
         terms = weigh_question(question)
-        words, failures, meanings = await self._search(question, terms, bases, scope, report)
+        words, failures, meanings, counts = await self._search(
+            question, terms, bases, scope, report
+        )
         hits = fuse(terms, words, tuple(meanings.values()), limit=max(limit, _RERANKED))
         reranked = await self._rerank(question, hits, scope.principal.owner, report)
         hits = reranked.hits[:limit]
         titles = await self._documents.get_all({hit.piece.document for hit in hits})
-        looks = await self._look(bases, scope, failures)
+        looks = _make_looks(bases, counts, failures)
         with_meaning = {base for meaning in meanings.values() for base in meaning.bases}
         return Retrieval(
             question=question,
@@ -123,10 +137,10 @@ class Retriever:
         bases: Sequence[SearchedBase],
         scope: DocumentScope,
         report: Callable[[str, ModelUsage], None] | None,
-    ) -> tuple[WordMatches, dict[str, str], dict[str, MeaningMatches]]:
-        """What is found by words, why some bases could not be searched, and what by meaning.
+    ) -> tuple[WordMatches, dict[str, str], dict[str, MeaningMatches], _Counts]:
+        """What is found by words, why bases could not be searched, what by meaning, and counts.
 
-        Both at once: the one searches while the other waits for its model.
+        All at once: one searches while another waits for its model or the database.
         """
         try:
             async with asyncio.TaskGroup() as group:
@@ -134,9 +148,10 @@ class Retriever:
                 by_meaning = group.create_task(
                     self._search_meanings(question, bases, scope, report)
                 )
+                counts = group.create_task(self._count(scope))
         except BaseExceptionGroup as errors:
             raise unwrap_single_error(errors) from errors
-        return *by_words.result(), by_meaning.result()
+        return *by_words.result(), by_meaning.result(), counts.result()
 
     async def _search_words(
         self, terms: Mapping[str, float], scope: DocumentScope
@@ -221,33 +236,34 @@ class Retriever:
             report(reranker.name, found.usage)
         return _Reranked(_use_order(hits, found.scores), stage=("rerank",))
 
-    async def _look(
-        self,
-        bases: Sequence[SearchedBase],
-        scope: DocumentScope,
-        failures: Mapping[str, str],
-    ) -> tuple[BaseLook, ...]:
-        counts = await self._documents.count_ready(scope)
+    async def _count(self, scope: DocumentScope) -> _Counts:
+        ready = await self._documents.count_ready(scope)
         waiting: dict[str, list[str]] = {}
         for document in await self._documents.list_visible(
             scope, states=_NOT_READY, limit=_MAX_NOT_READY
         ):
             if not document.answers:
                 waiting.setdefault(document.base, []).append(document.id)
-        looks: list[BaseLook] = []
-        for base in bases:
-            count = counts.get(base.id)
-            looks.append(
-                BaseLook(
-                    base=base.id,
-                    name=base.name,
-                    documents=count.documents if count else 0,
-                    pieces=count.pieces if count else 0,
-                    not_ready=tuple(waiting.get(base.id, ())),
-                    failure=failures.get(base.id, ""),
-                )
+        return _Counts(ready, waiting)
+
+
+def _make_looks(
+    bases: Sequence[SearchedBase], counts: _Counts, failures: Mapping[str, str]
+) -> tuple[BaseLook, ...]:
+    looks: list[BaseLook] = []
+    for base in bases:
+        count = counts.ready.get(base.id)
+        looks.append(
+            BaseLook(
+                base=base.id,
+                name=base.name,
+                documents=count.documents if count else 0,
+                pieces=count.pieces if count else 0,
+                not_ready=tuple(counts.waiting.get(base.id, ())),
+                failure=failures.get(base.id, ""),
             )
-        return tuple(looks)
+        )
+    return tuple(looks)
 
 
 def _add_stages(

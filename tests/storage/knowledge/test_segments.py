@@ -186,6 +186,19 @@ def test_a_cache_drops_what_was_deleted_and_bases_that_are_not_asked_for() -> No
     assert (cache.bases, cache.size) == ([], 0)
 
 
+def test_a_cache_takes_a_segment_in_place_of_what_is_in_it() -> None:
+    cache = a_cache()
+    cache.add(KEY, {1: terms("red")})
+    whole = build_segment([(1, terms("red")), (2, terms("blue"))])
+
+    cache.add_segment(KEY, whole)
+    cache.add_segment(KEY, build_segment([(2, terms("blue"))]))
+    cache.add_segment(KEY, build_segment([(2, terms("blue")), (3, terms("cat"))]))
+
+    assert list(cache.get(KEY)) == [whole]
+    assert cache.list_missing(KEY, np.array([1, 2, 3])) == [3]
+
+
 def test_a_cache_answers_while_a_segment_is_built() -> None:
     has_begun, may_end = threading.Event(), threading.Event()
 

@@ -1,7 +1,7 @@
 """Tells those who watch a base what has changed in it."""
 
 import asyncio
-from collections.abc import Generator
+from collections.abc import Callable, Generator
 from contextlib import contextmanager
 
 from msgspec import Struct
@@ -26,12 +26,19 @@ class KnowledgeChanges:
 
     def __init__(self) -> None:
         self._watchers: dict[str, set[asyncio.Queue[DocumentChange]]] = {}
+        self._followers: list[Callable[[DocumentChange], None]] = []
 
     def notify(self, change: DocumentChange) -> None:
-        """Pass a change on to the watchers of its base."""
+        """Pass a change on to the watchers of its base, and to those of all bases."""
+        for follow in self._followers:
+            follow(change)
         for queue in self._watchers.get(change.base, ()):
             if queue.qsize() < _MAX_WAITING:
                 queue.put_nowait(change)
+
+    def follow(self, receive: Callable[[DocumentChange], None]) -> None:
+        """Call this at each change of any base from now on."""
+        self._followers.append(receive)
 
     @contextmanager
     def watch(self, base: str) -> Generator[asyncio.Queue[DocumentChange]]:

@@ -10,7 +10,7 @@ from pegboard.core.ports.document_store import DocumentScope, StoredDocument
 from pegboard.core.ports.evidence_store import EvidenceStore, StoredEvidence
 from pegboard.core.ports.identity_store import IdentityStore
 from pegboard.core.ports.resource_store import ResourceVisibility
-from pegboard.core.principal import Principal
+from pegboard.core.principal import LOCAL, Principal
 from pegboard.errors import (
     DocumentNotFound,
     InvalidRequest,
@@ -50,6 +50,7 @@ from pegboard.features.knowledge.vectors import Vectors, VectorState
 from pegboard.features.permissions import check_may_write
 from pegboard.features.resources import NewResource, ResourceChange, Resources
 from pegboard.features.runs import Runs
+from pegboard.knowledge.index_upkeep import IndexUpkeep
 from pegboard.registry import ToolRegistry
 
 _TOOLS = {"simple": "kb_retrieve", "grounding": "grounded_retrieve"}
@@ -138,6 +139,8 @@ class Knowledge:
             DocumentPoll(documents, parts.documents, parts.changes) if parts.is_shared else None
         )
         self._gathering: dict[str, set[str]] = {}
+        self._upkeep = IndexUpkeep(parts.documents, parts.index)
+        parts.changes.follow(lambda change: self._upkeep.wake(change.base))
 
     # bases
 
@@ -441,6 +444,7 @@ class Knowledge:
 
     async def close(self) -> None:
         """Start no more runs; those under way go on."""
+        await self._upkeep.close()
         await self._queue.close()
         await self._vectors.close()
 
@@ -448,6 +452,8 @@ class Knowledge:
         """Take in what an earlier process has left."""
         self._queue.wake()
         self._vectors.wake()
+        for base in self.bases.list_visible(LOCAL):
+            self._upkeep.wake(base.id)
 
     def _require_stored(self, base: KnowledgeBase) -> str:
         if base.resource is None:
