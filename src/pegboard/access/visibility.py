@@ -102,7 +102,11 @@ class ResourceIndex:
         for item in sorted(resources, key=lambda each: each.name):
             rows.setdefault(item.kind, {})[item.name] = item
         self._rows = rows
-        self._sources = {**rows.get("skill", {}), **rows.get("connector", {})}
+        self._sources = {
+            name: row
+            for kind in ("model", "skill", "connector")
+            for name, row in rows.get(kind, {}).items()
+        }
         self._subscribers = {id_: frozenset(those) for id_, those in users.items()}
 
     def require(self, source: str, kind: ResourceKind | None) -> None:
@@ -117,7 +121,7 @@ class ResourceIndex:
         return self._rows.get(kind, {}).get(name)
 
     def find_source(self, source: str) -> StoredResource | None:
-        """The connector or skill behind the source of a tool, whoever may see it; else None."""
+        """The connector, skill or model of a name, whoever may see it; else None."""
         return self._sources.get(source)
 
     def has(self, kind: ResourceKind) -> bool:
