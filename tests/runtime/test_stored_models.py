@@ -44,7 +44,7 @@ class Members:
         return (await self.board.resources.add(new, principal=owner)).resource.id
 
     async def add_key(self, owner: Principal, source: str = "bob--tiny", **changes: Any) -> None:
-        new = NewCredential(source=source, kind="bearer", **({"value": KEY} | changes))
+        new = NewCredential(source=source, kind="bearer", value=KEY, **changes)
         await self.board.credentials.add(new, principal=owner)
 
     def list_names(self, principal: Principal) -> list[str]:

@@ -1,4 +1,4 @@
-"""`/resources` and `/market`: connectors, agents, skills and models that people add, share and publish."""
+"""`/resources` and `/market`: what people add, share and publish."""
 
 from typing import Annotated
 
@@ -35,7 +35,7 @@ async def list_source_kinds(_: Caller) -> Response:
 async def list_resources(
     board: Board, caller: Caller, wanted: Annotated[ResourceFilter, Query()]
 ) -> Response:
-    """List the connectors, agents, skills and models that you see, or those that wait for your review."""
+    """List connectors, agents, skills and models: those you see, or those you may review."""
     if wanted.waiting:
         found = await board.resources.list_waiting(principal=caller)
     else:
