@@ -20,6 +20,7 @@ from pegboard.graphs import read_graph
 from pegboard.runtime import Pegboard, Settings
 from pegboard.testing import ScriptedModel
 
+pytest.importorskip("pydantic_ai.models.openai")  # slow, so not within the time of a test
 SETTINGS = Settings(password_memory=1)
 KEY = "sk-planted-secret"
 SHARED: dict[str, Any] = {"visibility": "organisation", "organisation": "acme"}
@@ -89,7 +90,7 @@ async def test_a_model_of_ones_own_answers_with_ones_own_key_at_its_price(
     assert (used["model"], used["cost"]) == ("bob--tiny", pytest.approx(3.0))
     assert members.board.models.choices.list(principal=members.bob)[-1] == {
         "name": "bob--tiny",
-        "title": "My tiny one",
+        "title": "My tiny one (bob--tiny)",
         "provider": "openai",
         "role": "",
     }

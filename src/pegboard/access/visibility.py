@@ -33,6 +33,11 @@ class VisibilityDecision(Struct, frozen=True):
         """Whether the caller may see it."""
         return self.kind != "none"
 
+    @property
+    def is_vouched_for(self) -> bool:
+        """Whether it is the caller's own, or an operator answers for it."""
+        return self.kind in {"own", "global", "unrestricted"}
+
 
 _UNRESTRICTED = VisibilityDecision("unrestricted", "the caller has no account, and sees everything")
 _OWN = VisibilityDecision("own", "the caller is its owner")
@@ -155,7 +160,7 @@ class ResourceIndex:
     def is_vouched_for(self, principal: Principal, source: str) -> bool:
         """Whether a source is the caller's own, or one that an operator answers for."""
         found = self.resolve_source(principal, source)
-        return found is None or found.kind in {"own", "global", "unrestricted"}
+        return found is None or found.is_vouched_for
 
     def hides(self, principal: Principal, source: str) -> bool:
         """Whether a caller may not know of a source, and so of nothing in it."""

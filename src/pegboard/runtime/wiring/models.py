@@ -185,20 +185,20 @@ class BoardModels:
             CredentialMissing: It needs a key, and the caller has none.
             Unavailable: The key cannot be read now.
         """
-        stored = self._find_stored(name)
+        stored = self._find_stored(name, principal)
         if stored is None:
             return await self.get(name)
         return await stored.create(name, principal=principal)
 
     def is_foreign(self, name: str, *, principal: Principal) -> bool:
         """Whether another person has added a model, and no operator answers for what it says."""
-        stored = self._find_stored(name)
+        stored = self._find_stored(name, principal)
         return stored is not None and stored.is_foreign(name, principal)
 
-    def _find_stored(self, name: str) -> "StoredModels | None":
+    def _find_stored(self, name: str, principal: Principal) -> "StoredModels | None":
         """The models of people, where the name is one of theirs and none of the board's."""
         stored = self._stored
-        if stored is None or not stored.has(name) or self.choices.is_name_of_board(name):
+        if stored is None or not stored.has(name, principal) or self.choices.is_name_of_board(name):
             return None
         return stored
 

@@ -50,20 +50,30 @@ class StoredModels:
         self._board = board
         self._client: tuple[object, HttpClient] | None = None
 
-    def has(self, name: str) -> bool:
-        """Whether a person has added a model of this name, visible or not."""
-        return self._registry.environment.resource_index.find(name, "model") is not None
+    def has(self, name: str, principal: Principal) -> bool:
+        """Whether a name means a model that a person has added.
+
+        One with the handle of an owner does, visible or not. A plain name, of an operator's, does
+        for those who see it: for others it may be the name of a model of the provider.
+        """
+        index = self._registry.environment.resource_index
+        row = index.find(name, "model")
+        if row is None:
+            return False
+        return OWNER_MARK in name or index.resolve(principal, row).is_visible
 
     def is_foreign(self, name: str, principal: Principal) -> bool:
         """Whether another person has added it, and no operator answers for what it says."""
-        return not self._registry.environment.resource_index.is_vouched_for(principal, name)
+        index = self._registry.environment.resource_index
+        row = index.find(name, "model")
+        return row is not None and not index.resolve(principal, row).is_vouched_for
 
     def list_choices(self, principal: Principal) -> "Sequence[ModelChoice]":
         """Those that a caller may choose, by name."""
         from pegboard.features.agents import ModelChoice
 
         return [
-            ModelChoice(name=row.name, title=row.title or row.name, provider=config.provider)
+            ModelChoice(name=row.name, title=_title_of(row), provider=config.provider)
             for row, config in self._list_visible(principal)
         ]
 
@@ -138,6 +148,11 @@ class StoredModels:
         if self._client is None or self._client[0] != network:
             self._client = (network, create_http_client(network))
         return self._client[1]
+
+
+def _title_of(row: StoredResource) -> str:
+    """Its title with its name, which says whose it is: a title alone may be that of another."""
+    return f"{row.title} ({row.name})" if row.title and row.title != row.name else row.name
 
 
 class StoredModel:
