@@ -128,6 +128,8 @@ async def test_a_model_that_a_caller_does_not_see_is_as_one_that_is_not_there(
         found = (by_chat.value, run.result.nodes[0].error, by_agent.value)
         refusals[name] = [str(item).replace(name, "NAME") for item in found]
     assert refusals["bob--tiny"] == refusals["bob--none"]
+    with pytest.raises(InvalidRequest, match="There is no source 'bob--tiny'"):
+        await members.add_key(cem)
     sent = await board.conversations.send(NewMessage(text="hi", agent="bob--helper"), principal=cem)
     run = await board.runs.wait(sent.run_id, principal=cem)
     assert run.result.state is NodeState.FAILED
