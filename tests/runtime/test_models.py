@@ -194,12 +194,12 @@ async def test_models_with_a_name_and_those_of_roles_can_be_chosen(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     async with a_board(tmp_path, monkeypatch) as (board, _):
-        of_the_file = board.models.choices.list()
+        of_the_file = board.models.choices.list(principal=LOCAL)
         for name in ("main", "smart", "fast", "openai:tiny-fast", "spare"):
-            assert board.models.choices.resolve_name(name) == name
+            assert board.models.choices.resolve_name(name, principal=LOCAL) == name
         for name in ("vectors", "openai:tiny-main", "openai:any"):
             with pytest.raises(ModelNotConfigured, match="choose one of main, fast, spare"):
-                board.models.choices.resolve_name(name)
+                board.models.choices.resolve_name(name, principal=LOCAL)
 
     assert of_the_file == [
         {"name": "main", "title": "Main one", "provider": "openai", "role": "smart"},
@@ -230,9 +230,9 @@ async def test_the_models_of_the_environment_can_be_chosen(
         monkeypatch.setenv(name, value)
     async with Pegboard() as board:
         choices = board.models.choices
-        known = [choice["title"] for choice in choices.list()]
+        known = [choice["title"] for choice in choices.list(principal=LOCAL)]
         if titles:
-            assert [choices.resolve_name(name) for name in names] == names
+            assert [choices.resolve_name(name, principal=LOCAL) for name in names] == names
 
     assert known == titles
 
@@ -240,9 +240,11 @@ async def test_the_models_of_the_environment_can_be_chosen(
 async def test_the_model_of_a_program_is_the_only_one() -> None:
     async with Pegboard(model=ScriptedModel(name="test:script")) as board:
         choices = board.models.choices
-        (shown,) = choices.list()
+        (shown,) = choices.list(principal=LOCAL)
 
-        assert [choices.resolve_name(name) for name in ("smart", "fast", "test:script")]
+        assert [
+            choices.resolve_name(name, principal=LOCAL) for name in ("smart", "fast", "test:script")
+        ]
         assert (shown["name"], shown["title"], shown["provider"]) == (
             "smart",
             "test:script",

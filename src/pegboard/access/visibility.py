@@ -33,6 +33,11 @@ class VisibilityDecision(Struct, frozen=True):
         """Whether the caller may see it."""
         return self.kind != "none"
 
+    @property
+    def is_vouched_for(self) -> bool:
+        """Whether it is the caller's own, or an operator answers for it."""
+        return self.kind in {"own", "global", "unrestricted"}
+
 
 _UNRESTRICTED = VisibilityDecision("unrestricted", "the caller has no account, and sees everything")
 _OWN = VisibilityDecision("own", "the caller is its owner")
@@ -102,7 +107,11 @@ class ResourceIndex:
         for item in sorted(resources, key=lambda each: each.name):
             rows.setdefault(item.kind, {})[item.name] = item
         self._rows = rows
-        self._sources = {**rows.get("skill", {}), **rows.get("connector", {})}
+        self._sources = {
+            name: row
+            for kind in ("model", "skill", "connector")
+            for name, row in rows.get(kind, {}).items()
+        }
         self._subscribers = {id_: frozenset(those) for id_, those in users.items()}
 
     def require(self, source: str, kind: ResourceKind | None) -> None:
@@ -117,7 +126,7 @@ class ResourceIndex:
         return self._rows.get(kind, {}).get(name)
 
     def find_source(self, source: str) -> StoredResource | None:
-        """The connector or skill behind the source of a tool, whoever may see it; else None."""
+        """The connector, skill or model of a name, whoever may see it; else None."""
         return self._sources.get(source)
 
     def has(self, kind: ResourceKind) -> bool:
@@ -151,7 +160,7 @@ class ResourceIndex:
     def is_vouched_for(self, principal: Principal, source: str) -> bool:
         """Whether a source is the caller's own, or one that an operator answers for."""
         found = self.resolve_source(principal, source)
-        return found is None or found.kind in {"own", "global", "unrestricted"}
+        return found is None or found.is_vouched_for
 
     def hides(self, principal: Principal, source: str) -> bool:
         """Whether a caller may not know of a source, and so of nothing in it."""

@@ -42,7 +42,7 @@ class Commands(LazyGroup):
         "people": "List people, make one-time links for them, and keep them out.",
         "roles": "Define the roles of an organisation, and give them to its members.",
         "quotas": "Limit the calls and the model cost of people and organisations.",
-        "resources": "Add, share and publish connectors and agents; install those of others.",
+        "resources": "Add, share and publish connectors, agents and models; install others.",
         "skills": "Add skills, and replace their texts; 'pegboard resources' shares them.",
         "credentials": "List, store, choose and remove credentials, and rotate the master key.",
         "login": "Sign in to a server, and store a key for its address.",

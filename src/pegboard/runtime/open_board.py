@@ -38,7 +38,7 @@ from pegboard.runtime.wiring.knowledge import BoardKnowledge
 from pegboard.runtime.wiring.listeners import ClosingListener, create_listeners
 from pegboard.runtime.wiring.metrics import create_metrics
 from pegboard.runtime.wiring.models import BoardModels
-from pegboard.runtime.wiring.owned_agents import OwnedAgentRules, OwnedAgents
+from pegboard.runtime.wiring.owned_agents import OwnedAgents, OwnedRules
 from pegboard.runtime.wiring.pins import PinParts
 from pegboard.runtime.wiring.quotas import open_quotas
 from pegboard.runtime.wiring.registry import open_registry
@@ -51,6 +51,7 @@ from pegboard.runtime.wiring.services import (
     read_pictures_with,
 )
 from pegboard.runtime.wiring.storage import audit_listeners, create_storage, require_audit
+from pegboard.runtime.wiring.stored_models import StoredModels
 from pegboard.runtime.wiring.subagents import BoardSubagents
 from pegboard.runtime.wiring.tool_meanings import BoardToolMeanings
 from pegboard.runtime.wiring.workspaces import ConversationFolders
@@ -174,7 +175,7 @@ async def open_board(
             settings,
             stack,
             board_names=listed.keys,
-            agents=OwnedAgentRules(lambda: current.loaded, lambda: models.choices),
+            others=OwnedRules(lambda: current.loaded, lambda: models.choices),
             prove=prove,
         )
         pins.follow(stack, connectors=resources.pinned, is_shared=settings.database is not None)
@@ -191,6 +192,9 @@ async def open_board(
                     board=lambda: current.loaded.board,
                     stack=stack,
                     own=model,
+                    stored=StoredModels(
+                        registry, credentials.resolver, lambda: current.loaded.board
+                    ),
                 )
             ).find_picture_reader,
         )

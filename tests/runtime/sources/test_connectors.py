@@ -22,7 +22,7 @@ from pegboard.runtime.sources.placeholder import (
     from_definition,
     to_definition,
 )
-from pegboard.runtime.wiring.owned_agents import OwnedAgentRules
+from pegboard.runtime.wiring.owned_agents import OwnedRules
 from pegboard.runtime.wiring.resources import follow
 from pegboard.storage import MemoryStorage
 
@@ -76,7 +76,7 @@ class Server:
             limits=ConnectorLimits(listing=10.0, patience=None),
             emitter=self.registry.environment.emitter,
             board_names=tuple[str, ...],
-            agents=OwnedAgentRules(
+            others=OwnedRules(
                 lambda: LoadedBoard(board=Board(), base_dir=folder), lambda: ModelChoices(list)
             ),
             guard=lambda publisher: publisher,

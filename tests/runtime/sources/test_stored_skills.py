@@ -49,6 +49,7 @@ def a_board(
 ) -> Pegboard:
     path = folder / "board.yaml"
     path.write_text(text)
+    settings.setdefault("password_memory", 1)
     return Pegboard(
         path, tools=(find_order, send_money), model=model, settings=Settings(**settings)
     )

@@ -73,6 +73,8 @@ FAULTS: dict[str, tuple[str, dict[str, str]]] = {
         "SKILL.md:2: name: 'refunds' is not the name of its folder, 'returns'",
         {"SKILL.md": TEXT},
     ),
+    "too many patterns": ("at most 200 names", {"SKILL.md": with_tools("a* " * 201)}),
+    "a long pattern": ("of 100 characters", {"SKILL.md": with_tools("a*" * 60)}),
     "no text": ("no text in UTF-8", {"SKILL.md": TEXT, "a.md": "\ud800"}),
 }
 

@@ -17,7 +17,7 @@ export const sourceKindsQuery = queryOptions({
   staleTime: Number.POSITIVE_INFINITY,
 });
 
-export const resourcesQuery = (kind: "connector" | "agent" | "skill") =>
+export const resourcesQuery = (kind: "connector" | "agent" | "skill" | "model") =>
   queryOptions({
     queryKey: ["resources", kind],
     queryFn: async ({ signal }) => {
@@ -61,6 +61,7 @@ export const CHANGED_BY_RESOURCES = [
   "agents",
   "skills",
   "skill",
+  "models",
   "bases",
   "base",
 ] as const;

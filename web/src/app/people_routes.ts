@@ -54,6 +54,11 @@ const agent = createRoute({
   path: "/agents/$id",
   component: lazyRouteComponent(() => import("../pages/agents/agent_page"), "AgentPage"),
 });
+const model = createRoute({
+  getParentRoute: () => root,
+  path: "/agents/models/$id",
+  component: lazyRouteComponent(() => import("../pages/agents/model_page"), "ModelPage"),
+});
 const skillSearch = readSearch("q", "file");
 const skills = createRoute({
   getParentRoute: () => root,
@@ -122,6 +127,7 @@ export const PEOPLE_ROUTES = [
   market,
   agents,
   agent,
+  model,
   skills,
   skill,
   keys,

@@ -1,9 +1,15 @@
-import { Bot, LibraryBig, Plug, ScrollText } from "lucide-react";
+import { Bot, BrainCircuit, LibraryBig, Plug, ScrollText } from "lucide-react";
 import type { ReactNode } from "react";
 import type { Resource } from "../api/resources";
 import { sharing } from "../words/resources";
 
-const ICONS = { connector: Plug, agent: Bot, skill: ScrollText, knowledge: LibraryBig };
+const ICONS = {
+  connector: Plug,
+  agent: Bot,
+  skill: ScrollText,
+  knowledge: LibraryBig,
+  model: BrainCircuit,
+};
 
 /** The icon, the title and the owner of a connector, an agent or a skill. */
 export function ResourceName({ resource }: { resource: Resource }) {

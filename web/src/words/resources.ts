@@ -103,10 +103,13 @@ export const sharing = {
   install: "Install",
   installed: "Installed",
   installWhat: "Your roles decide what you may call. A tool that writes needs the role editor.",
-  kinds: { connector: "Source", agent: "Agent", skill: "Skill", knowledge: "Knowledge" } as Record<
-    string,
-    string
-  >,
+  kinds: {
+    connector: "Source",
+    agent: "Agent",
+    skill: "Skill",
+    knowledge: "Knowledge",
+    model: "Model",
+  } as Record<string, string>,
   findInMarket: "Find in the Market",
   nothingFits: "Nothing in the Market fits. Try it in other words.",
 

@@ -1,4 +1,4 @@
-"""`pegboard resources`: connectors and agents that people add, share and publish."""
+"""`pegboard resources`: connectors, agents and models that people add, share and publish."""
 
 from pathlib import Path
 from typing import Annotated, Any, Literal, cast
@@ -22,8 +22,10 @@ NameArgument = Annotated[
     str, typer.Argument(metavar="NAME", help="Its name, as ada--github, or its id.")
 ]
 
+_NO_SOURCES = ("agent", "model")
+
 resources = typer.Typer(
-    help="Add, share and publish connectors and agents; install those of others.",
+    help="Add, share and publish connectors, agents and models; install those of others.",
     no_args_is_help=True,
     rich_markup_mode=None,
 )
@@ -41,7 +43,7 @@ def list_resources(
     url: UrlOption = None,
     json: JsonOption = False,
 ) -> None:
-    """List the connectors and agents that you see."""
+    """List the connectors, agents, skills and models that you see."""
     scope: ResourceScope = "market" if market else "waiting" if waiting else "visible"
     with exit_on_error():
         chosen = settings(board, data, url)
@@ -51,7 +53,7 @@ def list_resources(
         return
     table(("name", "kind", "owner", "shared", "market", "status"), map(_row, found["resources"]))
     if not found["resources"]:
-        note("there are none; 'pegboard resources add' adds a connector or an agent")
+        note("there are none; 'pegboard resources add' adds a connector, an agent or a model")
 
 
 @resources.command()
@@ -62,7 +64,8 @@ def add(
     ],
     *,
     kind: Annotated[
-        str, typer.Option("--kind", help="'agent', or a kind of source: openapi, sql or mcp.")
+        str,
+        typer.Option("--kind", help="'agent', 'model', or a kind of source: openapi, sql or mcp."),
     ] = "openapi",
     title: Annotated[str, typer.Option("--title", help="For display.")] = "",
     description: Annotated[str, typer.Option("--description", help="What it is for.")] = "",
@@ -71,12 +74,12 @@ def add(
     url: UrlOption = None,
     json: JsonOption = False,
 ) -> None:
-    """Add a connector or an agent, for yourself alone."""
+    """Add a connector, an agent or a language model, for yourself alone."""
     with exit_on_error():
         wanted = {
             "name": name,
-            "kind": "agent" if kind == "agent" else "connector",
-            "source_kind": "" if kind == "agent" else kind,
+            "kind": kind if kind in _NO_SOURCES else "connector",
+            "source_kind": "" if kind in _NO_SOURCES else kind,
             "title": title,
             "description": description,
             "config": _read_config(config),

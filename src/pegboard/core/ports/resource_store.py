@@ -1,4 +1,4 @@
-"""The resource store port: connectors, agents and skills that people add while a board runs.
+"""The resource store port: connectors, agents, skills and models that people add.
 
 *Resource* alone means a resource of MCP in this code; a row here is a *stored resource*.
 """
@@ -10,7 +10,7 @@ from msgspec import Struct
 
 from pegboard.core.principal import Principal
 
-ResourceKind = Literal["connector", "agent", "skill", "knowledge"]
+ResourceKind = Literal["connector", "agent", "skill", "knowledge", "model"]
 ResourceVisibility = Literal["private", "organisation", "global"]
 PublishStatus = Literal["none", "draft", "pending", "approved", "rejected"]
 
@@ -19,7 +19,8 @@ class StoredResource(Struct, frozen=True, kw_only=True):
     """A connector, an agent or a skill with an owner.
 
     Attributes:
-        kind: `connector` is a source of tools, `knowledge` a base of documents.
+        kind: `connector` is a source of tools, `knowledge` a base of documents, `model` a language
+            model.
         name: Unique among those of its kind; of a connector the name of its source.
         owner: The id of an account.
         source_kind: The kind of source of a connector, as `openapi`; else empty.

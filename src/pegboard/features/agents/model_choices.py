@@ -1,12 +1,17 @@
-"""The language models that callers may choose: those that the operator has named, and no others."""
+"""The language models that callers may choose: the board's, and those of people they see."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
+from pegboard.core.principal import Principal
 from pegboard.errors import ModelNotConfigured
 
 _MAX_NAMES = 20
+
+
+def _have_none(_principal: Principal) -> "Sequence[ModelChoice]":
+    return ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -33,12 +38,18 @@ class ModelChoices:
 
     Args:
         read: The models there are now; called each time, so that a reload takes effect.
+        owned: Those that people have added and that a caller may see.
     """
 
-    def __init__(self, read: Callable[[], Sequence[ModelChoice]]) -> None:
+    def __init__(
+        self,
+        read: Callable[[], Sequence[ModelChoice]],
+        owned: Callable[[Principal], Sequence[ModelChoice]] = _have_none,
+    ) -> None:
         self._read = read
+        self._owned = owned
 
-    def list(self) -> list[dict[str, Any]]:
+    def list(self, *, principal: Principal) -> list[dict[str, Any]]:
         """The models as data, without addresses and keys; the one for answers first."""
         return [
             {
@@ -47,18 +58,27 @@ class ModelChoices:
                 "provider": choice.provider,
                 "role": choice.role,
             }
-            for choice in self._read()
+            for choice in self._read_for(principal)
         ]
 
-    def resolve_name(self, name: str) -> str:
+    def is_name_of_board(self, name: str) -> bool:
+        """Whether a model of the operator is chosen by this name."""
+        return any(name == it.name or name in it.aliases for it in self._read())
+
+    def resolve_name(self, name: str, *, principal: Principal) -> str:
         """The name of a chosen model as it is stored; empty for that of the agent.
 
         Raises:
             ModelNotConfigured: It cannot be chosen; names those that can.
         """
-        choices = self._read()
+        choices = self._read_for(principal)
         if not name or any(name == it.name or name in it.aliases for it in choices):
             return name
         names = ", ".join(choice.name for choice in choices[:_MAX_NAMES])
         there = f"choose one of {names}" if names else "none is configured"
         raise ModelNotConfigured(f"There is no model '{name[:100]}' on this board; {there}.")
+
+    def _read_for(self, principal: Principal) -> Sequence[ModelChoice]:
+        board = self._read()
+        taken = {name for choice in board for name in (choice.name, *choice.aliases)}
+        return [*board, *(it for it in self._owned(principal) if it.name not in taken)]

@@ -58,8 +58,8 @@ _OPEN: frozenset[ExchangeState] = frozenset({"working", "queued"})
 _ENGINES = ("", *get_args(Engine))
 
 
-class ResolveAgent(Protocol):
-    """The stored name of a chosen agent; raises `AgentNotFound` for one that is not there."""
+class ResolveName(Protocol):
+    """The stored name of a chosen agent or model; raises for one that the caller may not choose."""
 
     def __call__(self, name: str, /, *, principal: Principal) -> str: ...
 
@@ -99,8 +99,8 @@ class Conversations:
         runs: Runs,
         answers: ConversationAnswers,
         now: Callable[[], float],
-        resolve_agent: ResolveAgent = _keep_name,
-        resolve_model: Callable[[str], str] = str,
+        resolve_agent: ResolveName = _keep_name,
+        resolve_model: ResolveName = _keep_name,
         files: ConversationFiles | None = None,
         uploads: Files | None = None,
     ) -> None:
@@ -305,7 +305,7 @@ class Conversations:
         if "agent" in changes:
             resolved["agent"] = self._resolve_agent(changes["agent"], principal=principal)
         if "model" in changes:
-            resolved["model"] = self._resolve_model(changes["model"])
+            resolved["model"] = self._resolve_model(changes["model"], principal=principal)
         return resolved
 
     async def delete(self, conversation: str, *, principal: Principal) -> None:

@@ -9,7 +9,7 @@ from pegboard.features.resources.resource_change import NewResource, ResourceCha
 _CLOSED = ConfigDict(extra="forbid", frozen=True)
 _ANSWER = ConfigDict(extra="forbid")
 
-Kind = Literal["connector", "agent", "skill"]
+Kind = Literal["connector", "agent", "skill", "model"]
 Title = Annotated[str, Field(max_length=200, description="For display.")]
 Description = Annotated[
     str, Field(max_length=2_000, description="What it is for; of a skill as its `SKILL.md` says.")
@@ -116,7 +116,7 @@ class ResourceAnswer(BaseModel):
     model_config = _ANSWER
 
     id: str
-    kind: Literal["connector", "agent", "skill", "knowledge"]
+    kind: Literal["connector", "agent", "skill", "knowledge", "model"]
     source_kind: str
     name: Annotated[str, Field(description="In the names of its tools.")]
     title: str

@@ -380,7 +380,7 @@ class Resources:
 
     def _check_config(self, resource: StoredResource, principal: Principal) -> StoredResource:
         """The resource with what its configuration says of it; refuses what the caller may not."""
-        checked = self._sources.check(resource)
+        checked = self._sources.check(resource, principal=principal)
         if checked.local_use and not principal.is_operator:
             reason = f"only operators may connect this: {checked.local_use}"
             raise AccessDenied(resource.name, reason)

@@ -4,6 +4,7 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from pegboard.core.ports.resource_store import ResourceKind, StoredResource
+from pegboard.core.principal import Principal
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -37,10 +38,11 @@ class CheckedConfig:
 class ConnectorSources(Protocol):
     """Opens, lists and closes the sources of connectors, and knows the rules of configurations."""
 
-    def check(self, resource: StoredResource) -> CheckedConfig:
+    def check(self, resource: StoredResource, *, principal: Principal) -> CheckedConfig:
         """Check the configuration of a resource.
 
         Raises:
+            AccessDenied: People add none of this kind here.
             InvalidRequest: It is wrong, or contains a secret.
         """
         ...

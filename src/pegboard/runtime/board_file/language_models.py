@@ -133,6 +133,13 @@ class LanguageModels(BaseModel):
             "none does."
         ),
     ] = None
+    of_people: Annotated[
+        bool,
+        Field(
+            description="Whether people add models with addresses and keys of their own, and those "
+            "who see one choose it. Otherwise operators do."
+        ),
+    ] = True
     named: Annotated[
         dict[ModelName, LanguageModelEntry],
         Field(max_length=100, description="Models with settings of their own, by name."),

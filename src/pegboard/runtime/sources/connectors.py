@@ -15,6 +15,7 @@ from pegboard.core.ports.resource_store import (
 )
 from pegboard.core.ports.services import Services
 from pegboard.core.ports.source import SourceKind
+from pegboard.core.principal import Principal
 from pegboard.core.resources_and_prompts import Prompt, Resource
 from pegboard.core.tool import Tool
 from pegboard.core.wire_names import OWNER_MARK
@@ -34,7 +35,7 @@ from pegboard.runtime.plugins import load_kind
 from pegboard.runtime.secret_values import secret_values
 from pegboard.runtime.sources.connector_publisher import ConnectorPublisher
 from pegboard.runtime.sources.known_resources import KnownResources
-from pegboard.runtime.sources.owned_rules import AgentRules
+from pegboard.runtime.sources.owned_rules import OtherRules
 from pegboard.runtime.sources.placeholder import ToolPlaceholder
 from pegboard.runtime.sources.refresher import SourcePublisher, SourceRefresher
 from pegboard.runtime.sources.state import Opener, SourceState
@@ -46,6 +47,7 @@ if TYPE_CHECKING:
 
 _LOG = logging.getLogger("pegboard.resources")
 _SHOWN: tuple[ChangeKind, ...] = ("tools", "resources", "prompts")
+_SOURCE_KINDS = frozenset({"connector", "skill", "model"})
 _TAKEN = "the board file has a source of this name"
 
 
@@ -75,7 +77,7 @@ class Connectors:
         limits: How long they may take.
         emitter: Receives a `SourceChanged` for each change of a source's status.
         board_names: The names of the sources of the board file.
-        agents: The rules for agents.
+        others: The rules for agents, knowledge bases and models.
         guard: Makes the publisher that checks what sources list, before this one publishes it.
     """
 
@@ -88,7 +90,7 @@ class Connectors:
         limits: ConnectorLimits,
         emitter: Emitter,
         board_names: Callable[[], Collection[str]],
-        agents: AgentRules,
+        others: OtherRules,
         guard: Callable[[SourcePublisher], SourcePublisher],
     ) -> None:
         self._registry = registry
@@ -96,7 +98,7 @@ class Connectors:
         self._services = services
         self._limits = limits
         self._board_names = board_names
-        self._agents = agents
+        self._others = others
         self._known = KnownResources()
         self._skills = StoredSkills(registry)
         self._rows: dict[str, StoredResource] = {}
@@ -123,15 +125,21 @@ class Connectors:
         """The stored connector of a name."""
         return self._rows.get(name)
 
+    def find_model(self, name: str) -> StoredResource | None:
+        """The stored language model of a name."""
+        rows = self._known.resources.values()
+        return next((it for it in rows if it.kind == "model" and it.name == name), None)
+
     def observe(self, name: str) -> SourceState:
         """The state of a connector; one that nobody has called yet is `pending`."""
         state = self._supervisor.states.get(name)
         return state if state is not None else self._create_state(self._rows[name])
 
-    def check(self, resource: StoredResource) -> CheckedConfig:
+    def check(self, resource: StoredResource, *, principal: Principal) -> CheckedConfig:
         """Check the configuration of a resource.
 
         Raises:
+            AccessDenied: People add none of this kind here.
             InvalidRequest: It is wrong, or contains a secret.
         """
         kind, source_kind, config = resource.kind, resource.source_kind, resource.config
@@ -140,8 +148,7 @@ class Connectors:
         if kind == "skill":
             return CheckedConfig(description=check_skill(resource.name, config).description)
         if kind != "connector":
-            check = self._agents.check_base if kind == "knowledge" else self._agents.check
-            check(config)
+            self._others.check(kind, config, principal=principal)
             return CheckedConfig()
         found, checked = _check_config(source_kind, config)
         if secret_values([checked]):
@@ -157,16 +164,16 @@ class Connectors:
     def is_taken(self, kind: ResourceKind, name: str) -> bool:
         """Whether the board file, or Pegboard itself, has a source or an agent of this name.
 
-        Connectors and skills are sources both, so one name is for one of them.
+        A connector, a skill and a model are sources of something, so a name is for one of them.
         """
-        if kind not in {"connector", "skill"}:
-            return self._agents.is_taken(name, kind)
-        own, others = self._rows.keys(), self._skills.names
-        if kind == "skill":
-            own, others = others, own
-        if name in own:
+        if kind not in _SOURCE_KINDS:
+            return self._others.is_taken(name, kind)
+        named = [it.kind for it in self._known.resources.values() if it.name == name]
+        if kind in named:
             return False
-        if name in others or (kind == "skill" and self._skills.is_name_of_other(name)):
+        if not _SOURCE_KINDS.isdisjoint(named) or self._others.is_taken(name, kind):
+            return True
+        if kind == "skill" and self._skills.is_name_of_other(name):
             return True
         return name in self._board_names() or any(
             tool.spec.source == name for tool in self._registry

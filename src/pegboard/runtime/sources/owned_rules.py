@@ -1,30 +1,23 @@
-"""The rules for what people add beside connectors."""
+"""The rules for what people add beside connectors and skills."""
 
 from collections.abc import Mapping
 from typing import Any, Protocol
 
 from pegboard.core.ports.resource_store import ResourceKind
+from pegboard.core.principal import Principal
 
 
-class AgentRules(Protocol):
-    """The rules for agents and knowledge bases that people add."""
+class OtherRules(Protocol):
+    """The rules for agents, knowledge bases and models that people add."""
 
     def is_taken(self, name: str, kind: ResourceKind) -> bool:
-        """Whether an agent or a base of a person may not have this name."""
+        """Whether something that a person adds may not have this name."""
         ...
 
-    def check_base(self, config: Mapping[str, Any]) -> None:
-        """Check the configuration of a knowledge base.
-
-        Raises:
-            CallerError: It is wrong.
-        """
-        ...
-
-    def check(self, config: Mapping[str, Any]) -> None:
+    def check(self, kind: ResourceKind, config: Mapping[str, Any], *, principal: Principal) -> None:
         """Check a configuration.
 
         Raises:
-            CallerError: It is wrong.
+            CallerError: It is wrong, or the caller may not add one.
         """
         ...

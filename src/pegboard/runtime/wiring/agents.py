@@ -95,9 +95,12 @@ def create_node_kinds(
         if is_foreign:  # a stranger chooses none of the caller's accounts
             request = replace(request, accounts={})
         toolset = resolve_tools(registry, request)
-        chosen = models.choices.resolve_name(config.model)  # any graph may name one
+        # any graph may name one
+        chosen = models.choices.resolve_name(config.model, principal=principal)
         meter = registry.environment.quotas
-        model = meter_model(await models.get(chosen or profile.model), meter, principal)
+        named = chosen or profile.model
+        model = await models.get_for(named, principal=principal)
+        model = meter_model(model, meter, principal)
         fast = await models.find_fast()
         last = await _read_last_output(storage, history.run_id)
         state = _read_part(last, "context", ContextState)
@@ -125,7 +128,7 @@ def create_node_kinds(
             completion_check=profile.completion_check,
             settings=ModelSettings(temperature=profile.temperature),
             engine=profile.engine,
-            foreign_author=is_foreign,
+            foreign_author=is_foreign or models.is_foreign(named, principal=principal),
             fast_model=None if fast is None else meter_model(fast, meter, principal),
         )
 

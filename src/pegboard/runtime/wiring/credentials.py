@@ -6,6 +6,7 @@ from ipaddress import ip_address
 from typing import TYPE_CHECKING
 
 from pegboard.core.ports.audit_store import Prove
+from pegboard.core.ports.credentials import CallerAuth
 from pegboard.core.ports.http import HttpClient
 from pegboard.core.principal import Principal
 from pegboard.errors import AccessDenied, ConfigError
@@ -69,6 +70,13 @@ class CredentialSources:
         if state is None and (row := self._connectors().find_row(source)) is not None:
             state, owner = self._connectors().observe(source), row.owner
             is_vetted = row.visibility == "global"
+        if state is None and (model := self._connectors().find_model(source)) is not None:
+            return CredentialTarget(
+                source=source,
+                auth=CallerAuth(kinds=("bearer", "api_key")),
+                owner=model.owner,
+                is_vetted=model.visibility == "global",
+            )
         if state is None or state.opener is None:
             return None
         read, config = state.opener.kind.caller_auth, state.opener.config
@@ -85,7 +93,8 @@ class CredentialSources:
             return True
         try:
             now = await identity.callers.name_now(Principal(id=owner, user=owner))
-            row = self._connectors().find_row(source)
+            connectors = self._connectors()
+            row = connectors.find_row(source) or connectors.find_model(source)
             if row is not None:
                 check_sharing(now, row)
         except AccessDenied:

@@ -14,6 +14,7 @@ from pegboard.core.ports.embedder import Embedder
 from pegboard.core.ports.http import HttpClient, HttpRequest
 from pegboard.core.ports.picture_reader import PictureReader
 from pegboard.core.ports.reranker import Reranker
+from pegboard.core.principal import Principal
 from pegboard.core.tool import Limits
 from pegboard.errors import InvalidRequest, ModelNotConfigured
 from pegboard.execution.limits.limiters import Limiter
@@ -25,6 +26,7 @@ from pegboard.runtime.wiring.services import create_http_client
 if TYPE_CHECKING:
     from pegboard.features.agents import ModelChoice, ModelChoices
     from pegboard.models import ModelEndpoint
+    from pegboard.runtime.wiring.stored_models import StoredModels
 
 MISSING = (
     "No language model is configured. Set PEGBOARD_MODEL=provider:name (as openai:gpt-5.2, with "
@@ -52,6 +54,7 @@ class BoardModels:
         board: The board file in force. Addresses in it, or in the environment, are allowed.
         stack: Closes the connections.
         own: The model that the program has given for all roles; None for those of the settings.
+        stored: Those that people have added; None for none.
     """
 
     def __init__(
@@ -62,7 +65,9 @@ class BoardModels:
         board: Callable[[], Board] = Board,
         stack: AsyncExitStack,
         own: ChatModel | None = None,
+        stored: "StoredModels | None" = None,
     ) -> None:
+        self._stored = stored
         self._settings = settings
         self._environ = environ
         self._board = board
@@ -84,7 +89,9 @@ class BoardModels:
         """The models that callers may choose: those of roles, and those with a name."""
         from pegboard.features.agents import ModelChoices
 
-        return ModelChoices(lambda: [*self._list_choices()])
+        if self._stored is None:
+            return ModelChoices(lambda: [*self._list_choices()])
+        return ModelChoices(lambda: [*self._list_choices()], self._stored.list_choices)
 
     def _list_choices(self) -> "Iterator[ModelChoice]":
         from pegboard.features.agents import ModelChoice
@@ -140,6 +147,8 @@ class BoardModels:
 
     async def close(self) -> None:
         """Close the connections to providers."""
+        if self._stored is not None:
+            await self._stored.close()
         for client in self._clients.values():
             await client.close()
 
@@ -163,6 +172,35 @@ class BoardModels:
         from pegboard.models import FallbackModel
 
         return FallbackModel([model, *[await self._make_once(it) for it in entry.fallbacks]])
+
+    async def get_for(self, name: str, *, principal: Principal) -> ChatModel:
+        """The same for a caller: also one that a person has added, where the caller sees it.
+
+        Args:
+            name: Empty for the smart one.
+            principal: The caller, with whose credential it is asked, else with its owner's.
+
+        Raises:
+            ModelNotConfigured: There is none for this caller.
+            CredentialMissing: It needs a key, and the caller has none.
+            Unavailable: The key cannot be read now.
+        """
+        stored = self._find_stored(name, principal)
+        if stored is None:
+            return await self.get(name)
+        return await stored.create(name, principal=principal)
+
+    def is_foreign(self, name: str, *, principal: Principal) -> bool:
+        """Whether another person has added a model, and no operator answers for what it says."""
+        stored = self._find_stored(name, principal)
+        return stored is not None and stored.is_foreign(name, principal)
+
+    def _find_stored(self, name: str, principal: Principal) -> "StoredModels | None":
+        """The models of people, where the name is one of theirs and none of the board's."""
+        stored = self._stored
+        if stored is None or not stored.has(name, principal) or self.choices.is_name_of_board(name):
+            return None
+        return stored
 
     async def find_fast(self) -> ChatModel | None:
         """The model for summaries and choices; None where it is no other than the smart one."""

@@ -19,7 +19,7 @@ from pegboard.features.resources import Resources
 from pegboard.registry import ToolRegistry
 from pegboard.runtime.settings import Settings
 from pegboard.runtime.sources.connectors import ConnectorLimits, Connectors
-from pegboard.runtime.sources.owned_rules import AgentRules
+from pegboard.runtime.sources.owned_rules import OtherRules
 from pegboard.runtime.sources.pinned_connectors import PinnedConnectors
 from pegboard.runtime.sources.refresher import SourcePublisher
 
@@ -53,7 +53,7 @@ async def open_resources(
     stack: AsyncExitStack,
     *,
     board_names: Callable[[], Collection[str]],
-    agents: AgentRules,
+    others: OtherRules,
     prove: Prove,
 ) -> ResourceParts:
     """Put what is stored on the board; where a database is shared, follow other servers.
@@ -65,7 +65,7 @@ async def open_resources(
         settings: How long sources may take, and whether servers share the storage.
         stack: Closes the sources.
         board_names: The names of the sources of the board file.
-        agents: The rules for agents that people add.
+        others: The rules for agents, knowledge bases and models that people add.
         prove: Writes each change to the audit trail before it takes effect, where required.
 
     Raises:
@@ -91,7 +91,7 @@ async def open_resources(
         limits=ConnectorLimits(listing=settings.list_timeout, patience=settings.open_patience),
         emitter=registry.environment.emitter,
         board_names=board_names,
-        agents=agents,
+        others=others,
         guard=guard,
     )
     service = Resources(
@@ -116,8 +116,8 @@ async def open_resources(
 
 
 async def disconnect(storage: "Storage", resource: StoredResource) -> None:
-    """Forget what was stored and approved for a connector that its owner changes or deletes."""
-    if resource.kind != "connector":  # an agent may have the name of a connector
+    """Forget what was stored and approved for something that its owner changes or deletes."""
+    if resource.kind not in {"connector", "model"}:  # an agent may have the name of a connector
         return
     await end_credentials(storage.credentials, resource)
     await storage.pins.drop(resource.name, pins=True)

@@ -19,7 +19,11 @@ MAX_FILES = 100
 MAX_BYTES = 256_000
 """The most bytes of all its files together, their paths included."""
 
+MAX_PATTERNS = 200
+"""The most names and patterns in its `allowed-tools`: each call is compared with them."""
+
 _MAX_PATH = 200
+_MAX_PATTERN = 100
 _ACTION = "read"
 
 
@@ -89,9 +93,16 @@ def check_stored_skill(name: str, files: Mapping[str, str]) -> SkillFile:
         raise InvalidRequest(f"A skill has a {SKILL_FILE}.")
     try:
         folder = name.rpartition(OWNER_MARK)[2]
-        return read_skill_file(files[SKILL_FILE], SKILL_FILE, folder=folder)
+        found = read_skill_file(files[SKILL_FILE], SKILL_FILE, folder=folder)
     except SourceUnavailable as error:
         raise InvalidRequest(error.message) from error
+    patterns = found.skill.allowed_tools or ()
+    if len(patterns) > MAX_PATTERNS or any(len(item) > _MAX_PATTERN for item in patterns):
+        raise InvalidRequest(
+            f"allowed-tools has at most {MAX_PATTERNS} names and patterns of {_MAX_PATTERN} "
+            "characters."
+        )
+    return found
 
 
 def _check_size(files: Mapping[str, str]) -> None:

@@ -9,6 +9,7 @@ import { usePageTitle } from "../../parts/page_title";
 import { Empty, Failure, Skeleton } from "../../parts/states";
 import { sharing } from "../../words/resources";
 import { AgentForm } from "./agent_form";
+import { ModelsCard } from "./models_card";
 
 /** The agents that the caller can choose; people make their own, and share them. */
 export function AgentsPage() {
@@ -59,6 +60,7 @@ export function AgentsPage() {
             </ul>
           </section>
         )}
+        <ModelsCard />
       </div>
     </div>
   );

@@ -17,6 +17,6 @@ async def list_agents(board: Board, caller: Caller) -> Response:
 
 
 @router.get("/chat/models", response_model=ModelListAnswer, responses=refusals())
-async def list_models(board: Board, _: Caller) -> Response:
+async def list_models(board: Board, caller: Caller) -> Response:
     """List the language models that can be chosen to answer."""
-    return JsonResponse({"models": board.models.choices.list()})
+    return JsonResponse({"models": board.models.choices.list(principal=caller)})

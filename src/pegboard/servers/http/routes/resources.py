@@ -1,4 +1,4 @@
-"""`/resources` and `/market`: connectors and agents that people add, share and publish."""
+"""`/resources` and `/market`: what people add, share and publish."""
 
 from typing import Annotated
 
@@ -35,7 +35,7 @@ async def list_source_kinds(_: Caller) -> Response:
 async def list_resources(
     board: Board, caller: Caller, wanted: Annotated[ResourceFilter, Query()]
 ) -> Response:
-    """List the connectors and agents that you see, or those that wait for your review."""
+    """List connectors, agents, skills and models: those you see, or those you may review."""
     if wanted.waiting:
         found = await board.resources.list_waiting(principal=caller)
     else:
@@ -52,14 +52,14 @@ async def list_resources(
 async def add_resource(
     board: Board, caller: Caller, wanted: Annotated[AddResource, Body()]
 ) -> Response:
-    """Add a connector or an agent; a connector is opened at once, and its tools are listed."""
+    """Add a connector, agent, skill or model; a connector is opened, and its tools are listed."""
     view = await board.resources.add(wanted.to_new(), principal=caller)
     return JsonResponse(view.to_dict(), 201)
 
 
 @router.get("/resources/{resource}", response_model=ResourceAnswer, responses=refusals(404))
 async def show_resource(board: Board, caller: Caller, resource: ResourceId) -> Response:
-    """Show a connector or an agent that you see or may review."""
+    """Show a connector, an agent, a skill or a model that you see or may review."""
     return JsonResponse((await board.resources.get(resource, principal=caller)).to_dict())
 
 
