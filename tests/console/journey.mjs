@@ -206,6 +206,10 @@ await step("try a tool", async () => {
   await form.getByRole("button", { name: /Run/ }).click();
   await page.getByRole("region", { name: "Result" }).getByText("Ada Lovelace").waitFor();
   await inspect(page, "tools");
+  await page.getByRole("link", { name: "Schema" }).click();
+  await page.getByRole("heading", { name: "Arguments" }).waitFor();
+  const chosen = await page.locator(".tabs [aria-current]").allInnerTexts();
+  expect(chosen.join() === "Schema", `the chosen tabs are ${chosen.join()}`);
 });
 
 await step("runs", async () => {

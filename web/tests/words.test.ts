@@ -45,6 +45,7 @@ test.each([
 test("times near now are told as their distance", () => {
   expect(formatWhen(1000, 1010)).toBe("now");
   expect(formatWhen(1000, 1130)).toBe("2 min ago");
+  expect(formatWhen(1_699_963_200, 1_795_000_000)).toBe("14 Nov 2023");
 });
 
 test("a run says when another process took it over", () => {
@@ -65,6 +66,7 @@ test("a run says when another process took it over", () => {
 test("a wire name becomes words where there is no title", () => {
   expect(titleOf("shop__price_with_tax")).toBe("Price with tax");
   expect(titleOf("std__http_request")).toBe("HTTP request");
+  expect(titleOf("shop__pay", "Pay \u202eeva")).toBe("Pay \\u202eeva");
   expect(titleOf("shop__refund", "shop__refund")).toBe("Refund");
   expect(titleOf("shop__refund", "Pay money back")).toBe("Pay money back");
 });

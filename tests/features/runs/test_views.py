@@ -183,6 +183,8 @@ def test_a_run_has_a_title_for_people() -> None:
     assert title(Graph(nodes=two)) == "shop__find, b"
     assert title(Graph(nodes=())) == "r"
     assert title(Graph(nodes=(), name="chat"), chat, message="Where is\n it?") == "Where is it?"
+    files = "Read this\n\nFiles in the workspace: `report.csv` (8 bytes)"
+    assert title(Graph(nodes=(), name="chat"), chat, message=files) == "Read this"
 
 
 def test_who_continued_a_run_is_shown_in_order() -> None:

@@ -11,7 +11,7 @@ export type Exchange = Schema<"ExchangeAnswer">;
 export type Call = Schema<"CallRow">;
 export type Overview = Schema<"OverviewAnswer">;
 
-const PAGE = 200;
+const PAGE = 500;
 
 /** What home shows, in one call. */
 export const overviewQuery = queryOptions({
@@ -34,9 +34,11 @@ export const modelsQuery = queryOptions({
 });
 
 /** All tools that the caller may see; read page by page. */
+/** All tools; of the first reading of a large board each page is shown as it comes. */
 export const toolsQuery = queryOptions({
   queryKey: ["tools"],
-  queryFn: async ({ signal }) => {
+  queryFn: async ({ client, queryKey, signal }) => {
+    const isFirst = client.getQueryData(queryKey) === undefined;
     const tools: Tool[] = [];
     let cursor: string | undefined;
     do {
@@ -48,6 +50,7 @@ export const toolsQuery = queryOptions({
       );
       tools.push(...(page.tools as Tool[]));
       cursor = page.next_cursor ?? undefined;
+      if (isFirst && cursor) client.setQueryData(queryKey, [...tools]);
     } while (cursor);
     return tools;
   },

@@ -6,6 +6,7 @@ import { RouterProvider } from "@tanstack/react-router";
 import { StrictMode } from "react";
 import { createRoot } from "react-dom/client";
 import { ApiError } from "../api/errors";
+import { nameWhatIsCut } from "./cut_names";
 import { makeRouter } from "./router";
 
 const client = new QueryClient({
@@ -18,6 +19,7 @@ const client = new QueryClient({
   },
 });
 
+nameWhatIsCut();
 createRoot(document.getElementById("root") as HTMLElement).render(
   <StrictMode>
     <QueryClientProvider client={client}>

@@ -1,77 +1,69 @@
 import { useInfiniteQuery, useQuery } from "@tanstack/react-query";
 import { useNavigate } from "@tanstack/react-router";
-import { type KeyboardEvent, useState } from "react";
-import { conversationsQuery, toolsQuery } from "../api/queries";
+import { type KeyboardEvent, useMemo, useState } from "react";
+import { hasAccount } from "../api/people";
+import { conversationsQuery, sessionQuery, toolsQuery } from "../api/queries";
 import { Dialog } from "../parts/dialog";
 import { boardWords } from "../words/board";
 import { titleOf } from "../words/format";
-import { knowledge } from "../words/knowledge";
 import { messages } from "../words/messages";
+import { BOARD, PAGES, PEOPLE, WORK } from "./navigation";
 import { switchTheme } from "./theme";
 
 interface Choice {
   key: string;
   name: string;
   hint: string;
+  /** What is searched. */
+  text: string;
   go: () => void;
 }
 
 const MOST = 12;
+
+function choose(key: string, name: string, hint: string, go: () => void): Choice {
+  return { key, name, hint, text: `${name} ${hint}`.toLowerCase(), go };
+}
 
 /** Ctrl K: pages, tools, conversations and a few actions, by name. */
 export function Palette({ onClose }: { onClose: () => void }) {
   const navigate = useNavigate();
   const [text, setText] = useState("");
   const [at, setAt] = useState(0);
+  const { data: session } = useQuery(sessionQuery);
   const { data: tools = [] } = useQuery(toolsQuery);
   const { data: pages } = useInfiniteQuery(conversationsQuery(""));
-  const all: Choice[] = [
-    { key: "h", name: messages.home, hint: boardWords.page, go: () => navigate({ to: "/" }) },
-    {
-      key: "n",
-      name: messages.newChat,
-      hint: boardWords.page,
-      go: () => navigate({ to: "/chat" }),
-    },
-    { key: "t", name: messages.tools, hint: boardWords.page, go: () => navigate({ to: "/tools" }) },
-    {
-      key: "s",
-      name: messages.sources,
-      hint: boardWords.page,
-      go: () => navigate({ to: "/sources" }),
-    },
-    {
-      key: "k",
-      name: knowledge.knowledge,
-      hint: boardWords.page,
-      go: () => navigate({ to: "/knowledge" }),
-    },
-    { key: "r", name: messages.runs, hint: boardWords.page, go: () => navigate({ to: "/runs" }) },
-    {
-      key: "a",
-      name: messages.approvals,
-      hint: boardWords.page,
-      go: () => navigate({ to: "/approvals" }),
-    },
-    { key: "d", name: messages.switchTheme, hint: boardWords.action, go: switchTheme },
-    ...(pages?.pages ?? []).flatMap((page) =>
-      page.conversations.map((item) => ({
-        key: item.id,
-        name: item.title || messages.conversation,
-        hint: boardWords.chat,
-        go: () => navigate({ to: "/chat/$id", params: { id: item.id } }),
-      })),
+  const entries = [...PAGES, ...BOARD, ...WORK, ...(hasAccount(session) ? PEOPLE : [])];
+  const fixed: Choice[] = [
+    ...entries.map(({ to, name }) =>
+      choose(`page${to}`, name, boardWords.page, () => navigate({ to })),
     ),
-    ...tools.map((tool) => ({
-      key: tool.name,
-      name: titleOf(tool.name, tool.title),
-      hint: tool.name,
-      go: () => navigate({ to: "/tools/$name", params: { name: tool.name } }),
-    })),
+    choose("new-chat", messages.newChat, boardWords.action, () => navigate({ to: "/chat" })),
+    choose("connect", boardWords.connectSource, boardWords.action, () =>
+      navigate({ to: "/sources/connect" }),
+    ),
+    choose("theme", messages.switchTheme, boardWords.action, switchTheme),
   ];
+  const talks = (pages?.pages ?? []).flatMap((page) =>
+    page.conversations.map((item) =>
+      choose(item.id, item.title || messages.conversation, boardWords.chat, () =>
+        navigate({ to: "/chat/$id", params: { id: item.id } }),
+      ),
+    ),
+  );
+  // A board has thousands of tools, and each key looks through all of them.
+  const named = useMemo(
+    () =>
+      tools.map(({ name, title }) =>
+        choose(name, titleOf(name, title), name, () =>
+          navigate({ to: "/tools/$name", params: { name } }),
+        ),
+      ),
+    [tools, navigate],
+  );
   const wanted = text.trim().toLowerCase();
-  const found = all
-    .filter((choice) => `${choice.name} ${choice.hint}`.toLowerCase().includes(wanted))
+  const found = [...fixed, ...talks, ...named]
+    .filter((choice) => choice.text.includes(wanted))
     .slice(0, MOST);
   const chosen = Math.min(at, found.length - 1);
 

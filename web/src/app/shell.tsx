@@ -29,8 +29,8 @@ export function Shell() {
   const wasIn = useRef(false);
   if (session?.signed_in) wasIn.current = true;
   // What somebody wrote before the session ended stays; a stranger sees nothing behind the sign-in.
-  if (session?.sign_in_required && !session.signed_in && !wasIn.current)
-    return <PlainShell path={path} />;
+  const isStranger = session?.sign_in_required === true && !session.signed_in && !wasIn.current;
+  if (isStranger || path.endsWith("/join")) return <PlainShell path={path} />;
   const closeMenu = () => document.getElementById("menu-phone")?.hidePopover();
   return (
     <>

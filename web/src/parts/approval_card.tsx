@@ -4,7 +4,7 @@ import { type KeyboardEvent, useId, useRef, useState } from "react";
 import { send } from "../api/client";
 import { ApiError } from "../api/errors";
 import { type Approval, approvalQuery, toolQuery } from "../api/queries";
-import { formatDuration, titleOf } from "../words/format";
+import { formatDuration, spellOrder, titleOf } from "../words/format";
 import { messages } from "../words/messages";
 import { AccountNote } from "./account_note";
 import { ConnectionCard } from "./connection_card";
@@ -37,7 +37,7 @@ export function questionOf(tool: string, title: string, args: unknown): string {
     .map(([key, value]) => [key, String(value)] as const)
     .filter(([, value]) => value.length <= 24)
     .slice(0, 3)
-    .map(([key, value]) => `${key.replaceAll("_", " ")} ${value}`);
+    .map(([key, value]) => spellOrder(`${key.replaceAll("_", " ")} ${value}`));
   const name = titleOf(tool, title);
   return short.length > 0 ? `${name}: ${short.join(", ")}?` : `${name}?`;
 }

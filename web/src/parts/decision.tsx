@@ -1,5 +1,5 @@
 import type { Approval } from "../api/queries";
-import { formatClock } from "../words/format";
+import { formatClock, spellOrder } from "../words/format";
 import { messages } from "../words/messages";
 import { Json } from "./json";
 import { MarkIcon } from "./marks";
@@ -13,10 +13,10 @@ export function Arguments({ value }: { value: unknown }) {
     <dl className="args">
       {entries.map(([key, item]) => (
         <div key={key}>
-          <dt>{key}</dt>
+          <dt>{spellOrder(key)}</dt>
           <dd>
             {typeof item === "string" ? (
-              item
+              spellOrder(item)
             ) : typeof item === "object" ? (
               <Json value={item} />
             ) : (

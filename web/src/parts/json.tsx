@@ -1,11 +1,14 @@
 import { memo } from "react";
+import { spellOrder } from "../words/format";
 
 const LONGEST = 20_000;
 const TOKEN = /("(?:\\.|[^"\\])*")(\s*:)?|(-?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?|true|false|null)/g;
 
 /** JSON with its keys, texts and numbers in colour; long ones are cut, and can be opened. */
 export const Json = memo(function Json({ value }: { value: unknown }) {
-  const text = typeof value === "string" ? value : (JSON.stringify(value, null, 2) ?? "");
+  const text = spellOrder(
+    typeof value === "string" ? value : (JSON.stringify(value, null, 2) ?? ""),
+  );
   const isCut = text.length > LONGEST;
   return (
     <pre className="json" tabIndex={0}>

@@ -1,8 +1,9 @@
 import type { Key } from "../api/people";
-import { formatFull, formatWhen } from "../words/format";
+import { formatFull } from "../words/format";
 import { messages } from "../words/messages";
 import { people } from "../words/people";
 import { StateMark } from "./marks";
+import { RowButton, Table, UsedCell } from "./table";
 
 const SOON = 14 * 24 * 3600;
 
@@ -24,59 +25,37 @@ interface KeyTableProps {
 export function KeyTable({ title, keys, onRevoke }: KeyTableProps) {
   return (
     <section className="card">
-      <table className="tbl people">
-        <caption className="cap">{title}</caption>
-        <thead>
-          <tr>
-            <th scope="col">{people.key}</th>
-            <th scope="col">{people.may}</th>
-            <th scope="col">{people.ends}</th>
-            <th scope="col">{people.lastUsed}</th>
-            <th scope="col">
-              <span className="sr">{people.action}</span>
-            </th>
+      <Table
+        className="people"
+        caption={title}
+        columns={[people.key, people.may, people.ends, people.lastUsed]}
+        hasActions
+      >
+        {keys.map((key) => (
+          <tr key={key.id} className={endOf(key) ? "done" : undefined}>
+            <td>
+              <b>{key.name}</b>
+              <small className="mono">{key.hint}…</small>
+            </td>
+            <td>
+              <Scopes scopes={key.scopes} />
+            </td>
+            <td>
+              {endOf(key) ? (
+                <StateMark state="denied" word={endOf(key)} />
+              ) : (
+                <Ends at={key.expires_at} />
+              )}
+            </td>
+            <UsedCell at={key.used_at} label={people.lastUsed} />
+            <td className="acts-cell">
+              {!endOf(key) && (
+                <RowButton action={messages.revoke} of={key.name} onClick={() => onRevoke(key)} />
+              )}
+            </td>
           </tr>
-        </thead>
-        <tbody>
-          {keys.map((key) => (
-            <tr key={key.id} className={endOf(key) ? "done" : undefined}>
-              <td>
-                <b>{key.name}</b>
-                <small className="mono">{key.hint}…</small>
-              </td>
-              <td>
-                <Scopes scopes={key.scopes} />
-              </td>
-              <td>
-                {endOf(key) ? (
-                  <StateMark state="denied" word={endOf(key)} />
-                ) : (
-                  <Ends at={key.expires_at} />
-                )}
-              </td>
-              <td
-                className="dim num"
-                data-l={people.lastUsed}
-                title={key.used_at === null ? undefined : formatFull(key.used_at)}
-              >
-                {key.used_at === null ? people.never : formatWhen(key.used_at)}
-              </td>
-              <td className="acts-cell">
-                {!endOf(key) && (
-                  <button
-                    type="button"
-                    className="btn sm"
-                    aria-label={`${messages.revoke}: ${key.name}`}
-                    onClick={() => onRevoke(key)}
-                  >
-                    {messages.revoke}
-                  </button>
-                )}
-              </td>
-            </tr>
-          ))}
-        </tbody>
-      </table>
+        ))}
+      </Table>
     </section>
   );
 }

@@ -44,6 +44,7 @@ export const boardWords = {
   page: "page",
   action: "action",
   chat: "chat",
+  connectSource: "Connect a source",
   goWhere: "A page, a tool, a chat",
   found: "Found",
   nothingNamed: "Nothing has this name.",

@@ -3,15 +3,18 @@
 const clock = new Intl.DateTimeFormat("en-GB", { hour: "2-digit", minute: "2-digit" });
 const seconds = new Intl.DateTimeFormat("en-GB", { timeStyle: "medium" });
 const day = new Intl.DateTimeFormat("en-GB", { day: "numeric", month: "short" });
+const dated = new Intl.DateTimeFormat("en-GB", { dateStyle: "medium" });
 const full = new Intl.DateTimeFormat("en-GB", { dateStyle: "medium", timeStyle: "medium" });
 const whole = new Intl.NumberFormat("en");
 
-/** "now", "2 min ago" under an hour, then "09:41", then "23 Nov". */
+/** "now", "2 min ago" under an hour, then "09:41", "23 Nov", and "23 Nov 2025" of another year. */
 export function formatWhen(at: number, now = Date.now() / 1000): string {
   const age = now - at;
   if (age < 45) return "now";
   if (age < 3600) return `${Math.max(1, Math.round(age / 60))} min ago`;
-  return isToday(at) ? clock.format(at * 1000) : day.format(at * 1000);
+  if (isToday(at)) return clock.format(at * 1000);
+  const isThisYear = new Date(at * 1000).getFullYear() === new Date(now * 1000).getFullYear();
+  return (isThisYear ? day : dated).format(at * 1000);
 }
 
 export function formatClock(at: number): string {
@@ -34,6 +37,12 @@ export function formatDay(at: number): string {
 
 export function isToday(at: number): boolean {
   return new Date(at * 1000).toDateString() === new Date().toDateString();
+}
+
+export function isYesterday(at: number): boolean {
+  const yesterday = new Date();
+  yesterday.setDate(yesterday.getDate() - 1);
+  return new Date(at * 1000).toDateString() === yesterday.toDateString();
 }
 
 /** "3 ms", "1.4 s", "3 min 12 s", "2 h 5 min", "1 day". */
@@ -78,11 +87,18 @@ export function formatCount(count: number, word: string): string {
   return `${whole.format(count)} ${word}${count === 1 ? "" : "s"}`;
 }
 
+const ORDER = /[\u202a-\u202e\u2066-\u2069]/g;
+
+/** A text with the characters written out that would show its letters in another order than they are sent. */
+export function spellOrder(text: string): string {
+  return text.replaceAll(ORDER, (sign) => `\\u${sign.charCodeAt(0).toString(16)}`);
+}
+
 const ACRONYMS = /\b(api|csv|html|http|id|json|kb|mcp|pdf|sql|ssh|url|xml|yaml)\b/gi;
 
 /** A wire name as words, for a tool without a title: "shop__price_with_tax" is "Price with tax". */
 export function titleOf(name: string, title = ""): string {
-  if (title && title !== name) return title;
+  if (title && title !== name) return spellOrder(title);
   const own = name.split("__").at(-1) ?? name;
   const words = own
     .replaceAll(/[_-]+/g, " ")

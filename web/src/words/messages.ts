@@ -96,6 +96,7 @@ export const messages = {
   allConversations: "All conversations",
   findConversation: "Find a conversation",
   today: "Today",
+  yesterday: "Yesterday",
   earlier: "Earlier",
   showOlder: "Show older",
   noneSays: "No conversation says this.",

@@ -22,8 +22,6 @@ export const quotaWords = {
   setOne: "Set a quota",
   change: "Change",
   changeTitle: (of: string) => `Change the quota: ${of}`,
-  changeOf: (of: string) => `Change: ${of}`,
-  removeOf: (of: string) => `Remove: ${of}`,
   removeQuestion: (of: string) => `Remove the quota: ${of}?`,
   removeWhat: "It holds no longer, from the next call on. A default of the board file holds again.",
   ofAll: (title: string) => `All of ${title}`,

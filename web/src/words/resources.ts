@@ -12,7 +12,7 @@ export const sharing = {
   nameHint: (start: string) => `Letters, digits, _ and -. Tools are called ${start}…`,
   descriptionField: "Description (optional)",
   moreSettings: "More settings",
-  asTheKindSets: "as the kind sets them",
+  asTheKindSets: "with defaults",
   noSecrets: "No passwords or tokens here: they are stored as credentials.",
   test: "Test",
   testAgain: "Test again",

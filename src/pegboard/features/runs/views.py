@@ -85,10 +85,11 @@ class RunView:
 
     @property
     def title(self) -> str:
-        """What it is about, for people: the message that it answers, or the name of its graph."""
+        """What it is about, for people: how its message begins, or the name of its graph."""
         start = self.run.start
         if self.conversation:
-            return truncate(" ".join(str(start.params.get("message", "")).split()), MAX_TITLE)
+            first = str(start.params.get("message", "")).strip().partition("\n\n")[0]
+            return truncate(" ".join(first.split()), MAX_TITLE)
         steps = ", ".join(node.tool or node.id for node in self.graph)
         return self.graph.name or truncate(steps, MAX_TITLE) or self.graph.id or start.run_id
 

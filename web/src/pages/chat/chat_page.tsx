@@ -1,9 +1,9 @@
-import { useInfiniteQuery } from "@tanstack/react-query";
+import { useInfiniteQuery, useQuery } from "@tanstack/react-query";
 import { Link, useNavigate, useParams, useSearch } from "@tanstack/react-router";
 import { Plus } from "lucide-react";
-import { conversationsQuery } from "../../api/queries";
+import { approvalsQuery, conversationsQuery } from "../../api/queries";
 import { usePageTitle } from "../../parts/page_title";
-import { isToday } from "../../words/format";
+import { isToday, isYesterday } from "../../words/format";
 import { messages } from "../../words/messages";
 import { StartComposer } from "./start_composer";
 import { Thread } from "./thread";
@@ -24,10 +24,11 @@ function Conversations({ chosen, text }: { chosen: string; text: string }) {
   const navigate = useNavigate();
   const list = useInfiniteQuery(conversationsQuery(text));
   const all = list.data?.pages.flatMap((page) => page.conversations) ?? [];
-  const groups = [
-    { name: messages.today, items: all.filter((item) => isToday(item.updated_at)) },
-    { name: messages.earlier, items: all.filter((item) => !isToday(item.updated_at)) },
-  ].filter((group) => group.items.length > 0);
+  const groups = [messages.today, messages.yesterday, messages.earlier]
+    .map((name) => ({ name, items: all.filter((item) => dayOf(item.updated_at) === name) }))
+    .filter((group) => group.items.length > 0);
+  const { data: approvals = [] } = useQuery(approvalsQuery("pending"));
+  const waiting = new Set(approvals.map((approval) => approval.conversation));
   return (
     <aside className="talks" aria-label={messages.conversations}>
       <Link to="/chat" className="btn">
@@ -58,6 +59,11 @@ function Conversations({ chosen, text }: { chosen: string; text: string }) {
               aria-current={item.id === chosen ? "page" : undefined}
             >
               <span className="cut">{item.title || messages.conversation}</span>
+              {waiting.has(item.id) && (
+                <span className="dot">
+                  <span className="sr">{messages.waitsForYou}</span>
+                </span>
+              )}
             </Link>
           ))}
         </section>
@@ -72,6 +78,11 @@ function Conversations({ chosen, text }: { chosen: string; text: string }) {
       )}
     </aside>
   );
+}
+
+function dayOf(at: number): string {
+  if (isToday(at)) return messages.today;
+  return isYesterday(at) ? messages.yesterday : messages.earlier;
 }
 
 function NewChat() {

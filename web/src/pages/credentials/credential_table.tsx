@@ -1,6 +1,6 @@
 import type { Credential } from "../../api/credentials";
 import { StateMark } from "../../parts/marks";
-import { formatFull, formatWhen } from "../../words/format";
+import { RowButton, Table, UsedCell } from "../../parts/table";
 import { secrets } from "../../words/credentials";
 import { people } from "../../words/people";
 
@@ -26,25 +26,16 @@ export function CredentialTable(props: CredentialTableProps) {
   );
   return (
     <section className="card">
-      <table className="tbl people">
-        <caption className="cap">{secrets.title}</caption>
-        <thead>
-          <tr>
-            <th scope="col">{secrets.source}</th>
-            <th scope="col">{secrets.kind}</th>
-            <th scope="col">{people.state}</th>
-            <th scope="col">{people.lastUsed}</th>
-            <th scope="col">
-              <span className="sr">{people.action}</span>
-            </th>
-          </tr>
-        </thead>
-        <tbody>
-          {sorted.map((item) => (
-            <Row key={item.id} item={item} {...props} />
-          ))}
-        </tbody>
-      </table>
+      <Table
+        className="people"
+        caption={secrets.title}
+        columns={[secrets.source, secrets.kind, people.state, people.lastUsed]}
+        hasActions
+      >
+        {sorted.map((item) => (
+          <Row key={item.id} item={item} {...props} />
+        ))}
+      </Table>
     </section>
   );
 }
@@ -77,41 +68,18 @@ function Row({ item, onChoose, onReplace, onRemove }: CredentialTableProps & { i
           />
         )}
       </td>
-      <td
-        className="dim num"
-        data-l={secrets.lastUsed}
-        title={item.used_at === null ? undefined : formatFull(item.used_at)}
-      >
-        {item.used_at === null ? people.never : formatWhen(item.used_at)}
-      </td>
+      <UsedCell at={item.used_at} label={secrets.lastUsed} />
       <td className="acts-cell">
         <div className="acts">
           {!item.is_default && (
-            <button
-              type="button"
-              className="btn sm"
-              aria-label={`${secrets.makeDefault}: ${item.name}`}
-              onClick={() => onChoose(item)}
-            >
-              {secrets.makeDefault}
-            </button>
+            <RowButton action={secrets.makeDefault} of={item.name} onClick={() => onChoose(item)} />
           )}
-          <button
-            type="button"
-            className="btn sm"
-            aria-label={`${isLost ? secrets.reconnect : secrets.replace}: ${item.name}`}
+          <RowButton
+            action={isLost ? secrets.reconnect : secrets.replace}
+            of={item.name}
             onClick={() => onReplace(item)}
-          >
-            {isLost ? secrets.reconnect : secrets.replace}
-          </button>
-          <button
-            type="button"
-            className="btn sm quiet"
-            aria-label={`${people.remove}: ${item.name}`}
-            onClick={() => onRemove(item)}
-          >
-            {people.remove}
-          </button>
+          />
+          <RowButton action={people.remove} of={item.name} isQuiet onClick={() => onRemove(item)} />
         </div>
       </td>
     </tr>

@@ -2,9 +2,11 @@ import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
 import { useNavigate } from "@tanstack/react-router";
 import { useState } from "react";
 import { type Schema, send } from "../../api/client";
+import { sessionQuery } from "../../api/queries";
 import { Field } from "../../parts/field";
 import { usePageTitle } from "../../parts/page_title";
 import { Failure, Problem } from "../../parts/states";
+import { messages } from "../../words/messages";
 
 /** The token of the link that was opened; it leaves the address at once. */
 function takeLink(): string {
@@ -24,6 +26,7 @@ export function JoinPage() {
   });
   return (
     <div className="page">
+      {!opened.data && <h1 className="sr">{messages.signIn}</h1>}
       {opened.error && (
         <Failure
           what="This link cannot be used"
@@ -52,8 +55,9 @@ function JoinForm({ link, opened }: { link: string; opened: Schema<"OpenedLink">
         ? send("POST", "/session", { link, password })
         : send("POST", "/people/join", { link, password, handle, name, email, organisation }),
     onSuccess: async () => {
+      await client.resetQueries({ queryKey: sessionQuery.queryKey });
       await navigate({ to: "/" });
-      await client.resetQueries();
+      await client.invalidateQueries();
     },
   });
   const title = isReset ? `A new password for ${opened.handle}` : "Make your account";

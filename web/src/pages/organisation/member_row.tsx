@@ -2,6 +2,7 @@ import { Link } from "@tanstack/react-router";
 import { Ellipsis } from "lucide-react";
 import type { Member } from "../../api/people";
 import { StateMark } from "../../parts/marks";
+import { WhoCell } from "../../parts/table";
 import { formatFull, formatWhen } from "../../words/format";
 import { messages } from "../../words/messages";
 import { nameRoles, people } from "../../words/people";
@@ -25,17 +26,7 @@ export function MemberRow(props: MemberRowProps) {
   const when = formatWhen(member.created_at);
   return (
     <tr className={isWaiting ? "asks" : undefined}>
-      <td>
-        <div className="who">
-          <span className="face" aria-hidden="true">
-            {member.name.charAt(0).toUpperCase()}
-          </span>
-          <div>
-            <b>{member.name}</b>
-            <small>{member.email || member.handle}</small>
-          </div>
-        </div>
-      </td>
+      <WhoCell name={member.name}>{member.email || member.handle}</WhoCell>
       <td>
         {isWaiting ? null : isAdministrator ? (
           <button

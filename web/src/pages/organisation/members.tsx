@@ -14,6 +14,7 @@ import { RoleDialog } from "../../parts/role_dialog";
 import { ShownOnce } from "../../parts/shown_once";
 import { formatFull } from "../../words/format";
 import { people } from "../../words/people";
+import { Table } from "../../parts/table";
 import { MemberRow } from "./member_row";
 
 interface MembersProps {
@@ -73,34 +74,25 @@ export function Members({ organisation, members, session, isAdministrator }: Mem
         />
       )}
       <section className="card">
-        <table className="tbl people">
-          <caption className="cap">{people.membersOf(organisation.title)}</caption>
-          <thead>
-            <tr>
-              <th scope="col">{people.person}</th>
-              <th scope="col">{people.role}</th>
-              <th scope="col">{people.state}</th>
-              <th scope="col">{people.here}</th>
-              <th scope="col">
-                <span className="sr">{people.action}</span>
-              </th>
-            </tr>
-          </thead>
-          <tbody>
-            {rows.map((member) => (
-              <MemberRow
-                key={member.handle}
-                member={member}
-                title={organisation.title}
-                isYou={member.handle === session?.handle}
-                isAdministrator={isAdministrator}
-                onRoles={() => setAsked({ what: "roles", member })}
-                onRemove={() => setAsked({ what: "remove", member })}
-                onLink={isOperator(session) ? () => link.mutate(member) : undefined}
-              />
-            ))}
-          </tbody>
-        </table>
+        <Table
+          className="people"
+          caption={people.membersOf(organisation.title)}
+          columns={[people.person, people.role, people.state, people.here]}
+          hasActions
+        >
+          {rows.map((member) => (
+            <MemberRow
+              key={member.handle}
+              member={member}
+              title={organisation.title}
+              isYou={member.handle === session?.handle}
+              isAdministrator={isAdministrator}
+              onRoles={() => setAsked({ what: "roles", member })}
+              onRemove={() => setAsked({ what: "remove", member })}
+              onLink={isOperator(session) ? () => link.mutate(member) : undefined}
+            />
+          ))}
+        </Table>
       </section>
       {isAdministrator && <p className="hint">{people.removeHint}</p>}
       {asked?.what === "roles" && (

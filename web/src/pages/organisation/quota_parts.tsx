@@ -1,5 +1,6 @@
 import type { CSSProperties } from "react";
 import type { Quota } from "../../api/quotas";
+import { RowButton } from "../../parts/table";
 import { people } from "../../words/people";
 import { findEnd, formatUntil, nameQuota, quotaWords, shareOf } from "../../words/quotas";
 
@@ -65,23 +66,9 @@ export function QuotaActions(props: QuotaActionsProps & { quota: Quota }) {
   return (
     <div className="acts">
       {mayChange(quota) && (
-        <button
-          type="button"
-          className="btn sm"
-          aria-label={quotaWords.changeOf(of)}
-          onClick={() => onChange(quota)}
-        >
-          {quotaWords.change}
-        </button>
+        <RowButton action={quotaWords.change} of={of} onClick={() => onChange(quota)} />
       )}
-      <button
-        type="button"
-        className="btn sm quiet"
-        aria-label={quotaWords.removeOf(of)}
-        onClick={() => onRemove(quota)}
-      >
-        {people.remove}
-      </button>
+      <RowButton action={people.remove} of={of} isQuiet onClick={() => onRemove(quota)} />
     </div>
   );
 }

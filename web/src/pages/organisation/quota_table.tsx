@@ -1,6 +1,6 @@
 import type { Quota } from "../../api/quotas";
 import { MarkIcon } from "../../parts/marks";
-import { people } from "../../words/people";
+import { Table, WhoCell } from "../../parts/table";
 import { formatUse, nameQuota, quotaWords } from "../../words/quotas";
 import { describeQuota, keyOf, Meter, QuotaActions, type QuotaActionsProps } from "./quota_parts";
 
@@ -26,24 +26,16 @@ export function QuotaTable({ title, what, none, quotas, ...actions }: QuotaTable
       {quotas.length === 0 ? (
         <p className="dim quiet-row">{none}</p>
       ) : (
-        <table className="tbl people">
-          <caption className="sr">{title}</caption>
-          <thead>
-            <tr>
-              <th scope="col">{quotaWords.who}</th>
-              <th scope="col">{quotaWords.used}</th>
-              <th scope="col">{quotaWords.state}</th>
-              <th scope="col">
-                <span className="sr">{people.action}</span>
-              </th>
-            </tr>
-          </thead>
-          <tbody>
-            {quotas.map((quota) => (
-              <Row key={keyOf(quota)} quota={quota} {...actions} />
-            ))}
-          </tbody>
-        </table>
+        <Table
+          className="people"
+          caption={title}
+          columns={[quotaWords.who, quotaWords.used, quotaWords.state]}
+          hasActions
+        >
+          {quotas.map((quota) => (
+            <Row key={keyOf(quota)} quota={quota} {...actions} />
+          ))}
+        </Table>
       )}
     </section>
   );
@@ -54,19 +46,9 @@ function Row({ quota, ...actions }: QuotaActionsProps & { quota: Quota }) {
   const name = actions.nameOf(quota.person);
   return (
     <tr>
-      <td>
-        <div className="who">
-          <span className="face" aria-hidden="true">
-            {name.charAt(0).toUpperCase()}
-          </span>
-          <div>
-            <b>{name}</b>
-            <small>
-              {nameQuota(quota)} · {quotaWords.setBy[quota.set_by]}
-            </small>
-          </div>
-        </div>
-      </td>
+      <WhoCell name={name}>
+        {nameQuota(quota)} · {quotaWords.setBy[quota.set_by]}
+      </WhoCell>
       <td className="use">
         <span className="num">
           {formatUse(quota.measure, quota.used)}{" "}

@@ -11,6 +11,7 @@ import { NewKey } from "../../parts/new_key";
 import { usePageTitle } from "../../parts/page_title";
 import { ShownOnce } from "../../parts/shown_once";
 import { Empty, Failure, Skeleton } from "../../parts/states";
+import { RowButton } from "../../parts/table";
 import { messages } from "../../words/messages";
 import { nameRoles, people } from "../../words/people";
 import { NewService } from "./new_service";
@@ -86,14 +87,11 @@ export function ServiceKeysPage() {
             <div className="service-head">
               <h2>{service.name}</h2>
               <span className="dim">{nameRoles(service.roles)}</span>
-              <button
-                type="button"
-                className="btn sm"
-                aria-label={`${people.newKey}: ${service.name}`}
+              <RowButton
+                action={people.newKey}
+                of={service.name}
                 onClick={() => setKeyFor(service.handle)}
-              >
-                {people.newKey}
-              </button>
+              />
             </div>
             {keys[index]?.error && (
               <Failure what={people.keysFailed} error={keys[index].error as Error} />

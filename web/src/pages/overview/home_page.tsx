@@ -186,7 +186,7 @@ function NeedRow({ mark, title, reason, action }: NeedRowProps) {
       <span className={`tile ${mark}`}>
         <MarkIcon mark={mark} />
       </span>
-      <div className="t">
+      <div className="t need">
         <b>{title}</b>
         <span className="cut">{reason}</span>
       </div>

@@ -5,6 +5,7 @@ import { classOf, MarkIcon, markOf } from "../../parts/marks";
 import { usePageTitle } from "../../parts/page_title";
 import { runReason, runTitle } from "../../parts/run_words";
 import { Empty, Failure, Skeleton } from "../../parts/states";
+import { Table } from "../../parts/table";
 import { formatDuration, formatFull, formatWhen } from "../../words/format";
 import { messages } from "../../words/messages";
 import { runWords } from "../../words/runs";
@@ -68,22 +69,20 @@ export function RunsPage() {
         )}
         {found.length > 0 && (
           <section className="card clip">
-            <table className="tbl">
-              <thead>
-                <tr>
-                  <th>{runWords.run}</th>
-                  <th>{runWords.steps}</th>
-                  <th>{runWords.startedBy}</th>
-                  <th>{runWords.started}</th>
-                  <th className="r">{messages.took}</th>
-                </tr>
-              </thead>
-              <tbody>
-                {found.map((run) => (
-                  <RunRow key={run.run_id} run={run} />
-                ))}
-              </tbody>
-            </table>
+            <Table
+              caption={messages.runs}
+              columns={[
+                runWords.run,
+                runWords.steps,
+                runWords.startedBy,
+                runWords.started,
+                { name: messages.took, className: "r" },
+              ]}
+            >
+              {found.map((run) => (
+                <RunRow key={run.run_id} run={run} />
+              ))}
+            </Table>
           </section>
         )}
         {runs.hasNextPage && (

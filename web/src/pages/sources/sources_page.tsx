@@ -17,6 +17,7 @@ import { AccountInUse } from "../../parts/accounts";
 import { type Mark, MarkIcon } from "../../parts/marks";
 import { usePageTitle } from "../../parts/page_title";
 import { Empty, Failure, Skeleton } from "../../parts/states";
+import { Table } from "../../parts/table";
 import { formatCount } from "../../words/format";
 import { messages } from "../../words/messages";
 import { ConnectButton, Connectors } from "./connectors";
@@ -70,21 +71,14 @@ export function SourcesPage() {
         )}
         {found.length > 0 && (
           <section className="card clip">
-            <table className="tbl">
-              <thead>
-                <tr>
-                  <th>{boardWords.source}</th>
-                  <th>{messages.state}</th>
-                  <th>{messages.tools}</th>
-                  <th>{boardWords.whatToKnow}</th>
-                </tr>
-              </thead>
-              <tbody>
-                {found.map((source) => (
-                  <SourceRow key={source.name} source={source} />
-                ))}
-              </tbody>
-            </table>
+            <Table
+              caption={messages.sources}
+              columns={[boardWords.source, messages.state, messages.tools, boardWords.whatToKnow]}
+            >
+              {found.map((source) => (
+                <SourceRow key={source.name} source={source} />
+              ))}
+            </Table>
           </section>
         )}
       </div>

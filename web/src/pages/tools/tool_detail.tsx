@@ -14,6 +14,7 @@ import { MarkIcon, StateMark } from "../../parts/marks";
 import { usePageTitle } from "../../parts/page_title";
 import { Remedies } from "../../parts/remedies";
 import { Failure, Skeleton } from "../../parts/states";
+import { Table } from "../../parts/table";
 import { explaining } from "../../words/explain";
 import { nameAccount } from "../../words/approvals";
 import { formatDuration, formatFull, formatWhen, titleOf } from "../../words/format";
@@ -190,24 +191,18 @@ function Versions({ name }: { name: string }) {
   if (!versions.data) return <Skeleton />;
   return (
     <section className="card clip">
-      <table className="tbl">
-        <thead>
-          <tr>
-            <th>{toolWords.version}</th>
-            <th>{messages.state}</th>
-            <th>{toolWords.changed}</th>
+      <Table
+        caption={toolWords.versions}
+        columns={[toolWords.version, messages.state, toolWords.changed]}
+      >
+        {versions.data.versions.map((row) => (
+          <tr key={row.version}>
+            <td className="num">{row.version}</td>
+            <td>{row.status}</td>
+            <td className="dim num">{row.created_at ? formatWhen(row.created_at) : ""}</td>
           </tr>
-        </thead>
-        <tbody>
-          {versions.data.versions.map((row) => (
-            <tr key={row.version}>
-              <td className="num">{row.version}</td>
-              <td>{row.status}</td>
-              <td className="dim num">{row.created_at ? formatWhen(row.created_at) : ""}</td>
-            </tr>
-          ))}
-        </tbody>
-      </table>
+        ))}
+      </Table>
     </section>
   );
 }
@@ -219,32 +214,30 @@ function Calls({ name }: { name: string }) {
   if (calls.data.calls.length === 0) return <p className="dim">{toolWords.notCalled}</p>;
   return (
     <section className="card clip">
-      <table className="tbl">
-        <thead>
-          <tr>
-            <th>{messages.state}</th>
-            <th>{messages.byWhom}</th>
-            <th>{toolWords.when}</th>
-            <th className="r">{messages.took}</th>
+      <Table
+        caption={messages.calls}
+        columns={[
+          messages.state,
+          messages.byWhom,
+          toolWords.when,
+          { name: messages.took, className: "r" },
+        ]}
+      >
+        {calls.data.calls.map((call) => (
+          <tr key={call.call_id}>
+            <td>
+              <StateMark state={call.status} />
+              {call.error_message && <small className="clamp">{call.error_message}</small>}
+              {call.credential && <small className="clamp">{nameAccount(call.credential)}</small>}
+            </td>
+            <td className="opt dim">{call.principal}</td>
+            <td className="opt dim num" title={formatFull(call.started_at)}>
+              {formatWhen(call.started_at)}
+            </td>
+            <td className="r dim num">{formatDuration(call.duration_ms)}</td>
           </tr>
-        </thead>
-        <tbody>
-          {calls.data.calls.map((call) => (
-            <tr key={call.call_id}>
-              <td>
-                <StateMark state={call.status} />
-                {call.error_message && <small className="clamp">{call.error_message}</small>}
-                {call.credential && <small className="clamp">{nameAccount(call.credential)}</small>}
-              </td>
-              <td className="opt dim">{call.principal}</td>
-              <td className="opt dim num" title={formatFull(call.started_at)}>
-                {formatWhen(call.started_at)}
-              </td>
-              <td className="r dim num">{formatDuration(call.duration_ms)}</td>
-            </tr>
-          ))}
-        </tbody>
-      </table>
+        ))}
+      </Table>
     </section>
   );
 }
