@@ -1,6 +1,8 @@
 """Events, results and storages for the tests of this room."""
 
+from functools import cache
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 from pegboard.core.event import CallRecord, CallStarted
@@ -8,6 +10,7 @@ from pegboard.core.ports.call_stores import HistoryQuery, Outcome, StoredResult
 from pegboard.core.ports.clock import Clock
 from pegboard.core.principal import Principal
 from pegboard.storage import MemoryStorage, Storage, open_storage
+from pegboard.storage.databases.sqlite_file import FILE, open_writer
 
 ADA = Principal(id="ada", tenant="acme")
 NOON = 1_767_268_800.0
@@ -20,7 +23,17 @@ def a_storage(kind: str, directory: Path, clock: Clock, **options: Any) -> Stora
         return MemoryStorage(clock=clock, **options)
     if is_postgres(kind):
         return open_storage(kind, clock=clock, **options)
+    if not (directory / FILE).exists():
+        (directory / FILE).write_bytes(_migrated_file())
     return open_storage(directory, clock=clock, **options)
+
+
+@cache
+def _migrated_file() -> bytes:
+    """A SQLite database without rows: its migrations take longer than most of the tests."""
+    with TemporaryDirectory() as folder:
+        open_writer(Path(folder) / FILE, NOON).close()
+        return (Path(folder) / FILE).read_bytes()
 
 
 def is_postgres(kind: str) -> bool:

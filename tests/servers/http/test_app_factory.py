@@ -58,6 +58,39 @@ async def test_two_applications_of_two_boards_do_not_mix(tmp_path: Path) -> None
     assert found == [17, 1]
 
 
+@pytest.mark.parametrize(
+    ("path", "status"),
+    [
+        ("/healthz", 200),
+        ("/v1/healthz", 200),
+        ("/board/v1/healthz", 200),
+        ("/v1/v1/healthz", 404),
+        ("/else/v1/healthz", 404),
+        ("/v1", 404),
+        ("/v1/", 404),
+        ("/v10/healthz", 404),
+    ],
+)
+async def test_each_route_is_there_with_and_without_a_version(
+    tmp_path: Path, path: str, status: int
+) -> None:
+    async with a_board(tmp_path) as board:
+        transport = httpx2.ASGITransport(app=create_app(board), root_path="/board")
+        async with httpx2.AsyncClient(transport=transport, base_url=LOOPBACK) as client:
+            answer = await client.get(path)
+
+    assert answer.status_code == status
+
+
+async def test_a_method_that_a_route_with_a_version_lacks_is_not_allowed(tmp_path: Path) -> None:
+    async with a_board(tmp_path) as board:
+        transport = httpx2.ASGITransport(app=create_app(board))
+        async with httpx2.AsyncClient(transport=transport, base_url=LOOPBACK) as client:
+            answer = await client.put("/v1/healthz")
+
+    assert answer.status_code == 405
+
+
 def test_an_empty_token_is_found_before_anything_is_served(tmp_path: Path) -> None:
     with pytest.raises(ConfigError, match="PEGBOARD_TOKEN is empty"):
         create_app(a_board(tmp_path, token=SecretStr("")))

@@ -12,7 +12,8 @@ from fastapi import APIRouter, FastAPI, Request, Response
 from fastapi.exceptions import RequestValidationError
 from starlette.exceptions import HTTPException
 from starlette.middleware import Middleware
-from starlette.routing import BaseRoute, Route, WebSocketRoute
+from starlette.routing import BaseRoute, Match, Route, WebSocketRoute
+from starlette.types import Receive, Scope, Send
 
 from pegboard.errors import PegboardError
 from pegboard.runtime import Pegboard
@@ -239,4 +240,21 @@ def _include(module: ModuleType, prefix: str) -> BaseRoute:
     parent = APIRouter()
     parent.include_router(module.router, prefix=prefix, include_in_schema=not prefix)
     (included,) = parent.routes
-    return included
+    return _PrefixedRoutes(prefix, included) if prefix else included
+
+
+class _PrefixedRoutes(BaseRoute):
+    """Routes that are compiled and compared only for a request whose path has their prefix."""
+
+    def __init__(self, prefix: str, included: BaseRoute) -> None:
+        self._prefix = f"{prefix}/"
+        self._included = included
+
+    def matches(self, scope: Scope) -> tuple[Match, Scope]:
+        # the server's own root path may stand before it
+        if self._prefix not in scope["path"]:
+            return Match.NONE, {}
+        return self._included.matches(scope)
+
+    async def handle(self, scope: Scope, receive: Receive, send: Send) -> None:
+        await self._included.handle(scope, receive, send)
