@@ -110,42 +110,39 @@ class Nearness:
         row_of: Mapping[bytes, int],
         digest_of: Mapping[str, bytes],
     ) -> None:
-        self._cosines = cosines
         self._digests = digests
         self._names = names
         self._row_of = row_of
         self._digest_of = digest_of
         count = len(cosines)
         usual = (float(cosines.sum()) + _USUAL_MEAN * _ASSUMED_TOOLS) / (count + _ASSUMED_TOOLS)
-        self._usual = min(usual, 0.999)
+        usual = min(usual, 0.999)
+        self._scores: Floats = (cosines - usual) / (1 - usual)
 
     def score(self, name: str) -> float:
         """How near a tool lies; 0 for one without a vector."""
         row = self._row_of.get(self._digest_of.get(name, b""), -1)
-        return self._scale(float(self._cosines[row])) if 0 <= row < len(self._cosines) else 0.0
+        return max(0.0, float(self._scores[row])) if 0 <= row < len(self._scores) else 0.0
 
     def iterate(self, *, least: float) -> Iterator[tuple[str, float]]:
         """The names of tools that lie at least so near, the nearest first, with their scores."""
-        for row in _iterate_nearest(self._cosines):
-            score = self._scale(float(self._cosines[row]))
-            if score < least:
-                return
-            for name in self._names.get(self._digests[row], ()):
-                yield name, score
-
-    def _scale(self, cosine: float) -> float:
-        return max(0.0, (cosine - self._usual) / (1 - self._usual))
+        for rows in _sort_nearest(self._scores):
+            scores: list[float] = self._scores[rows].tolist()
+            for row, score in zip(rows.tolist(), scores, strict=True):
+                if score < least:
+                    return
+                for name in self._names.get(self._digests[int(row)], ()):
+                    yield name, score
 
 
-def _iterate_nearest(cosines: Floats) -> Iterator[int]:
-    """The rows, the nearest first: a few are sorted, and all only where these are not enough."""
-    first: list[int] = []
-    if len(cosines) > _SORTED_FIRST:
-        best = np.argpartition(-cosines, _SORTED_FIRST)[:_SORTED_FIRST]
-        first = best[np.lexsort((best, -cosines[best]))].tolist()
-        yield from first
-    known = set(first)
-    yield from (row for row in np.argsort(-cosines, kind="stable").tolist() if row not in known)
+def _sort_nearest(scores: Floats) -> Iterator[Floats]:
+    """The rows, the nearest first: a few are sorted, and the rest only where these do not do."""
+    first = np.arange(len(scores))
+    if len(scores) > _SORTED_FIRST:
+        first = np.argpartition(-scores, _SORTED_FIRST)[:_SORTED_FIRST]
+    yield first[np.lexsort((first, -scores[first]))]
+    rest = np.setdiff1d(np.arange(len(scores)), first)
+    yield rest[np.lexsort((rest, -scores[rest]))]
 
 
 def _to_unit(vector: Sequence[float]) -> Floats:
