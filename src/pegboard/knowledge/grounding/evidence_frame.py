@@ -124,17 +124,21 @@ def _leave_out(citation: Citation, findings: Sequence[DocumentFinding]) -> str:
     return "".join([*parts, text[at:]])
 
 
-def _is_seen(text: str) -> bool:
-    """Whether no character of a text is hidden: a usual text is told so at once."""
-    plain = text.replace("\n", "").replace("\t", "")
-    return plain.isprintable() or all(
-        unicodedata.category(character) not in {"Cf", "Cc", "Co", "Cs", "Cn"} for character in plain
+def _leave_out_hidden(text: str) -> str:
+    """A text without hidden characters; a usual one has none, which is told at once."""
+    if text.replace("\n", "").replace("\t", "").isprintable():
+        return text
+    return "".join(
+        character
+        for character in text
+        if character in "\n\t"
+        or unicodedata.category(character) not in {"Cf", "Cc", "Co", "Cs", "Cn"}
     )
 
 
 def _make_inert(text: str) -> str:
     """A text whose links are dead, whose numbers cite nothing, and all of which is seen."""
-    seen = text if _is_seen(text) else "".join(filter(_is_seen, text))
+    seen = _leave_out_hidden(text)
     dead = _MARKDOWN_LINK.sub(lambda match: f"{match[1]} ({match[2]})", seen)
     dead = _WWW.sub(lambda match: _kill(match[0]), _LINK.sub(lambda match: _kill(match[0]), dead))
     return _NUMBER.sub(r"(\1)", dead).replace("<", "‹")
