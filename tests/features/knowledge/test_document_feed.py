@@ -14,8 +14,7 @@ from pegboard.core.principal import LOCAL, Principal
 from pegboard.features.knowledge import NewBase
 from pegboard.features.knowledge.bases import KnowledgeBase
 from pegboard.features.knowledge.changes import DocumentChange, KnowledgeChanges
-from pegboard.features.knowledge.document_feed import DocumentFeed
-from pegboard.features.knowledge.document_poll import DocumentPoll
+from pegboard.features.knowledge.document_feed import DocumentFeed, DocumentPoll
 from pegboard.features.knowledge.documents import Documents
 
 ADA = Principal(id="u_ada", user="u_ada", organisations=frozenset({"acme"}), scopes=LOCAL.scopes)

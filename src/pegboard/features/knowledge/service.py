@@ -33,8 +33,7 @@ from pegboard.features.knowledge.changes import DocumentChange
 from pegboard.features.knowledge.citing_answers import CitationFinder
 from pegboard.features.knowledge.deletion import Deletion
 from pegboard.features.knowledge.document_check import DocumentChecker
-from pegboard.features.knowledge.document_feed import DocumentFeed
-from pegboard.features.knowledge.document_poll import DocumentPoll
+from pegboard.features.knowledge.document_feed import DocumentFeed, DocumentPoll
 from pegboard.features.knowledge.document_sources import (
     DocumentSource,
     check_may_gather,
