@@ -181,7 +181,7 @@ async def test_accounts_are_listed_by_handle_and_changed_alone(
 
     assert changed == a_user("u2", "bob", disabled_at=NOON + 5)
     assert await storage.identity.users() == [changed, a_user(handle="zoe")]
-    assert await storage.identity.users([changed.id, "nobody"]) == [changed]
+    assert await storage.identity.users(["u2", "nobody"]) == [changed]
     assert await storage.identity.users([]) == []
     assert await storage.identity.update_user("u3", {"name": "Eve"}) is None
 
