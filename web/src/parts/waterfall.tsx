@@ -116,7 +116,8 @@ function marksOf(scale: Scale, start: number, end: number): number[] {
   const middle = (start + end) / 2;
   const at = scale.place(middle);
   const hasRoom = at > LABEL_SHARE && at < scale.place(end) - LABEL_SHARE;
-  return hasRoom ? [start, middle, end] : [start, end];
+  if (hasRoom) return [start, middle, end];
+  return end > start ? [start, end] : [start];
 }
 
 /** The title of a step: its own, that of its tool, or the last part of its path. */

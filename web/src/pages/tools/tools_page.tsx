@@ -197,7 +197,7 @@ function ToolGroups({ groups, chosen, search }: ToolGroupsProps) {
                 key={tool.name}
                 tool={tool}
                 isChosen={tool.name === chosen}
-                isFailing={failing.has(source)}
+                isFailing={failing.has(tool.source)}
                 search={search}
               />
             ))}
