@@ -40,6 +40,7 @@ async def test_a_tool_of_a_graph_asks_who_started_the_run(tmp_path: Path) -> Non
     graph = Graph(nodes=(Node(id="buy", tool="order"),), output="$.steps.buy.output")
     async with a_board(tmp_path, tools=(order,)) as (board, _):
         view = await board.runs.start_graph(graph, principal=LOCAL)
+        asked = None
         async for seen in board.runs.events(view.id, principal=LOCAL):
             if seen.kind == "question_required":
                 (asked,) = (await board.runs.get(view.id, principal=LOCAL)).questions
@@ -48,5 +49,6 @@ async def test_a_tool_of_a_graph_asks_who_started_the_run(tmp_path: Path) -> Non
                 )
         ended = await board.runs.wait(view.id, principal=LOCAL)
 
+    assert asked is not None
     assert (asked.step, asked.tool, asked.text) == ("buy", "order", "Which size?")
     assert ended.result.output == "accept {'size': 3}"

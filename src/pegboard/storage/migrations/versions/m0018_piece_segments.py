@@ -3,7 +3,7 @@
 import sqlalchemy as sa
 from alembic import op
 
-revision = "0019"
+revision = "0018"
 down_revision = "0017"
 
 _NUMBER = sa.BigInteger().with_variant(sa.Integer(), "sqlite")
