@@ -45,8 +45,7 @@ export function QuotasPage() {
   const right = isOperator(session) ? "operator" : "administrator";
   const actions = {
     mayChange: (quota: Quota) => mayLimit && quota.set_by === right,
-    mayRemove: (quota: Quota) =>
-      mayLimit && [right, "administrator"].includes(quota.set_by),
+    mayRemove: (quota: Quota) => mayLimit && [right, "administrator"].includes(quota.set_by),
     nameOf: (person: string) => names.get(person) ?? (person || title),
     onChange: setEdited,
     onRemove: setRemoved,
