@@ -156,7 +156,7 @@ class FaultAnswer(BaseModel):
     ]
 
 
-class FileCheckAnswer(BaseModel):
+class CheckAnswer(BaseModel):
     """What a run of the plan would do; nothing has run."""
 
     model_config = _CLOSED
@@ -215,7 +215,7 @@ class ChoiceAnswer(BaseModel):
     scores: dict[str, float]
 
 
-class PlanAnswer(FileCheckAnswer):
+class PlanAnswer(CheckAnswer):
     """A plan as in RFC-0003, and its check."""
 
     task_id: str

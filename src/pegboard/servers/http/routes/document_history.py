@@ -8,8 +8,8 @@ from pegboard.features.knowledge.document_changes import compare_revisions
 from pegboard.features.knowledge.history_schemas import (
     ChangesAnswer,
     ChangesQuery,
-    FileCheckAnswer,
     CitingAnswerList,
+    FileCheckAnswer,
 )
 from pegboard.features.knowledge.schemas import AddDocuments
 from pegboard.servers.http.dependencies import Board, Caller

@@ -6,7 +6,7 @@ from typing import Annotated, Any
 from fastapi import APIRouter, Body, Path, Request, Response
 
 from pegboard.concurrency.cooperative import in_thread
-from pegboard.features.plans.schemas import FileCheckAnswer, PlanAnswer, PlanRequestBody
+from pegboard.features.plans.schemas import CheckAnswer, PlanAnswer, PlanRequestBody
 from pegboard.features.plans.views import show_check, show_plan
 from pegboard.features.runs.schemas import RunAnswer, RunPlanBody
 from pegboard.rendering.svg import chart
@@ -49,7 +49,7 @@ async def make_plan(
     return JsonResponse(answer)
 
 
-@router.post("/plan/check", response_model=FileCheckAnswer, responses=refusals(400, 413, 415))
+@router.post("/plan/check", response_model=CheckAnswer, responses=refusals(400, 413, 415))
 async def check_plan(
     board: Board,
     caller: Caller,
