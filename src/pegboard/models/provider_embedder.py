@@ -89,6 +89,6 @@ def _read_usage(found: Any) -> ModelUsage:
     """What one request used; its cost where the price of the model is known."""
     try:
         cost: float | None = float(found.cost().total_price)
-    except Exception:  # noqa: BLE001 - the library of prices raises what it likes
+    except (LookupError, ValueError, TypeError, AssertionError):  # its price is not known
         cost = None
     return ModelUsage(requests=1, input_tokens=found.usage.input_tokens, cost=cost)

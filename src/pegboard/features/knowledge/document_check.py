@@ -69,7 +69,7 @@ class DocumentCheck(Struct, frozen=True, kw_only=True):
     held: int = 0
 
     def to_dict(self) -> dict[str, Any]:
-        """A `CheckAnswer`."""
+        """A `FileCheckAnswer`."""
         document = self.document
         return {
             "outcome": self.outcome,

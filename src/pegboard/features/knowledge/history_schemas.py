@@ -95,7 +95,7 @@ class PassageCounts(BaseModel):
     changed: int
 
 
-class CheckAnswer(BaseModel):
+class FileCheckAnswer(BaseModel):
     """What taking a file in would do; nothing was stored."""
 
     model_config = _ANSWER

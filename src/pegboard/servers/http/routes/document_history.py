@@ -8,8 +8,8 @@ from pegboard.features.knowledge.document_changes import compare_revisions
 from pegboard.features.knowledge.history_schemas import (
     ChangesAnswer,
     ChangesQuery,
-    CheckAnswer,
     CitingAnswerList,
+    FileCheckAnswer,
 )
 from pegboard.features.knowledge.schemas import AddDocuments
 from pegboard.servers.http.dependencies import Board, Caller
@@ -40,7 +40,7 @@ async def show_changes(
 
 @router.post(
     "/knowledge/{base}/check",
-    response_model=CheckAnswer,
+    response_model=FileCheckAnswer,
     responses=refusals(400, 404, 413, 415),
 )
 async def check_document(
