@@ -252,9 +252,16 @@ await step("an unknown page", async () => {
 
 await step("sign in, behind a path", async () => {
   const guest = await openPage(browser, SIGNED_URL, faults);
+  // What is typed before the page knows who is there stays.
+  let letAnswer;
+  const isTyped = new Promise((done) => (letAnswer = done));
+  const hold = async (route) => isTyped.then(() => route.continue());
+  await guest.route("**/v1/session", hold, { times: 1 });
   await guest.goto(`${SIGNED_URL}/ui/tools`);
   const dialog = guest.getByRole("dialog", { name: "Sign in" });
   await dialog.getByLabel("Token").fill("wrong");
+  letAnswer();
+  await guest.locator("main.plain").waitFor();
   await dialog.getByRole("button", { name: "Sign in" }).click();
   await dialog.getByText("not valid").waitFor();
   await inspect(guest, "sign-in");

@@ -2,7 +2,6 @@ import { Outlet } from "@tanstack/react-router";
 import { Logo } from "../parts/logo";
 import { usePageTitle } from "../parts/page_title";
 import { messages } from "../words/messages";
-import { SignIn } from "./sign_in";
 import { ThemeButton } from "./theme_button";
 
 /** The empty ground on which a stranger signs in, or opens a link. */
@@ -19,7 +18,6 @@ export function PlainShell({ path }: { path: string }) {
       <main id="main" className="plain" tabIndex={-1}>
         {isJoining ? <Outlet /> : <h1 className="sr">{messages.signIn}</h1>}
       </main>
-      <SignIn />
     </>
   );
 }

@@ -2,7 +2,7 @@ import { useQuery } from "@tanstack/react-query";
 import { Outlet, useRouterState } from "@tanstack/react-router";
 import { Menu, Search } from "lucide-react";
 import { useEffect, useRef, useState } from "react";
-import { hasAccount } from "../api/people";
+import { hasAccount, type Session } from "../api/people";
 import { sessionQuery } from "../api/queries";
 import { Logo } from "../parts/logo";
 import { messages } from "../words/messages";
@@ -15,22 +15,33 @@ import { useShortcuts } from "./shortcuts";
 import { SignIn } from "./sign_in";
 import { ThemeButton } from "./theme_button";
 
-/** The frame of every page: side bar, or on phones a bar above and tabs below. */
+/** What is around every page: the frame, or the empty ground for a stranger, and the sign-in over either. */
 export function Shell() {
   const path = useRouterState({ select: (state) => state.location.pathname });
+  const { data: session } = useQuery(sessionQuery);
+  const wasIn = useRef(false);
+  if (session?.signed_in) wasIn.current = true;
+  // What somebody wrote before the session ended stays; a stranger sees nothing behind the sign-in.
+  const isStranger = session?.sign_in_required === true && !session.signed_in && !wasIn.current;
+  // A link is read once, by a page that stays.
+  const isPlain = isStranger || path.endsWith("/join");
+  return (
+    <>
+      {isPlain ? <PlainShell path={path} /> : <Frame path={path} session={session} />}
+      <SignIn />
+    </>
+  );
+}
+
+/** Side bar, or on phones a bar above and tabs below. */
+function Frame({ path, session }: { path: string; session: Session | undefined }) {
   const [isPaletteOpen, setPaletteOpen] = useState(false);
   const [isHelpOpen, setHelpOpen] = useState(false);
-  const { data: session } = useQuery(sessionQuery);
   const mainRef = useRef<HTMLElement>(null);
   useShortcuts({ onPalette: () => setPaletteOpen(true), onHelp: () => setHelpOpen(true) });
   useFocusOnNewPage(mainRef);
 
   const person = hasAccount(session) ? session : undefined;
-  const wasIn = useRef(false);
-  if (session?.signed_in) wasIn.current = true;
-  // What somebody wrote before the session ended stays; a stranger sees nothing behind the sign-in.
-  const isStranger = session?.sign_in_required === true && !session.signed_in && !wasIn.current;
-  if (isStranger || path.endsWith("/join")) return <PlainShell path={path} />;
   const closeMenu = () => document.getElementById("menu-phone")?.hidePopover();
   return (
     <>
@@ -118,7 +129,6 @@ export function Shell() {
       </nav>
       {isPaletteOpen && <Palette onClose={() => setPaletteOpen(false)} />}
       {isHelpOpen && <KeyHelp onClose={() => setHelpOpen(false)} />}
-      <SignIn />
     </>
   );
 }
