@@ -12,12 +12,13 @@ from pegboard.core.suggestions import nearest_names
 from pegboard.errors import ConfigError
 from pegboard.runtime.account_settings import AccountSettings
 from pegboard.runtime.file_settings import FileSettings
+from pegboard.runtime.model_settings import ModelSettings
 from pegboard.schemas.validation_cost import MAX_BRANCHES
 
 PREFIX = "PEGBOARD_"
 
 
-class Settings(FileSettings, AccountSettings):
+class Settings(FileSettings, AccountSettings, ModelSettings):
     """The settings of the process; each is read from the variable `PEGBOARD_` and its name."""
 
     board: Annotated[Path | None, Field(description="The board file.")] = None
@@ -216,39 +217,6 @@ class Settings(FileSettings, AccountSettings):
             "before they take effect, and refuse them while it cannot be written."
         ),
     ] = False
-    model: Annotated[
-        str,
-        Field(
-            description="The language model of agents, as `provider:name`; a name alone is one of "
-            "OpenAI, or of the server at `OPENAI_BASE_URL`. Or a model of `models.named` in "
-            "`board.yaml`."
-        ),
-    ] = ""
-    fast_model: Annotated[
-        str,
-        Field(
-            description="The language model that summarises and selects; a name alone takes the "
-            "provider of `PEGBOARD_MODEL`. By default that model."
-        ),
-    ] = ""
-    embed_model: Annotated[
-        str,
-        Field(
-            description="The model that turns texts into vectors, as "
-            "`openai:text-embedding-3-small`; by default none does."
-        ),
-    ] = ""
-    rerank_model: Annotated[
-        str,
-        Field(
-            description="The model that orders what was found in knowledge bases, as "
-            "`cohere:rerank-v3.5`; by default none does."
-        ),
-    ] = ""
-    vision_model: Annotated[
-        str,
-        Field(description="The model that reads pictures and scanned pages; by default none does."),
-    ] = ""
     knowledge_web: Annotated[
         Literal["members", "operators", "off"],
         Field(
@@ -264,55 +232,6 @@ class Settings(FileSettings, AccountSettings):
     keep_runs_days: Annotated[
         float, Field(ge=0, description="Days that finished runs are kept; 0 for ever.")
     ] = 90.0
-    max_listed_tools: Annotated[
-        int,
-        Field(
-            ge=0,
-            le=128,
-            description="Up to so many tools are all shown to the model of an agent; of more, "
-            "those that fit the question.",
-        ),
-    ] = 12
-    selected_tools: Annotated[
-        int,
-        Field(
-            ge=0,
-            le=128,
-            description="How many tools fit the question, where there are more than "
-            "`PEGBOARD_MAX_LISTED_TOOLS`; the model finds and calls the others by `find_tools` "
-            "and `call_tool`.",
-        ),
-    ] = 6
-    search_by_meaning: Annotated[
-        bool | None,
-        Field(
-            description="Whether tools are found by their meaning as well, where "
-            "`PEGBOARD_EMBED_MODEL` or `models.embed` names a model; needs "
-            "`pegboard[knowledge]`. By default as `search_by_meaning` of the board file says."
-        ),
-    ] = None
-    connector_tool_mode: Annotated[
-        Literal["progressive", "direct"],
-        Field(
-            description="How models reach the tools of APIs that are not listed: by the meta-tool "
-            "`connector`, or `direct`, as all others."
-        ),
-    ] = "progressive"
-    database_tool_mode: Annotated[
-        Literal["progressive", "direct"],
-        Field(description="The same for databases, by the meta-tool `database`."),
-    ] = "progressive"
-    mcp_tool_mode: Annotated[
-        Literal["progressive", "direct"],
-        Field(description="The same for MCP servers, by the meta-tool `mcp`."),
-    ] = "progressive"
-    skill_tool_mode: Annotated[
-        Literal["progressive", "direct", "inline"],
-        Field(
-            description="How models read skills: by `read_skill`, `direct` by a tool for each, or "
-            "`inline`: their texts stand in the system prompt."
-        ),
-    ] = "progressive"
     keep_conversations_days: Annotated[
         float,
         Field(
