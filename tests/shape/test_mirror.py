@@ -18,7 +18,6 @@ TESTED_ELSEWHERE: dict[str, str] = {
     "exports/langchain_tool.py": "tests/exports/test_frameworks.py",
     "runtime/board_tools.py": "tests/runtime/test_pegboard.py",
     "runtime/account_settings.py": "tests/runtime/test_settings.py",
-    "runtime/model_settings.py": "tests/runtime/test_settings.py",
     "runtime/board_parts.py": "tests/runtime/test_reload.py",
     "runtime/open_board.py": "tests/runtime/test_pegboard.py",
     "runtime/wiring/*.py": "tests/runtime/test_pegboard.py",

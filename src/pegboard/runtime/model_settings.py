@@ -5,7 +5,7 @@ from typing import Annotated, Literal
 from pydantic import BaseModel, ConfigDict, Field
 
 
-class ModelSettings(BaseModel):
+class BoardModelSettings(BaseModel):
     """The models of the process, and how many tools they are shown in which way."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")

@@ -12,13 +12,13 @@ from pegboard.core.suggestions import nearest_names
 from pegboard.errors import ConfigError
 from pegboard.runtime.account_settings import AccountSettings
 from pegboard.runtime.file_settings import FileSettings
-from pegboard.runtime.model_settings import ModelSettings
+from pegboard.runtime.model_settings import BoardModelSettings
 from pegboard.schemas.validation_cost import MAX_BRANCHES
 
 PREFIX = "PEGBOARD_"
 
 
-class Settings(FileSettings, AccountSettings, ModelSettings):
+class Settings(FileSettings, AccountSettings, BoardModelSettings):
     """The settings of the process; each is read from the variable `PEGBOARD_` and its name."""
 
     board: Annotated[Path | None, Field(description="The board file.")] = None
