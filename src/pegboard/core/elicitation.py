@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any, Literal, Protocol, runtime_checkable
+from typing import Any, Literal, Protocol, TypeGuard
 
 from pegboard.core.result import Part
 
@@ -146,7 +146,6 @@ class Elicitor(Protocol):
         ...
 
 
-@runtime_checkable
 class TimedElicitor(Elicitor, Protocol):
     """An elicitor that limits its waits, so that the time of a call stands still meanwhile.
 
@@ -159,3 +158,11 @@ class TimedElicitor(Elicitor, Protocol):
     def deadline(self) -> float | None:
         """See the class."""
         ...
+
+
+def is_timed(elicitor: Elicitor) -> TypeGuard[TimedElicitor]:
+    """Whether an elicitor limits its waits.
+
+    It looks at nothing else, since to read `takes_questions` is to ask for it.
+    """
+    return hasattr(elicitor, "deadline")

@@ -10,7 +10,7 @@ from msgspec import Struct
 from pegboard.core.argument_origin import ArgumentOrigins
 from pegboard.core.context import Arguments, Call, Progress, ToolContext
 from pegboard.core.decision import Decision
-from pegboard.core.elicitation import Elicitor, LogLine, TimedElicitor
+from pegboard.core.elicitation import Elicitor, LogLine, is_timed
 from pegboard.core.ports.approval_store import Approval
 from pegboard.core.ports.taint_store import Taint
 from pegboard.core.result import CallTry, ToolResult
@@ -98,7 +98,7 @@ class CallState(Struct, eq=False, kw_only=True):
     def _elicitor(self) -> Elicitor | None:
         """The elicitor of the current attempt, whose time does not pass while a person is asked."""
         elicitor, entry = self.ctx.elicitor, self.attempt_entry
-        if entry is None or not isinstance(elicitor, TimedElicitor):
+        if entry is None or not is_timed(elicitor):
             return elicitor
         return DeadlinePause(elicitor, self, entry)
 

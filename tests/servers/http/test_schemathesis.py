@@ -122,6 +122,7 @@ def without(case: Case) -> list[Any]:
             "/uploads",
             "/knowledge",
             "/knowledge/{base}/documents",
+            "/knowledge/{base}/check",
             "/credentials",
             "/credentials/oauth/start",
         }

@@ -13,7 +13,7 @@ from pegboard.core.elicitation import (
     Question,
     Sample,
     SampleRequest,
-    TimedElicitor,
+    is_timed,
 )
 from pegboard.errors import PegboardError
 
@@ -62,7 +62,7 @@ class RequestContext:
         try:
             return await self._run_on_call_loop(ctx.ask(question))
         finally:
-            if isinstance(ctx.elicitor, TimedElicitor):
+            if is_timed(ctx.elicitor):
                 self._asked += time.monotonic() - started
 
     async def sample(self, request: SampleRequest) -> Sample | None:
