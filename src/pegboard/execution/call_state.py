@@ -98,9 +98,9 @@ class CallState(Struct, eq=False, kw_only=True):
     def _elicitor(self) -> Elicitor | None:
         """The elicitor of the current attempt, whose time does not pass while a person is asked."""
         elicitor, entry = self.ctx.elicitor, self.attempt_entry
-        if entry is None or not is_timed(elicitor):
-            return elicitor
-        return DeadlinePause(elicitor, self, entry)
+        if elicitor is not None and entry is not None and is_timed(elicitor):
+            return DeadlinePause(elicitor, self, entry)
+        return elicitor
 
     def mask_with(self, redact: Callable[[str], str] | None) -> Callable[[str], str] | None:
         """The function that also masks what this call's credential has revealed."""
