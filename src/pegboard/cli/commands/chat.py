@@ -154,7 +154,7 @@ class _Session:
         self._source = str(shown.get("source", ""))
 
     async def _answer(self, client: "BoardClient", event: "ChatEvent") -> None:
-        """Let the person at the terminal answer a tool; decline where nobody is there."""
+        """Let the person at the terminal answer a tool; decline without a terminal."""
         from pegboard.cli.output.questions import ask_question, describe_question
         from pegboard.cli.output.tables import note
 
