@@ -306,12 +306,14 @@ class _Loop:
             self._new.append(structs.replace(told, text=f"{told.text}{note}"))
 
     def _note_output(self, run: NodeRun) -> None:
-        """Note the results that a call has stored, and what an agent has used that was called."""
+        """Note the results that a call has stored, and what models have used within it."""
         output: Mapping[str, Any] = run.output or {}
         if "handle" in output:
             stored = {"handle": output["handle"], "total_bytes": output["total_bytes"]}
             self._artifacts.append({"tool": run.tool, **stored})
         self._artifacts += output.get("artifacts") or ()
+        if "sampled" in output:
+            self._usage += convert(output["sampled"], ModelUsage)
         if "usage" in output and self._setup.goal is None:  # a goal knows of all its agents
             self._usage += convert(output["usage"], ModelUsage)
 
