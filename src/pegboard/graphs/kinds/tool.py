@@ -238,8 +238,7 @@ async def _try_tool(
     except PegboardError as error:
         return await _fail_once(context, name, error, label)
     progress = CallProgress(partial(_report_progress, context, name), context.monotonic)
-    # the account is one of the node's own tool: another tool takes its caller's default
-    account = "" if instead_of else context.node.config.get("account", "")
+    account = context.node.config.get("account", "")
 
     def adapt(ctx: ToolContext[Any]) -> ToolContext[Any]:
         followed = progress.follow(ctx)
