@@ -79,3 +79,18 @@ async def test_what_the_elicitor_takes_is_passed_on() -> None:
     assert (pause.takes_questions, pause.takes_samples, pause.deadline) == (True, False, 7.0)
     with pytest.raises(ElicitationUnavailable):
         await pause.sample(SampleRequest(messages=()))
+
+
+async def test_the_deadline_stands_still_while_a_model_is_asked() -> None:
+    entry = Entry()
+    seen: list[float] = []
+
+    class Sampling(Asker):
+        async def sample(self, request: SampleRequest) -> Sample:
+            seen.append(entry.when)
+            return Sample(content=())
+
+    await DeadlinePause(Sampling(entry), Call(), entry).sample(SampleRequest(messages=()))
+
+    assert seen == [float("inf")]
+    assert 50.0 <= entry.when < 60.0

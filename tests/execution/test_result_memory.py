@@ -1,6 +1,6 @@
 """Results are remembered within bounds, the latest runs longest."""
 
-from pegboard.access.argument_origins import ResultValues
+from pegboard.access.result_values import ResultValues
 from pegboard.execution.result_memory import ResultMemory
 
 

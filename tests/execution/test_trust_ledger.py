@@ -64,7 +64,31 @@ async def echo(text: str = "") -> dict[str, str]:
     return {"text": text}
 
 
-TOOLS = [echo, read_mail, read_orders, send_money, write_note, ask_assistant]
+PEOPLE = {"bob": "bob@corp.example", "eve": "eve@evil.example"}
+
+
+@tool(effect="read")
+async def find_person(name: str) -> dict[str, str]:
+    """Find a person in the directory."""
+    return {"name": name, "email": PEOPLE[name.casefold()]}
+
+
+@tool(effect="write", open_world=False)
+async def put_person(name: str, email: str) -> str:
+    """Put a person into the directory."""
+    return f"put {name} at {email}"
+
+
+TOOLS = [
+    find_person,
+    put_person,
+    echo,
+    read_mail,
+    read_orders,
+    send_money,
+    write_note,
+    ask_assistant,
+]
 
 
 class Records:
@@ -251,6 +275,29 @@ async def test_a_write_whose_recipient_the_caller_has_named_is_not_asked_about()
     assert [(item.argument, item.origin) for item in approval.origins] == [("to", "unknown")]
     assert "the caller has not named to" in approval.reason
     assert (await registry.call("send_money", {"to": "bob"}, elsewhere)).is_error
+
+
+async def test_an_address_that_the_directory_gives_for_a_name_of_the_caller_is_named() -> None:
+    registry = a_registry(messages=["Read my mails and send Bob his money."])
+    run = in_run("talk 1")
+    await registry.call("read_mail", {}, run)
+    before = await registry.call("send_money", {"to": "bob@corp.example"}, run)
+    for name in ("Bob", "Eve"):
+        await registry.call("find_person", {"name": name}, run)
+
+    assert before.is_error
+    assert not (await registry.call("send_money", {"to": "bob@corp.example"}, run)).is_error
+    assert (await registry.call("send_money", {"to": "eve@evil.example"}, run)).is_error
+
+
+async def test_a_directory_into_which_the_run_has_written_unasked_names_nobody() -> None:
+    registry = a_registry(messages=["Read my mails and send Bob his money."])
+    run = in_run("talk 1")
+    await registry.call("read_mail", {}, run)
+    await registry.call("put_person", {"name": "Bob", "email": "bob@corp.example"}, run)
+    await registry.call("find_person", {"name": "Bob"}, run)
+
+    assert (await registry.call("send_money", {"to": "bob@corp.example"}, run)).is_error
 
 
 async def test_messages_can_be_left_out_of_account_and_never_soften_a_denial() -> None:

@@ -17,10 +17,10 @@ from tests.servers.http.taking import TOKEN_OF_ADA, TOKEN_OF_BOB, board_text, re
 from tests.servers.mcp.made import a_client, a_server
 from tests.storage.conftest import postgres, postgres_server
 
-from pegboard import ToolContext, ToolResult
+from pegboard import ToolContext, ToolFailed, ToolResult, tool
 from pegboard.assembly import resolve_tools
 from pegboard.cli.client.local import LocalBoard
-from pegboard.core.graph import Edge, Graph, Node
+from pegboard.core.graph import Edge, Fallback, Graph, Node
 from pegboard.core.ports.approval_store import ApprovalQuery
 from pegboard.core.principal import LOCAL, Principal
 from pegboard.errors import (
@@ -56,6 +56,12 @@ ASK = {"ask": ["github__*"]}
 async def api() -> AsyncGenerator[Server]:
     async with repeating_api() as server:
         yield server
+
+
+@tool(effect="read")
+async def refuse() -> str:
+    """Refuse."""
+    raise ToolFailed("no")
 
 
 def write(folder: Path, text: str) -> Path:
@@ -153,6 +159,28 @@ async def test_a_node_and_a_background_call_name_an_account(tmp_path: Path, api:
     work, home = f"Bearer {TOKEN_OF_ADA}", f"Bearer {TOKEN_OF_BOB}"
     assert [item.result.state for item in ended] == ["completed", "completed"]
     assert [item.headers["authorization"] for item in api.requests] == [work, home, home]
+    assert "no credential of the name 'hame'" in waiting.result.pending[0].message
+
+
+async def test_the_fallback_of_a_node_takes_the_account_of_the_node(
+    tmp_path: Path, api: Server
+) -> None:
+    async with Pegboard(write(tmp_path, board_text(api))) as board:
+        board.registry.add(refuse)
+        ada = await found(board)
+        bob = await invite(board, ada, "bob", "editor")
+        for name, value in (("work", TOKEN_OF_ADA), ("home", TOKEN_OF_BOB)):
+            await board.credentials.add(structs.replace(a_new(value), name=name), principal=bob)
+        spare = (Fallback(tool="github__close"),)
+        at_home = Node(id="a", tool="refuse", fallbacks=spare, config={"account": "home"})
+        run = await board.runs.start_graph(Graph(nodes=(at_home,)), principal=bob)
+        ended = await board.runs.wait(run.id, principal=bob)
+        away = Node(id="a", tool="refuse", fallbacks=spare, config={"account": "hame"})
+        run = await board.runs.start_graph(Graph(nodes=(away,)), principal=bob)
+        waiting = await board.runs.wait(run.id, principal=bob)
+
+    assert ended.result.state == "completed"
+    assert [it.headers["authorization"] for it in api.requests] == [f"Bearer {TOKEN_OF_BOB}"]
     assert "no credential of the name 'hame'" in waiting.result.pending[0].message
 
 

@@ -8,12 +8,18 @@ from tests.features.conversations.made import text_of
 from tests.runtime.people import found, invite
 
 from pegboard import Pegboard, ToolContext, tool
-from pegboard.core.model_messages import ModelUsage
+from pegboard.concurrency.closable_lock import ClosableLock
+from pegboard.core.model_messages import ModelRequest, ModelUsage, UserMessage
+from pegboard.core.ports.chat_model import complete
+from pegboard.core.ports.quota_store import Quota
 from pegboard.core.principal import Principal
-from pegboard.errors import ConfigError, QuotaExceeded
+from pegboard.errors import ConfigError, QuotaExceeded, Unavailable
+from pegboard.execution.limits.quotas import QuotaMeter
 from pegboard.features.conversations import ChatEvent, NewMessage
 from pegboard.features.identity.quotas import QuotaSubject
 from pegboard.runtime.settings import Settings
+from pegboard.runtime.wiring.quotas import meter_model
+from pegboard.storage.memory.quotas import MemoryQuotas
 from pegboard.testing import ScriptedModel, Turn
 
 COST = QuotaSubject(measure="cost", window="month", person="bob")
@@ -113,3 +119,20 @@ async def test_a_wrong_default_names_its_line(tmp_path: Path) -> None:
     with pytest.raises(ConfigError, match=r"board\.yaml:2"):
         async with Pegboard(file):
             pass
+
+
+async def test_an_answer_that_fails_holds_nothing_of_a_quota() -> None:
+    ada, cost = Principal(id="u_ada", user="u_ada"), ModelUsage(requests=1, cost=0.25)
+    store = MemoryQuotas(ClosableLock())
+    meter = QuotaMeter(store, is_shared=True)
+    await meter.put(Quota(measure="cost", window="day", limit=1.0, person="u_ada"))
+    turns = Turn(text="Yes.", usage=cost), Turn(error=Unavailable("gone"))
+    model = meter_model(ScriptedModel(*turns), meter, ada)
+    request = ModelRequest(messages=(UserMessage(text="?"),))
+
+    await complete(model, request)
+    with pytest.raises(Unavailable):
+        await complete(model, request)
+    await meter.save()
+
+    assert [item.used for item in await store.usage(at=0.0)] == [0.25]

@@ -75,3 +75,28 @@ async def test_two_servers_never_exceed_a_quota_together(storage: Storage, other
     for meter in servers:
         await meter.follow()
     assert [meter.list_states(ada)[0].used for meter in servers] == [15.0, 15.0]
+
+
+async def test_two_servers_exceed_a_quota_of_costs_by_no_answer_more(
+    storage: Storage, other: Storage
+) -> None:
+    ada = Principal(id="u_ada", user="u_ada")
+    await storage.quotas.put(structs.replace(A_QUOTA, measure="cost", limit=2.0))
+    servers = [QuotaMeter(store.quotas, is_shared=True) for store in (storage, other)]
+    for meter in servers:
+        await meter.load()
+        await meter.end_cost(await meter.begin_cost(ada), 0.25)
+
+    async def answer(meter: QuotaMeter) -> bool:
+        try:
+            hold = await meter.begin_cost(ada)
+        except QuotaExceeded:
+            return False
+        await asyncio.sleep(0.1)
+        await meter.end_cost(hold, 0.25)
+        return True
+
+    given = await asyncio.gather(*(answer(meter) for meter in servers * 10))
+
+    (usage,) = await storage.quotas.usage(at=0.0)
+    assert (sum(given), usage.used) == (6, 2.0)

@@ -10,8 +10,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import islice
 from typing import Any, cast
 
-from msgspec import Struct
-
+from pegboard.access.result_values import ResultValues, contains_word, normalize, write_value
 from pegboard.core.argument_origin import ArgumentOrigin, ArgumentOrigins
 from pegboard.core.tool import Effect, ToolSpec
 
@@ -54,30 +53,11 @@ _ADDRESS = re.compile(
     re.IGNORECASE,
 )
 _CODE = re.compile(r"\d(?:[ .-]?\d){5,}|(?<!\w)(?=[a-z]*\d)(?=\d*[a-z])\w{6,}(?!\w)", re.IGNORECASE)
+_GLUED = re.compile(r"(?<=[a-z0-9])\.(?=[A-Z][a-z]*(?:\s|$))")
 _MAX_TRACED = 200
 _MAX_DEPTH = 20
 _MAX_SEARCHED = 20
 _MAX_EXPLAINED = 10
-
-
-class ResultValues(Struct, frozen=True, kw_only=True):
-    """What the result of a call in the same run contains, as `normalize` writes it.
-
-    Attributes:
-        call_id: The call.
-        tool: Its tool.
-        values: Whole values of a structured result.
-        text: The text, where it is untrusted.
-        asked_with: The arguments of a call that brought untrusted text.
-        is_write: Whether the call was a write that nobody had to be asked about.
-    """
-
-    call_id: str
-    tool: str
-    values: frozenset[str] = frozenset()
-    text: str = ""
-    asked_with: frozenset[str] = frozenset()
-    is_write: bool = False
 
 
 def trace_arguments(
@@ -95,6 +75,10 @@ def trace_arguments(
     as the id of something that the model has looked up, but only where the call carries no text of
     the model, since such a call cannot take anything out. The same holds for what the caller named
     as a place to read untrusted text from. At least one argument must be named by the caller.
+
+    A trusted source that was asked in the caller's words, which is where the caller has named each
+    argument of the read, answers for these words: the address of the only record that has one of
+    them as a value is named, and a text of the call may be a whole value of the result.
 
     Args:
         spec: The tool.
@@ -117,10 +101,13 @@ class _Trace:
 
     def __init__(self, messages: Sequence[str], results: Sequence[ResultValues]) -> None:
         self._results = results
-        self._words = " ;\n; ".join(map(normalize, messages))
+        self._words = " ;\n; ".join(map(normalize, _list_readings(messages)))
         self._undated = _DATES.sub(" ; ", self._words)
         self._numbers = set(_find_numbers(self._undated))
-        self._sources = frozenset[str]().union(*(item.asked_with for item in results))
+        self._sources = frozenset[str]().union(
+            *(item.asked_with for item in results if not item.is_trusted)
+        )
+        self._answers = list(self._list_answers())
         self._explained = 0
         self._writes_text = False
         self._places: list[str] = []
@@ -128,7 +115,7 @@ class _Trace:
 
     def find(self, path: str, key: str, value: object) -> ArgumentOrigin | None:
         """Where a value comes from; None for a text or a moment, which decide nothing."""
-        text = _write(value)
+        text = write_value(value)
         if isinstance(value, str) and _MOMENT.fullmatch(text):
             return None
         if self._is_named(value, text):
@@ -139,8 +126,10 @@ class _Trace:
         if key in _PROSE and isinstance(value, str):
             self._writes_text = True
             unnamed = next((item for item in list_marks(value) if not self._has(item)), "")
-            return self._find_in_results(path, normalize(unnamed)) if unnamed else None
-        return self._find_in_results(path, text)
+            if not unnamed:
+                return None
+            return self._find_answer(path, text) or self._find_in_results(path, normalize(unnamed))
+        return self._find_entry(path, text) or self._find_in_results(path, text)
 
     def explain(self, found: Iterable[ArgumentOrigin]) -> str:
         """Why the caller may not want the call; empty where the caller does."""
@@ -162,23 +151,45 @@ class _Trace:
     def _has(self, value: str) -> bool:
         text = normalize(value)
         if text.isdigit():
-            return _contains(self._undated, text)
-        return len(text) > 1 and _contains(self._words, text)
+            return contains_word(self._undated, text)
+        return len(text) > 1 and contains_word(self._words, text)
+
+    def _list_answers(self) -> Iterator[ResultValues]:
+        """What trusted sources have answered to words of the caller.
+
+        A source into which the run has written unasked may answer with that.
+        """
+        written: set[str] = set()
+        for item in self._results:
+            if item.is_unasked:
+                written.add(item.source)
+            asks = item.is_trusted and item.asked_with and item.source not in written
+            if asks and all(map(self._has, item.asked_with)):
+                yield item
+
+    def _find_answer(self, path: str, text: str) -> ArgumentOrigin | None:
+        """The origin of a text that a trusted source has given for words of the caller."""
+        if _is_mark(text):
+            return None
+        found = (item for item in self._answers if text in item.values)
+        return next((_from_result(path, item) for item in found), None)
+
+    def _find_entry(self, path: str, text: str) -> ArgumentOrigin | None:
+        """The origin of an address that a trusted source gives for a name of the caller."""
+        if _ADDRESS.fullmatch(text) is None:
+            return None
+        found = next((item for item in self._answers if text in item.entry), None)
+        self._names_something |= found is not None
+        return None if found is None else _from_result(path, found)
 
     def _find_in_results(self, path: str, text: str) -> ArgumentOrigin:
         """Its origin in a result. One that the model may have picked by itself is no name."""
-        is_address = _ADDRESS.fullmatch(text) is not None or _CODE.fullmatch(text) is not None
+        is_mark = _is_mark(text)
         for item in reversed(self._results):
-            if text in item.values and not is_address:
+            if text in item.values and not is_mark:
                 if not item.is_write:
                     self._places.append(path)
-                return ArgumentOrigin(
-                    argument=path,
-                    origin="write" if item.is_write else "result",
-                    call_id=item.call_id,
-                    tool=item.tool,
-                    is_named=True,
-                )
+                return _from_result(path, item)
         source = self._find_text(text)
         if source is None:
             return ArgumentOrigin(argument=path, origin="unknown")
@@ -192,27 +203,32 @@ class _Trace:
         if self._explained > _MAX_EXPLAINED or len(text) < 2:
             return None
         for item in reversed(self._results[-_MAX_SEARCHED:]):
-            if text in item.values or _contains(item.text, text):
+            if text in item.values or contains_word(item.text, text):
                 return item
         return None
 
 
-def normalize(text: str) -> str:
-    """The text for comparisons: case, space and the scheme of links do not count."""
-    return " ".join(re.sub(r"\bhttps?://", "", text.casefold()).split())
+def _is_mark(text: str) -> bool:
+    """Whether a text is an address, a link or a code, and nothing else."""
+    return _ADDRESS.fullmatch(text) is not None or _CODE.fullmatch(text) is not None
 
 
-def list_values(value: object) -> Iterator[str]:
-    """The whole values within JSON, for comparisons; booleans and nothing left out."""
-    left = [value]
-    while left:
-        item = left.pop()
-        if isinstance(item, Mapping):
-            left.extend(cast("Mapping[Any, Any]", item).values())
-        elif isinstance(item, (list, tuple)):
-            left.extend(cast("Sequence[Any]", item))
-        elif item is not None and not isinstance(item, bool):
-            yield _write(item)
+def _from_result(path: str, item: ResultValues) -> ArgumentOrigin:
+    return ArgumentOrigin(
+        argument=path,
+        origin="write" if item.is_write else "result",
+        call_id=item.call_id,
+        tool=item.tool,
+        is_named=True,
+    )
+
+
+def _list_readings(messages: Iterable[str]) -> Iterator[str]:
+    """Each message, and as it reads where a sentence begins right after a full stop."""
+    for message in messages:
+        yield message
+        if _GLUED.search(message):
+            yield _GLUED.sub(". ", message)
 
 
 def list_marks(text: str) -> Iterator[str]:
@@ -258,24 +274,9 @@ def _list_key(path: str, name: str) -> Iterator[tuple[str, str, object]]:
         yield path, "", name
 
 
-def _write(value: object) -> str:
-    try:
-        return normalize(value if isinstance(value, str) else str(value))
-    except ValueError:  # a number of thousands of digits
-        return ""
-
-
 def _find_numbers(text: str) -> Iterator[float]:
     for found in _NUMBER.findall(text):
         try:
             yield float(found.replace(",", ""))
         except ValueError:  # a version or an address
             continue
-
-
-def _contains(text: str, part: str) -> bool:
-    """Whether a text has this part as a whole word, address or link."""
-    if not part or part not in text:
-        return False
-    found = re.compile(rf"(?<![\w@./+%-]){re.escape(part)}(?![\w@/-]|\.\w)")
-    return found.search(text) is not None

@@ -162,6 +162,19 @@ class ResourceIndex:
         found = self.resolve_source(principal, source)
         return found is None or found.is_vouched_for
 
+    def vouches_for_description(
+        self, principal: Principal, name: str, kind: ResourceKind = "connector"
+    ) -> bool:
+        """Whether a name and a description of a resource are no untrusted text for a caller.
+
+        They are not where somebody has approved them, whose review they come to again when they
+        change.
+        """
+        row = self.find(name, kind)
+        if row is None:
+            return True
+        return row.publish_status == "approved" or self.resolve(principal, row).is_vouched_for
+
     def hides(self, principal: Principal, source: str) -> bool:
         """Whether a caller may not know of a source, and so of nothing in it."""
         found = self.resolve_source(principal, source)

@@ -3,7 +3,11 @@
 from pegboard.assembly.inner_calls import unwrap_call
 from pegboard.assembly.meta_tools import FIND_TOOLS, RESERVED_NAMES, find_tools, read_query
 from pegboard.assembly.resolve_tools import STEPS, AssemblyStep, resolve_tools, run_steps
-from pegboard.assembly.skills_and_delegation import CALL_AGENT, READ_SKILL
+from pegboard.assembly.skills_and_delegation import (
+    CALL_AGENT,
+    READ_SKILL,
+    find_untrusted_description,
+)
 from pegboard.assembly.tool_families import may_use
 from pegboard.assembly.tool_request import SkillMode, ToolMode, ToolModes, ToolRequest
 from pegboard.assembly.tool_selector import ModelToolList, SelectionLimits, ToolSelector
@@ -23,6 +27,7 @@ __all__ = [
     "ToolRequest",
     "ToolSelector",
     "find_tools",
+    "find_untrusted_description",
     "may_use",
     "read_query",
     "resolve_tools",

@@ -38,7 +38,10 @@ def add_skills_and_delegation(toolset: Toolset, request: ToolRequest) -> Toolset
     made = _add_skills(toolset, request)
     if not request.is_auto or not request.delegates:
         return made
-    return made.replace(meta_tools=(*made.meta_tools, _agent_tool(request.delegates)))
+    agents, principal = request.delegates, request.principal
+    vouches = toolset.environment.resource_index.vouches_for_description
+    others = (name for name in agents if not vouches(principal, name, "agent"))
+    return made.replace(meta_tools=(*made.meta_tools, _agent_tool(agents, next(others, ""))))
 
 
 def find_skills(toolset: Toolset, principal: Principal) -> dict[str, tuple[Tool, Skill]]:
@@ -81,7 +84,27 @@ def _add_skills(toolset: Toolset, request: ToolRequest) -> Toolset:
     )
     if not entries:
         return made
-    return made.replace(meta_tools=(*made.meta_tools, _skill_tool(entries)))
+    others = (
+        tool.spec.source
+        for name, (tool, _) in skills.items()
+        if name in entries
+        and not index.vouches_for_description(request.principal, tool.spec.source, "skill")
+    )
+    skill_tool = _skill_tool(entries, next(others, ""))
+    return made.replace(meta_tools=(*made.meta_tools, skill_tool))
+
+
+def find_untrusted_description(toolset: Toolset, principal: Principal) -> str:
+    """What a model is shown that another person describes, as `skill ada--refunds`; else empty."""
+    for meta_tool in toolset.meta_tools:
+        if meta_tool.untrusted:
+            kind = "agent" if meta_tool.name == CALL_AGENT else "skill"
+            return f"{kind} {meta_tool.untrusted}"
+    vouches = toolset.environment.resource_index.vouches_for_description
+    for tool in toolset.listed:
+        if family_of(tool) == "skill" and not vouches(principal, tool.spec.source, "skill"):
+            return f"skill {tool.spec.source}"
+    return ""
 
 
 def _is_no_skill(tool: Tool) -> bool:
@@ -93,7 +116,7 @@ def _write_inline(skills: Mapping[str, Skill]) -> str:
     return "\n\n".join(["Follow these skills where they fit the message.", *parts])
 
 
-def _skill_tool(entries: Mapping[str, str]) -> MetaTool:
+def _skill_tool(entries: Mapping[str, str], untrusted: str) -> MetaTool:
     return MetaTool(
         name=READ_SKILL,
         render=lambda: _render_skills(entries),
@@ -101,10 +124,11 @@ def _skill_tool(entries: Mapping[str, str]) -> MetaTool:
         entries=tuple(entries),
         describe=lambda: entries,
         is_always_listed=True,
+        untrusted=untrusted,
     )
 
 
-def _agent_tool(agents: Mapping[str, str]) -> MetaTool:
+def _agent_tool(agents: Mapping[str, str], untrusted: str) -> MetaTool:
     return MetaTool(
         name=CALL_AGENT,
         render=lambda: _render_agents(agents),
@@ -112,6 +136,7 @@ def _agent_tool(agents: Mapping[str, str]) -> MetaTool:
         entries=tuple(agents),
         describe=lambda: agents,
         is_always_listed=True,
+        untrusted=untrusted,
     )
 
 

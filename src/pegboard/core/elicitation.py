@@ -146,6 +146,24 @@ class Elicitor(Protocol):
         ...
 
 
+class Sampler(Protocol):
+    """A model that answers a tool, as that of the agent which calls it."""
+
+    @property
+    def name(self) -> str:
+        """The name of the model."""
+        ...
+
+    async def sample(self, request: SampleRequest, /) -> Sample:
+        """Ask the model.
+
+        Raises:
+            ElicitationUnavailable: The model cannot be asked this.
+            PegboardError: It does not answer.
+        """
+        ...
+
+
 class TimedElicitor(Elicitor, Protocol):
     """An elicitor that limits its waits, so that the time of a call stands still meanwhile.
 

@@ -147,7 +147,7 @@ class Node:
         graph: The inner graph of kind `graph`; its `params` are this node's input.
         wait: What a node of kind `wait` waits for.
         config: The configuration of other kinds; for a tool, `account` names the credential of the
-            run's owner to call it with.
+            run's owner to call it with, its fallbacks and a substitute too.
         edges: The prerequisites.
         when: A CEL condition; where it is false the node is skipped. Empty for always.
         fallbacks: Tried in order when the tool fails.

@@ -1,4 +1,4 @@
-"""A call whose time does not pass while a person is asked."""
+"""A call whose time does not pass while a person or a model is asked."""
 
 import time
 from collections.abc import Generator
@@ -58,8 +58,9 @@ class DeadlinePause:
             return await self._elicitor.ask(question)
 
     async def sample(self, request: SampleRequest) -> Sample:
-        """Ask the model; that takes time of the call."""
-        return await self._elicitor.sample(request)
+        """Ask the model, which a person may have to allow, with the call's time standing still."""
+        with self._pause():
+            return await self._elicitor.sample(request)
 
     @contextmanager
     def _pause(self) -> Generator[None]:

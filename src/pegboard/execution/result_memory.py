@@ -3,7 +3,7 @@
 from collections import OrderedDict, deque
 from collections.abc import Sequence
 
-from pegboard.access.argument_origins import ResultValues
+from pegboard.access.result_values import ResultValues
 
 _MAX_RESULTS = 100
 _MAX_SIZE = 32_000_000

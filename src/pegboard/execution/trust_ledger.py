@@ -4,7 +4,8 @@ from collections import OrderedDict
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from typing import Any
 
-from pegboard.access.argument_origins import ResultValues, trace_arguments
+from pegboard.access.argument_origins import trace_arguments
+from pegboard.access.result_values import ResultValues
 from pegboard.core.argument_origin import ArgumentOrigins
 from pegboard.core.context import ToolContext
 from pegboard.core.ports.conversation_store import Conversation

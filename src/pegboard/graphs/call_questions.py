@@ -12,9 +12,18 @@ from typing import TYPE_CHECKING, Any, cast
 from msgspec import structs
 
 from pegboard.core.context import ToolContext
-from pegboard.core.elicitation import Answer, Question, QuestionRules, Sample, SampleRequest
+from pegboard.core.elicitation import (
+    Answer,
+    Question,
+    QuestionRules,
+    Sample,
+    SampleMessage,
+    Sampler,
+    SampleRequest,
+)
 from pegboard.core.ports.durability import Signal
-from pegboard.errors import ElicitationUnavailable
+from pegboard.core.result import TextPart
+from pegboard.errors import ElicitationUnavailable, ToolFailed, Unavailable
 from pegboard.graphs.question_forms import mask_answer, read_question
 from pegboard.schemas.validator import compile_schema
 
@@ -37,7 +46,10 @@ def question_topic(question: str) -> str:
 
 
 def take_questions(
-    context: "NodeContext", ctx: ToolContext[Any], place: Mapping[str, Any]
+    context: "NodeContext",
+    ctx: ToolContext[Any],
+    place: Mapping[str, Any],
+    sampler: Sampler | None = None,
 ) -> ToolContext[Any]:
     """The context of a call whose tool may ask a person.
 
@@ -45,10 +57,12 @@ def take_questions(
         context: The node that calls.
         ctx: The context of the call; one that has an elicitor keeps it.
         place: What events of the call say of it.
+        sampler: The model of the agent that calls; None where no agent does.
     """
     if ctx.elicitor is not None or context.question_rules is None:
         return ctx
-    return structs.replace(ctx, elicitor=CallQuestions(context, context.question_rules, place))
+    questions = CallQuestions(context, context.question_rules, place, sampler)
+    return structs.replace(ctx, elicitor=questions)
 
 
 class CallQuestions:
@@ -58,14 +72,20 @@ class CallQuestions:
         context: The node that calls.
         rules: Whether somebody can be asked, and for how long.
         place: What events of the call say of it.
+        sampler: The model that its tool may ask; None for none.
     """
 
     def __init__(
-        self, context: "NodeContext", rules: QuestionRules, place: Mapping[str, Any]
+        self,
+        context: "NodeContext",
+        rules: QuestionRules,
+        place: Mapping[str, Any],
+        sampler: Sampler | None = None,
     ) -> None:
         self._context = context
         self._rules = rules
         self._place = place
+        self._sampler = sampler
         self._open = 0
         self._asked = 0
 
@@ -76,8 +96,8 @@ class CallQuestions:
 
     @property
     def takes_samples(self) -> bool:
-        """False: the caller of a run has no model of its own."""
-        return False
+        """True, also where each request is refused: its refusal has a reason."""
+        return True
 
     @property
     def deadline(self) -> float | None:
@@ -124,9 +144,24 @@ class CallQuestions:
                 QUESTION_SETTLED, data if content is None else {**data, "content": content}
             )
 
-    async def sample(self, request: SampleRequest) -> Sample:  # noqa: ARG002 - no request is answered
-        """Refuse: the caller of a run has no model of its own."""
-        raise ElicitationUnavailable("The caller of a run has no model of its own.")
+    async def sample(self, request: SampleRequest) -> Sample:
+        """Show the request to the person, and ask the model of the agent if they allow it.
+
+        Raises:
+            ElicitationUnavailable: There is no model, nobody can be asked, or it is not text.
+            ToolFailed: The person has refused, or has not answered.
+            PegboardError: The model does not answer, or a quota is used up.
+        """
+        if self._sampler is None:
+            raise ElicitationUnavailable("No agent makes this call, so there is no model to ask.")
+        answer = await self.ask(Question(message=describe_sample(request, self._sampler.name)))
+        if answer.action != "accept":
+            raise ToolFailed("The person has not allowed this request to the model.")
+        try:
+            async with asyncio.timeout(self._until() - self._context.now()):
+                return await self._sampler.sample(request)
+        except TimeoutError as error:
+            raise Unavailable("The model has not answered in time.") from error
 
     def _until(self) -> float:
         """Unix seconds until which a question waits: also that of the node."""
@@ -142,6 +177,31 @@ class CallQuestions:
         source = "" if tool is None else tool.spec.source
         kind = "" if tool is None else tool.spec.handler
         return {**self._place, "tool": name, "source": source, "source_kind": kind}
+
+
+def describe_sample(request: SampleRequest, model: str) -> str:
+    """A request to a model, as the person is shown it who may refuse it.
+
+    Raises:
+        ElicitationUnavailable: It has something other than text, which nobody could read.
+    """
+    texts = [("instructions", request.system_prompt)] if request.system_prompt else []
+    texts += [(message.role, read_sample_text(message)) for message in request.messages]
+    size = sum(len(text) for _, text in texts)
+    shown = "\n\n".join(f"[{role}]\n{text}" for role, text in texts)
+    return f"May this tool ask the model {model}, at your expense? ({size} characters)\n\n{shown}"
+
+
+def read_sample_text(message: SampleMessage) -> str:
+    """The text of a message to a model.
+
+    Raises:
+        ElicitationUnavailable: It has something other than text.
+    """
+    texts = [part.text for part in message.content if isinstance(part, TextPart)]
+    if len(texts) < len(message.content):
+        raise ElicitationUnavailable("The model of a conversation is asked in text only.")
+    return "\n".join(texts)
 
 
 def _read_answer(signal: Signal | None, schema: Mapping[str, Any] | None) -> Answer:

@@ -7,6 +7,7 @@ from pegboard.core.model_messages import ModelUsage
 from pegboard.core.ports.embedder import EmbeddedTexts
 from pegboard.core.ports.http import HttpClient
 from pegboard.errors import ConfigError
+from pegboard.models.key_mask import KeyMask
 from pegboard.models.limited_model import RequestLimiter
 from pegboard.models.provider_errors import translate_error
 from pegboard.models.provider_model import ModelEndpoint, create_openai_provider, load_provider
@@ -40,6 +41,7 @@ class ProviderEmbedder:
             )
         self.name = settings.name
         self._settings = settings
+        self._mask = KeyMask(settings.api_key)
         self._http = http
         self._requests = requests
         self._model: Any = None
@@ -72,7 +74,7 @@ class ProviderEmbedder:
             return await self._model.embed(batch, input_type="document")
         except Exception as error:
             if (ours := translate_error(error, self.name)) is not None:
-                raise ours from error
+                raise ours from self._mask.clean_cause(error)
             raise
         finally:
             if self._requests is not None:

@@ -10,6 +10,7 @@ from msgspec import to_builtins
 from pegboard.core.model_messages import ModelPart, ModelRequest, TextDelta, ThinkingDelta
 from pegboard.core.ports.http import HttpClient
 from pegboard.errors import ConfigError, InvalidRequest
+from pegboard.models.key_mask import KeyMask
 from pegboard.models.message_conversion import from_theirs, to_theirs
 from pegboard.models.provider_errors import translate_error
 
@@ -76,6 +77,7 @@ class ProviderModel:
         self._http = http
         self._make = PROVIDERS[provider]
         self._caches = provider in CACHES_ON_DEMAND
+        self._mask = KeyMask(settings.api_key)
         self._model: Any = None
 
     async def stream(self, request: ModelRequest) -> AsyncIterator[ModelPart]:
@@ -88,11 +90,11 @@ class ProviderModel:
         if request.output_schema and not self._model.profile.get("supports_json_schema_output"):
             raise InvalidRequest(f"The model '{self.name}' takes no schema of its answer.")
         try:
-            async for part in self._stream(request):
+            async for part in self._mask.clean_stream(self._stream(request)):
                 yield part
         except Exception as error:
             if (ours := translate_error(error, self.name)) is not None:
-                raise ours from error
+                raise ours from self._mask.clean_cause(error)
             raise
 
     def _check_settings(self, request: ModelRequest) -> None:

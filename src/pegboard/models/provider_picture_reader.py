@@ -4,6 +4,7 @@ from typing import Any
 
 from pegboard.core.ports.http import HttpClient
 from pegboard.errors import ConfigError
+from pegboard.models.key_mask import KeyMask
 from pegboard.models.provider_errors import translate_error
 from pegboard.models.provider_model import PROVIDERS, ModelEndpoint, load_provider
 
@@ -38,6 +39,7 @@ class ProviderPictureReader:
             )
         self.name = settings.name
         self._settings = settings
+        self._mask = KeyMask(settings.api_key)
         self._http = http
         self._make = PROVIDERS[provider]
         self._model: Any = None
@@ -62,7 +64,7 @@ class ProviderPictureReader:
             )
         except Exception as error:
             if (ours := translate_error(error, self.name)) is not None:
-                raise ours from error
+                raise ours from self._mask.clean_cause(error)
             raise
         texts = [part.content for part in response.parts if isinstance(part, theirs.TextPart)]
-        return "".join(texts).strip()
+        return self._mask.clean("".join(texts).strip())

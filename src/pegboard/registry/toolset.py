@@ -58,6 +58,8 @@ class MetaTool:
         is_always_listed: Whether it is listed wherever it has entries, as those that lead to
             something else than inner tools.
         reaches_beyond: Whether it reaches a tool that is not among the listed ones, by name.
+        untrusted: One of its entries whose description is text of a person whom the caller need not
+            trust; empty for none.
     """
 
     name: str
@@ -67,6 +69,7 @@ class MetaTool:
     describe: Callable[[], Mapping[str, str]] = dict[str, str]
     is_always_listed: bool = False
     reaches_beyond: Callable[[frozenset[str]], bool] = _none
+    untrusted: str = ""
 
 
 def _every(_tool: Tool) -> bool:

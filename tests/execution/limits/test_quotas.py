@@ -1,6 +1,6 @@
 """The counters behind quotas: who is counted, what is refused, and what servers share."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from datetime import UTC, datetime
 from typing import Any
 
@@ -8,9 +8,9 @@ import pytest
 from msgspec import structs
 
 from pegboard.concurrency.closable_lock import ClosableLock
-from pegboard.core.ports.quota_store import Quota
+from pegboard.core.ports.quota_store import Quota, QuotaUsage
 from pegboard.core.principal import LOCAL, Principal
-from pegboard.errors import QuotaExceeded
+from pegboard.errors import QuotaExceeded, Unavailable
 from pegboard.execution.limits.quotas import NO_DEFAULTS, QuotaDefaults, QuotaMeter, describe_quota
 from pegboard.storage.memory.quotas import MemoryQuotas
 
@@ -170,15 +170,69 @@ def test_defaults_of_a_changed_board_file_hold_at_once() -> None:
         meter.count_call(ADA)
 
 
-def test_what_models_cost_is_refused_once_it_is_spent_and_calls_are_not() -> None:
+async def spend(meter: QuotaMeter, principal: Principal, cost: float) -> None:
+    await meter.end_cost(await meter.begin_cost(principal), cost)
+
+
+async def test_what_models_cost_is_refused_once_it_is_spent_and_calls_are_not() -> None:
     meter = a_meter(a_quota(0.5, measure="cost", person="u_ada"))
-    meter.check_cost(ADA)
-    meter.add_cost(ADA, 0.75)
+    await spend(meter, ADA, 0.75)
 
     with pytest.raises(QuotaExceeded, match=r"quota of \$0\.50 of model cost .* \$0\.75 used"):
-        meter.check_cost(ADA)
+        await meter.begin_cost(ADA)
     count(meter, ADA)
-    meter.check_cost(BOB)
+    await meter.begin_cost(BOB)
+
+
+async def test_answers_that_are_given_at_once_count_by_what_the_last_one_cost() -> None:
+    store = MemoryQuotas(ClosableLock())
+    one, two = (QuotaMeter(store, now=Clock(), is_shared=True) for _ in range(2))
+    await one.put(a_quota(1.0, measure="cost", person="u_ada"))
+    for meter in (one, two):
+        await meter.load()
+        await spend(meter, ADA, 0.25)
+
+    held = [await one.begin_cost(ADA), await two.begin_cost(ADA)]
+    for meter in (one, two):
+        with pytest.raises(QuotaExceeded):
+            await meter.begin_cost(ADA)
+        await meter.follow()
+        with pytest.raises(QuotaExceeded, match=r"\$1\.00 used"):
+            await meter.begin_cost(ADA)
+    one.add_cost(held[0], 0.0)  # it failed
+    await one.save()
+    await two.follow()
+    await spend(two, ADA, 0.125)
+    await two.end_cost(held[1], 0.125)
+
+    assert [item.used for item in await store.usage(at=0.0)] == [0.75]
+
+
+async def test_far_from_a_limit_no_cost_is_counted_in_the_store() -> None:
+    store = MemoryQuotas(ClosableLock())
+    meter = QuotaMeter(store, now=Clock(), is_shared=True)
+    meter.use([a_quota(1_000.0, measure="cost", person="u_ada")])
+
+    await spend(meter, ADA, 0.25)
+
+    assert list(await store.usage(at=0.0)) == []
+    assert meter.list_states(ADA)[0].used == 0.25
+
+
+class BrokenQuotas(MemoryQuotas):
+    """A store that is gone."""
+
+    async def add(self, usages: Sequence[QuotaUsage]) -> dict[str, float]:
+        raise Unavailable("gone")
+
+
+async def test_close_to_a_limit_a_model_is_not_asked_while_the_store_is_gone() -> None:
+    meter = QuotaMeter(BrokenQuotas(ClosableLock()), now=Clock(), is_shared=True)
+    meter.use([a_quota(1.0, measure="cost", person="u_ada")])
+
+    with pytest.raises(Unavailable):
+        await meter.begin_cost(ADA)
+    assert meter.list_states(ADA)[0].used == 0.0
 
 
 async def test_two_servers_count_in_one_store_and_a_restart_forgets_nothing() -> None:

@@ -9,14 +9,18 @@ from tests.features.conversations.test_questions import answer, until
 from tests.sources.mcp.opening import over_http
 from tests.sources.mcp.workshop import server as workshop
 
-from pegboard.core.model_messages import UserMessage
+from pegboard.core.graph import Graph, Node
+from pegboard.core.model_messages import ModelUsage, UserMessage
 from pegboard.core.principal import LOCAL
 from pegboard.features.completions import CompletionRequest
 from pegboard.features.conversations import NewMessage
 from pegboard.runtime import Pegboard
 from pegboard.testing import ScriptedModel, Turn
 
-pytestmark = pytest.mark.timeout(60)  # the first connection imports the MCP library
+pytestmark = [
+    pytest.mark.timeout(60),  # the first connection imports the MCP library
+    pytest.mark.filterwarnings("ignore::mcp.shared.exceptions.MCPDeprecationWarning"),
+]
 
 BOARD = """
 sources:
@@ -30,11 +34,13 @@ CALL = Turn(calls=(("shop__colour", {}),))
 
 
 @asynccontextmanager
-async def a_board(folder: Path, *turns: Turn) -> AsyncGenerator[Pegboard]:
+async def a_board(
+    folder: Path, *turns: Turn, model: ScriptedModel | None = None
+) -> AsyncGenerator[Pegboard]:
     """A board with the workshop, which listens in this process."""
     async with over_http(workshop) as served:
         (folder / "board.yaml").write_text(BOARD.format(url=served.url))
-        async with Pegboard(folder / "board.yaml", model=ScriptedModel(*turns)) as board:
+        async with Pegboard(folder / "board.yaml", model=model or ScriptedModel(*turns)) as board:
             yield board
 
 
@@ -57,6 +63,60 @@ async def test_a_server_asks_the_person_of_the_chat(tmp_path: Path) -> None:
     assert asked.data["schema"]["required"] == ["colour"]
     assert "accept" in finished.data["text"]
     assert "red" in finished.data["text"]
+
+
+RHYME = Turn(calls=(("shop__rhyme", {}),))
+
+
+async def test_a_server_asks_the_model_of_the_chat_once_the_person_has_allowed_it(
+    tmp_path: Path,
+) -> None:
+    rhyme = Turn(text="True.", usage=ModelUsage(requests=1, input_tokens=5, output_tokens=2))
+    model = ScriptedModel(RHYME, rhyme, Turn(text="It rhymes."))
+    async with a_board(tmp_path, model=model) as board:
+        sent = await board.conversations.send(NewMessage(text="Secret plans."), principal=LOCAL)
+        following = board.conversations.follow(sent.conversation, until=sent.id, principal=LOCAL)
+        async with aclosing(following) as events:
+            asked = await until(events, "question_required")
+            await answer(board, asked, "accept", {})
+            finished = await until(events, "tool_finished")
+            done = await until(events, "done")
+
+    assert (asked.data["tool"], asked.data["source"]) == ("shop__rhyme", "shop")
+    assert "scripted" in asked.data["text"]
+    assert asked.data["text"].endswith("[user]\nA rhyme on glue")
+    assert "True." in finished.data["text"]
+    assert model.requests[1].messages == (UserMessage(text="A rhyme on glue"),)
+    assert model.requests[1].settings.max_output == 20
+    assert model.requests[1].tools == ()
+    assert done.data["usage"]["requests"] == 3
+
+
+@pytest.mark.parametrize("action", ["decline", "cancel"])
+async def test_a_model_that_the_person_does_not_allow_is_not_asked(
+    tmp_path: Path, action: str
+) -> None:
+    model = ScriptedModel(RHYME, Turn(text="No rhyme."))
+    async with a_board(tmp_path, model=model) as board:
+        sent = await board.conversations.send(NewMessage(text="A rhyme?"), principal=LOCAL)
+        following = board.conversations.follow(sent.conversation, until=sent.id, principal=LOCAL)
+        async with aclosing(following) as events:
+            asked = await until(events, "question_required")
+            await answer(board, asked, action)
+            finished = await until(events, "tool_finished")
+            await until(events, "done")
+
+    assert "has not allowed this request to the model" in str(finished.data)
+    assert len(model.requests) == 2
+
+
+async def test_a_graph_without_an_agent_has_no_model_to_ask(tmp_path: Path) -> None:
+    graph = Graph(nodes=(Node(id="rhyme", tool="shop__rhyme"),))
+    async with a_board(tmp_path) as board:
+        view = await board.runs.start_graph(graph, principal=LOCAL)
+        ended = await board.runs.wait(view.id, principal=LOCAL)
+
+    assert "No agent makes this call" in str(ended.result.nodes[0].error)
 
 
 async def test_nobody_is_asked_where_a_client_of_the_openai_api_waits(tmp_path: Path) -> None:

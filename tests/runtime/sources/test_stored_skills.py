@@ -116,6 +116,31 @@ async def test_the_skill_of_another_person_is_text_that_is_not_trusted(
     assert (state is NodeState.WAITING) is waits
 
 
+@pytest.mark.parametrize(
+    ("owner", "is_approved", "waits"),
+    [("bob", False, True), ("bob", True, False), ("cem", False, False)],
+    ids=["of another person", "approved", "of one's own"],
+)
+async def test_the_description_of_a_skill_of_another_person_is_not_trusted_before_it_is_approved(
+    tmp_path: Path, owner: str, *, is_approved: bool, waits: bool
+) -> None:
+    model = ScriptedModel(PAY, Turn(text="done"))
+    async with a_board(tmp_path, model) as board:
+        ada = await found(board)
+        people = {name: await invite(board, ada, name, "editor") for name in ("bob", "cem")}
+        made = await board.resources.add(a_skill(**shared("organisation")), principal=people[owner])
+        if is_approved:
+            await board.resources.publish(made.resource.id, principal=people[owner])
+            await board.resources.review(made.resource.id, "approve", principal=ada)
+        state = await answer(board, people["cem"])
+        waiting = await board.approvals.list(principal=people["cem"])
+
+    assert "read_skill" in {tool.name for tool in model.requests[0].tools}
+    assert (state is NodeState.WAITING) is waits
+    taints = [item.taint.tool for item in waiting.approvals if item.taint is not None]
+    assert taints == (["skill bob--refunds"] if waits else [])
+
+
 async def test_the_tools_that_it_allows_are_the_only_ones_once_it_is_read(tmp_path: Path) -> None:
     order = Turn(calls=(("find_order", {"number": 7}),))
     model = ScriptedModel(READ, PAY, order, Turn(text="done"))

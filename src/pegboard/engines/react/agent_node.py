@@ -6,7 +6,7 @@ from typing import Any
 
 from msgspec import convert, json, structs, to_builtins
 
-from pegboard.assembly import ModelToolList, unwrap_call
+from pegboard.assembly import ModelToolList, find_untrusted_description, unwrap_call
 from pegboard.core.graph import Node, NodeState
 from pegboard.core.model_messages import (
     AssistantMessage,
@@ -38,6 +38,7 @@ from pegboard.graphs.engine.stop_signal import Stopped
 from pegboard.graphs.node_kind import NodeContext, SchemaOf
 from pegboard.graphs.tool_host import find_tool
 from pegboard.registry.prepared_search import BY_WORDS_ONLY
+from pegboard.registry.toolset import Toolset
 
 
 class AgentNode:
@@ -116,9 +117,10 @@ def read_question(context: NodeContext, setup: AgentSetup) -> list[Message]:
 async def select_tools(context: NodeContext, setup: AgentSetup) -> AgentSetup:
     """Choose the tools that the model is shown for the message, once over all attempts."""
     if setup.foreign_author:
-        await _taint_run(context)
+        await _taint_run(context, f"agent {read_config(context.node.config).agent}")
     selector = setup.selector
     if selector is None:
+        await _taint_by_descriptions(context, setup.toolset)
         return setup
     question, missing = str(context.arguments()["message"]), dict(setup.toolset.missing)
 
@@ -133,13 +135,20 @@ async def select_tools(context: NodeContext, setup: AgentSetup) -> AgentSetup:
     await selector.prepare(question)
     made = await context.compute_once("tools", select)
     shown = convert(made, ModelToolList)
-    return replace(setup, selector=None, toolset=selector.assemble(shown), shown=shown)
+    toolset = selector.assemble(shown)
+    await _taint_by_descriptions(context, toolset)
+    return replace(setup, selector=None, toolset=toolset, shown=shown)
 
 
-async def _taint_run(context: NodeContext) -> None:
-    """Note that the run reads the instructions of another person, before its model does."""
-    config = read_config(context.node.config)
-    taint = Taint(call_id=context.address, tool=f"agent {config.agent}", at=context.now())
+async def _taint_by_descriptions(context: NodeContext, toolset: Toolset) -> None:
+    """Taint the run where its model is shown how another person describes a skill or an agent."""
+    if described := find_untrusted_description(toolset, context.principal):
+        await _taint_run(context, described)
+
+
+async def _taint_run(context: NodeContext, author: str) -> None:
+    """Note that the run reads text of another person, before its model does."""
+    taint = Taint(call_id=context.address, tool=author, at=context.now())
     await context.board.environment.trust.add(context.call_context(""), taint)
 
 
@@ -306,12 +315,14 @@ class _Loop:
             self._new.append(structs.replace(told, text=f"{told.text}{note}"))
 
     def _note_output(self, run: NodeRun) -> None:
-        """Note the results that a call has stored, and what an agent has used that was called."""
+        """Note the results that a call has stored, and what models have used within it."""
         output: Mapping[str, Any] = run.output or {}
         if "handle" in output:
             stored = {"handle": output["handle"], "total_bytes": output["total_bytes"]}
             self._artifacts.append({"tool": run.tool, **stored})
         self._artifacts += output.get("artifacts") or ()
+        if "sampled" in output:
+            self._usage += convert(output["sampled"], ModelUsage)
         if "usage" in output and self._setup.goal is None:  # a goal knows of all its agents
             self._usage += convert(output["usage"], ModelUsage)
 

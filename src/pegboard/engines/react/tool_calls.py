@@ -4,7 +4,7 @@ from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from typing import Any, cast
 
-from msgspec import structs
+from msgspec import structs, to_builtins
 
 from pegboard.assembly import CALL_AGENT, FIND_TOOLS, read_query
 from pegboard.core.context import ToolContext
@@ -15,6 +15,7 @@ from pegboard.core.run import NodeRun
 from pegboard.engines.agent import AgentSetup
 from pegboard.engines.react.bounded_host import BoundedHost
 from pegboard.engines.react.delegation import delegate
+from pegboard.engines.react.model_sampler import ModelSampler
 from pegboard.errors import AccessDenied, CredentialMissing, InvalidRequest, PegboardError
 from pegboard.graphs.call_progress import CallProgress
 from pegboard.graphs.engine.node_results import as_failed, from_tool_result
@@ -82,7 +83,7 @@ async def run_calls(
         refuse: Why a tool may not be called now, by name; empty when it may.
     """
     parts: dict[str, Part] = {
-        f"t{turn}-{index}": partial(_run_call, setup.toolset, call, turn, max_result_bytes, refuse)
+        f"t{turn}-{index}": partial(_run_call, setup, call, turn, max_result_bytes, refuse)
         for index, call in enumerate(calls)
     }
     if setup.concurrent_tool_calls:
@@ -114,14 +115,14 @@ def as_message(call: ToolCall, run: NodeRun) -> ToolMessage:
 
 
 async def _run_call(
-    toolset: Toolset,
+    setup: AgentSetup,
     call: ToolCall,
     turn: int,
     max_result_bytes: int | None,
     refuse: Refuse,
     context: NodeContext,
 ) -> NodeRun:
-    report = partial(_report, context, call, turn)
+    toolset, report = setup.toolset, partial(_report, context, call, turn)
     try:
         routed = await _route(context, toolset, call)
         if isinstance(routed, Reply):
@@ -145,6 +146,7 @@ async def _run_call(
     progress = CallProgress(
         lambda data: context.emit("tool_progress", {**place, **data}), context.monotonic
     )
+    sampler = ModelSampler(setup.model)
 
     def adapt(ctx: ToolContext[Any]) -> ToolContext[Any]:
         ctx = progress.follow(ctx)
@@ -157,11 +159,12 @@ async def _run_call(
             context,
             call.name,
             call.arguments,  # read by the pipeline, which records what is malformed too
-            read=_read_for_model,
+            read=partial(_read_for_model, sampler),
             observe=report,
             adapt=adapt,
             keys_reads=False,
             place=place,
+            sampler=sampler,
         )
     finally:
         progress.close()
@@ -243,9 +246,13 @@ def _read_arguments(call: ToolCall) -> dict[str, Any]:
     return cast("dict[str, Any]", arguments)
 
 
-async def _read_for_model(_context: NodeContext, result: ToolResult) -> dict[str, Any]:
+async def _read_for_model(
+    sampler: ModelSampler, _context: NodeContext, result: ToolResult
+) -> dict[str, Any]:
     """The part of a result that the model sees: the first page, which names the handle."""
     output: dict[str, Any] = {"text": result.text}
+    if sampler.usage.requests:
+        output["sampled"] = to_builtins(sampler.usage)
     if result.meta.call_id:
         output["call_id"] = result.meta.call_id
     if result.meta.account:

@@ -8,14 +8,16 @@ each call is counted in the database before it runs.
 import asyncio
 import threading
 import time
+from collections import OrderedDict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from datetime import UTC, datetime, timedelta
 
 from msgspec import Struct
 
 from pegboard.core.ports.quota_store import Measure, Quota, QuotaStore, QuotaUsage, Window
 from pegboard.core.principal import Principal
-from pegboard.errors import QuotaExceeded
+from pegboard.errors import QuotaExceeded, Unavailable
 
 Limits = Mapping[tuple[Measure, Window], float]
 _MEASURES: tuple[Measure, ...] = ("calls", "cost")
@@ -34,7 +36,8 @@ NO_DEFAULTS = QuotaDefaults()
 
 _MARGIN = 100.0
 _MARGIN_SHARE = 0.01
-"""Where servers share the counters: the last calls of a quota, each counted in the store."""
+_MAX_EXPECTED = 10_000
+"""Where servers share the counters: the last calls or dollars of a quota, counted in the store."""
 
 
 class QuotaState(Struct, frozen=True, kw_only=True):
@@ -88,6 +91,20 @@ class _Check(Struct, frozen=True):
     is_default: bool
 
 
+class CostHold(Struct, frozen=True):
+    """What an answer of a model counts for, while it is given.
+
+    Attributes:
+        reserved: US dollars that are counted already.
+        is_stored: Whether they are counted in the store.
+    """
+
+    checks: tuple[_Check, ...]
+    person: str
+    reserved: float = 0.0
+    is_stored: bool = False
+
+
 _Checks = Mapping[Measure, tuple[_Check, ...]]
 
 
@@ -124,6 +141,7 @@ class QuotaMeter:
         self._checks: dict[tuple[str, str, str], _Checks] = {}
         self._known_defaults = NO_DEFAULTS
         self._day_ends = 0.0
+        self._expected: OrderedDict[str, float] = OrderedDict()
 
     def count_call(self, principal: Principal) -> bool:
         """Count a call of an account; a refused one does not count.
@@ -191,21 +209,60 @@ class QuotaMeter:
                 return str(error)
         return ""
 
-    def check_cost(self, principal: Principal) -> None:
-        """Check that an account may go on to use models.
+    async def begin_cost(self, principal: Principal) -> CostHold:
+        """Check that an account may ask a model, before it does.
+
+        Close to a limit that servers share, what its last answer has cost is counted in the store
+        at once, so that answers which are given at the same time count too.
+
+        Returns:
+            For `end_cost`, once the answer has come or has failed.
 
         Raises:
             QuotaExceeded: What it, or its organisation, may spend in a window is spent.
+            Unavailable: The store cannot be written, close to a limit.
         """
-        if principal.user:
-            _refuse_used_up(self._find_checks(principal)["cost"], self._now())
-
-    def add_cost(self, principal: Principal, cost: float) -> None:
-        """Count what a model has cost, in US dollars."""
         checks = self._find_checks(principal)["cost"] if principal.user else ()
+        for check in checks:
+            check.counter.touched = True  # also when refused: what others hold is given back
+        _refuse_used_up(checks, self._now())
+        if not self._is_shared or all(check.counter.used < check.near for check in checks):
+            return CostHold(checks, principal.user)
+        expected = self._expected.get(principal.user, 0.0)
+        totals = await self._add(checks, expected)
         with self._lock:
+            spent = [
+                check
+                for check in checks
+                if totals[check.counter.id] + check.counter.waiting - expected >= check.limit
+            ]
             for check in checks:
-                check.counter.waiting += cost
+                check.counter.stored += expected
+        hold = CostHold(checks, principal.user, expected, is_stored=True)
+        if not spent:
+            return hold
+        await self.end_cost(hold, 0.0)
+        raise _refusal(spent[0], self._now())
+
+    async def end_cost(self, hold: CostHold, cost: float) -> None:
+        """Count what the answer of a model has cost, in US dollars; 0 for none.
+
+        What cannot be stored at once is stored with the next `save`.
+        """
+        self.add_cost(hold, cost)
+        if hold.is_stored:
+            with suppress(Unavailable):
+                await self.save()
+
+    def add_cost(self, hold: CostHold, cost: float) -> None:
+        """Count what an answer has cost with the next `save`, as where its caller has gone."""
+        with self._lock:
+            if cost:
+                self._expected[hold.person] = cost
+            while len(self._expected) > _MAX_EXPECTED:
+                self._expected.popitem(last=False)
+            for check in hold.checks:
+                check.counter.waiting += cost - hold.reserved
                 check.counter.touched = True
 
     def list_states(self, principal: Principal) -> list[QuotaState]:

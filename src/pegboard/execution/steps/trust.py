@@ -7,7 +7,13 @@ from typing import Any
 
 from msgspec import structs
 
-from pegboard.access.argument_origins import ResultValues, list_values, normalize
+from pegboard.access.result_values import (
+    ResultValues,
+    collect_values,
+    find_entry,
+    list_values,
+    normalize,
+)
 from pegboard.core.ports.taint_store import Taint
 from pegboard.core.result import ToolResult
 from pegboard.core.skill import SKILLS
@@ -18,7 +24,6 @@ from pegboard.execution.compiled_tool import CompiledTool
 from pegboard.execution.environment import CallEnvironment
 
 _MAX_VALUES = 2_000
-_MAX_VALUE = 200
 _MAX_TEXT = 20_000
 
 
@@ -90,13 +95,17 @@ def _read_values(
 ) -> ResultValues:
     """What a result contains, without what the call itself has brought in."""
     given = frozenset(islice(list_values(call.arguments), _MAX_VALUES))
-    data = () if isinstance(result.structured, str) else result.structured  # a text is no value
-    found = islice(list_values(data), _MAX_VALUES)
+    data = None if isinstance(result.structured, str) else result.structured  # a text is no value
+    asked_with = given if spec.effect is Effect.READ else frozenset[str]()
     return ResultValues(
         call_id=call.id,
         tool=spec.name,
-        values=frozenset(value for value in found if len(value) <= _MAX_VALUE) - given,
+        source=spec.source,
+        values=collect_values(data) - given,
         text="" if is_trusted else normalize(result.text[:_MAX_TEXT]),
-        asked_with=frozenset() if is_trusted or spec.effect is not Effect.READ else given,
+        asked_with=asked_with,
+        entry=find_entry(data, asked_with) if is_trusted else frozenset(),
+        is_trusted=is_trusted,
         is_write=is_held,
+        is_unasked=spec.effect is not Effect.READ and not is_held,
     )

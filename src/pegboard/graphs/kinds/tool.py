@@ -8,6 +8,7 @@ from typing import Any
 from msgspec import convert, structs, to_builtins
 
 from pegboard.core.context import Arguments, CallRetry, ToolContext
+from pegboard.core.elicitation import Sampler
 from pegboard.core.graph import Node, NodeState
 from pegboard.core.result import CallTry, ToolResult
 from pegboard.core.run import NodeRun
@@ -237,8 +238,7 @@ async def _try_tool(
     except PegboardError as error:
         return await _fail_once(context, name, error, label)
     progress = CallProgress(partial(_report_progress, context, name), context.monotonic)
-    # the account is one of the node's own tool: another tool takes its caller's default
-    account = "" if instead_of else context.node.config.get("account", "")
+    account = context.node.config.get("account", "")
 
     def adapt(ctx: ToolContext[Any]) -> ToolContext[Any]:
         followed = progress.follow(ctx)
@@ -268,6 +268,7 @@ async def call_tool(  # noqa: PLR0913 - a call, and what its caller makes of it
     adapt: Callable[[ToolContext[Any]], ToolContext[Any]] = _keep,
     keys_reads: bool = True,
     place: Mapping[str, Any] | None = None,
+    sampler: Sampler | None = None,
 ) -> NodeRun:
     """Call a tool once over all attempts of the run, after any approval that it needs.
 
@@ -283,6 +284,7 @@ async def call_tool(  # noqa: PLR0913 - a call, and what its caller makes of it
         keys_reads: Whether calls that only read have an idempotency key too. Without one such a
             call costs half, and is made again if the process dies before it is recorded.
         place: What the events of its questions say of the call, beside the tool.
+        sampler: The model that the tool may ask; None for none.
     """
     try:
         tool = await _find(context, name)
@@ -295,7 +297,7 @@ async def call_tool(  # noqa: PLR0913 - a call, and what its caller makes of it
     async def work(key: str) -> NodeRun:
         observe(NodeRun(id=context.step, state=NodeState.IN_PROGRESS, tool=tool.spec.name))
         ctx = adapt(context.call_context(key, instead_of=instead_of))
-        ctx = take_questions(context, ctx, {"tool": tool.spec.name, **(place or {})})
+        ctx = take_questions(context, ctx, {"tool": tool.spec.name, **(place or {})}, sampler)
         if not keys_reads and tool.spec.effect is Effect.READ:
             ctx = structs.replace(ctx, idempotency_key=None)
         run = await _call_as_node(

@@ -128,12 +128,18 @@ class MeteredModel:
 
         Raises:
             QuotaExceeded: The caller, or its organisation, may spend no more in this window.
+            Unavailable: Close to a quota, the storage cannot be written; or as of `ChatModel`.
         """
-        self._meter.check_cost(self._principal)
-        async for part in self._model.stream(request):
-            if isinstance(part, ModelResponse) and part.usage.cost:
-                self._meter.add_cost(self._principal, part.usage.cost)
-            yield part
+        hold, has_ended = await self._meter.begin_cost(self._principal), False
+        try:
+            async for part in self._model.stream(request):
+                if isinstance(part, ModelResponse):
+                    has_ended = True
+                    await self._meter.end_cost(hold, part.usage.cost or 0.0)
+                yield part
+        finally:
+            if not has_ended:
+                self._meter.add_cost(hold, 0.0)
 
 
 def meter_model(model: ChatModel, meter: QuotaMeter | None, principal: Principal) -> ChatModel:

@@ -42,7 +42,7 @@ class RequestContext:
         self.fault: PegboardError | None = None
         self.limit: asyncio.Timeout | None = None
         self._loop = asyncio.get_running_loop()
-        self._asked = 0.0  # seconds for which a person was asked, in which no time passes
+        self._asked = 0.0  # seconds for which somebody was asked, in which no time passes
         self._deadline = None if timeout is None else time.monotonic() + timeout
 
     def remaining(self) -> float | None:
@@ -58,19 +58,14 @@ class RequestContext:
         ctx = self.ctx
         if ctx is None or ctx.elicitor is None or not ctx.elicitor.takes_questions:
             return None
-        started = time.monotonic()
-        try:
-            return await self._run_on_call_loop(ctx.ask(question))
-        finally:
-            if is_timed(ctx.elicitor):
-                self._asked += time.monotonic() - started
+        return await self._pause(ctx.ask(question))
 
     async def sample(self, request: SampleRequest) -> Sample | None:
         """Ask the caller's model; None when there is none."""
         ctx = self.ctx
         if ctx is None or ctx.elicitor is None or not ctx.elicitor.takes_samples:
             return None
-        return await self._run_on_call_loop(ctx.sample(request))
+        return await self._pause(ctx.sample(request))
 
     async def log(self, data: Any, level: LogLevel, logger: str) -> None:
         """Send a log line of the server to the caller."""
@@ -83,6 +78,15 @@ class RequestContext:
             await self._run_on_call_loop(
                 self.ctx.progress(progress, total=total, message=message or "")
             )
+
+    async def _pause(self, work: Coroutine[Any, Any, T]) -> T:
+        """Wait for an answer; where the call's time stands still, that of the request does too."""
+        started = time.monotonic()
+        try:
+            return await self._run_on_call_loop(work)
+        finally:
+            if self.ctx is not None and self.ctx.elicitor and is_timed(self.ctx.elicitor):
+                self._asked += time.monotonic() - started
 
     async def _run_on_call_loop(self, work: Coroutine[Any, Any, T]) -> T:
         """Run a coroutine on the event loop of the call."""
