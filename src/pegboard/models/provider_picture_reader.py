@@ -3,7 +3,9 @@
 from typing import Any
 
 from pegboard.core.ports.http import HttpClient
+from pegboard.core.ports.picture_reader import PictureText
 from pegboard.errors import ConfigError
+from pegboard.models.message_conversion import read_usage
 from pegboard.models.provider_errors import translate_error
 from pegboard.models.provider_model import PROVIDERS, ModelEndpoint, load_provider
 
@@ -42,7 +44,9 @@ class ProviderPictureReader:
         self._make = PROVIDERS[provider]
         self._model: Any = None
 
-    async def read_picture(self, picture: bytes, /, *, media_type: str = "image/png") -> str:
+    async def read_picture(
+        self, picture: bytes, /, *, media_type: str = "image/png"
+    ) -> PictureText:
         """What is written in a picture, and what it shows; errors as of `ChatModel`."""
         if self._model is None:
             self._model = await load_provider(lambda: self._make(self._settings, self._http))
@@ -65,4 +69,4 @@ class ProviderPictureReader:
                 raise ours from error
             raise
         texts = [part.content for part in response.parts if isinstance(part, theirs.TextPart)]
-        return "".join(texts).strip()
+        return PictureText("".join(texts).strip(), read_usage(response))
