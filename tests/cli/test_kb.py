@@ -4,10 +4,11 @@ import asyncio
 from pathlib import Path
 
 import pytest
+from tests.cli.conftest import Command
 
 from pegboard import Pegboard
 from pegboard.cli.client.knowledge import LocalKnowledge
-from pegboard.cli.commands.kb.check import describe_check
+from pegboard.cli.commands.kb.check import check_one, describe_check
 from pegboard.cli.commands.kb.group import show_answer
 from pegboard.core.principal import LOCAL
 from pegboard.errors import ResourceNotFound
@@ -46,6 +47,46 @@ async def test_a_file_is_put_in_asked_and_removed(tmp_path: Path) -> None:
         await kb.remove("handbook", "")
         with pytest.raises(ResourceNotFound):
             await kb.list_documents("handbook")
+
+
+def test_a_file_that_cannot_be_read_ends_with_a_failure_and_the_others_are_put_in(
+    pegboard: Command, folder: Path
+) -> None:
+    files = [folder / name for name in ("blank.md", "returns.md")]
+    files[0].write_text(" ")
+    files[1].write_text(TEXT)
+
+    added = pegboard("kb", "add", "handbook", *map(str, files))
+
+    assert added.returncode == 1
+    assert sorted(line.split()[1] for line in added.stdout.splitlines()[1:]) == ["failed", "ready"]
+
+
+async def test_a_check_says_of_a_file_that_it_cannot_be_read(tmp_path: Path) -> None:
+    file = tmp_path / "blank.md"
+    file.write_text(" ")
+    async with Pegboard() as board:
+        kb = LocalKnowledge(board.knowledge, LOCAL)
+        await kb.add_base({"name": "handbook"})
+
+        checked = await check_one(kb, "handbook", file, {})
+
+    assert checked["error"]["code"] == "document_unreadable"
+    assert describe_check(checked) == ["blank.md: cannot be read: It is empty."]
+
+
+def test_two_files_of_one_name_are_refused_before_one_takes_the_place_of_the_other(
+    pegboard: Command, folder: Path
+) -> None:
+    files = [folder / name / "readme.md" for name in ("a", "b")]
+    for file in files:
+        file.parent.mkdir()
+        file.write_text(TEXT)
+
+    refused = pegboard("kb", "add", "handbook", *map(str, files))
+
+    assert refused.returncode == 2
+    assert "have the same name" in refused.stderr
 
 
 def test_what_could_not_be_searched_is_told() -> None:

@@ -62,6 +62,46 @@ await step("files are dropped, and become ready", async () => {
   await rowOf("returns-2024").getByText("Ready").waitFor();
 });
 
+await step("a new version says what it would change before it is taken in", async () => {
+  const text = await textOf("returns-2024.md");
+  const upload = page.locator("table.docs tr", { hasText: "returns-2024.md" }).filter({
+    hasText: "New version",
+  });
+  const letGo = () => drop([["returns-2024.md", `${text}\n\nGift cards last three years.\n`, ""]]);
+  await letGo();
+  await upload.getByText("1 passage changed").waitFor();
+  await upload.getByRole("link", { name: "See what changes" }).click();
+  await page.waitForURL("**/knowledge/*?*replace=*");
+  const dialog = page.getByRole("dialog", { name: "Replace" });
+  await dialog.getByText("1 added").waitFor();
+  await dialog.getByRole("button", { name: "Keep the old one" }).click();
+  await upload.waitFor({ state: "detached" });
+  await letGo();
+  await upload.getByRole("link", { name: "See what changes" }).click();
+  await inspect(page, "knowledge-replace");
+  await dialog.getByRole("button", { name: "Replace" }).click();
+  await dialog.waitFor({ state: "detached" });
+  await upload.waitFor({ state: "detached" });
+  await rowOf("returns-2024").getByText("Ready").waitFor();
+  await rowOf("returns-2024").getByRole("button", { name: /^More for/ }).click();
+  await page.getByRole("link", { name: "What changed" }).waitFor();
+  await page.keyboard.press("Escape");
+});
+
+await step("several new versions are taken in at once", async () => {
+  const texts = await Promise.all(["returns-2023.md", "returns-2024.md"].map(textOf));
+  await drop([
+    ["returns-2023.md", `${texts[0]}\n\nRecords are counted in May.\n`, ""],
+    ["returns-2024.md", `${texts[1]}\n\nRecords are counted in June.\n`, ""],
+  ]);
+  await page.getByText("2 files would replace documents.").waitFor();
+  await inspect(page, "knowledge-replace-all");
+  await page.getByRole("button", { name: "Replace all 2" }).click();
+  await page.getByText("would replace documents").waitFor({ state: "detached" });
+  await rowOf("returns-2023").getByText("Ready").waitFor();
+  await rowOf("returns-2024").getByText("Ready").waitFor();
+});
+
 await step("a long file is uploaded in parts", async () => {
   const [chooser] = await Promise.all([
     page.waitForEvent("filechooser"),
@@ -138,9 +178,23 @@ await step("a document is deleted for good", async () => {
   await rowOf("returns-2023").waitFor({ state: "detached" });
 });
 
+await step("a base has a model of its own, or none", async () => {
+  await page.getByRole("link", { name: "Settings" }).click();
+  const form = page.getByRole("form", { name: "How it is searched" });
+  await form.getByRole("radio", { name: /^With another model/ }).check();
+  await form.getByLabel("Name of the embedding model").fill("tiny");
+  await inspect(page, "knowledge-settings");
+  await form.getByRole("button", { name: "Save" }).click();
+  await form.getByText("This board has no embedding model 'tiny'").waitFor();
+  await form.getByRole("radio", { name: /^By words only/ }).check();
+  await form.getByRole("button", { name: "Save" }).click();
+  await page.reload();
+  await form.getByRole("radio", { name: /^By words only/, checked: true }).waitFor();
+  expect(await form.getByRole("button", { name: "Save" }).isDisabled(), "nothing is left to save");
+});
+
 await step("a base asks for its name", async () => {
   await page.getByRole("link", { name: "Settings" }).click();
-  await inspect(page, "knowledge-settings");
   await page.getByRole("link", { name: "Delete for good" }).click();
   const dialog = page.getByRole("dialog", { name: "Delete for good" });
   const button = dialog.getByRole("button", { name: "Delete for good" });

@@ -5,6 +5,8 @@ from pathlib import Path
 import pytest
 from tests.documents import files
 
+from pegboard.core.model_messages import ModelUsage
+from pegboard.core.ports.picture_reader import PictureText
 from pegboard.core.ports.sandbox import (
     CodeJob,
     CodeOutcome,
@@ -12,8 +14,10 @@ from pegboard.core.ports.sandbox import (
     SandboxLimits,
     SandboxOutcome,
 )
+from pegboard.core.principal import LOCAL
 from pegboard.documents import SandboxConverter
 from pegboard.errors import DocumentUnreadable, Unavailable
+from pegboard.execution.limits.model_costs import ModelCosts
 from pegboard.sandbox import ProbedSandbox
 
 
@@ -84,9 +88,12 @@ class Reader:
         self.text = text
         self.pictures: list[bytes] = []
 
-    async def read_picture(self, picture: bytes, /, *, media_type: str = "image/png") -> str:
+    async def read_picture(
+        self, picture: bytes, /, *, media_type: str = "image/png"
+    ) -> PictureText:
         self.pictures.append(picture)
-        return self.text
+        usage = ModelUsage(requests=1, input_tokens=1000, cost=0.01)
+        return PictureText(self.text, usage)
 
 
 async def test_pictures_and_scanned_pages_are_read_by_a_vision_model(
@@ -101,12 +108,14 @@ async def test_pictures_and_scanned_pages_are_read_by_a_vision_model(
         await converter.convert(picture)
     converter.find_reader = lambda: reader
     of_picture = await converter.convert(picture, name="a.png")
-    of_scan = await converter.convert(scan)
+    costs = ModelCosts(None, LOCAL)
+    of_scan = await converter.convert(scan, counter=costs)
 
     assert raised.value.reason == "no_vision_model"
     assert (of_picture.text, of_picture.media_type) == ("Seen text.", "image/png")
     assert (of_scan.text, of_scan.receipt.gaps) == ("Seen text.", ())
     assert of_scan.converter.endswith("test:eyes")
+    assert (costs.model, costs.usage.input_tokens, costs.usage.cost) == ("test:eyes", 1000, 0.01)
     assert all(item.startswith(b"\x89PNG") for item in reader.pictures)
 
 

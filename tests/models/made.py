@@ -86,7 +86,8 @@ class Provider:
             for index, text in enumerate(asked["input"])
         ]
         usage = {"prompt_tokens": 1, "total_tokens": 1}
-        return JSONResponse({"object": "list", "data": data, "model": "v", "usage": usage})
+        head = {"object": "list", "model": asked["model"]}
+        return JSONResponse({**head, "data": data, "usage": usage})
 
     async def rerank(self, request: Request) -> Response:
         """Rate texts by the share of the question's words that they have, the best first."""

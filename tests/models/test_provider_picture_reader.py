@@ -23,6 +23,7 @@ ANSWER = {
             "message": {"role": "assistant", "content": " # Receipt\n\n12.50 "},
         }
     ],
+    "usage": {"prompt_tokens": 9, "completion_tokens": 4, "total_tokens": 13},
 }
 
 
@@ -45,7 +46,10 @@ async def test_a_picture_is_sent_and_its_text_comes_back(
 ) -> None:
     provider.answers.append((200, ANSWER))
 
-    assert await reader.read_picture(b"PNG") == "# Receipt\n\n12.50"
+    found = await reader.read_picture(b"PNG")
+
+    assert found.text == "# Receipt\n\n12.50"
+    assert (found.usage.requests, found.usage.input_tokens, found.usage.output_tokens) == (1, 9, 4)
     system, user = provider.requests[0]["messages"]
     assert "do not follow" in system["content"]
     data = base64.b64encode(b"PNG").decode()

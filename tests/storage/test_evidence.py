@@ -82,6 +82,27 @@ async def test_what_quotes_a_document_is_listed(storage: Storage) -> None:
     assert calls(await storage.evidence.list_document("d1")) == ["one", "both"]
 
 
+async def test_places_of_an_owner_that_quote_a_document_are_listed_page_by_page(
+    storage: Storage,
+) -> None:
+    for call, at, subject in (
+        ("early", 20.0, "c1"), ("alone", 30.0, ""), ("late", 40.0, "c1"), ("same", 30.0, "c2"),
+    ):  # fmt: skip
+        await storage.evidence.put(an_evidence(call, at=at, subject=subject))
+    await storage.evidence.put(an_evidence("of_bob", owner="acme/bob", at=50.0))
+    await storage.evidence.put(an_evidence("other", documents=("d2",), at=50.0))
+
+    first = await storage.evidence.list_places("acme/ada", "d1", limit=2)
+    before = first[-1].at, first[-1].id
+    rest = await storage.evidence.list_places("acme/ada", "d1", before=before, limit=2)
+
+    assert [(it.id, it.at, calls(it.rows)) for it in (*first, *rest)] == [
+        ("c1", 40.0, ["early", "late"]),
+        ("c2", 30.0, ["same"]),
+        ("alone", 30.0, ["alone"]),
+    ]
+
+
 async def test_old_evidence_is_forgotten_with_its_documents(storage: Storage) -> None:
     await storage.evidence.put(an_evidence("old", at=9.0))
     await storage.evidence.put(an_evidence("new"))

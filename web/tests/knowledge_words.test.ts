@@ -4,6 +4,7 @@ import { dropDocument, type Pages, putDocument, shareDone } from "../src/stream/
 import { sortChosen } from "../src/stream/chosen_files";
 import { catalogues } from "../src/words/catalogues";
 import { evidence } from "../src/words/evidence";
+import { changeWords, describeChange } from "../src/words/base_changes";
 import { describeFile, knowledge } from "../src/words/knowledge";
 import { roleWords } from "../src/words/roles";
 import { skillWords } from "../src/words/skills";
@@ -18,8 +19,8 @@ const SOURCES = import.meta.glob<string>(
   ],
   { query: "?raw", import: "default", eager: true },
 );
-const SAID = [knowledge, evidence, skillWords, roleWords, catalogues].flatMap((words) =>
-  Object.values<unknown>(words),
+const SAID = [knowledge, changeWords, evidence, skillWords, roleWords, catalogues].flatMap(
+  (words) => Object.values<unknown>(words),
 );
 const TEXTS = [
   /^ +[A-Z][a-z]+( [a-z]+)+[.:]?$/m,
@@ -85,4 +86,22 @@ test("only files that hold a text are sent, and hidden ones are left out in sile
     { name: "shop/b.exe", why: "kind" },
     { name: "c.txt", why: "empty" },
   ]);
+});
+
+const NO_PAGES = { total: 0, changed: [], new: [], vanished: [] };
+const NO_PASSAGES = { added: 0, removed: 0, changed: 0 };
+
+test.each([
+  ["3 of 52 pages changed", { ...NO_PAGES, total: 52, changed: [4, 7], new: [52] }, NO_PASSAGES],
+  ["1 page no longer there", { ...NO_PAGES, total: 3, vanished: [4] }, NO_PASSAGES],
+  ["4 passages changed", NO_PAGES, { added: 1, removed: 1, changed: 2 }],
+  ["The text is the same", { ...NO_PAGES, total: 3 }, NO_PASSAGES],
+])("a new version is described: %s", (said, pages, passages) => {
+  expect(describeChange({ pages, passages })).toBe(said);
+});
+
+test("the pages that changed are named, up to a dozen", () => {
+  const numbers = Array.from({ length: 14 }, (_, at) => at + 1);
+  expect(changeWords.pageNumbers([4, 7])).toBe("Page 4, 7");
+  expect(changeWords.pageNumbers(numbers)).toMatch(/, 12 and 2 more$/);
 });

@@ -9,7 +9,7 @@ from pathlib import Path
 import msgspec
 
 from pegboard.core.knowledge import ConvertedDocument, Receipt, TextBlock
-from pegboard.core.ports.picture_reader import PictureReader
+from pegboard.core.ports.picture_reader import PictureReader, UsageCounter
 from pegboard.core.ports.sandbox import Sandbox, SandboxJob, SandboxLimits, SandboxOutcome
 from pegboard.documents.fill_pages import fill_pages, find_empty_pages
 from pegboard.documents.reply import (
@@ -65,15 +65,29 @@ class SandboxConverter:
         return await self._sandbox.why_no_commands()
 
     async def convert(
-        self, file: Path, /, *, name: str = "", media_type: str = ""
+        self,
+        file: Path,
+        /,
+        *,
+        name: str = "",
+        media_type: str = "",
+        counter: UsageCounter | None = None,
     ) -> ConvertedDocument:
         """The text of a file.
 
+        Args:
+            file: The whole path of a file of this machine.
+            name: What a person calls it; its extension is a hint only.
+            media_type: What its sender says it is; a hint only.
+            counter: Counts what a vision model uses; None where nothing is counted.
+
         Raises:
             DocumentUnreadable: It cannot be read; its `reason` says why.
+            QuotaExceeded: `counter` allows no more pictures to be read.
             Unavailable: No sandbox or library is here.
         """
-        reader = self.find_reader()
+        found = self.find_reader()
+        reader = None if found is None else _CountedReader(found, counter)
         order = ReadOrder(
             job="convert",
             file=str(file),
@@ -93,13 +107,17 @@ class SandboxConverter:
         return document
 
     async def _read_pages(
-        self, file: Path, document: ConvertedDocument, empty: Sequence[int], reader: PictureReader
+        self,
+        file: Path,
+        document: ConvertedDocument,
+        empty: Sequence[int],
+        reader: "_CountedReader",
     ) -> ConvertedDocument:
         """The document with what a vision model reads on its pages without text."""
         texts: dict[int, str] = {}
         for number in empty[:_MAX_READ_PAGES]:
             picture = await self.render_page(file, number, width=_PAGE_WIDTH)
-            texts[number] = await reader.read_picture(picture)
+            texts[number] = await reader.read(picture)
         filled = fill_pages(document, texts)
         if not filled.text.strip():
             raise DocumentUnreadable("Its pages are pictures without text.", reason="empty")
@@ -152,12 +170,29 @@ class SandboxConverter:
         return answer
 
 
+class _CountedReader:
+    """A vision model whose uses are counted."""
+
+    def __init__(self, reader: PictureReader, counter: UsageCounter | None) -> None:
+        self.name = reader.name
+        self._reader = reader
+        self._counter = counter
+
+    async def read(self, picture: bytes) -> str:
+        if self._counter is not None:
+            self._counter.check()
+        found = await self._reader.read_picture(picture)
+        if self._counter is not None:
+            self._counter.add(self.name, found.usage)
+        return found.text
+
+
 def _find_no_reader() -> None:
     return None
 
 
-async def _read_picture(reply: PictureReply, reader: PictureReader) -> ConvertedDocument:
-    text = (await reader.read_picture(reply.picture)).strip()
+async def _read_picture(reply: PictureReply, reader: _CountedReader) -> ConvertedDocument:
+    text = (await reader.read(reply.picture)).strip()
     if not text:
         raise DocumentUnreadable("Nothing is written in the picture.", reason="empty")
     return ConvertedDocument(

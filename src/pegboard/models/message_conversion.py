@@ -62,7 +62,7 @@ def from_theirs(response: "theirs.ModelResponse", *, model: str) -> ModelRespons
             calls=calls,
             provider=_keep(response) if thoughts else {},
         ),
-        usage=_usage_of(response),
+        usage=read_usage(response),
         model=response.model_name or model,
         finish=finish,
     )
@@ -117,7 +117,8 @@ def _to_part(message: SystemMessage | UserMessage | ToolMessage) -> "theirs.Mode
             )
 
 
-def _usage_of(response: "theirs.ModelResponse") -> ModelUsage:
+def read_usage(response: "theirs.ModelResponse") -> ModelUsage:
+    """What an answer used; its cost where the price of the model is known."""
     used = response.usage
     try:
         cost = float(response.cost().total_price) if used.input_tokens else None

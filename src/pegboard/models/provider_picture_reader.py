@@ -3,8 +3,10 @@
 from typing import Any
 
 from pegboard.core.ports.http import HttpClient
+from pegboard.core.ports.picture_reader import PictureText
 from pegboard.errors import ConfigError
 from pegboard.models.key_mask import KeyMask
+from pegboard.models.message_conversion import read_usage
 from pegboard.models.provider_errors import translate_error
 from pegboard.models.provider_model import PROVIDERS, ModelEndpoint, load_provider
 
@@ -44,7 +46,9 @@ class ProviderPictureReader:
         self._make = PROVIDERS[provider]
         self._model: Any = None
 
-    async def read_picture(self, picture: bytes, /, *, media_type: str = "image/png") -> str:
+    async def read_picture(
+        self, picture: bytes, /, *, media_type: str = "image/png"
+    ) -> PictureText:
         """What is written in a picture, and what it shows; errors as of `ChatModel`."""
         if self._model is None:
             self._model = await load_provider(lambda: self._make(self._settings, self._http))
@@ -67,4 +71,4 @@ class ProviderPictureReader:
                 raise ours from self._mask.clean_cause(error)
             raise
         texts = [part.content for part in response.parts if isinstance(part, theirs.TextPart)]
-        return self._mask.clean("".join(texts).strip())
+        return PictureText(self._mask.clean("".join(texts).strip()), read_usage(response))

@@ -197,6 +197,17 @@ def test_sheets_are_pages_and_hidden_ones_are_found(tmp_path: Path) -> None:
     assert (document.receipt.pages_in, document.receipt.pages_out) == (3, 3)
 
 
+def test_a_workbook_is_read_whatever_its_file_is_called(tmp_path: Path) -> None:
+    import openpyxl
+
+    made: Any = openpyxl.Workbook()
+    made.active.append(("Saw", 20.5))
+    made.save(tmp_path / "a.xlsx")
+    stored = (tmp_path / "a.xlsx").rename(tmp_path / "file")
+
+    assert "Saw" in read_xlsx(stored).text
+
+
 def test_a_formula_that_was_never_computed_is_a_gap(tmp_path: Path) -> None:
     import openpyxl
 

@@ -25,7 +25,7 @@ class FakeConverter:
         self.files: list[Path] = []
 
     async def convert(
-        self, file: Path, /, *, name: str = "", media_type: str = ""
+        self, file: Path, /, *, name: str = "", media_type: str = "", counter: Any = None
     ) -> ConvertedDocument:
         self.asked.append((name, media_type))
         self.files.append(file)

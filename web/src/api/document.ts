@@ -1,4 +1,4 @@
-import { infiniteQueryOptions, queryOptions } from "@tanstack/react-query";
+import { infiniteQueryOptions } from "@tanstack/react-query";
 import { api, type Schema, send, unwrap } from "./client";
 import type { Doc } from "./knowledge";
 
@@ -28,19 +28,22 @@ export const changesQuery = (base: string, document: string, since?: number) =>
     getNextPageParam: (page) => page.next_start,
   });
 
-/** The answers of the caller that cite a document. */
+/** The answers of the caller that cite a document, page by page. */
 export const citingQuery = (base: string, document: string) =>
-  queryOptions({
+  infiniteQueryOptions({
     queryKey: ["document", base, document, "answers"],
-    queryFn: async ({ signal }) =>
-      (
-        await unwrap(
-          api.GET("/knowledge/{base}/documents/{document}/answers", {
-            params: { path: { base, document } },
-            signal,
-          }),
-        )
-      ).answers,
+    initialPageParam: "",
+    queryFn: ({ pageParam, signal }) =>
+      unwrap(
+        api.GET("/knowledge/{base}/documents/{document}/answers", {
+          params: {
+            path: { base, document },
+            query: pageParam ? { cursor: pageParam } : {},
+          },
+          signal,
+        }),
+      ),
+    getNextPageParam: (page) => page.next_cursor,
   });
 
 export const changeDocument = (item: Doc, change: DocumentChange) =>

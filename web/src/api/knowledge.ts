@@ -13,6 +13,7 @@ export type AskSummary = Schema<"AskSummary">;
 export type Citation = Schema<"CitationAnswer">;
 export type Conflict = Schema<"ConflictAnswer">;
 export type Hit = Schema<"HitAnswer">;
+export type Check = Schema<"FileCheckAnswer">;
 
 export const STATES = ["failed", "held", "working", "ready"] as const;
 export type StateFilter = (typeof STATES)[number];
@@ -149,6 +150,17 @@ export const refreshBase = (base: string) =>
 
 export const addDocuments = (base: string, wanted: Record<string, unknown>) =>
   send<Schema<"AddedDocuments">>("POST", `${pathOf(base)}/documents`, wanted);
+
+/** What a file would change in a base; it is not taken in. */
+export const checkDocument = (base: string, wanted: Record<string, unknown>) =>
+  send<Check>("POST", `${pathOf(base)}/check`, wanted);
+
+/** Whether an uploaded document of this path is in a base, so that another file would replace it. */
+export async function hasDocument(base: string, path: string): Promise<boolean> {
+  const params = { path: { base }, query: { text: path, limit: 100 } };
+  const { documents } = await unwrap(api.GET("/knowledge/{base}/documents", { params }));
+  return documents.some((item) => item.source === "upload" && item.path === path);
+}
 
 /** Take a document in again: after a failure, or from where it comes. */
 export const takeInAgain = (item: Doc) =>

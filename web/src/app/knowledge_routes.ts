@@ -1,7 +1,7 @@
 import { createRoute, lazyRouteComponent } from "@tanstack/react-router";
 import { readSearch, root } from "./root_route";
 
-const listSearch = readSearch("q", "state", "tab", "find", "new");
+const listSearch = readSearch("q", "state", "tab", "find", "new", "replace");
 const page = (name: "KnowledgePage" | "ReviewPage" | "DeletePage") =>
   lazyRouteComponent(() => import("../pages/knowledge/knowledge_page"), name);
 const askPage = lazyRouteComponent(() => import("../pages/ask/ask_page"), "AskPage");

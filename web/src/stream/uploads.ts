@@ -1,7 +1,8 @@
 // The files that this tab sends to bases, and those that a reload has interrupted.
 
 import { useSyncExternalStore } from "react";
-import { addDocuments, type Doc } from "../api/knowledge";
+import { send } from "../api/client";
+import { addDocuments, type Check, checkDocument, type Doc, hasDocument } from "../api/knowledge";
 import { newKey } from "../api/new_key";
 import { sendFile, SMALL } from "./upload_parts";
 
@@ -13,18 +14,22 @@ export interface Upload {
   path: string;
   size: number;
   sent: number;
-  /** `lost`: the page was loaded anew, and the browser forgot the file. */
-  state: "waiting" | "sending" | "adding" | "done" | "failed" | "lost";
+  /** `changed` waits for a decision; `lost`: the page was loaded anew, and the file is forgotten. */
+  state: "waiting" | "sending" | "checking" | "changed" | "adding" | "done" | "failed" | "lost";
   error: Error | null;
   /** The id of the upload on the server; empty before it began. */
   upload: string;
   document: Doc | null;
   isKnown: boolean;
+  /** What it would change of the document whose place it takes. */
+  check: Check | null;
 }
 
 const AT_ONCE = 2;
 const STORED = "pegboard-uploads";
 const MOST_STORED = 50;
+
+const BUSY = ["sending", "checking", "adding"];
 
 const files = new Map<string, File>();
 const stops = new Map<string, AbortController>();
@@ -54,7 +59,7 @@ export function startUploads(base: string, chosen: readonly ChosenFile[]): void 
     files.set(id, file);
     return {
       ...{ id, base, path, name: file.name, size: file.size, sent: 0, upload: "" },
-      ...{ state: "waiting" as const, error: null, document: null, isKnown: false },
+      ...{ state: "waiting" as const, error: null, document: null, isKnown: false, check: null },
     };
   });
   set([...uploads, ...made]);
@@ -77,6 +82,22 @@ export function retryUpload(id: string): void {
   startNext();
 }
 
+/** Take in what waits for a decision, in place of the document before. */
+export function confirmUpload(id: string): void {
+  const upload = uploads.find((item) => item.id === id);
+  if (upload?.state !== "changed") return;
+  change(id, { state: "waiting" });
+  startNext();
+}
+
+/** Keep the document before: the file is deleted on the server, too. */
+export function rejectUpload(id: string): void {
+  const upload = uploads.find((item) => item.id === id);
+  removeUpload(id);
+  // The server deletes it with the others that nobody has used, if it cannot be reached now.
+  if (upload?.upload) send("DELETE", `/files/${upload.upload}`).catch(() => null);
+}
+
 /** Stop one, or take it from the list. */
 export function removeUpload(id: string): void {
   stops.get(id)?.abort();
@@ -87,12 +108,12 @@ export function removeUpload(id: string): void {
 }
 
 function startNext(): void {
-  const busy = uploads.filter((item) => item.state === "sending" || item.state === "adding").length;
+  const busy = uploads.filter((item) => BUSY.includes(item.state)).length;
   const next = uploads.filter((item) => item.state === "waiting" && files.has(item.id));
   for (const upload of next.slice(0, Math.max(0, AT_ONCE - busy))) void run(upload);
 }
 
-async function run({ id, base, path, upload }: Upload): Promise<void> {
+async function run({ id, base, path, upload, check }: Upload): Promise<void> {
   const file = files.get(id);
   if (!file) return;
   const stop = new AbortController();
@@ -106,7 +127,14 @@ async function run({ id, base, path, upload }: Upload): Promise<void> {
       onStart: (begun) => change(id, { upload: begun }),
       onProgress: (sent) => change(id, { sent }),
     });
-    change(id, { state: "adding", sent: file.size });
+    change(id, { state: "checking", sent: file.size });
+    const found = check ? null : await findChanges(base, { ...body, path });
+    if (stop.signal.aborted) return;
+    if (found?.outcome === "changed") {
+      change(id, { state: "changed", check: found });
+      return;
+    }
+    change(id, { state: "adding" });
     const { documents } = await addDocuments(base, { ...body, path });
     const [added] = documents;
     const isKnown = added?.outcome === "already_here";
@@ -123,6 +151,14 @@ async function run({ id, base, path, upload }: Upload): Promise<void> {
   }
 }
 
+/** What a file would change of the document whose place it takes; null where there is none. */
+async function findChanges(
+  base: string,
+  wanted: Record<string, unknown> & { path: string },
+): Promise<Check | null> {
+  return (await hasDocument(base, wanted.path)) ? checkDocument(base, wanted) : null;
+}
+
 function change(id: string, part: Partial<Upload>): void {
   set(uploads.map((item) => (item.id === id ? { ...item, ...part } : item)));
 }
@@ -136,7 +172,7 @@ function set(next: readonly Upload[]): void {
 /** What a reload needs to go on: names and ids, never a content. */
 function store(all: readonly Upload[]): void {
   const kept = all
-    .filter((item) => item.upload && item.state !== "done" && item.size > SMALL)
+    .filter((item) => item.upload && item.state !== "done" && !item.check && item.size > SMALL)
     .slice(-MOST_STORED)
     .map(({ base, name, path, size, sent, upload }) => ({ base, name, path, size, sent, upload }));
   try {
@@ -165,6 +201,6 @@ function makeLost(kept: Record<string, unknown>): Upload {
     size: Number(kept.size) || 0,
     sent: Number(kept.sent) || 0,
     upload: String(kept.upload),
-    ...{ state: "lost", error: null, document: null, isKnown: false },
+    ...{ state: "lost", error: null, document: null, isKnown: false, check: null },
   };
 }

@@ -38,8 +38,12 @@ export const documentWords = {
   isCut: "It goes on; open it to read the rest.",
 
   // Who cites it
-  citedIn: (count: number) => `Cited in ${formatCount(count, "answer")}`,
+  citedIn: (count: number, hasMore = false) =>
+    hasMore
+      ? `Cited in more than ${formatCount(count, "answer")}`
+      : `Cited in ${formatCount(count, "answer")}`,
   citedNowhere: "No answer of yours cites it.",
+  showMore: "Show more",
   showAll: (count: number) => `Show all ${formatNumber(count)}`,
   answersFailed: "The answers that cite it could not be loaded",
   touched: (count: number) => `These ${formatNumber(count)} lose its quotes:`,

@@ -178,7 +178,7 @@ export const evidence = {
   wordForWord: "Checked, word for word",
   previous: "Previous",
   next: "Next",
-  conflict: "Conflict",
+  conflict: (first: number, second: number) => `Conflict between ${first} and ${second}`,
 } as const;
 
 /** "0.84". */

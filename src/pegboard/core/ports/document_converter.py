@@ -4,13 +4,20 @@ from pathlib import Path
 from typing import Protocol
 
 from pegboard.core.knowledge import ConvertedDocument
+from pegboard.core.ports.picture_reader import UsageCounter
 
 
 class DocumentConverter(Protocol):
     """Converts files outside of the server's process, within limits of time and memory."""
 
     async def convert(
-        self, file: Path, /, *, name: str = "", media_type: str = ""
+        self,
+        file: Path,
+        /,
+        *,
+        name: str = "",
+        media_type: str = "",
+        counter: UsageCounter | None = None,
     ) -> ConvertedDocument:
         """The text of a file.
 
@@ -18,11 +25,13 @@ class DocumentConverter(Protocol):
             file: The whole path of a file of this machine, which nobody changes meanwhile.
             name: What a person calls it; its extension is a hint only.
             media_type: What its sender says it is; a hint only.
+            counter: Counts what a vision model uses; None where nothing is counted.
 
         Raises:
             DocumentUnreadable: It is `encrypted`, `broken`, `empty`, `too_large` unpacked,
                 `not_its_name`, `unsupported`, or a picture with `no_vision_model`; its `reason`
                 says which.
+            QuotaExceeded: `counter` allows no more pictures to be read.
             Unavailable: No sandbox or library is here, or a later try may help.
         """
         ...

@@ -39,6 +39,20 @@ class StoredEvidence(Struct, frozen=True, kw_only=True):
     last: int = 0
 
 
+class EvidencePlace(Struct, frozen=True, kw_only=True):
+    """A conversation, a run, or a call outside of both, in which a document was quoted.
+
+    Attributes:
+        id: Of the subject of its rows, else of its only call.
+        at: When the last of its calls was made.
+        rows: What its calls have found that quotes the document, the oldest first.
+    """
+
+    id: str
+    at: float
+    rows: tuple[StoredEvidence, ...]
+
+
 class EvidenceStore(Protocol):
     """Stores evidence until its call is forgotten, or the documents that it quotes are deleted."""
 
@@ -62,6 +76,19 @@ class EvidenceStore(Protocol):
 
     async def list_document(self, document: str) -> Sequence[StoredEvidence]:
         """Those that quote a document, the oldest first."""
+        ...
+
+    async def list_places(
+        self, owner: str, document: str, *, before: tuple[float, str] | None = None, limit: int = 50
+    ) -> Sequence[EvidencePlace]:
+        """Where calls of an owner have quoted a document, the place of the last call first.
+
+        Args:
+            owner: Of the calls.
+            document: Its id.
+            before: `at` and `id` of the place behind which the list goes on; None at first.
+            limit: At most so many places.
+        """
         ...
 
     async def forget(self, *, before: float) -> int:

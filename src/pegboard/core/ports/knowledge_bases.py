@@ -16,13 +16,15 @@ class KnowledgeReply(Struct, frozen=True, kw_only=True):
     Attributes:
         text: For a model: what documents say stands in it as data.
         data: The same for programs, with citations.
-        tokens: What language models used for it; None where none took part.
+        tokens: What models used for it; None where none took part.
+        cost: Of that, in US dollars; None where a price is not known.
         model: The model that took part.
     """
 
     text: str
     data: Mapping[str, Any]
     tokens: int | None = None
+    cost: float | None = None
     model: str = ""
 
 

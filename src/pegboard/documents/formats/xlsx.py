@@ -2,6 +2,7 @@
 
 import datetime as dt
 import zipfile
+from contextlib import ExitStack
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any, cast
@@ -23,8 +24,11 @@ def read_xlsx(file: Path) -> ConvertedDocument:
     import openpyxl
 
     check_package(file)
-    opened = cast("Any", openpyxl.load_workbook(file, read_only=True, data_only=True))
-    try:
+    with ExitStack() as stack:
+        # openpyxl goes by the ending of a name, and what was uploaded is stored without one
+        content = stack.enter_context(file.open("rb"))
+        opened = cast("Any", openpyxl.load_workbook(content, read_only=True, data_only=True))
+        stack.callback(opened.close)
         made = MarkdownText()
         made.pages_in = _count_sheets(file)
         cells = 0
@@ -32,8 +36,6 @@ def read_xlsx(file: Path) -> ConvertedDocument:
             made.start_page(number, str(sheet.title))
             cells = _write_sheet(made, sheet, cells)
         made.end_page()
-    finally:
-        opened.close()
     if not made.length:
         raise refuse_file("empty", "It has no text.")
     for sheet in opened.chartsheets:

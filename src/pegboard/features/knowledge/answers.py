@@ -18,13 +18,13 @@ from pegboard.core.knowledge import (
     Piece,
     Retrieval,
 )
-from pegboard.core.model_messages import ModelUsage
 from pegboard.core.ports.chat_model import ChatModel
 from pegboard.core.ports.document_store import DocumentScope, StoredDocument
 from pegboard.core.ports.evidence_store import EvidenceMode, StoredEvidence
 from pegboard.core.ports.knowledge_bases import KnowledgeReply
 from pegboard.core.principal import Principal
-from pegboard.errors import DocumentNotFound, InvalidRequest
+from pegboard.errors import ConfigError, DocumentNotFound, InvalidRequest
+from pegboard.execution.limits.model_costs import ModelCosts
 from pegboard.features.knowledge.bases import KnowledgeBase, scope_of
 from pegboard.features.knowledge.evidence import EvidenceLedger, FoundEvidence
 from pegboard.features.knowledge.evidence_views import view_evidence
@@ -113,8 +113,8 @@ class KnowledgeAnswers:
         started = time.perf_counter()
         chosen = self._select(bases, ctx)
         _check_question(question)
-        spent = _Spent()
-        found = await self._search(question, chosen, ctx, spent, limit=limit)
+        costs = self._count_costs(ctx)
+        found = await self._search(question, chosen, ctx, costs, limit=limit)
         evidence = Evidence(
             question=question,
             enough=bool(found.hits),
@@ -122,7 +122,7 @@ class KnowledgeAnswers:
             retrieval=found,
         )
         kept = await self._keep(evidence, "simple", chosen, ctx, started=started)
-        return spent.stamp(await self._reply(kept, extra=_READ_ON))
+        return _stamp(await self._reply(kept, extra=_READ_ON), costs)
 
     async def ground(
         self, question: str, ctx: ToolContext[Any], *, bases: Sequence[str] = (), limit: int = 8
@@ -131,20 +131,21 @@ class KnowledgeAnswers:
         started = time.perf_counter()
         chosen = self._select(bases, ctx)
         _check_question(question)
-
-        spent = _Spent()
+        costs = self._count_costs(ctx)
 
         async def search(part: str, /, *, limit: int) -> Retrieval:
-            return await self._search(part, chosen, ctx, spent, limit=limit)
+            return await self._search(part, chosen, ctx, costs, limit=limit)
 
         found = await retrieve_evidence(question, search, limit=limit)
         model = await self._model()
+        if model is not None:
+            costs.check()
         name = "" if model is None else model.name
         evidence = await ground(
-            question, found, model=model, report=partial(spent.add, name), limit=limit
+            question, found, model=model, report=partial(costs.add, name), limit=limit
         )
         kept = await self._keep(evidence, "grounding", chosen, ctx, started=started)
-        return spent.stamp(await self._reply(kept))
+        return _stamp(await self._reply(kept), costs)
 
     async def read(self, document: str, ctx: ToolContext[Any], *, base: str = "") -> str:
         """The whole text of a document in its frame, without places that a reviewer leaves out."""
@@ -205,6 +206,15 @@ class KnowledgeAnswers:
 
     # parts of these
 
+    def _count_costs(self, ctx: ToolContext[Any]) -> ModelCosts:
+        return ModelCosts(self._parts.environment().quotas, ctx.principal)
+
+    def _has_reranker(self) -> bool:
+        try:
+            return self._parts.find_reranker() is not None
+        except ConfigError:
+            return False  # the search says so
+
     def _select(self, names: Sequence[str], ctx: ToolContext[Any]) -> Sequence[KnowledgeBase]:
         """The bases of these names, of those that the request lets through."""
         bases, principal = self._parts.bases, ctx.principal
@@ -225,7 +235,7 @@ class KnowledgeAnswers:
         question: str,
         bases: Sequence[KnowledgeBase],
         ctx: ToolContext[Any],
-        spent: "_Spent",
+        costs: ModelCosts,
         *,
         limit: int,
     ) -> Retrieval:
@@ -239,13 +249,15 @@ class KnowledgeAnswers:
             )
             for base in bases
         ]
+        if any(base.embedder for base in searched) or self._has_reranker():
+            costs.check()
         scope = DocumentScope(bases=(), principal=ctx.principal)
         return await self._retriever.retrieve(
             question,
             searched,
             scope,
             limit=min(max(limit, 1), _MAX_PIECES),
-            report=spent.add,
+            report=costs.add,
         )
 
     async def _find_document(
@@ -402,25 +414,13 @@ class KnowledgeAnswers:
         )
 
 
-class _Spent:
-    """What models have used for an answer; it names the last one."""
-
-    def __init__(self) -> None:
-        self._model = ""
-        self._usage = ModelUsage()
-
-    def add(self, model: str, usage: ModelUsage) -> None:
-        self._model = model
-        self._usage += usage
-
-    def stamp(self, reply: KnowledgeReply) -> KnowledgeReply:
-        """A reply that says so."""
-        used = self._usage
-        if not used.requests:
-            return reply
-        return structs.replace(
-            reply, tokens=used.input_tokens + used.output_tokens, model=self._model
-        )
+def _stamp(reply: KnowledgeReply, costs: ModelCosts) -> KnowledgeReply:
+    """A reply that says what models have used for it."""
+    used = costs.usage
+    if not used.requests:
+        return reply
+    tokens = used.input_tokens + used.output_tokens
+    return structs.replace(reply, tokens=tokens, cost=used.cost, model=costs.model)
 
 
 _SKIPPED = {

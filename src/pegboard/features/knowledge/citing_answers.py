@@ -1,21 +1,23 @@
 """Which answers cite a document: those of the caller alone."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any, Literal
 
 from msgspec import Struct, to_builtins
 
 from pegboard.core.knowledge import Citation
+from pegboard.core.pagination import decode_cursor, encode_cursor
 from pegboard.core.ports.conversation_store import Conversation, ConversationStore
 from pegboard.core.ports.document_store import StoredDocument
-from pegboard.core.ports.evidence_store import EvidenceStore, StoredEvidence
+from pegboard.core.ports.evidence_store import EvidencePlace, EvidenceStore, StoredEvidence
 from pegboard.core.principal import Principal
 from pegboard.errors import RunNotFound
 from pegboard.features.runs import Runs
 
-_MAX_ANSWERS = 100
-_MAX_SUBJECTS = 200
-"""Conversations and runs that are read, the last first."""
+_PLACES = 50
+"""Conversations, runs and questions that are read at once."""
+_MAX_PLACES = 500
+"""That are read for one page."""
 
 
 class CitingAnswer(Struct, frozen=True, kw_only=True):
@@ -61,32 +63,56 @@ class CitationFinder:
         self._runs = runs
 
     async def list(
-        self, row: StoredDocument, *, principal: Principal
-    ) -> tuple[list[CitingAnswer], bool]:
-        """The answers of a caller that cite a document that the caller sees, the last first.
+        self, row: StoredDocument, *, limit: int = 100, cursor: str = "", principal: Principal
+    ) -> tuple[list[CitingAnswer], str]:
+        """A page of the answers of a caller that cite a document that the caller sees.
+
+        Conversations, runs and questions come in the order in which they last found the document,
+        the last first. All answers of a conversation are on one page.
+
+        Args:
+            row: The document.
+            limit: How many answers end the page; it has more where a conversation has.
+            cursor: That of the page before; empty at first.
+            principal: The caller.
 
         Returns:
-            The last of them, and whether there may be others: of conversations and runs that have
-            found the document only the last 200 are read.
+            The answers, of which there may be none, and the cursor of the next page; empty for
+            none.
+
+        Raises:
+            InvalidRequest: The cursor is invalid.
         """
+        before = decode_cursor(cursor, float, str)
         found: list[CitingAnswer] = []
-        by_subject: dict[str, list[StoredEvidence]] = {}
-        for stored in reversed(await self._evidence.list_document(row.id)):
-            if stored.owner != principal.owner:
-                continue
-            if stored.subject:
-                by_subject.setdefault(stored.subject, []).append(stored)
-            elif answer := _cite_ask(stored, row.id):
-                found.append(answer)
-        for subject, rows in [*by_subject.items()][:_MAX_SUBJECTS]:
-            conversation = await self._conversations.get(subject)
-            if conversation is None:
-                found += await self._list_run(subject, rows, row.id, principal)
-            elif conversation.belongs_to(principal):
-                found += await self._list_exchanges(conversation, row.id)
-        found.sort(key=lambda it: it.at, reverse=True)
-        has_more = len(by_subject) > _MAX_SUBJECTS or len(found) > _MAX_ANSWERS
-        return found[:_MAX_ANSWERS], has_more
+        for _ in range(_MAX_PLACES // _PLACES):
+            places = await self._evidence.list_places(
+                principal.owner, row.id, before=before, limit=_PLACES
+            )
+            for place in places:
+                found += await self._list_place(place, row.id, principal)
+                before = place.at, place.id
+                if len(found) >= limit:
+                    return found, encode_cursor(*before)
+            if len(places) < _PLACES:
+                return found, ""
+        return found, "" if before is None else encode_cursor(*before)
+
+    async def _list_place(
+        self, place: EvidencePlace, document: str, principal: Principal
+    ) -> "list[CitingAnswer]":
+        """The answers of a place that cite a document, the last first."""
+        if not any(stored.subject for stored in place.rows):
+            asked = (_cite_ask(stored, document) for stored in place.rows)
+            return [answer for answer in asked if answer is not None]
+        conversation = await self._conversations.get(place.id)
+        if conversation is None:
+            found = await self._list_run(place.id, place.rows, document, principal)
+        elif conversation.belongs_to(principal):
+            found = await self._list_exchanges(conversation, document)
+        else:
+            found = []
+        return sorted(found, key=lambda answer: answer.at, reverse=True)
 
     async def _list_exchanges(
         self, conversation: Conversation, document: str
@@ -107,7 +133,7 @@ class CitationFinder:
         ]
 
     async def _list_run(
-        self, run: str, rows: "list[StoredEvidence]", document: str, principal: Principal
+        self, run: str, rows: "Sequence[StoredEvidence]", document: str, principal: Principal
     ) -> "list[CitingAnswer]":
         try:
             await self._runs.get(run, principal=principal)

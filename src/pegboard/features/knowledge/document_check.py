@@ -15,6 +15,7 @@ from pegboard.core.knowledge import ConvertedDocument
 from pegboard.core.ports.document_store import StoredDocument
 from pegboard.core.principal import Principal
 from pegboard.errors import DocumentUnreadable, InvalidRequest
+from pegboard.execution.limits.model_costs import ModelCosts
 from pegboard.features.files import Files
 from pegboard.features.knowledge.bases import KnowledgeBase, check_may_edit, scope_of
 from pegboard.features.knowledge.documents import MAX_FILE, Documents, NewDocument, Outcome
@@ -120,6 +121,7 @@ class DocumentChecker:
             chunks = self._files.read(file)
         if chunks is None:
             raise InvalidRequest("Give the contents of the document.")
+        costs = ModelCosts(self._parts.environment().quotas, principal)
         with tempfile.TemporaryDirectory(prefix="pegboard-check-") as folder:
             path = Path(folder) / "file"
             digest = await _write(path, chunks)
@@ -127,8 +129,8 @@ class DocumentChecker:
             if before is not None and before.digest == digest:
                 return DocumentCheck(outcome="already_here", name=new.name, document=before)
             async with self._slots:
-                after = await self._convert(path, new)
-        return await self._compare(base, new, before, after)
+                after = await self._convert(path, new, costs)
+        return await self._compare(base, new, before, after, costs)
 
     async def _find_before(
         self, base: KnowledgeBase, new: NewDocument, digest: str, principal: Principal
@@ -145,14 +147,16 @@ class DocumentChecker:
                 found = row
         return found
 
-    async def _convert(self, path: Path, new: NewDocument) -> ConvertedDocument:
+    async def _convert(self, path: Path, new: NewDocument, costs: ModelCosts) -> ConvertedDocument:
         converter = self._parts.converter
         if converter is None:
             raise DocumentUnreadable(
                 "This board cannot convert documents: pip install 'pegboard[knowledge]'",
                 reason="no_converter",
             )
-        text = await converter.convert(path, name=new.name, media_type=new.media_type)
+        text = await converter.convert(
+            path, name=new.name, media_type=new.media_type, counter=costs
+        )
         return await asyncio.to_thread(find_in_document, text)
 
     async def _compare(
@@ -161,9 +165,10 @@ class DocumentChecker:
         new: NewDocument,
         before: StoredDocument | None,
         after: ConvertedDocument,
+        costs: ModelCosts,
     ) -> DocumentCheck:
         parts, settings = self._parts, base.settings
-        embedder = parts.embedder(settings)
+        embedder = costs.wrap_embedder(parts.embedder(settings))
         is_same = before is not None and not new.replaces  # it keeps the id, and so its pieces
         id_ = before.id if before is not None and is_same else _UNKNOWN
         how = CutSettings(method=settings.cut, tokens=settings.tokens)

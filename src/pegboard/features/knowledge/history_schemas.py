@@ -135,12 +135,28 @@ class CitingAnswerView(BaseModel):
     numbers: Annotated[list[int], Field(description="The numbers by which it cites the document.")]
 
 
+class CitingAnswersQuery(BaseModel):
+    """Which of your answers that cite a document are shown."""
+
+    model_config = _CLOSED
+
+    limit: Annotated[
+        int,
+        Field(
+            ge=1,
+            le=500,
+            description="How many answers end a page, which has all of a conversation.",
+        ),
+    ] = 100
+    cursor: Annotated[
+        str, Field(max_length=400, description="`next_cursor` of the page before; empty at first.")
+    ] = ""
+
+
 class CitingAnswerList(BaseModel):
-    """Answers of yours that cite a document, the last first; at most 100."""
+    """A page of your answers that cite a document, the last first."""
 
     model_config = _ANSWER
 
     answers: list[CitingAnswerView]
-    has_more: Annotated[
-        bool, Field(description="Whether there are others: only the last ones are looked at.")
-    ]
+    next_cursor: Annotated[str | None, Field(description="Null when this was the last page.")]

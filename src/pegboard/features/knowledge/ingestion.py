@@ -15,11 +15,12 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
 
-from msgspec import Struct, msgpack, structs
+from msgspec import Struct, msgpack, structs, to_builtins
 
 from pegboard.access.document_visibility import is_document_visible
 from pegboard.core.graph import Graph, Node, NodeState
 from pegboard.core.knowledge import ConvertedDocument, DocumentFinding, Piece
+from pegboard.core.model_messages import ModelUsage
 from pegboard.core.ports.blob_store import BlobStore
 from pegboard.core.ports.document_store import StoredDocument
 from pegboard.core.ports.embedder import Embedder
@@ -28,6 +29,7 @@ from pegboard.core.principal import Principal
 from pegboard.core.run import NodeRun
 from pegboard.core.tool import JsonSchema
 from pegboard.errors import DocumentNotFound, DocumentUnreadable, PegboardError
+from pegboard.execution.limits.model_costs import ModelCosts
 from pegboard.features.knowledge.bases import KnowledgeBase, may_edit_base
 from pegboard.features.knowledge.changes import DocumentChange
 from pegboard.features.knowledge.parts import KnowledgeParts
@@ -94,9 +96,12 @@ class _Ingestion:
         self._context = context
         self._id = document
         self._attempt = 0
+        self._pieces: list[Piece] | None = None
+        self._costs = ModelCosts(None, context.principal)
 
     async def run(self) -> NodeRun:
         row, base = await self._require()
+        self._costs = count_costs(self._context, self._parts, base, row)
         converted = await self._step("convert", lambda: self._convert(row, base))
         if converted.state is not NodeState.COMPLETED or "state" in converted.output:
             return converted  # failed, or held back
@@ -109,15 +114,15 @@ class _Ingestion:
         cut = await self._step("cut", lambda: self._cut(base, text))
         if cut.state is not NodeState.COMPLETED:
             return cut
-        pieces = await self._make_pieces(base, text)
-        embedder = self._parts.embedder(base.settings)
+        embedder = self._costs.wrap_embedder(self._parts.embedder(base.settings))
         vectors: Vectors = {}
-        if embedder is not None and pieces:
-            try:
+        try:
+            pieces = await self._make_pieces(base, text)
+            if embedder is not None and pieces:
                 vectors = await self._embed(embedder, pieces, revision)
-            except PegboardError as error:
-                failure = error
-                return await self._step("embed", lambda: _raise(failure))
+        except PegboardError as error:
+            failure = error
+            return await self._step("embed", lambda: _raise(failure))
         return await self._step(
             "store", lambda: self._store(revision, text, pieces, vectors, embedder=embedder)
         )
@@ -148,11 +153,13 @@ class _Ingestion:
                 output = await work()
             except PegboardError as error:
                 await self._fail(error)
-                return as_failed(step, error)
+                return as_failed(step, error, usage=self._costs.usage)
             if label == "convert":
                 output["run"] = self._context.call_context(key).run_id
                 output["attempt"] = self._attempt
-            return NodeRun(id=step, state=NodeState.COMPLETED, output=output)
+            return NodeRun(
+                id=step, state=NodeState.COMPLETED, output=output, usage=self._costs.usage
+            )
 
         return await self._context.run_once(run, label=label)
 
@@ -224,7 +231,9 @@ class _Ingestion:
                 reason="no_converter",
             )
         async with open_copy(self._parts.blobs, row) as file:
-            text = await converter.convert(file, name=row.name, media_type=row.media_type)
+            text = await converter.convert(
+                file, name=row.name, media_type=row.media_type, counter=self._costs
+            )
         return await asyncio.to_thread(find_in_document, text)
 
     async def _cut(self, base: KnowledgeBase, text: ConvertedDocument) -> dict[str, Any]:
@@ -234,11 +243,16 @@ class _Ingestion:
 
     async def _make_pieces(self, base: KnowledgeBase, text: ConvertedDocument) -> list[Piece]:
         """The pieces, the same in each attempt, without those that a reviewer leaves out."""
+        if self._pieces is None:
+            self._pieces = await self._cut_text(base, text)
+        return self._pieces
+
+    async def _cut_text(self, base: KnowledgeBase, text: ConvertedDocument) -> list[Piece]:
         row = await self._parts.documents.get(self._id)
         if row is None:
             raise _gone(self._id)
         settings = CutSettings(method=base.settings.cut, tokens=base.settings.tokens)
-        embedder = self._parts.embedder(base.settings)
+        embedder = self._costs.wrap_embedder(self._parts.embedder(base.settings))
         pieces = await cut(text, settings, id=row.id, base=row.base, embedder=embedder)
         if row.review != "leave_out":
             return pieces
@@ -313,6 +327,30 @@ class _Ingestion:
         if other is not None and other.base == row.base and other.id != row.id:
             await documents.change(other.id, {"replaced_by": row.id})
             self._parts.changes.notify(DocumentChange(other.base, other.id))
+
+
+def count_costs(
+    context: NodeContext,
+    parts: KnowledgeParts,
+    base: KnowledgeBase,
+    row: StoredDocument | None = None,
+) -> ModelCosts:
+    """What models use in a run of a base: it counts for its caller.
+
+    In a run that nobody has asked for, it counts for the owner of the document, or else of the
+    base; for nobody where the board file has the base.
+    """
+    payer, stored = context.principal, base.resource
+    if payer == INGESTER and stored is not None:
+        owner = stored.owner if row is None else row.owner
+        tenant, _, user = owner.rpartition("/")
+        if user and not tenant:
+            payer = Principal(id=user, user=user, tenant=stored.organisation)
+
+    def report(model: str, usage: ModelUsage) -> None:
+        context.emit("usage", {"model": model, **to_builtins(usage)})
+
+    return ModelCosts(parts.environment().quotas, payer, report=report)
 
 
 @asynccontextmanager

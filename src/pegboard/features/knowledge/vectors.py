@@ -19,9 +19,10 @@ from pegboard.core.principal import LOCAL
 from pegboard.core.run import NodeRun
 from pegboard.core.tool import JsonSchema
 from pegboard.errors import PegboardError, ResourceNotFound
+from pegboard.execution.limits.model_costs import CountedEmbedder, ModelCosts
 from pegboard.features.knowledge.bases import KnowledgeBase, may_edit_base
 from pegboard.features.knowledge.changes import DocumentChange
-from pegboard.features.knowledge.ingestion import INGESTER
+from pegboard.features.knowledge.ingestion import INGESTER, count_costs
 from pegboard.features.knowledge.parts import KnowledgeParts
 from pegboard.features.runs import Runs
 from pegboard.graphs.engine.node_results import as_failed
@@ -169,15 +170,16 @@ class VectorsNode:
         by = context.principal
         if base is None or (by != INGESTER and not may_edit_base(by, base)):
             raise ResourceNotFound("There is no such knowledge base.")
+        costs = count_costs(context, self._parts(), base)
         try:
             async with self._locks[base.id]:  # a run of the hour before may be at work
-                made = await self._make(base, str(config["embedder"]))
+                made = await self._make(base, str(config["embedder"]), costs)
         except PegboardError as error:
-            return as_failed(context.step, error)
+            return as_failed(context.step, error, usage=costs.usage)
         output: dict[str, Any] = {"pieces": made}
-        return NodeRun(id=context.step, state=NodeState.COMPLETED, output=output)
+        return NodeRun(id=context.step, state=NodeState.COMPLETED, output=output, usage=costs.usage)
 
-    async def _make(self, base: KnowledgeBase, name: str) -> int:
+    async def _make(self, base: KnowledgeBase, name: str, costs: ModelCosts) -> int:
         """Make the missing vectors; how many pieces got some."""
         parts, made = self._parts(), 0
         last: list[str] = []
@@ -189,7 +191,8 @@ class VectorsNode:
             if (ids := [piece.id for piece in pieces]) == last:
                 break  # these cannot be stored
             last = ids
-            await parts.index.put_vectors(name, await embed_pieces(pieces, embedder))
+            vectors = await embed_pieces(pieces, CountedEmbedder(embedder, costs))
+            await parts.index.put_vectors(name, vectors)
             made += len(pieces)
             parts.changes.notify(DocumentChange(base.id))
         return made

@@ -70,7 +70,7 @@ class KnowledgeTool:
     async def run(self, arguments: Mapping[str, Any], ctx: ToolContext[Any]) -> ToolResult:
         """Ask, for the caller of the call."""
         reply = await self._ask(arguments, ctx)
-        meta = ResultMeta(tokens=reply.tokens, model=reply.model)
+        meta = ResultMeta(tokens=reply.tokens, cost=reply.cost, model=reply.model)
         return ToolResult(content=reply.text, structured=dict(reply.data), meta=meta)
 
 

@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Sequence
 
 from pegboard.concurrency.closable_lock import ClosableLock
-from pegboard.core.ports.evidence_store import StoredEvidence
+from pegboard.core.ports.evidence_store import EvidencePlace, StoredEvidence
 
 _MAX_ROWS = 10_000
 
@@ -41,6 +41,19 @@ class MemoryEvidence:
 
     async def list_document(self, document: str) -> Sequence[StoredEvidence]:
         return self._sort(row for row in self._list() if document in row.documents)
+
+    async def list_places(
+        self, owner: str, document: str, *, before: tuple[float, str] | None = None, limit: int = 50
+    ) -> Sequence[EvidencePlace]:
+        places: dict[str, list[StoredEvidence]] = {}
+        for row in await self.list_document(document):
+            if row.owner == owner:
+                places.setdefault(row.subject or row.call, []).append(row)
+        found = [
+            EvidencePlace(id=id_, at=rows[-1].at, rows=tuple(rows)) for id_, rows in places.items()
+        ]
+        found.sort(key=lambda place: (place.at, place.id), reverse=True)
+        return [it for it in found if before is None or (it.at, it.id) < before][:limit]
 
     async def forget(self, *, before: float) -> int:
         with self._gate:

@@ -2,9 +2,9 @@
 
 from collections.abc import Sequence
 
-from sqlalchemy import ColumnElement, delete, select
+from sqlalchemy import ColumnElement, case, delete, func, select
 
-from pegboard.core.ports.evidence_store import StoredEvidence
+from pegboard.core.ports.evidence_store import EvidencePlace, StoredEvidence
 from pegboard.core.record_snapshot import clean_text
 from pegboard.storage.databases.database import StorageDatabase
 from pegboard.storage.databases.transaction import Transaction
@@ -70,6 +70,39 @@ class SqlEvidence:
             EVIDENCE_DOCUMENTS.c.document == clean_text(document)
         )
         return await self._list(EVIDENCE.c.call.in_(calls))
+
+    async def list_places(
+        self, owner: str, document: str, *, before: tuple[float, str] | None = None, limit: int = 50
+    ) -> Sequence[EvidencePlace]:
+        calls = select(EVIDENCE_DOCUMENTS.c.call).where(
+            EVIDENCE_DOCUMENTS.c.document == clean_text(document)
+        )
+        is_own = EVIDENCE.c.call.in_(calls) & (EVIDENCE.c.owner == clean_text(owner))
+        id_ = case((EVIDENCE.c.subject == "", EVIDENCE.c.call), else_=EVIDENCE.c.subject)
+        at = func.max(EVIDENCE.c.at)
+        places = select(id_.label("id"), at.label("at")).where(is_own).group_by(id_)
+        if before is not None:
+            before = before[0], clean_text(before[1])
+            places = places.having((at < before[0]) | ((at == before[0]) & (id_ < before[1])))
+        places = places.order_by(at.desc(), id_.desc()).limit(limit)
+
+        def read(transaction: Transaction) -> list[EvidencePlace]:
+            found = {row.id: row.at for row in transaction.all(places)}
+            wanted = is_own & id_.in_([*found])
+            bodies = (
+                select(id_.label("id"), EVIDENCE.c.body)
+                .where(wanted)
+                .order_by(EVIDENCE.c.at, EVIDENCE.c.last, EVIDENCE.c.call)
+            )
+            rows: dict[str, list[StoredEvidence]] = {}
+            for row in transaction.all(bodies) if found else ():
+                rows.setdefault(row.id, []).append(load(row.body, StoredEvidence))
+            return [
+                EvidencePlace(id=id_, at=at, rows=tuple(rows.get(id_, ())))
+                for id_, at in found.items()
+            ]
+
+        return await self._database.read(read)
 
     async def forget(self, *, before: float) -> int:
         old = select(EVIDENCE.c.call).where(EVIDENCE.c.at < before).limit(_MAX_ROWS)

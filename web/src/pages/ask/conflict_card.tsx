@@ -14,7 +14,10 @@ export function ConflictCard({ conflict, quotes }: ConflictCardProps) {
     (number) => quotes.find((item) => item.number === number) ?? [],
   );
   return (
-    <section className="approve unsure-card" aria-label={evidence.conflict}>
+    <section
+      className="approve unsure-card"
+      aria-label={evidence.conflict(conflict.first, conflict.second)}
+    >
       <header>
         <EqualNot className="i" aria-hidden="true" />
         {evidence.twoDisagree}

@@ -86,7 +86,7 @@ function Disagree({ conflict, cited }: { conflict: Conflict; cited: Cited }) {
     (number) => cited.citations.find((item) => item.number === number) ?? [],
   );
   return (
-    <section className="disagree" aria-label={evidence.conflict}>
+    <section className="disagree" aria-label={evidence.conflict(conflict.first, conflict.second)}>
       <header>
         <EqualNot className="i s" aria-hidden="true" />
         <b>{evidence.twoDisagree}</b>

@@ -6,6 +6,7 @@ import { resourceQuery } from "../../api/resources";
 import { Field } from "../../parts/field";
 import { Problem } from "../../parts/states";
 import { InTheMarket, WhoSees } from "../../parts/who_sees";
+import { changeWords } from "../../words/base_changes";
 import { knowledge } from "../../words/knowledge";
 import { people } from "../../words/people";
 
@@ -64,6 +65,7 @@ export function BaseSettings({ base }: { base: Base }) {
           </button>
         </div>
       </form>
+      <Searched base={base} />
       <section className="card" aria-label={knowledge.deleteBase}>
         <header>
           <h2>{knowledge.deleteBase}</h2>
@@ -78,5 +80,70 @@ export function BaseSettings({ base }: { base: Base }) {
         </div>
       </section>
     </div>
+  );
+}
+
+type Model = "board" | "own" | "none";
+
+/** Which embedding model finds its pieces beside their words. */
+function Searched({ base }: { base: Base }) {
+  const { embedder = null } = base.settings;
+  const before: Model = embedder === null ? "board" : embedder === "" ? "none" : "own";
+  const [chosen, setChosen] = useState(before);
+  const [name, setName] = useState(embedder ?? "");
+  const change = useBaseChange(base);
+  const wanted = { board: null, own: name.trim(), none: "" }[chosen];
+  const save = useMutation({
+    mutationFn: () => change({ settings: { ...base.settings, embedder: wanted } }),
+  });
+  const isChanged = wanted !== embedder && (chosen !== "own" || wanted !== "");
+  const choices: [Model, string, string][] = [
+    ["board", changeWords.boardsModel, changeWords.boardsModelWhat],
+    ["own", changeWords.ownModel, changeWords.ownModelWhat],
+    ["none", changeWords.wordsAlone, changeWords.wordsAloneWhat],
+  ];
+  return (
+    <form
+      className="card padded"
+      aria-label={changeWords.searchedBy}
+      onSubmit={(event) => {
+        event.preventDefault();
+        save.mutate();
+      }}
+    >
+      <fieldset className="pickone">
+        <legend>{changeWords.searchedBy}</legend>
+        {choices.map(([value, word, what]) => (
+          <label key={value}>
+            <input
+              type="radio"
+              name="embedder"
+              checked={chosen === value}
+              onChange={() => setChosen(value)}
+            />
+            <b>{word}</b>
+            <small>{what}</small>
+          </label>
+        ))}
+      </fieldset>
+      {chosen === "own" && (
+        <Field
+          id="base-embedder"
+          label={changeWords.modelName}
+          hint={changeWords.modelNameHint}
+          value={name}
+          onChange={setName}
+        />
+      )}
+      {isChanged && chosen !== "none" && base.pieces > 0 && (
+        <p className="hint">{changeWords.embedsAgain}</p>
+      )}
+      <Problem error={save.error} />
+      <div className="acts">
+        <button type="submit" className="btn primary" disabled={!isChanged || save.isPending}>
+          {people.save}
+        </button>
+      </div>
+    </form>
   );
 }

@@ -1,4 +1,4 @@
-import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
+import { useInfiniteQuery, useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
 import { useNavigate } from "@tanstack/react-router";
 import { Info } from "lucide-react";
 import { useState } from "react";
@@ -12,7 +12,7 @@ import {
 } from "../../api/knowledge";
 import { citingQuery } from "../../api/document";
 import { Dialog } from "../../parts/dialog";
-import { CitingList } from "../../parts/document/cited_in";
+import { CitingList, MoreAnswers } from "../../parts/document/cited_in";
 import { Field } from "../../parts/field";
 import { Failure, Problem, Skeleton } from "../../parts/states";
 import { documentWords } from "../../words/document";
@@ -107,14 +107,16 @@ export function DeleteDialog({ base, doc, onClose }: DeleteDialogProps) {
 
 /** The answers that lose their quotes, by name. */
 function Touched({ base, doc }: { base: string; doc: string }) {
-  const { data: answers = [] } = useQuery(citingQuery(base, doc));
-  if (answers.length === 0) return null;
+  const list = useInfiniteQuery(citingQuery(base, doc));
+  const answers = list.data?.pages.flatMap((page) => page.answers) ?? [];
+  if (answers.length === 0 && !list.hasNextPage) return null;
   return (
     <div className="touched">
       <p className="mini">
         {answers.length === 1 ? documentWords.touchedOne : documentWords.touched(answers.length)}
       </p>
       <CitingList base={base} answers={answers} />
+      <MoreAnswers list={list} />
     </div>
   );
 }

@@ -9,6 +9,7 @@ import { knowledge } from "../../words/knowledge";
 import { messages } from "../../words/messages";
 import { DocumentRow } from "./document_row";
 import type { KnowledgeSearch } from "./knowledge_page";
+import { ReplaceAll } from "./replace_dialog";
 import { UploadRow } from "./upload_row";
 
 /** The documents of a base, the worst first, with what is on its way above those that are ready. */
@@ -26,6 +27,7 @@ export function Documents({ base, count }: { base: Base; count: number }) {
   return (
     <div className="stack tight">
       {count > 0 && <Filters base={base} state={state} search={search} />}
+      <ReplaceAll uploads={uploads} />
       {list.isPending && <Skeleton rows={4} />}
       {list.error && (
         <Failure

@@ -9,6 +9,7 @@ import { BaseList, FindBase } from "./base_list";
 import { BaseView } from "./base_view";
 import { DeleteDialog } from "./delete_dialog";
 import { NewBase } from "./new_base";
+import { ReplaceDialog } from "./replace_dialog";
 import { ReviewDialog } from "./review_dialog";
 
 export interface KnowledgeSearch {
@@ -17,6 +18,7 @@ export interface KnowledgeSearch {
   tab?: string;
   find?: string;
   new?: string;
+  replace?: string;
 }
 
 /** All bases, and the documents of one of them. */
@@ -73,6 +75,7 @@ export function KnowledgePage({ dialog = "" }: { dialog?: "review" | "delete" | 
           </div>
         </section>
       )}
+      {search.replace && <ReplaceDialog base={base} id={search.replace} />}
       {dialog === "review" && <ReviewDialog base={base} doc={doc} onClose={closeDialog} />}
       {dialog === "delete" && <DeleteDialog base={base} doc={doc} onClose={closeDialog} />}
     </div>

@@ -3,6 +3,7 @@ import { type ChangeEvent, useRef, useState } from "react";
 import { DocumentIcon } from "../../parts/document/document_icon";
 import { MarkIcon } from "../../parts/marks";
 import { removeUpload, resumeUpload, retryUpload, type Upload } from "../../stream/uploads";
+import { changeWords, describeChange } from "../../words/base_changes";
 import { formatBytes } from "../../words/format";
 import { knowledge } from "../../words/knowledge";
 
@@ -43,9 +44,20 @@ export function UploadRow({ upload }: { upload: Upload }) {
             {knowledge.openIt}
           </Link>
         )}
-        <button type="button" className="btn sm quiet" onClick={() => removeUpload(upload.id)}>
-          {isOver ? knowledge.dismiss : knowledge.stop}
-        </button>
+        {upload.state === "changed" ? (
+          <Link
+            className="btn sm"
+            to="/knowledge/$base"
+            params={{ base: upload.base }}
+            search={(before) => ({ ...before, replace: upload.id })}
+          >
+            {changeWords.seeChange}
+          </Link>
+        ) : (
+          <button type="button" className="btn sm quiet" onClick={() => removeUpload(upload.id)}>
+            {isOver ? knowledge.dismiss : knowledge.stop}
+          </button>
+        )}
       </td>
     </tr>
   );
@@ -74,6 +86,21 @@ function State({ upload }: { upload: Upload }) {
     return (
       <span className="state ok">
         <MarkIcon mark="ok" small /> {knowledge.alreadyHere}
+      </span>
+    );
+  if (upload.state === "changed" && upload.check)
+    return (
+      <>
+        <span className="state wait">
+          <MarkIcon mark="pause" small /> {changeWords.changedSince}
+        </span>
+        <small>{describeChange(upload.check)}</small>
+      </>
+    );
+  if (upload.state === "checking")
+    return (
+      <span className="state run">
+        <MarkIcon mark="run" small /> {changeWords.comparing}
       </span>
     );
   if (upload.state === "waiting")

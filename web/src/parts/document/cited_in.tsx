@@ -1,4 +1,4 @@
-import { useQuery } from "@tanstack/react-query";
+import { useInfiniteQuery, type UseInfiniteQueryResult } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
 import { CircleHelp, ListTree, MessageSquare } from "lucide-react";
 import { useState } from "react";
@@ -9,9 +9,11 @@ import { Failure } from "../states";
 
 const MOST = 3;
 
+type MoreOf = Pick<UseInfiniteQueryResult, "hasNextPage" | "isFetchingNextPage" | "fetchNextPage">;
+
 /** The answers of the caller that cite a document, each with the way to it. */
 export function CitedIn({ base, document }: { base: string; document: string }) {
-  const answers = useQuery(citingQuery(base, document));
+  const answers = useInfiniteQuery(citingQuery(base, document));
   const [isWhole, setWhole] = useState(false);
   if (answers.error)
     return (
@@ -22,19 +24,37 @@ export function CitedIn({ base, document }: { base: string; document: string }) 
       />
     );
   if (!answers.data) return null;
-  const { length } = answers.data;
+  const found = answers.data.pages.flatMap((page) => page.answers);
+  const { length } = found;
+  const { hasNextPage } = answers;
+  const count = documentWords.citedIn(length, hasNextPage);
   return (
-    <section aria-label={documentWords.citedIn(length)}>
-      <p className="mini">
-        {length > 0 ? documentWords.citedIn(length) : documentWords.citedNowhere}
-      </p>
-      <CitingList base={base} answers={isWhole ? answers.data : answers.data.slice(0, MOST)} />
-      {length > MOST && !isWhole && (
+    <section aria-label={count}>
+      <p className="mini">{length > 0 || hasNextPage ? count : documentWords.citedNowhere}</p>
+      <CitingList base={base} answers={isWhole ? found : found.slice(0, MOST)} />
+      {length > MOST && !isWhole ? (
         <button type="button" className="as-link link more-link" onClick={() => setWhole(true)}>
-          {documentWords.showAll(length)}
+          {hasNextPage ? documentWords.showMore : documentWords.showAll(length)}
         </button>
+      ) : (
+        <MoreAnswers list={answers} />
       )}
     </section>
+  );
+}
+
+/** Reads the next page, where there is one. */
+export function MoreAnswers({ list }: { list: MoreOf }) {
+  if (!list.hasNextPage) return null;
+  return (
+    <button
+      type="button"
+      className="as-link link more-link"
+      disabled={list.isFetchingNextPage}
+      onClick={() => void list.fetchNextPage()}
+    >
+      {documentWords.showMore}
+    </button>
   );
 }
 

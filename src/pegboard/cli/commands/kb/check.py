@@ -1,16 +1,18 @@
 """`pegboard kb add --check`: what files would change in a base, before they are put in."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from pegboard.cli.exit_codes import exit_on_error
+import typer
+
+from pegboard.cli.exit_codes import Exit, exit_on_error
 from pegboard.cli.options import settings, with_client
 from pegboard.cli.output.tables import say, say_json
-from pegboard.errors import InvalidRequest
+from pegboard.errors import DocumentUnreadable, InvalidRequest
 
 if TYPE_CHECKING:
-    from pegboard.cli.client.port import BoardClient
+    from pegboard.cli.client.port import BoardClient, KnowledgeClient
 
 _MAX_NUMBERS = 20
 
@@ -23,26 +25,75 @@ def check_files(
     settings_of: tuple[Path | None, str | None, str | None],
     json: bool,
 ) -> None:
-    """Print what each file would change."""
+    """Print what each file would change; one that cannot be read does not end it.
+
+    Raises:
+        typer.Exit: A file cannot be read, or the base is not there.
+    """
 
     async def check(client: "BoardClient") -> Mapping[str, Any]:
         said = {"replaces": replaces} if replaces else {}
-        paths = [Path(it).expanduser().resolve() for it in sources]  # noqa: ASYNC240 - it runs alone
-        if not paths or not all(path.is_file() for path in paths):
+        paths = find_files(sources)
+        if not paths:
             raise InvalidRequest("--check is about files: name one or more.")
-        return {"checks": [await client.knowledge.check_file(base, it, said) for it in paths]}
+        checks = [await check_one(client.knowledge, base, path, said) for path in paths]
+        return {"checks": checks}
 
     with exit_on_error():
         found = with_client(settings(*settings_of, keep="write"), check, opens="named")
     if json:
         say_json(found)
-        return
-    for item in found["checks"]:
-        say("\n".join(describe_check(item)))
+    else:
+        for item in found["checks"]:
+            say("\n".join(describe_check(item)))
+    if any("error" in item for item in found["checks"]):
+        raise typer.Exit(Exit.FAILED)
+
+
+def find_files(sources: Sequence[str]) -> list[Path]:
+    """The files of these names.
+
+    Raises:
+        InvalidRequest: One is no file, or two would be the same document.
+    """
+    paths = [Path(source).expanduser().resolve() for source in sources]
+    for source, path in zip(sources, paths, strict=True):
+        if not path.is_file():
+            raise InvalidRequest(f"There is no file '{source}'; --check is about files.")
+    check_names(paths)
+    return paths
+
+
+def check_names(paths: Iterable[Path]) -> None:
+    """Refuse two files of one name: the second would take the place of the first.
+
+    Raises:
+        InvalidRequest: Two have the same name.
+    """
+    known: dict[str, Path] = {}
+    for path in paths:
+        other = known.setdefault(path.name, path)
+        if other != path:
+            raise InvalidRequest(
+                f"'{other}' and '{path}' have the same name, by which a base knows a file: the "
+                "second would take the place of the first. Rename one."
+            )
+
+
+async def check_one(
+    kb: "KnowledgeClient", base: str, path: Path, said: Mapping[str, str]
+) -> Mapping[str, Any]:
+    """What a file would change, or why it cannot be read."""
+    try:
+        return await kb.check_file(base, path, said)
+    except DocumentUnreadable as error:
+        return {"name": path.name, "error": {"code": error.code, "message": str(error)}}
 
 
 def describe_check(item: Mapping[str, Any]) -> list[str]:
     """The lines about one file."""
+    if "error" in item:
+        return [f"{item['name']}: cannot be read: {item['error']['message']}"]
     name, pages, passages = item["name"], item["pages"], item["passages"]
     if item["outcome"] == "already_here":
         return [f"{name}: already here ({item['document']})"]

@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
-from pegboard.cli.commands.kb.check import check_files
+from pegboard.cli.commands.kb.check import check_files, check_names
 from pegboard.cli.commands.kb.progress import DocumentProgress
-from pegboard.cli.exit_codes import exit_on_error
+from pegboard.cli.exit_codes import Exit, exit_on_error
 from pegboard.cli.options import (
     BoardOption,
     DataOption,
@@ -106,7 +106,10 @@ def add(
     url: UrlOption = None,
     json: JsonOption = False,
 ) -> None:
-    """Put documents into a base, and wait until they answer."""
+    """Put documents into a base, and wait until they answer.
+
+    The command exits with 1 if one of them could not be read.
+    """
     if check:
         check_files(base, sources or (), replaces, settings_of=(board, data, url), json=json)
         return
@@ -119,25 +122,35 @@ def add(
             found = await kb.add_base({"name": base, "description": description})
             note(f"made the base {found['name']}")
         said = {"edition": edition, "replaces": replaces}
+        before = list_failed(await kb.list_documents(found["id"]))
         added = [it for it in sources or () if await _put(kb, found["id"], it, below, pages, said)]
         if not added:
             await kb.refresh(found["id"])
         with DocumentProgress(is_quiet=json) as progress:
-            return await _wait(kb, found["id"], progress)
+            listed = await _wait(kb, found["id"], progress)
+        return {**listed, "has_failed": bool(list_failed(listed) - before)}
 
     with exit_on_error():
         if (edition or replaces) and len(sources or ()) != 1:
             raise InvalidRequest("--edition and --replaces are about one file.")
+        check_names(path for it in sources or () if (path := Path(it).expanduser()).is_file())
         listed = with_client(settings(board, data, url, keep="write"), put, opens="named")
     if json:
-        say_json(listed)
-        return
-    table(
-        ("id", "state", "pages", "pieces", "document", "why"),
-        map(_document_row, listed["documents"]),
-    )
-    if any(item["state"] == "held" for item in listed["documents"]):
-        note("a document that is held back answers once somebody has reviewed it in the console")
+        say_json({name: value for name, value in listed.items() if name != "has_failed"})
+    else:
+        table(
+            ("id", "state", "pages", "pieces", "document", "why"),
+            map(_document_row, listed["documents"]),
+        )
+        if any(item["state"] == "held" for item in listed["documents"]):
+            note("a document that is held back answers once it is reviewed in the console")
+    if listed["has_failed"]:
+        raise typer.Exit(Exit.FAILED)
+
+
+def list_failed(listed: Mapping[str, Any]) -> set[tuple[str, float]]:
+    """The documents that have failed, with when."""
+    return {(it["id"], it["updated_at"]) for it in listed["documents"] if it["state"] == "failed"}
 
 
 @kb.command()

@@ -9,6 +9,7 @@ from pegboard.features.knowledge.history_schemas import (
     ChangesAnswer,
     ChangesQuery,
     CitingAnswerList,
+    CitingAnswersQuery,
     FileCheckAnswer,
 )
 from pegboard.features.knowledge.schemas import AddDocuments
@@ -53,12 +54,20 @@ async def check_document(
     return JsonResponse(checked.to_dict())
 
 
-@router.get(f"{_ONE}/answers", response_model=CitingAnswerList, responses=refusals(404))
+@router.get(f"{_ONE}/answers", response_model=CitingAnswerList, responses=refusals(400, 404))
 async def list_citing_answers(
-    board: Board, caller: Caller, base: BaseId, document: DocumentId
+    board: Board,
+    caller: Caller,
+    base: BaseId,
+    document: DocumentId,
+    wanted: Annotated[CitingAnswersQuery, Query()],
 ) -> Response:
-    """List your answers that cite a document, the last first."""
+    """List your answers that cite a document, the last first, page by page."""
     found = board.knowledge.bases.find(base, principal=caller)
     row = await board.knowledge.documents.get(found, document, principal=caller)
-    answers, has_more = await board.knowledge.citations.list(row, principal=caller)
-    return JsonResponse({"answers": [it.to_dict() for it in answers], "has_more": has_more})
+    answers, cursor = await board.knowledge.citations.list(
+        row, limit=wanted.limit, cursor=wanted.cursor, principal=caller
+    )
+    return JsonResponse(
+        {"answers": [it.to_dict() for it in answers], "next_cursor": cursor or None}
+    )
