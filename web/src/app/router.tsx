@@ -10,7 +10,7 @@ const home = createRoute({ getParentRoute: () => root, path: "/", component: Hom
 const chat = createRoute({
   getParentRoute: () => root,
   path: "/chat",
-  validateSearch: readSearch("q", "tool"),
+  validateSearch: readSearch("q", "tool", "agent"),
   component: lazyRouteComponent(() => import("../pages/chat/chat_page"), "ChatPage"),
 });
 const conversation = createRoute({

@@ -18,7 +18,7 @@ import { ThemeButton } from "./theme_button";
 /** What is around every page: the frame, or the empty ground for a stranger, and the sign-in over either. */
 export function Shell() {
   const path = useRouterState({ select: (state) => state.location.pathname });
-  const { data: session } = useQuery(sessionQuery);
+  const { data: session, isPending } = useQuery(sessionQuery);
   const wasIn = useRef(false);
   if (session?.signed_in) wasIn.current = true;
   // What somebody wrote before the session ended stays; a stranger sees nothing behind the sign-in.
@@ -27,7 +27,14 @@ export function Shell() {
   const isPlain = isStranger || path.endsWith("/join");
   return (
     <>
-      {isPlain ? <PlainShell path={path} /> : <Frame path={path} session={session} />}
+      {isPending && !isPlain ? (
+        // The frame of a board is not for strangers, and who is there is not known yet.
+        <main id="main" aria-busy="true" />
+      ) : isPlain ? (
+        <PlainShell path={path} />
+      ) : (
+        <Frame path={path} session={session} />
+      )}
       <SignIn />
     </>
   );

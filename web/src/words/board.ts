@@ -37,7 +37,6 @@ export const boardWords = {
   unhealthy: "Unhealthy",
   held: (count: number) => `${count} held back`,
   degraded: "Degraded",
-  healthy: "Healthy",
   notAvailable: (tools: string) => `${tools} not available`,
 
   // The palette, and the keys
