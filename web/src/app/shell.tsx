@@ -8,7 +8,18 @@ import { Logo } from "../parts/logo";
 import { messages } from "../words/messages";
 import { people } from "../words/people";
 import { AccountButton, AccountEntries } from "./account_menu";
-import { BOARD, Item, Nav, nameOfPage, PAGES, PEOPLE, REST, TABS, WORK } from "./navigation";
+import {
+  BOARD,
+  Item,
+  Nav,
+  nameOfPage,
+  PAGES,
+  PEOPLE,
+  RECORDS,
+  REST,
+  TABS,
+  WORK,
+} from "./navigation";
 import { KeyHelp, Palette } from "./palette";
 import { PlainShell } from "./plain_shell";
 import { useShortcuts } from "./shortcuts";
@@ -108,6 +119,7 @@ function Frame({ path, session }: { path: string; session: Session | undefined }
           <Nav label={messages.pages} entries={PAGES} path={path} />
           <Nav label={messages.board} entries={BOARD} path={path} />
           <Nav label={messages.work} entries={WORK} path={path} />
+          <Nav label={messages.records} entries={RECORDS} path={path} />
           {person && (
             <Nav label={people.organisation} entries={PEOPLE} path={path} tenant={person.tenant} />
           )}
