@@ -19,5 +19,12 @@ const audit = createRoute({
   component: lazyRouteComponent(() => import("../pages/audit/audit_page"), "AuditPage"),
 });
 
+const settings = createRoute({
+  getParentRoute: () => root,
+  path: "/settings",
+  validateSearch: readSearch("tab", "q", "only"),
+  component: lazyRouteComponent(() => import("../pages/settings/settings_page"), "SettingsPage"),
+});
+
 /** Pages of what the board records and runs with. */
-export const BOARD_ROUTES = [audit] as const;
+export const BOARD_ROUTES = [audit, settings] as const;

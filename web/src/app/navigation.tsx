@@ -13,6 +13,7 @@ import {
   MessageSquare,
   Plug,
   ScrollText,
+  SlidersHorizontal,
   Store,
 } from "lucide-react";
 import { organisationsQuery } from "../api/people";
@@ -39,6 +40,7 @@ export interface Entry {
     | "/runs"
     | "/approvals"
     | "/audit"
+    | "/settings"
     | "/organisations";
   name: string;
   icon: LucideIcon;
@@ -59,8 +61,11 @@ export const WORK: Entry[] = [
   { to: "/runs", name: messages.runs, icon: ListTree },
   { to: "/approvals", name: messages.approvals, icon: Inbox },
 ];
-/** What was done. */
-export const RECORDS: Entry[] = [{ to: "/audit", name: messages.audit, icon: History }];
+/** What was done, and what is set. */
+export const RECORDS: Entry[] = [
+  { to: "/audit", name: messages.audit, icon: History },
+  { to: "/settings", name: messages.settings, icon: SlidersHorizontal },
+];
 /** What is there for people with accounts alone. */
 export const PEOPLE: Entry[] = [
   { to: "/market", name: sharing.market, icon: Store },

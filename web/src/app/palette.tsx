@@ -8,7 +8,7 @@ import { boardWords } from "../words/board";
 import { titleOf } from "../words/format";
 import { messages } from "../words/messages";
 import { BOARD, PAGES, PEOPLE, RECORDS, WORK } from "./navigation";
-import { switchTheme } from "./theme";
+import { switchTheme } from "../parts/theme";
 
 interface Choice {
   key: string;

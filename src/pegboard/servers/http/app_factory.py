@@ -228,10 +228,9 @@ def build_app(
             ]
     for prefix in ("", "/v1"):
         app.add_route(f"{prefix}/openapi.json", openapi, include_in_schema=False)
-    console_files = ConsoleFiles(console)
-    app.state.console = console_files
-    add_pages(app, needs_token=authentication.token is not None, console=console_files)
-    app.router.routes += [Route("/ui/{path:path}", console_files)]
+    app.state.console = ConsoleFiles(console)
+    add_pages(app, needs_token=authentication.token is not None, console=app.state.console)
+    app.router.routes += [Route("/ui/{path:path}", app.state.console)]
     for path in SOCKET_PATHS:
         app.router.routes += [WebSocketRoute(path, socket), Route(path, socket)]
     return app
