@@ -252,16 +252,22 @@ await step("an unknown page", async () => {
 
 await step("sign in, behind a path", async () => {
   const guest = await openPage(browser, SIGNED_URL, faults);
-  // What is typed before the page knows who is there stays.
+  // Nothing of the board is drawn or asked for before the page knows who is there.
+  const asked = [];
+  guest.on("request", (request) => asked.push(new URL(request.url()).pathname));
   let letAnswer;
   const isTyped = new Promise((done) => (letAnswer = done));
   const hold = async (route) => isTyped.then(() => route.continue());
   await guest.route("**/v1/session", hold, { times: 1 });
   await guest.goto(`${SIGNED_URL}/ui/tools`);
   const dialog = guest.getByRole("dialog", { name: "Sign in" });
-  await dialog.getByLabel("Token").fill("wrong");
+  await guest.locator("main[aria-busy]").waitFor({ state: "attached" });
+  expect((await guest.locator(".side, .bar").count()) === 0, "a stranger sees the frame");
   letAnswer();
   await guest.locator("main.plain").waitFor();
+  await dialog.getByLabel("Token").fill("wrong");
+  const others = asked.filter((path) => path.includes("/v1/") && !path.endsWith("/session"));
+  expect(others.length === 0, `a stranger's page asked for ${others.join()}`);
   await dialog.getByRole("button", { name: "Sign in" }).click();
   await dialog.getByText("not valid").waitFor();
   await inspect(guest, "sign-in");

@@ -199,11 +199,11 @@ await step("a source is connected", async () => {
   await bob.getByRole("link", { name: "REST API" }).click();
   const form = bob.getByRole("form", { name: "REST API" });
   await form.getByLabel("Name", { exact: true }).fill("till");
-  await form.getByLabel(/^document/).fill("no document");
+  await form.getByLabel(/^OpenAPI document/).fill("no document");
   await form.getByRole("button", { name: "Test" }).click();
   const test = bob.getByRole("region", { name: "Test" });
   await test.getByRole("alert").waitFor();
-  await form.getByLabel(/^document/).fill(JSON.stringify(TILL));
+  await form.getByLabel(/^OpenAPI document/).fill(JSON.stringify(TILL));
   await form.getByRole("button", { name: "Test" }).click();
   await test.getByText("bob--till__add_coins").waitFor();
   const operations = bob.getByRole("region", { name: "Operations" });
@@ -358,8 +358,9 @@ await step("an agent of a person", async () => {
   await form.getByRole("button", { name: "Make the agent" }).click();
   await bob.getByText("1 tool for you").waitFor();
   await inspect(bob, "agents");
-  await bob.getByRole("link", { name: "Change" }).click();
+  await bob.getByRole("main").getByRole("link", { name: "desk" }).click();
   await bob.getByLabel("Instructions").waitFor();
+  await bob.getByRole("region", { name: "What it works with" }).getByText("bob--till__*").waitFor();
   await inspect(bob, "agent");
 });
 

@@ -69,6 +69,8 @@ export async function inspect(page, name) {
       for (const barrier of await findBarriers(page)) faults.push(`${here}: ${barrier}`);
       expect(!(await isTooWide(page)), `${here}: it scrolls sideways`);
     }
+  const above = await page.locator(".crumb a[aria-current]").allInnerTexts();
+  expect(above.length === 0, `${name}: ${above.join()} is marked as the current page`);
   await page.setViewportSize(NARROW);
   expect(!(await isTooWide(page)), `${name}, 320 px: it scrolls sideways`);
   await page.setViewportSize(WIDE);

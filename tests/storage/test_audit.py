@@ -56,6 +56,9 @@ async def test_records_are_found(storage: Storage) -> None:
 
     assert await found(after=1, limit=2) == [2, 3]
     assert await found(kind="policy") == [2]
+    assert await found(newest_first=True, limit=2) == [4, 3]
+    assert await found(newest_first=True, before=3) == [2, 1]
+    assert await found(after=1, before=4) == [2, 3]
     assert await found(tenant="") == [3]
     assert await found(tenant="acme", kind="approval") == [1, 4]
 

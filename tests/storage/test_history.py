@@ -31,6 +31,7 @@ async def test_calls_come_newest_first(storage: Storage) -> None:
         ({"status": "failed"}, ["failed"]),
         ({"principal": "bob"}, ["bob"]),
         ({"run_id": "r7"}, ["run"]),
+        ({"call_id": "plain"}, ["plain"]),
         ({"since": NOON + 4}, ["run", "bob"]),
         ({"until": NOON + 2}, ["bank", "refund"]),
         ({"since": NOON + 1, "until": NOON + 3, "status": "completed"}, ["bank"]),
@@ -215,6 +216,19 @@ async def test_only_the_calls_of_who_asks_are_counted(storage: Storage) -> None:
     ours = await storage.history.totals(replace(asked, tenant="acme"))
 
     assert (mine.calls, ours.calls) == (1, 2)
+
+
+async def test_the_calls_of_a_source_or_a_tool_are_counted_alone(storage: Storage) -> None:
+    for number, (source, name) in enumerate(
+        [("bank", "bank__pay"), ("bank", "bank__read"), ("shop", "shop__read")]
+    ):
+        storage.listener.on_event(a_record(f"c{number}", source=source, tool=name))
+    asked = TotalsQuery(since=NOON, until=NOON + 60, slots=1)
+
+    of_bank = await storage.history.totals(replace(asked, source="bank"))
+    of_tool = await storage.history.totals(replace(asked, source="bank", tool="bank__pay"))
+
+    assert (of_bank.calls, of_tool.calls) == (2, 1)
 
 
 async def test_a_time_without_calls_has_no_durations(storage: Storage) -> None:

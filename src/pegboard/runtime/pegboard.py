@@ -27,7 +27,7 @@ from pegboard.runtime.board_file.policy import with_policy
 from pegboard.runtime.board_parts import OpenBoard
 from pegboard.runtime.open_board import open_board
 from pegboard.runtime.reload import BoardReloader
-from pegboard.runtime.settings import Settings
+from pegboard.runtime.settings import Settings, environ
 from pegboard.runtime.sources.state import SourceState
 from pegboard.runtime.unused_rules import UnusedRule
 from pegboard.runtime.wiring.metrics import render_metrics
@@ -52,6 +52,7 @@ if TYPE_CHECKING:
     from pegboard.features.plans import Plans
     from pegboard.features.resources import Resources
     from pegboard.features.runs import Runs
+    from pegboard.runtime.settings_report import BoardSection, SettingInForce
     from pegboard.sandbox import Finding
 
 
@@ -371,6 +372,18 @@ class Pegboard:
     def observe_connectors(self, *, principal: Principal) -> list[dict[str, Any]]:
         """The same of the connectors that a caller may see."""
         return self._open.parts.observe_sources(self.list_connectors(principal=principal))
+
+    def report_settings(self) -> "list[SettingInForce]":
+        """The settings in force, with where each comes from."""
+        from pegboard.runtime.settings_report import report_settings
+
+        return report_settings(self.settings, environ())
+
+    def list_board_sections(self) -> "list[BoardSection]":
+        """What the board file in force sets; empty without one."""
+        from pegboard.runtime.settings_report import list_board_sections
+
+        return list_board_sections(self._open.current.loaded)
 
     def find_unused_rules(self) -> list[UnusedRule]:
         """The rules of the policy that match no tool: misspelt, or their source is unavailable."""

@@ -9,6 +9,7 @@ export type Source = Schema<"SourceAnswer">;
 export type Conversation = Schema<"ConversationSummary">;
 export type Exchange = Schema<"ExchangeAnswer">;
 export type Call = Schema<"CallRow">;
+export type Agent = Schema<"AgentAnswer">;
 export type Overview = Schema<"OverviewAnswer">;
 
 const PAGE = 500;
@@ -33,7 +34,6 @@ export const modelsQuery = queryOptions({
   staleTime: 60_000,
 });
 
-/** All tools that the caller may see; read page by page. */
 /** All tools; of the first reading of a large board each page is shown as it comes. */
 export const toolsQuery = queryOptions({
   queryKey: ["tools"],

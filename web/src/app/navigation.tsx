@@ -3,6 +3,7 @@ import { Link } from "@tanstack/react-router";
 import {
   Bot,
   Building2,
+  History,
   House,
   Inbox,
   LayoutGrid,
@@ -12,6 +13,7 @@ import {
   MessageSquare,
   Plug,
   ScrollText,
+  SlidersHorizontal,
   Store,
 } from "lucide-react";
 import { organisationsQuery } from "../api/people";
@@ -37,6 +39,8 @@ export interface Entry {
     | "/market"
     | "/runs"
     | "/approvals"
+    | "/audit"
+    | "/settings"
     | "/organisations";
   name: string;
   icon: LucideIcon;
@@ -57,6 +61,11 @@ export const WORK: Entry[] = [
   { to: "/runs", name: messages.runs, icon: ListTree },
   { to: "/approvals", name: messages.approvals, icon: Inbox },
 ];
+/** What was done, and what is set. */
+export const RECORDS: Entry[] = [
+  { to: "/audit", name: messages.audit, icon: History },
+  { to: "/settings", name: messages.settings, icon: SlidersHorizontal },
+];
 /** What is there for people with accounts alone. */
 export const PEOPLE: Entry[] = [
   { to: "/market", name: sharing.market, icon: Store },
@@ -64,7 +73,7 @@ export const PEOPLE: Entry[] = [
 ];
 /** The tabs below the page on a phone; its menu has the rest. */
 export const TABS: Entry[] = [...PAGES, BOARD[0] as Entry, ...WORK];
-export const REST: Entry[] = BOARD.slice(1);
+export const REST: Entry[] = [...BOARD.slice(1), ...RECORDS];
 
 interface NavProps {
   label: string;
@@ -120,7 +129,9 @@ export function Item({ entry, path, tenant, onGo }: ItemProps) {
 
 /** The name of the page at a path, for the bar on phones. */
 export function nameOfPage(path: string): string {
-  const entry = [...PAGES, ...BOARD, ...WORK, ...PEOPLE].find((item) => isAt(item, path));
+  const entry = [...PAGES, ...BOARD, ...WORK, ...RECORDS, ...PEOPLE].find((item) =>
+    isAt(item, path),
+  );
   return entry?.name ?? OTHERS[path.split("/")[1] ?? ""] ?? "Pegboard";
 }
 

@@ -7,8 +7,8 @@ import { Dialog } from "../parts/dialog";
 import { boardWords } from "../words/board";
 import { titleOf } from "../words/format";
 import { messages } from "../words/messages";
-import { BOARD, PAGES, PEOPLE, WORK } from "./navigation";
-import { switchTheme } from "./theme";
+import { BOARD, PAGES, PEOPLE, RECORDS, WORK } from "./navigation";
+import { switchTheme } from "../parts/theme";
 
 interface Choice {
   key: string;
@@ -33,7 +33,7 @@ export function Palette({ onClose }: { onClose: () => void }) {
   const { data: session } = useQuery(sessionQuery);
   const { data: tools = [] } = useQuery(toolsQuery);
   const { data: pages } = useInfiniteQuery(conversationsQuery(""));
-  const entries = [...PAGES, ...BOARD, ...WORK, ...(hasAccount(session) ? PEOPLE : [])];
+  const entries = [...PAGES, ...BOARD, ...WORK, ...RECORDS, ...(hasAccount(session) ? PEOPLE : [])];
   const fixed: Choice[] = [
     ...entries.map(({ to, name }) =>
       choose(`page${to}`, name, boardWords.page, () => navigate({ to })),
@@ -118,7 +118,7 @@ export function Palette({ onClose }: { onClose: () => void }) {
 
 const KEYS: [string, string][] = [
   ["Ctrl K", messages.searchOrGo],
-  ["g then h, c, t, s, k, r, a", boardWords.goToPages],
+  ["g then h, c, t, s, k, r, a, l", boardWords.goToPages],
   ["n", messages.newChat],
   ["/", boardWords.searchPage],
   ["j, k", boardWords.moveInList],

@@ -54,6 +54,11 @@ const agent = createRoute({
   path: "/agents/$id",
   component: lazyRouteComponent(() => import("../pages/agents/agent_page"), "AgentPage"),
 });
+const boardAgent = createRoute({
+  getParentRoute: () => root,
+  path: "/agents/board/$name",
+  component: lazyRouteComponent(() => import("../pages/agents/board_agent_page"), "BoardAgentPage"),
+});
 const model = createRoute({
   getParentRoute: () => root,
   path: "/agents/models/$id",
@@ -127,6 +132,7 @@ export const PEOPLE_ROUTES = [
   market,
   agents,
   agent,
+  boardAgent,
   model,
   skills,
   skill,

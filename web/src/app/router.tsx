@@ -1,6 +1,7 @@
 import { createRoute, createRouter, lazyRouteComponent } from "@tanstack/react-router";
 import { UI } from "../api/address";
 import { HomePage } from "../pages/overview/home_page";
+import { BOARD_ROUTES } from "./board_routes";
 import { KNOWLEDGE_ROUTES } from "./knowledge_routes";
 import { PEOPLE_ROUTES } from "./people_routes";
 import { readSearch, root } from "./root_route";
@@ -10,7 +11,7 @@ const home = createRoute({ getParentRoute: () => root, path: "/", component: Hom
 const chat = createRoute({
   getParentRoute: () => root,
   path: "/chat",
-  validateSearch: readSearch("q", "tool"),
+  validateSearch: readSearch("q", "tool", "agent"),
   component: lazyRouteComponent(() => import("../pages/chat/chat_page"), "ChatPage"),
 });
 const conversation = createRoute({
@@ -73,6 +74,7 @@ const routeTree = root.addChildren([
   run,
   approvals,
   approval,
+  ...BOARD_ROUTES,
   ...KNOWLEDGE_ROUTES,
   ...PEOPLE_ROUTES,
 ]);

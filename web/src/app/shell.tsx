@@ -8,7 +8,18 @@ import { Logo } from "../parts/logo";
 import { messages } from "../words/messages";
 import { people } from "../words/people";
 import { AccountButton, AccountEntries } from "./account_menu";
-import { BOARD, Item, Nav, nameOfPage, PAGES, PEOPLE, REST, TABS, WORK } from "./navigation";
+import {
+  BOARD,
+  Item,
+  Nav,
+  nameOfPage,
+  PAGES,
+  PEOPLE,
+  RECORDS,
+  REST,
+  TABS,
+  WORK,
+} from "./navigation";
 import { KeyHelp, Palette } from "./palette";
 import { PlainShell } from "./plain_shell";
 import { useShortcuts } from "./shortcuts";
@@ -18,7 +29,7 @@ import { ThemeButton } from "./theme_button";
 /** What is around every page: the frame, or the empty ground for a stranger, and the sign-in over either. */
 export function Shell() {
   const path = useRouterState({ select: (state) => state.location.pathname });
-  const { data: session } = useQuery(sessionQuery);
+  const { data: session, isPending } = useQuery(sessionQuery);
   const wasIn = useRef(false);
   if (session?.signed_in) wasIn.current = true;
   // What somebody wrote before the session ended stays; a stranger sees nothing behind the sign-in.
@@ -27,7 +38,14 @@ export function Shell() {
   const isPlain = isStranger || path.endsWith("/join");
   return (
     <>
-      {isPlain ? <PlainShell path={path} /> : <Frame path={path} session={session} />}
+      {isPending && !isPlain ? (
+        // The frame of a board is not for strangers, and who is there is not known yet.
+        <main id="main" aria-busy="true" />
+      ) : isPlain ? (
+        <PlainShell path={path} />
+      ) : (
+        <Frame path={path} session={session} />
+      )}
       <SignIn />
     </>
   );
@@ -101,6 +119,7 @@ function Frame({ path, session }: { path: string; session: Session | undefined }
           <Nav label={messages.pages} entries={PAGES} path={path} />
           <Nav label={messages.board} entries={BOARD} path={path} />
           <Nav label={messages.work} entries={WORK} path={path} />
+          <Nav label={messages.records} entries={RECORDS} path={path} />
           {person && (
             <Nav label={people.organisation} entries={PEOPLE} path={path} tenant={person.tenant} />
           )}

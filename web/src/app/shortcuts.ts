@@ -9,6 +9,7 @@ const PAGES = {
   r: "/runs",
   a: "/approvals",
   k: "/knowledge",
+  l: "/audit",
 } as const;
 
 interface Shortcuts {

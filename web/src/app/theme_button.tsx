@@ -1,6 +1,6 @@
 import { Moon, Sun } from "lucide-react";
 import { messages } from "../words/messages";
-import { switchTheme } from "./theme";
+import { switchTheme } from "../parts/theme";
 
 /** Changes between light and dark. */
 export function ThemeButton() {

@@ -1,5 +1,6 @@
 import type { Problem } from "../api/errors";
 import { sharing } from "../words/resources";
+import { describeKey } from "./schema";
 import { SchemaForm } from "./schema_form";
 
 type JsonSchema = Record<string, unknown>;
@@ -27,6 +28,7 @@ export function ConfigForm({ schema, value, onChange, problems }: ConfigFormProp
     <>
       <SchemaForm
         schema={first}
+        labelOf={describeKey}
         value={pick(value, isFirst)}
         onChange={(part) => change(part, isFirst)}
         problems={problems}
@@ -37,6 +39,7 @@ export function ConfigForm({ schema, value, onChange, problems }: ConfigFormProp
         </summary>
         <SchemaForm
           schema={rest}
+          labelOf={describeKey}
           value={pick(value, (name) => !isFirst(name))}
           onChange={(part) => change(part, (name) => !isFirst(name))}
           problems={problems}

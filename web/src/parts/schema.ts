@@ -1,20 +1,40 @@
 // JSON Schema, as far as a form asks about it.
 
 import type { Problem } from "../api/errors";
+import { titleOf } from "../words/format";
 import { forms } from "../words/forms";
 
 export type JsonSchema = Record<string, unknown>;
 
+/** The label of a property by its key and schema. */
+export type LabelOf = (key: string, schema: JsonSchema) => string;
+
 export interface FieldProps {
   root: JsonSchema;
   schema: JsonSchema;
+  /** Its key. */
   name: string;
+  /** What people read; a form of a tool shows the key. */
+  label: string;
+  labelOf: LabelOf;
   path: string;
   isRequired: boolean;
   value: unknown;
   onChange: (value: unknown) => void;
   problems: readonly Problem[];
 }
+
+/** The key itself, as callers of a tool send it. */
+export const showKey: LabelOf = (key) => key;
+
+/** The title that a definition gives; of one that was made from the key, the key in words. */
+export const describeKey: LabelOf = (key, schema) => {
+  const title = typeof schema.title === "string" ? schema.title : "";
+  const letters = (text: string) => text.replaceAll(/[\s_-]/g, "").toLowerCase();
+  if (title && letters(title) !== letters(key)) return title;
+  const split = (_: string, end: string, start: string) => `${end} ${start.toLowerCase()}`;
+  return titleOf(key.replaceAll(/([a-z])([A-Z])/g, split));
+};
 
 /** What is wrong with the value of a field. */
 export function findProblems({ path, problems }: FieldProps): Problem[] {

@@ -56,7 +56,7 @@ export function EnumField(props: FieldProps) {
     return (
       <fieldset className="field" aria-describedby={`${id}-h`}>
         <legend>
-          {props.name}
+          {props.label}
           {!props.isRequired && <span className="faint"> {forms.optional}</span>}
         </legend>
         <div className="radios">
@@ -138,11 +138,11 @@ export function JsonField(props: FieldProps) {
   );
 }
 
-function Label({ id, name, schema, isRequired }: FieldProps & { id: string }) {
+function Label({ id, label, schema, isRequired }: FieldProps & { id: string }) {
   const quiet = [constraintOf(schema), isRequired ? "" : forms.optional].filter(Boolean).join(", ");
   return (
     <label htmlFor={id}>
-      {name || forms.asJson}
+      {label || forms.asJson}
       {quiet && <code>{quiet}</code>}
     </label>
   );

@@ -8,8 +8,10 @@ import {
   type FieldProps,
   isRecord,
   type JsonSchema,
+  type LabelOf,
   nameOf,
   resolve,
+  showKey,
   typeOf,
 } from "./schema";
 import { EnumField, Hint, JsonField, TextField } from "./schema_fields";
@@ -20,15 +22,20 @@ interface SchemaFormProps {
   value: unknown;
   onChange: (value: unknown) => void;
   problems?: readonly Problem[];
+  /** What a field is called; its key by default. */
+  labelOf?: LabelOf;
 }
 
 /** A form for the arguments of a tool; what it cannot draw becomes a field of JSON. */
-export function SchemaForm({ schema, value, onChange, problems = [] }: SchemaFormProps) {
+export function SchemaForm(props: SchemaFormProps) {
+  const { schema, value, onChange, problems = [], labelOf = showKey } = props;
   return (
     <Field
       root={schema}
       schema={schema}
       name=""
+      label=""
+      labelOf={labelOf}
       path=""
       isRequired
       value={value}
@@ -76,6 +83,8 @@ function ObjectField(props: FieldProps) {
       root={props.root}
       schema={schema}
       name={key}
+      label={props.labelOf(key, schema)}
+      labelOf={props.labelOf}
       path={props.path ? `${props.path}.${key}` : key}
       isRequired={required.includes(key)}
       value={Object.hasOwn(value, key) ? value[key] : undefined}
@@ -90,7 +99,7 @@ function ObjectField(props: FieldProps) {
   if (!props.name) return <>{fields}</>;
   return (
     <fieldset>
-      <legend>{props.name}</legend>
+      <legend>{props.label}</legend>
       <div className="nest">{fields}</div>
       <Hint {...props} />
     </fieldset>
@@ -103,7 +112,7 @@ function ArrayField(props: FieldProps) {
     props.onChange(next.length === 0 && !props.isRequired ? undefined : next);
   return (
     <fieldset>
-      <legend>{props.name}</legend>
+      <legend>{props.label}</legend>
       <div className="nest">
         {items.map((item, index) => (
           <div className="array-item" key={index}>
@@ -111,6 +120,8 @@ function ArrayField(props: FieldProps) {
               root={props.root}
               schema={props.schema.items as JsonSchema}
               name={`${index + 1}`}
+              label={`${index + 1}`}
+              labelOf={props.labelOf}
               path={`${props.path}[${index}]`}
               isRequired
               value={item}
@@ -120,7 +131,7 @@ function ArrayField(props: FieldProps) {
             <button
               type="button"
               className="icon-btn"
-              aria-label={forms.removeItem(props.name, index + 1)}
+              aria-label={forms.removeItem(props.label, index + 1)}
               onClick={() => change(items.toSpliced(index, 1))}
             >
               <X className="i s" aria-hidden="true" />
@@ -142,7 +153,7 @@ function AlternativeField(props: FieldProps & { options: JsonSchema[] }) {
   const option = resolve(props.root, props.options[chosen] ?? {});
   return (
     <fieldset>
-      <legend>{props.name || messages.arguments}</legend>
+      <legend>{props.label || messages.arguments}</legend>
       <div className="nest">
         <div className="field">
           <label htmlFor={id}>{forms.kind}</label>
@@ -157,12 +168,17 @@ function AlternativeField(props: FieldProps & { options: JsonSchema[] }) {
           >
             {props.options.map((item, index) => (
               <option key={index} value={index}>
-                {nameOf(resolve(props.root, item), index)}
+                {props.labelOf(nameOf(resolve(props.root, item), index), {})}
               </option>
             ))}
           </select>
         </div>
-        <Field {...props} schema={option} name={props.name ? "value" : ""} />
+        <Field
+          {...props}
+          schema={option}
+          name={props.name ? "value" : ""}
+          label={props.name ? forms.value : ""}
+        />
       </div>
     </fieldset>
   );

@@ -37,7 +37,6 @@ export const boardWords = {
   unhealthy: "Unhealthy",
   held: (count: number) => `${count} held back`,
   degraded: "Degraded",
-  healthy: "Healthy",
   notAvailable: (tools: string) => `${tools} not available`,
 
   // The palette, and the keys
@@ -49,7 +48,7 @@ export const boardWords = {
   found: "Found",
   nothingNamed: "Nothing has this name.",
   keys: "Keys",
-  goToPages: "Home, chat, tools, sources, knowledge, runs, approvals",
+  goToPages: "Home, chat, tools, sources, knowledge, runs, approvals, audit",
   searchPage: "Search on this page",
   moveInList: "Down and up in a list; Enter opens",
   runOrSend: "Run a tool, send a message",

@@ -12,6 +12,7 @@ export const forms = {
   choose: "Choose",
   notSet: "Not set",
   kind: "Kind",
+  value: "Value",
   alternative: (place: number) => `Alternative ${place}`,
   asJson: "Arguments as JSON",
   noJson: (reason: string) => `No JSON yet: ${reason}`,

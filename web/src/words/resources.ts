@@ -131,4 +131,9 @@ export const sharing = {
   deleteAgentWhat: "Nobody can choose it any more, from the next request on. Its chats stay.",
   makeAgent: "Make the agent",
   ofTheBoard: "Of the board",
+  chatWithIt: "Chat with it",
+  worksWith: "What it works with",
+  modelOfBoard: "The model of the board",
+  allTools: "(all that you may call)",
+  missingTools: "Tools that are missing now",
 } as const;

@@ -87,9 +87,16 @@ class AuditStore(Protocol):
         ...
 
     async def records(
-        self, *, after: int = 0, limit: int = 100, kind: str = "", tenant: str | None = None
+        self,
+        *,
+        after: int = 0,
+        before: int | None = None,
+        limit: int = 100,
+        kind: str = "",
+        tenant: str | None = None,
+        newest_first: bool = False,
     ) -> Sequence[AuditRecord]:
-        """Records with a greater sequence, oldest first."""
+        """Records between two sequence numbers, both excluded, oldest first unless asked for."""
         ...
 
     async def verify(self, *, anchor: tuple[int, str] | None = None) -> AuditReport:

@@ -124,6 +124,7 @@ class HistoryQuery(Struct, frozen=True, kw_only=True):
     tenant: str | None = None
     run_id: str = ""
     instead_of: str = ""
+    call_id: str = ""
     since: float | None = None
     until: float | None = None
     unfinished: bool = False
@@ -145,6 +146,8 @@ class TotalsQuery(Struct, frozen=True, kw_only=True):
         since: Unix seconds; calls before it are left out.
         until: Unix seconds; as calls from it on.
         slots: Into how many equal parts the time is divided.
+        tool: Of which tool; empty for all.
+        source: Of the tools of which source; empty for all.
         principal: Whose calls; empty for everybody's.
         tenant: Of which tenant; None for all.
     """
@@ -152,6 +155,8 @@ class TotalsQuery(Struct, frozen=True, kw_only=True):
     since: float
     until: float
     slots: int = 24
+    tool: str = ""
+    source: str = ""
     principal: str = ""
     tenant: str | None = None
 

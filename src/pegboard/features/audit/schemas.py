@@ -1,7 +1,8 @@
 """Requests and responses about the audit trail."""
 
 import json
-from typing import Annotated, Any, cast
+from collections.abc import Iterable
+from typing import Annotated, Any, Literal, cast
 
 from msgspec import to_builtins
 from pydantic import BaseModel, ConfigDict, Field
@@ -19,6 +20,13 @@ class AuditFilter(BaseModel):
     after: Annotated[
         int, Field(ge=0, le=2**53, description="Only records after this sequence number.")
     ] = 0
+    before: Annotated[
+        int | None,
+        Field(ge=0, le=2**53, description="Only records before this sequence number."),
+    ] = None
+    order: Annotated[
+        Literal["oldest", "newest"], Field(description="Which records come first.")
+    ] = "oldest"
     kind: Annotated[
         str,
         Field(max_length=100, description="For example `call`, `approval`, `policy` or `source`."),
@@ -55,14 +63,20 @@ class AuditRecordAnswer(BaseModel):
 
 
 class AuditList(BaseModel):
-    """One page of the audit trail, oldest first."""
+    """One page of the audit trail."""
 
     model_config = ConfigDict(extra="forbid")
 
     records: list[AuditRecordAnswer]
     next_after: Annotated[
-        int | None, Field(description="`after` of the next page; null when this was the last.")
+        int | None,
+        Field(description="`after` of the next page, oldest first; null when this was the last."),
     ]
+    next_before: Annotated[
+        int | None,
+        Field(description="`before` of the next page, newest first; null when this was the last."),
+    ]
+    names: Annotated[dict[str, str], Field(description="Names of the people in it by their ids.")]
 
 
 class AuditReportAnswer(BaseModel):
@@ -100,6 +114,13 @@ def body_of(record: AuditRecord) -> dict[str, Any]:
     except (ValueError, RecursionError):
         return {}
     return cast("dict[str, Any]", body) if isinstance(body, dict) else {}
+
+
+def actors_of(records: Iterable[AuditRecord]) -> set[str]:
+    """The ids of those who did what records say."""
+    bodies = [body_of(record) for record in records]
+    found = {body.get(name) for body in bodies for name in ("principal", "by")}
+    return {item for item in found if isinstance(item, str) and item}
 
 
 def anchor_of(text: str) -> tuple[int, str] | None:

@@ -25,11 +25,13 @@ class Audit:
         self,
         *,
         after: int = 0,
+        before: int | None = None,
         limit: int = 100,
         kind: str = "",
+        newest_first: bool = False,
         principal: Principal,
     ) -> list[AuditRecord]:
-        """Return records after a sequence number, oldest first.
+        """Return records between two sequence numbers, oldest first unless asked for.
 
         Raises:
             AccessDenied: The caller lacks the scope.
@@ -37,7 +39,16 @@ class Audit:
         check_may_read_audit(principal)
         await self._flush()
         tenant = None if principal.is_operator else principal.tenant
-        return list(await self._store.records(after=after, limit=limit, kind=kind, tenant=tenant))
+        return list(
+            await self._store.records(
+                after=after,
+                before=before,
+                limit=limit,
+                kind=kind,
+                tenant=tenant,
+                newest_first=newest_first,
+            )
+        )
 
     async def verify(
         self, *, anchor: tuple[int, str] | None = None, principal: Principal

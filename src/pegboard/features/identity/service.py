@@ -15,6 +15,7 @@ from pegboard.features.identity.oauth_grants import OAuthGrants
 from pegboard.features.identity.oidc_provider import OidcProvider
 from pegboard.features.identity.oidc_sign_in import OidcSignIns
 from pegboard.features.identity.organisations import Organisations
+from pegboard.features.identity.own_account import OwnAccount
 from pegboard.features.identity.own_roles import OwnRoles
 from pegboard.features.identity.parts import IdentityParts
 from pegboard.features.identity.passwords import Passwords
@@ -39,6 +40,7 @@ class Identity:
         oauth: What people let OAuth clients do.
         oidc: Signs people in who an identity provider knows; None without one.
         organisations: Organisations and their members.
+        own: What people change of their own account.
         parts: What these services share.
         quotas: How much accounts and organisations may use.
         services: The service accounts of organisations, and their keys.
@@ -77,6 +79,7 @@ class Identity:
         self.callers = AccountCallers(parts)
         self.accounts = Accounts(parts, self.callers, hashing)
         self.sign_ins = SignIns(parts, self.callers, hashing)
+        self.own = OwnAccount(parts, self.callers, hashing)
         self.keys = ApiKeys(parts, self.callers)
         self.organisations = Organisations(parts, self.callers)
         self.oidc = OidcSignIns(parts, self.sign_ins, oidc) if oidc is not None else None

@@ -45,6 +45,7 @@ from pegboard.servers.http.oauth_endpoint import (
 from pegboard.servers.http.openapi import document
 from pegboard.servers.http.problem_details import answer_error, answer_framework, answer_invalid
 from pegboard.servers.http.routes import (
+    account,
     agents,
     approvals,
     audit,
@@ -56,6 +57,7 @@ from pegboard.servers.http.routes import (
     document_history,
     execute,
     files,
+    history,
     keys,
     kill_switches,
     knowledge,
@@ -76,6 +78,7 @@ from pegboard.servers.http.routes import (
     runs,
     services,
     session,
+    settings,
     skills,
     tickets,
     tools,
@@ -184,11 +187,14 @@ def build_app(
         approvals,
         audit,
         overview,
+        settings,
+        history,
         records,
         probes,
         session,
         oidc,
         oauth_consent,
+        account,
         people,
         organisations,
         services,
@@ -222,9 +228,9 @@ def build_app(
             ]
     for prefix in ("", "/v1"):
         app.add_route(f"{prefix}/openapi.json", openapi, include_in_schema=False)
-    console_files = ConsoleFiles(console)
-    add_pages(app, needs_token=authentication.token is not None, console=console_files)
-    app.router.routes += [Route("/ui/{path:path}", console_files)]
+    app.state.console = ConsoleFiles(console)
+    add_pages(app, needs_token=authentication.token is not None, console=app.state.console)
+    app.router.routes += [Route("/ui/{path:path}", app.state.console)]
     for path in SOCKET_PATHS:
         app.router.routes += [WebSocketRoute(path, socket), Route(path, socket)]
     return app

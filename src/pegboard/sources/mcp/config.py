@@ -120,14 +120,24 @@ class McpConfig(BaseModel):
     )
 
     command: Annotated[str, Field(description="Program that speaks MCP on stdin and stdout")] = ""
-    args: Annotated[tuple[str, ...], Field(description="Its arguments")] = ()
+    args: Annotated[tuple[str, ...], Field(title="Arguments", description="Its arguments")] = ()
     env: Annotated[
-        Guarded, Field(description="Its variables, beside PATH, HOME and few more of ours")
+        Guarded,
+        Field(
+            title="Environment variables",
+            description="Its variables, beside PATH, HOME and few more of ours",
+        ),
     ] = {}
-    cwd: Annotated[str, Field(description="Where it starts; empty for the board's folder")] = ""
+    cwd: Annotated[
+        str,
+        Field(
+            title="Working directory", description="Where it starts; empty for the board's folder"
+        ),
+    ] = ""
     url: Annotated[
         str,
         Field(
+            title="Address of the server",
             description="Endpoint of a server, http(s)://host/mcp",
             json_schema_extra={"x-first": True},
         ),
@@ -141,17 +151,28 @@ class McpConfig(BaseModel):
             "own, and a header that has nothing to say is left out"
         ),
     ] = {}
-    auth: Annotated[_Auth | None, Field(description="How to log in at the url")] = None
+    auth: Annotated[
+        _Auth | None, Field(title="Sign-in", description="How to log in at the url")
+    ] = None
     transport: Annotated[
         Literal["auto", "http", "sse"],
         Field(description="auto: streamable HTTP, or SSE where the url ends in /sse"),
     ] = "auto"
     mcp_json: Annotated[
-        str, Field(description="A file with mcpServers (or VS Code's servers) to take them from")
+        str,
+        Field(
+            title="File of MCP servers",
+            description="A file with mcpServers (or VS Code's servers) to take them from",
+        ),
     ] = ""
     mcp_servers: Annotated[
         Mapping[str, Any] | None,
-        Field(alias="mcpServers", description="The same, written here", repr=False),
+        Field(
+            alias="mcpServers",
+            title="MCP servers",
+            description="The same, written here",
+            repr=False,
+        ),
     ] = None
     protocol: Annotated[
         Literal["auto", "legacy", "modern"],
@@ -187,7 +208,11 @@ class McpConfig(BaseModel):
     resources: Annotated[bool, Field(description="Offer its resources")] = True
     prompts: Annotated[bool, Field(description="Offer its prompts")] = True
     asks: Annotated[
-        bool, Field(description="Whether it may ask the caller and the caller's model")
+        bool,
+        Field(
+            title="Asks questions",
+            description="Whether it may ask the caller and the caller's model",
+        ),
     ] = True
     roots: Annotated[tuple[str, ...], Field(description="Folders that the server may work in")] = ()
     log_level: Annotated[

@@ -194,6 +194,7 @@ class OpenApiConfig(BaseModel):
         str | Mapping[str, Any] | None,
         Field(
             repr=False,
+            title="OpenAPI document",
             description="OpenAPI 3.0, 3.1 or Swagger 2.0: a file relative to the board, an http(s) "
             "URL, the pasted text, or the document itself",
             json_schema_extra={"x-first": True},
@@ -203,6 +204,7 @@ class OpenApiConfig(BaseModel):
     base_url: Annotated[
         str,
         Field(
+            title="Address of the API",
             description="The URL that all requests go to; empty: the server of the document",
             json_schema_extra={"x-first": True},
         ),

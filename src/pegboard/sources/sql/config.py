@@ -34,6 +34,7 @@ class SqlConfig(BaseModel):
     url: Annotated[
         SecretStr,
         Field(
+            title="Address of the database",
             description="sqlite:///file.db or duckdb:///file.duckdb (relative to the board, or "
             "absolute with four slashes), postgresql://user:password@host/database, or "
             "mysql://user:password@host/database (also for MariaDB); for other databases the URL "
@@ -44,6 +45,7 @@ class SqlConfig(BaseModel):
     description: Annotated[
         str,
         Field(
+            title="What it holds",
             description="What this database holds; models read it with each tool",
             json_schema_extra={"x-first": True},
         ),

@@ -63,17 +63,25 @@ class MemoryAudit:
             return self._append(entries)
 
     async def records(
-        self, *, after: int = 0, limit: int = 100, kind: str = "", tenant: str | None = None
+        self,
+        *,
+        after: int = 0,
+        before: int | None = None,
+        limit: int = 100,
+        kind: str = "",
+        tenant: str | None = None,
+        newest_first: bool = False,
     ) -> Sequence[AuditRecord]:
         with self._gate:
             found = [
                 record
                 for record in self._records
                 if record.sequence > after
+                and (before is None or record.sequence < before)
                 and kind in {"", record.kind}
                 and tenant in {None, record.tenant}
             ]
-            return found[:limit]
+            return (found[::-1] if newest_first else found)[:limit]
 
     async def verify(self, *, anchor: tuple[int, str] | None = None) -> AuditReport:
         with self._gate:

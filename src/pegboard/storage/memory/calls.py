@@ -131,6 +131,8 @@ class MemoryCalls:
             row
             for (at, _), row in entries
             if query.since <= at < query.until
+            and query.tool in {"", row["tool"]}
+            and query.source in {"", row["source"]}
             and query.principal in {"", row["principal"]}
             and query.tenant in {None, row["tenant"]}
         ]
@@ -154,6 +156,7 @@ def _matches(query: HistoryQuery, row: dict[str, Any]) -> bool:
         "principal": query.principal,
         "run_id": query.run_id,
         "instead_of": query.instead_of,
+        "call_id": query.call_id,
     }
     started_at = row["started_at"]
     return (

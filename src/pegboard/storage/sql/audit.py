@@ -64,9 +64,19 @@ class SqlAudit:
         return await self._database.run(lambda transaction: append(transaction, kept))
 
     async def records(
-        self, *, after: int = 0, limit: int = 100, kind: str = "", tenant: str | None = None
+        self,
+        *,
+        after: int = 0,
+        before: int | None = None,
+        limit: int = 100,
+        kind: str = "",
+        tenant: str | None = None,
+        newest_first: bool = False,
     ) -> Sequence[AuditRecord]:
-        wanted = select(AUDIT).where(AUDIT.c.sequence > after).order_by(AUDIT.c.sequence)
+        order = AUDIT.c.sequence.desc() if newest_first else AUDIT.c.sequence
+        wanted = select(AUDIT).where(AUDIT.c.sequence > after).order_by(order)
+        if before is not None:
+            wanted = wanted.where(AUDIT.c.sequence < before)
         if kind:
             wanted = wanted.where(AUDIT.c.kind == clean_text(kind))
         if tenant is not None:

@@ -117,8 +117,9 @@ class _Timed(Struct):
 
 def _counted(query: TotalsQuery) -> ColumnElement[bool]:
     asked = and_(CALLS.c.started_at >= query.since, CALLS.c.started_at < query.until)
-    if query.principal:
-        asked &= CALLS.c.principal == clean_text(query.principal)
+    for name in ("tool", "source", "principal"):
+        if value := getattr(query, name):
+            asked &= CALLS.c[name] == clean_text(value)
     if query.tenant is not None:
         asked &= CALLS.c.tenant == clean_text(query.tenant)
     return asked
@@ -133,7 +134,7 @@ def select_calls(query: HistoryQuery) -> Select[*tuple[Any, ...]]:
     wanted = select(CALLS.c.id, CALLS.c.started_at, CALLS.c.body).order_by(
         CALLS.c.started_at.desc(), CALLS.c.id.desc()
     )
-    for name in ("tool", "source", "status", "principal", "run_id", "instead_of"):
+    for name in ("tool", "source", "status", "principal", "run_id", "instead_of", "call_id"):
         if value := getattr(query, name):
             wanted = wanted.where(CALLS.c[name] == clean_text(value))
             absent = _ABSENT_FROM_INDEX.get(name, value)

@@ -3,7 +3,9 @@
 import json
 from pathlib import Path
 
-from tests.servers.http.made import a_board, client_of
+from pydantic import SecretStr
+from tests.servers.http.made import TOKEN, a_board, client_of
+from tests.servers.http.people import House
 
 
 async def test_refusals_decisions_and_thrown_switches_are_listed_and_the_chain_holds(
@@ -44,3 +46,38 @@ async def test_refusals_decisions_and_thrown_switches_are_listed_and_the_chain_h
     assert len(approvals["records"]) == 3
     assert (report["intact"], anchored["intact"], wrong["intact"]) == (True, True, False)
     assert wrong["sequence"] == report["last"]
+
+
+async def test_the_newest_records_come_first_where_asked_for(tmp_path: Path) -> None:
+    board = a_board(tmp_path, data=tmp_path / "data")
+    async with client_of(board) as client:
+        for reason in ("one", "two", "three"):
+            board.registry.switches.turn_off(writes=True, reason=reason)
+            board.registry.switches.turn_on(writes=True)
+        query = {"order": "newest", "kind": "switch", "limit": "2"}
+        first = (await client.get("/audit", params=query)).json()
+        before = {"before": str(first["next_before"])}
+        second = (await client.get("/audit", params=query | before)).json()
+
+    sequences = [item["sequence"] for body in (first, second) for item in body["records"]]
+    assert sequences == sorted(sequences, reverse=True)
+    assert len(sequences) == 4
+    assert first["next_after"] is None
+
+
+async def test_an_export_has_all_records_of_the_tenant_and_is_refused_to_others(
+    tmp_path: Path,
+) -> None:
+    async with a_board(tmp_path, token=SecretStr(TOKEN), data=tmp_path / "data") as board:
+        house = House(board)
+        ada = await house.found()
+        bob = await house.invite(ada, "editor")
+        export = await ada.get("/v1/audit/export")
+        listed = (await ada.get("/v1/audit", params={"limit": "1000"})).json()
+        refused = await bob.get("/v1/audit/export")
+
+    lines = [json.loads(line) for line in export.text.splitlines()]
+    assert lines[: len(listed["records"])] == listed["records"]
+    assert export.headers["content-type"] == "application/x-ndjson"
+    assert "ada" in listed["names"].values()
+    assert refused.status_code == 403

@@ -1,5 +1,4 @@
 import asyncio
-import json
 from pathlib import Path
 from typing import Any
 
@@ -9,7 +8,6 @@ from tests.servers.http.made import a_board, board_file, client_of
 
 from pegboard import tool
 from pegboard.runtime import Pegboard, Settings
-from pegboard.servers.http.models.record_responses import CallRow
 
 BROKEN = "sources: [{kind: functions, name: gone, config: {modules: [there_is_none]}}]"
 
@@ -89,94 +87,6 @@ async def test_a_refused_change_of_the_file_is_told(tmp_path: Path) -> None:
         body = (await client.get("/sources")).json()
 
     assert "souces" in body["problem"]
-
-
-async def test_history_tells_the_newest_call_first(client: httpx2.AsyncClient) -> None:
-    first = await execute(client, "add", a=1)
-    second = await execute(client, "refuse")
-
-    calls = (await client.get("/history")).json()["calls"]
-
-    assert [call["call_id"] for call in calls] == [
-        second["metadata"]["call_id"],
-        first["metadata"]["call_id"],
-    ]
-    assert [call["status"] for call in calls] == ["failed", "completed"]
-
-
-@pytest.mark.timeout(60)
-@pytest.mark.parametrize(
-    ("query", "found"),
-    [
-        ({"tool": "add"}, ["add", "add"]),
-        ({"status": "failed"}, ["refuse"]),
-        ({"status": "denied"}, ["add_secret"]),
-        ({"principal": "local", "tool": "refuse"}, ["refuse"]),
-        ({"principal": "token"}, []),
-        ({"source": "nothing"}, []),
-        ({"run_id": "nothing"}, []),
-        ({"until": "1"}, []),
-        ({"since": "1", "tool": "refuse"}, ["refuse"]),
-        ({"unfinished": "true"}, []),
-        ({"instead_of": "add"}, []),
-    ],
-)
-async def test_history_is_filtered(
-    client: httpx2.AsyncClient, query: dict[str, str], found: list[str]
-) -> None:
-    for name, given in (("add", {"a": 1}), ("add", {"a": 2}), ("refuse", {}), ("add_secret", {})):
-        await execute(client, name, **({"key": "k"} if name == "add_secret" else given))
-
-    calls = (await client.get("/history", params=query)).json()["calls"]
-
-    assert [call["tool"] for call in calls] == found
-
-
-@pytest.mark.timeout(60)
-async def test_rows_of_the_history_have_the_keys_that_the_document_names(tmp_path: Path) -> None:
-    board = a_board(tmp_path, data=tmp_path / "data", store_arguments=True)
-    async with client_of(board) as client:
-        for name in ("add", "crash", "refund", "secret_of_mine", "no_such_tool"):
-            await execute(client, name, a=1)
-        rows = (await client.get("/history")).json()["calls"]
-        document = (await client.get("/openapi.json")).json()
-
-    known = document["components"]["schemas"]["CallRow"]
-    assert len(rows) >= 4
-    assert {frozenset(row) for row in rows} == {frozenset(known["properties"])}
-    assert set(known["required"]) == known["properties"].keys() - {"arguments"}
-    assert [CallRow.model_validate(row).call_id for row in rows] == [row["call_id"] for row in rows]
-
-
-async def test_history_is_read_page_by_page(client: httpx2.AsyncClient) -> None:
-    for number in range(5):
-        await execute(client, "add", a=number)
-    seen: list[str] = []
-    cursor: str | None = ""
-    while cursor is not None:
-        query = {"limit": "2", "cursor": cursor}
-        page = (await client.get("/history", params=query)).json()
-        await execute(client, "echo")  # what is new does not move what is older
-        seen += [call["call_id"] for call in page["calls"]]
-        cursor = page["next_cursor"]
-
-    assert len(seen) == len(set(seen)) == 5
-
-
-async def test_a_cursor_that_nobody_gave_out_is_no_page(client: httpx2.AsyncClient) -> None:
-    answer = await client.get("/history", params={"cursor": "x"})
-
-    assert (answer.status_code, answer.json()["code"]) == (404, "not_found")
-
-
-async def test_history_survives_the_server(tmp_path: Path) -> None:
-    data = tmp_path / "data"
-    async with client_of(a_board(tmp_path, data=data)) as client:
-        await execute(client, "add", a=1)
-    async with client_of(a_board(tmp_path, data=data)) as client:
-        calls = (await client.get("/history")).json()["calls"]
-
-    assert [call["tool"] for call in calls] == ["add"]
 
 
 async def test_a_stored_result_is_read_page_by_page(client: httpx2.AsyncClient) -> None:
@@ -262,19 +172,3 @@ async def test_a_board_without_metrics_says_so(tmp_path: Path) -> None:
         answer = await client.get("/metrics")
 
     assert (answer.status_code, answer.json()["code"]) == (404, "not_found")
-
-
-async def test_the_cause_behind_an_error_id_is_shown(tmp_path: Path) -> None:
-    @tool
-    def crash() -> str:
-        """Break."""
-        raise ValueError("the cause")
-
-    async with client_of(a_board(tmp_path, tools=[crash])) as client:
-        failed = await execute(client, "crash")
-        shown = await client.get(f"/history/errors/{failed['error_id']}")
-        unknown = await client.get("/history/errors/e_none")
-
-    assert "the cause" in json.dumps(shown.json())
-    assert (shown.status_code, unknown.status_code) == (200, 404)
-    assert unknown.json()["code"] == "not_found"

@@ -1,9 +1,10 @@
 import { useMutation, useQuery } from "@tanstack/react-query";
-import { Link, useNavigate, useParams } from "@tanstack/react-router";
-import { ChevronRight } from "lucide-react";
+import { useNavigate, useParams } from "@tanstack/react-router";
 import { useState } from "react";
 import { send } from "../../api/client";
+import { agentsQuery } from "../../api/queries";
 import { type Resource, resourceQuery } from "../../api/resources";
+import { CrumbLink, Crumbs } from "../../parts/crumbs";
 import { Confirm } from "../../parts/confirm";
 import { usePageTitle } from "../../parts/page_title";
 import { useReadAgain } from "../../parts/read_again";
@@ -12,6 +13,7 @@ import { InTheMarket, WhoSees } from "../../parts/who_sees";
 import { explaining } from "../../words/explain";
 import { messages } from "../../words/messages";
 import { sharing } from "../../words/resources";
+import { AgentFacts, ChatWith } from "./agent_facts";
 import { AgentForm } from "./agent_form";
 
 /** One agent of a person, for those who may change it. */
@@ -23,11 +25,9 @@ export function AgentPage() {
   return (
     <div className="page">
       <div className="wide stack">
-        <nav className="crumb" aria-label={explaining.where}>
-          <Link to="/agents">{sharing.agents}</Link>
-          <ChevronRight className="i s" aria-hidden="true" />
-          <span>{title}</span>
-        </nav>
+        <Crumbs label={explaining.where} here={title}>
+          <CrumbLink to="/agents">{sharing.agents}</CrumbLink>
+        </Crumbs>
         {resource.isPending && <Skeleton rows={4} />}
         {resource.error && (
           <Failure
@@ -47,6 +47,8 @@ function Agent({ resource }: { resource: Resource }) {
   const navigate = useNavigate();
   const read = useReadAgain();
   const [isDeleting, setDeleting] = useState(false);
+  const { data: agents = [] } = useQuery(agentsQuery);
+  const agent = agents.find((item) => item.name === resource.name);
   const remove = useMutation({
     mutationFn: () => send("DELETE", `/resources/${resource.id}`),
     onSuccess: async () => {
@@ -63,14 +65,16 @@ function Agent({ resource }: { resource: Resource }) {
             <code>{resource.name}</code> {resource.description}
           </p>
         </div>
-        {resource.may_change && (
-          <div className="acts">
+        <div className="acts">
+          {resource.may_change && (
             <button type="button" className="btn quiet" onClick={() => setDeleting(true)}>
               {sharing.deleteIt}
             </button>
-          </div>
-        )}
+          )}
+          <ChatWith agent={agent} />
+        </div>
       </div>
+      {agent && <AgentFacts agent={agent} />}
       {resource.may_change && (
         <div className="beside">
           <AgentForm key={resource.revision} resource={resource} onDone={() => undefined} />

@@ -2,7 +2,7 @@ import { useQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
 import { Bot, Plus } from "lucide-react";
 import { useState } from "react";
-import { agentsQuery } from "../../api/queries";
+import { type Agent, agentsQuery } from "../../api/queries";
 import { type Resource, resourcesQuery } from "../../api/resources";
 import { StateMark } from "../../parts/marks";
 import { usePageTitle } from "../../parts/page_title";
@@ -67,7 +67,7 @@ export function AgentsPage() {
 }
 
 interface RowProps {
-  agent: { name: string; description: string; tool_count: number; unavailable: string };
+  agent: Agent;
   /** Where a person has made it. */
   resource: Resource | undefined;
 }
@@ -79,7 +79,17 @@ function Row({ agent, resource }: RowProps) {
         <Bot className="i" aria-hidden="true" />
       </span>
       <span className="t">
-        <b>{resource?.title ?? agent.name}</b>
+        <b>
+          {resource ? (
+            <Link className="row-link" to="/agents/$id" params={{ id: resource.id }}>
+              {resource.title}
+            </Link>
+          ) : (
+            <Link className="row-link" to="/agents/board/$name" params={{ name: agent.name }}>
+              {agent.name}
+            </Link>
+          )}
+        </b>
         <span>
           {resource
             ? resource.seen_as === "own"
@@ -94,11 +104,6 @@ function Row({ agent, resource }: RowProps) {
       </span>
       <span className="push acts">
         <span className="dim num">{sharing.reaches(agent.tool_count)}</span>
-        {resource?.may_change && (
-          <Link className="btn sm" to="/agents/$id" params={{ id: resource.id }}>
-            {sharing.change}
-          </Link>
-        )}
       </span>
     </li>
   );

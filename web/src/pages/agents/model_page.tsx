@@ -1,9 +1,9 @@
 import { useMutation, useQuery } from "@tanstack/react-query";
 import { Link, useNavigate, useParams } from "@tanstack/react-router";
-import { ChevronRight } from "lucide-react";
 import { useState } from "react";
 import { send } from "../../api/client";
 import { type Resource, resourceQuery } from "../../api/resources";
+import { CrumbLink, Crumbs } from "../../parts/crumbs";
 import { Confirm } from "../../parts/confirm";
 import { usePageTitle } from "../../parts/page_title";
 import { useReadAgain } from "../../parts/read_again";
@@ -24,11 +24,9 @@ export function ModelPage() {
   return (
     <div className="page">
       <div className="wide stack">
-        <nav className="crumb" aria-label={explaining.where}>
-          <Link to="/agents">{sharing.agents}</Link>
-          <ChevronRight className="i s" aria-hidden="true" />
-          <span>{title}</span>
-        </nav>
+        <Crumbs label={explaining.where} here={title}>
+          <CrumbLink to="/agents">{sharing.agents}</CrumbLink>
+        </Crumbs>
         {resource.isPending && <Skeleton rows={4} />}
         {resource.error && (
           <Failure

@@ -2,6 +2,7 @@ import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
 import { Link, useNavigate, useParams } from "@tanstack/react-router";
 import { ChevronLeft, ChevronRight, Plus } from "lucide-react";
 import { type Ask, askBase, askQuery, asksQuery, baseQuery } from "../../api/knowledge";
+import { CrumbLink, Crumbs } from "../../parts/crumbs";
 import { usePageTitle } from "../../parts/page_title";
 import { Failure, Problem, Skeleton } from "../../parts/states";
 import "../../styles/knowledge.css";
@@ -37,13 +38,13 @@ export function AskPage() {
     <div className="split asking" data-open="true">
       <section className="list" aria-label={evidence.questions}>
         <div className="top">
-          <nav className="crumb" aria-label={evidence.whereYouAre}>
-            <Link to="/knowledge">{knowledge.knowledge}</Link>
+          <Crumbs label={evidence.whereYouAre}>
+            <CrumbLink to="/knowledge">{knowledge.knowledge}</CrumbLink>
             <ChevronRight className="i s" aria-hidden="true" />
-            <Link to="/knowledge/$base" params={{ base }}>
+            <CrumbLink to="/knowledge/$base" params={{ base }}>
               {known?.title || known?.name || knowledge.base}
-            </Link>
-          </nav>
+            </CrumbLink>
+          </Crumbs>
           <div className="line">
             <h2 className="as-title">{evidence.askIt}</h2>
           </div>

@@ -1,5 +1,5 @@
 import { useQuery } from "@tanstack/react-query";
-import { useNavigate } from "@tanstack/react-router";
+import { useNavigate, useSearch } from "@tanstack/react-router";
 import { useState } from "react";
 import { hasAccount, isOperator } from "../../api/people";
 import { sessionQuery } from "../../api/queries";
@@ -23,7 +23,8 @@ interface StartComposerProps {
 export function StartComposer({ draftKey, autoFocus, initial, examples = [] }: StartComposerProps) {
   const navigate = useNavigate();
   const { data: session } = useQuery(sessionQuery);
-  const [agent, setAgent] = useState("");
+  const { agent: wanted = "" } = useSearch({ strict: false }) as { agent?: string };
+  const [agent, setAgent] = useState(wanted);
   const [model, setModel] = useState("");
   const [accounts, setAccounts] = useState<Record<string, string>>({});
   const [error, setError] = useState<Error | null>(null);

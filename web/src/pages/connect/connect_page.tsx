@@ -1,6 +1,6 @@
 import { useMutation, useQuery } from "@tanstack/react-query";
 import { Link, useNavigate, useSearch } from "@tanstack/react-router";
-import { ChevronRight, Plug } from "lucide-react";
+import { Plug } from "lucide-react";
 import { useState } from "react";
 import { send } from "../../api/client";
 import { ApiError } from "../../api/errors";
@@ -13,6 +13,7 @@ import {
   type SourceKind,
   sourceKindsQuery,
 } from "../../api/resources";
+import { CrumbLink, Crumbs } from "../../parts/crumbs";
 import { ConfigForm } from "../../parts/config_form";
 import { Field } from "../../parts/field";
 import { usePageTitle } from "../../parts/page_title";
@@ -37,11 +38,9 @@ export function ConnectPage() {
   return (
     <div className="page">
       <div className="wide stack">
-        <nav className="crumb" aria-label={explaining.where}>
-          <Link to="/sources">{messages.sources}</Link>
-          <ChevronRight className="i s" aria-hidden="true" />
-          <span>{sharing.connect}</span>
-        </nav>
+        <Crumbs label={explaining.where} here={sharing.connect}>
+          <CrumbLink to="/sources">{messages.sources}</CrumbLink>
+        </Crumbs>
         <div className="head">
           <div>
             <h1>{sharing.connectTitle}</h1>

@@ -1,6 +1,5 @@
 import { useMutation, useQuery } from "@tanstack/react-query";
-import { Link, useNavigate, useParams } from "@tanstack/react-router";
-import { ChevronRight } from "lucide-react";
+import { useNavigate, useParams } from "@tanstack/react-router";
 import { useState } from "react";
 import { send } from "../../api/client";
 import { ApiError } from "../../api/errors";
@@ -11,6 +10,7 @@ import {
   resourceQuery,
   sourceKindsQuery,
 } from "../../api/resources";
+import { CrumbLink, Crumbs } from "../../parts/crumbs";
 import { Accounts } from "../../parts/accounts";
 import { ConfigForm } from "../../parts/config_form";
 import { Confirm } from "../../parts/confirm";
@@ -37,11 +37,9 @@ export function ConnectorPage() {
   return (
     <div className="page">
       <div className="wide stack">
-        <nav className="crumb" aria-label={explaining.where}>
-          <Link to="/sources">{messages.sources}</Link>
-          <ChevronRight className="i s" aria-hidden="true" />
-          <span>{title}</span>
-        </nav>
+        <Crumbs label={explaining.where} here={title}>
+          <CrumbLink to="/sources">{messages.sources}</CrumbLink>
+        </Crumbs>
         {resource.isPending && <Skeleton rows={4} />}
         {resource.error && (
           <Failure

@@ -2,6 +2,7 @@ import { useQuery } from "@tanstack/react-query";
 import { Link, useParams, useSearch } from "@tanstack/react-router";
 import { ChevronRight, Download, Ellipsis, EyeOff } from "lucide-react";
 import { baseQuery, type DocDetail, documentQuery, fileAddress } from "../../api/knowledge";
+import { CrumbLink, Crumbs } from "../../parts/crumbs";
 import { CitedIn } from "../../parts/document/cited_in";
 import { DocumentState } from "../../parts/document/document_state";
 import { usePageTitle } from "../../parts/page_title";
@@ -40,13 +41,13 @@ export function DocumentPage() {
   const tab = wanted === "changes" || canSet ? wanted : "";
   usePageTitle(title || evidence.wholeDocument);
   const trail = (
-    <nav className="crumb" aria-label={evidence.whereYouAre}>
-      <Link to="/knowledge">{knowledge.knowledge}</Link>
+    <Crumbs label={evidence.whereYouAre}>
+      <CrumbLink to="/knowledge">{knowledge.knowledge}</CrumbLink>
       <ChevronRight className="i s" aria-hidden="true" />
-      <Link to="/knowledge/$base" params={{ base }}>
+      <CrumbLink to="/knowledge/$base" params={{ base }}>
         {known?.title || known?.name || knowledge.base}
-      </Link>
-    </nav>
+      </CrumbLink>
+    </Crumbs>
   );
   if (!document.data)
     return (

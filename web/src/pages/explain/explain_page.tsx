@@ -1,10 +1,10 @@
 import { useQuery } from "@tanstack/react-query";
-import { Link, useSearch } from "@tanstack/react-router";
-import { ChevronRight } from "lucide-react";
+import { useSearch } from "@tanstack/react-router";
 import { explanationQuery, peopleQuery } from "../../api/explain";
 import { ApiError } from "../../api/errors";
 import { hasAccount, isOperator } from "../../api/people";
 import { sessionQuery } from "../../api/queries";
+import { CrumbLink, Crumbs } from "../../parts/crumbs";
 import { usePageTitle } from "../../parts/page_title";
 import { Remedies } from "../../parts/remedies";
 import { Empty, Failure, Skeleton } from "../../parts/states";
@@ -38,11 +38,9 @@ export function ExplainPage() {
   return (
     <div className="page">
       <div className="wide stack">
-        <nav className="crumb" aria-label={explaining.where}>
-          <Link to="/tools">{messages.tools}</Link>
-          <ChevronRight className="i s" aria-hidden="true" />
-          <span>{explaining.crumb}</span>
-        </nav>
+        <Crumbs label={explaining.where} here={explaining.crumb}>
+          <CrumbLink to="/tools">{messages.tools}</CrumbLink>
+        </Crumbs>
         <div className="head">
           <div>
             <h1>{explaining.title}</h1>

@@ -1,10 +1,11 @@
 import { useMutation, useQuery } from "@tanstack/react-query";
-import { Link, useParams } from "@tanstack/react-router";
-import { ChevronRight, UserPlus } from "lucide-react";
+import { useParams } from "@tanstack/react-router";
+import { UserPlus } from "lucide-react";
 import { useState } from "react";
 import { type Schema, send } from "../../api/client";
 import { addressOf, mayAdminister, membersQuery, organisationsQuery } from "../../api/people";
 import { sessionQuery } from "../../api/queries";
+import { CrumbLink, Crumbs } from "../../parts/crumbs";
 import { usePageTitle } from "../../parts/page_title";
 import { RoleDialog } from "../../parts/role_dialog";
 import { ShownOnce } from "../../parts/shown_once";
@@ -35,11 +36,9 @@ export function OrganisationPage() {
     <div className="page">
       <div className="wide stack">
         {(organisations.data?.length ?? 0) > 1 && (
-          <nav className="crumb" aria-label={people.organisations}>
-            <Link to="/organisations">{people.organisations}</Link>
-            <ChevronRight className="i s" aria-hidden="true" />
-            <span>{title}</span>
-          </nav>
+          <Crumbs label={people.organisations} here={title}>
+            <CrumbLink to="/organisations">{people.organisations}</CrumbLink>
+          </Crumbs>
         )}
         <div className="head">
           <div>

@@ -1,9 +1,9 @@
 import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
 import { Link, useNavigate, useParams, useSearch } from "@tanstack/react-router";
-import { ChevronRight } from "lucide-react";
 import { useMemo } from "react";
 import { send } from "../../api/client";
 import { type Run, runQuery, toolsQuery } from "../../api/queries";
+import { CrumbLink, Crumbs } from "../../parts/crumbs";
 import { useNow } from "../../parts/call_card";
 import { Json } from "../../parts/json";
 import { Markdown } from "../../parts/markdown";
@@ -76,11 +76,9 @@ function RunView({ run }: { run: Run }) {
   return (
     <div className={shown || pending ? "runpage" : "runpage alone"}>
       <div className="runmain">
-        <nav className="crumb" aria-label={runWords.whereThisIs}>
-          <Link to="/runs">{messages.runs}</Link>{" "}
-          <ChevronRight className="i s" aria-hidden="true" />
-          <span className="mono cut">{run.run_id}</span>
-        </nav>
+        <Crumbs label={runWords.whereThisIs} here={<span className="mono cut">{run.run_id}</span>}>
+          <CrumbLink to="/runs">{messages.runs}</CrumbLink>
+        </Crumbs>
         <div className="head">
           <div>
             <h1>{runTitle(run)}</h1>

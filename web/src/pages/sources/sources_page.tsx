@@ -126,7 +126,7 @@ function stateOf(source: Source): [Mark, string] {
   if (source.held > 0) return ["unsure", boardWords.held(source.held)];
   if (source.health === "degraded") return ["wait", boardWords.degraded];
   if (source.status !== "ok") return ["run", messages.loading];
-  return ["ok", source.health === "healthy" ? boardWords.healthy : boardWords.ready];
+  return ["ok", boardWords.ready];
 }
 
 function noteOf(source: Source): React.ReactNode {

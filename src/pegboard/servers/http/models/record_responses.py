@@ -125,6 +125,34 @@ class CallList(BaseModel):
 
     calls: list[CallRow]
     next_cursor: NextCursor
+    names: Annotated[
+        dict[str, str], Field(description="Names of the callers that have accounts, by id.")
+    ]
+
+
+class SlotRow(BaseModel):
+    """The calls of a part of the time."""
+
+    model_config = _CLOSED
+
+    calls: int
+    failed: int
+
+
+class CallTotalsAnswer(BaseModel):
+    """The number of calls in a time, and how long they took."""
+
+    model_config = _CLOSED
+
+    since: Annotated[float, Field(description="Unix seconds.")]
+    until: Annotated[float, Field(description="Unix seconds.")]
+    calls: int
+    failed: Annotated[int, Field(description="They failed, or their tool was unavailable.")]
+    p50_ms: Annotated[
+        float | None, Field(description="Half of the newest calls took at most this long.")
+    ]
+    p95_ms: Annotated[float | None, Field(description="As well, for 95 of 100.")]
+    slots: Annotated[list[SlotRow], Field(description="24 parts, the earliest first.")]
 
 
 class ResultPageAnswer(BaseModel):

@@ -163,8 +163,8 @@ class ValidateRequest(BaseModel):
     ] = Field(default_factory=dict[str, Any])
 
 
-class HistoryFilter(BaseModel):
-    """Query of `GET /history`: filters that must all hold; empty means any."""
+class CallFilter(BaseModel):
+    """Filters of calls that must all hold; empty means any."""
 
     model_config = _CLOSED
 
@@ -174,6 +174,10 @@ class HistoryFilter(BaseModel):
         Filter, Field(description="For example `completed`, `failed`, `denied` or `unknown`.")
     ] = ""
     principal: Annotated[Filter, Field(description="Id of the caller.")] = ""
+    person: Annotated[
+        Filter, Field(description="The caller, by handle or e-mail address of its account.")
+    ] = ""
+    call_id: Annotated[Filter, Field(description="Id of the call.")] = ""
     run_id: Annotated[Filter, Field(description="The run that the call was part of.")] = ""
     instead_of: Annotated[Filter, Field(description="The tool that it was called instead of.")] = ""
     since: Annotated[
@@ -185,8 +189,29 @@ class HistoryFilter(BaseModel):
     unfinished: Annotated[
         bool, Field(description="Only writes that have started and have no known outcome.")
     ] = False
+
+
+class ExportFilter(CallFilter):
+    """Query of `GET /history/export`: filters that must all hold; empty means any."""
+
+    format: Annotated[Literal["csv", "jsonl"], Field(description="The format.")] = "csv"
+
+
+class HistoryFilter(CallFilter):
+    """Query of `GET /history`: filters that must all hold; empty means any."""
+
     limit: Annotated[int, Field(ge=1, le=MAX_CALLS, description="Calls on a page.")] = 50
     cursor: Cursor = ""
+
+
+class TotalsFilter(BaseModel):
+    """Query of `GET /history/totals`; an empty filter means any."""
+
+    model_config = _CLOSED
+
+    tool: Annotated[Filter, Field(description="Wire name of the tool.")] = ""
+    source: Source = ""
+    hours: Annotated[int, Field(ge=1, le=24 * 366, description="How far back to count.")] = 24
 
 
 class HealthFilter(BaseModel):

@@ -1,25 +1,18 @@
-"""`/sources`, `/history`, `/results`, `/metrics`: state of the board, and records of calls."""
+"""`/sources`, `/results`, `/metrics`: the state of the board, and stored results."""
 
 from typing import Annotated, Any
 
 from fastapi import APIRouter, Path, Query, Response
-from msgspec import structs
 from starlette.exceptions import HTTPException
 
 from pegboard.core.context import ToolContext
-from pegboard.core.ports.call_stores import HistoryQuery
-from pegboard.errors import AccessDenied, InvalidRequest
+from pegboard.errors import AccessDenied
 from pegboard.execution.results.paging import read_whole
-from pegboard.features.permissions import (
-    AUDIT_SCOPE,
-    check_may_read_audit,
-    find_visible_owners,
-    sees_whole_board,
-)
+from pegboard.features.permissions import sees_whole_board
 from pegboard.servers.http.dependencies import Board, Caller
 from pegboard.servers.http.json_body import JsonResponse
-from pegboard.servers.http.models.record_responses import CallList, ResultPageAnswer, SourceList
-from pegboard.servers.http.models.requests import HealthFilter, HistoryFilter, PageFilter
+from pegboard.servers.http.models.record_responses import ResultPageAnswer, SourceList
+from pegboard.servers.http.models.requests import HealthFilter, PageFilter
 from pegboard.servers.http.openapi import refusals
 
 router = APIRouter(tags=["board"])
@@ -44,39 +37,6 @@ async def list_sources(
     known = {tool.spec.source for tool in board.registry.visible(caller)}
     shown = [source for source in sources if source["name"] in known]
     return JsonResponse({"sources": [*shown, *own], "problem": ""})
-
-
-@router.get("/history", response_model=CallList, responses=refusals(404))
-async def list_calls(
-    board: Board, caller: Caller, wanted: Annotated[HistoryFilter, Query()]
-) -> Response:
-    """List calls, newest first: your own, with `audit:read` those of your tenant."""
-    owners = find_visible_owners(caller, AUDIT_SCOPE, asked=wanted.principal)
-    if owners is None:
-        return JsonResponse({"calls": [], "next_cursor": None})
-    asked = HistoryQuery(**wanted.model_dump())
-    query = structs.replace(asked, principal=owners.principal, tenant=owners.tenant)
-    try:
-        page = await board.history.calls(query)
-    except InvalidRequest as error:  # the rest of the query is valid
-        raise HTTPException(404, "No page has this cursor.") from error
-    return JsonResponse({"calls": list(page.calls), "next_cursor": page.next_cursor or None})
-
-
-@router.get("/history/errors/{error_id}", response_model=dict[str, Any], responses=refusals(404))
-async def show_error(
-    board: Board,
-    caller: Caller,
-    error_id: Annotated[
-        str, Path(min_length=1, max_length=128, description="`error_id` of a failed call.")
-    ],
-) -> Response:
-    """Show the operator's detail behind an error id, which callers of the tool do not see."""
-    check_may_read_audit(caller)
-    detail = await board.history.detail(error_id)
-    if detail is None:
-        raise HTTPException(404, f"There is no error {error_id[:100]}.")
-    return JsonResponse(detail)
 
 
 @router.get("/results/{handle}", response_model=ResultPageAnswer, responses=refusals(404))

@@ -1,0 +1,83 @@
+"""Requests and responses about the caller's own account."""
+
+from typing import Annotated, Any, Self
+
+from pydantic import BaseModel, ConfigDict, Field, SecretStr, model_validator
+
+from pegboard.core.ports.identity_store import User
+from pegboard.features.identity.own_account import OpenSession
+from pegboard.features.identity.rules import MAX_PASSWORD, MIN_PASSWORD
+from pegboard.features.identity.schemas import PersonAnswer, person_to_dict
+
+_CLOSED = ConfigDict(extra="forbid", frozen=True)
+_ANSWER = ConfigDict(extra="forbid")
+
+
+class ChangeAccount(BaseModel):
+    """What people change of their own account; what is left out stays."""
+
+    model_config = _CLOSED
+
+    name: Annotated[
+        str | None, Field(max_length=200, description="For display; empty for the handle.")
+    ] = None
+    current_password: Annotated[
+        SecretStr | None,
+        Field(max_length=MAX_PASSWORD, description="The password until now."),
+    ] = None
+    new_password: Annotated[
+        SecretStr | None,
+        Field(
+            min_length=MIN_PASSWORD,
+            max_length=MAX_PASSWORD,
+            description="The new password; needs `current_password`.",
+        ),
+    ] = None
+
+    @model_validator(mode="after")
+    def _has_both_passwords(self) -> Self:
+        if (self.current_password is None) != (self.new_password is None):
+            raise ValueError("current_password and new_password belong together")
+        return self
+
+
+class AccountAnswer(PersonAnswer):
+    """Your own account."""
+
+    has_password: Annotated[
+        bool, Field(description="Whether you sign in with a password here, and not elsewhere.")
+    ]
+
+
+class OpenSessionAnswer(BaseModel):
+    """A browser in which you are signed in."""
+
+    model_config = _ANSWER
+
+    id: str
+    signed_in_at: Annotated[float, Field(description="Unix seconds.")]
+    expires_at: Annotated[float, Field(description="Unix seconds.")]
+    current: Annotated[bool, Field(description="Whether the request came from it.")]
+
+
+class SessionList(BaseModel):
+    """The browsers in which you are signed in, the newest first."""
+
+    model_config = _ANSWER
+
+    sessions: list[OpenSessionAnswer]
+
+
+def account_to_dict(user: User) -> dict[str, Any]:
+    """Return an `AccountAnswer`."""
+    return person_to_dict(user) | {"has_password": bool(user.password)}
+
+
+def session_to_dict(session: OpenSession) -> dict[str, Any]:
+    """Return an `OpenSessionAnswer`."""
+    return {
+        "id": session.id,
+        "signed_in_at": session.signed_in_at,
+        "expires_at": session.expires_at,
+        "current": session.is_current,
+    }

@@ -1,0 +1,30 @@
+import { createRoute, lazyRouteComponent } from "@tanstack/react-router";
+import { readSearch, root } from "./root_route";
+
+const audit = createRoute({
+  getParentRoute: () => root,
+  path: "/audit",
+  validateSearch: readSearch(
+    "view",
+    "who",
+    "tool",
+    "source",
+    "outcome",
+    "from",
+    "until",
+    "call",
+    "kind",
+    "record",
+  ),
+  component: lazyRouteComponent(() => import("../pages/audit/audit_page"), "AuditPage"),
+});
+
+const settings = createRoute({
+  getParentRoute: () => root,
+  path: "/settings",
+  validateSearch: readSearch("tab", "q", "only"),
+  component: lazyRouteComponent(() => import("../pages/settings/settings_page"), "SettingsPage"),
+});
+
+/** Pages of what the board records and runs with. */
+export const BOARD_ROUTES = [audit, settings] as const;
