@@ -1,4 +1,4 @@
-"""What it costs to put together the tools of one request, by the number of visible tools."""
+"""What it costs to put together the tools of one request, and what others have to do with it."""
 
 from itertools import cycle, islice
 from typing import Any
@@ -9,6 +9,8 @@ from table import goal, number, section, table
 
 COUNTS = (10, 1_000, 10_000)
 CALLERS = 1_000
+OF_EACH = 10
+SHARED = 100
 KINDS = ("openapi", "sql", "mcp")
 QUESTION = "Create an invoice in stripe, then send a message to the customer in slack."
 LATER = "Which tickets are open in zendesk?"
@@ -44,10 +46,113 @@ async def cost_of_assembling() -> str:
     )
 
 
-def _case(registry: Any, kept: Any, question: str, *, callers: int = 1) -> Any:
+async def cost_of_others() -> str:
+    """The same for one of many people who each have tools of their own, and after a change."""
+    rows: list[list[str]] = []
+    costs: dict[str, dict[str, float]] = {}
+    for people in (1, CALLERS):
+        registry, index, resources = _of_people(people)
+        principal = _person(0)
+        cases = {
+            "assemble": _case(registry, _shown(registry, principal), LATER, caller=principal),
+            "search": _searching(registry, principal),
+            "list": _listing(registry, principal),
+            "changed": _changing(registry, index, resources, principal),
+        }
+        found = {name: us / 1_000 for name, us in (await cpu_us(cases, rounds=7)).items()}
+        costs[str(people)] = found
+        rows.append([f"{people:,}", f"{len(registry):,}", *map(number, found.values())])
+    worst = costs[str(CALLERS)]["assemble"]
+    return section(
+        "What the tools of others cost",
+        f"Each has an account and {OF_EACH} tools of a connector of their own; {SHARED} are of "
+        "the board file. The last column is a change of another person's connector, with the "
+        "next request of somebody else.",
+        table(
+            [
+                "people",
+                "tools",
+                "a later message, ms",
+                "a search, ms",
+                "a list, ms",
+                "a change, ms",
+            ],
+            rows,
+        ),
+        goal("a later message beside the tools of others", worst, GOAL_MS, unit=" ms"),
+    )
+
+
+def _of_people(people: int) -> tuple[Any, Any, list[Any]]:
+    """A registry with tools that all see and tools of each person, and who sees what."""
+    from pegboard import ToolRegistry
+    from pegboard.core.ports.resource_store import StoredResource
+
+    texts = list(catalogue())
+    tools = [_tool(name, text, "") for name, text in texts[:SHARED]]
+    resources: list[Any] = []
+    for at in range(people):
+        of_person = islice(cycle(texts), at * OF_EACH, (at + 1) * OF_EACH)
+        made = [_tool(f"shop__{name}", text, f"p{at}--") for name, text in of_person]
+        tools += made
+        resources.append(
+            StoredResource(
+                id=str(at),
+                kind="connector",
+                name=f"p{at}--shop",
+                owner=f"p{at}",
+                created_at=0.0,
+                updated_at=0.0,
+            )
+        )
+    registry = ToolRegistry(tools)
+    index = registry.environment.resource_index
+    index.use(resources, ())
+    return registry, index, resources
+
+
+def _person(at: int) -> Any:
     from pegboard.core.principal import Principal
 
-    principals = cycle([Principal(id=f"caller{number}") for number in range(callers)])
+    return Principal(id=f"p{at}", user=f"p{at}", roles=frozenset({"acme/member"}))
+
+
+def _searching(registry: Any, principal: Any) -> Any:
+    async def search() -> None:
+        if not registry.search(QUESTION, principal=principal):
+            raise AssertionError("nothing found")
+
+    return search
+
+
+def _listing(registry: Any, principal: Any) -> Any:
+    async def list_tools() -> None:
+        if len(registry.visible(principal)) != SHARED + OF_EACH:
+            raise AssertionError("another number of tools")
+
+    return list_tools
+
+
+def _changing(registry: Any, index: Any, resources: list[Any], principal: Any) -> Any:
+    """Another person's connector changes, and then this one asks."""
+    assemble = _case(registry, _shown(registry, principal), LATER, caller=principal)
+    name, text = next(iter(catalogue()))
+    source = f"p{len(resources) - 1}--"
+    turn = cycle("ab")
+
+    async def change() -> None:
+        index.use(resources, ())
+        registry.add(_tool(f"shop__{name}", text + next(turn), source), replace=True)
+        await assemble()
+
+    return change
+
+
+def _case(registry: Any, kept: Any, question: str, *, callers: int = 1, caller: Any = None) -> Any:
+    from pegboard.core.principal import Principal
+
+    made = [Principal(id=f"caller{number}") for number in range(callers)]
+    principals = cycle([caller] if caller else made)
 
     async def assemble() -> None:
         selector = _selector(registry, kept, next(principals))
@@ -58,10 +163,10 @@ def _case(registry: Any, kept: Any, question: str, *, callers: int = 1) -> Any:
     return assemble
 
 
-def _shown(registry: Any) -> Any:
+def _shown(registry: Any, principal: Any = None) -> Any:
     from pegboard.core.principal import LOCAL
 
-    return _selector(registry, None, LOCAL).select(QUESTION)
+    return _selector(registry, None, principal or LOCAL).select(QUESTION)
 
 
 def _selector(registry: Any, kept: Any, principal: Any) -> Any:
@@ -79,24 +184,29 @@ def _selector(registry: Any, kept: Any, principal: Any) -> Any:
 
 
 def _registry(count: int) -> Any:
-    from pegboard import SchemaTool, ToolRegistry, ToolSpec
+    from pegboard import ToolRegistry
+
+    return ToolRegistry(_tool(name, text, "") for name, text in islice(catalogue(), count))
+
+
+def _tool(name: str, text: str, owner: str) -> Any:
+    """A tool of a system, or of a connector of its owner."""
+    from pegboard import SchemaTool, ToolSpec
     from pegboard.core.tool import Effect
 
     async def run(_arguments: object, _ctx: object) -> None:
         return None
 
-    return ToolRegistry(
-        SchemaTool(
-            spec=ToolSpec(
-                name=name,
-                description=text,
-                input_schema={"type": "object"},
-                source=(source := name.partition("__")[0]),
-                action=name.partition("__")[2],
-                handler=KINDS[len(source) % len(KINDS)],
-                effect=Effect.READ,
-            ),
-            run=run,
-        )
-        for name, text in islice(catalogue(), count)
+    source, _, action = f"{owner}{name}".partition("__")
+    return SchemaTool(
+        spec=ToolSpec(
+            name=f"{source}__{action}",
+            description=text,
+            input_schema={"type": "object"},
+            source=source,
+            action=action,
+            handler=KINDS[len(source) % len(KINDS)],
+            effect=Effect.READ,
+        ),
+        run=run,
     )

@@ -3,6 +3,8 @@
 from typing import Any
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from tests.storage.test_resources import a_resource
 
 from pegboard.access import Policy, Switches, decide, explain
@@ -151,3 +153,40 @@ def test_a_role_of_one_organisation_gives_nothing_in_what_another_shares(
 
     assert decision.verdict is verdict
     assert (decision.rule == "roles") is (verdict is Verdict.DENY)
+
+
+ACCOUNTS = st.sampled_from(["u1", "u2", "u3"])
+HANDLES = st.sampled_from(["acme", "zoo"])
+CALLERS = st.builds(
+    lambda user, handles: Principal(id=user, user=user, organisations=handles),
+    ACCOUNTS,
+    st.frozensets(HANDLES),
+)
+ROWS = st.lists(
+    st.fixed_dictionaries(
+        {
+            "owner": ACCOUNTS,
+            "kind": st.sampled_from(["connector", "skill", "model", "agent"]),
+            "organisation": st.just("") | HANDLES,
+            "visibility": st.sampled_from(["private", "organisation", "global"]),
+            "publish_status": st.sampled_from(["none", "pending", "approved", "rejected"]),
+        }
+    ),
+    max_size=6,
+)
+
+
+@given(ROWS, CALLERS, st.sets(st.integers(0, 5)), st.booleans())
+def test_the_listed_sources_are_those_that_are_not_hidden(
+    rows: list[dict[str, Any]], caller: Principal, subscribed: set[int], is_required: bool
+) -> None:
+    index = ResourceIndex()
+    made = [a_resource(**row, id=f"r{at}", name=f"ada--s{at}") for at, row in enumerate(rows)]
+    index.use(made, [Subscription(resource=f"r{at}", user=caller.user) for at in subscribed])
+    if is_required:
+        index.require("bases", "agent")
+    names = {"plain", "bases", "gone--shop", *(row.name for row in made)}
+
+    listed = set(index.list_sources(caller))
+    visible = {name for name in names if not index.hides(caller, name)}
+    assert {name for name in names if index.is_open(name)} | (listed & names) == visible

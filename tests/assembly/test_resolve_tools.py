@@ -15,7 +15,10 @@ from tests.assembly.systems import (
     systems,
 )
 from tests.registry.made import a_tool
+from tests.storage.test_resources import a_resource
 
+from pegboard import Policy, ToolRegistry
+from pegboard.access.visibility import ResourceIndex, VisibilityDecision
 from pegboard.assembly import (
     STEPS,
     AssemblyStep,
@@ -32,7 +35,9 @@ from pegboard.assembly.discover import discover
 from pegboard.assembly.knowledge import add_knowledge
 from pegboard.assembly.mcp_servers import add_mcp_servers
 from pegboard.assembly.skills_and_delegation import add_skills_and_delegation
-from pegboard.core.principal import LOCAL
+from pegboard.core.principal import LOCAL, Principal
+from pegboard.execution import CallEnvironment
+from pegboard.execution.emitter import Emitter
 from pegboard.registry.toolset import Toolset
 
 OWN = {"clock", "calculator", "web_search"}
@@ -40,6 +45,7 @@ APIS = {*(f"crm__{action}" for action in CRM), "billing__send_invoice"}
 DATABASES = {f"{name}__{action}" for name in ("shop", "stock") for action in TABLES}
 MCP = {"files__read_file"}
 ALL = OWN | APIS | DATABASES | MCP
+BOB = Principal(id="bob", user="bob", roles=frozenset({"acme/editor"}))
 BASE = ["find_tools", "call_tool"]
 
 
@@ -181,6 +187,42 @@ def test_a_new_source_is_described_by_a_note_and_a_withdrawn_one_makes_the_list_
     assert fourth.tools != first.tools
     assert "billing" not in str(fourth.tools)
     assert "erp" in str(fourth.tools)
+
+
+def of_people() -> tuple[ToolRegistry, list[str]]:
+    """The systems, and an API each of Bob and of Eve; with the sources that are judged."""
+    judged: list[str] = []
+
+    class Index(ResourceIndex):
+        def resolve_source(self, principal: Principal, source: str) -> VisibilityDecision | None:
+            judged.append(source)
+            return super().resolve_source(principal, source)
+
+    index = Index()
+    owned = [a_resource(id=name, name=f"{name}--crm", owner=name) for name in ("bob", "eve")]
+    index.use(owned, [])
+    environment = CallEnvironment(policy=Policy(), emitter=Emitter(()), resource_index=index)
+    more = [
+        of_source(f"{name}--crm", action, "openapi") for name in ("eve", "bob") for action in CRM
+    ]
+    return systems(*more, environment=environment), judged
+
+
+def test_the_tools_of_others_are_not_judged() -> None:
+    registry, judged = of_people()
+    disclose(registry, "merge customers", principal=BOB)
+
+    assert "bob--crm" in judged
+    assert "eve--crm" not in judged
+
+
+def test_a_connector_of_others_is_missing_as_one_that_is_not_there() -> None:
+    registry, _ = of_people()
+    names = ("eve--crm", "eve--erp", "bob--crm")
+    toolset = resolve(registry, principal=BOB, agent="a", connector_ids=names)
+
+    assert set(toolset.missing) == {"eve--crm", "eve--erp"}
+    assert toolset.missing["eve--crm"] == toolset.missing["eve--erp"]
 
 
 def test_a_tool_with_the_name_of_a_meta_tool_is_missing_with_the_reason() -> None:

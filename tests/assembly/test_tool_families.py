@@ -5,6 +5,7 @@ from tests.assembly.systems import of_source, systems
 from tests.registry.made import a_tool
 
 from pegboard.assembly.tool_families import family_of, group_tools
+from pegboard.core.principal import LOCAL
 
 
 @pytest.mark.parametrize(
@@ -28,9 +29,9 @@ def test_a_tool_that_was_registered_by_hand_is_of_no_system() -> None:
 
 def test_the_groups_follow_the_registry() -> None:
     registry = systems()
-    before = group_tools(registry, "connector")
+    before = group_tools(registry, "connector", LOCAL)
     registry.add(of_source("erp", "book", "openapi"))
 
-    assert group_tools(systems(), "own") == {}
+    assert group_tools(systems(), "own", LOCAL) == {}
     assert list(before) == ["crm", "billing"]
-    assert list(group_tools(registry, "connector")["erp"]) == ["book"]
+    assert list(group_tools(registry, "connector", LOCAL)["erp"]) == ["book"]

@@ -75,6 +75,30 @@ def test_a_rest_api_is_added_with_its_secret_in_a_variable(pegboard: Command, fo
     assert re.search(r"orders__list_?orders", done.stdout, re.IGNORECASE)
 
 
+def test_the_operations_of_a_rest_api_are_chosen(pegboard: Command, folder: Path) -> None:
+    paths = {
+        f"/{thing}": {
+            method: {"operationId": f"{method}_{thing}", "tags": [thing], "responses": {}}
+            for method in ("get", "post", "delete")
+        }
+        for thing in ("orders", "customers", "returns")
+    }
+    (folder / "shop.json").write_text(json.dumps({**OPENAPI, "paths": paths}))
+
+    done = pegboard(
+        *("add", "openapi", "shop.json", "--base-url", "http://127.0.0.1:9"),
+        *("--tag", "orders", "--tag", "customers", "--method", "get", "--method", "post"),
+        *("--path", "/*s", "--operation", "*_orders", "--operation", "get_*"),
+        *("--exclude", "post_*"),
+    )
+
+    assert done.returncode == 0, done.stderr
+    assert set(re.findall(r"shop__\w+", done.stdout)) == {"shop__get_orders", "shop__get_customers"}
+    assert "tags:" in board(folder)
+    faulty = pegboard("add", "openapi", "shop.json", "--exclude", "drop_*", "--name", "more")
+    assert "drop_*" in faulty.stdout + faulty.stderr
+
+
 def test_an_mcp_server_is_added_by_the_command_that_starts_it(
     pegboard: Command, folder: Path
 ) -> None:

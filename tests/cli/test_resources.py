@@ -40,6 +40,32 @@ def test_a_connector_is_added_listed_shared_and_removed(pegboard: Command, tmp_p
     assert "There is no 'orders' here; there are: none." in gone.stderr
 
 
+def test_a_configuration_is_shown_changed_and_used(pegboard: Command, tmp_path: Path) -> None:
+    config = tmp_path / "orders.yaml"
+    actions = "actions: [{name: list_orders, path: /orders}, {name: drop_orders, path: /drop}]\n"
+    config.write_text(f"base_url: https://orders.example\n{actions}")
+    pegboard("resources", "add", "orders", "--config", str(config), **DATA)
+
+    shown = pegboard("resources", "show", "orders", **DATA)
+    alone = pegboard("resources", "show", "orders", "--config", **DATA)
+    config.write_text(
+        f"{alone.stdout}exclude: [{{operations: ['drop*']}}]\n"
+        "overrides: {list_orders: {name: find_orders, projection: 'items[].id'}}\n"
+    )
+    changed = pegboard(
+        *("resources", "change", "orders", "--config", str(config), "--title", "The orders"), **DATA
+    )
+    titled = json.loads(pegboard("resources", "show", "orders", "--json", **DATA).stdout)
+    nothing = pegboard("resources", "change", "orders", **DATA)
+
+    assert "name: orders\n" in shown.stdout, shown.stderr
+    assert "  base_url: https://orders.example\n" in shown.stdout
+    assert changed.stdout == "changed: orders\nok, 1 tools\n  orders__find_orders\n", changed.stderr
+    assert titled["title"] == "The orders"
+    assert nothing.returncode != 0
+    assert "Give --config, --title or --description." in nothing.stderr
+
+
 def test_a_name_of_several_is_refused() -> None:
     listed = {
         "resources": [

@@ -196,6 +196,22 @@ def test_a_glob_matches_names_until_they_change() -> None:
     assert catalogue.match("crm__*") == ("crm__add",)
 
 
+@pytest.mark.parametrize("count", [3, 60, 12_000], ids=["few", "many", "more than are noted"])
+def test_a_glob_matches_in_the_order_of_registration(count: int) -> None:
+    catalogue = filled(*(a_tool(f"crm__find_{number}") for number in range(5)))
+    assert len(catalogue.match("crm__*")) == 5
+    moved = catalogue.remove("crm__find_1")
+    catalogue.add("crm__find_1", moved, on_conflict="error")
+    one = a_tool("crm__more")
+    for number in range(count):
+        catalogue.add(f"crm__more_{number}", one, on_conflict="error")
+        catalogue.add(f"shop__more_{number}", one, on_conflict="error")
+
+    assert catalogue.match("crm__*") == tuple(
+        name for name in catalogue.names() if name.startswith("crm__")
+    )
+
+
 def test_many_globs_are_not_all_kept() -> None:
     catalogue = filled(a_tool("crm__find"))
     for number in range(1_100):

@@ -88,11 +88,19 @@ class ResourceIndex:
 
     It holds what the store held last; servers that share one are at most a second behind. A source
     of the board file has no row here, and everybody may see it.
+
+    Attributes:
+        revision: Grows with each change.
     """
 
     def __init__(self) -> None:
+        self.revision = 0
         self._rows: Mapping[ResourceKind, Mapping[str, StoredResource]] = {}
         self._sources: Mapping[str, StoredResource] = {}
+        self._of_owner: Mapping[str, list[str]] = {}
+        self._of_organisation: Mapping[str, list[str]] = {}
+        self._of_subscriber: Mapping[str, list[str]] = {}
+        self._of_all: list[str] = []
         self._subscribers: Mapping[str, frozenset[str]] = {}
         self._required: dict[str, ResourceKind] = {}
 
@@ -113,6 +121,19 @@ class ResourceIndex:
             for name, row in rows.get(kind, {}).items()
         }
         self._subscribers = {id_: frozenset(those) for id_, those in users.items()}
+        owners: dict[str, list[str]] = {}
+        organisations: dict[str, list[str]] = {}
+        subscribed: dict[str, list[str]] = {}
+        self._of_all = [name for name, row in self._sources.items() if row.visibility == "global"]
+        for name, row in self._sources.items():
+            owners.setdefault(row.owner, []).append(name)
+            if row.organisation:
+                organisations.setdefault(row.organisation, []).append(name)
+            for user in self._subscribers.get(row.id, ()):
+                subscribed.setdefault(user, []).append(name)
+        self._of_owner, self._of_organisation = owners, organisations
+        self._of_subscriber = subscribed
+        self.revision += 1
 
     def require(self, source: str, kind: ResourceKind | None) -> None:
         """Let only those know of a source who see a resource of a kind; None for everybody."""
@@ -120,6 +141,7 @@ class ResourceIndex:
             self._required.pop(source, None)
         else:
             self._required[source] = kind
+        self.revision += 1
 
     def find(self, name: str, kind: ResourceKind = "connector") -> StoredResource | None:
         """The resource of a name, whoever may see it; None when there is none."""
@@ -136,6 +158,22 @@ class ResourceIndex:
     def governs(self, source: str) -> bool:
         """Whether a source belongs to somebody, so that others may not know of it."""
         return source in self._sources or OWNER_MARK in source
+
+    def is_open(self, source: str) -> bool:
+        """Whether everybody may know of a source."""
+        return not self.governs(source) and source not in self._required
+
+    def list_sources(self, principal: Principal) -> list[str]:
+        """The sources that an account may know of, beside the open ones, in no order.
+
+        The time that it takes does not depend on what others have.
+        """
+        names = {*self._of_all, *self._required}
+        names.update(self._of_owner.get(principal.user, ()))
+        names.update(self._of_subscriber.get(principal.user, ()))
+        for organisation in principal.organisations:
+            names.update(self._of_organisation.get(organisation, ()))
+        return [name for name in names if not self.hides(principal, name)]
 
     def resolve(self, principal: Principal, resource: StoredResource) -> VisibilityDecision:
         """Whether a caller may see a stored resource, and why."""

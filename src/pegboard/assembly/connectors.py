@@ -21,8 +21,11 @@ def add_connectors(toolset: Toolset, request: ToolRequest) -> Toolset:
 
 
 def _bind(toolset: Toolset, request: ToolRequest) -> Toolset:
-    registry = toolset.registry
-    sources = {**group_tools(registry, "connector"), **group_tools(registry, "database")}
+    registry, caller = toolset.registry, request.principal
+    sources = {
+        **group_tools(registry, "connector", caller),
+        **group_tools(registry, "database", caller),
+    }
     bound = frozenset(filter(request.binds, sources))
     made = toolset.narrow(
         lambda tool: family_of(tool) not in {"connector", "database"} or tool.spec.source in bound

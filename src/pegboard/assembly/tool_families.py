@@ -10,6 +10,7 @@ from pegboard.core.principal import Principal
 from pegboard.core.skill import SKILLS
 from pegboard.core.tool import AGENT, Tool
 from pegboard.registry import ToolRegistry
+from pegboard.registry.tool_visibility import SourceTools
 from pegboard.registry.toolset import Toolset
 
 Family = Literal["own", "connector", "database", "knowledge", "mcp", "skill", "agent"]
@@ -28,9 +29,8 @@ _FAMILIES: Mapping[str, Family] = MappingProxyType(
 Groups = Mapping[str, Mapping[str, Tool]]
 """The tools of a family: by the name of their source, then by action."""
 
-_INDEXES: "WeakKeyDictionary[ToolRegistry, tuple[int, Mapping[Family, Groups]]]" = (
-    WeakKeyDictionary()
-)
+_SPLIT: "WeakKeyDictionary[SourceTools, Mapping[Family, Mapping[str, Tool]]]" = WeakKeyDictionary()
+"""The tools of each source by family, then by action; made again when they change."""
 
 
 def family_of(tool: Tool) -> Family:
@@ -40,20 +40,26 @@ def family_of(tool: Tool) -> Family:
     return family if spec.source or family == "agent" else "own"
 
 
-def group_tools(registry: ToolRegistry, family: Family) -> Groups:
-    """The tools of a family; kept until the tools of the registry change."""
-    revision = registry.revision
-    known = _INDEXES.get(registry)
-    if known is None or known[0] != revision:
-        known = _INDEXES[registry] = (revision, _index(registry))
-    return known[1].get(family, {})
+def group_tools(registry: ToolRegistry, family: Family, principal: Principal) -> Groups:
+    """The tools of a family, of the sources that a caller may know of.
+
+    What is kept depends on no caller, and one that changes costs the others nothing.
+    """
+    found: dict[str, Mapping[str, Tool]] = {}
+    for name, source in registry.list_sources(principal).items():
+        split = _SPLIT.get(source)
+        if split is None:
+            split = _SPLIT[source] = _split(source)
+        if (tools := split.get(family)) is not None:
+            found[name] = tools
+    return found
 
 
 def find_visible(
     toolset: Toolset, principal: Principal, family: Family
 ) -> dict[str, Mapping[str, Tool]]:
     """The groups of a family of which a caller sees a tool here."""
-    groups = group_tools(toolset.registry, family)
+    groups = group_tools(toolset.registry, family, principal)
     sees = partial(may_use, toolset, principal)
     return {name: tools for name, tools in groups.items() if any(map(sees, tools.values()))}
 
@@ -70,12 +76,10 @@ def may_use(toolset: Toolset, principal: Principal, tool: Tool) -> bool:
     return toolset.is_reachable(tool) and toolset.registry.may_see(tool, principal)
 
 
-def _index(registry: ToolRegistry) -> Mapping[Family, Groups]:
-    found: dict[Family, dict[str, dict[str, Tool]]] = {}
-    for tool in registry:
+def _split(source: SourceTools) -> Mapping[Family, Mapping[str, Tool]]:
+    found: dict[Family, dict[str, Tool]] = {}
+    for tool in source:
         family = family_of(tool)
-        if family in {"own", "agent"}:
-            continue
-        spec = tool.spec
-        found.setdefault(family, {}).setdefault(spec.source, {})[spec.action or spec.name] = tool
+        if family not in {"own", "agent"}:
+            found.setdefault(family, {})[tool.spec.action or tool.spec.name] = tool
     return found

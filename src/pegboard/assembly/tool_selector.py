@@ -13,6 +13,7 @@ from pegboard.core.model_messages import ModelTool
 from pegboard.core.principal import Principal
 from pegboard.core.tool import Tool
 from pegboard.core.wire_names import is_glob
+from pegboard.registry.tool_visibility import make_filter
 from pegboard.registry.toolset import MetaTool, Toolset, render_tool
 
 _LOG = logging.getLogger("pegboard.assembly")
@@ -168,7 +169,7 @@ class ToolSelector:
         toolset, registry = self._toolset, self._toolset.registry
         return (
             tool
-            for tool in registry
+            for tool in registry.iterate_known(self._principal)
             if tool.spec.name not in RESERVED_NAMES
             and toolset.is_inner(tool)
             and toolset.is_reachable(tool)
@@ -177,10 +178,11 @@ class ToolSelector:
 
     def _list_always(self) -> Iterator[Tool]:
         toolset, registry = self._toolset, self._toolset.registry
+        is_visible = make_filter(self._principal, registry.environment)
         for pattern in self._limits.always_listed:
             for name in registry.match_names(pattern) if is_glob(pattern) else (pattern,):
-                tool = toolset.find(name)
-                if tool is not None and registry.may_see(tool, self._principal):
+                tool = registry.find(name)
+                if tool is not None and is_visible(tool) and toolset.is_reachable(tool):
                     yield tool
 
     def _has_withdrawn(self, kept: ModelToolList) -> bool:

@@ -1,11 +1,17 @@
 """The health of tools, with that of their prerequisites taken into account."""
 
 from collections.abc import Iterable, Iterator, Mapping
+from typing import TYPE_CHECKING
 
-from pegboard.access import Switches
+from pegboard.access import Switches, may_know
 from pegboard.core.health import Health, HealthStatus
+from pegboard.core.principal import Principal
 from pegboard.core.tool import Status, Tool, ToolSpec
 from pegboard.registry.dependencies import DependencyGraph
+from pegboard.registry.search import ToolQuery, matches
+
+if TYPE_CHECKING:
+    from pegboard.execution import CallEnvironment
 
 UNKNOWN = Health(status=HealthStatus.UNKNOWN)
 _GRAVITY = {
@@ -43,11 +49,25 @@ def with_switches(spec: ToolSpec, switches: Switches) -> ToolSpec:
     return spec if off is None else spec.replace(unavailable=f"is turned off: {off.reason}")
 
 
-def list_unavailable(tools: Iterable[Tool], switches: Switches) -> Iterator[ToolSpec]:
-    """The specs as of now of the tools that are unavailable by their own definition, or off."""
+def list_unavailable(
+    tools: Iterable[Tool], filters: ToolQuery, principal: Principal, environment: "CallEnvironment"
+) -> Iterator[ToolSpec]:
+    """The specs as of now of the tools that are unavailable by their own definition, or off.
+
+    Args:
+        tools: Which may be among them.
+        filters: The filters that they must pass.
+        principal: Who may know of them.
+        environment: The policy and the switches.
+    """
+    policy, switches = environment.policy, environment.switches
     for tool in tools:
         spec = with_switches(tool.spec, switches)
-        if why_unavailable(spec):
+        if (
+            why_unavailable(spec)
+            and matches(spec, filters)
+            and may_know(principal, spec, policy=policy, switches=switches)
+        ):
             yield spec
 
 

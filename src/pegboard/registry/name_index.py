@@ -3,14 +3,18 @@
 from collections import deque
 from collections.abc import Callable, Iterator
 from fnmatch import fnmatchcase
+from operator import itemgetter
 from threading import Lock
 from typing import TYPE_CHECKING, Literal, get_args
 
+from pegboard.access.visibility import ResourceIndex
+from pegboard.core.principal import Principal
 from pegboard.core.suggestions import nearest_names
 from pegboard.core.tool import Tool
 from pegboard.core.wire_names import is_wire_name
 from pegboard.errors import DuplicateTool, InvalidRequest, ToolNotFound
 from pegboard.registry.change_notifier import ChangeNotifier
+from pegboard.registry.tool_visibility import ToolGroups, ToolsBySource
 from pegboard.registry.version_specifiers import fits_pin
 from pegboard.registry.versions import Versions
 
@@ -18,7 +22,7 @@ if TYPE_CHECKING:
     from pegboard.registry.search_index import Meanings, SearchIndex
 
 OnConflict = Literal["error", "replace"]
-_MAX_PATTERNS = 1_000
+_MAX_PATTERNS, _MAX_LOG = 1_000, 10_000
 _MANY_CHANGES = 50
 """Changed tools that are indexed at once on the event loop: 10 ms."""
 
@@ -44,11 +48,13 @@ class NameIndex:
     def __init__(self, changes: ChangeNotifier) -> None:
         self._changes = changes
         self._tools: dict[str, Tool] = {}
+        self._by_source = ToolsBySource(self._tools)
         self._ids: dict[str, str] | None = None
         self._index: SearchIndex | None = None
         self._index_lock = Lock()
         self._not_indexed: deque[str] = deque()
-        self._matches: dict[str, tuple[str, ...]] = {}
+        self._matches: dict[str, tuple[int, tuple[str, ...]]] = {}
+        self._name_log: list[str] = []
         self._version = 0
         self._snapshot: tuple[int, list[Tool]] | None = None
         self.versions: Versions | None = None
@@ -69,6 +75,9 @@ class NameIndex:
             raise DuplicateTool(name, _origin(known), _origin(tool))
         ids = self._ids
         self._tools[name] = tool
+        self._by_source.put(name)
+        if known is None:
+            self._log_name(name)
         self._mark_changed(name)
         if ids is not None and (known is None or known.spec.id == tool.spec.id):
             # kept: a lookup by id between two of ten thousand additions must not rebuild it
@@ -87,6 +96,8 @@ class NameIndex:
         tool = self._tools.pop(name, None)
         if tool is None:
             raise ToolNotFound(name, self.nearest(name))
+        self._by_source.remove(name)
+        self._log_name(name)
         self._mark_changed(name)
         return tool
 
@@ -117,11 +128,37 @@ class NameIndex:
         known = None if self.versions is None else self.versions.before(tool, pin)
         return tool if known is None and fits_pin(tool.spec.version, pin) else known
 
+    def list_sources(self, principal: Principal, index: ResourceIndex) -> ToolGroups:
+        """The sources with tools that a caller may know of, in the order of registration."""
+        return self._by_source.list_visible(principal, index)
+
+    def iterate(self, sources: ToolGroups) -> Iterator[Tool]:
+        """The tools of some sources, in the order of registration."""
+        if sources is self._by_source.list_groups():
+            return iter(self)
+        entries = [entry for group in sources.values() for entry in group.tools.values()]
+        entries.sort(key=itemgetter(0))
+        return (tool for _, tool in entries)
+
     def nearest(
-        self, name: str, may_name: Callable[[Tool], bool] = lambda _: True
+        self,
+        name: str,
+        may_name: Callable[[Tool], bool] = lambda _: True,
+        *,
+        sources: ToolGroups | None = None,
     ) -> tuple[str, ...]:
-        """At most three similar names, of tools that may be named."""
-        tools = dict(self._tools)
+        """At most three similar names, of tools that may be named.
+
+        Args:
+            name: The unknown name.
+            may_name: Whether a tool may be named.
+            sources: The sources whose tools may be; None for all.
+        """
+        if sources is None or sources is self._by_source.list_groups():
+            tools = dict(self._tools)
+        else:
+            groups = sources.values()
+            tools = {wire: tool for group in groups for wire, (_, tool) in group.tools.items()}
         return nearest_names(name, tools, may_name=lambda wire: may_name(tools[wire]))
 
     def search(
@@ -132,11 +169,16 @@ class NameIndex:
         *,
         prefer: Callable[[Tool], float] | None = None,
         meanings: "Meanings | None" = None,
+        sources: ToolGroups | None = None,
     ) -> list[Tool]:
         """The best matching tools, among those that `keep` accepts, as in `SearchIndex`."""
         with self._index_lock:
             index = self._update_index()
-            return index.search(question, keep, limit, prefer=prefer, meanings=meanings)
+            if sources is self._by_source.list_groups():
+                sources = None
+            return index.search(
+                question, keep, limit, prefer=prefer, meanings=meanings, sources=sources
+            )
 
     @property
     def not_indexed(self) -> int:
@@ -178,16 +220,24 @@ class NameIndex:
         return tuple(self._tools)
 
     def match(self, pattern: str) -> tuple[str, ...]:
-        """The wire names that a glob matches, in the order of registration; kept until a change."""
-        matches = self._matches
-        found = matches.get(pattern)
-        if found is None:
-            if len(matches) >= _MAX_PATTERNS:
-                matches.clear()
-            found = matches[pattern] = tuple(
-                name for name in list(self._tools) if fnmatchcase(name, pattern)
-            )
-        return found
+        """The wire names that a glob matches, in the order of registration.
+
+        They are kept, and follow single changes.
+        """
+        log, (count, known) = self._name_log, self._matches.get(pattern, (0, None))
+        if known is not None and count == len(log):
+            return known
+        now = len(log)
+        if known is None or not 0 <= now - count <= _MANY_CHANGES:
+            found = [name for name in list(self._tools) if fnmatchcase(name, pattern)]
+        else:
+            new = dict.fromkeys(log[count:now])
+            found = [name for name in known if name not in new]
+            found += [name for name in new if name in self._tools and fnmatchcase(name, pattern)]
+        if len(self._matches) >= _MAX_PATTERNS:
+            self._matches.clear()
+        self._matches[pattern] = (now, tuple(found))
+        return self._matches[pattern][1]
 
     def __iter__(self) -> Iterator[Tool]:
         version, known = self._version, self._snapshot
@@ -213,9 +263,14 @@ class NameIndex:
             self._ids = known
         return known
 
+    def _log_name(self, name: str) -> None:
+        """Note a name that is new or gone, for what globs match."""
+        if len(self._name_log) >= _MAX_LOG:
+            self._matches, self._name_log = {}, []
+        self._name_log.append(name)
+
     def _mark_changed(self, name: str) -> None:
         self._ids = None
-        self._matches = {}
         self._version += 1
         self._not_indexed.append(name)
         self._changes.notify("tools")

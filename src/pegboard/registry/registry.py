@@ -5,7 +5,7 @@ from dataclasses import replace
 from itertools import islice
 from typing import TYPE_CHECKING, Any
 
-from pegboard.access import Explanation, Policy, Switches, explain, may_know
+from pegboard.access import Explanation, Policy, Switches, explain
 from pegboard.access.namesakes import Namesakes
 from pegboard.core.context import Arguments, ToolContext
 from pegboard.core.ports.listener import Listener
@@ -20,9 +20,9 @@ from pegboard.registry.name_index import NameIndex, OnConflict, check_on_conflic
 from pegboard.registry.prepared_search import BY_WORDS, PreparedSearch
 from pegboard.registry.renamed_tool import RenamedTool
 from pegboard.registry.resources_and_prompts import ResourcesAndPrompts
-from pegboard.registry.search import ToolQuery, matches
+from pegboard.registry.search import ToolQuery, make_acceptance
 from pegboard.registry.tool_usage import ToolUsage
-from pegboard.registry.tool_visibility import make_filter, may_see
+from pegboard.registry.tool_visibility import ToolGroups, make_filter, may_see
 from pegboard.registry.versions import Versions
 from pegboard.tools import as_tool
 from pegboard.tools.example_checks import check_examples
@@ -199,7 +199,9 @@ class ToolRegistry:
             keep: Whether a tool may be suggested.
         """
         return self._catalogue.nearest(
-            name, lambda tool: keep(tool) and self.may_see(tool, principal)
+            name,
+            lambda tool: keep(tool) and self.may_see(tool, principal),
+            sources=self.list_sources(principal),
         )
 
     def find(self, name: str) -> Tool | None:
@@ -241,7 +243,16 @@ class ToolRegistry:
 
     def visible(self, principal: Principal = LOCAL) -> list[Tool]:
         """The tools that this caller may see, in the order of registration."""
-        return list(filter(make_filter(principal, self._environment), self._catalogue))
+        is_visible = make_filter(principal, self._environment)
+        return list(filter(is_visible, self.iterate_known(principal)))
+
+    def iterate_known(self, principal: Principal = LOCAL) -> Iterator[Tool]:
+        """The tools of the sources that a caller may know of; ask `may_see` about each of them."""
+        return self._catalogue.iterate(self.list_sources(principal))
+
+    def list_sources(self, principal: Principal) -> ToolGroups:
+        """The sources with tools that a caller may know of, in the order of registration."""
+        return self._catalogue.list_sources(principal, self._environment.resource_index)
 
     def may_see(self, tool: Tool, principal: Principal = LOCAL) -> bool:
         """Whether a caller may see a tool."""
@@ -268,21 +279,17 @@ class ToolRegistry:
             prepared: What `prepare_search` has made for these words.
         """
         wanted = ToolQuery(query=query) if isinstance(query, str) else query
-        has_filters = wanted != ToolQuery(query=wanted.query, limit=wanted.limit)
-        is_visible = make_filter(principal, self._environment)
-
-        def accept(tool: Tool) -> bool:
-            return (
-                (keep is None or keep(tool))
-                and is_visible(tool)
-                and (not has_filters or matches(tool.spec, wanted))
-            )
-
+        accept = make_acceptance(wanted, make_filter(principal, self._environment), keep)
         if not wanted.query.strip():
-            return list(islice(filter(accept, self._catalogue), wanted.limit))
-        words, prefer = wanted.query, self.usage.prefer(principal)
-        meanings = prepared.find_meanings(words)
-        return self._catalogue.search(words, accept, wanted.limit, prefer=prefer, meanings=meanings)
+            return list(islice(filter(accept, self.iterate_known(principal)), wanted.limit))
+        return self._catalogue.search(
+            wanted.query,
+            accept,
+            wanted.limit,
+            prefer=self.usage.prefer(principal),
+            meanings=prepared.find_meanings(wanted.query),
+            sources=self.list_sources(principal),
+        )
 
     async def prepare_search(
         self, question: str = "", *, principal: Principal = LOCAL
@@ -310,10 +317,8 @@ class ToolRegistry:
         """
         from pegboard.registry.health import list_unavailable
 
-        environment, filters = self._environment, replace(query or ToolQuery(), query="")
-        policy, switches = environment.policy, environment.switches
-        found = (it for it in list_unavailable(self._catalogue, switches) if matches(it, filters))
-        return [it for it in found if may_know(principal, it, policy=policy, switches=switches)]
+        known = self.iterate_known(principal)
+        return list(list_unavailable(known, query or ToolQuery(), principal, self._environment))
 
     def explain(
         self,

@@ -1,8 +1,9 @@
 """`ToolQuery`: which tools a search is for, by filters and by words."""
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
-from pegboard.core.tool import ToolSpec
+from pegboard.core.tool import Tool, ToolSpec
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -33,3 +34,25 @@ def matches(spec: ToolSpec, wanted: ToolQuery) -> bool:
         and wanted.effect in {"", spec.effect.value}
         and wanted.status in {"", spec.status.value}
     )
+
+
+def make_acceptance(
+    wanted: ToolQuery, is_visible: Callable[[Tool], bool], keep: Callable[[Tool], bool] | None
+) -> Callable[[Tool], bool]:
+    """Whether a tool may be found: by the filters, for the caller, and for the one who searches.
+
+    Args:
+        wanted: The filters.
+        is_visible: Whether the caller may see a tool.
+        keep: Whether a tool may be found; None for every tool.
+    """
+    has_filters = wanted != ToolQuery(query=wanted.query, limit=wanted.limit)
+
+    def accept(tool: Tool) -> bool:
+        return (
+            (keep is None or keep(tool))
+            and is_visible(tool)
+            and (not has_filters or matches(tool.spec, wanted))
+        )
+
+    return accept

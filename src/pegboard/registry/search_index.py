@@ -11,7 +11,6 @@ Where vectors are known, the nearness of each intent is added to its words (`_ME
 """
 
 import math
-from bisect import bisect_left
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from difflib import get_close_matches
@@ -20,7 +19,8 @@ from itertools import islice
 from typing import Any, Protocol, cast
 
 from pegboard.core.tool import Tool, ToolSpec
-from pegboard.registry.search_text import Intent, list_words, split_intents
+from pegboard.registry.search_text import Intent, Vocabulary, list_words, split_intents
+from pegboard.registry.tool_visibility import VisiblePostings
 
 _K1 = 1.2
 _B = 0.6
@@ -101,45 +101,16 @@ class _Document:
     family: str
 
 
-class _Vocabulary:
-    """Sorted terms; new ones are sorted in when they are needed."""
-
-    def __init__(self) -> None:
-        self._sorted: list[str] = []
-        self._new: list[str] = []
-
-    def add(self, term: str) -> None:
-        self._new.append(term)
-
-    def discard(self, term: str) -> None:
-        terms = self._settle()
-        at = bisect_left(terms, term)
-        if at < len(terms) and terms[at] == term:
-            del terms[at]
-
-    def starting_with(self, prefix: str) -> Iterator[str]:
-        terms = self._settle()
-        for at in range(bisect_left(terms, prefix), len(terms)):
-            if not terms[at].startswith(prefix):
-                return
-            yield terms[at]
-
-    def _settle(self) -> list[str]:
-        if self._new:
-            self._sorted += self._new
-            self._sorted.sort()  # quick: nearly all are sorted already
-            self._new.clear()
-        return self._sorted
-
-
 class SearchIndex:
     """A search index over tools by name; each change costs as much as the changed tool is long."""
 
     def __init__(self, tools: Iterable[Tool] = ()) -> None:
         self._postings: dict[str, Scores] = {}
-        self._vocabulary = _Vocabulary()
+        self._vocabulary = Vocabulary()
         self._documents: dict[int, _Document] = {}
         self._numbers: dict[str, int] = {}
+        self._by_source: dict[str, set[int]] = {}
+        self._size = 0
         self._next = 0
         for tool in tools:
             self.put(tool.spec.name, tool)
@@ -165,6 +136,8 @@ class SearchIndex:
                 self._vocabulary.add(term)
             postings[number] = gain
         family = tool.spec.source or name.rpartition("__")[0]
+        self._by_source.setdefault(tool.spec.source, set()).add(number)
+        self._size += 1
         self._documents[number] = _Document(
             name, tool, tuple(counts), frozenset(list_words(name)), family
         )
@@ -184,6 +157,7 @@ class SearchIndex:
         *,
         prefer: Prefer | None = None,
         meanings: Meanings | None = None,
+        sources: Iterable[str] | None = None,
     ) -> list[Tool]:
         """The best matching tools, among those that `keep` accepts.
 
@@ -193,8 +167,14 @@ class SearchIndex:
             limit: How many are found at most.
             prefer: Which tools come first among those that match nearly as well; None for none.
             meanings: What is known of the meaning of intents; None to search by words alone.
+            sources: Search as if there were the tools of these sources alone; None for all.
         """
-        if limit < 1 or not self._documents:
+        if sources is not None:
+            visible = set[int]().union(*(self._by_source.get(name, ()) for name in sources))
+            postings = VisiblePostings(self._postings, visible)
+            view = _View(self._documents, self._numbers, postings, self._vocabulary, len(visible))
+            return view.search(question, keep, limit, prefer=prefer, meanings=meanings)
+        if limit < 1 or not self._size:
             return []
         intents = split_intents(question)
         count = max(min(_CANDIDATES, _MOST_CANDIDATES // (len(intents) or 1)), limit)
@@ -227,12 +207,17 @@ class SearchIndex:
         corrected: dict[str, float] = {}
         for word, weight in terms.items():
             if weight == 1.0 and len(word) >= _MIN_TYPO:
-                alike = list(self._vocabulary.starting_with(word[:2]))
+                alike = list(self._list_starting_with(word[:2]))
                 for near in get_close_matches(word, alike, n=2, cutoff=_LIKE):
                     corrected[near] = weight
         return corrected
 
     def _forget(self, number: int) -> None:
+        source = self._documents[number].tool.spec.source
+        self._by_source[source].discard(number)
+        if not self._by_source[source]:
+            del self._by_source[source]
+        self._size -= 1
         for term in self._documents[number].terms:
             postings = self._postings[term]
             del postings[number]
@@ -273,7 +258,7 @@ class SearchIndex:
         return joined
 
     def _list_forms(self, word: str) -> Iterator[str]:
-        yield from islice(self._vocabulary.starting_with(word), _MAX_FORMS)
+        yield from islice(self._list_starting_with(word), _MAX_FORMS)
         for length in range(len(word) - 1, max(_MIN_FORM, len(word) - _MAX_ENDING - 1), -1):
             if word[:length] in self._postings:
                 yield word[:length]
@@ -282,8 +267,26 @@ class SearchIndex:
                 yield word[:at]
                 yield word[at:]
 
+    def _list_starting_with(self, prefix: str) -> Iterator[str]:
+        return filter(self._postings.__contains__, self._vocabulary.starting_with(prefix))
+
     def _rarity(self, count: int) -> float:
-        return math.log(1 + (len(self._documents) - count + 0.5) / (count + 0.5))
+        return math.log(1 + (self._size - count + 0.5) / (count + 0.5))
+
+
+class _View(SearchIndex):
+    """An index that knows some of the tools of another one; it must not be changed."""
+
+    def __init__(
+        self,
+        documents: dict[int, _Document],
+        numbers: dict[str, int],
+        postings: VisiblePostings,
+        vocabulary: Vocabulary,
+        size: int,
+    ) -> None:
+        self._documents, self._numbers = documents, numbers
+        self._postings, self._vocabulary, self._size = postings, vocabulary, size
 
 
 @dataclass(frozen=True, slots=True)

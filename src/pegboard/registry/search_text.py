@@ -6,6 +6,7 @@ without spaces are cut into pairs of characters.
 
 import re
 import unicodedata
+from bisect import bisect_left
 from collections.abc import Iterator
 from functools import lru_cache
 from typing import NamedTuple
@@ -143,3 +144,34 @@ def _to_singular(word: str) -> str:
     if len(word) > 3 and word.endswith("s") and not word.endswith(("ss", "us", "is")):
         return word[:-1]
     return word
+
+
+class Vocabulary:
+    """Sorted terms; new ones are sorted in when they are needed."""
+
+    def __init__(self) -> None:
+        self._sorted: list[str] = []
+        self._new: list[str] = []
+
+    def add(self, term: str) -> None:
+        self._new.append(term)
+
+    def discard(self, term: str) -> None:
+        terms = self._settle()
+        at = bisect_left(terms, term)
+        if at < len(terms) and terms[at] == term:
+            del terms[at]
+
+    def starting_with(self, prefix: str) -> Iterator[str]:
+        terms = self._settle()
+        for at in range(bisect_left(terms, prefix), len(terms)):
+            if not terms[at].startswith(prefix):
+                return
+            yield terms[at]
+
+    def _settle(self) -> list[str]:
+        if self._new:
+            self._sorted += self._new
+            self._sorted.sort()  # quick: nearly all are sorted already
+            self._new.clear()
+        return self._sorted

@@ -97,6 +97,21 @@ async def test_a_wrong_key_is_a_wrong_token(board: Pegboard, bearer: str) -> Non
     assert 'error="invalid_token"' in answer.headers["www-authenticate"]
 
 
+async def test_a_key_that_has_ended_is_told_from_a_token_of_before_accounts(
+    board: Pegboard,
+) -> None:
+    key = await begin(board)
+    found = await board.identity.callers.identify(SentCredentials(bearer=key))
+    assert isinstance(found, AuthenticatedCaller)
+    await board.identity.keys.revoke(found.principal.key, principal=found.principal)
+
+    async with client(board, bearer=key) as keyed:
+        answer = await keyed.get("/tools")
+
+    assert (answer.status_code, answer.json()["code"]) == (401, "unauthenticated")
+    assert "has expired or was revoked" in answer.json()["detail"]
+
+
 async def test_the_cookie_from_before_accounts_names_nobody(tmp_path: Path) -> None:
     async with a_board(tmp_path, token=SecretStr(TOKEN)) as board:
         app = build_app(board)

@@ -65,15 +65,19 @@ class RemotePeople:
     Args:
         ask: Sends a request; returns the status and the answer.
         check: Returns the answer, or raises the error that it describes.
+        url: The address of the server, for links.
     """
 
     def __init__(
         self,
         ask: Callable[..., Awaitable[tuple[int, Answer]]],
         check: Callable[[int, Answer], Answer],
+        *,
+        url: str,
     ) -> None:
         self._ask = ask
         self._check = check
+        self._url = url.rstrip("/")
 
     @property
     def quotas(self) -> RemoteQuotas:
@@ -92,7 +96,8 @@ class RemotePeople:
     async def make_link(self, person: str, organisation: str, roles: Sequence[str]) -> Answer:
         """Make a one-time link."""
         body: dict[str, Any] = {"person": person, "organisation": organisation, "roles": [*roles]}
-        return self._check(*await self._ask("POST", "/people/links", body=body))
+        made = self._check(*await self._ask("POST", "/people/links", body=body))
+        return {**made, "url": made["url"] or f"{self._url}{made['path']}"}
 
     async def change(self, person: str, change: PersonChange) -> Answer:
         """Disable a person, enable one again, or make one an operator or not."""

@@ -91,7 +91,7 @@ class RemoteBoard(BoardRequests):
     @property
     def people(self) -> RemotePeople:
         """The accounts of the server."""
-        return RemotePeople(self._ask, self._check)
+        return RemotePeople(self._ask, self._check, url=self._url)
 
     @property
     def conversations(self) -> RemoteConversations:

@@ -143,11 +143,20 @@ def find_id(listed: Answer, name: str) -> str:
     """The id of a listed resource by its name or id.
 
     Raises:
+        ResourceNotFound: As `find_listed`.
+    """
+    return str(find_listed(listed, name)["id"])
+
+
+def find_listed(listed: Answer, name: str) -> dict[str, Any]:
+    """A listed resource by its name or id.
+
+    Raises:
         ResourceNotFound: There is none; or a connector and an agent have this name.
     """
     found = [item for item in listed["resources"] if name in (item["id"], item["name"])]
     if len(found) == 1:
-        return str(found[0]["id"])
+        return found[0]
     if found:
         ids = " or ".join(f"{item['id']} ({item['kind']})" for item in found)
         raise ResourceNotFound(f"'{name}' means several: write {ids}.")

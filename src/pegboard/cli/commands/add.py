@@ -67,13 +67,36 @@ def openapi(
             "name and password), naming the variables that hold the secrets."
         ),
     ] = "",
+    tag: Annotated[
+        list[str] | None, typer.Option(help="Only operations with this tag; repeatable.")
+    ] = None,
+    method: Annotated[
+        list[str] | None, typer.Option(help="Only operations of this method; repeatable.")
+    ] = None,
+    path: Annotated[
+        list[str] | None,
+        typer.Option(help="Only operations of this path, as '/orders/*'; repeatable."),
+    ] = None,
+    operation: Annotated[
+        list[str] | None,
+        typer.Option(help="Only operations of this id, as 'list*'; repeatable."),
+    ] = None,
+    exclude: Annotated[
+        list[str] | None,
+        typer.Option(help="No operation of this id, as 'delete*'; repeatable."),
+    ] = None,
 ) -> NewSource:
-    """Put a REST API on the board, by its OpenAPI document."""
+    """Put a REST API on the board, by its OpenAPI document: all of it, or what you choose."""
     config: dict[str, Any] = {"document": document if "://" in document else Path(document)}
     if base_url:
         config["base_url"] = base_url
     if auth:
         config["auth"] = _auth(auth, "bearer", "api_key", "basic")
+    wanted = {"tags": tag, "methods": method, "paths": path, "operations": operation}
+    if included := {key: values for key, values in wanted.items() if values}:
+        config["include"] = [included]
+    if exclude:
+        config["exclude"] = [{"operations": exclude}]
     return NewSource(kind="openapi", config=config, words=_words_of(document))
 
 

@@ -66,7 +66,7 @@ def link(
     if json:
         say_json(made)
         return
-    address = chosen.public_url or chosen.url or f"http://{chosen.host}:{chosen.port}"
+    address = chosen.public_url or f"http://{chosen.host}:{chosen.port}"  # of `serve`, later
     say(made["url"] or f"{address.rstrip('/')}{made['path']}")
     note(f"it can be used once, until {format_time(made['expires_at'])}")
 

@@ -6,6 +6,7 @@ from typing import Annotated, Any, Literal, cast
 import typer
 
 from pegboard.cli.client.port import ResourceAction, ResourceScope
+from pegboard.cli.client.resources import find_listed
 from pegboard.cli.exit_codes import exit_on_error
 from pegboard.cli.options import (
     BoardOption,
@@ -95,6 +96,76 @@ def add(
     say(f"added: {added['name']}")
     if added["source"] is not None:
         _say_report(added["source"])
+
+
+@resources.command()
+def show(
+    name: NameArgument,
+    *,
+    only_config: Annotated[
+        bool,
+        typer.Option("--config", help="Its configuration alone, as a file for 'change'."),
+    ] = False,
+    board: BoardOption = None,
+    data: DataOption = None,
+    url: UrlOption = None,
+    json: JsonOption = False,
+) -> None:
+    """Show one that you see, with its configuration where you may read it."""
+    from pegboard.tools.yaml_positions import dump_yaml
+
+    with exit_on_error():
+        chosen = settings(board, data, url)
+        listed = with_client(chosen, lambda client: client.resources.list(), opens="named")
+        found = find_listed(listed, name)
+        if only_config and found["config"] is None:
+            raise InvalidRequest(f"Only those who may change '{name}' read its configuration.")
+    shown = found["config"] if only_config else found
+    if json:
+        say_json(shown)
+    else:
+        filled = {key: value for key, value in shown.items() if value not in ("", None)}
+        say(dump_yaml(filled, sort_keys=False, allow_unicode=True).rstrip())
+
+
+@resources.command()
+def change(
+    name: NameArgument,
+    *,
+    config: Annotated[
+        Path | None,
+        typer.Option("--config", help="A YAML or JSON file that replaces its configuration."),
+    ] = None,
+    title: Annotated[str | None, typer.Option("--title", help="For display.")] = None,
+    description: Annotated[
+        str | None, typer.Option("--description", help="What it is for.")
+    ] = None,
+    board: BoardOption = None,
+    data: DataOption = None,
+    url: UrlOption = None,
+    json: JsonOption = False,
+) -> None:
+    """Change the configuration, title or description of one of your own."""
+    with exit_on_error():
+        given = {
+            "config": None if config is None else _read_config(config),
+            "title": title,
+            "description": description,
+        }
+        changes = {key: value for key, value in given.items() if value is not None}
+        if not changes:
+            raise InvalidRequest("Give --config, --title or --description.")
+        changed = with_client(
+            settings(board, data, url, keep="write"),
+            lambda client: client.resources.change(name, changes),
+            opens="named",
+        )
+    if json:
+        say_json(changed)
+        return
+    say(f"changed: {changed['name']}")
+    if changed["source"] is not None:
+        _say_report(changed["source"])
 
 
 @resources.command()

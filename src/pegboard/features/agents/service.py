@@ -14,6 +14,7 @@ from pegboard.engines import AgentLimits, Engine
 from pegboard.errors import AgentNotFound, Unavailable
 from pegboard.execution.wait_for_source import wait_for_source
 from pegboard.registry import ToolRegistry
+from pegboard.registry.tool_visibility import make_filter
 
 AUTO = "auto"
 """The name that chooses no agent: the generic assistant, with all tools."""
@@ -152,7 +153,8 @@ class Agents:
         registry = self._registry
         if profile.tools is None:
             toolset = resolve_tools(registry, self.make_request(profile, principal=principal))
-            found = (tool for tool in registry if toolset.is_inner(tool))
+            known = registry.iterate_known(principal)
+            found = (tool for tool in known if toolset.is_inner(tool))
             return AgentToolSelection(
                 tools=tuple(tool for tool in found if may_use(toolset, principal, tool)),
                 missing=toolset.missing,
@@ -160,15 +162,14 @@ class Agents:
         chosen: dict[str, Tool] = {}
         missing: dict[str, str] = {}
         unknown: dict[str, str] = {}
+        is_visible = make_filter(principal, registry.environment)
         for wanted in profile.tools:
             if is_glob(wanted):
                 tools = map(registry.find, registry.match_names(wanted))
                 found = {
                     tool.spec.name: tool
                     for tool in tools
-                    if tool is not None
-                    and is_for_models(tool)
-                    and registry.may_see(tool, principal)
+                    if tool is not None and is_visible(tool) and is_for_models(tool)
                 }
                 chosen |= found
                 if not found:

@@ -3,7 +3,7 @@
 from typing import Any
 
 from pegboard.access import may_know
-from pegboard.assembly.tool_families import group_tools
+from pegboard.assembly.tool_families import family_of, group_tools
 from pegboard.core.principal import Principal
 from pegboard.core.skill import skill_of
 from pegboard.core.tool import Tool
@@ -13,7 +13,8 @@ from pegboard.registry import ToolRegistry
 
 def list_skills(registry: ToolRegistry, *, principal: Principal) -> list[dict[str, Any]]:
     """The skills that a caller may see, unusable ones included; by source and name."""
-    tools = [tool for group in group_tools(registry, "skill").values() for tool in group.values()]
+    groups = group_tools(registry, "skill", principal)
+    tools = [tool for group in groups.values() for tool in group.values()]
     seen = [tool for tool in tools if _is_known(registry, tool, principal)]
     return [
         _summary(tool, registry)
@@ -28,7 +29,7 @@ def find_skill(registry: ToolRegistry, name: str, *, principal: Principal) -> di
         ToolNotFound: There is no such skill, or the caller may not see it.
     """
     tool = registry.find(name)
-    if tool is None or not (_is_skill(registry, tool) and _is_known(registry, tool, principal)):
+    if tool is None or not (_is_skill(tool) and _is_known(registry, tool, principal)):
         raise ToolNotFound(name)
     skill = skill_of(tool)
     return {
@@ -43,9 +44,8 @@ def _is_known(registry: ToolRegistry, tool: Tool, principal: Principal) -> bool:
     return may_know(principal, tool.spec, policy=kit.policy, switches=kit.switches)
 
 
-def _is_skill(registry: ToolRegistry, tool: Tool) -> bool:
-    group = group_tools(registry, "skill").get(tool.spec.source, {})
-    return any(known is tool for known in group.values())
+def _is_skill(tool: Tool) -> bool:
+    return family_of(tool) == "skill"
 
 
 def _summary(tool: Tool, registry: ToolRegistry) -> dict[str, Any]:

@@ -9,6 +9,7 @@ from pegboard.core.ports.authenticator import (
     SentCredentials,
 )
 from pegboard.core.principal import LOCAL
+from pegboard.features.identity.secrets import is_key
 from pegboard.runtime import Pegboard
 from pegboard.servers.http.browser_sessions import BrowserSessions
 
@@ -110,6 +111,8 @@ class BoardCallers:
             return _LOCAL
         found = await self._board.identity.callers.identify(sent)
         if isinstance(found, AuthenticatedCaller):
+            return found
+        if sent.bearer is not None and is_key(sent.bearer):  # a server without a token takes any
             return found
         was = await self._by_token.identify(sent)
         return "accounts" if isinstance(was, AuthenticatedCaller) else found

@@ -299,7 +299,7 @@ _NO_TOKEN = problem_response(
 )
 _WRONG_TOKEN = problem_response(
     401,
-    "The token is not valid.",
+    "The token is not valid: it is wrong, has expired or was revoked.",
     headers={"WWW-Authenticate": 'Bearer realm="pegboard", error="invalid_token"'},
 )
 _TWO_TOKENS = problem_response(
