@@ -26,6 +26,11 @@ _ENDINGS = (
     "ically", "ations", "ation", "ments", "ment", "ness", "ings", "ing", "edly", "ally",
     "ies", "ied", "ers", "al", "er", "ed", "es", "ly", "en", "em", "s", "e", "y",
 )  # fmt: skip
+_ENDINGS_BY_LETTER = {
+    letter: tuple(ending for ending in _ENDINGS if ending[-1] == letter)
+    for letter in {ending[-1] for ending in _ENDINGS}
+}
+"""By their last letter: most words end in none of these."""
 _SURE = 2
 """Small words of a language, at least, by which it is known."""
 _SHORTEST = 3
@@ -158,7 +163,7 @@ def stem(word: str) -> str:
 
 def _cut_ending(word: str) -> str:
     """A word without its last ending, or as it is: endings go until none is left to go."""
-    for ending in _ENDINGS:
+    for ending in _ENDINGS_BY_LETTER.get(word[-1:], ()):
         least = _SHORTEST + 1 if len(ending) > 2 else _SHORTEST
         if word.endswith(ending) and len(word) - len(ending) >= least:
             return word.removesuffix(ending)
