@@ -12,7 +12,12 @@ from tests.storage.test_knowledge_index import EAST, MODEL, a_piece, find, index
 from pegboard.core.knowledge import ConvertedDocument
 from pegboard.storage.columns import METADATA
 from pegboard.storage.knowledge_tables import DOCUMENTS, PIECE_TERMS, PIECES
-from pegboard.storage.sql.document_scope import where_answers, where_between_pages
+from pegboard.storage.sql.document_scope import (
+    bind_scope,
+    find_shape,
+    where_answers,
+    where_between_pages,
+)
 from pegboard.storage.sql.knowledge_changes import read_changes
 from pegboard.storage.sql.knowledge_index import SqlKnowledgeIndex
 from pegboard.testing import FakeClock
@@ -26,8 +31,8 @@ async def storage(tmp_path: Path, clock: FakeClock) -> Any:
         yield opened
 
 
-async def read(storage: Any, statement: Any) -> Any:
-    return await storage._database.read(lambda transaction: transaction.all(statement))
+async def read(storage: Any, statement: Any, values: Any = None) -> Any:
+    return await storage._database.read(lambda transaction: transaction.all(statement, values))
 
 
 async def count(storage: Any) -> dict[str, int]:
@@ -95,6 +100,12 @@ async def test_conditions_are_of_rows_that_answer(storage: Any) -> None:
     await storage.documents.add(a_document("d2", state="held", answers=False))
     scope = a_scope(first_page=2)
 
-    ready = await read(storage, select(DOCUMENTS.c.id).where(where_answers(scope)))
-    paged = await read(storage, select(PIECES.c.id).where(where_between_pages(scope)))
+    ready = await read(
+        storage, select(DOCUMENTS.c.id).where(where_answers(find_shape(scope))), bind_scope(scope)
+    )
+    paged = await read(
+        storage,
+        select(PIECES.c.id).where(where_between_pages(find_shape(scope))),
+        bind_scope(scope),
+    )
     assert ([row.id for row in ready], [row.id for row in paged]) == (["d1"], ["d1.2"])

@@ -5,7 +5,7 @@ import sqlite3
 from sqlalchemy import Column, Integer, MetaData, Table, create_engine, insert, select
 from sqlalchemy.dialects import sqlite
 
-from pegboard.storage.sql.wanted_pairs import make_pairs
+from pegboard.storage.sql.wanted_pairs import bind_pairs, select_pairs
 
 CELLS = Table(
     "cells",
@@ -16,7 +16,8 @@ CELLS = Table(
 
 
 def test_the_rows_of_pairs_are_found_by_an_index() -> None:
-    pairs = make_pairs([(1, 2), (3, 4), (9, 9)], database="sqlite")
+    values = bind_pairs([(1, 2), (3, 4), (9, 9)])
+    pairs = select_pairs("sqlite")
     is_wanted = (CELLS.c.row == pairs.first) & (CELLS.c.number == pairs.second)
     statement = select(CELLS).join_from(pairs.rows, CELLS, is_wanted)
     engine = create_engine("sqlite://")
@@ -24,10 +25,10 @@ def test_the_rows_of_pairs_are_found_by_an_index() -> None:
         CELLS.create(core)
         core.execute(insert(CELLS), [{"row": at, "number": at + 1} for at in range(5)])
 
-        found = sorted(tuple(row) for row in core.execute(statement))
-        text = str(
-            statement.compile(dialect=sqlite.dialect(), compile_kwargs={"literal_binds": True})
-        )
+        found = sorted(tuple(row) for row in core.execute(statement, values))
+        options = {"literal_binds": True}
+        given = statement.params(values)
+        text = str(given.compile(dialect=sqlite.dialect(), compile_kwargs=options))
         driver = core.connection.driver_connection
         assert isinstance(driver, sqlite3.Connection)
         plan = [row[3] for row in driver.execute(f"EXPLAIN QUERY PLAN {text}")]

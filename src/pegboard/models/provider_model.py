@@ -213,7 +213,7 @@ def _to_parameters(request: ModelRequest) -> Any:
     )
 
 
-def create_openai_provider(settings: ModelEndpoint, http: HttpClient) -> Any:
+def _create_openai_provider(settings: ModelEndpoint, http: HttpClient) -> Any:
     """Pydantic AI's provider for a server with OpenAI's API, over the guarded client."""
     from openai import AsyncOpenAI
     from pydantic_ai.providers.openai import OpenAIProvider
@@ -231,7 +231,7 @@ def _make_openai(settings: ModelEndpoint, http: HttpClient) -> Any:
     from pydantic_ai.models.openai import OpenAIChatModel
 
     name = settings.name.partition(":")[2]
-    return OpenAIChatModel(name, provider=create_openai_provider(settings, http))
+    return OpenAIChatModel(name, provider=_create_openai_provider(settings, http))
 
 
 def _make_anthropic(settings: ModelEndpoint, http: HttpClient) -> Any:

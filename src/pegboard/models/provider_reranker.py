@@ -10,7 +10,6 @@ Text Embeddings Inference (TEI) has another one: `{"query": ..., "texts": [...]}
 """
 
 import math
-import time
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -19,9 +18,10 @@ from msgspec import DecodeError, Struct, ValidationError, json
 from pegboard.core.model_messages import ModelUsage
 from pegboard.core.ports.http import HttpClient, HttpRequest, HttpResponse
 from pegboard.core.ports.reranker import RerankScores
-from pegboard.errors import ConfigError, InvalidRequest, PegboardError, Unavailable
+from pegboard.errors import ConfigError, InvalidRequest, Unavailable
 from pegboard.models.limited_model import RequestLimiter
 from pegboard.models.provider_model import ModelEndpoint
+from pegboard.models.provider_status import encode_text, translate_status
 
 RERANKERS: Mapping[str, str] = {
     "cohere": "https://api.cohere.com/v2",
@@ -82,14 +82,14 @@ class ProviderReranker:
             if self._requests is not None:
                 self._requests.leave()
         if answer.status != 200:
-            raise self._translate(answer)
+            raise translate_status(answer, self.name, role="reranker")
         return self._read(answer, len(texts))
 
     async def _send(self, question: str, texts: Sequence[str]) -> HttpResponse:
         headers = {"content-type": "application/json", "accept": "application/json"}
         if self._key:
             headers["authorization"] = f"Bearer {self._key}"
-        question, *texts = (_encodable(text) for text in (question, *texts))
+        question, *texts = (encode_text(text) for text in (question, *texts))
         body: dict[str, Any] = {"query": question}
         if self._is_tei:
             body |= {"texts": texts, "truncate": True}
@@ -111,28 +111,6 @@ class ProviderReranker:
             raise ConfigError(
                 f"The address of the reranker '{self.name}' is not allowed: {error}"
             ) from error
-
-    def _translate(self, answer: HttpResponse) -> PegboardError:
-        """An error of the provider as ours; its text is in no message."""
-        status, name = answer.status, self.name
-        if status in range(300, 400):
-            return ConfigError(
-                f"The server of the reranker '{name}' redirects requests ({status}), which is not "
-                "followed: check its base_url."
-            )
-        if status in {401, 403}:
-            return ConfigError(f"The provider refused the key for '{name}' ({status}): check it.")
-        if status in {404, 405}:
-            return ConfigError(
-                f"The server has no reranker '{name}' ({status}): check its name and base_url."
-            )
-        if status == 429:
-            wait = answer.retry_after(time.time())
-            message = f"The provider limits requests to '{name}' (429)."
-            return Unavailable(message, retry_after=wait)
-        if status < 500:
-            return InvalidRequest(f"The provider refused a request to '{name}' ({status}).")
-        return Unavailable(f"The provider of '{name}' has failed ({status}).")
 
     def _read(self, answer: HttpResponse, count: int) -> RerankScores:
         """The scores in the order of the texts.
@@ -159,11 +137,6 @@ class ProviderReranker:
 
     def _refuse(self) -> Unavailable:
         return Unavailable(f"The reranker '{self.name}' gave an answer that cannot be read.")
-
-
-def _encodable(text: str) -> str:
-    """A text without halves of characters, which JSON cannot carry."""
-    return text.encode("utf-8", "replace").decode()
 
 
 class _Score(Struct):

@@ -1,4 +1,6 @@
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from tests.knowledge.grounding.made import make_hit
 
 from pegboard.core.knowledge import BaseLook, Hit, Retrieval
@@ -132,6 +134,27 @@ def test_sentences_rows_and_items_are_spans_and_headings_are_no_part_of_them() -
     assert all(text[span.start : span.end] == span.text for span in spans)
 
 
+@pytest.mark.parametrize(
+    ("line", "span"),
+    [
+        ("  - an item", "an item"),
+        ("> - [x] done", "done"),
+        ("(a) the first", "the first"),
+        ("b) the second", "the second"),
+        ("  12. the last", "the last"),
+        ("A. Marsh signs", "Marsh signs"),
+        ("plain words", "plain words"),
+        ("(see below)", "(see below)"),
+        ("  ~~~\n  x = 1\n  ~~~", "x = 1"),
+        ("   ## About", "## About"),
+        ("  | a | b |  ", "| a | b |"),
+        ("a\tb\tc", "a\tb\tc"),
+    ],
+)
+def test_the_indent_and_the_marker_of_a_line_are_no_part_of_its_span(line: str, span: str) -> None:
+    assert [it.text for it in split_spans(f"Before.\n\n{line}\n\n---\n")] == ["Before.", span]
+
+
 def test_a_span_has_its_bound() -> None:
     assert max(len(span.text) for span in split_spans("word " * 1000)) <= MAX_SPAN
 
@@ -140,6 +163,11 @@ def test_words_are_compared_by_their_stems() -> None:
     assert list_stems("Customers returned the records") == list_stems("customer returning record")
     assert stem("Tagen") == stem("Tage")
     assert [word.text for word in find_words("退货吗 30天")] == ["退货", "货吗", "30", "天"]
+
+
+@given(text=st.text(alphabet=st.sampled_from("aAbsS1290 .,'’-_/%éß退货の한\n")))
+def test_stems_are_those_of_the_words_that_say_something(text: str) -> None:
+    assert list_stems(text) == [word.stem for word in find_words(text) if word.is_content]
 
 
 @pytest.mark.parametrize(

@@ -5,7 +5,8 @@ piece: a heading or the sentence before often names the subject), less where the
 of the kind that is asked for: no person for *who*, no figure for *how many*.
 """
 
-from collections.abc import Collection, Mapping
+from collections.abc import Mapping
+from collections.abc import Set as AbstractSet
 
 from pegboard.knowledge.grounding.question import AskedPart, holds_answer
 from pegboard.knowledge.grounding.spans import TextSpan
@@ -27,8 +28,8 @@ def align(
     part: AskedPart,
     span: TextSpan,
     *,
-    stems: Collection[str] | None = None,
-    around: Collection[str] = (),
+    stems: AbstractSet[str] | None = None,
+    around: AbstractSet[str] = frozenset(),
     weights: Mapping[str, float] | None = None,
 ) -> float:
     """How well a span supports a part of a question.
@@ -42,11 +43,10 @@ def align(
     """
     if not part.stems:
         return 0.0
-    here = set(list_stems(span.text) if stems is None else stems)
-    if not here & set(part.stems):
+    here = set(list_stems(span.text)) if stems is None else stems
+    if here.isdisjoint(part.stems):
         return 0.0
-    near = set(around)
-    if part.own and not part.own & (here | near):
+    if part.own and here.isdisjoint(part.own) and around.isdisjoint(part.own):
         return 0.0
     total = reached = 0.0
     for stem in part.stems:
@@ -54,7 +54,7 @@ def align(
         total += weight
         if stem in here:
             reached += weight
-        elif stem in near:
+        elif stem in around:
             reached += weight * _IN_PIECE
     share = reached / total * _rate_answer(part, span)
     return min(1.0, share if not part.own or part.own & here else share * _OTHER_MATTER)

@@ -9,6 +9,7 @@ import re
 import unicodedata
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Set as AbstractSet
 
 from msgspec import Struct
 
@@ -64,12 +65,16 @@ def extract_citations(question: str, hits: Sequence[Hit], *, limit: int = 8) -> 
 def list_quotes(parts: Sequence[AskedPart], hits: Sequence[Hit]) -> list[QuotedSpan]:
     """All spans of the hits, with their alignment; what two pieces share is listed once."""
     usable = [hit for hit in hits if _has_offsets(hit)]
-    weights = _weigh(parts, usable)
+    spans_of = [
+        [(span, frozenset(list_stems(span.text))) for span in split_spans(hit.piece.text)]
+        for hit in usable
+    ]
+    texts = [frozenset[str]().union(*(stems for _, stems in spans)) for spans in spans_of]
+    weights = _weigh(parts, texts)
     quotes: dict[tuple[str, int, int], QuotedSpan] = {}
-    for hit in usable:
-        spans = [(span, frozenset(list_stems(span.text))) for span in split_spans(hit.piece.text)]
+    for hit, spans, text in zip(usable, spans_of, texts, strict=True):
         named = list_stems(f"{hit.piece.heading[:MAX_SPAN]}\n{hit.title[:MAX_SPAN]}")
-        around = frozenset(named).union(*(stems for _, stems in spans))
+        around = text.union(named)
         for span, stems in spans:
             if span.kind == "heading":
                 continue
@@ -171,10 +176,9 @@ def _order(quotes: Sequence[QuotedSpan]) -> list[QuotedSpan]:
     return sorted(quotes, key=lambda quote: (order[quote.hit.piece.id], quote.span.start))
 
 
-def _weigh(parts: Sequence[AskedPart], hits: Sequence[Hit]) -> Mapping[str, float]:
+def _weigh(parts: Sequence[AskedPart], texts: Sequence[AbstractSet[str]]) -> Mapping[str, float]:
     """How much a word of the question says: less where every piece has it."""
     stems = {stem for part in parts for stem in part.stems}
-    texts = [set(list_stems(hit.piece.text)) for hit in hits]
     count = len(texts)
     return {
         stem: 1.0 + math.log((count + 1) / (sum(stem in text for text in texts) + 1))

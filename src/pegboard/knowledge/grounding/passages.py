@@ -9,12 +9,11 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
-from msgspec import structs
+from msgspec import Struct, structs
 
 from pegboard.core.knowledge import Citation, Evidence, Hit
 from pegboard.knowledge.grounding.citations import (
     MIN_ALIGNMENT,
-    QuotedSpan,
     list_quotes,
 )
 from pegboard.knowledge.grounding.facts import Fact, find_facts
@@ -37,13 +36,20 @@ def cite_passages(evidence: Evidence) -> Evidence:
     quoted as a whole.
     """
     parts = read_question(evidence.question)
-    spans: dict[str, list[QuotedSpan]] = {}
+    spans: dict[str, list[_PlacedSpan]] = {}
     for quote in list_quotes(parts, evidence.retrieval.hits):
-        spans.setdefault(quote.place[0], []).append(quote)
+        document, start, end = quote.place
+        spans.setdefault(document, []).append(
+            _PlacedSpan(start, end, quote.alignment, quote.alignments)
+        )
     citations = tuple(
         _narrow(
             citation,
-            [it for it in spans.get(citation.document, ()) if _is_within(it, citation)],
+            [
+                it
+                for it in spans.get(citation.document, ())
+                if citation.start <= it.start and it.end <= citation.end
+            ],
             parts,
         )
         for citation in evidence.citations
@@ -75,6 +81,15 @@ def narrow_citation(citation: Citation, sentences: Iterable[str]) -> Citation:
     return _cut(citation, min(it.start for it in found), max(it.end for it in found))
 
 
+class _PlacedSpan(Struct, frozen=True):
+    """A span with its offsets in its document, and how well it supports the question."""
+
+    start: int
+    end: int
+    alignment: float
+    alignments: tuple[float, ...]
+
+
 @dataclass(frozen=True, kw_only=True)
 class _Span:
     start: int
@@ -95,13 +110,8 @@ def _widen(citation: Citation, hit: Hit | None) -> Citation:
     return structs.replace(citation, quote=piece.text, start=piece.start, end=piece.end)
 
 
-def _is_within(quote: QuotedSpan, citation: Citation) -> bool:
-    _, start, end = quote.place
-    return citation.start <= start and end <= citation.end
-
-
 def _narrow(
-    citation: Citation, spans: Sequence[QuotedSpan], parts: Sequence[AskedPart]
+    citation: Citation, spans: Sequence[_PlacedSpan], parts: Sequence[AskedPart]
 ) -> Citation:
     """The best span for the question, with what stands near it and supports it about as well."""
     ordered = sorted(spans, key=lambda it: -it.alignment)
@@ -114,11 +124,10 @@ def _narrow(
         of_part = max(spans, key=lambda it: it.alignments[number])
         if of_part.alignments[number] >= MIN_ALIGNMENT:
             wanted.append(of_part)
-    _, start, end = best.place
-    for quote in wanted:
-        _, first, last = quote.place
-        if max(end, last) - min(start, first) <= MAX_SPAN:
-            start, end = min(start, first), max(end, last)
+    start, end = best.start, best.end
+    for span in wanted:
+        if max(end, span.end) - min(start, span.start) <= MAX_SPAN:
+            start, end = min(start, span.start), max(end, span.end)
     cut = _cut(citation, start - citation.start, end - citation.start)
     return structs.replace(cut, alignment=round(best.alignment, 4))
 

@@ -12,7 +12,6 @@ MAX_SPAN = 600
 """Characters of a quote; a longer sentence is cut at a word."""
 
 _LINE = re.compile(r"[^\n]+")
-_FENCE = re.compile(r"\s*(?:```|~~~)")
 _HEADING = re.compile(r"\s{0,3}#{1,6}\s+\S")
 _ROW = re.compile(r"\s*\|.*\|\s*$")
 _RULE = re.compile(r"[\s|:=+_*-]*$")
@@ -67,14 +66,15 @@ def _split_blocks(text: str) -> Iterator[tuple[int, int, SpanKind, str]]:
     is_code, header, open_at, open_end = False, "", -1, -1
     for match in _LINE.finditer(text):
         line, start, end = match.group(), match.start(), match.end()
-        is_fence = _FENCE.match(line) is not None
-        kind = _kind(line, is_code=is_code or is_fence)
-        marker = _MARKER.match(line)
-        offset = marker.end() if marker and kind == "sentence" else 0
+        bare = line.lstrip()
+        is_fence = bare.startswith(("```", "~~~"))
+        kind = _kind(line, bare, is_code=is_code or is_fence)
+        indent = len(line) - len(bare)
+        offset = _skip_marker(line, bare) if kind == "sentence" else 0
         joins = (
             open_at >= 0
             and kind == "sentence"
-            and not line[:offset].strip()
+            and offset == indent
             and text.count("\n", open_end, start) == 1
             and _is_wrapped(text[max(open_at, open_end - 80) : open_end], line)
         )
@@ -89,7 +89,7 @@ def _split_blocks(text: str) -> Iterator[tuple[int, int, SpanKind, str]]:
             continue
         if kind != "row":
             header = ""
-        if not line.strip() or _RULE.match(line):
+        if not bare or (not bare[0].isalnum() and _RULE.match(line)):
             continue
         if kind == "sentence":
             open_at, open_end = start + offset, end
@@ -101,12 +101,20 @@ def _split_blocks(text: str) -> Iterator[tuple[int, int, SpanKind, str]]:
         yield open_at, open_end, "sentence", ""
 
 
-def _kind(line: str, *, is_code: bool) -> SpanKind:
+def _kind(line: str, bare: str, *, is_code: bool) -> SpanKind:
+    """What a line is; `bare` is the line without its indent."""
     if is_code:
         return "code"
-    if _ROW.match(line) or line.count("\t") > 1:
+    if (bare[:1] == "|" and _ROW.match(line)) or line.count("\t") > 1:
         return "row"
-    return "heading" if _HEADING.match(line) else "sentence"
+    return "heading" if bare[:1] == "#" and _HEADING.match(line) else "sentence"
+
+
+def _skip_marker(line: str, bare: str) -> int:
+    """Where the text of a line begins, behind its indent and the marker of an item."""
+    is_word = bare[:1].isalpha() and bare[1:2] not in {".", ")"}
+    marker = None if is_word else _MARKER.match(line)
+    return marker.end() if marker else len(line) - len(bare)
 
 
 def _is_wrapped(before: str, line: str) -> bool:
@@ -138,10 +146,9 @@ def _is_sentence_end(before: str, following: str) -> bool:
 
 def _bound(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
     """A span without white space at its ends, in parts where it is too long."""
-    while start < end and text[start].isspace():
-        start += 1
-    while end > start and text[end - 1].isspace():
-        end -= 1
+    found = text[start:end]
+    end -= len(found) - len(found.rstrip())
+    start = min(end, start + len(found) - len(found.lstrip()))
     while end - start > MAX_SPAN:
         cut = text.rfind(" ", start + MAX_SPAN // 2, start + MAX_SPAN)
         cut = cut if cut > 0 else start + MAX_SPAN

@@ -17,10 +17,20 @@ _WORD = re.compile(
     rf"[{_WIDE}]+|{_NUMBER}(?:-?[^\W\d_{_WIDE}]+(?:[-.]?[^\W_{_WIDE}]+)*)?"
     rf"|[^\W\d_{_WIDE}]+(?:(?:['’]|-(?=\d))?[^\W_{_WIDE}]+)*"
 )
+_ASCII_WORD = re.compile(
+    r"\d+(?:[.,']\d+)*(?:-?[A-Za-z]+(?:[-.]?[A-Za-z0-9]+)*)?"
+    r"|[A-Za-z]+(?:(?:'|-(?=\d))?[A-Za-z0-9]+)*"
+)
+"""What `_WORD` finds in a text of ASCII, in half the time."""
 _ENDINGS = (
     "ically", "ations", "ation", "ments", "ment", "ness", "ings", "ing", "edly", "ally",
     "ies", "ied", "ers", "al", "er", "ed", "es", "ly", "en", "em", "s", "e", "y",
 )  # fmt: skip
+_ENDINGS_BY_LETTER = {
+    letter: tuple(ending for ending in _ENDINGS if ending[-1] == letter)
+    for letter in {ending[-1] for ending in _ENDINGS}
+}
+"""By their last letter: most words end in none of these."""
 _SURE = 2
 """Small words of a language, at least, by which it is known."""
 _SHORTEST = 3
@@ -106,9 +116,7 @@ class Word(Struct, frozen=True):
     @property
     def is_content(self) -> bool:
         """Whether it says what the text is about."""
-        if _is_wide(self.text):
-            return not (set(self.text) & _WIDE_STOPS)
-        return self.text.casefold() not in STOP_WORDS and (len(self.text) > 1 or self.is_figure)
+        return _is_content(self.text)
 
     @property
     def is_figure(self) -> bool:
@@ -123,7 +131,7 @@ def find_words(text: str) -> list[Word]:
 
 def list_stems(text: str) -> list[str]:
     """The stems of the words that say what a text is about, in order."""
-    return [word.stem for word in _find(text) if word.is_content]
+    return [found for word in _list_words(text) if (found := _stem_content(word))]
 
 
 def guess_language(text: str) -> str:
@@ -155,7 +163,7 @@ def stem(word: str) -> str:
 
 def _cut_ending(word: str) -> str:
     """A word without its last ending, or as it is: endings go until none is left to go."""
-    for ending in _ENDINGS:
+    for ending in _ENDINGS_BY_LETTER.get(word[-1:], ()):
         least = _SHORTEST + 1 if len(ending) > 2 else _SHORTEST
         if word.endswith(ending) and len(word) - len(ending) >= least:
             return word.removesuffix(ending)
@@ -173,6 +181,33 @@ def _find(text: str) -> Iterator[Word]:
         for at in range(len(found) - 1):
             pair = found[at : at + 2]
             yield Word(pair, pair, start + at, start + at + 2)
+
+
+def _list_words(text: str) -> list[str]:
+    """The words of a text as `find_words` has them, without their places."""
+    if text.isascii():
+        return _ASCII_WORD.findall(text)
+    words: list[str] = []
+    for found in _WORD.findall(text):
+        if len(found) > 1 and _is_wide(found):
+            words += (found[at : at + 2] for at in range(len(found) - 1))
+        else:
+            words.append(found)
+    return words
+
+
+@lru_cache(maxsize=20_000)
+def _stem_content(word: str) -> str:
+    """The stem of a word that says what a text is about; empty for another."""
+    if not _is_content(word):
+        return ""
+    return word if len(word) > 1 and _is_wide(word) else stem(word)
+
+
+def _is_content(word: str) -> bool:
+    if _is_wide(word):
+        return not (set(word) & _WIDE_STOPS)
+    return word.casefold() not in STOP_WORDS and (len(word) > 1 or word[:1].isdigit())
 
 
 def _is_wide(text: str) -> bool:

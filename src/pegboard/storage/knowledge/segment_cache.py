@@ -3,7 +3,7 @@
 import threading
 from collections import OrderedDict
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, Generic, Protocol, TypeVar
+from typing import Generic, Protocol, TypeVar
 
 import numpy as np
 
@@ -197,12 +197,12 @@ def take_best(found: Sequence[tuple[str, Segment, Array, Array]], limit: int) ->
         found: A base, its segment, whether each piece counts, and its score.
         limit: At most so many.
     """
-    if limit < 1:
+    if limit < 1 or not found:
         return []
-    rows: list[Found] = []
+    parts: list[tuple[Array, Array, Array, Array]] = []
     floor = 0.0
-    for base, segment, visible, every in found:
-        scores = np.where(visible, every, 0)
+    for at, (_, segment, visible, every) in enumerate(found):
+        scores = every if visible.all() else np.where(visible, every, 0)
         # What is below the last of the best so far is none of them.
         candidates = np.flatnonzero(scores >= floor if floor else scores > 0)
         if len(candidates) > limit:
@@ -210,19 +210,15 @@ def take_best(found: Sequence[tuple[str, Segment, Array, Array]], limit: int) ->
             least = np.partition(kept, len(kept) - limit)[len(kept) - limit]
             floor = max(floor, float(least))
             candidates = candidates[kept >= least]
-            order = np.lexsort(
-                (
-                    segment.numbers[candidates],
-                    segment.entries[segment.entry_of[candidates]],
-                    -scores[candidates],
-                )
-            )
-            candidates = candidates[order[:limit]]
         entries = segment.entries[segment.entry_of[candidates]]
-        columns: Any = (entries, segment.numbers[candidates], scores[candidates])
-        rows += [
-            (base, entry, number, score)
-            for entry, number, score in zip(*(it.tolist() for it in columns), strict=True)
-        ]
-    rows.sort(key=lambda row: (-row[3], row[1], row[2]))
-    return rows[:limit]
+        of_segment = np.full(len(candidates), at)
+        parts.append((of_segment, entries, segment.numbers[candidates], scores[candidates]))
+    segments, entries, numbers, scores = (
+        np.concatenate(arrays) for arrays in zip(*parts, strict=True)
+    )
+    order = np.lexsort((numbers, entries, -scores))[:limit]
+    columns = (it[order].tolist() for it in (segments, entries, numbers, scores))
+    return [
+        (found[at][0], entry, number, score)
+        for at, entry, number, score in zip(*columns, strict=True)
+    ]

@@ -101,7 +101,9 @@ def compare_passages(segment: VectorSegment, vector: Array) -> Array:
 
 def take_nearest(segment: VectorSegment, cosines: Array) -> Array:
     """The cosine of each piece: that of its nearest passage."""
-    return np.maximum.reduceat(cosines, segment.firsts) if len(segment.firsts) else cosines
+    if len(segment.firsts) == len(cosines):  # each piece has one row
+        return cosines
+    return np.maximum.reduceat(cosines, segment.firsts)
 
 
 def repeat_pieces(segment: VectorSegment, of_piece: Array) -> Array:

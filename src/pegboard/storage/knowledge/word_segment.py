@@ -108,7 +108,9 @@ def score_pieces(segment: WordSegment, weights: Sequence[tuple[slice, float]]) -
     for postings, weight in weights:
         # a passage is once in the postings of a term
         scores[segment.passages[postings]] += segment.gains[postings] * np.float32(weight * _SCALE)
-    return np.maximum.reduceat(scores, segment.firsts) if len(segment.firsts) else scores
+    if len(segment.firsts) == len(scores):  # each piece is one passage
+        return scores
+    return np.maximum.reduceat(scores, segment.firsts)
 
 
 def _arrange(*, terms: Array, passages: Array, gains: Array, **arrays: Any) -> WordSegment:

@@ -1,9 +1,10 @@
 """Documents of knowledge bases in a database."""
 
 from collections.abc import Collection, Mapping, Sequence
+from functools import cache
 from typing import Any
 
-from sqlalchemy import ColumnElement, Select, delete, func, select, tuple_, update
+from sqlalchemy import ColumnElement, Select, bindparam, delete, func, select, tuple_, update
 
 from pegboard.core.knowledge import ConvertedDocument, DocumentState
 from pegboard.core.ports.document_store import DocumentScope, ReadyCount, StoredDocument
@@ -20,7 +21,14 @@ from pegboard.storage.knowledge_tables import (
     PIECE_VECTORS,
     PIECES,
 )
-from pegboard.storage.sql.document_scope import where_answers, where_between_pages, where_in_scope
+from pegboard.storage.sql.document_scope import (
+    ScopeShape,
+    bind_scope,
+    find_shape,
+    where_answers,
+    where_between_pages,
+    where_in_scope,
+)
 from pegboard.storage.sql.knowledge_changes import count_change, drop_segments, read_changes
 from pegboard.storage.sql.text_cache import TextCache
 
@@ -81,8 +89,8 @@ class SqlDocuments:
         return await self._first(select(DOCUMENTS.c.body).where(DOCUMENTS.c.id == clean_text(id)))
 
     async def get_all(self, ids: Collection[str]) -> Mapping[str, StoredDocument]:
-        wanted = DOCUMENTS.c.id.in_([clean_text(id_) for id_ in ids])
-        found = await self._all(select(DOCUMENTS.c.body).where(wanted)) if ids else ()
+        values = {"ids": [clean_text(id_) for id_ in ids]}
+        found = await self._all(_SELECT_ALL, values) if ids else ()
         return {row.id: row for row in found}
 
     async def find_digest(self, base: str, digest: str) -> StoredDocument | None:
@@ -98,33 +106,13 @@ class SqlDocuments:
         after: str = "",
         limit: int = 100,
     ) -> Sequence[StoredDocument]:
-        wanted = where_in_scope(scope)
-        order: ColumnElement[str] = DOCUMENTS.c.id
-        if after:
-            wanted &= DOCUMENTS.c.id > clean_text(after)
-        if states:
-            wanted &= DOCUMENTS.c.state.in_(states)
-            if len(states) > 1 and not after:
-                order = order.concat("")  # else SQLite reads all of the base in this order
-        statement = select(DOCUMENTS.c.body).where(wanted).order_by(order)
-        return await self._all(statement.limit(limit))
+        statement = _select_visible(find_shape(scope), tuple(states), is_first=not after)
+        values = bind_scope(scope) | {"after": clean_text(after), "count": limit}
+        return await self._all(statement, values)
 
     async def count_ready(self, scope: DocumentScope) -> Mapping[str, ReadyCount]:
-        table: Any = DOCUMENTS.c
-        if scope.first_page or scope.last_page:
-            statement = (
-                select(
-                    table.base,
-                    func.count(table.id.distinct()).label("documents"),
-                    func.count().label("pieces"),
-                )
-                .join_from(DOCUMENTS, PIECES, PIECES.c.document == table.id)
-                .where(where_answers(scope), where_between_pages(scope))
-            )
-        else:
-            counts = (func.count().label("documents"), func.sum(table.pieces).label("pieces"))
-            statement = select(table.base, *counts).where(where_answers(scope))
-        rows = await self._database.read(lambda it: it.all(statement.group_by(table.base)))
+        statement, values = _select_counts(find_shape(scope)), bind_scope(scope)
+        rows = await self._database.read(lambda it: it.all(statement, values))
         return {row.base: ReadyCount(row.documents, int(row.pieces)) for row in rows}
 
     async def list_unfinished(self) -> Sequence[StoredDocument]:
@@ -198,9 +186,45 @@ class SqlDocuments:
         row = await self._database.read(lambda transaction: transaction.first(statement))
         return None if row is None else load(row.body, StoredDocument)
 
-    async def _all(self, statement: "Select[Any]") -> Sequence[StoredDocument]:
-        rows = await self._database.read(lambda transaction: transaction.all(statement))
+    async def _all(
+        self, statement: "Select[Any]", values: Mapping[str, Any] | None = None
+    ) -> Sequence[StoredDocument]:
+        rows = await self._database.read(lambda transaction: transaction.all(statement, values))
         return [load(row.body, StoredDocument) for row in rows]
+
+
+_SELECT_ALL = select(DOCUMENTS.c.body).where(DOCUMENTS.c.id.in_(bindparam("ids", expanding=True)))
+
+
+@cache
+def _select_visible(
+    shape: ScopeShape, states: tuple[DocumentState, ...], *, is_first: bool
+) -> "Select[Any]":
+    wanted = where_in_scope(shape)
+    order: ColumnElement[str] = DOCUMENTS.c.id
+    if not is_first:
+        wanted &= DOCUMENTS.c.id > bindparam("after")
+    if states:
+        wanted &= DOCUMENTS.c.state.in_(states)
+        if len(states) > 1 and is_first:
+            order = order.concat("")  # else SQLite reads all of the base in this order
+    return select(DOCUMENTS.c.body).where(wanted).order_by(order).limit(bindparam("count"))
+
+
+@cache
+def _select_counts(shape: ScopeShape) -> Any:
+    table: Any = DOCUMENTS.c
+    if shape.has_pages:
+        count = func.count(table.id.distinct()).label("documents")
+        statement = (
+            select(table.base, count, func.count().label("pieces"))
+            .join_from(DOCUMENTS, PIECES, PIECES.c.document == table.id)
+            .where(where_answers(shape), where_between_pages(shape))
+        )
+    else:
+        counts = (func.count().label("documents"), func.sum(table.pieces).label("pieces"))
+        statement = select(table.base, *counts).where(where_answers(shape))
+    return statement.group_by(table.base)
 
 
 def _values(document: StoredDocument) -> dict[str, Any]:

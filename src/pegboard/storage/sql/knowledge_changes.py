@@ -6,6 +6,8 @@ from pegboard.storage.databases.transaction import Transaction
 from pegboard.storage.knowledge_tables import KNOWLEDGE_CHANGES as TABLE
 from pegboard.storage.knowledge_tables import PIECE_SEGMENTS
 
+_SELECT_CHANGES = select(TABLE.c.number)
+
 
 def count_change(transaction: Transaction) -> None:
     """Count a deletion, before it is made."""
@@ -17,7 +19,7 @@ def count_change(transaction: Transaction) -> None:
 
 def read_changes(transaction: Transaction) -> int:
     """How many there have been."""
-    row = transaction.first(select(TABLE.c.number))
+    row = transaction.first(_SELECT_CHANGES)
     return 0 if row is None else row.number
 
 

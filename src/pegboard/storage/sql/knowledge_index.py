@@ -7,11 +7,12 @@ what is new, and drops what was deleted.
 
 import asyncio
 from collections.abc import Callable, Mapping, Sequence
+from functools import cache
 from random import randrange
 from typing import Any, TypeVar
 
 import numpy as np
-from sqlalchemy import Text, cast, delete, func, select, update
+from sqlalchemy import Text, bindparam, cast, delete, func, select, update
 
 from pegboard.core.knowledge import Piece
 from pegboard.core.ports.document_store import DocumentScope
@@ -39,7 +40,14 @@ from pegboard.storage.knowledge.segment_cache import Found, Key, Kind, SegmentCa
 from pegboard.storage.knowledge.vector_segment import build_matrix, merge_matrices
 from pegboard.storage.knowledge.word_segment import WordSegment, build_segment, merge_segments
 from pegboard.storage.knowledge_tables import DOCUMENTS, PIECE_TERMS, PIECE_VECTORS, PIECES
-from pegboard.storage.sql.document_scope import where_answers, where_between_pages
+from pegboard.storage.sql.document_scope import (
+    ScopeShape,
+    bind_scope,
+    find_shape,
+    in_bases,
+    where_answers,
+    where_between_pages,
+)
 from pegboard.storage.sql.entry_bodies import read_bodies
 from pegboard.storage.sql.knowledge_changes import count_change, drop_segments, read_changes
 from pegboard.storage.sql.knowledge_segments import (
@@ -48,7 +56,7 @@ from pegboard.storage.sql.knowledge_segments import (
     read_segment,
 )
 from pegboard.storage.sql.vector_rows import Vectors, insert_vectors, list_bare, list_known
-from pegboard.storage.sql.wanted_pairs import make_pairs
+from pegboard.storage.sql.wanted_pairs import bind_pairs, select_pairs
 
 Entry = TypeVar("Entry")
 
@@ -116,11 +124,7 @@ class SqlKnowledgeIndex:
     async def search_words(
         self, terms: Mapping[str, float], scope: DocumentScope, *, limit: int
     ) -> WordMatches:
-        wanted = await self._list_wanted(
-            select(DOCUMENTS.c.base, func.aggregate_strings(cast(DOCUMENTS.c.terms, Text), ","))
-            .where(where_answers(scope), DOCUMENTS.c.terms > 0)
-            .group_by(DOCUMENTS.c.base)
-        )
+        wanted = await self._list_wanted(_select_entries(find_shape(scope)), bind_scope(scope))
         keys = {base: (base, "") for base in wanted}
         await self._load_stored(keys, wanted)
         segments = await self._load(self._words, keys, wanted, PIECE_TERMS, decode_terms)
@@ -133,17 +137,8 @@ class SqlKnowledgeIndex:
     async def search_vectors(
         self, vector: Sequence[float], scope: DocumentScope, *, embedder: str, limit: int
     ) -> VectorMatches:
-        table = PIECE_VECTORS.c
-        visible = select(DOCUMENTS.c.id).where(where_answers(scope))
-        wanted = await self._list_wanted(
-            select(table.base, func.aggregate_strings(cast(table.number, Text), ","))
-            .where(
-                table.base.in_([clean_text(base) for base in scope.bases]),
-                table.embedder == clean_text(embedder),
-                table.document.in_(visible),
-            )
-            .group_by(table.base)
-        )
+        values = bind_scope(scope) | {"embedder": clean_text(embedder)}
+        wanted = await self._list_wanted(_select_vector_entries(find_shape(scope)), values)
         keys = {base: (base, embedder) for base in wanted}
         segments = await self._load(self._vectors, keys, wanted, PIECE_VECTORS, decode_vectors)
         pages = (scope.first_page, scope.last_page)
@@ -161,17 +156,18 @@ class SqlKnowledgeIndex:
         return [load(row.body, Piece) for row in rows]
 
     async def get_pieces(self, ids: Sequence[str], scope: DocumentScope) -> Sequence[Piece]:
+        shape, values = find_shape(scope), bind_scope(scope)
         statement = (
             select(PIECES.c.id, PIECES.c.body)
             .join_from(PIECES, DOCUMENTS, DOCUMENTS.c.id == PIECES.c.document)
-            .where(where_answers(scope), where_between_pages(scope))
+            .where(where_answers(shape), where_between_pages(shape))
         )
 
         def read(transaction: Transaction) -> dict[str, str]:
             return {
                 row.id: row.body
                 for those in _split([clean_text(key) for key in ids])
-                for row in transaction.all(statement.where(PIECES.c.id.in_(those)))
+                for row in transaction.all(statement.where(PIECES.c.id.in_(those)), values)
             }
 
         bodies = await self._database.read(read)
@@ -213,9 +209,9 @@ class SqlKnowledgeIndex:
         if changes != self._changes:
             await self._forget(changes)
 
-    async def _list_wanted(self, statement: Any) -> Wanted:
+    async def _list_wanted(self, statement: Any, values: Mapping[str, Any]) -> Wanted:
         def read(transaction: Transaction) -> tuple[Sequence[Any], int]:
-            return transaction.all(statement), read_changes(transaction)
+            return transaction.all(statement, values), read_changes(transaction)
 
         rows, changes = await self._database.read(read)
         if changes != self._changes:
@@ -325,29 +321,14 @@ class SqlKnowledgeIndex:
         """The pieces that were found, as far as the caller may still see them."""
         if not found:
             return []
-        wanted = [(entry, number) for _, entry, number, _ in found]
+        values = bind_scope(scope) | bind_pairs([(entry, piece) for _, entry, piece, _ in found])
 
         def read(transaction: Transaction) -> dict[tuple[int, int], str]:
-            pairs = make_pairs(wanted, database=transaction.database)
-            columns = (PIECES.c.number.label("piece"), PIECES.c.body)
-            is_piece = PIECES.c.number == pairs.second
-            if by_vectors:
-                entry, of_entry = (
-                    PIECE_VECTORS.c.number,
-                    PIECES.c.document == PIECE_VECTORS.c.document,
-                )
-                rows = select(entry.label("entry"), *columns).join_from(
-                    pairs.rows, PIECE_VECTORS, entry == pairs.first
-                )
-            else:
-                entry, of_entry = PIECES.c.terms, PIECES.c.terms == pairs.first
-                rows = select(entry.label("entry"), *columns).select_from(pairs.rows)
-            statement = (
-                rows.join(PIECES, of_entry & is_piece)
-                .join(DOCUMENTS, DOCUMENTS.c.id == PIECES.c.document)
-                .where(where_answers(scope, by_id=True))
+            statement = _select_found(
+                find_shape(scope), transaction.database, by_vectors=by_vectors
             )
-            return {(row.entry, row.piece): row.body for row in transaction.all(statement)}
+            rows: Any = transaction.all(statement, values)
+            return {(entry, piece): body for entry, piece, body in rows}
 
         bodies = await self._database.read(read)
         return [
@@ -355,6 +336,47 @@ class SqlKnowledgeIndex:
             for _, entry, number, score in found
             if (entry, number) in bodies
         ]
+
+
+@cache
+def _select_entries(shape: ScopeShape) -> Any:
+    """By base, the numbers of the rows of `piece_terms` of documents that answer."""
+    numbers = func.aggregate_strings(cast(DOCUMENTS.c.terms, Text), ",")
+    wanted = (where_answers(shape), DOCUMENTS.c.terms > 0)
+    return select(DOCUMENTS.c.base, numbers).where(*wanted).group_by(DOCUMENTS.c.base)
+
+
+@cache
+def _select_vector_entries(shape: ScopeShape) -> Any:
+    """By base, the numbers of their rows of `piece_vectors` of an `embedder`."""
+    table: Any = PIECE_VECTORS.c
+    wanted = (
+        in_bases(table.base),
+        table.embedder == bindparam("embedder"),
+        table.document.in_(select(DOCUMENTS.c.id).where(where_answers(shape))),
+    )
+    numbers = func.aggregate_strings(cast(table.number, Text), ",")
+    return select(table.base, numbers).where(*wanted).group_by(table.base)
+
+
+@cache
+def _select_found(shape: ScopeShape, database: str, *, by_vectors: bool) -> Any:
+    """Pieces by the number of an entry and their own, as far as their documents answer."""
+    pairs = select_pairs(database)
+    columns = (PIECES.c.number, PIECES.c.body)
+    is_piece = PIECES.c.number == pairs.second
+    if by_vectors:
+        entry = PIECE_VECTORS.c.number
+        of_entry = PIECES.c.document == PIECE_VECTORS.c.document
+        rows = select(entry, *columns).join_from(pairs.rows, PIECE_VECTORS, entry == pairs.first)
+    else:
+        entry, of_entry = PIECES.c.terms, PIECES.c.terms == pairs.first
+        rows = select(entry, *columns).select_from(pairs.rows)
+    return (
+        rows.join(PIECES, of_entry & is_piece)
+        .join(DOCUMENTS, DOCUMENTS.c.id == PIECES.c.document)
+        .where(where_answers(shape, by_id=True))
+    )
 
 
 class _Content:

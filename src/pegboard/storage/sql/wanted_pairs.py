@@ -9,8 +9,10 @@ from collections.abc import Sequence
 from typing import Any
 
 from msgspec import Struct
-from sqlalchemy import BigInteger, ColumnElement, FromClause, Text, cast, column, func, literal
+from sqlalchemy import BigInteger, ColumnElement, FromClause, Text, bindparam, cast, column, func
 from sqlalchemy.dialects.postgresql import JSON
+
+_NAME = "wanted_pairs"
 
 
 class WantedPairs(Struct, frozen=True):
@@ -21,9 +23,14 @@ class WantedPairs(Struct, frozen=True):
     second: "ColumnElement[int]"
 
 
-def make_pairs(pairs: Sequence[tuple[int, int]], *, database: str) -> WantedPairs:
-    """The rows of these pairs, for `sqlite` or `postgresql`."""
-    given = literal(json.dumps(pairs), Text)
+def bind_pairs(pairs: Sequence[tuple[int, int]]) -> dict[str, str]:
+    """The values of pairs for a statement with `select_pairs`."""
+    return {_NAME: json.dumps(pairs)}
+
+
+def select_pairs(database: str) -> WantedPairs:
+    """The rows of pairs that are given when a statement runs, for `sqlite` or `postgresql`."""
+    given = bindparam(_NAME, type_=Text)
     if database == "sqlite":
         rows = func.json_each(given).table_valued("value", name="wanted")
         numbers: list[Any] = [func.json_extract(rows.c.value, f"$[{at}]") for at in (0, 1)]
