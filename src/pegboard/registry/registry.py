@@ -271,13 +271,14 @@ class ToolRegistry:
         has_filters = wanted != ToolQuery(query=wanted.query, limit=wanted.limit)
         is_visible = make_filter(principal, self._environment)
 
-        def accept(tool: Tool) -> bool:
+        def is_wanted(tool: Tool) -> bool:
             return (
                 (keep is None or keep(tool))
                 and is_visible(tool)
                 and (not has_filters or matches(tool.spec, wanted))
             )
 
+        accept = is_visible if keep is None and not has_filters else is_wanted
         if not wanted.query.strip():
             return list(islice(filter(accept, self._catalogue), wanted.limit))
         words, prefer = wanted.query, self.usage.prefer(principal)

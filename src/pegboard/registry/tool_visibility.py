@@ -5,7 +5,7 @@ from functools import cache, partial
 from typing import TYPE_CHECKING
 
 from pegboard.access import decide
-from pegboard.core.decision import Action
+from pegboard.core.decision import Action, Verdict
 from pegboard.core.principal import Principal
 from pegboard.core.tool import Tool
 
@@ -25,7 +25,14 @@ def make_filter(principal: Principal, environment: "CallEnvironment") -> Callabl
     Whether a source is hidden is found once for all of its tools. So a list takes nearly the same
     time, however many tools others have.
     """
+    policy, switches = environment.policy, environment.switches
+    verdict, is_listed = Verdict.ALLOW, Action.LIST
+
+    def is_allowed(tool: Tool) -> bool:
+        found = decide(principal, tool.spec, is_listed, policy=policy, switches=switches)
+        return found.verdict is verdict
+
     if not principal.user:
-        return lambda tool: may_see(tool, principal, environment)
-    hides = cache(partial(environment.policy.resource_index.hides, principal))
-    return lambda tool: not hides(tool.spec.source) and may_see(tool, principal, environment)
+        return is_allowed
+    hides = cache(partial(policy.resource_index.hides, principal))
+    return lambda tool: not hides(tool.spec.source) and is_allowed(tool)
