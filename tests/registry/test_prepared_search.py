@@ -5,7 +5,7 @@ from pegboard.registry.vector_index import VectorIndex
 
 
 def test_meanings_hold_for_the_question_that_was_prepared() -> None:
-    near = VectorIndex("test:model").measure([1.0])
+    near = VectorIndex("test:model").measure_all([[1.0]])[0]
     prepared = PreparedSearch(question="rain", meanings={"rain": near})
 
     assert prepared.find_meanings("rain") == {"rain": near}

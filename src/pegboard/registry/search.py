@@ -48,11 +48,11 @@ def make_acceptance(
     """
     has_filters = wanted != ToolQuery(query=wanted.query, limit=wanted.limit)
 
-    def accept(tool: Tool) -> bool:
+    def is_wanted(tool: Tool) -> bool:
         return (
             (keep is None or keep(tool))
             and is_visible(tool)
             and (not has_filters or matches(tool.spec, wanted))
         )
 
-    return accept
+    return is_visible if keep is None and not has_filters else is_wanted

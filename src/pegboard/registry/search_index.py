@@ -14,7 +14,6 @@ import math
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from difflib import get_close_matches
-from heapq import nlargest
 from itertools import islice
 from typing import Any, Protocol, cast
 
@@ -70,8 +69,8 @@ Prefer = Callable[[Tool], float]
 class NearTools(Protocol):
     """How near tools lie to a text by their meaning: 0 as far as usual, 1 the same."""
 
-    def score(self, name: str) -> float:
-        """How near a tool lies, by its name; 0 where this is not known."""
+    def score_all(self, names: Iterable[str], /) -> list[float]:
+        """How near tools lie, by their names; 0 where this is not known."""
         ...
 
     def iterate(self, *, least: float) -> Iterator[tuple[str, float]]:
@@ -321,12 +320,13 @@ class _Search:
     ) -> None:
         """Let tools gain that lie near to an intent, and add the nearest ones."""
         scores = self.intents[at]
-        for number in scores:
-            scores[number] += weight * meaning.score(self._documents[number].key)
-        count = 0
+        names = [self._documents[number].key for number in scores]
+        for number, nearness in zip(list(scores), meaning.score_all(names), strict=True):
+            scores[number] += weight * nearness
+        count, is_kept, accept = 0, self._is_kept, self.accept
         for name, nearness in meaning.iterate(least=_NEAR):
             number = numbers.get(name)
-            if number is None or not self.accept(number):
+            if number is None or not (is_kept[number] if number in is_kept else accept(number)):
                 continue
             scores.setdefault(number, weight * nearness)
             count += 1
@@ -342,7 +342,7 @@ class _Search:
         if prefer is not None:
             for number in scores:
                 scores[number] *= 1 + _PREFERRED * prefer(self._documents[number].tool)
-        return sorted(scores, key=lambda number: (-scores[number], number))
+        return _sort_best(scores)
 
     def _find(self, terms: list[_Term]) -> Scores:
         scores: Scores = {}
@@ -374,8 +374,9 @@ class _Search:
 
     def _take_accepted(self, scores: Scores, most: int) -> Scores:
         chosen: Scores = {}
-        for number in sorted(scores, key=lambda number: (-scores[number], number)):
-            if self.accept(number):
+        is_kept, accept = self._is_kept, self.accept
+        for number in _sort_best(scores):
+            if is_kept[number] if number in is_kept else accept(number):
                 chosen[number] = scores[number]
                 if len(chosen) == most:
                     break
@@ -399,7 +400,7 @@ class _Search:
 
     def _favour_kin(self, scores: Scores) -> Scores:
         """Let tools gain by others of their source: intents of one question often go to one."""
-        best = nlargest(_CANDIDATES, scores, key=lambda number: (scores[number], -number))
+        best = _sort_best(scores)[:_CANDIDATES]
         kin: dict[str, list[float]] = {}
         for number in best:
             kin.setdefault(self._documents[number].family, []).append(scores[number])
@@ -408,6 +409,11 @@ class _Search:
             if family and len(kin[family]) > 1:
                 scores[number] += _KIN * sum(kin[family][:3])
         return scores
+
+
+def _sort_best(scores: Scores) -> list[int]:
+    """The numbers, the best first; of equal ones the lesser number."""
+    return sorted(sorted(scores), key=scores.__getitem__, reverse=True)
 
 
 def _keep_best(scores: Scores, count: int) -> Scores:

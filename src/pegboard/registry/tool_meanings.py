@@ -26,8 +26,8 @@ _LOG = logging.getLogger("pegboard.search")
 _BATCH = 64
 _MANY = 50
 """Tools whose texts are made at once on the event loop."""
-_MANY_VECTORS = 20_000
-"""Vectors that are compared at once on the event loop: 2 ms."""
+_MANY_VECTORS = 80_000
+"""Comparisons of two vectors that are made at once on the event loop: 2 ms."""
 _MAX_TEXT = 500
 """Characters of a description that are embedded."""
 _MAX_INTENTS = 12
@@ -95,7 +95,7 @@ class ToolMeanings:
             if index is not None and self._is_usable(embedder):
                 vectors = await self._embed(embedder, texts, principal.owner)
                 is_large = index.size * len(texts) > _MANY_VECTORS
-                found = await in_thread(lambda: [*map(index.measure, vectors)], is_large=is_large)
+                found = await in_thread(lambda: index.measure_all(vectors), is_large=is_large)
                 meanings = dict(zip(texts, found, strict=True))
         skipped = () if meanings else (MEANING,)
         return PreparedSearch(question=question, meanings=meanings, skipped=skipped)

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from pegboard.access import decide
 from pegboard.access.visibility import ResourceIndex
-from pegboard.core.decision import Action
+from pegboard.core.decision import Action, Verdict
 from pegboard.core.principal import Principal
 from pegboard.core.tool import Tool
 
@@ -27,10 +27,17 @@ def may_see(tool: Tool, principal: Principal, environment: "CallEnvironment") ->
 
 def make_filter(principal: Principal, environment: "CallEnvironment") -> Callable[[Tool], bool]:
     """Return `may_see` for many tools, which judges each source once."""
+    policy, switches = environment.policy, environment.switches
+    verdict, is_listed = Verdict.ALLOW, Action.LIST
+
+    def is_allowed(tool: Tool) -> bool:
+        found = decide(principal, tool.spec, is_listed, policy=policy, switches=switches)
+        return found.verdict is verdict
+
     if not principal.user:
-        return lambda tool: may_see(tool, principal, environment)
-    hides = cache(partial(environment.policy.resource_index.hides, principal))
-    return lambda tool: not hides(tool.spec.source) and may_see(tool, principal, environment)
+        return is_allowed
+    hides = cache(partial(policy.resource_index.hides, principal))
+    return lambda tool: not hides(tool.spec.source) and is_allowed(tool)
 
 
 class SourceTools:

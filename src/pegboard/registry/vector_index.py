@@ -13,7 +13,12 @@ _MAX_UNUSED = 1_000
 """Vectors of former texts that are kept, as a source that comes back has the same tools."""
 _USUAL_MEAN, _ASSUMED_TOOLS = 0.1, 20
 """The mean cosine of few tools is drawn to a usual one, as if there were so many more."""
-_SORTED_FIRST = 256
+_SORTED_FIRST = 128
+_MANY_TEXTS = 5
+"""Texts that are compared by blocks of rows."""
+_ROUNDING = 1e-5
+_BLOCK = 128
+"""Rows of a block."""
 
 
 class VectorIndex:
@@ -60,24 +65,23 @@ class VectorIndex:
                 if digest not in self._row_of:
                     self._add(digest, vector)
 
-    def measure(self, vector: Sequence[float]) -> "Nearness":
-        """How near each tool lies to a text.
+    def measure_all(self, vectors: Sequence[Sequence[float]]) -> "list[Nearness]":
+        """How near each tool lies to each of some texts.
 
         Raises:
-            ValueError: It is no vector, or of another length than those of the tools.
+            ValueError: One is no vector, or of another length than those of the tools.
         """
         with self._lock:
             count = len(self._digests)
-            if count and len(vector) != self._rows.shape[1]:
-                raise ValueError(f"a vector has {len(vector)} numbers, not {self._rows.shape[1]}")
+            width = self._rows.shape[1]
+            for vector in vectors:
+                if count and len(vector) != width:
+                    raise ValueError(f"a vector has {len(vector)} numbers, not {width}")
             rows, digests, names = self._rows[:count], self._digests, self._names
             row_of, digest_of = self._row_of, self._digest_of  # they only grow, or are replaced
-        # row by row: the threads of a matrix product would wait for each other, and the last
-        # digits would depend on other tools
-        unit = _to_unit(vector)
-        found: Floats = np.vecdot(rows, unit) if count else np.empty(0, np.float32)
-        cosines: Floats = np.round(found, 5)
-        return Nearness(cosines, digests, names, row_of, digest_of)
+        units = [_to_unit(vector) for vector in vectors]
+        found = _multiply(rows, units) if count else [np.empty(0, np.float32)] * len(units)
+        return [Nearness(cosines, digests, names, row_of, digest_of) for cosines in found]
 
     def _add(self, digest: bytes, vector: Floats) -> None:
         count = len(self._digests)
@@ -116,33 +120,63 @@ class Nearness:
         self._digest_of = digest_of
         count = len(cosines)
         usual = (float(cosines.sum()) + _USUAL_MEAN * _ASSUMED_TOOLS) / (count + _ASSUMED_TOOLS)
-        usual = min(usual, 0.999)
-        self._scores: Floats = (cosines - usual) / (1 - usual)
+        self._usual = min(usual, 0.999)
+        self._cosines = cosines
 
-    def score(self, name: str) -> float:
-        """How near a tool lies; 0 for one without a vector."""
-        row = self._row_of.get(self._digest_of.get(name, b""), -1)
-        return max(0.0, float(self._scores[row])) if 0 <= row < len(self._scores) else 0.0
+    def score_all(self, names: Iterable[str]) -> list[float]:
+        """How near each of these tools lies; 0 for one without a vector."""
+        row_of, digest_of, count = self._row_of, self._digest_of, len(self._cosines)
+        rows = [row_of.get(digest_of.get(name, b""), count) for name in names]
+        known = self._score([row for row in rows if row < count]).tolist()
+        if len(known) < len(rows):
+            found = iter(known)
+            known = [next(found) if row < count else 0.0 for row in rows]
+        return [max(0.0, score) for score in known]
 
     def iterate(self, *, least: float) -> Iterator[tuple[str, float]]:
         """The names of tools that lie at least so near, the nearest first, with their scores."""
-        for rows in _sort_nearest(self._scores):
-            scores: list[float] = self._scores[rows].tolist()
-            for row, score in zip(rows.tolist(), scores, strict=True):
+        cosine = self._usual + least * (1 - self._usual)
+        near = np.flatnonzero(self._cosines >= cosine - _ROUNDING)
+        for rows in _split_nearest(near, self._cosines):
+            scores = self._score(rows)
+            order = np.lexsort((rows, -scores))
+            ordered: list[float] = scores[order].tolist()
+            for row, score in zip(rows[order].tolist(), ordered, strict=True):
                 if score < least:
                     return
                 for name in self._names.get(self._digests[int(row)], ()):
                     yield name, score
 
+    def _score(self, rows: Any) -> Floats:
+        """The last digits of a product depend on what else is multiplied: they do not count."""
+        found: Floats = (np.round(self._cosines[rows], 5) - self._usual) / (1 - self._usual)
+        return found
 
-def _sort_nearest(scores: Floats) -> Iterator[Floats]:
-    """The rows, the nearest first: a few are sorted, and the rest only where these do not do."""
-    first = np.arange(len(scores))
-    if len(scores) > _SORTED_FIRST:
-        first = np.argpartition(-scores, _SORTED_FIRST)[:_SORTED_FIRST]
-    yield first[np.lexsort((first, -scores[first]))]
-    rest = np.setdiff1d(np.arange(len(scores)), first)
-    yield rest[np.lexsort((rest, -scores[rest]))]
+
+def _multiply(rows: Floats, units: Sequence[Floats]) -> list[Floats]:
+    """The cosines of all rows with each unit vector.
+
+    A matrix product of all rows has threads that wait for each other where others use the
+    processors. Few vectors are taken row by row; many, by blocks of rows that are too small for
+    threads and stay in the cache for all vectors.
+    """
+    if len(units) < _MANY_TEXTS:
+        return [np.vecdot(rows, unit) for unit in units]
+    columns = np.ascontiguousarray(np.stack(units, axis=1))
+    found: Floats = np.empty((len(rows), len(units)), np.float32)
+    for start in range(0, len(rows), _BLOCK):
+        block = slice(start, start + _BLOCK)
+        np.matmul(rows[block], columns, out=found[block])
+    return [found[:, at].copy() for at in range(len(units))]
+
+
+def _split_nearest(rows: Floats, cosines: Floats) -> Iterator[Floats]:
+    """The nearest of many rows, and then the others: all are seldom asked for."""
+    if len(rows) > _SORTED_FIRST:
+        order = np.argpartition(cosines[rows], len(rows) - _SORTED_FIRST)
+        yield rows[order[-_SORTED_FIRST:]]
+        rows = rows[order[:-_SORTED_FIRST]]
+    yield rows
 
 
 def _to_unit(vector: Sequence[float]) -> Floats:
