@@ -1,7 +1,10 @@
+import json
+
 import pytest
 import typer
+from tests.cli.conftest import Command
 
-from pegboard.cli.exit_codes import Exit, exit_code, exit_on_error
+from pegboard.cli.exit_codes import WANTS_JSON, Exit, exit_code, exit_on_error
 from pegboard.errors import (
     AccessDenied,
     ApprovalRequired,
@@ -45,3 +48,32 @@ def test_an_interrupt_ends_as_shells_expect() -> None:
         raise KeyboardInterrupt
 
     assert raised.value.exit_code == 130
+
+
+def test_with_json_an_error_is_json_on_stdout_too(
+    pegboard: Command,
+) -> None:
+    done = pegboard("show", "my__gret", "--json")
+
+    assert done.returncode == 2
+    assert json.loads(done.stdout) == {
+        "error": {
+            "code": "tool_not_found",
+            "message": "Tool 'my__gret' not found. Did you mean 'my__greet'?",
+            "retryable": False,
+        }
+    }
+    assert done.stderr.startswith("pegboard: Tool 'my__gret' not found.")
+    assert pegboard("show", "my__gret").stdout == ""
+
+
+def test_what_a_command_has_of_its_answer_goes_with_the_error(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    token = WANTS_JSON.set(True)
+    with pytest.raises(typer.Exit), exit_on_error({"events": ["half"]}):
+        raise Unavailable("The server stopped.")
+    WANTS_JSON.reset(token)
+
+    answer = json.loads(capsys.readouterr().out)
+    assert (answer["events"], answer["error"]["code"]) == (["half"], "unavailable")

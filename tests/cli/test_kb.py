@@ -16,6 +16,31 @@ from pegboard.errors import ResourceNotFound
 TEXT = "Records can be returned within 30 days of purchase."
 
 
+def test_a_missing_file_is_refused_before_a_base_is_made(pegboard: Command, tmp_path: Path) -> None:
+    data = {"PEGBOARD_DATA": str(tmp_path / "data")}
+    here = tmp_path / "here.md"
+    here.write_text(TEXT)
+
+    added = pegboard("kb", "add", "handbook", str(here), "missing.md", **data)
+
+    assert (added.returncode, added.stderr) == (
+        2,
+        "pegboard: There is no file or folder 'missing.md'.\n",
+    )
+    assert "handbook" not in pegboard("kb", "list", **data).stdout
+
+
+def test_removing_a_base_asks_and_counts_what_goes(pegboard: Command, tmp_path: Path) -> None:
+    data = {"PEGBOARD_DATA": str(tmp_path / "data")}
+    (tmp_path / "here.md").write_text(TEXT)
+    pegboard("kb", "add", "handbook", str(tmp_path / "here.md"), **data)
+
+    asked = pegboard("kb", "remove", "handbook", stdin="n\n", **data)
+
+    assert "Delete 1 document (1 piece) and every stored quote for good?" in asked.stdout
+    assert "handbook" in pegboard("kb", "list", **data).stdout
+
+
 async def test_a_file_is_put_in_asked_and_removed(tmp_path: Path) -> None:
     file = tmp_path / "returns.md"
     file.write_text(TEXT)

@@ -90,6 +90,21 @@ def test_a_command_that_is_misspelt_is_guessed() -> None:
     assert "No such command 'tols'. Did you mean 'tools', 'roles'?" in done.stderr
 
 
+def test_an_unknown_command_of_a_group_names_those_that_there_are() -> None:
+    done, _ = _started("people", "invite")
+
+    known = "The commands are: list, link, disable, enable, operator."
+    assert f"No such command 'invite'. {known}" in done.stderr
+
+
+def test_the_help_has_each_command_once_and_cuts_no_line() -> None:
+    done, _ = _started("--help", COLUMNS="80")
+
+    names = [line.split()[0] for line in done.stdout.splitlines() if line.startswith("  ")]
+    assert [name for name in names if name in LISTED] == LISTED
+    assert not [line for line in done.stdout.splitlines()[1:] if line.endswith("...")]
+
+
 @pytest.mark.parametrize(
     ("words", "wanted"),
     [

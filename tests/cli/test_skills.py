@@ -32,6 +32,12 @@ def an_archive(path: Path, **files: bytes | str) -> Path:
     return path
 
 
+def test_a_missing_skill_is_reported_once(pegboard: Command) -> None:
+    added = pegboard("skills", "add", "nowhere", **DATA)
+
+    assert added.stderr == "pegboard: nowhere cannot be read: No such file or directory.\n"
+
+
 def test_a_skill_is_added_replaced_and_read(pegboard: Command, tmp_path: Path) -> None:
     folder = a_folder(tmp_path)
     added = pegboard("skills", "add", str(folder), **DATA)

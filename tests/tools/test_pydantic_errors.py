@@ -87,6 +87,10 @@ def test_what_would_mend_a_fault_is_told_by_its_type(faults: Any, wanted: Any) -
         ),
         ("Input should be greater than 5", 'expected a number greater than 5, found "5" (string)'),
         ("Value error, Not\nagain", 'not again, found "5" (string)'),
+        (
+            "Tuple should have at least 1 item after validation, not 0",
+            'expected at least 1 item, found "5" (string)',
+        ),
         ("URL is odd", 'URL is odd, found "5" (string)'),
     ],
 )

@@ -1,9 +1,12 @@
 """Exit codes of commands and errors."""
 
 import sys
-from collections.abc import Generator
+from collections.abc import Generator, Mapping
 from contextlib import contextmanager
+from contextvars import ContextVar
 from enum import IntEnum
+from types import MappingProxyType
+from typing import Any
 
 import typer
 
@@ -15,6 +18,9 @@ from pegboard.errors import (
     PegboardError,
     Unavailable,
 )
+
+WANTS_JSON: ContextVar[bool] = ContextVar("wants_json", default=False)
+"""Whether the command that runs has the option `--json`."""
 
 
 class Exit(IntEnum):
@@ -40,11 +46,20 @@ def exit_code(error: PegboardError) -> Exit:
 
 
 @contextmanager
-def exit_on_error() -> Generator[None]:
-    """Print an error to stderr and exit with its code."""
+def exit_on_error(unfinished: Mapping[str, Any] = MappingProxyType({})) -> Generator[None]:
+    """Print an error to stderr, with `--json` also as JSON to stdout, and exit with its code.
+
+    Args:
+        unfinished: What the command has of its answer by then; it goes into the JSON.
+    """
     try:
         yield
     except PegboardError as error:
+        if WANTS_JSON.get():
+            from pegboard.cli.output.tables import say_json
+            from pegboard.core.result import error_to_dict
+
+            say_json({**unfinished, "error": error_to_dict(error)})
         print(f"pegboard: {error}", file=sys.stderr)  # noqa: T201 - the command line speaks here
         raise typer.Exit(exit_code(error)) from error
     except KeyboardInterrupt as error:

@@ -1,7 +1,7 @@
 """A command group that loads its commands lazily."""
 
 from collections import UserDict
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from contextvars import ContextVar
 from copy import copy
 from importlib import import_module
@@ -11,6 +11,8 @@ import typer
 from typer.core import TyperCommand, TyperGroup, TyperOption
 from typer.main import get_group
 
+from pegboard.cli.exit_codes import WANTS_JSON
+
 RUNNING: ContextVar[str] = ContextVar("running", default="")
 """The command that runs, as `pegboard runs list`; empty outside one."""
 
@@ -19,8 +21,12 @@ class LightGroup(TyperGroup):
     """A group that finds its commands without importing pydantic."""
 
     def resolve_command(self, ctx: Any, args: list[str]) -> Any:
-        """Find the command that the arguments name."""
+        """Find the command that the arguments name; the error for an unknown one lists them."""
+        is_subcommand = ctx.parent is not None and not ctx.resilient_parsing
+        if is_subcommand and args[0].isidentifier() and self.get_command(ctx, args[0]) is None:
+            ctx.fail(_describe_unknown(args[0], self.list_commands(ctx)))
         name, command, rest = super().resolve_command(ctx, args)
+        WANTS_JSON.set(False)
         RUNNING.set(f"{RUNNING.get() if ctx.parent else 'pegboard'} {name}")
         return name, command, rest
 
@@ -35,6 +41,14 @@ class LightGroup(TyperGroup):
         return super().parse_args(ctx, args)
 
 
+def _describe_unknown(name: str, known: Sequence[str]) -> str:
+    from difflib import get_close_matches
+
+    near = get_close_matches(name, known, n=1)
+    hint = f" Did you mean '{near[0]}'?" if near else ""
+    return f"No such command '{name}'.{hint} The commands are: {', '.join(known)}."
+
+
 class LazyGroup(LightGroup):
     """A group whose commands are in modules of the same name.
 
@@ -43,11 +57,17 @@ class LazyGroup(LightGroup):
 
     Attributes:
         package: The package of the modules.
-        listed: The commands in the order of the help, each with the first paragraph of its help.
+        sections: The commands below the headings of the help, each with the first paragraph of its
+            help.
+        listed: All of them.
     """
 
     package: ClassVar[str]
+    sections: ClassVar[Mapping[str, Mapping[str, str]]]
     listed: ClassVar[Mapping[str, str]]
+
+    def __init_subclass__(cls) -> None:
+        cls.listed = {name: text for part in cls.sections.values() for name, text in part.items()}
 
     def __init__(self, **attrs: Any) -> None:
         super().__init__(**attrs)
@@ -68,9 +88,12 @@ class LazyGroup(LightGroup):
                 raise
             raise typer.BadParameter(reason, ctx=error.ctx, param=error.param) from error
 
-    def format_commands(self, ctx: Any, formatter: Any) -> None:
+    def format_commands(self, ctx: Any, formatter: Any) -> None:  # noqa: ARG002 - of typer
         """Write the part of the help that lists the commands."""
-        self._signs.format_commands(ctx, formatter)
+        width = max(map(len, self.listed))
+        for heading, commands in self.sections.items():
+            with formatter.section(heading):
+                formatter.write_dl([(name.ljust(width), text) for name, text in commands.items()])
 
     def shell_complete(self, ctx: Any, incomplete: str) -> list[Any]:
         """The commands and options that begin so."""

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Literal, TypeVar
 
 import typer
 
+from pegboard.cli.exit_codes import WANTS_JSON
 from pegboard.cli.lazy_group import RUNNING
 from pegboard.errors import ConfigError, InvalidRequest
 
@@ -38,7 +39,14 @@ UrlOption = Annotated[
         "[default: $PEGBOARD_URL].",
     ),
 ]
-JsonOption = Annotated[bool, typer.Option("--json", help="Print JSON.")]
+
+
+def _note_json(wanted: bool) -> bool:
+    WANTS_JSON.set(wanted)
+    return wanted
+
+
+JsonOption = Annotated[bool, typer.Option("--json", help="Print JSON.", callback=_note_json)]
 
 SvgOption = Annotated[Path | None, typer.Option("--svg", help="Write it as an SVG to this file.")]
 TimelineOption = Annotated[

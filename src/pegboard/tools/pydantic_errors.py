@@ -59,6 +59,7 @@ _WORDS: Mapping[str, str] = {
     "Assertion failed, ": "",
 }
 _PYTHON = {"True": "true", "False": "false", "None": "null"}
+_LENGTH = re.compile(r"^\w+ should have (at (?:least|most) .+) after validation, not .+$")
 _INTEGERS = re.compile(r"-?[0-9]+(?:(?:, | or )-?[0-9]+)*")
 
 
@@ -164,6 +165,7 @@ def describe_fault(detail: ErrorDetails) -> str:
     if json_type is not None:
         return f"expected {with_article(json_type)}"
     message = " ".join(detail["msg"].split())
+    message = _LENGTH.sub(r"expected \1", message)
     for said, instead in _WORDS.items():
         message = message.replace(said, instead)
     if detail["type"] in {"literal_error", "enum"}:

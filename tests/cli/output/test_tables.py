@@ -30,6 +30,16 @@ def test_a_table_cannot_steer_the_terminal(capsys: pytest.CaptureFixture[str]) -
     assert "\x1b" not in capsys.readouterr().out
 
 
+def test_lines_of_a_table_end_with_their_last_word(capsys: pytest.CaptureFixture[str]) -> None:
+    table(("name", "description"), [("a", "short"), ("b", "a longer description")])
+
+    assert capsys.readouterr().out.splitlines() == [
+        "name  description",
+        "a     short",
+        "b     a longer description",
+    ]
+
+
 def test_a_note_cannot_steer_the_terminal(capsys: pytest.CaptureFixture[str]) -> None:
     note("evil\x1b[2J\tname\n")
 

@@ -3,6 +3,7 @@
 import asyncio
 from collections.abc import AsyncIterator
 
+from pegboard.errors import ConversationNotFound
 from pegboard.servers.http.event_stream import SentEvent, stream_events
 
 
@@ -19,6 +20,17 @@ async def test_each_event_is_one_block_and_an_empty_id_is_left_out() -> None:
         'id: 1-2\nevent: text_delta\ndata: {"text":"line one\\nline two"}\n\n'
         'event: error\ndata: {"code":"x"}\n\n'
     )
+
+
+async def test_a_stream_ends_when_its_subject_is_deleted() -> None:
+    async def two_and_gone() -> AsyncIterator[SentEvent]:
+        async for event in two():
+            yield event
+        raise ConversationNotFound("There is no conversation 'c_1'.")
+
+    blocks = [block async for block in stream_events(two_and_gone(), ending=asyncio.Event())]
+
+    assert len(blocks) == 2
 
 
 async def test_the_end_of_the_server_ends_a_stream_that_goes_on() -> None:

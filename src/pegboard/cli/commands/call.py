@@ -72,7 +72,7 @@ def call(
     url: UrlOption = None,
     json: JsonOption = False,
 ) -> None:
-    """Run a tool through the whole pipeline, and print its result."""
+    """Call a tool and print its result."""
 
     async def run(client: "BoardClient") -> "ToolResult":
         if not is_kept and await _writes_files(client, name, timeout):

@@ -56,9 +56,10 @@ def chat(
     url: UrlOption = None,
     json: JsonOption = False,
 ) -> None:
-    """Ask an agent; it uses the tools of the board and asks before calls that need approval.
+    """Ask an agent, which uses the tools of the board.
 
-    The text of the answer goes to stdout. Set the model with PEGBOARD_MODEL or OPENAI_BASE_URL.
+    It asks before calls that need approval. The text of the answer goes to stdout. Set the model
+    with PEGBOARD_MODEL or OPENAI_BASE_URL.
     """
     session = _Session(
         conversation, agent=agent, model=model, engine=engine, files=file or [], json=json
@@ -72,7 +73,7 @@ def chat(
             state = await session.ask(client, line)
         return state
 
-    with exit_on_error():
+    with exit_on_error(session.unfinished):
         state = with_client(settings(board, data, url, keep="write"), talk, opens="all")
     if state == "waiting":
         session.say_how_to_go_on(explicit_options(board, data, url))
@@ -80,7 +81,11 @@ def chat(
 
 
 class _Session:
-    """A conversation at a terminal."""
+    """A conversation at a terminal.
+
+    Attributes:
+        unfinished: The events of an answer that ended too early.
+    """
 
     def __init__(
         self,
@@ -100,6 +105,7 @@ class _Session:
         self._json = json
         self._approval = ""
         self._source = ""
+        self.unfinished: dict[str, Any] = {}
 
     async def ask(self, client: "BoardClient", question: str) -> str:
         """Ask, print the answer, and return how it ended; `waiting` for an approval."""
@@ -135,13 +141,14 @@ class _Session:
                     continue
                 printer.state = "waiting"
                 break
+        if not printer.state:
+            self.unfinished.update(conversation=self._conversation, events=events)
+            raise Unavailable(
+                f"The stream of conversation {self._conversation} ended before the answer: the "
+                "server stopped, or the conversation was deleted."
+            )
         if self._json:
             say_json({"conversation": self._conversation, "events": events})
-        if not printer.state:
-            raise Unavailable(
-                "The stream ended before the answer: the server stopped, or the conversation was "
-                "deleted."
-            )
         return printer.state
 
     async def _note_source(self, client: "BoardClient", event: "ChatEvent") -> None:

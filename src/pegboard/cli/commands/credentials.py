@@ -18,7 +18,7 @@ from pegboard.cli.output.tables import format_time, note, say, say_json, table
 from pegboard.core.credential import DEFAULT_NAME
 
 credentials = typer.Typer(
-    help="List, store, choose and remove credentials, and rotate the master key.",
+    help="Store, choose and remove credentials.",
     no_args_is_help=True,
     rich_markup_mode=None,
 )

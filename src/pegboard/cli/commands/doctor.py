@@ -49,7 +49,7 @@ def doctor(
     url: UrlOption = None,
     json: JsonOption = False,
 ) -> None:
-    """Check the installation, the settings, the board file and each source.
+    """Check the installation, settings, board file and sources.
 
     Of a server it shows what its probe and its sources report.
     """

@@ -32,7 +32,10 @@ def history(
     url: UrlOption = None,
     json: JsonOption = False,
 ) -> None:
-    """Show recorded calls, newest first; works while a server is running."""
+    """Show recorded calls, newest first.
+
+    This works while a server is running.
+    """
     from pegboard.core.ports.call_stores import HistoryQuery
 
     query = HistoryQuery(

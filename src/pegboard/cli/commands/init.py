@@ -54,7 +54,10 @@ def init(
         Path | None, typer.Option("--board", "-b", help="The board file to write.")
     ] = None,
 ) -> None:
-    """Write a board.yaml and a my_tools.py to start from; does not overwrite files."""
+    """Write a board.yaml and a my_tools.py to start from.
+
+    Files that exist are not overwritten.
+    """
     with exit_on_error():
         refuse_url()
         path = board or folder / "board.yaml"

@@ -53,7 +53,7 @@ _NONE = (
 )
 
 market = typer.Typer(
-    help="Browse external catalogues, review entries and add them to the board.",
+    help="Browse external catalogues, and add reviewed entries.",
     no_args_is_help=True,
     rich_markup_mode=None,
 )

@@ -14,7 +14,7 @@ PersonArgument = Annotated[
 ]
 
 people = typer.Typer(
-    help="List people, make one-time links for them, and keep them out.",
+    help="List people, invite them, and keep them out.",
     no_args_is_help=True,
     rich_markup_mode=None,
 )

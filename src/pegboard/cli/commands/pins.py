@@ -31,7 +31,7 @@ DigestOption = Annotated[
 _MAX_SHOWN = 400
 
 pins = typer.Typer(
-    help="Review and approve changed and new definitions of upstream tools.",
+    help="Review changed and new definitions of upstream tools.",
     no_args_is_help=True,
     rich_markup_mode=None,
 )

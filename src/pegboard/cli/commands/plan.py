@@ -65,10 +65,11 @@ def plan(
     url: UrlOption = None,
     json: JsonOption = False,
 ) -> None:
-    """Make a plan, check it and explain it; it is stored and can be run.
+    """Make a plan, check it and explain it.
 
-    A file with a plan or a graph is checked, and not stored. With --run the plan is run once it has
-    been shown, unless it has faults; --json then prints both as `plan` and `run`.
+    The plan is stored and can be run by its id. A file with a plan or a graph is checked, and not
+    stored. With --run the plan is run once it has been shown, unless it has faults; --json then
+    prints both as `plan` and `run`.
     """
     from pegboard.planning import PlanRequest
 
@@ -94,6 +95,7 @@ def plan(
 
     with exit_on_error():
         refuse_extra_arguments(ctx.args)
+        _require_one_aim(goal, capability or [])
         chosen = settings(board, data, url, keep="write")
         params = read_pairs(param or [], option="--param")
         document = _read(goal, is_complete=not capability and (run or not params))
@@ -102,6 +104,16 @@ def plan(
         _end_run(told, ended, json=json, options=explicit_options(board, data, url), chosen=chosen)
     if check and not told["runnable"]:
         raise typer.Exit(Exit.FAILED)
+
+
+def _require_one_aim(goal: str, capabilities: list[str]) -> None:
+    if not goal and not capabilities:
+        raise InvalidRequest(
+            "Name a goal, which is a tool or a task that a tool supports, or capabilities with -c. "
+            "'pegboard tools' lists the tools."
+        )
+    if goal and capabilities and not is_plan_file(goal):
+        raise InvalidRequest("Name either a goal or capabilities (-c), not both.")
 
 
 def _read(goal: str, *, is_complete: bool) -> dict[str, Any] | None:

@@ -26,7 +26,7 @@ NameArgument = Annotated[
 _NO_SOURCES = ("agent", "model")
 
 resources = typer.Typer(
-    help="Add, share and publish connectors, agents and models; install others.",
+    help="Add, share and publish connectors, agents and models.",
     no_args_is_help=True,
     rich_markup_mode=None,
 )

@@ -37,8 +37,8 @@ def run(
     plan: Annotated[
         str,
         typer.Argument(
-            help="The id of a plan stored by `pegboard plan GOAL --data DIR`, or a JSON or YAML "
-            "file with a plan or a graph; not a goal."
+            help="The id of a plan that `pegboard plan GOAL` has stored, or a JSON or YAML file "
+            "with a plan or a graph; not a goal."
         ),
     ],
     *,
@@ -56,9 +56,10 @@ def run(
     url: UrlOption = None,
     json: JsonOption = False,
 ) -> None:
-    """Run a plan and print a time line. It can be resumed after a crash.
+    """Run a plan and print a time line.
 
-    A goal is planned first: `pegboard plan GOAL --run`.
+    A run whose process died is resumed by `pegboard runs resume`. A goal is planned first:
+    `pegboard plan GOAL --run`.
     """
     from pegboard.cli.output.runs import print_and_exit, watch_run, write_drawings
 

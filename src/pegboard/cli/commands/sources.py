@@ -30,7 +30,7 @@ def sources(
     url: UrlOption = None,
     json: JsonOption = False,
 ) -> None:
-    """Show each source with its health, its number of tools, and its problem."""
+    """Show each source with its health and its problem."""
 
     async def ask(client: "BoardClient") -> tuple[list[dict[str, Any]], bool]:
         return (await client.list_sources(check=True))["sources"], client.is_logged

@@ -24,7 +24,7 @@ WritesOption = Annotated[
 ]
 
 switches = typer.Typer(
-    help="Turn tools off and on again, on every server, from the next call on.",
+    help="Turn tools off and on again, on every server.",
     no_args_is_help=True,
     rich_markup_mode=None,
 )

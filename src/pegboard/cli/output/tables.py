@@ -38,8 +38,10 @@ def table(headings: Sequence[str], rows: Iterable[Sequence[str]]) -> None:
         drawn.add_column(heading, overflow="fold")
     for row in rows:
         drawn.add_row(*(to_plain(cell) for cell in row))
-    terminal = sys.stdout.isatty()
-    Console(width=None if terminal else 200, highlight=False, markup=False).print(drawn)
+    console = Console(width=None if sys.stdout.isatty() else 200, highlight=False, markup=False)
+    with console.capture() as captured:
+        console.print(drawn)
+    sys.stdout.writelines(f"{line.rstrip()}\n" for line in captured.get().splitlines())
 
 
 def format_time(seconds: float) -> str:

@@ -2,10 +2,12 @@
 
 import asyncio
 from collections.abc import AsyncGenerator, AsyncIterator, Mapping
-from contextlib import aclosing
+from contextlib import aclosing, suppress
 from typing import Any
 
 from msgspec import json
+
+from pegboard.errors import CallerError
 
 EVENT_STREAM = "text/event-stream"
 EVENT_SCHEMA: Mapping[str, Any] = {
@@ -29,6 +31,9 @@ async def stream_events(
     events: AsyncIterator[SentEvent], *, ending: asyncio.Event
 ) -> AsyncGenerator[bytes]:
     """Events in the format of EventSource, with a comment as keep-alive.
+
+    A stream whose subject was deleted, or is no longer visible to the caller, ends: the status has
+    been sent, and the next request is answered with 404.
 
     Args:
         events: The events; a client that reconnects goes on after the last one.
@@ -72,8 +77,9 @@ async def keep_alive(
 
 
 async def _encode_all(events: AsyncIterator[SentEvent]) -> AsyncGenerator[bytes]:
-    async for event in events:
-        yield _encode(event)
+    with suppress(CallerError):
+        async for event in events:
+            yield _encode(event)
 
 
 def _encode(event: SentEvent) -> bytes:

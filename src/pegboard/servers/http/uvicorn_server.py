@@ -66,6 +66,8 @@ class _Socket(WebSocketsSansIOProtocol):
             self.writable.set()  # send the close code even if the buffer is full
             self._abort_soon()
         await super().send(message)
+        if message["type"] == "websocket.http.response.body" and not message.get("more_body"):
+            self.handshake_complete = True  # else uvicorn logs each refusal as an error of ours
 
     def keepalive_timeout(self) -> None:
         super().keepalive_timeout()

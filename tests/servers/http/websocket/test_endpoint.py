@@ -59,6 +59,15 @@ async def test_without_the_token_nobody_connects(guarded: str, headers: dict[str
     assert await refused(guarded, additional_headers=headers) == (401, "unauthenticated")
 
 
+async def test_a_refused_connection_is_no_error_of_the_server(
+    guarded: str, caplog: pytest.LogCaptureFixture
+) -> None:
+    await refused(guarded)
+    await refused(guarded)  # by now the server has logged what it logs about the first one
+
+    assert [record.message for record in caplog.records if record.levelname == "ERROR"] == []
+
+
 async def test_a_token_in_the_address_is_none(guarded: str) -> None:
     assert await refused(guarded, path=f"/ws?token={quote(TOKEN)}") == (401, "unauthenticated")
 

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 FileArgument = Annotated[str, typer.Argument(metavar="ID", help="The file, as `f_...`.")]
 
 files = typer.Typer(
-    help="Store files on the board, list and get them, and delete them.",
+    help="Store, list, get and delete files of the board.",
     no_args_is_help=True,
     rich_markup_mode=None,
 )

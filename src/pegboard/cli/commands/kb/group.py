@@ -1,6 +1,6 @@
 """`pegboard kb`: put documents into knowledge bases, and ask them."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
@@ -17,7 +17,7 @@ from pegboard.cli.options import (
     settings,
     with_client,
 )
-from pegboard.cli.output.tables import note, say, say_json, table
+from pegboard.cli.output.tables import count_noun, note, say, say_json, table
 from pegboard.core.knowledge import UNFINISHED
 from pegboard.errors import InvalidRequest
 
@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 
 BaseArgument = Annotated[str, typer.Argument(metavar="BASE", help="The name or id of a base.")]
 _LOOK_AGAIN = 0.2
+_WEB = ("http://", "https://")
 _SKIPPED = {
     "meaning": "the embedding model failed, so this was found by words alone",
     "rerank": "the reranker failed, so this is in the order without it",
@@ -33,7 +34,7 @@ _SKIPPED = {
 
 
 kb = typer.Typer(
-    help="Put documents into knowledge bases, list, ask and remove them.",
+    help="Put documents into knowledge bases, and ask them.",
     no_args_is_help=True,
     rich_markup_mode=None,
 )
@@ -116,6 +117,7 @@ def add(
 
     async def put(client: "BoardClient") -> Mapping[str, Any]:
         kb = client.knowledge
+        _refuse_missing(sources or ())
         known = (await kb.list_bases())["bases"]
         found = next((it for it in known if base in {it["name"], it["id"]}), None)
         if found is None:
@@ -203,10 +205,9 @@ def remove(
         kb = client.knowledge
         goes = await kb.count_deletion(base, document)
         if not yes:
-            said = f"{goes['documents']} document(s) with {goes['pieces']} pieces"
-            await asyncio.to_thread(
-                typer.confirm, f"Delete {said} for good, and what quotes them?", abort=True
-            )
+            documents = count_noun(goes["documents"], "document")
+            said = f"{documents} ({count_noun(goes['pieces'], 'piece')}) and every stored quote"
+            await asyncio.to_thread(typer.confirm, f"Delete {said} for good?", abort=True)
         await kb.remove(base, document)
         return goes
 
@@ -251,20 +252,25 @@ async def _put(
     said: Mapping[str, str],
 ) -> bool:
     """Put one file, folder or address in; whether anything is new."""
-    if source.startswith(("http://", "https://")):
+    if source.startswith(_WEB):
         web = {"url": source, "below": below, "at_most": pages}
         return bool((await kb.add(base, {"web": web}))["run"])
     path = Path(source).expanduser().resolve()  # noqa: ASYNC240 - the command runs alone
     if path.is_dir():
         return bool((await kb.add(base, {"folder": str(path)}))["run"])
-    if not path.is_file():
-        raise InvalidRequest(f"There is no file or folder '{source}'.")
     given = {name: text for name, text in said.items() if text}
     added = await kb.add_file(base, path, given)
     for item in added["documents"]:
         if item["outcome"] == "already_here":
             note(f"{path.name} is already here: {item['document']['id']}")
     return True
+
+
+def _refuse_missing(sources: Sequence[str]) -> None:
+    """Refuse paths that lead nowhere before a base is made or a part of the sources is added."""
+    for source in sources:
+        if not source.startswith(_WEB) and not Path(source).expanduser().exists():
+            raise InvalidRequest(f"There is no file or folder '{source}'.")
 
 
 async def _wait(kb: "KnowledgeClient", base: str, progress: DocumentProgress) -> Mapping[str, Any]:

@@ -23,7 +23,7 @@ OrganisationOption = Annotated[
 ]
 
 quotas = typer.Typer(
-    help="Limit the calls and the model cost of people and organisations.",
+    help="Limit the calls and model costs of people.",
     no_args_is_help=True,
     rich_markup_mode=None,
 )
@@ -44,7 +44,7 @@ def list_quotas(
         say_json(found)
         return
     table(
-        ("person", "organisation", "measure", "a", "used", "limit", "set by", "until"),
+        ("person", "organisation", "measure", "per", "used", "limit", "set by", "until"),
         map(_row, found["quotas"]),
     )
     if not found["quotas"]:

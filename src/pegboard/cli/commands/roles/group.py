@@ -19,7 +19,7 @@ OrganisationArgument = Annotated[
 RoleArgument = Annotated[str, typer.Argument(metavar="ROLE", help="The name of the role.")]
 
 roles = typer.Typer(
-    help="Define the roles of an organisation, and give them to its members.",
+    help="Define the roles of an organisation, and assign them.",
     no_args_is_help=True,
     rich_markup_mode=None,
 )

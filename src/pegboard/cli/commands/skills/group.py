@@ -25,7 +25,7 @@ PathArgument = Annotated[
 ]
 
 skills = typer.Typer(
-    help="Add skills, and replace their texts; 'pegboard resources' shares them.",
+    help="Add skills, and replace their texts.",
     no_args_is_help=True,
     rich_markup_mode=None,
 )

@@ -30,7 +30,8 @@ def read_skill_files(path: Path) -> dict[str, str]:
             found = iter([(_SKILL_FILE, path.read_bytes())])
         return {name: _decode(name, data) for name, data in _limit(found)}
     except (OSError, zipfile.BadZipFile, NotImplementedError, RuntimeError) as error:
-        raise InvalidRequest(f"{path}: cannot be read: {error}") from error
+        reason = error.strerror if isinstance(error, OSError) else error
+        raise InvalidRequest(f"{path} cannot be read: {reason}.") from error
 
 
 def read_skill_name(files: dict[str, str]) -> str:
