@@ -8,6 +8,7 @@ import typer
 from pegboard.cli.exit_codes import Exit
 from pegboard.cli.lazy_group import LazyGroup
 from pegboard.cli.safe_stdio import safe_streams
+from pegboard.cli.spare_collections import spare_collections
 
 
 class Commands(LazyGroup):
@@ -86,6 +87,7 @@ def version(
 
 def main() -> None:
     """The entry point of the `pegboard` command."""
+    spare_collections()
     with safe_streams():
         if reason := explain_platform(sys.platform):
             typer.echo(f"pegboard: {reason}", err=True)

@@ -11,6 +11,7 @@ import typer
 
 from pegboard.cli.exit_codes import WANTS_JSON
 from pegboard.cli.lazy_group import RUNNING
+from pegboard.cli.spare_collections import spare_loaded_modules
 from pegboard.errors import ConfigError, InvalidRequest
 
 if TYPE_CHECKING:
@@ -93,6 +94,7 @@ def settings(
     """
     from pegboard.runtime import Settings
 
+    spare_loaded_modules()
     is_local = board is not None or data is not None
     if url and is_local:
         raise InvalidRequest(
