@@ -32,16 +32,16 @@ class UnmeteredEmbedder:
         return [[2.0]] * len(texts)
 
 
-def test_costs_count_for_their_caller_alone_until_they_are_spent() -> None:
+async def test_costs_count_for_their_caller_alone_until_they_are_spent() -> None:
     meter = a_meter(a_quota(1.0, measure="cost", person="u_ada"))
     costs = ModelCosts(meter, ADA)
     for _ in range(2):
-        costs.check()
+        await costs.check()
         costs.add("test:paid", PAID)
 
     with pytest.raises(QuotaExceeded):
-        costs.check()
-    ModelCosts(meter, BOB).check()
+        await costs.check()
+    await ModelCosts(meter, BOB).check()
 
 
 def test_uses_are_summed_and_reported_and_a_price_that_is_not_known_makes_the_sum_unknown() -> None:

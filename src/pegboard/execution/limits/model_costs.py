@@ -36,14 +36,15 @@ class ModelCosts:
         self._principal = principal
         self._report = report
 
-    def check(self) -> None:
+    async def check(self) -> None:
         """Check that models may be used; call it before each request.
 
         Raises:
             QuotaExceeded: What the caller, or its organisation, may spend in a window is spent.
+            Unavailable: As of `QuotaMeter.begin_cost`.
         """
         if self._meter is not None:
-            self._meter.check_cost(self._principal)
+            await self._meter.end_cost(await self._meter.begin_cost(self._principal), 0.0)
 
     def add(self, model: str, usage: ModelUsage) -> None:
         """Count what a model has used."""
@@ -52,7 +53,7 @@ class ModelCosts:
         self.model = model
         self.usage += usage
         if self._meter is not None and usage.cost:
-            self._meter.add_cost(self._principal, usage.cost)
+            self._meter.count_cost(self._principal, usage.cost)
         if self._report is not None:
             self._report(model, usage)
 
@@ -80,7 +81,7 @@ class CountedEmbedder:
         Raises:
             QuotaExceeded: As of `ModelCosts.check`.
         """
-        self._costs.check()
+        await self._costs.check()
         if not isinstance(self._embedder, MeteredEmbedder):
             return await self._embedder.embed(texts)
         found = await self._embedder.embed_metered(texts)

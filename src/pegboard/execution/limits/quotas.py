@@ -261,8 +261,16 @@ class QuotaMeter:
                 self._expected[hold.person] = cost
             while len(self._expected) > _MAX_EXPECTED:
                 self._expected.popitem(last=False)
-            for check in hold.checks:
-                check.counter.waiting += cost - hold.reserved
+        self._count(hold.checks, cost - hold.reserved)
+
+    def count_cost(self, principal: Principal, cost: float) -> None:
+        """Count what a model has cost beside an answer, as embeddings do, with the next `save`."""
+        self._count(self._find_checks(principal)["cost"] if principal.user else (), cost)
+
+    def _count(self, checks: tuple[_Check, ...], cost: float) -> None:
+        with self._lock:
+            for check in checks:
+                check.counter.waiting += cost
                 check.counter.touched = True
 
     def list_states(self, principal: Principal) -> list[QuotaState]:
@@ -445,10 +453,7 @@ class QuotaMeter:
             yield _Check(counter, strictest, strictest - margin, quota, quota is default)
 
     def _count_stored(self, name: str, ends_at: float) -> _Counter:
-        counter = self._counters.get(name)
-        if counter is None:
-            counter = self._counters[name] = _Counter(name, ends_at)
-        return counter
+        return self._counters.setdefault(name, _Counter(name, ends_at))
 
     def _name_counter(self, quota: Quota) -> tuple[str, float]:
         period, ends_at = _read_window(self._now(), quota.window)
@@ -479,13 +484,10 @@ def _refusal(check: _Check, now: float) -> QuotaExceeded:
     used, ends_at = check.counter.used, check.counter.ends_at
     unit = "%.0f" if check.quota.measure == "calls" else "$%.2f"
     until = f"{datetime.fromtimestamp(ends_at, UTC):%Y-%m-%d %H:%M} UTC"
-    message = f"{describe_quota(check.quota)} is used up: {unit % used} used. "
-    error = QuotaExceeded(
-        f"{message}It begins anew at {until}.",
-        limit=check.limit,
-        used=used,
-        resets_at=ends_at,
+    message = (
+        f"{describe_quota(check.quota)} is used up: {unit % used} used. It begins anew at {until}."
     )
+    error = QuotaExceeded(message, limit=check.limit, used=used, resets_at=ends_at)
     error.retry_after = max(0.0, ends_at - now)
     return error
 

@@ -139,7 +139,7 @@ class KnowledgeAnswers:
         found = await retrieve_evidence(question, search, limit=limit)
         model = await self._model()
         if model is not None:
-            costs.check()
+            await costs.check()
         name = "" if model is None else model.name
         evidence = await ground(
             question, found, model=model, report=partial(costs.add, name), limit=limit
@@ -250,7 +250,7 @@ class KnowledgeAnswers:
             for base in bases
         ]
         if any(base.embedder for base in searched) or self._has_reranker():
-            costs.check()
+            await costs.check()
         scope = DocumentScope(bases=(), principal=ctx.principal)
         return await self._retriever.retrieve(
             question,
