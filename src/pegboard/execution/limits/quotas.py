@@ -296,10 +296,8 @@ class QuotaMeter:
 
     def list_quotas(self) -> list[Quota]:
         """All quotas that are set, by key."""
-        return sorted(
-            (quota for quotas in self._quotas.values() for quota in quotas),
-            key=lambda quota: quota.key,
-        )
+        found = (quota for quotas in self._quotas.values() for quota in quotas)
+        return sorted(found, key=lambda quota: quota.key)
 
     def use(self, quotas: Iterable[Quota]) -> None:
         """Use these quotas from now on."""
@@ -461,7 +459,7 @@ class QuotaMeter:
 
 
 def _find_tenant(principal: Principal) -> str:
-    """The organisation for which a call counts, also once the caller has left its usual one."""
+    # the organisation for which a call counts, also once the caller has left its usual one
     return principal.tenant or min(principal.organisations, default="")
 
 
