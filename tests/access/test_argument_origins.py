@@ -252,6 +252,39 @@ def test_no_value_and_no_message_breaks_the_search(message: str, value: Any) -> 
     assert list(list_marks(message)) is not None
 
 
+FOREIGN = ["eve@evil.example", "evil.example/x", "DE89370400440532013000", "k9x8w7v6"]
+OWN = ["alice@corp.example", "Bob", "Alice", "2200", "a summary", "m_77", "general", "f_9", "42"]
+VALUES = st.lists(st.sampled_from([*FOREIGN, *OWN]), max_size=3)
+ARGUMENTS = st.dictionaries(
+    st.sampled_from(["to", "cc", "body", "location", "channel", "options"]),
+    VALUES | VALUES.map(" ".join) | VALUES.map(lambda found: {"in": found}),
+    max_size=4,
+)
+LOOKUPS = st.lists(
+    st.builds(
+        look_up,
+        st.sampled_from(["Alice", "Bob", "eve@evil.example", "42"]),
+        st.lists(
+            st.dictionaries(st.sampled_from("abc"), st.sampled_from([*FOREIGN, *OWN]), min_size=1),
+            min_size=1,
+            max_size=3,
+        ),
+        trusted=st.just(False),
+    ),
+    max_size=3,
+)
+
+
+@given(ARGUMENTS, LOOKUPS)
+def test_no_address_of_an_attacker_is_ever_named_whatever_is_read(
+    arguments: dict[str, Any], lookups: list[ResultValues]
+) -> None:
+    found = trace_arguments(SPEC, arguments, messages=[MESSAGE], results=[MAIL, *lookups, MADE])
+
+    sent = " ".join(list_values(arguments))
+    assert not (found.are_named and any(normalize(item) in sent for item in FOREIGN))
+
+
 def test_hostile_values_cost_little_and_are_asked_about() -> None:
     deep: Any = "Bob"
     for _ in range(5_000):

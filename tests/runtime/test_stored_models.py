@@ -97,6 +97,34 @@ async def test_a_model_of_ones_own_answers_with_ones_own_key_at_its_price(
     assert KEY not in str(events)
 
 
+async def test_an_agent_and_a_node_name_the_key_of_a_model(members: Members) -> None:
+    board, bob = members.board, members.bob
+    await members.add(bob)
+    for name in ("work", "home"):
+        new = NewCredential(source="bob--tiny", kind="bearer", name=name, value=f"{KEY}-{name}")
+        await board.credentials.add(new, principal=bob)
+    own = {"model": "bob--tiny", "tools": [], "accounts": {"bob--tiny": "home"}}
+    agent = NewResource(kind="agent", name="helper", config=own)
+    await board.resources.add(agent, principal=bob)
+    states: list[NodeState] = []
+    for config in (
+        {"model": "bob--tiny"},
+        {"agent": "bob--helper"},
+        {"agent": "bob--helper", "account": "work"},
+        {"model": "bob--tiny", "account": "hame"},
+    ):
+        members.provider.answers.append(text("Hello."))
+        node = {"id": "a", "kind": "agent", "input": {"message": "hi"}, "config": config}
+        started = await board.runs.start_graph(read_graph({"nodes": [node]}), principal=bob)
+        run = await board.runs.wait(started.id, principal=bob)
+        states.append(run.result.state)
+
+    sent = [headers["authorization"] for headers in members.provider.headers]
+    assert sent == [f"Bearer {KEY}-{name}" for name in ("work", "home", "work")]
+    assert states[:3] == [NodeState.COMPLETED] * 3
+    assert states[3] is not NodeState.COMPLETED
+
+
 async def test_a_model_that_a_caller_does_not_see_is_as_one_that_is_not_there(
     members: Members,
 ) -> None:

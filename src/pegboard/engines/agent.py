@@ -37,6 +37,8 @@ class AgentConfig(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True)
         conversation: The conversation that it goes on with; empty for none.
         message: The message of the conversation that it answers; what came before is its history.
         model: `provider:name`; empty for the agent's own model, else that of the board.
+        account: The caller's key for a model that a person has added, where the caller has several;
+            empty for the one that the agent names, else the default.
         engine: Of a node of kind `goal`: `dag` (so is the empty one), `react`, `auto` (chosen by
             the message) or `own` (that of the agent).
         steering: The event by which messages reach the agent while it works.
@@ -49,6 +51,7 @@ class AgentConfig(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True)
     conversation: str = ""
     message: str = ""
     model: str = ""
+    account: str = ""
     engine: Literal["", "auto", "dag", "own", "react"] = ""
     steering: str = "steer"
     is_step: bool = False

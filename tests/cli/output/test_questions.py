@@ -63,3 +63,10 @@ def test_a_page_is_shown_whole_and_opened_by_the_person(
 ) -> None:
     assert ask(typed, monkeypatch, url="https://shop.example/pay?order=7") == (action, None)
     assert "page: https://shop.example/pay?order=7" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(("typed", "action"), [("y\n", "accept"), ("\n", "decline")])
+def test_a_consent_without_a_form_is_given_by_a_word(
+    monkeypatch: pytest.MonkeyPatch, typed: str, action: str
+) -> None:
+    assert ask(typed, monkeypatch, schema={"type": "object", "properties": {}})[0] == action

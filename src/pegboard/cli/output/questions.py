@@ -30,12 +30,13 @@ def ask_question(data: Mapping[str, Any]) -> Reply:
     if data.get("url"):
         done = typer.prompt("Have you opened the page? (y, n = decline)", "n", err=True)
         return ("accept", None) if done.lower() in _YES else ("decline", None)
-    if typer.prompt("Answer? (y, n = decline)", "y", err=True).lower() not in _YES:
-        return "decline", None
     schema: Mapping[str, Any] = data.get("schema") or {}
+    fields = cast("Mapping[str, Mapping[str, Any]]", schema.get("properties") or {})
+    usual = "y" if fields else "n"  # a question without a form is a consent
+    if typer.prompt("Answer? (y, n = decline)", usual, err=True).lower() not in _YES:
+        return "decline", None
     required: Sequence[str] = schema.get("required") or ()
     content: dict[str, Any] = {}
-    fields = cast("Mapping[str, Mapping[str, Any]]", schema.get("properties") or {})
     for name, field in fields.items():
         value = _ask_field(name, field, is_required=name in required)
         if value is not None:

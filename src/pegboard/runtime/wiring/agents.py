@@ -99,7 +99,8 @@ def create_node_kinds(
         chosen = models.choices.resolve_name(config.model, principal=principal)
         meter = registry.environment.quotas
         named = chosen or profile.model
-        model = await models.get_for(named, principal=principal)
+        account = config.account or ("" if is_foreign else profile.accounts.get(named, ""))
+        model = await models.get_for(named, principal=principal, account=account)
         model = meter_model(model, meter, principal)
         fast = await models.find_fast()
         last = await _read_last_output(storage, history.run_id)

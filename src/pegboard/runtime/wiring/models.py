@@ -173,12 +173,14 @@ class BoardModels:
 
         return FallbackModel([model, *[await self._make_once(it) for it in entry.fallbacks]])
 
-    async def get_for(self, name: str, *, principal: Principal) -> ChatModel:
+    async def get_for(self, name: str, *, principal: Principal, account: str = "") -> ChatModel:
         """The same for a caller: also one that a person has added, where the caller sees it.
 
         Args:
             name: Empty for the smart one.
             principal: The caller, with whose credential it is asked, else with its owner's.
+            account: The name of that credential; empty for the default. Models of the board file
+                take the key of the board.
 
         Raises:
             ModelNotConfigured: There is none for this caller.
@@ -188,7 +190,7 @@ class BoardModels:
         stored = self._find_stored(name, principal)
         if stored is None:
             return await self.get(name)
-        return await stored.create(name, principal=principal)
+        return await stored.create(name, principal=principal, account=account)
 
     def is_foreign(self, name: str, *, principal: Principal) -> bool:
         """Whether another person has added a model, and no operator answers for what it says."""

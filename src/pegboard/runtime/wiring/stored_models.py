@@ -77,8 +77,13 @@ class StoredModels:
             for row, config in self._list_visible(principal)
         ]
 
-    async def create(self, name: str, *, principal: Principal) -> ChatModel:
+    async def create(self, name: str, *, principal: Principal, account: str = "") -> ChatModel:
         """The model of a name, with the key of a caller, else with the one that its owner shares.
+
+        Args:
+            name: Of the model.
+            principal: The caller.
+            account: The name of the key; empty for the default.
 
         Raises:
             ModelNotConfigured: There is none for this caller.
@@ -89,7 +94,7 @@ class StoredModels:
         if found is None:
             raise ModelNotConfigured(f"There is no model '{name[:100]}' on this board.")
         row, config = found
-        key = await self._find_key(row, config, principal)
+        key = await self._find_key(row, config, principal, account)
         return StoredModel(row.name, await self._make(config, key), price=config.price)
 
     async def close(self) -> None:
@@ -109,13 +114,15 @@ class StoredModels:
                 _LOG.warning("model '%s': cannot be used: %s", row.name, error.message)
 
     async def _find_key(
-        self, row: StoredResource, config: ModelConfig, principal: Principal
+        self, row: StoredResource, config: ModelConfig, principal: Principal, account: str
     ) -> str:
         label = f"model {row.name}"
         try:
-            stored = await self._credentials.find(row.name, label, principal=principal)
+            stored = await self._credentials.find(
+                row.name, label, principal=principal, account=account
+            )
         except CredentialMissing:
-            if config.base_url:  # a server of its own may want no key
+            if config.base_url and not account:  # a server of its own may want no key
                 return ""
             raise
         return (await self._credentials.reveal(stored, tool=label)).sent
