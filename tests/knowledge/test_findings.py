@@ -182,12 +182,12 @@ def test_a_link_is_explained_by_where_it_leads() -> None:
     [
         ("[a [b ![c](https://x.example/d)", [("c", True)]),
         ("[a [b](https://x.example/d)", [("a [b", False)]),
-        ("a](https://x.example/d) [b](//x.example) <img src=//y.example>", [("b", False), ("", True)]),
+        ("a](//x.example) [b](//x.example) <img src=//y.example>", [("b", False), ("", True)]),
         (f"[{'a' * 600}](https://x.example)", []),
         ("[a\nb](https://x.example)", []),
     ],
     ids=["picture in brackets", "bracket in a label", "no label", "long label", "two lines"],
-)  # fmt: skip
+)
 def test_links_are_found_with_the_label_before_them(
     text: str, found: list[tuple[str, bool]]
 ) -> None:
