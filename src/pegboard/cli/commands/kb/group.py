@@ -274,7 +274,7 @@ async def _list_faults(client: "BoardClient", run: str) -> list[str]:
     """Why files or pages were not taken in."""
     view = await client.show_run(run)
     if view["state"] != "completed":
-        error = view["error"] or {}
+        error: Mapping[str, Any] = view["error"] or {}
         return [str(error.get("message", "It was not looked through."))]
     output = view["output"]
     lines = [f"{fault['place']}: {fault['message']}" for fault in output.get("faults", ())]
