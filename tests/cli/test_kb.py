@@ -87,6 +87,13 @@ def test_a_file_that_cannot_be_read_ends_with_a_failure_and_the_others_are_put_i
     assert sorted(line.split()[1] for line in added.stdout.splitlines()[1:]) == ["failed", "ready"]
 
 
+def test_an_address_that_is_refused_says_why(pegboard: Command) -> None:
+    added = pegboard("kb", "add", "handbook", "http://127.0.0.1:9/")
+
+    assert added.returncode == 1
+    assert "127.0.0.1" in added.stderr
+
+
 async def test_a_check_says_of_a_file_that_it_cannot_be_read(tmp_path: Path) -> None:
     file = tmp_path / "blank.md"
     file.write_text(" ")

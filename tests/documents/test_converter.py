@@ -16,7 +16,7 @@ from pegboard.core.ports.sandbox import (
 )
 from pegboard.core.principal import LOCAL
 from pegboard.documents import SandboxConverter
-from pegboard.errors import DocumentUnreadable, Unavailable
+from pegboard.errors import ConfigError, DocumentUnreadable, Unavailable
 from pegboard.execution.limits.model_costs import ModelCosts
 from pegboard.sandbox import ProbedSandbox
 
@@ -117,6 +117,22 @@ async def test_pictures_and_scanned_pages_are_read_by_a_vision_model(
     assert of_scan.converter.endswith("test:eyes")
     assert (costs.model, costs.usage.input_tokens, costs.usage.cost) == ("test:eyes", 1000, 0.01)
     assert all(item.startswith(b"\x89PNG") for item in reader.pictures)
+
+
+async def test_a_vision_model_that_cannot_be_used_ends_pictures_alone(
+    converter: SandboxConverter, tmp_path: Path
+) -> None:
+    (tmp_path / "a.md").write_text("Some text.")
+    (tmp_path / "a.png").write_bytes(files.make_png())
+
+    def find_reader() -> None:
+        raise ConfigError("A vision model is named 'provider:name'.")
+
+    converter.find_reader = find_reader
+
+    assert (await converter.convert(tmp_path / "a.md")).text == "Some text."
+    with pytest.raises(ConfigError):
+        await converter.convert(tmp_path / "a.png")
 
 
 async def test_a_picture_in_which_nothing_is_written_is_empty(

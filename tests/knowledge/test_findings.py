@@ -4,7 +4,7 @@ import pytest
 
 from pegboard.core.knowledge import ConvertedDocument, DocumentFinding, PageSpan
 from pegboard.knowledge.findings import find_in_document, find_in_text
-from pegboard.knowledge.link_rules import explain_link
+from pegboard.knowledge.link_rules import explain_link, iterate_links
 from pegboard.knowledge.order_rules import ORDER_RULES
 
 ORDERS = [
@@ -163,9 +163,32 @@ def test_a_rule_has_no_names_left_and_says_what_it_finds() -> None:
     assert all(reason.endswith(".") for _, reason in ORDER_RULES)
 
 
+def test_a_picture_that_carries_data_is_found_behind_a_bracket_that_is_not_closed() -> None:
+    text = "[ ![](https://a.example/p?data=SECRET)"
+
+    assert [finding.kind for finding in find_in_text(text)] == ["link"]
+
+
 def test_a_link_is_explained_by_where_it_leads() -> None:
     picture = explain_link("", "https://a.example/p?data=SECRET", is_picture=True)
 
     assert "picture" in picture
     assert explain_link("", "https://a.example/p?data=SECRET", is_picture=False) == ""
     assert explain_link("", "https://[broken/p", is_picture=True) == "Its address cannot be read."
+
+
+@pytest.mark.parametrize(
+    ("text", "found"),
+    [
+        ("[a [b ![c](https://x.example/d)", [("c", True)]),
+        ("[a [b](https://x.example/d)", [("a [b", False)]),
+        ("a](//x.example) [b](//x.example) <img src=//y.example>", [("b", False), ("", True)]),
+        (f"[{'a' * 600}](https://x.example)", []),
+        ("[a\nb](https://x.example)", []),
+    ],
+    ids=["picture in brackets", "bracket in a label", "no label", "long label", "two lines"],
+)
+def test_links_are_found_with_the_label_before_them(
+    text: str, found: list[tuple[str, bool]]
+) -> None:
+    assert [(link.label, link.is_picture) for link in iterate_links(text)] == found

@@ -20,7 +20,7 @@ from pegboard.documents.reply import (
     ReadOrder,
     RefusalReply,
 )
-from pegboard.errors import DocumentUnreadable, Unavailable
+from pegboard.errors import ConfigError, DocumentUnreadable, Unavailable
 
 _SCRIPT = Path(__file__).with_name("read_script.py")
 _LIBRARIES = ("pypdfium2", "pdfplumber", "docx", "pptx", "openpyxl")
@@ -86,7 +86,7 @@ class SandboxConverter:
             QuotaExceeded: `counter` allows no more pictures to be read.
             Unavailable: No sandbox or library is here.
         """
-        found = self.find_reader()
+        found, fault = self._find_reader()
         reader = None if found is None else _CountedReader(found, counter)
         order = ReadOrder(
             job="convert",
@@ -96,7 +96,12 @@ class SandboxConverter:
             width=_MAX_PICTURE,
             has_reader=reader is not None,
         )
-        answer = await self._run(file, order)
+        try:
+            answer = await self._run(file, order)
+        except DocumentUnreadable as error:
+            if fault is not None and error.reason == "no_vision_model":
+                raise fault from error
+            raise
         if reader is not None and isinstance(answer, PictureReply):
             return await _read_picture(answer, reader)
         if not isinstance(answer, DocumentReply):
@@ -105,6 +110,13 @@ class SandboxConverter:
         if reader is not None and (empty := find_empty_pages(document)):
             document = await self._read_pages(file, document, empty, reader)
         return document
+
+    def _find_reader(self) -> tuple[PictureReader | None, ConfigError | None]:
+        """The vision model, or why it cannot be used, which concerns pictures alone."""
+        try:
+            return self.find_reader(), None
+        except ConfigError as error:
+            return None, error
 
     async def _read_pages(
         self,

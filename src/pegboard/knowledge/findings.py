@@ -15,7 +15,7 @@ from typing import Any, cast
 from msgspec.structs import replace
 
 from pegboard.core.knowledge import ConvertedDocument, DocumentFinding, FindingKind
-from pegboard.knowledge.link_rules import LINK_RULES, explain_link
+from pegboard.knowledge.link_rules import explain_link, iterate_links
 from pegboard.knowledge.order_rules import ORDER_RULES
 
 _MAX_FINDINGS = 1000
@@ -72,15 +72,10 @@ def find_orders(text: str) -> list[DocumentFinding]:
 def find_links(text: str) -> list[DocumentFinding]:
     """Links and pictures whose address carries data away, or is not the one that they name."""
     spans: list[tuple[int, int, str]] = []
-    for rule in LINK_RULES:
-        for match in rule.finditer(text):
-            reason = explain_link(
-                match.group("label") or "",
-                match.group("address"),
-                is_picture=bool(match.group("picture")),
-            )
-            if reason:
-                spans.append((match.start(), match.end(), reason))
+    for link in iterate_links(text):
+        reason = explain_link(link.label, link.address, is_picture=link.is_picture)
+        if reason:
+            spans.append((link.start, link.end, reason))
     return list(_merge("link", spans))
 
 

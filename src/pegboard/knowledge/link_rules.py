@@ -1,20 +1,22 @@
 """What links and pictures of a text give away: the rules of `findings.py`."""
 
 import re
+from collections.abc import Iterator
+from typing import NamedTuple
 from urllib.parse import parse_qsl, urlsplit
 
-LINK_RULES = (
-    re.compile(
-        r"(?P<picture>!?)\[(?P<label>[^\]\n]{0,500})\]\([ \t]{0,3}<?"
-        r"(?P<address>(?:https?:)?//[^\s()<>]{1,4000}|(?:javascript|data|vbscript):[^\s()]{1,200})",
-        re.IGNORECASE,
-    ),
-    re.compile(
-        r"<(?P<picture>img|iframe|embed|source|video|audio|script|object|link)\b(?P<label>)"
-        r"[^<>]{0,500}?\b(?:src|data|href)\s{0,3}=\s{0,3}[\"']?"
-        r"(?P<address>(?:https?:)?//[^\s\"'<>]{1,4000})",
-        re.IGNORECASE,
-    ),
+_MAX_LABEL = 500
+_TARGET = re.compile(
+    r"\]\([ \t]{0,3}<?"
+    r"(?P<address>(?:https?:)?//[^\s()<>]{1,4000}|(?:javascript|data|vbscript):[^\s()]{1,200})",
+    re.IGNORECASE,
+)
+"""Behind the label of a link; a rule with the label before it would read on from each bracket."""
+_TAG = re.compile(
+    r"<(?:img|iframe|embed|source|video|audio|script|object|link)\b"
+    r"[^<>]{0,500}?\b(?:src|data|href)\s{0,3}=\s{0,3}[\"']?"
+    r"(?P<address>(?:https?:)?//[^\s\"'<>]{1,4000})",
+    re.IGNORECASE,
 )
 _PLACEHOLDER = re.compile(
     r"\{\{?[^{}]{1,80}\}|%7B|\$\{|<[^<>]{1,80}>|%3C|\[[A-Za-z_ -]{2,60}\]|%5B[A-Za-z_%]+%5D"
@@ -35,6 +37,36 @@ _SIGNATURES = re.compile(
 _HOST = re.compile(
     r"(?:https?://|www\.)((?:[\w-]{1,63}\.){1,8}[a-z]{2,24})(?:[/:?#]\S{0,500})?$", re.IGNORECASE
 )
+
+
+class FoundLink(NamedTuple):
+    """A link or a picture in a text; one of HTML has no label."""
+
+    start: int
+    end: int
+    label: str
+    address: str
+    is_picture: bool
+
+
+def iterate_links(text: str) -> Iterator[FoundLink]:
+    """The links and pictures of a text, those of Markdown first."""
+    for match in _TARGET.finditer(text):
+        first = max(match.start() - _MAX_LABEL - 1, 0)
+        before = text[first : match.start()]
+        opens_at = max(before.rfind("]"), before.rfind("\n")) + 1
+        picture = before.rfind("![", opens_at)  # also inside of another bracket
+        at = before.find("[", opens_at) if picture < 0 else picture + 1
+        if at >= 0:
+            yield FoundLink(
+                first + (at if picture < 0 else picture),
+                match.end(),
+                before[at + 1 :],
+                match["address"],
+                is_picture=picture >= 0,
+            )
+    for match in _TAG.finditer(text):
+        yield FoundLink(match.start(), match.end(), "", match["address"], is_picture=True)
 
 
 def explain_link(label: str, address: str, *, is_picture: bool) -> str:

@@ -8,6 +8,7 @@ import pytest
 from tests.network.loopback import Received, Server, reply, serving
 
 from pegboard import Pegboard
+from pegboard.core.graph import NodeState
 from pegboard.core.principal import LOCAL
 from pegboard.core.run import RunResult
 from pegboard.features.knowledge import DocumentQuery, NewBase
@@ -92,7 +93,20 @@ async def test_pages_below_the_first_one_are_taken_in_each_once(site: Site, tmp_
     ]  # fmt: skip
     assert result.output["new"] == 3
     assert result.output["failed"] == 1
+    (fault,) = result.output["faults"]
+    assert (fault["code"], fault["place"].endswith("/guide/gone")) == ("request_invalid", True)
+    assert fault["message"].endswith("/guide/gone answered 404.")
     assert result.output["already_here"] == 1
+
+
+async def test_a_first_page_that_cannot_be_fetched_ends_the_run_with_its_reason(
+    site: Site, tmp_path: Path
+) -> None:
+    result, paths = await site.crawl(tmp_path)
+
+    assert (result.state, paths) == (NodeState.FAILED, set())
+    assert result.error is not None
+    assert str(result.error["message"]).endswith("/guide/ answered 404.")
 
 
 async def test_what_the_robots_file_forbids_is_not_fetched(site: Site, tmp_path: Path) -> None:

@@ -1,5 +1,6 @@
 """Documents are cut into pieces that fit, each at its place."""
 
+import asyncio
 from collections.abc import Sequence
 
 import pytest
@@ -83,6 +84,22 @@ async def test_a_piece_knows_the_headings_above_it() -> None:
     pieces = await _cut(_HANDBOOK, "heading", tokens=400)
 
     assert [piece.heading for piece in pieces[:2]] == ["Handbook > Returns", "Handbook > Code"]
+
+
+async def test_other_work_goes_on_while_a_text_is_cut() -> None:
+    turns = 0
+
+    async def count() -> None:
+        nonlocal turns
+        while True:
+            turns += 1
+            await asyncio.sleep(0)
+
+    counting = asyncio.create_task(count())
+    await cut(_HANDBOOK, CutSettings(), id="d", base="b")
+    counting.cancel()
+
+    assert turns > 0
 
 
 async def test_a_table_that_goes_on_names_its_columns() -> None:

@@ -66,6 +66,7 @@ export const knowledge = {
   andBelow: "And the pages below it, at most",
   addIt: "Add",
   gathers: "The pages are being gathered. Each appears below as it comes.",
+  howFar: "See how far it is",
   alreadyHere: "Already here",
   openIt: "Open it",
 

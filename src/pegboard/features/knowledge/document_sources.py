@@ -49,6 +49,8 @@ READABLE = frozenset(
 )  # fmt: skip
 """Ends of the names of files that a folder is searched for."""
 _COUNTED = ("new", "changed", "already_here", "failed", "removed")
+_MAX_FAULTS = 20
+"""Of those that failed, how many say why."""
 _CHUNK = 1024 * 1024
 _FORBID_ALL = "User-agent: *\nDisallow: /"
 
@@ -143,17 +145,22 @@ class GatherNode:
             yield "config", "config_invalid", f"'at_most' is from 1 to {MAX_CRAWLED}."
 
     def output_schema(self, node: Node, schema_of: SchemaOf) -> JsonSchema | None:  # noqa: ARG002 - always the same
-        return {"type": "object", "properties": {name: {"type": "integer"} for name in _COUNTED}}
+        counts = {name: {"type": "integer"} for name in _COUNTED}
+        faults = {"type": "array", "items": {"type": "object"}}
+        return {"type": "object", "properties": {**counts, "faults": faults}}
 
     async def run(self, context: NodeContext) -> NodeRun:
         wanted = convert(dict(context.node.config), DocumentSource)
         base = self._require(wanted, context.principal)
-        counts: dict[str, int] = dict.fromkeys(_COUNTED, 0)
+        tally = _Tally()
         if wanted.url:
-            await self._take_pages(context, wanted, base, counts)
+            first = await self._take_pages(context, wanted, base, tally)
+            if first.state is not NodeState.COMPLETED:
+                return first
         else:
-            await self._take_files(context, wanted, base, counts)
-        return NodeRun(id=context.step, state=NodeState.COMPLETED, output=counts)
+            await self._take_files(context, wanted, base, tally)
+        output = {**tally.counts, "faults": tally.faults}
+        return NodeRun(id=context.step, state=NodeState.COMPLETED, output=output)
 
     def _require(self, wanted: DocumentSource, principal: Principal) -> KnowledgeBase:
         """The base. Raises `ResourceNotFound` and `AccessDenied`: any graph may name one."""
@@ -170,7 +177,7 @@ class GatherNode:
         context: NodeContext,
         wanted: DocumentSource,
         base: KnowledgeBase,
-        counts: dict[str, int],
+        tally: "_Tally",
     ) -> None:
         folder = self._root / wanted.folder
         listed = await context.compute_once("files", lambda: list_files(folder))
@@ -181,7 +188,7 @@ class GatherNode:
                 new = self._new(wanted, name=file.name, path=path, chunks=_read(file))
                 return await self._add(base, new, context.principal)
 
-            await self._count(context, f"file{number}", add, counts)
+            await self._count(context, f"file{number}", add, tally, path)
         gone = await self._find_gone(base, wanted, frozenset(listed))
         for row in gone:
 
@@ -189,7 +196,7 @@ class GatherNode:
                 await self._documents().remove(row)
                 return {"outcome": "removed", "document": row.id}
 
-            await self._count(context, f"gone-{row.id}", remove, counts)
+            await self._count(context, f"gone-{row.id}", remove, tally, row.outer_id)
 
     async def _find_gone(
         self, base: KnowledgeBase, wanted: DocumentSource, listed: frozenset[str]
@@ -205,22 +212,28 @@ class GatherNode:
         context: NodeContext,
         wanted: DocumentSource,
         base: KnowledgeBase,
-        counts: dict[str, int],
-    ) -> None:
+        tally: "_Tally",
+    ) -> NodeRun:
+        """Take in pages; how it went with the first one, without which there are no others."""
         waiting, seen = [wanted.url], {wanted.url}
         robots = ""
+        first = NodeRun(id=context.step, state=NodeState.COMPLETED)
         for number in range(wanted.at_most):
             if not waiting:
                 break
             url = waiting.pop(0)
             add = partial(self._add_page, base, wanted, url, robots, context.principal)
-            output = await self._count(context, f"page{number}", add, counts)
+            done = await self._count(context, f"page{number}", add, tally, url)
+            if number == 0:
+                first = done
+            output: Mapping[str, Any] = done.output or {}
             if url == wanted.url and output.get("links"):
                 robots = await self._count_robots(context, wanted.url)
             seen.add(output.get("url", url))
             new = [link for link in output.get("links", ()) if link not in seen]
             seen.update(new)
             waiting += new
+        return first
 
     async def _count_robots(self, context: NodeContext, url: str) -> str:
         """The robots file of a site; one that cannot be read forbids all pages but the first."""
@@ -300,8 +313,9 @@ class GatherNode:
         context: NodeContext,
         label: str,
         work: Callable[[], Awaitable[Mapping[str, Any]]],
-        counts: dict[str, int],
-    ) -> Mapping[str, Any]:
+        tally: "_Tally",
+        place: str,
+    ) -> NodeRun:
         """Do one step once over all attempts; one that fails is counted, and the rest go on."""
 
         async def run(_key: str) -> NodeRun:
@@ -312,9 +326,23 @@ class GatherNode:
             return NodeRun(id=context.step, state=NodeState.COMPLETED, output=dict(output))
 
         done = await context.run_once(run, label=label)
+        tally.add(place, done)
+        return done
+
+
+class _Tally:
+    """What became of the files or pages of a source."""
+
+    def __init__(self) -> None:
+        self.counts: dict[str, int] = dict.fromkeys(_COUNTED, 0)
+        self.faults: list[dict[str, str]] = []
+
+    def add(self, place: str, done: NodeRun) -> None:
         output: Mapping[str, Any] = done.output or {}
-        counts[str(output.get("outcome", "failed"))] += 1
-        return output
+        self.counts[str(output.get("outcome", "failed"))] += 1
+        if done.error is not None and len(self.faults) < _MAX_FAULTS:
+            fault = {name: str(done.error.get(name, "")) for name in ("code", "message")}
+            self.faults.append({"place": place[:500], **fault})
 
 
 def list_files(folder: Path) -> list[str]:

@@ -7,6 +7,7 @@ from pydantic import BaseModel, ConfigDict, Field, model_validator
 from pegboard.core.knowledge import DocumentState, FindingKind
 from pegboard.core.ports.document_store import Audience
 from pegboard.features.conversations.schemas import ChatFile
+from pegboard.features.files.names import MAX_NAME, NAME_PATTERN
 
 _CLOSED = ConfigDict(extra="forbid", frozen=True)
 _ANSWER = ConfigDict(extra="forbid")
@@ -167,6 +168,20 @@ class WebPages(BaseModel):
     )
 
 
+class DocumentFile(ChatFile):
+    """A small file to take in, which may be called as one that is uploaded."""
+
+    name: Annotated[
+        str,
+        Field(
+            min_length=1,
+            max_length=MAX_NAME,
+            pattern=NAME_PATTERN,
+            description="Without folders; only shown.",
+        ),
+    ]
+
+
 class AddDocuments(BaseModel):
     """Documents to take in: one of `upload`, `file`, `folder` and `web`."""
 
@@ -182,7 +197,7 @@ class AddDocuments(BaseModel):
         str | None, Field(min_length=1, max_length=100, description="Id of a finished upload.")
     ] = None
     file: Annotated[
-        ChatFile | None, Field(description="A small file; larger ones are uploaded first.")
+        DocumentFile | None, Field(description="A small file; larger ones are uploaded first.")
     ] = None
     folder: Annotated[
         str | None,

@@ -1,7 +1,9 @@
 """Cuts a document into pieces."""
 
+import asyncio
 import hashlib
 from collections import Counter
+from collections.abc import Sequence
 
 from pegboard.core.knowledge import ConvertedDocument, Piece
 from pegboard.core.ports.embedder import Embedder
@@ -10,7 +12,7 @@ from pegboard.knowledge.cut.fixed import pack_fixed
 from pegboard.knowledge.cut.pack import Group, pack_headings, pack_recursive
 from pegboard.knowledge.cut.semantic import pack_semantic
 from pegboard.knowledge.cut.settings import CutSettings
-from pegboard.knowledge.cut.spans import CutSpan, find_spans
+from pegboard.knowledge.cut.spans import find_spans
 
 MIN_TOKENS, MAX_TOKENS = 20, 8000
 _MAX_HEADING = 300
@@ -41,20 +43,28 @@ async def cut(
         Unavailable: The embedder does not answer.
     """
     groups = await _group(document, settings, embedder)
+    return await asyncio.to_thread(_make_pieces, document, groups, id, base)
+
+
+def _make_pieces(
+    document: ConvertedDocument, groups: Sequence[Group], id_: str, base: str
+) -> list[Piece]:
     pieces: list[Piece] = []
     seen: Counter[tuple[str, int, str]] = Counter()
+    table_head = ""
     for group in groups:
         start, end = group[0].start, group[-1].end
         text = document.text[start:end]
+        heading = _heading(group, table_head)
+        table_head = _find_table_head(document.text, group, table_head)
         if not text.strip():
             continue
-        heading = _heading(document.text, group)
         place = (text, group[0].page, heading)
         seen[place] += 1
         pieces.append(
             Piece(
-                id=_id(id, place, seen[place]),
-                document=id,
+                id=_id(id_, place, seen[place]),
+                document=id_,
                 base=base,
                 number=len(pieces) + 1,
                 text=text,
@@ -75,32 +85,41 @@ async def _group(
         raise InvalidRequest(
             f"A piece has {MIN_TOKENS} to {MAX_TOKENS} tokens, and overlaps by half of it at most."
         )
-    text, spans = document.text, find_spans(document)
+    if settings.method != "semantic":
+        return await asyncio.to_thread(_pack, document, settings)
+    if embedder is None:
+        raise InvalidRequest("Cutting by meaning needs an embedding model.")
+    spans = await asyncio.to_thread(find_spans, document)
+    return await pack_semantic(document.text, spans, tokens, embedder)
+
+
+def _pack(document: ConvertedDocument, settings: CutSettings) -> list[Group]:
+    text, spans, tokens = document.text, find_spans(document), settings.tokens
     match settings.method:
-        case "recursive":
-            return pack_recursive(text, spans, tokens)
         case "heading":
             return pack_headings(text, spans, tokens)
         case "fixed":
             return pack_fixed(text, spans, tokens, settings.overlap)
-        case "semantic":
-            if embedder is None:
-                raise InvalidRequest("Cutting by meaning needs an embedding model.")
-            return await pack_semantic(text, spans, tokens, embedder)
+        case _:
+            return pack_recursive(text, spans, tokens)
 
 
-def _heading(text: str, group: Group) -> str:
+def _heading(group: Group, table_head: str) -> str:
     """The headings above the first text of a piece; in a table that goes on, its head too."""
     first = next((span for span in group if span.kind != "heading"), group[0])
     titles = list(first.heading)
     if first.kind == "table" and not first.opens:
-        titles.append(_table_head(text, first))
+        titles.append(table_head)
     return " > ".join(title for title in titles if title)[:_MAX_HEADING]
 
 
-def _table_head(text: str, span: CutSpan) -> str:
-    start = text.rfind("\n\n", 0, span.start) + 1
-    return text[start : span.start].lstrip("\n").split("\n")[0].strip("| ").replace(" | ", ", ")
+def _find_table_head(text: str, group: Group, before: str) -> str:
+    """The first row of the last table that begins in a piece; else the one before."""
+    for span in reversed(group):
+        if span.kind == "table" and span.opens:
+            row = text[span.start : span.end].lstrip("\n").split("\n", 1)[0]
+            return row.strip("| ").replace(" | ", ", ")
+    return before
 
 
 def _id(document: str, place: tuple[str, int, str], count: int) -> str:

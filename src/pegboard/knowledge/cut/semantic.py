@@ -1,5 +1,6 @@
 """Pieces that are parted where the meaning changes, as an embedder sees it."""
 
+import asyncio
 import math
 from collections.abc import Sequence
 from itertools import pairwise
@@ -55,7 +56,9 @@ async def _compare(text: str, units: Sequence[CutSpan], embedder: Embedder) -> l
     vectors: list[list[float]] = []
     for start in range(0, len(texts), _BATCH):
         vectors += await embedder.embed(texts[start : start + _BATCH])
-    return [_cosine(one, other) for one, other in pairwise(vectors)]
+    return await asyncio.to_thread(
+        lambda: [_cosine(one, other) for one, other in pairwise(vectors)]
+    )
 
 
 def _cosine(one: Sequence[float], other: Sequence[float]) -> float:

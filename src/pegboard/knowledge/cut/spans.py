@@ -13,7 +13,7 @@ _WHOLE = 2
 """Tables and code of up to so many pieces stay whole."""
 _PARAGRAPH = re.compile(r"\n[ \t]*\n\s*")
 _SENTENCE = re.compile(r"(?<=[.!?…])\s+|(?<=[.!?…][\"')\]])\s+|(?<=[\u3002\uff01\uff1f])\s*|\n")
-_WORD = re.compile(r"\S+\s*")
+_WORD = re.compile(r"(\S+)\s*")
 
 
 class CutSpan(Struct, frozen=True):
@@ -146,12 +146,18 @@ def _fit(text: str, start: int, end: int, tokens: int) -> Iterator[tuple[int, in
             yield first, first + len(text[first:at].rstrip())
             first = at
         at = word.end()
-        while measure_text(text[first:at].rstrip()) > tokens:
-            middle = first + cut_length(text[first:at], tokens)
+        while _is_too_long(text, first, word.end(1), tokens):
+            middle = first + cut_length(text[first : first + tokens * BYTES_PER_UNIT], tokens)
             yield first, middle
             first = middle
     if text[first:end].strip():
         yield first, end
+
+
+def _is_too_long(text: str, start: int, end: int, tokens: int) -> bool:
+    """Whether a word does not fit; of a long one nothing is copied."""
+    is_long = end - start >= tokens * BYTES_PER_UNIT
+    return is_long or measure_text(text[start:end]) > tokens
 
 
 def cut_length(text: str, tokens: int) -> int:

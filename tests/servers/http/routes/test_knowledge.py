@@ -5,6 +5,7 @@ from base64 import b64encode
 from typing import Any
 
 import httpx2
+import pytest
 
 from pegboard.servers.http.routes.knowledge_documents import FILE_HEADERS
 
@@ -157,6 +158,21 @@ async def test_a_base_that_is_not_there_says_so(client: httpx2.AsyncClient) -> N
     answer = await client.get("/knowledge/nothing")
     assert answer.status_code == 404
     assert "nothing" in answer.json()["detail"]
+
+
+@pytest.mark.parametrize("name", ["Q&A.md", "[draft] plan, 100%.md", "it's.md", "#1.md"])
+async def test_a_small_file_may_be_called_as_people_call_files(
+    client: httpx2.AsyncClient, name: str
+) -> None:
+    base = (await client.post("/knowledge", json={"name": "shop"})).json()["id"]
+    file = {"name": name, "data": b64encode(NEW.encode()).decode()}
+    path = {"name": f"a/{name}", "data": file["data"]}
+
+    added = await client.post(f"/knowledge/{base}/documents", json={"file": file})
+    refused = await client.post(f"/knowledge/{base}/documents", json={"file": path})
+
+    assert added.json()["documents"][0]["document"]["name"] == name
+    assert refused.status_code == 422
 
 
 async def test_a_file_is_checked_before_it_is_put_in(client: httpx2.AsyncClient) -> None:

@@ -1,4 +1,5 @@
 import { useMutation } from "@tanstack/react-query";
+import { Link } from "@tanstack/react-router";
 import { ChevronDown, FolderOpen, Upload as UploadIcon } from "lucide-react";
 import { type ChangeEvent, useRef, useState } from "react";
 import { addDocuments, type Base } from "../../api/knowledge";
@@ -178,7 +179,10 @@ function WebAddress({ base }: { base: Base }) {
           <Problem error={add.error} />
           {add.data && (
             <p className="hint" role="status">
-              {knowledge.gathers}
+              {knowledge.gathers}{" "}
+              <Link to="/runs/$id" params={{ id: add.data.run }}>
+                {knowledge.howFar}
+              </Link>
             </p>
           )}
           <div className="acts">

@@ -125,12 +125,15 @@ def add(
             note(f"made the base {found['name']}")
         said = {"edition": edition, "replaces": replaces}
         before = list_failed(await kb.list_documents(found["id"]))
-        added = [it for it in sources or () if await _put(kb, found["id"], it, below, pages, said)]
-        if not added:
-            await kb.refresh(found["id"])
+        runs = [await _put(kb, found["id"], it, below, pages, said) for it in sources or ()]
+        if not runs:
+            runs = [(await kb.refresh(found["id"]))["run"]]
         with DocumentProgress(is_quiet=json) as progress:
             listed = await _wait(kb, found["id"], progress)
-        return {**listed, "has_failed": bool(list_failed(listed) - before)}
+        faults = [text for run in runs if run for text in await _list_faults(client, run)]
+        for text in faults:
+            note(text)
+        return {**listed, "has_failed": bool(faults or list_failed(listed) - before)}
 
     with exit_on_error():
         if (edition or replaces) and len(sources or ()) != 1:
@@ -250,20 +253,33 @@ async def _put(
     below: bool,
     pages: int,
     said: Mapping[str, str],
-) -> bool:
-    """Put one file, folder or address in; whether anything is new."""
+) -> str:
+    """Put one file, folder or address in; the run that looks through a folder or address."""
     if source.startswith(_WEB):
         web = {"url": source, "below": below, "at_most": pages}
-        return bool((await kb.add(base, {"web": web}))["run"])
+        return str((await kb.add(base, {"web": web}))["run"])
     path = Path(source).expanduser().resolve()  # noqa: ASYNC240 - the command runs alone
     if path.is_dir():
-        return bool((await kb.add(base, {"folder": str(path)}))["run"])
+        return str((await kb.add(base, {"folder": str(path)}))["run"])
     given = {name: text for name, text in said.items() if text}
     added = await kb.add_file(base, path, given)
     for item in added["documents"]:
         if item["outcome"] == "already_here":
             note(f"{path.name} is already here: {item['document']['id']}")
-    return True
+    return ""
+
+
+async def _list_faults(client: "BoardClient", run: str) -> list[str]:
+    """Why files or pages were not taken in."""
+    view = await client.show_run(run)
+    if view["state"] != "completed":
+        error: Mapping[str, Any] = view["error"] or {}
+        return [str(error.get("message", "It was not looked through."))]
+    output = view["output"]
+    lines = [f"{fault['place']}: {fault['message']}" for fault in output.get("faults", ())]
+    if (more := output["failed"] - len(lines)) > 0:
+        lines.append(f"{more} more could not be taken in")
+    return lines
 
 
 def _refuse_missing(sources: Sequence[str]) -> None:
