@@ -138,7 +138,6 @@ await step("the figures of a source", async () => {
   await ada.getByRole("link", { name: "Those that failed" }).click();
   await ada.getByRole("link", { name: "Break down" }).waitFor();
   await bob.goto(`${UI}/sources/shop`);
-  await figures.waitFor();
   const own = bob.getByRole("region", { name: "Calls of the last 7 days" });
   await own.getByText("61", { exact: true }).waitFor();
   await bob.goto(`${UI}/sources/nothing`);
