@@ -62,7 +62,7 @@ await step("its key is a credential", async () => {
 
 await step("it answers in a chat", async () => {
   await bob.goto(`${UI}/chat`);
-  await bob.getByRole("combobox", { name: "Model" }).selectOption("Tiny");
+  await bob.getByRole("combobox", { name: "Model" }).selectOption("bob--tiny");
   await bob.getByRole("textbox", { name: "Ask the board" }).fill("Say hello");
   await bob.keyboard.press("Enter");
   await bob.getByText("Hello from the tiny model.").waitFor();
@@ -89,7 +89,7 @@ await step("it is published", async () => {
   await market.getByText("Waits for review").waitFor();
   await inspect(bob, "model");
   await ada.goto(`${UI}/organisations/acme/reviews`);
-  const review = ada.getByRole("region", { name: "bob--tiny" });
+  const review = ada.getByRole("region", { name: "Tiny" });
   await review.getByRole("button", { name: "Publish" }).click();
   await ada.getByText("Nothing waits for review").waitFor();
   await ada.goto(`${UI}/market`);
