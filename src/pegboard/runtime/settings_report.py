@@ -15,7 +15,7 @@ SettingOrigin = Literal["default", "environment", "program"]
 
 _GROUPS: Mapping[str, tuple[str, ...]] = {
     "server": ("host", "port", "token", "public_url", "url", "trusted_proxies", "header_timeout"),
-    "storage": ("board", "data", "database", "secret_", "files", "s3_", "reload", "run_lease"),
+    "storage": ("board", "reload", "data", "database", "secret_", "files", "s3_", "run_lease"),
     "people": ("oauth_", "oidc_", "password_memory", "knowledge_web"),
     "models": (
         "model",
@@ -98,8 +98,7 @@ def report_settings(settings: Settings, environment: Mapping[str, str]) -> list[
         )
         for name in Settings.model_fields
     ]
-    order = [*_GROUPS]
-    return sorted(found, key=lambda item: order.index(item.group))
+    return sorted(found, key=lambda item: _place_of(item.name))
 
 
 def list_board_sections(loaded: LoadedBoard) -> list[BoardSection]:
@@ -138,13 +137,19 @@ def _report(
 
 def group_of(name: str) -> str:
     """The group of a setting: that of its own name, else of what its name begins with."""
-    exact = [group for group, names in _GROUPS.items() if name in names]
-    starts = [
-        group
-        for group, names in _GROUPS.items()
-        if any(start.endswith("_") and name.startswith(start) for start in names)
+    return [*_GROUPS][_place_of(name)[0]]
+
+
+def _place_of(name: str) -> tuple[int, int]:
+    """The group and the place in it."""
+    places = [
+        (entry == name, group, place)
+        for group, entries in enumerate(_GROUPS.values())
+        for place, entry in enumerate(entries)
+        if entry == name or (entry.endswith("_") and name.startswith(entry))
     ]
-    return (exact or starts or ["server"])[0]
+    _, group, place = max(places, default=(False, 0, len(_GROUPS)))
+    return group, place
 
 
 def _variable(name: str) -> str:

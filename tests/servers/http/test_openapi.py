@@ -100,10 +100,13 @@ PATHS = {
     "/approvals/{approval}": ["get", "post"],
     "/switches": ["get", "post"],
     "/audit": ["get"],
+    "/audit/export": ["get"],
     "/audit/verify": ["get"],
     "/overview": ["get"],
     "/sources": ["get"],
     "/history": ["get"],
+    "/history/totals": ["get"],
+    "/history/export": ["get"],
     "/history/errors/{error_id}": ["get"],
     "/results/{handle}": ["get"],
     "/session": ["get", "put", "post", "delete"],
@@ -116,6 +119,10 @@ PATHS = {
     "/organisations/{organisation}/services": ["post"],
     "/organisations/{organisation}/services/{service}/keys": ["get", "post"],
     "/organisations/{organisation}/services/{service}/keys/{key}": ["delete"],
+    "/account": ["get", "patch"],
+    "/account/sessions": ["get", "delete"],
+    "/account/sessions/{session}": ["delete"],
+    "/settings": ["get"],
     "/people": ["get"],
     "/people/links": ["post"],
     "/people/link": ["post"],
@@ -342,7 +349,8 @@ def test_all_that_is_known_of_a_source_is_in_the_document() -> None:
 
 
 def test_history_is_filtered_by_everything_that_it_can_be_filtered_by() -> None:
-    assert set(HistoryFilter.model_fields) == set(HistoryQuery.__struct_fields__) - {"tenant"}
+    stored = set(HistoryQuery.__struct_fields__) - {"tenant"}
+    assert set(HistoryFilter.model_fields) == stored | {"person"}
     assert {"tool", "source", "status", "run_id"} <= set(CallRecord.__struct_fields__)
 
 

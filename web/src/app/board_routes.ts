@@ -19,6 +19,11 @@ const audit = createRoute({
   component: lazyRouteComponent(() => import("../pages/audit/audit_page"), "AuditPage"),
 });
 
+const source = createRoute({
+  getParentRoute: () => root,
+  path: "/sources/$name",
+  component: lazyRouteComponent(() => import("../pages/sources/source_page"), "SourcePage"),
+});
 const settings = createRoute({
   getParentRoute: () => root,
   path: "/settings",
@@ -27,4 +32,4 @@ const settings = createRoute({
 });
 
 /** Pages of what the board records and runs with. */
-export const BOARD_ROUTES = [audit, settings] as const;
+export const BOARD_ROUTES = [audit, settings, source] as const;

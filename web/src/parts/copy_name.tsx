@@ -3,7 +3,7 @@ import { useState } from "react";
 import { toolWords } from "../words/tools";
 
 /** A name as programs take it, with a button that copies it. */
-export function CopyName({ name }: { name: string }) {
+export function CopyName({ name, label = toolWords.copyName }: { name: string; label?: string }) {
   const [isCopied, setCopied] = useState(false);
   return (
     <div className="wire">
@@ -11,7 +11,7 @@ export function CopyName({ name }: { name: string }) {
       <button
         type="button"
         className="icon-btn copy"
-        aria-label={toolWords.copyName}
+        aria-label={label}
         onClick={() => void navigator.clipboard?.writeText(name).then(() => setCopied(true))}
       >
         {isCopied ? (

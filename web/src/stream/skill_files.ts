@@ -1,6 +1,7 @@
 // The files of a skill: texts by their paths, as a person chooses, drops or writes them.
 
 import type { ChosenFile } from "./uploads";
+import { isZip, NoZip, readZip } from "./zip";
 
 export type SkillFiles = Record<string, string>;
 
@@ -10,15 +11,19 @@ const MOST_BYTES = 256_000;
 /** Why a choice of files is no skill. */
 export class NoSkill extends Error {
   constructor(
-    readonly why: "no skill" | "not text" | "too large",
+    readonly why: "no skill" | "not text" | NoZip["why"],
     readonly path = "",
   ) {
     super(why);
   }
 }
 
-/** The texts of what was chosen: the folder of the uppermost `SKILL.md`, without hidden files. */
-export async function readSkillFiles(chosen: readonly ChosenFile[]): Promise<SkillFiles> {
+/**
+ * The texts of what was chosen: the folder of the uppermost `SKILL.md`, without hidden files. An
+ * archive counts as the files in it.
+ */
+export async function readSkillFiles(given: readonly ChosenFile[]): Promise<SkillFiles> {
+  const chosen = (await Promise.all(given.map(openArchive))).flat();
   const top = findTop(chosen.map((item) => item.path));
   const found: SkillFiles = {};
   let size = 0;
@@ -47,6 +52,16 @@ export function readSkillName(text: string): string {
     if (found) return (found[1] ?? "").trim().replace(/^["']|["']$/g, "");
   }
   return "";
+}
+
+async function openArchive(item: ChosenFile): Promise<ChosenFile[]> {
+  if (!isZip(item.file)) return [item];
+  try {
+    return await readZip(item.file, MOST_BYTES);
+  } catch (error) {
+    if (error instanceof NoZip) throw new NoSkill(error.why, item.path);
+    throw error;
+  }
 }
 
 function findTop(paths: readonly string[]): string {

@@ -115,5 +115,6 @@ export const auditWords = {
   isBroken: "The chain is broken.",
   wholeBefore: "Everything before it is whole.",
   anchor: "Anchor to note elsewhere",
+  copyAnchor: "Copy the anchor",
   verifyWhat: "Each record holds the hash of the one before: a change of any shows.",
 } as const;

@@ -18,6 +18,13 @@ export const boardWords = {
   allRuns: "All runs",
   noRuns: "No runs yet. A run is work of several steps.",
   lastDay: "Last 24 hours",
+  lastWeek: "Calls of the last 7 days",
+  figuresFailed: "The figures could not be loaded",
+  itsCalls: "Its calls",
+  itsFailures: "Those that failed",
+  noSource: "There is no such source",
+  noTools: "It has no tools that you may use.",
+  changeInFile: "It is set in the board file.",
   halfWithin: "Half within",
   mostWithin: "95% within",
 

@@ -4,6 +4,9 @@ const REFUSED = {
   "no skill": "Nothing of this is a SKILL.md.",
   "not text": "A file of a skill is a text:",
   "too large": "The files of a skill have at most 256 KB together.",
+  "no archive": "This is no zip archive that can be read:",
+  encrypted: "This archive wants a password:",
+  outside: "A file of this archive lies outside of its folder:",
 } as const;
 
 /** What the console says about skills. */
@@ -20,7 +23,7 @@ export const skillWords = {
   ofPeople: "Added by people",
   addSkill: "Add a skill",
   edit: "Edit",
-  dropHere: "Drop a SKILL.md or its folder here",
+  dropHere: "Drop a SKILL.md, its folder or a zip of it here",
   letGo: "Let go to read it",
   dropWhat: "Up to 100 text files. Nothing in them is run.",
   chooseFile: "Choose a file",

@@ -39,7 +39,7 @@ export function VerifyBanner() {
         {data?.intact && data.last > 0 && (
           <div className="anchor">
             <span className="faint">{auditWords.anchor}</span>
-            <CopyName name={`${data.last}:${data.head}`} />
+            <CopyName name={`${data.last}:${data.head}`} label={auditWords.copyAnchor} />
           </div>
         )}
       </div>

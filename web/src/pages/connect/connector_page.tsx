@@ -17,6 +17,7 @@ import { Confirm } from "../../parts/confirm";
 import { StateMark } from "../../parts/marks";
 import { usePageTitle } from "../../parts/page_title";
 import { useReadAgain } from "../../parts/read_again";
+import { SourceFigures } from "../../parts/source_figures";
 import { Failure, Problem, Skeleton } from "../../parts/states";
 import { InTheMarket, WhoSees } from "../../parts/who_sees";
 import { explaining } from "../../words/explain";
@@ -97,6 +98,7 @@ function Connector({ resource }: { resource: Resource }) {
       </div>
       <div className={resource.may_change ? "beside" : "stack"}>
         <div className="stack">
+          <SourceFigures source={resource.name} />
           <ToolList tools={resource.source?.tools ?? []} />
           <Accounts source={resource.name} />
           {resource.may_change && resource.config && (

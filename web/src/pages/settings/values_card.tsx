@@ -2,7 +2,7 @@ import { useNavigate, useSearch } from "@tanstack/react-router";
 import { Search } from "lucide-react";
 import type { Setting } from "../../api/settings";
 import { Table } from "../../parts/table";
-import { formatNumber } from "../../words/format";
+import { formatBytes, formatNumber } from "../../words/format";
 import { settingWords } from "../../words/settings";
 
 /** Each setting with its value, where it comes from, and the variable that changes it. */
@@ -37,7 +37,7 @@ export function ValuesCard({ settings }: { settings: readonly Setting[] }) {
           />
         </div>
       </header>
-      <div className="filters body">
+      <div className="filters">
         <Chip
           isOn={only !== "changed"}
           word={`${settingWords.allValues} ${formatNumber(settings.length)}`}
@@ -97,12 +97,18 @@ function SettingRow({ setting }: { setting: Setting }) {
   );
 }
 
-function valueOf({ value, is_secret, is_set }: Setting) {
+function valueOf({ name, value, is_secret, is_set }: Setting) {
   if (is_secret) return is_set ? settingWords.isSet : <Nothing />;
   if (!is_set) return <Nothing />;
   if (typeof value === "boolean") return value ? settingWords.yes : settingWords.no;
-  if (typeof value === "number") return <span className="num">{formatNumber(value)}</span>;
+  if (typeof value === "number") return <span className="num">{amountOf(name, value)}</span>;
   return <code>{String(value)}</code>;
+}
+
+/** A number as people read it; a port is no amount. */
+function amountOf(name: string, value: number): string {
+  if (name.endsWith("_bytes") && value > 0) return formatBytes(value);
+  return value < 100_000 ? String(value) : formatNumber(value);
 }
 
 function Nothing() {

@@ -143,7 +143,14 @@ function Picker({ onTake }: { onTake: (chosen: readonly ChosenFile[]) => void })
   };
   return (
     <div className="acts">
-      <input ref={file} type="file" accept=".md" hidden onChange={onChange} data-testid="skill" />
+      <input
+        ref={file}
+        type="file"
+        accept=".md,.zip"
+        hidden
+        onChange={onChange}
+        data-testid="skill"
+      />
       <input
         ref={folder}
         type="file"

@@ -14,13 +14,13 @@ import { type Source, sourcesQuery } from "../../api/queries";
 import { boardWords } from "../../words/board";
 import { resourcesQuery } from "../../api/resources";
 import { AccountInUse } from "../../parts/accounts";
-import { type Mark, MarkIcon } from "../../parts/marks";
+import { MarkIcon } from "../../parts/marks";
 import { usePageTitle } from "../../parts/page_title";
 import { Empty, Failure, Skeleton } from "../../parts/states";
 import { Table } from "../../parts/table";
-import { formatCount } from "../../words/format";
 import { messages } from "../../words/messages";
 import { ConnectButton, Connectors } from "./connectors";
+import { rank, SourceNote, SourceState } from "./source_state";
 
 const ICONS: Record<string, LucideIcon> = {
   functions: Braces,
@@ -88,7 +88,6 @@ export function SourcesPage() {
 
 function SourceRow({ source }: { source: Source }) {
   const Icon = ICONS[source.kind] ?? Plug;
-  const [mark, word] = stateOf(source);
   return (
     <tr>
       <td>
@@ -98,7 +97,7 @@ function SourceRow({ source }: { source: Source }) {
           </span>
           <div>
             <b>
-              <Link className="row-link" to="/tools" search={{ source: source.name }}>
+              <Link className="row-link" to="/sources/$name" params={{ name: source.name }}>
                 {source.name}
               </Link>
             </b>
@@ -107,45 +106,13 @@ function SourceRow({ source }: { source: Source }) {
         </div>
       </td>
       <td>
-        <span className={`state ${mark === "next" ? "faint" : mark}`}>
-          <MarkIcon mark={mark} small /> {word}
-        </span>
+        <SourceState source={source} />
       </td>
       <td className="opt dim num">{source.tools}</td>
       <td className="know dim">
-        {noteOf(source)}
+        <SourceNote source={source} />
         {source.takes_accounts && <AccountInUse source={source.name} />}
       </td>
     </tr>
   );
-}
-
-function stateOf(source: Source): [Mark, string] {
-  if (source.status === "failed") return ["bad", boardWords.silent];
-  if (source.health === "unhealthy") return ["bad", boardWords.unhealthy];
-  if (source.held > 0) return ["unsure", boardWords.held(source.held)];
-  if (source.health === "degraded") return ["wait", boardWords.degraded];
-  if (source.status !== "ok") return ["run", messages.loading];
-  return ["ok", boardWords.ready];
-}
-
-function noteOf(source: Source): React.ReactNode {
-  if (source.reason) return source.reason;
-  if (source.health_reason) return source.health_reason;
-  if (source.unavailable > 0)
-    return (
-      <details>
-        <summary>{boardWords.notAvailable(formatCount(source.unavailable, "tool"))}</summary>
-        <ul className="reasons">
-          {(source.unavailable_reasons ?? []).map((reason) => (
-            <li key={reason}>{reason}</li>
-          ))}
-        </ul>
-      </details>
-    );
-  return "";
-}
-
-function rank(source: Source): number {
-  return { bad: 0, unsure: 1, wait: 2, run: 3 }[stateOf(source)[0] as string] ?? 4;
 }
