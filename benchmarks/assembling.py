@@ -4,10 +4,12 @@ from itertools import cycle, islice
 from typing import Any
 
 from measure import cpu_us
+from registering import functions
 from searching import catalogue
 from table import goal, number, section, table
 
 COUNTS = (10, 1_000, 10_000)
+COUNTS_OF_PEERS = (10, 1_000)
 CALLERS = 1_000
 OF_EACH = 10
 SHARED = 100
@@ -44,6 +46,62 @@ async def cost_of_assembling() -> str:
         ),
         goal("the slowest, but for first messages", worst, GOAL_MS, unit=" ms"),
     )
+
+
+async def cost_beside_peers() -> str:
+    """What a later message costs, and what the peers take to list the same number of tools."""
+    rows: list[list[str]] = []
+    for count in COUNTS_OF_PEERS:
+        registry = _registry(count)
+        cases = {
+            "ours": _case(registry, _shown(registry), LATER),
+            "pydantic-ai": _pydantic_ai(count),
+            "fastmcp": _fastmcp(count),
+        }
+        costs = (await cpu_us(cases, rounds=5)).values()
+        rows.append([f"{count:,}", *(number(us / 1_000) for us in costs)])
+    return section(
+        "The tools of one request, beside peers",
+        "They list all tools for each request, and leave the choice to the model.",
+        table(
+            [
+                "tools",
+                "Pegboard, a later message, ms",
+                "Pydantic AI `get_tools`, ms",
+                "FastMCP `list_tools`, ms",
+            ],
+            rows,
+        ),
+    )
+
+
+def _pydantic_ai(count: int) -> Any:
+    from pydantic_ai import FunctionToolset, RunContext
+    from pydantic_ai.models.test import TestModel
+    from pydantic_ai.usage import RunUsage
+
+    context: Any = RunContext(deps=None, model=TestModel(), usage=RunUsage())
+    toolset: Any = FunctionToolset(functions(count))
+
+    async def list_tools() -> None:
+        if len(await toolset.get_tools(context)) != count:
+            raise AssertionError("another number of tools")
+
+    return list_tools
+
+
+def _fastmcp(count: int) -> Any:
+    from fastmcp import FastMCP
+
+    server: Any = FastMCP("many")
+    for function in functions(count):
+        server.tool(function)
+
+    async def list_tools() -> None:
+        if len(await server.list_tools()) != count:
+            raise AssertionError("another number of tools")
+
+    return list_tools
 
 
 async def cost_of_others() -> str:

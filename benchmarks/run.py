@@ -50,6 +50,7 @@ TOPICS = {
     "retrieval": "retrieval:quality_of_retrieval",
     "grounding": "grounding:quality_of_grounding",
     "assemble": "assembling:cost_of_assembling",
+    "assemble-peers": "assembling:cost_beside_peers",
     "others": "assembling:cost_of_others",
     "trust": "trust:attacks_held",
     "prompt-cache": "prompt_cache:cost_of_conversations",

@@ -8,8 +8,10 @@ from hypothesis import strategies as st
 
 from pegboard.core.wire_names import (
     is_glob,
+    is_shortened,
     is_source_name,
     is_wire_name,
+    shorten_wire_name,
     split_wire_name,
     wire_name,
 )
@@ -107,3 +109,17 @@ def test_a_name_needs_a_source_and_an_action() -> None:
 def test_a_glob_has_a_sign_that_no_wire_name_has(name: str, expected: bool) -> None:
     assert is_glob(name) is expected
     assert not (expected and is_wire_name(name))
+
+
+def test_a_long_name_is_cut_and_told_from_others() -> None:
+    long = "ada--github__issues_check-user-can-be-assigned-to-issue"
+    short = shorten_wire_name(long, 48)
+
+    assert shorten_wire_name(long, 64) == long
+    assert len(short) == 47  # no '-' before the mark
+    assert short.startswith("ada--github__issues_check-user-can-be_x")
+    assert is_shortened(short)
+    assert is_wire_name(short)
+    assert not is_shortened(long)
+    assert shorten_wire_name(f"{long}s", 48) != short
+    assert split_wire_name(shorten_wire_name(f"{'s' * 30}__{'a' * 32}", 44))[0] == "s" * 30

@@ -13,7 +13,8 @@ class Principal(Struct, frozen=True, kw_only=True):
         id: Stable and unique within the tenant; what a record names.
         tenant: Whose behalf it acts on: the handle of an organisation for an account.
         scopes: The scopes of its token; `*` means all. Those that an account has in one
-            organisation alone are written `organisation/scope`.
+            organisation alone are written `organisation/scope`, and those of its key for what it
+            owns itself `/scope`.
         roles: Its roles; of an account as `organisation/role`.
         levels: What own roles of organisations allow: `organisation/pattern`, where the pattern is
             a source or a glob, and `read`, `write` or `admin`.

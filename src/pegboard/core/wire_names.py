@@ -56,6 +56,26 @@ def wire_name(source: str, action: str) -> str:
     return f"{source}{_SEPARATOR}{legible}_x{digest}"
 
 
+def shorten_wire_name(name: str, length: int) -> str:
+    """The name where it fits into a length, else its beginning and a digest of all of it.
+
+    Args:
+        name: A wire name, or another name of a tool.
+        length: Room for the longest source, one character and the digest: at least 44.
+    """
+    if len(name) <= length:
+        return name
+    import hashlib
+
+    digest = hashlib.sha256(name.encode()).hexdigest()[:8]
+    return f"{name[: length - len(digest) - 2].rstrip('_-')}_x{digest}"
+
+
+def is_shortened(name: str) -> bool:
+    """Whether a name ends as `shorten_wire_name` ends what it has cut."""
+    return _LIKE_A_DIGEST.fullmatch(name) is not None
+
+
 def split_wire_name(name: str) -> tuple[str, str]:
     """The source and the action of a wire name; the source is empty for a bare function's."""
     source, separator, action = name.partition(_SEPARATOR)

@@ -225,6 +225,16 @@ class Settings(FileSettings, AccountSettings, BoardModelSettings):
             "Addresses of bases in the board file are always fetched."
         ),
     ] = "members"
+    mcp_name_length: Annotated[
+        int,
+        Field(
+            ge=44,
+            le=64,
+            description="Characters of the name of a tool at most, as MCP clients see it. Many "
+            "put a prefix before names and refuse more than 64 in all. A longer name is cut, and "
+            "ends in `_x` and a digest; a call may use either.",
+        ),
+    ] = 48
     keep_history_days: Annotated[
         float,
         Field(ge=0, description="Days that calls are kept in the history; 0 for ever."),

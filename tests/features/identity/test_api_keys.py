@@ -2,13 +2,22 @@
 
 import pytest
 from tests.features.identity.made import Server
+from tests.storage.test_resources import a_resource
 
+from pegboard.access import Policy, Switches, decide
+from pegboard.access.namesakes import Namesakes
+from pegboard.access.visibility import ResourceIndex
+from pegboard.core.decision import Action
 from pegboard.core.principal import LOCAL
+from pegboard.core.tool import Effect, ToolSpec
 from pegboard.errors import AccessDenied, AccountNotFound, InvalidRequest
 from pegboard.features.identity.api_keys import MAX_KEYS
 from pegboard.features.identity.callers import KNOWN_FOR
 from pegboard.storage import MemoryStorage
 from pegboard.testing import FakeClock
+
+OWN = ("/tools:read", "/tools:write")
+"""What a key allows for tools of one's own."""
 
 
 async def test_a_key_acts_for_its_person_and_is_stored_as_a_digest(
@@ -31,7 +40,9 @@ async def test_a_key_acts_for_its_person_and_is_stored_as_a_digest(
     [
         pytest.param("ada", ("runs:all",), {"runs:all"}, id="of an operator"),
         pytest.param("amy", ("people:write",), {"acme/people:write"}, id="of an administrator"),
-        pytest.param("amy", ("runs:all", "*"), {"acme/people:write", "acme/tools:read"}, id="all"),
+        pytest.param(
+            "amy", ("runs:all", "*"), {"acme/people:write", "acme/tools:read", *OWN}, id="all"
+        ),
         pytest.param(
             "ada",
             ("*",),
@@ -41,7 +52,7 @@ async def test_a_key_acts_for_its_person_and_is_stored_as_a_digest(
         pytest.param(
             "amy",
             ("approvals:decide", "*"),
-            {"acme/approvals:decide", "acme/people:write", "acme/tools:read"},
+            {"acme/approvals:decide", "acme/people:write", "acme/tools:read", *OWN},
             id="all, and approvals",
         ),
         pytest.param("amy", ("runs:all", "operator"), set[str](), id="more than the person's"),
@@ -59,6 +70,39 @@ async def test_a_key_narrows_the_rights_of_its_person(
     )
 
     assert (await server.caller_of(key=made.key)).principal.scopes == found
+
+
+@pytest.mark.parametrize("role", ["member", "approver", "administrator"])
+@pytest.mark.parametrize(
+    ("scopes", "allowed"), [(("*",), [True, True]), (("tools:read",), [True, False])]
+)
+async def test_a_key_calls_ones_own_tools_which_need_no_role(
+    server: Server, role: str, scopes: tuple[str, ...], allowed: list[bool]
+) -> None:
+    await server.found()
+    await server.invite("amy", roles=(role,))
+    amy = await server.caller("amy")
+    made = await server.identity.keys.make("ci", scopes=scopes, principal=amy)
+    caller = (await server.caller_of(key=made.key)).principal
+    index = ResourceIndex()
+    index.use([a_resource(owner=amy.user)], [])
+    policy = Policy().bind(Namesakes(), resources=index)
+
+    for source in ("ada--github", "shop"):  # her own, and one of the operator
+        decisions = [
+            decide(
+                caller,
+                ToolSpec(name="act", source=source, effect=effect, input_schema={}),
+                Action.CALL,
+                policy=policy,
+                switches=Switches(),
+            )
+            for effect in (Effect.READ, Effect.WRITE)
+        ]
+        if source == "shop":
+            assert decisions[1].rule == "roles"
+        else:
+            assert [it.allowed for it in decisions] == allowed
 
 
 async def test_a_revoked_key_ends_here_at_once_and_elsewhere_within_a_second(

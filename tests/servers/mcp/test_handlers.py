@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 from mcp.shared.exceptions import MCPError
 from mcp_types import INTERNAL_ERROR, INVALID_PARAMS
+from tests.assembly.systems import of_source
 from tests.servers.mcp.made import RUNS, Records, a_client, a_server, until
 
 from pegboard.core.principal import LOCAL, Principal
@@ -359,3 +360,27 @@ async def test_what_breaks_in_the_door_shows_an_id_alone(
 
     assert "db-7" not in str(caught.value.data)
     assert "db-7.internal is down" in caplog.text
+
+
+@pytest.mark.parametrize("era", ["legacy", "auto"])
+@pytest.mark.parametrize("own", ["", "crm"])
+async def test_a_long_name_is_cut_and_both_are_called(
+    board: Pegboard, records: Records, era: Any, own: str
+) -> None:
+    actions = [f"list_dependencies_of_issues_of_one_repository_{end}" for end in ("here", "there")]
+    for action in actions:
+        board.registry.add(of_source("crm", action, "functions"))
+    server = BoardServer(board, selection=BoardSelection(own=own))
+    async with a_client(server, era) as client:
+        listed = [tool.name for tool in (await client.list_tools()).tools]
+        cut = [name for name in listed if "_x" in name]
+        called = [words(await client.call_tool(name, {})) for name in (*cut, f"crm__{actions[0]}")]
+        with pytest.raises(MCPError, match="not found"):
+            await client.call_tool(f"{cut[0][:-1]}g", {})
+        with pytest.raises(MCPError, match="not found"):
+            await client.call_tool(f"{cut[0][:-8]}00000000", {})
+    await server.close()
+
+    assert [len(name) for name in cut] == [48, 48]
+    assert set(called) == {f"crm__{action}" for action in actions}
+    assert {call.tool for call in records.calls if call.status == "completed"} == set(called)

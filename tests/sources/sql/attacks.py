@@ -152,6 +152,8 @@ ATTACKS = {
 }
 
 SQLITE_ATTACKS = {
+    "hidden-table-after-in": "SELECT name FROM artist WHERE (id, name, 'x') IN employee",
+    "hidden-table-after-in-with-schema": "SELECT 1 NOT IN main.employee",
     "schema-table": "SELECT sql FROM sqlite_master",
     "schema-table-new-name": "SELECT sql FROM sqlite_schema",
     "schema-table-qualified": "SELECT sql FROM main.sqlite_master",

@@ -164,3 +164,25 @@ def test_one_write_is_read_and_a_second_one_refused() -> None:
 def test_writes_are_offered_where_they_can_be_undone() -> None:
     with pytest.raises(ValueError, match="writing is not offered for Trino"):
         check("trino", "SELECT 1", allow_writes=True)
+
+
+@pytest.mark.parametrize("dialect", ["clickhouse", "clickhousedb"])
+@pytest.mark.parametrize(
+    "named",
+    ["staff", "(staff)", "((staff))", "shop.staff", "(shop.staff)", '"staff"', "system.users"],
+)
+@pytest.mark.parametrize("word", ["IN", "NOT IN", "GLOBAL IN", "GLOBAL NOT IN"])
+def test_clickhouse_reads_no_table_after_in(dialect: str, named: str, word: str) -> None:
+    for sql in (
+        f"SELECT name FROM artist WHERE (id, 'x') {word} {named}",
+        f"SELECT if((1, 'x') {word} {named}, 1, 0) AS found",
+    ):
+        with pytest.raises(InvalidRequest, match=r"after IN is the name of a table"):
+            check(dialect, sql)
+
+
+@pytest.mark.parametrize(
+    "values", ["(1)", "(1, 2)", "(:a)", "(?)", "(-1)", "(SELECT id FROM client)", "(lower('a'))"]
+)
+def test_clickhouse_takes_values_and_queries_after_in(values: str) -> None:
+    assert check("clickhouse", f"SELECT name FROM artist WHERE id IN {values}").tables

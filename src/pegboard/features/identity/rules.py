@@ -144,10 +144,17 @@ def _narrow(scopes: set[str], allowed: tuple[str, ...]) -> set[str]:
 
     Approvals have to be named, since agents hold keys.
     """
-    if "*" in allowed:
-        if APPROVALS_SCOPE not in allowed:
-            return {scope for scope in scopes if scope.partition("/")[2] != APPROVALS_SCOPE}
-        return {*scopes, APPROVALS_SCOPE} if "*" in scopes else scopes
     if "*" in scopes:
-        return set(allowed)
-    return {scope for scope in scopes if scope in allowed or scope.partition("/")[2] in allowed}
+        if "*" not in allowed:
+            return set(allowed)
+        own = {APPROVALS_SCOPE} if APPROVALS_SCOPE in allowed else set[str]()
+    else:  # what is one's own needs no role, so that no organisation gives its scopes
+        own = {f"/{it}" for it in _OWN_ROLE_SCOPES if "*" in allowed or it in allowed}
+    return own | {scope for scope in scopes if _is_among(scope, allowed)}
+
+
+def _is_among(scope: str, allowed: tuple[str, ...]) -> bool:
+    plain = scope.partition("/")[2] or scope
+    if "*" in allowed and plain != APPROVALS_SCOPE:
+        return True
+    return scope in allowed or plain in allowed

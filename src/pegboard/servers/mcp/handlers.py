@@ -90,6 +90,9 @@ class Handlers:
             self._board.registry.environment, name
         )  # only then is its source known
         tool = self._board.registry.find_for(name, caller.principal)
+        if tool is None:
+            tool = self._catalogue.find_shortened(caller.principal, caller.selection, params.name)
+            name = name if tool is None else tool.spec.name
         if tool is not None and not caller.selection.has(tool.spec):
             raise unknown_tool(params.name)
 

@@ -12,6 +12,7 @@ from pegboard.core.pagination import decode_cursor, encode_cursor
 from pegboard.core.principal import Principal
 from pegboard.core.tool import Tool
 from pegboard.core.uri_templates import match_uri
+from pegboard.core.wire_names import MAX_LENGTH, is_shortened, shorten_wire_name
 from pegboard.errors import InvalidRequest
 from pegboard.registry import ToolRegistry
 from pegboard.registry.change_notifier import ChangeKind
@@ -74,10 +75,19 @@ class Catalogue:
         registry: Registry of an open board.
         page: Items on a page.
         by_alias: Whether tools are shown by the second names that they have on the board.
+        name_length: Characters of the name of a tool at most; a longer one is cut.
     """
 
-    def __init__(self, registry: ToolRegistry, *, page: int = PAGE, by_alias: bool = False) -> None:
+    def __init__(
+        self,
+        registry: ToolRegistry,
+        *,
+        page: int = PAGE,
+        by_alias: bool = False,
+        name_length: int = MAX_LENGTH,
+    ) -> None:
         self._registry = registry
+        self._name_length = name_length
         self._by_alias = by_alias
         self._page = page
         self._rendered: dict[str, tuple[Tool, bool, McpTool]] = {}
@@ -149,11 +159,19 @@ class Catalogue:
         return made
 
     def client_name(self, tool: Tool, selection: BoardSelection) -> str:
-        """The name of a tool that clients see."""
+        """The name of a tool that clients see, who put a prefix before it and refuse long ones."""
         alias = tool.spec.alias if self._by_alias and not selection.own else ""
         if alias and self._registry.find(alias) is tool:
             return alias
-        return selection.client_name(tool.spec)
+        return shorten_wire_name(selection.client_name(tool.spec), self._name_length)
+
+    def find_shortened(
+        self, principal: Principal, selection: BoardSelection, name: str
+    ) -> Tool | None:
+        """The tool that this caller sees under a name that was cut; None for none."""
+        if not is_shortened(name):
+            return None
+        return self.listing("tools", principal, selection).find(name)
 
     def resource(
         self, principal: Principal, selection: BoardSelection, uri: str

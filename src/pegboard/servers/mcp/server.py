@@ -58,7 +58,10 @@ class BoardServer:
         key: str = "",
     ) -> None:
         self._catalogue = Catalogue(
-            board.registry, page=page, by_alias=board.settings.board is None
+            board.registry,
+            page=page,
+            by_alias=board.settings.board is None,
+            name_length=board.settings.mcp_name_length,
         )
         self._watching = ChangeNotifications(board.registry, self._catalogue, debounce=debounce)
         self._callers = Callers(

@@ -28,6 +28,8 @@ class DialectRules:
         takes_writes: Whether a write can be checked, and undone where it changes too many rows.
         statements: Words that begin another statement without a semicolon before it.
         calls_bare_names: Whether a name without brackets may call a function.
+        reads_after_in: Whether a name after IN is a table that is read: a `bare` one, or one in
+            `brackets` too.
     """
 
     title: str
@@ -45,6 +47,7 @@ class DialectRules:
     takes_writes: bool = True
     statements: frozenset[str] = frozenset()
     calls_bare_names: bool = False
+    reads_after_in: Literal["", "bare", "brackets"] = ""
 
     def spell(self, name: str, *, quoted: bool) -> str:
         """Return a name of a statement as the database reads it."""
@@ -106,12 +109,15 @@ _OTHER_RULES: dict[Dialect, DialectRules] = {
         takes_writes=name in _WITH_TRANSACTIONS,
         statements=frozenset(_STATEMENTS.split()) if name == "mssql" else frozenset(),
         calls_bare_names=name == "oracle",
+        reads_after_in="brackets" if parser == "clickhouse" else "",
     )
     for name, (title, parser) in _OTHERS.items()
 }
 DIALECTS: dict[Dialect, DialectRules] = {
     **_OTHER_RULES,
-    "sqlite": DialectRules(title="SQLite", parser="sqlite", implicit_recursion=True),
+    "sqlite": DialectRules(
+        title="SQLite", parser="sqlite", implicit_recursion=True, reads_after_in="bare"
+    ),
     "postgresql": DialectRules(
         title="PostgreSQL",
         parser="postgres",

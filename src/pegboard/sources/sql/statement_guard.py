@@ -142,6 +142,8 @@ class StatementGuard:
         tables = tuple(self._tables(tree, catalog))
         if self._rules.row_types:
             refuse_row_types(tree, catalog)
+        if self._rules.reads_after_in:
+            _refuse_table_after_in(tree, in_brackets=self._rules.reads_after_in == "brackets")
         refuse_hidden_columns(tree, tables, catalog)
         if not self._rules.native:
             refuse_extras(tree, lexed, self._rules)
@@ -294,6 +296,21 @@ def unknown_table(shown: str, name: str, catalog: Catalog) -> InvalidRequest:
 
 def _cte_names(tree: exp.Expr) -> frozenset[str]:
     return frozenset(fold_case(cte.alias) for cte in tree.find_all(exp.CTE))
+
+
+def _refuse_table_after_in(tree: exp.Expr, *, in_brackets: bool) -> None:
+    """Refuse a name after IN, since the table of this name is read, and is no table of the tree."""
+    for node in tree.find_all(exp.In):
+        values = node.expressions
+        named = node.args.get("field")
+        if named is None and in_brackets and len(values) == 1:
+            named = values[0]
+        while isinstance(named, exp.Paren | exp.Alias):
+            named = named.this
+        if isinstance(named, exp.Column | exp.Dot | exp.Identifier | exp.Table):
+            raise InvalidRequest(
+                f"'{named.sql()}' after IN is the name of a table here: write IN (SELECT ...)."
+            )
 
 
 def _target(tree: exp.Expr) -> exp.Table | None:
