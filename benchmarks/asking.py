@@ -55,6 +55,7 @@ def _measure(
     for name, address in backends.items():
         tasks[name] = {**common, "database": address, "data": str(folder / name)}
         if not (done := folder / f"{name} is filled").exists():
+            print(f"Filling {name} with {pieces:,} pieces: minutes.", flush=True)
             run_process("fill", tasks[name])
             done.touch()
         print(f"{pieces:,} pieces are in {name}", flush=True)

@@ -112,3 +112,17 @@ async def test_old_evidence_is_forgotten_with_its_documents(storage: Storage) ->
     assert await storage.evidence.get("old") is None
     assert calls(await storage.evidence.list_document("d1")) == ["new"]
     assert await storage.evidence.forget(before=10.0) == 0
+
+
+async def test_several_are_stored_at_once(storage: Storage) -> None:
+    await storage.evidence.put(an_evidence("k1", documents=("d1", "d2")))
+    await storage.evidence.put_all(
+        [an_evidence("k1", documents=("d2",), last=7), an_evidence("k2", documents=("d1", "d2"))]
+    )
+    await storage.evidence.put_all([])
+
+    stored = await storage.evidence.get("k1")
+    assert stored is not None
+    assert stored.last == 7
+    assert calls(await storage.evidence.list_document("d1")) == ["k2"]
+    assert sorted(calls(await storage.evidence.list_document("d2"))) == ["k1", "k2"]

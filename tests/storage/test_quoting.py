@@ -78,7 +78,7 @@ async def test_what_is_kept_of_the_calls_of_one_run_is_forgotten(storage: Storag
         step = StoredStep(path="find", started_at=1.0, finished_at=2.0, value={"link": handle})
         await storage.runs.record(name, step, "one")
 
-    assert await storage.upkeep.forget_calls_of("r1") == 3
+    assert await storage.upkeep.forget_calls_of(["r1"]) == 3
 
     assert await storage.approvals.get("a_r1") is None
     assert await storage.results.get("pegboard://results/of_r1", "acme/ada") is None
@@ -86,4 +86,34 @@ async def test_what_is_kept_of_the_calls_of_one_run_is_forgotten(storage: Storag
     assert await storage.approvals.get("a_r2") is not None
     assert await storage.results.get("pegboard://results/of_r2", "acme/ada") is not None
     assert await storage.outcomes.claim(an_outcome("r2:find:0")) is not None
-    assert await storage.upkeep.forget_calls_of("r3") == 0
+    assert await storage.upkeep.forget_calls_of(["r3"]) == 0
+
+
+async def test_runs_are_forgotten_together(storage: Storage) -> None:
+    page = f"pegboard://results/{'0f' * 12}-p500"
+    for name, said in (("r1", "none"), ("r1:x", f"{page} and more"), ("r2", f"{page}and more")):
+        await storage.runs.create(a_start(name), owner="one")
+        claim = an_outcome(f"{name}:find:0")
+        await storage.outcomes.claim(claim)
+        await storage.outcomes.settle(claim, ToolResult(content="found"))
+        step = StoredStep(path="find", started_at=1.0, finished_at=2.0, value={"text": said})
+        await storage.runs.record(name, step, "one")
+        await storage.runs.store_result(a_run_result(run_id=name), "one")
+    await storage.results.put(a_result(page))
+    await storage.runs.create(a_start("open"), owner="one")
+
+    assert await storage.upkeep.forget_calls_of(["r1:x", "r2"]) == 3
+    assert await storage.runs.forget_runs(["r1:x", "r2", "open", "none"]) == 2
+
+    assert await storage.results.get(page, "acme/ada") is None
+    assert await storage.outcomes.claim(an_outcome("r1:find:0")) is not None
+    assert await storage.outcomes.claim(an_outcome("r1:x:find:0")) is None
+    assert {*await storage.runs.get_all(["r1", "r2", "open", "none"])} == {"r1", "open"}
+    assert not await storage.runs.steps("r2")
+
+
+async def test_conversations_are_told_from_other_ids(storage: Storage) -> None:
+    await storage.conversations.create(a_conversation("c1"))
+
+    assert await storage.conversations.list_known(["c1", "r1"]) == {"c1"}
+    assert await storage.conversations.list_known([]) == frozenset()

@@ -255,6 +255,10 @@ class ConversationStore(Protocol):
         """One exchange; None when there is none."""
         ...
 
+    async def list_known(self, ids: Collection[str]) -> frozenset[str]:
+        """Those of these ids that are conversations."""
+        ...
+
     async def exchanges(self, conversation: str) -> Sequence[Exchange]:
         """All exchanges of a conversation, in the order of their numbers."""
         ...

@@ -60,6 +60,10 @@ class EvidenceStore(Protocol):
         """Store one, in place of the one of the same call."""
         ...
 
+    async def put_all(self, evidence: Sequence[StoredEvidence]) -> None:
+        """Store several at once, each in place of the one of the same call."""
+        ...
+
     async def get(self, call: str) -> StoredEvidence | None:
         """The one of a call; None when there is none."""
         ...

@@ -1,6 +1,6 @@
 """The storage maintenance port: counts of open work, and retention."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import Protocol
 
 from msgspec import Struct
@@ -81,11 +81,12 @@ class StorageMaintenance(Protocol):
         """
         ...
 
-    async def forget_calls_of(self, run: str) -> int:
-        """Delete what is kept of the calls of a run that has ended; returns the count.
+    async def forget_calls_of(self, runs: Collection[str]) -> int:
+        """Delete what is kept of the calls of runs that have ended; returns the count.
 
-        These are its approvals, the first outcomes under its idempotency keys, and the stored
-        results that its steps name.
+        These are their approvals, the first outcomes under their idempotency keys, and the stored
+        results that their steps name. It is one transaction: a caller with many runs passes some
+        hundred at a time.
 
         Raises:
             Unavailable: The storage cannot be written.

@@ -1,6 +1,6 @@
 """The run store port: plans, runs, their steps, signals and events."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any, Protocol
 
 from msgspec import Struct, field
@@ -164,6 +164,10 @@ class RunStore(Protocol):
         """One run; None when there is none."""
         ...
 
+    async def get_all(self, ids: Collection[str]) -> Mapping[str, StoredRun]:
+        """Those of these runs that there are, by id."""
+        ...
+
     async def runs(self, query: RunQuery) -> RunPage:
         """One page, newest first.
 
@@ -283,8 +287,11 @@ class RunStore(Protocol):
         """Events with a greater sequence, oldest first."""
         ...
 
-    async def forget_run(self, id: str) -> bool:  # noqa: A002 - it is known by its id
-        """Delete a run that has ended, with all its rows; False when there is none."""
+    async def forget_runs(self, ids: Collection[str]) -> int:
+        """Delete those of these runs that have ended, with all their rows; returns the count.
+
+        It is one transaction: a caller with many runs passes some hundred at a time.
+        """
         ...
 
     async def forget(self, *, finished_before: float) -> int:

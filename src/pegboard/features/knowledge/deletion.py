@@ -12,6 +12,8 @@ from pegboard.core.principal import Principal
 from pegboard.features.knowledge.evidence import leave_out_document
 from pegboard.features.knowledge.quotes import QuoteFinder
 
+_AT_ONCE = 200
+"""Rows of evidence that one transaction writes: others write in between."""
 _SKEW = 3_600.0
 """Seconds by which the clocks of two servers may differ."""
 
@@ -84,8 +86,10 @@ class Deletion:
             finder=await in_thread(lambda: QuoteFinder(texts), is_large=True),
         )
         await self._forget(quotes)
-        for stored in await self._evidence.list_document(row.id):
-            await self._evidence.put(_leave_out(stored, row.id))
+        while found := await self._evidence.list_document(row.id):
+            for at in range(0, len(found), _AT_ONCE):
+                those = [_leave_out(stored, row.id) for stored in found[at : at + _AT_ONCE]]
+                await self._evidence.put_all(those)
         await self._forget_results(row.id)
 
     async def count(self, rows: Sequence[StoredDocument], principal: Principal) -> dict[str, int]:

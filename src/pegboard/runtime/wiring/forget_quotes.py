@@ -27,6 +27,8 @@ if TYPE_CHECKING:
 MAX_WAIT = 30.0
 """Seconds until a cancelled run must have ended, as long as a lease of a dead server lasts."""
 _PAUSE = 0.05
+_AT_ONCE = 200
+"""Runs that one transaction deletes: others write in between."""
 _GONE = "(What this call has found is gone: a document that it quotes was deleted.)"
 _OF_MANY = frozenset({GATHER, VECTORS})
 """Graphs whose runs name many documents, and quote none."""
@@ -81,7 +83,10 @@ class ForgetQuotes:
 
     async def _end_all(self, runs: Sequence[str]) -> list[str]:
         """Cancel or delete runs; those that have not ended yet."""
-        return [run for run in runs if await self._keeps(run)]
+        left: list[str] = []
+        for at in range(0, len(runs), _AT_ONCE):
+            left += await self._end_some(runs[at : at + _AT_ONCE])
+        return left
 
     async def _find(self) -> QuotePlaces:
         quotes = self.quotes
@@ -108,7 +113,8 @@ class ForgetQuotes:
     async def _redact_conversations(self, found: QuotePlaces) -> set[str]:
         """The runs that have answered in them, with those outside of conversations."""
         runs = set(self.quotes.subjects)
-        for conversation in sorted({*found.conversations, *self.quotes.subjects}):
+        known = await self.storage.conversations.list_known(self.quotes.subjects)
+        for conversation in sorted({*found.conversations, *known}):
             for exchange in await self.storage.conversations.exchanges(conversation):
                 runs.add(exchange.run_id)
                 clean = _redact(exchange, self.quotes.document, self.quotes.finder)
@@ -116,24 +122,26 @@ class ForgetQuotes:
                     self._changed.add(exchange.id)
         return runs
 
-    async def _keeps(self, run_id: str) -> bool:
-        """Cancel a run, or delete it if it has ended; whether it is still there."""
-        run = await self.storage.runs.get(run_id)
-        if run is None:
-            return False
-        if run.finished_at is None:
-            if run.start.graph.get("name") in _OF_MANY:
-                return False
-            if run_id not in self._cancelled:
-                self._cancelled.add(run_id)
-                await self.runs.end(run, by=INGESTER)
-            return True
-        exchange = await self.storage.conversations.of_run(run_id)
-        if exchange is not None and exchange.state == "working":
-            return True  # its end is being stored
-        await self.storage.upkeep.forget_calls_of(run_id)
-        await self.storage.runs.forget_run(run_id)
-        return False
+    async def _end_some(self, ids: Sequence[str]) -> list[str]:
+        """Cancel runs, or delete those that have ended; the others are still there."""
+        runs = await self.storage.runs.get_all(ids)
+        # Read after the runs: the end of an exchange is stored after that of its run.
+        exchanges = await self.storage.conversations.working()
+        working = {exchange.run_id for exchange in exchanges}
+        left: list[str] = []
+        ended: list[str] = []
+        for id_, run in runs.items():
+            if run.finished_at is not None:
+                (left if id_ in working else ended).append(id_)
+            elif run.start.graph.get("name") not in _OF_MANY:
+                left.append(id_)
+                if id_ not in self._cancelled:
+                    self._cancelled.add(id_)
+                    await self.runs.end(run, by=INGESTER)
+        if ended:
+            await self.storage.upkeep.forget_calls_of(ended)
+            await self.storage.runs.forget_runs(ended)
+        return left
 
 
 def _redact(exchange: Exchange, document: str, finder: QuoteFinder) -> Exchange:

@@ -132,6 +132,10 @@ class MemoryConversations:
         with self._gate:
             return self._exchanges.get(id)
 
+    async def list_known(self, ids: Collection[str]) -> frozenset[str]:
+        with self._gate:
+            return frozenset(id_ for id_ in ids if id_ in self._conversations)
+
     async def exchanges(self, conversation: str) -> Sequence[Exchange]:
         with self._gate:
             return list(self._of(conversation))

@@ -22,6 +22,10 @@ class MemoryEvidence:
             while len(self._rows) > _MAX_ROWS:
                 del self._rows[next(iter(self._rows))]
 
+    async def put_all(self, evidence: Sequence[StoredEvidence]) -> None:
+        for item in evidence:
+            await self.put(item)
+
     async def get(self, call: str) -> StoredEvidence | None:
         with self._gate:
             return self._rows.get(call)

@@ -1,6 +1,6 @@
 """Counts open items in memory and deletes expired ones."""
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 
 from pegboard.core.memory_approvals import MemoryApprovals
 from pegboard.core.memory_results import MemoryOutcomes, MemoryResults
@@ -49,12 +49,12 @@ class MemoryUpkeep:
     async def find_started_with(self, words: Sequence[str], *, since: float) -> Sequence[str]:
         return self._runs.find_started_with(words, since=since)
 
-    async def forget_calls_of(self, run: str) -> int:
-        named = self._runs.describe(run)
-        return (
+    async def forget_calls_of(self, runs: Collection[str]) -> int:
+        return sum(
             self._approvals.forget_run(run)
             + self._outcomes.forget_run(run)
-            + self._results.forget_named(named)
+            + self._results.forget_named(self._runs.describe(run))
+            for run in runs
         )
 
     async def forget_plans(self, *, before: float) -> int:

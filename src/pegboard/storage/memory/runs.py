@@ -1,7 +1,7 @@
 """Plans and runs in memory, and their leases."""
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Collection, Mapping, Sequence
 
 from msgspec import structs
 
@@ -57,6 +57,11 @@ class MemoryRuns(MemoryRunJournal):
             entry = self._runs.get(id)
             return None if entry is None else copy_json(entry.run)
 
+    async def get_all(self, ids: Collection[str]) -> Mapping[str, StoredRun]:
+        with self._gate:
+            known = [(id_, self._runs[id_]) for id_ in ids if id_ in self._runs]
+            return {id_: copy_json(entry.run) for id_, entry in known}
+
     async def runs(self, query: RunQuery) -> RunPage:
         limit, before = check_page_size(query.limit), decode_position(query.cursor)
         with self._gate:
@@ -107,13 +112,13 @@ class MemoryRuns(MemoryRunJournal):
         """Whether there is a run of this id; asked while the gate is held."""
         return run_id in self._runs
 
-    async def forget_run(self, id: str) -> bool:  # noqa: A002 - it is known by its id
+    async def forget_runs(self, ids: Collection[str]) -> int:
         with self._gate:
-            entry = self._runs.get(id)
-            if entry is None or entry.run.finished_at is None:
-                return False
-            del self._runs[id]
-            return True
+            known = [(id_, self._runs[id_]) for id_ in ids if id_ in self._runs]
+            ended = [id_ for id_, entry in known if entry.run.finished_at is not None]
+            for id_ in ended:
+                del self._runs[id_]
+            return len(ended)
 
     def describe(self, run_id: str) -> str:
         """All that is stored of a run, as text; empty for none."""

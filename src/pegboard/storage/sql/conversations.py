@@ -128,6 +128,19 @@ class SqlConversations:
         wanted = EXCHANGES.c.id == clean_text(id)
         return await self._database.read(lambda transaction: _exchange(transaction, wanted))
 
+    async def list_known(self, ids: Collection[str]) -> frozenset[str]:
+        names = [clean_text(id_) for id_ in ids]
+        pages = [names[first : first + _CHUNK] for first in range(0, len(names), _CHUNK)]
+        table = CONVERSATIONS.c
+        rows = await self._database.read(
+            lambda transaction: [
+                row
+                for page in pages
+                for row in transaction.all(select(table.id).where(table.id.in_(page)))
+            ]
+        )
+        return frozenset(row.id for row in rows)
+
     async def exchanges(self, conversation: str) -> Sequence[Exchange]:
         wanted = (
             select(EXCHANGES)

@@ -1,6 +1,7 @@
 """Evidence in a database."""
 
 from collections.abc import Sequence
+from typing import Any
 
 from sqlalchemy import ColumnElement, case, delete, func, select
 
@@ -12,6 +13,7 @@ from pegboard.storage.evidence_tables import EVIDENCE, EVIDENCE_DOCUMENTS
 from pegboard.storage.json_text import dump, load
 
 _MAX_ROWS = 10_000
+_COLUMNS = ("subject", "owner", "asked_of", "at", "last", "body")
 
 
 class SqlEvidence:
@@ -22,28 +24,29 @@ class SqlEvidence:
         self._database = database
 
     async def put(self, evidence: StoredEvidence) -> None:
-        call = clean_text(evidence.call)
-        asked_of = evidence.bases[0] if len(evidence.bases) == 1 and not evidence.subject else ""
-        values = {
-            "subject": clean_text(evidence.subject),
-            "owner": clean_text(evidence.owner),
-            "asked_of": clean_text(asked_of),
-            "at": evidence.at,
-            "last": evidence.last,
-            "body": dump(evidence),
-        }
+        await self.put_all([evidence])
+
+    async def put_all(self, evidence: Sequence[StoredEvidence]) -> None:
+        rows = [_values(it) for it in evidence]
+        calls = [row["call"] for row in rows]
+        links = [
+            {"document": clean_text(document), "call": call}
+            for call, it in zip(calls, evidence, strict=True)
+            for document in it.documents
+        ]
 
         def put(transaction: Transaction) -> None:
-            statement = transaction.insert(EVIDENCE).values(call=call, **values)
-            transaction.execute(
-                statement.on_conflict_do_update(index_elements=["call"], set_=values)
-            )
-            transaction.execute(delete(EVIDENCE_DOCUMENTS).where(EVIDENCE_DOCUMENTS.c.call == call))
-            for document in evidence.documents:
-                row = {"document": clean_text(document), "call": call}
-                transaction.execute(transaction.insert(EVIDENCE_DOCUMENTS).values(row))
+            statement = transaction.insert(EVIDENCE)
+            given = {name: statement.excluded[name] for name in _COLUMNS}
+            statement = statement.on_conflict_do_update(index_elements=["call"], set_=given)
+            transaction.execute(statement, rows)
+            old = EVIDENCE_DOCUMENTS.c.call.in_(calls)
+            transaction.execute(delete(EVIDENCE_DOCUMENTS).where(old))
+            if links:
+                transaction.execute(transaction.insert(EVIDENCE_DOCUMENTS), links)
 
-        await self._database.run(put, atomic=True)
+        if rows:
+            await self._database.run(put, atomic=True)
 
     async def get(self, call: str) -> StoredEvidence | None:
         found = await self._list(EVIDENCE.c.call == clean_text(call))
@@ -126,3 +129,16 @@ class SqlEvidence:
         )
         rows = await self._database.read(lambda transaction: transaction.all(statement))
         return [load(row.body, StoredEvidence) for row in rows]
+
+
+def _values(evidence: StoredEvidence) -> dict[str, Any]:
+    stands_alone = len(evidence.bases) == 1 and not evidence.subject
+    return {
+        "call": clean_text(evidence.call),
+        "subject": clean_text(evidence.subject),
+        "owner": clean_text(evidence.owner),
+        "asked_of": clean_text(evidence.bases[0] if stands_alone else ""),
+        "at": evidence.at,
+        "last": evidence.last,
+        "body": dump(evidence),
+    }

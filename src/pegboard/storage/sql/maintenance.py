@@ -1,13 +1,25 @@
 """Counts open items of a database and deletes expired rows."""
 
 import json
-from collections.abc import Awaitable, Callable, Sequence
+import re
+from collections.abc import Awaitable, Callable, Collection, Iterator, Sequence
 
-from sqlalchemy import delete, exists, func, literal, literal_column, or_, select, union
+from sqlalchemy import (
+    ColumnElement,
+    delete,
+    exists,
+    func,
+    literal,
+    literal_column,
+    or_,
+    select,
+    union,
+)
 
 from pegboard.core.ports.clock import Clock
 from pegboard.core.ports.maintenance import Counts, QuotePlaces
 from pegboard.core.record_snapshot import clean_text
+from pegboard.core.result import RESULT_URI
 from pegboard.storage.databases.database import StorageDatabase
 from pegboard.storage.databases.transaction import Transaction
 from pegboard.storage.history_rows import UNKNOWN
@@ -27,6 +39,8 @@ from pegboard.storage.tables import (
 _CHUNK = 500
 """Rows that one transaction deletes: others write in between."""
 
+_HANDLE = re.compile(rf"{re.escape(RESULT_URI)}((?:[0-9a-f]{{24}}(?:-p[0-9]{{1,15}})?)?)([\w-]*)")
+"""A handle as this package makes it, and what follows it where it may be another one."""
 _SETTLED = ("used", "expired", "withdrawn")
 
 
@@ -99,19 +113,21 @@ class SqlUpkeep:
         rows = await self._database.read(lambda transaction: transaction.all(wanted))
         return [row.id for row in rows]
 
-    async def forget_calls_of(self, run: str) -> int:
-        id_ = clean_text(run)
-        step = exists().where(
-            RUN_STEPS.c.run_id == id_, RUN_STEPS.c.value.contains(RESULTS.c.handle)
-        )
-        statements = (
-            delete(APPROVALS).where(APPROVALS.c.run_id == id_),
-            delete(OUTCOMES).where(OUTCOMES.c.key.startswith(f"{id_}:", autoescape=True)),
-            delete(RESULTS).where(step),
+    async def forget_calls_of(self, runs: Collection[str]) -> int:
+        ids = [clean_text(run) for run in runs]
+        named = select(RUN_STEPS.c.value).where(
+            RUN_STEPS.c.run_id.in_(ids), RUN_STEPS.c.value.contains(RESULT_URI)
         )
 
         def forget(transaction: Transaction) -> int:
-            return sum(transaction.execute(statement) for statement in statements)
+            steps = [row.value for row in transaction.all(named)]
+            handles = sorted({handle for step in steps for handle in _find_handles(step)})
+            count = transaction.execute(delete(APPROVALS).where(APPROVALS.c.run_id.in_(ids)))
+            count += transaction.execute(delete(OUTCOMES).where(_is_of_runs(transaction, ids)))
+            for at in range(0, len(handles), _CHUNK):
+                wanted = RESULTS.c.handle.in_(handles[at : at + _CHUNK])
+                count += transaction.execute(delete(RESULTS).where(wanted))
+            return count
 
         return await self._database.run(forget, atomic=True)
 
@@ -189,3 +205,26 @@ class SqlUpkeep:
             forgotten += number
             if number < _CHUNK:
                 return forgotten
+
+
+def _find_handles(text: str) -> Iterator[str]:
+    """The handles of stored results that a text names."""
+    for match in _HANDLE.finditer(text):
+        yield match.group()
+        if match[1]:
+            yield RESULT_URI + match[1]
+
+
+def _is_of_runs(transaction: Transaction, ids: Sequence[str]) -> "ColumnElement[bool]":
+    """The condition that an idempotency key, `run:step:...`, is of one of these runs.
+
+    One pass compares the runs of all keys; a run whose id has the separator in it needs one of its
+    own.
+    """
+    key = OUTCOMES.c.key
+    if transaction.database == "sqlite":
+        run = func.substr(key, 1, func.instr(key, ":") - 1)
+    else:
+        run = func.split_part(key, ":", 1)
+    odd = [id_ for id_ in ids if ":" in id_]
+    return or_(run.in_(ids), *(key.startswith(f"{id_}:", autoescape=True) for id_ in odd))

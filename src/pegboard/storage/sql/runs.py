@@ -1,5 +1,6 @@
 """Plans and runs in a database, and their leases."""
 
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
 from msgspec import structs
@@ -71,6 +72,11 @@ class SqlRuns(SqlRunJournal):
         row = await self._database.read(lambda transaction: transaction.first(wanted))
         return None if row is None else _run(row)
 
+    async def get_all(self, ids: Collection[str]) -> Mapping[str, StoredRun]:
+        wanted = select(RUNS).where(RUNS.c.id.in_([clean_text(id_) for id_ in ids]))
+        rows = await self._database.read(lambda transaction: transaction.all(wanted))
+        return {row.id: _run(row) for row in rows}
+
     async def runs(self, query: RunQuery) -> RunPage:
         limit = check_page_size(query.limit)
         wanted = _select(query).limit(limit + 1)
@@ -131,16 +137,12 @@ class SqlRuns(SqlRunJournal):
         )
         await self._database.run(lambda transaction: transaction.execute(statement))
 
-    async def forget_run(self, id: str) -> bool:  # noqa: A002 - it is known by its id
-        wanted = clean_text(id)
-        ended = (RUNS.c.id == wanted) & RUNS.c.finished_at.is_not(None)
+    async def forget_runs(self, ids: Collection[str]) -> int:
+        wanted = RUNS.c.id.in_([clean_text(id_) for id_ in ids])
+        ended = select(RUNS.c.id).where(wanted, RUNS.c.finished_at.is_not(None)).with_for_update()
 
-        def forget(transaction: Transaction) -> bool:
-            if not transaction.execute(delete(RUNS).where(ended)):
-                return False
-            for table in (RUN_STEPS, RUN_EVENTS, RUN_SIGNALS):
-                transaction.execute(delete(table).where(table.c.run_id == wanted))
-            return True
+        def forget(transaction: Transaction) -> int:
+            return _delete(transaction, [row.id for row in transaction.all(ended)])
 
         return await self._database.run(forget, atomic=True)
 
@@ -154,12 +156,7 @@ class SqlRuns(SqlRunJournal):
         )
 
         def forget(transaction: Transaction) -> int:
-            ids = [row.id for row in transaction.all(old)]
-            if ids:
-                for table in (RUN_STEPS, RUN_EVENTS, RUN_SIGNALS):
-                    transaction.execute(delete(table).where(table.c.run_id.in_(ids)))
-                transaction.execute(delete(RUNS).where(RUNS.c.id.in_(ids)))
-            return len(ids)
+            return _delete(transaction, [row.id for row in transaction.all(old)])
 
         forgotten = 0
         while True:
@@ -167,6 +164,14 @@ class SqlRuns(SqlRunJournal):
             forgotten += number
             if number < _CHUNK:
                 return forgotten
+
+
+def _delete(transaction: Transaction, ids: Sequence[str]) -> int:
+    if ids:
+        for table in (RUN_STEPS, RUN_EVENTS, RUN_SIGNALS):
+            transaction.execute(delete(table).where(table.c.run_id.in_(ids)))
+        transaction.execute(delete(RUNS).where(RUNS.c.id.in_(ids)))
+    return len(ids)
 
 
 def _plan(transaction: Transaction, id: str) -> StoredPlan | None:  # noqa: A002 - it is known by its id
