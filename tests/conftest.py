@@ -15,6 +15,7 @@ from typing import Any
 
 import pytest
 from hypothesis import HealthCheck, settings
+from tests.order import slow_first
 from tests.peers.mariadb import end_mariadb
 from tests.peers.moto import end_moto
 from tests.peers.postgres import end_postgres
@@ -46,6 +47,13 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
             item.add_marker(pytest.mark.no_cover)
         if _needs_postgres(item) and item.get_closest_marker("timeout") is None:
             item.add_marker(pytest.mark.timeout(180))  # the first of them pays for its start
+
+
+@pytest.hookimpl(trylast=True, specname="pytest_collection_modifyitems")
+def pytest_order_items(items: list[pytest.Item]) -> None:
+    """Run what takes long first, where several workers run the tests."""
+    if workers := os.environ.get("PYTEST_XDIST_WORKER_COUNT"):
+        items[:] = slow_first(items, int(workers))
 
 
 def _is_measured(item: pytest.Item) -> bool:
