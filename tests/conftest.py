@@ -19,6 +19,7 @@ from tests.order import slow_first
 from tests.peers.mariadb import end_mariadb
 from tests.peers.moto import end_moto
 from tests.peers.postgres import end_postgres
+from tests.rewriting import rewrite_share
 
 from pegboard.concurrency import log_once
 from pegboard.testing import FakeClock
@@ -73,9 +74,21 @@ def _needs_postgres(item: pytest.Item) -> bool:
     return "postgres" in params.values() or not _POSTGRES.isdisjoint(fixtures)
 
 
-def pytest_collection() -> None:
+def pytest_collection(session: pytest.Session) -> None:
     """Nothing that is collected is garbage: looking for some takes a fifth of the time."""
     gc.disable()
+    workers = os.environ.get("PYTEST_XDIST_WORKER_COUNT")
+    if workers and session.config.args_source is pytest.Config.ArgsSource.TESTPATHS:
+        worker = int(os.environ["PYTEST_XDIST_WORKER"].removeprefix("gw"))
+        files = (path for room in _rooms() for path in sorted(room.glob("test_*.py")))
+        rewrite_share(files, session.config, worker=worker, workers=int(workers))
+
+
+def _rooms() -> Iterator[Path]:
+    """The folders that have tests."""
+    for folder, below, _ in os.walk(Path(__file__).parent):
+        below[:] = sorted(set(below) - {"node_modules", "__pycache__"})
+        yield Path(folder)
 
 
 def pytest_collection_finish() -> None:
