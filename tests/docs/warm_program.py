@@ -12,6 +12,7 @@ import socket
 import sys
 from importlib import import_module
 from pathlib import Path
+from typing import Any
 
 MODULES = (
     "docstring_parser",
@@ -72,18 +73,18 @@ def _attend(connection: socket.socket, command: str) -> bool:
     os._exit(0)
 
 
-def _become(request: dict[str, object], files: list[int], command: str) -> None:
+def _become(request: dict[str, Any], files: list[int], command: str) -> None:
     """Take over what a process is given when it starts."""
     for number, file in enumerate(files):
         os.dup2(file, number)
         os.close(file)
-    sys.stdin = open(0, encoding="utf-8", closefd=False)  # noqa: SIM115 - numbers, no paths
-    sys.stdout = open(1, "w", encoding="utf-8", closefd=False)  # noqa: SIM115
-    sys.stderr = open(2, "w", 1, "utf-8", "backslashreplace", closefd=False)  # noqa: SIM115
-    os.chdir(str(request["folder"]))
+    sys.stdin = os.fdopen(0, encoding="utf-8", closefd=False)
+    sys.stdout = os.fdopen(1, "w", encoding="utf-8", closefd=False)
+    sys.stderr = os.fdopen(2, "w", 1, "utf-8", "backslashreplace", closefd=False)
+    os.chdir(request["folder"])
     os.environ.clear()
-    os.environ.update(dict(request["environment"]))  # type: ignore[call-overload]
-    sys.argv = [command, *list(request["arguments"])]  # type: ignore[call-overload]
+    os.environ.update(request["environment"])
+    sys.argv = [command, *request["arguments"]]
     random.seed()
 
 
