@@ -17,7 +17,7 @@ export PYRIGHT_PYTHON_IGNORE_WARNINGS := 1
 export PYTHONDONTWRITEBYTECODE :=
 
 .DEFAULT_GOAL := help
-.PHONY: help install peers web web-check demo test check lint types imports shape reference fix bench docs site pins upgrade clean
+.PHONY: help install peers web web-check demo test check static lint types imports shape reference fix bench docs site pins upgrade clean
 
 help:  ## List the targets
 	@grep -E '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*##/\t/' | expand -t 12
@@ -96,11 +96,14 @@ $(VENV)/.demo: requirements/demo.txt pyproject.toml
 demo: $(VENV)/.demo $(if $(SERVE),web)  ## Run a real shop's board, offline; SERVE=1 leaves the console open
 	$(BIN)/python examples/shop/demo.py $(if $(SERVE),--serve)
 
-# Many tests wait for processes and deadlines, so that four workers keep two cores busy; of the slow ones more wait.
+# Many tests wait for processes and deadlines, so that four workers keep two cores busy. Of the slow ones more wait: with
+# four workers a quarter of the time of two cores was idle.
 test: install peers  ## Run the tests; SLOW=1 adds the slow ones and coverage; ARGS=... goes to pytest
-	$(BIN)/python -m pytest -n 4 --dist worksteal $(if $(SLOW),--cov --cov-report=term -o timeout=60,-m "not slow") $(ARGS)
+	$(BIN)/python -m pytest -n $(if $(SLOW),6,4) --dist worksteal $(if $(SLOW),--cov --cov-report=term -o timeout=60,-m "not slow") $(ARGS)
 
-check: lint types imports reference shape $(if $(shell command -v npm),web-check)  ## Format, lint, types, import rules, reference, shape
+check: static shape $(if $(shell command -v npm),web-check)  ## Everything but the tests: static checks, shape of the tree, web console
+
+static: lint types imports reference  ## Format, lint, types, import rules, generated reference
 
 lint: install
 	$(BIN)/python -m ruff format --check .

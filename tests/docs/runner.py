@@ -37,12 +37,21 @@ class Page:
     Python blocks run each in a folder of its own, which starts with the files that the page has
     saved or copied so far. Shell blocks share one folder, as lines typed into one terminal do; the
     server's default port stands for one that is free, so that pages run beside each other.
+
+    Args:
+        folder: An empty folder.
+        patch: Changes the folder and the path of modules for Python blocks.
+        warm: A folder of programs that shell blocks find first.
     """
 
-    def __init__(self, folder: Path, patch: pytest.MonkeyPatch) -> None:
+    def __init__(
+        self, folder: Path, patch: pytest.MonkeyPatch, *, warm: Path | None = None
+    ) -> None:
         self._files = folder / "files"
         self._shell = folder / "shell"
         self._patch = patch
+        self._path = f"{Path(sys.executable).parent}:/usr/bin:/bin"
+        self._warm = self._path if warm is None else f"{warm}:{self._path}"
         self._folder = folder
         self._count = 0
         self._port = free_port()
@@ -156,7 +165,7 @@ class Page:
 
     def _environment(self) -> dict[str, str]:
         return {
-            "PATH": f"{Path(sys.executable).parent}:/usr/bin:/bin",
+            "PATH": self._path,
             "HOME": str(self._folder),
             "LANG": "C.UTF-8",
             "NO_COLOR": "1",
@@ -168,7 +177,7 @@ class Page:
         done = subprocess.run(
             ["bash", "-euo", "pipefail", "-c", self._of_this_page(script)],
             cwd=self._shell,
-            env=self._environment(),
+            env={**self._environment(), "PATH": self._warm},
             stdin=subprocess.DEVNULL,
             capture_output=True,
             text=True,

@@ -6,18 +6,28 @@ from pathlib import Path
 import pytest
 from tests.docs.pages import ROOT, fences, fences_of, generated_pages, pages
 from tests.docs.runner import Page
+from tests.docs.warm_commands import warm_commands
 from yaml import YAMLError
 
 from pegboard.errors import ConfigError
+
+COLD = {ROOT / "README.md"}
+"""Pages whose commands start as a reader starts them."""
+
+
+@pytest.fixture(scope="module")
+def warm(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
+    with warm_commands(tmp_path_factory.mktemp("warm")) as folder:
+        yield folder
 
 
 @pytest.mark.slow
 @pytest.mark.timeout(600)
 @pytest.mark.parametrize("page", pages(), ids=lambda page: str(page.relative_to(ROOT)))
 def test_every_block_of_a_page_runs(
-    page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, warm: Path
 ) -> None:
-    with Page(tmp_path, monkeypatch) as run:
+    with Page(tmp_path, monkeypatch, warm=None if page in COLD else warm) as run:
         for fence in fences(page):
             run.run(fence)
 
