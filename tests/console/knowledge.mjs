@@ -139,7 +139,7 @@ await step("a document is deleted for good", async () => {
 });
 
 await step("a base asks for its name", async () => {
-  await page.getByRole("link", { name: "Settings" }).click();
+  await page.getByRole("main").getByRole("link", { name: "Settings" }).click();
   await inspect(page, "knowledge-settings");
   await page.getByRole("link", { name: "Delete for good" }).click();
   const dialog = page.getByRole("dialog", { name: "Delete for good" });
