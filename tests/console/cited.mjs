@@ -157,7 +157,7 @@ await step("what changed is shown, counts first", async () => {
 });
 
 await step("what is said of a document", async () => {
-  await page.getByRole("link", { name: "Settings", exact: true }).click();
+  await page.getByRole("main").getByRole("link", { name: "Settings", exact: true }).click();
   const form = page.getByRole("form", { name: "Settings" });
   await form.getByLabel("Title").fill("Returns of records");
   await form.getByLabel("Edition (optional)").fill("2026-10-14");

@@ -179,7 +179,7 @@ await step("a document is deleted for good", async () => {
 });
 
 await step("a base has a model of its own, or none", async () => {
-  await page.getByRole("link", { name: "Settings" }).click();
+  await page.getByRole("main").getByRole("link", { name: "Settings" }).click();
   const form = page.getByRole("form", { name: "How it is searched" });
   await form.getByRole("radio", { name: /^With another model/ }).check();
   await form.getByLabel("Name of the embedding model").fill("tiny");
@@ -194,7 +194,7 @@ await step("a base has a model of its own, or none", async () => {
 });
 
 await step("a base asks for its name", async () => {
-  await page.getByRole("link", { name: "Settings" }).click();
+  await page.getByRole("main").getByRole("link", { name: "Settings" }).click();
   await page.getByRole("link", { name: "Delete for good" }).click();
   const dialog = page.getByRole("dialog", { name: "Delete for good" });
   const button = dialog.getByRole("button", { name: "Delete for good" });

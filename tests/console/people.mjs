@@ -289,7 +289,7 @@ await step("a base is published, and one of its documents is its owner's alone",
   const address = bob.url();
   await bob.getByRole("link", { name: "Draft" }).click();
   await bob.getByRole("heading", { name: "Draft", level: 1 }).waitFor();
-  await bob.getByRole("link", { name: "Settings", exact: true }).click();
+  await bob.getByRole("main").getByRole("link", { name: "Settings", exact: true }).click();
   const form = bob.getByRole("form", { name: "Settings" });
   await form.getByLabel("Only its owner").check();
   await inspect(bob, "document-audience");
