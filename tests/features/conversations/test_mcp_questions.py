@@ -92,7 +92,8 @@ async def dress(ctx: Context[Any, Any]) -> str | InputRequiredResult:
     """Sew a dress; ask for its colour, and then for its size."""
     if ctx.request_state is None:
         return _ask("colour", "Which colour?", "string", "asked")
-    given = {name: dict(item.content) for name, item in ctx.input_responses.items()}
+    responses: dict[str, Any] = dict(ctx.input_responses or {})
+    given: dict[str, Any] = {name: item.content for name, item in responses.items()}
     if "colour" in given:
         return _ask("size", "Which size?", "integer", given["colour"]["colour"])
     return f"{ctx.request_state}, {given['size']['size']}"

@@ -67,7 +67,8 @@ def read_reply(data: Mapping[str, Any], answer: str, *, decline: bool) -> Reply:
         return ask_question(data)
     if data.get("url"):
         return "accept", None
-    fields = cast("Mapping[str, Any]", (data.get("schema") or {}).get("properties") or {})
+    schema: Mapping[str, Any] = data.get("schema") or {}
+    fields = cast("Mapping[str, Mapping[str, Any]]", schema.get("properties") or {})
     try:
         value = json.loads(answer)
     except ValueError:
