@@ -113,7 +113,8 @@ async def find_by_meaning(registry: Any) -> Callable[[str], Awaitable[Sequence[s
         if tuple(texts) not in known:
             retrieval.embed(texts)  # no deadline for the first time
             known.add(tuple(texts))
-        return await cache.embed_all(model, texts, owner=owner)
+        vectors, _ = await cache.embed_all(model, texts, owner=owner)
+        return vectors
 
     registry.meanings = ToolMeanings(lambda: registry, lambda: embedder, embed)
     await registry.meanings.refresh()

@@ -18,7 +18,8 @@ STEPS = '''
 import time
 from pathlib import Path
 
-from pegboard import tool
+from pegboard import ToolContext, tool
+from pegboard.core.elicitation import Question
 
 HERE = Path(__file__).parent
 
@@ -56,6 +57,15 @@ def guarded(step: str) -> str:
     """Write it down once a person agrees."""
     _tell(step)
     return step
+
+
+@tool(effect="write")
+async def ask(step: str, ctx: ToolContext) -> str:
+    """Ask a person, and write down the answer."""
+    size = {"type": "object", "properties": {"size": {"type": "integer"}}, "required": ["size"]}
+    answer = await ctx.ask(Question(message="Which size?", schema=size))
+    _tell(f"{step} {answer.action} {dict(answer.content)}")
+    return answer.action
 
 
 @tool(effect="read")

@@ -1,10 +1,12 @@
 """The time of a call stands still while a person is asked."""
 
 import asyncio
+import time
 from dataclasses import dataclass
 
 import pytest
 
+from pegboard.core.context import ToolContext
 from pegboard.core.elicitation import Answer, Question, Sample, SampleRequest
 from pegboard.errors import ElicitationUnavailable
 from pegboard.execution.deadline_pause import DeadlinePause
@@ -58,6 +60,22 @@ async def test_the_deadlines_move_by_the_time_of_the_questions_once() -> None:
     assert waited >= 0.04
     assert call.deadline == pytest.approx(100.0 + waited)
     assert call.attempt_deadline == pytest.approx(50.0 + waited)
+    assert pause.paused == pytest.approx(waited)
+
+
+async def test_what_is_left_of_a_call_does_not_shrink_while_it_asks() -> None:
+    entry = Entry()
+    asker = Asker(entry)
+    pause = DeadlinePause(asker, Call(), entry)
+    ctx = ToolContext[None](deadline=time.monotonic() + 50, elicitor=pause)
+    asking = asyncio.create_task(pause.ask(QUESTION))
+    await asyncio.sleep(0.2)
+    meanwhile = ctx.remaining()
+    asker.go.set()
+    await asking
+
+    assert meanwhile is not None
+    assert meanwhile == pytest.approx(50, abs=0.1)
 
 
 async def test_a_question_that_is_taken_back_moves_them_too() -> None:

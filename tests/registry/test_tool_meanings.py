@@ -1,6 +1,8 @@
 """Tools are found by their meaning where words do not find them, and by words where that fails."""
 
 import asyncio
+from collections.abc import Sequence
+from hashlib import blake2b
 from typing import Any
 
 import pytest
@@ -8,9 +10,11 @@ from tests.registry.made import a_tool
 from tests.registry.meanings import DOWN, TopicEmbedder, follow, tools
 
 from pegboard import Policy, ToolRegistry
+from pegboard.concurrency.closable_lock import ClosableLock
 from pegboard.core.principal import LOCAL, Principal
 from pegboard.errors import ConfigError, InvalidRequest, Unavailable
 from pegboard.registry.tool_meanings import describe_tool
+from pegboard.storage.memory.tool_vectors import MemoryToolVectors
 
 QUESTION = "Do I need an umbrella?"
 
@@ -227,3 +231,70 @@ async def test_what_is_sent_of_any_question_is_bounded(question: str) -> None:
     assert len(embedder.asked) <= 2
     assert len(sent) <= 12
     assert sum(map(len, sent)) <= 4_000
+
+
+def a_store() -> MemoryToolVectors:
+    return MemoryToolVectors(ClosableLock(), most=100)
+
+
+async def test_a_start_embeds_only_what_is_not_stored() -> None:
+    store, first, second = a_store(), TopicEmbedder(), TopicEmbedder()
+    await follow(tools(), first, store=store).refresh()
+    registry = tools()
+    registry.add(a_tool("sky__new", "Say whether rain has come."))
+    made = await follow(registry, second, store=store).refresh()
+
+    checked, embedded = second.asked
+    assert (made, len(checked)) == (1, 1)
+    assert embedded == ["sky new\nSay whether rain has come."]
+    assert (await find(registry))[0] in {"sky__forecast", "sky__new"}
+
+
+async def test_another_model_under_the_same_name_makes_all_vectors_anew() -> None:
+    class Turned(TopicEmbedder):
+        async def embed(self, texts: Sequence[str], /) -> list[list[float]]:
+            return [vector[::-1] for vector in await super().embed(texts)]
+
+    store, after = a_store(), TopicEmbedder()
+    await follow(tools(), TopicEmbedder(), store=store).refresh()
+    again = await follow(tools(), Turned(), store=store).refresh()
+    await follow(tools(), Turned(), store=store).refresh()
+
+    assert again == 13
+    assert await follow(tools(), after, store=store).refresh() == 13
+
+
+async def test_a_model_that_refuses_a_stored_text_makes_all_vectors_anew() -> None:
+    store, other = a_store(), TopicEmbedder()
+    await follow(tools(), TopicEmbedder(), store=store).refresh()
+    other.poison = "refund"
+    registry = tools()
+    await follow(registry, other, store=store).refresh()
+
+    assert len(await store.find(other.name, [*follow_digests(registry)])) == 12
+
+
+def follow_digests(registry: ToolRegistry) -> list[bytes]:
+    texts = (describe_tool(tool).encode() for tool in registry)
+    return [blake2b(text, digest_size=16).digest() for text in texts]
+
+
+async def test_stored_vectors_of_several_lengths_are_made_anew() -> None:
+    store, embedder, registry = a_store(), TopicEmbedder(), tools()
+    first, second, *_ = follow_digests(registry)
+    await store.put(embedder.name, {first: [0.1, 1.0, 0.0, 0.0], second: [1.0]})
+    await follow(registry, embedder, store=store).refresh()
+
+    assert (await find(registry))[0] == "sky__forecast"
+    assert {len(v) for v in (await store.find(embedder.name, [first, second])).values()} == {4}
+
+
+async def test_without_its_store_tools_are_embedded(caplog: pytest.LogCaptureFixture) -> None:
+    gate = ClosableLock()
+    gate.close()
+    registry = tools()
+    made = await follow(registry, TopicEmbedder(), store=MemoryToolVectors(gate, most=1)).refresh()
+
+    assert made == 13
+    assert (await find(registry))[0] == "sky__forecast"
+    assert "stored vectors of tools are not read" in caplog.text

@@ -122,3 +122,19 @@ async def test_a_missing_extra_is_named(tmp_path: Path, monkeypatch: pytest.Monk
     with pytest.raises(ConfigError, match=r"pip install 'pegboard\[knowledge\]'"):
         async with a_board(tmp_path):
             pass
+
+
+async def test_a_second_start_embeds_no_tool_again(tmp_path: Path) -> None:
+    embedded: list[int] = []
+    async with a_provider() as provider:
+        (tmp_path / "board.yaml").write_text(BOARD.format(wanted="true", url=provider.url))
+        for _ in range(2):
+            tools = list(many_tools())
+            async with Pegboard(tmp_path / "board.yaml", data=tmp_path, tools=tools) as board:
+                assert board.registry.meanings is not None
+                await board.registry.meanings.refresh()
+            embedded.append(sum(len(asked["input"]) for asked in provider.requests))
+            provider.requests.clear()
+
+    assert embedded[0] >= len(NAMES)
+    assert embedded[1] <= 2  # each reading compares one text, and there may be two of them

@@ -13,12 +13,13 @@ from tests.features.conversations.made import ask, text_of
 from tests.runtime.people import found, invite
 
 from pegboard import Pegboard, ToolContext, exports, tool
+from pegboard.core.elicitation import Answer, Question, Sample, SampleRequest
 from pegboard.core.graph import Graph, Node
 from pegboard.core.model_messages import ModelUsage, SystemMessage, ToolMessage, UserMessage
 from pegboard.core.ports.call_stores import HistoryQuery
 from pegboard.core.principal import LOCAL, Principal
 from pegboard.core.tool import Retry
-from pegboard.errors import ApprovalRequired, ToolFailed, Unavailable
+from pegboard.errors import ApprovalRequired, ToolFailed, ToolTimeout, Unavailable
 from pegboard.runtime.agent import Agent
 from pegboard.testing import ScriptedModel, Turn
 
@@ -411,3 +412,60 @@ async def test_its_calls_have_the_rights_of_now_and_not_those_of_its_start() -> 
     )
     assert "bees" in first
     assert "denied: calls need a role" in second
+
+
+class SlowPerson:
+    """A person who answers after some time."""
+
+    takes_questions = True
+    takes_samples = False
+    deadline = None
+
+    def __init__(self, seconds: float) -> None:
+        self.seconds = seconds
+
+    async def ask(self, question: Question) -> Answer:
+        await asyncio.sleep(self.seconds)
+        return Answer(action="accept", content={"text": question.message})
+
+    async def sample(self, request: SampleRequest) -> Sample:
+        raise NotImplementedError
+
+
+async def test_its_deadline_waits_while_a_person_is_asked() -> None:
+    left: list[float | None] = []
+
+    @tool(effect="read", name="web_search")
+    async def asking_search(query: str, ctx: ToolContext[Any]) -> str:
+        """Ask what is meant, and search the web."""
+        answer = await ctx.ask(Question(message=f"Which {query}?", schema={}))
+        left.append(ctx.remaining())
+        return str(answer.content["text"])
+
+    seconds = 2.0
+    async with a_board(SEARCH, SEARCH_ONLY, ANSWER) as (board, model):
+        board.registry.add(asking_search, replace=True)
+        ctx = ToolContext(deadline=time.monotonic() + seconds, elicitor=SlowPerson(seconds + 0.5))
+        result = await board.call("research_agent", GIVEN, ctx)
+
+    assert result.structured == REPORT
+    assert model.requests[1].messages[-1].text == "Which bees?"
+    assert len(left) == 2
+    assert all(it is not None and 0 < it <= seconds + 0.1 for it in left)
+
+
+async def test_its_deadline_ends_its_run_though_a_person_was_asked() -> None:
+    @tool(effect="read", name="web_search")
+    async def slow_search(query: str, ctx: ToolContext[Any]) -> str:
+        """Ask what is meant, and take for ever."""
+        await ctx.ask(Question(message=f"Which {query}?", schema={}))
+        await asyncio.sleep(60)
+        return ""
+
+    async with a_board(SEARCH, ANSWER, ANSWER) as (board, _):
+        board.registry.add(slow_search, replace=True)
+        ctx = ToolContext(deadline=time.monotonic() + 1.5, elicitor=SlowPerson(0.1))
+        result = await board.call("research_agent", GIVEN, ctx)
+
+    assert result.is_error
+    assert isinstance(result.error, ToolTimeout)

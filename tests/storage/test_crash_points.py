@@ -131,6 +131,8 @@ def operations(storage: Storage) -> list[Callable[[], Awaitable[Any]]]:
         lambda: storage.quotas.put(A_QUOTA),
         lambda: storage.quotas.add([A_USAGE]),
         lambda: storage.quotas.remove(A_QUOTA.key),
+        lambda: storage.tool_vectors.put(MODEL, {b"a": [0.5, 1.0]}),
+        lambda: storage.tool_vectors.forget(MODEL),
         lambda: storage.documents.add(a_document()),
         lambda: storage.documents.put_text("d1", 1, TEXT),
         lambda: storage.knowledge_index.put("d1", 1, [indexed(PIECE, EAST)], embedder=MODEL),

@@ -29,6 +29,7 @@ from pegboard.storage.memory.resources import MemoryResources
 from pegboard.storage.memory.roles import MemoryRoles
 from pegboard.storage.memory.run_journal import MemoryRunJournal
 from pegboard.storage.memory.runs import MemoryRuns
+from pegboard.storage.memory.tool_vectors import MemoryToolVectors
 from pegboard.storage.sql.approvals import SqlApprovals
 from pegboard.storage.sql.audit import SqlAudit, SqlAuditor
 from pegboard.storage.sql.call_recorder import SqlRecorder
@@ -55,6 +56,7 @@ from pegboard.storage.sql.run_journal import SqlRunJournal
 from pegboard.storage.sql.runs import SqlRuns
 from pegboard.storage.sql.storage import SqlStorage
 from pegboard.storage.sql.taints import SqlTaints
+from pegboard.storage.sql.tool_vectors import SqlToolVectors
 
 PARTS: dict[str, tuple[type[Any], type[Any]]] = {
     "listener": (MemoryCalls, SqlRecorder),
@@ -76,6 +78,7 @@ PARTS: dict[str, tuple[type[Any], type[Any]]] = {
     "taints": (MemoryTaints, SqlTaints),
     "roles": (MemoryRoles, SqlRoles),
     "quotas": (MemoryQuotas, SqlQuotas),
+    "tool_vectors": (MemoryToolVectors, SqlToolVectors),
     "files": (MemoryFiles, SqlFiles),
     "evidence": (MemoryEvidence, SqlEvidence),
     "documents": (MemoryDocuments, SqlDocuments),

@@ -143,8 +143,14 @@ class ToolContext(Struct, Generic[Deps], frozen=True, kw_only=True):
         return LoggerAdapter(getLogger("pegboard.tool"), extra)
 
     def remaining(self) -> float | None:
-        """Seconds left until the deadline, at least 0; None for no limit."""
-        return None if self.deadline is None else max(0.0, self.deadline - time.monotonic())
+        """Seconds left until the deadline, at least 0; None for no limit.
+
+        The time in which a person was asked does not count, where the deadline waits for that.
+        """
+        if self.deadline is None:
+            return None
+        paused: float = getattr(self.elicitor, "paused", 0.0)
+        return max(0.0, self.deadline + paused - time.monotonic())
 
     async def progress(self, done: float, *, total: float | None = None, message: str = "") -> None:
         """Report the progress of this call."""

@@ -39,6 +39,13 @@ class DeadlinePause:
         self._asking = 0
         self._began = 0.0
         self._left = entry.when
+        self._paused = 0.0
+
+    @property
+    def paused(self) -> float:
+        """Seconds for which the call's time has stood still."""
+        now = time.monotonic() - self._began if self._asking else 0.0
+        return self._paused + now
 
     @property
     def takes_questions(self) -> bool:
@@ -78,6 +85,7 @@ class DeadlinePause:
 
     def _resume(self, seconds: float) -> None:
         call = self._call
+        self._paused += seconds
         self._entry.when = self._left + seconds
         if call.deadline is not None:
             call.deadline += seconds

@@ -285,11 +285,11 @@ class GraphRunner:
 
         Raises:
             RunNotFound: There is no such run.
-            AlreadyAnswered: It was answered before.
+            AlreadyAnswered: It was answered before, or its time was up.
         """
         topic = question_topic(question)
         if not await self._tell(run_id, topic, dict(answer), id=topic, by=by):
-            raise AlreadyAnswered("The question was answered already: the first answer holds.")
+            raise AlreadyAnswered("The question was answered already, or its time was up.")
 
     async def notify_approval(self, run_id: str, approval_id: str) -> None:
         """Let the step that waits for an approval, or soon will, repeat its call.
@@ -358,7 +358,8 @@ class GraphRunner:
             name_now=self._name_now,
             question_rules=None if self._question_rules is None else self._question_rules(start),
         )
-        result = await attempt.execute(steps)
+        send = partial(self.durability.signal, start.run_id)
+        result = await attempt.execute(steps, send=send)
         if result.state.is_final:
             self._begun.pop(start.run_id, None)
         return result

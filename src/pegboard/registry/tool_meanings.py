@@ -7,12 +7,14 @@ import time
 from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping, Sequence
 from hashlib import blake2b
 from itertools import islice
+from operator import mul
 from typing import TYPE_CHECKING
 
 from pegboard.concurrency.cooperative import in_thread
 from pegboard.concurrency.log_and_continue import log_and_continue
 from pegboard.concurrency.log_once import log_once
 from pegboard.core.ports.embedder import Embedder
+from pegboard.core.ports.tool_vector_store import ToolVectorStore
 from pegboard.core.principal import Principal
 from pegboard.core.tool import Tool, ToolSpec
 from pegboard.errors import InvalidRequest, Unavailable
@@ -24,6 +26,8 @@ if TYPE_CHECKING:
 
 _LOG = logging.getLogger("pegboard.search")
 _BATCH = 64
+_LOADED = 2_000
+"""Stored vectors that are read at once."""
 _MANY = 50
 """Tools whose texts are made at once on the event loop."""
 _MANY_VECTORS = 80_000
@@ -32,6 +36,8 @@ _MAX_TEXT = 500
 """Characters of a description that are embedded."""
 _MAX_INTENTS = 12
 """Things that a question asks for, of which the vectors are compared."""
+_SAME = 0.995
+"""The least cosine of two vectors that a model makes of the same text."""
 _GATHER = 0.2
 """Seconds in which changes gather."""
 _DEADLINE = 1.0
@@ -55,6 +61,7 @@ class ToolMeanings:
         tools: The tools as they are now.
         find_embedder: The model that is asked; None while search is by words.
         embed_question: Embeds the texts of a question.
+        store: Stores the vectors of tools for the next start; None to make them anew.
         monotonic: A monotonic clock, in seconds.
     """
 
@@ -64,11 +71,14 @@ class ToolMeanings:
         find_embedder: Callable[[], Embedder | None],
         embed_question: EmbedQuestion,
         *,
+        store: ToolVectorStore | None = None,
         monotonic: Callable[[], float] = time.monotonic,
     ) -> None:
         self._tools = tools
         self._find_embedder = find_embedder
         self._embed_question = embed_question
+        self._store = store
+        self._is_trusted = False
         self._monotonic = monotonic
         self._index: VectorIndex | None = None
         self._is_ready = False
@@ -146,7 +156,7 @@ class ToolMeanings:
                 self._has_changes = True
 
     async def refresh(self) -> int:
-        """Make the vectors that are missing; how many. Errors as of the model."""
+        """Make the vectors that are neither here nor stored; how many. Errors as of the model."""
         embedder = self._find_embedder()
         if embedder is None:
             self._index, self._known, self._is_ready = None, {}, False
@@ -159,18 +169,53 @@ class ToolMeanings:
         described = {digest: tool for tool, digest in known.values()}
         self._refused &= described.keys()
         missing = [digest for digest in missing if digest not in self._refused]
+        if missing and self._store is not None:
+            with log_and_continue(_LOG, "search: stored vectors of tools are not read"):
+                await self._load(self._store, embedder, index, missing, described)
+            missing = [digest for digest in missing if not index.has(digest)]
         for start in range(0, len(missing), _BATCH):
             batch = missing[start : start + _BATCH]
             texts = {digest: describe_tool(described[digest]) for digest in batch}
             await self._embed_tools(embedder, index, texts)
+            if self._store is not None:
+                with log_and_continue(_LOG, "search: the vectors of tools are not stored"):
+                    await self._store.put(embedder.name, index.find(batch))
         self._is_ready = True
         return len(missing)
+
+    async def _load(
+        self,
+        store: ToolVectorStore,
+        embedder: Embedder,
+        index: "VectorIndex",
+        missing: Sequence[bytes],
+        described: Mapping[bytes, Tool],
+    ) -> None:
+        """Take the stored vectors of texts, if the model still makes the same of one of them.
+
+        Another model may have been put behind the same name.
+        """
+        for start in range(0, len(missing), _LOADED):
+            found = await store.find(embedder.name, missing[start : start + _LOADED])
+            if found and not self._is_trusted:
+                digest, vector = next(iter(found.items()))
+                if not await _makes_same(embedder, describe_tool(described[digest]), vector):
+                    _LOG.info("search: the vectors of tools are made anew: the model has changed")
+                    await store.forget(embedder.name)
+                    return
+                self._is_trusted = True
+            try:
+                index.put(found)
+            except ValueError:  # some are of another length: whatever is wrong is replaced
+                await store.forget(embedder.name)
+                return
 
     def _open(self, embedder: str) -> "VectorIndex":
         from pegboard.registry.vector_index import VectorIndex
 
         if self._index is None or self._index.embedder != embedder:
             self._index, self._is_ready, self._refused = VectorIndex(embedder), False, set()
+            self._is_trusted = False
         return self._index
 
     def _digest(self, tools: Iterable[Tool]) -> dict[str, tuple[Tool, bytes]]:
@@ -222,6 +267,17 @@ def describe_tool(tool: Tool) -> str:
     title = spec.title if spec.title and spec.title != spec.name else ""
     lines = (f"{words}: {title}", spec.description, ", ".join(labels))
     return "\n".join(line.strip(" :")[:_MAX_TEXT] for line in lines if line.strip(" :"))
+
+
+async def _makes_same(embedder: Embedder, text: str, vector: Sequence[float]) -> bool:
+    """Whether a model makes this vector of a text, apart from the last digits."""
+    try:
+        (made,) = await embedder.embed([text])
+    except InvalidRequest:
+        return False
+    if len(made) != len(vector):
+        return False
+    return sum(map(mul, made, vector)) > _SAME * math.hypot(*made) * math.hypot(*vector)
 
 
 def _list_intents(question: str) -> Iterator[str]:

@@ -53,6 +53,16 @@ class VectorIndex:
                 self._drop_unused()
             return [digest for digest in names if digest not in self._row_of]
 
+    def has(self, digest: bytes) -> bool:
+        """Whether there is a vector of a text."""
+        return digest in self._row_of
+
+    def find(self, digests: Iterable[bytes]) -> dict[bytes, list[float]]:
+        """The vectors of texts, with a length of 1, as far as they are there."""
+        with self._lock:
+            known = ((digest, self._row_of.get(digest)) for digest in digests)
+            return {key: self._rows[row].tolist() for key, row in known if row is not None}
+
     def put(self, vectors: Mapping[bytes, Sequence[float]]) -> None:
         """Store vectors of texts.
 

@@ -246,7 +246,11 @@ async def open_board(
             current=current,
             knowledge=knowledge.attach(services, models, resources.service, runs, files),
             meanings=BoardToolMeanings(
-                registry, settings, models=models, board=lambda: current.loaded.board
+                registry,
+                settings,
+                models=models,
+                board=lambda: current.loaded.board,
+                store=storage.tool_vectors,
             ).open(stack),
             storage=storage,
             resources=resources,

@@ -28,6 +28,7 @@ from pegboard.core.ports.resource_store import ResourceStore
 from pegboard.core.ports.role_store import RoleStore
 from pegboard.core.ports.run_store import RunStore
 from pegboard.core.ports.taint_store import TaintStore
+from pegboard.core.ports.tool_vector_store import ToolVectorStore
 from pegboard.errors import Unavailable
 
 GOES_ON = (NodeState.PENDING, NodeState.READY, NodeState.IN_PROGRESS)
@@ -143,6 +144,11 @@ class Storage(Protocol):
     @property
     def quotas(self) -> QuotaStore:
         """Stores quotas, and what was used of them."""
+        ...
+
+    @property
+    def tool_vectors(self) -> ToolVectorStore:
+        """Stores vectors of tools."""
         ...
 
     @property

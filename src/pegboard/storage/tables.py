@@ -431,6 +431,16 @@ ORGANISATION_ROLES = Table(
 QUOTAS = Table("quotas", METADATA, _key("id"), _seconds("changed_at"), _text("body"))
 QUOTA_USAGE = Table("quota_usage", METADATA, _key("id"), _seconds("used"), _seconds("ends_at"))
 Index("quota_usage_by_end", QUOTA_USAGE.c.ends_at)
+TOOL_VECTORS = Table(
+    "tool_vectors",
+    METADATA,
+    _number("number"),
+    _text("embedder"),
+    _text("digest"),
+    Column("body", LargeBinary, nullable=False),
+    UniqueConstraint("embedder", "digest"),
+    sqlite_autoincrement=True,
+)
 FILES = Table(
     "files",
     METADATA,

@@ -5,7 +5,8 @@ from typing import Any
 
 import pytest
 
-from pegboard.cli.output.questions import ask_question, describe_question
+from pegboard.cli.output.questions import ask_question, describe_question, read_reply
+from pegboard.errors import InvalidRequest
 
 FORM: dict[str, Any] = {
     "type": "object",
@@ -70,3 +71,38 @@ def test_a_consent_without_a_form_is_given_by_a_word(
     monkeypatch: pytest.MonkeyPatch, typed: str, action: str
 ) -> None:
     assert ask(typed, monkeypatch, schema={"type": "object", "properties": {}})[0] == action
+
+
+ONE = {**ASKED, "schema": {"type": "object", "properties": {"note": {"type": "string"}}}}
+NUMBER = {**ASKED, "schema": {"type": "object", "properties": {"size": {"type": "integer"}}}}
+
+
+@pytest.mark.parametrize(
+    ("asked", "answer", "expected"),
+    [
+        ({**ASKED, "schema": FORM}, '{"size": 3}', {"size": 3}),
+        (NUMBER, "3", {"size": 3}),
+        (ONE, "3", {"note": "3"}),
+        (ONE, "by hand", {"note": "by hand"}),
+        ({**ASKED, "url": "https://shop.example/pay"}, "done", None),
+    ],
+    ids=["object", "number", "digits as text", "text", "page"],
+)
+def test_an_argument_answers_a_question(
+    asked: dict[str, Any], answer: str, expected: dict[str, Any] | None
+) -> None:
+    assert read_reply(asked, answer, decline=False) == ("accept", expected)
+
+
+def test_a_question_is_declined_without_an_answer() -> None:
+    assert read_reply(ONE, "", decline=True) == ("decline", None)
+    with pytest.raises(InvalidRequest, match="either"):
+        read_reply(ONE, "x", decline=True)
+
+
+def test_an_argument_that_fits_no_form_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("sys.stdin", io.StringIO())
+    with pytest.raises(InvalidRequest, match="size, colour"):
+        read_reply({**ASKED, "schema": FORM}, "large", decline=False)
+    with pytest.raises(InvalidRequest, match="terminal"):
+        read_reply(ONE, "", decline=False)

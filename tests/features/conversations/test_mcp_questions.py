@@ -3,8 +3,11 @@
 from collections.abc import AsyncGenerator
 from contextlib import aclosing, asynccontextmanager
 from pathlib import Path
+from typing import Any
 
 import pytest
+from mcp.server.mcpserver import Context, MCPServer
+from mcp_types import ElicitRequest, ElicitRequestFormParams, InputRequiredResult
 from tests.features.conversations.test_questions import answer, until
 from tests.sources.mcp.opening import over_http
 from tests.sources.mcp.workshop import server as workshop
@@ -26,7 +29,7 @@ BOARD = """
 sources:
   - kind: mcp
     name: shop
-    config: {{url: "{url}", protocol: legacy}}
+    config: {{url: "{url}", protocol: {protocol}}}
 policy: {{allow: ["shop__*"]}}
 network: {{allow_hosts: ["127.0.0.1"]}}
 """
@@ -35,11 +38,15 @@ CALL = Turn(calls=(("shop__colour", {}),))
 
 @asynccontextmanager
 async def a_board(
-    folder: Path, *turns: Turn, model: ScriptedModel | None = None
+    folder: Path,
+    *turns: Turn,
+    model: ScriptedModel | None = None,
+    server: Any = workshop,
+    protocol: str = "legacy",
 ) -> AsyncGenerator[Pegboard]:
-    """A board with the workshop, which listens in this process."""
-    async with over_http(workshop) as served:
-        (folder / "board.yaml").write_text(BOARD.format(url=served.url))
+    """A board with a server that listens in this process."""
+    async with over_http(server) as served:
+        (folder / "board.yaml").write_text(BOARD.format(url=served.url, protocol=protocol))
         async with Pegboard(folder / "board.yaml", model=model or ScriptedModel(*turns)) as board:
             yield board
 
@@ -128,3 +135,45 @@ async def test_nobody_is_asked_where_a_client_of_the_openai_api_waits(tmp_path: 
     told = next(item for item in end.messages if getattr(item, "is_error", False))
     assert "the client of this API answers nothing" in getattr(told, "text", "")
     assert end.text == "No colour."
+
+
+tailor: Any = MCPServer("tailor")
+"""A server that asks in rounds: each answer comes with the request, made again."""
+
+
+def _ask(name: str, message: str, kind: str, state: str) -> InputRequiredResult:
+    form = {"type": "object", "properties": {name: {"type": kind}}, "required": [name]}
+    params = ElicitRequestFormParams(message=message, requested_schema=form)
+    return InputRequiredResult(
+        input_requests={name: ElicitRequest(params=params)}, request_state=state
+    )
+
+
+@tailor.tool()
+async def dress(ctx: Context[Any, Any]) -> str | InputRequiredResult:
+    """Sew a dress; ask for its colour, and then for its size."""
+    if ctx.request_state is None:
+        return _ask("colour", "Which colour?", "string", "asked")
+    responses: dict[str, Any] = dict(ctx.input_responses or {})
+    given: dict[str, Any] = {name: item.content for name, item in responses.items()}
+    if "colour" in given:
+        return _ask("size", "Which size?", "integer", given["colour"]["colour"])
+    return f"{ctx.request_state}, {given['size']['size']}"
+
+
+async def test_a_server_that_asks_in_rounds_gets_each_answer(tmp_path: Path) -> None:
+    call = Turn(calls=(("shop__dress", {}),))
+    async with a_board(tmp_path, call, Turn(text="Sewn."), server=tailor, protocol="auto") as board:
+        sent = await board.conversations.send(NewMessage(text="A dress."), principal=LOCAL)
+        following = board.conversations.follow(sent.conversation, until=sent.id, principal=LOCAL)
+        asked: list[str] = []
+        async with aclosing(following) as events:
+            for content in ({"colour": "red"}, {"size": 38}):
+                question = await until(events, "question_required")
+                asked.append(question.data["text"])
+                assert await answer(board, question, "accept", content) == "accepted"
+            finished = await until(events, "tool_finished")
+            await until(events, "done")
+
+    assert asked == ["Which colour?", "Which size?"]
+    assert "red, 38" in finished.data["text"]

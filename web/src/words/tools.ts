@@ -10,6 +10,8 @@ export const toolWords = {
   noToolsHere: "No tools here",
   otherWords: "Try what it does, in other words.",
   otherFilter: "Another filter may show some.",
+  wordsOnly:
+    "Found by words only, as the embedding model has not answered: tools that are described in other words may be missing.",
   tool: "Tool",
   chooseTool: "Choose a tool to see what it does, and to try it.",
   findTool: "Find a tool",

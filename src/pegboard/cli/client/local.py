@@ -230,6 +230,18 @@ class LocalBoard(LocalParts):
             await self._board.runs.answer(run_id, pending_id, answer, principal=self._caller)
         ).to_dict()
 
+    async def answer_run_question(
+        self, run_id: str, question: str, action: str, content: dict[str, Any] | None = None
+    ) -> str:
+        """Answer what a tool asks, as `accept` or `decline`; the state of the question then."""
+        return await self._board.runs.questions.answer(
+            run_id,
+            question,
+            "accept" if action == "accept" else "decline",
+            content,
+            principal=self._caller,
+        )
+
     async def send_to_run(self, run_id: str, event: str, message: Any) -> Answer:
         """Send a run a message."""
         return (

@@ -371,6 +371,12 @@ class BoardClient(Protocol):
         """Answer a question of a run."""
         ...
 
+    async def answer_run_question(
+        self, run_id: str, question: str, action: str, content: dict[str, Any] | None = None
+    ) -> str:
+        """Answer what a tool asks, as `accept` or `decline`; the state of the question then."""
+        ...
+
     async def send_to_run(self, run_id: str, event: str, message: Any) -> Answer:
         """Send a run a message."""
         ...

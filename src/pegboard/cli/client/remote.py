@@ -339,6 +339,13 @@ class RemoteBoard(BoardRequests):
         body = {"pending_id": pending_id, "answer": answer}
         return await self._post(f"/runs/{_quote(run_id)}/answers", body)
 
+    async def answer_run_question(
+        self, run_id: str, question: str, action: str, content: dict[str, Any] | None = None
+    ) -> str:
+        """Answer what a tool asks, as `accept` or `decline`; the state of the question then."""
+        path = f"/runs/{_quote(run_id)}/questions/{_quote(question)}"
+        return str((await self._post(path, {"action": action, "content": content}))["state"])
+
     async def send_to_run(self, run_id: str, event: str, message: Any) -> Answer:
         """Send a run a message."""
         body = {"event": event, "message": message}

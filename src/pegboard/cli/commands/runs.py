@@ -20,7 +20,7 @@ from pegboard.cli.options import (
     with_client,
 )
 from pegboard.cli.output.tables import format_time, note, say, say_json, table
-from pegboard.errors import RunNotFound
+from pegboard.errors import InvalidRequest, RunNotFound
 
 if TYPE_CHECKING:
     from pegboard.cli.client.port import BoardClient
@@ -168,22 +168,39 @@ def answer_run(
     pending_id: Annotated[
         str, typer.Argument(help="The pending question, as `runs show` names it.")
     ],
-    answer: Annotated[str, typer.Argument(help="JSON, or else text.")],
+    answer: Annotated[
+        str,
+        typer.Argument(
+            help="JSON, or else text. What a tool asks is prompted for without it.",
+            show_default=False,
+        ),
+    ] = "",
     *,
+    decline: Annotated[
+        bool, typer.Option("--decline", help="Refuse to answer what a tool asks.")
+    ] = False,
     board: BoardOption = None,
     data: DataOption = None,
     url: UrlOption = None,
     json: JsonOption = False,
 ) -> None:
-    """Answer a question of a run, and resume it."""
+    """Answer a question of a run or of a tool that it calls, and resume it."""
+    from pegboard.cli.output.questions import read_reply
     from pegboard.cli.output.runs import print_and_exit, watch_run
 
     async def give(client: "BoardClient") -> dict[str, Any]:
+        run = await client.show_run(run_id)
+        asked = [item for item in run.get("questions", ()) if item["id"] == pending_id]
         last = await client.last_event(run_id)
-        await client.answer_run(run_id, pending_id, given)
+        if asked:
+            action, content = read_reply(asked[0], answer, decline=decline)
+            await client.answer_run_question(run_id, pending_id, action, content)
+        else:
+            if decline or not answer:
+                raise InvalidRequest(f"'{pending_id}' needs an ANSWER: no tool asks it now.")
+            await client.answer_run(run_id, pending_id, _value(answer))
         return await watch_run(client, run_id, after=last, quiet=json)
 
-    given = _value(answer)
     with exit_on_error():
         run = _on_board(settings(board, data, url), give)
     print_and_exit(run, json=json, options=explicit_options(board, data, url))

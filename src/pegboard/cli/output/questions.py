@@ -1,11 +1,14 @@
 """Questions of tools on a terminal: who asks, and a prompt for each field of the form."""
 
+import json
+import sys
 from collections.abc import Mapping, Sequence
 from typing import Any, cast
 
 import typer
 
 from pegboard.cli.output.tables import note, to_plain
+from pegboard.errors import InvalidRequest
 
 Reply = tuple[str, dict[str, Any] | None]
 """The action of an answer, and its content."""
@@ -42,6 +45,43 @@ def ask_question(data: Mapping[str, Any]) -> Reply:
         if value is not None:
             content[name] = value
     return "accept", content
+
+
+def read_reply(data: Mapping[str, Any], answer: str, *, decline: bool) -> Reply:
+    """The reply that the arguments of a command give, else the person at the terminal.
+
+    Args:
+        data: The question.
+        answer: JSON of what the form asks for, or the value of its only field; empty to be asked.
+        decline: Whether to decline.
+
+    Raises:
+        InvalidRequest: There is neither an answer nor a terminal, or both answers.
+    """
+    if decline:
+        if answer:
+            raise InvalidRequest("Give either an ANSWER or --decline.")
+        return "decline", None
+    if not answer:
+        if not sys.stdin.isatty():
+            raise InvalidRequest("Nobody is at a terminal: give an ANSWER or --decline.")
+        return ask_question(data)
+    if data.get("url"):
+        return "accept", None
+    schema: Mapping[str, Any] = data.get("schema") or {}
+    fields = cast("Mapping[str, Mapping[str, Any]]", schema.get("properties") or {})
+    try:
+        value = json.loads(answer)
+    except ValueError:
+        value = answer
+    if isinstance(value, dict):
+        return "accept", cast("dict[str, Any]", value)
+    if len(fields) != 1:
+        raise InvalidRequest(
+            f"The answer is a JSON object with {', '.join(fields) or 'no fields'}."
+        )
+    name, field = next(iter(fields.items()))
+    return "accept", {name: answer if field.get("type") == "string" else value}
 
 
 def _ask_field(name: str, field: Mapping[str, Any], *, is_required: bool) -> Any:

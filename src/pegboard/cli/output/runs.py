@@ -11,6 +11,7 @@ from msgspec import convert
 from pegboard.cli.atomic_write import write_file
 from pegboard.cli.client.port import Answer, BoardClient
 from pegboard.cli.exit_codes import Exit
+from pegboard.cli.output.questions import describe_question
 from pegboard.cli.output.tables import format_time, note, say, say_json
 from pegboard.core.graph import NodeState
 from pegboard.core.run import PendingStep, RunResult
@@ -129,6 +130,9 @@ def print_run(run: Answer, *, options: str = "", is_kept: bool = True) -> None:
         note(_describe_pending(item))
         if is_kept:
             note(f"  {_command(result.run_id, item)}{options}{_choices(item)}")
+    for asked in run.get("questions", ()):
+        note(describe_question(asked))
+        note(f"  pegboard runs answer {result.run_id} {asked['id']}{options}  # or --decline")
     if result.pending and not is_kept:
         note("The run ends here because nothing is stored: use --data DIR to resume it later.")
     if result.state is NodeState.COMPLETED:
@@ -163,6 +167,8 @@ async def _print_events(client: BoardClient, run_id: str, told: list[int]) -> No
     async for event in client.follow_run(run_id, after=told[-1]):
         told.append(event.sequence)
         data = event.data
+        if event.kind == "question_required":
+            note(f"{describe_question(data)}\n  pegboard runs answer {run_id} {data['question']}")
         if event.kind == "node_changed" and data["state"] != "ready":
             detail = data.get("reason") or data.get("error_code") or data.get("tool") or ""
             note(f"{data['state']:<12} {data['node']}  {detail}".rstrip())

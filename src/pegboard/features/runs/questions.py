@@ -163,7 +163,9 @@ class RunQuestions:
             for event in events
         )
         if was_asked:
-            raise AlreadyAnswered("The question was answered already, or its call has ended.")
+            raise AlreadyAnswered(
+                "The question was answered already, its time was up, or its call has ended."
+            )
         raise RunNotFound(f"The run asks no question '{question[:100]}'.")
 
 

@@ -21,7 +21,7 @@ from pegboard.core.result import error_to_dict
 from pegboard.core.run import NodeRun, PendingStep, RunResult
 from pegboard.errors import PegboardError, ToolFailed, ToolTimeout
 from pegboard.graphs.engine.graph_execution import GraphExecution
-from pegboard.graphs.engine.run_context import NameNow, RunContext
+from pegboard.graphs.engine.run_context import NameNow, RunContext, SendSignal
 from pegboard.graphs.engine.steps import StoreErrorSteps
 from pegboard.graphs.engine.stop_signal import StoreFailed, Suspended
 from pegboard.graphs.failover import SubstituteFinder
@@ -86,14 +86,18 @@ class RunAttempt:
             ends = run.monotonic() + run.expires_at - run.now()
             self._deadline = ends if ctx.deadline is None else min(ends, ctx.deadline)
 
-    async def execute(self, steps: RunSteps) -> RunResult:
+    async def execute(self, steps: RunSteps, *, send: SendSignal | None = None) -> RunResult:
         """Execute the run until it has ended or is suspended; how it is then.
+
+        Args:
+            steps: Its steps.
+            send: Stores a signal of the run, and delivers it; None where nobody sends any.
 
         Raises:
             PegboardError: The run could not be recorded, or its params do not match.
         """
         run, start = self._run, self._start
-        steps = StoreErrorSteps(steps)
+        steps, run.send = StoreErrorSteps(steps), send
         make = partial(
             GraphExecution,
             run,

@@ -27,6 +27,8 @@ from pegboard.graphs.tool_host import ToolHost
 
 NameNow = Callable[[Principal], Awaitable[Principal]]
 """Names a caller with the rights of now; raises `AccessDenied` for one who may not go on."""
+SendSignal = Callable[[Signal], Awaitable[bool]]
+"""Stores a signal of a run, and delivers it; False when its id exists already."""
 
 T = TypeVar("T")
 _IDLE = "~idle"  # no key of a task begins so
@@ -74,6 +76,7 @@ class RunContext:
         states: The last state that was reported, by step.
         expires_at: Unix seconds by which the run must have ended; None for no limit.
         question_rules: Whether tools may ask a person; None leaves it to `ctx`.
+        send: Stores a signal of the run, and delivers it; None where nobody sends any.
         suspend: Called when the run only waits; whether the attempt shall end.
     """
 
@@ -105,6 +108,7 @@ class RunContext:
         self.aborted = False
         self.states: dict[str, NodeState] = {}
         self.expires_at: float | None = None
+        self.send: SendSignal | None = None
         self.suspend: Callable[[], Awaitable[bool]] = _stay
         self._emitter = board.environment.emitter
         self._tokens = 1
@@ -195,15 +199,26 @@ class RunContext:
                 timer.cancel()
 
     async def receive(self, topic: str, *, until: float) -> Signal | None:
-        """Wait for a signal within work that is in progress; None when the time has come."""
+        """Wait for the one signal of a topic within work that is in progress.
+
+        Returns:
+            The signal, whose id is its topic; None when the time came first. Both are stored, so
+            that who sends a signal learns which of them holds.
+
+        Raises:
+            Unavailable: That the time has come could not be stored.
+        """
         if mail := self._mail.get(topic):
             return mail.pop(0)
         receiver = self._receivers[topic] = asyncio.get_running_loop().create_future()
         try:
-            async with asyncio.timeout(max(0.0, until - self.now())):
-                return await receiver
-        except TimeoutError:
-            return None
+            await asyncio.wait({receiver}, timeout=max(0.0, until - self.now()))
+            if not receiver.done() and self.send is not None:
+                # of this and an answer that arrives now, the one that is stored first holds
+                await self.send(Signal(id=topic, topic=topic, message=None))
+                await receiver
+            signal = receiver.result() if receiver.done() else None
+            return None if signal is None or signal.message is None else signal
         finally:
             del self._receivers[topic]
 

@@ -42,6 +42,7 @@ from pegboard.errors import (
     ToolArgumentError,
     Unavailable,
 )
+from pegboard.execution.deadline_pause import DeadlinePause
 from pegboard.execution.emitter import Emitter
 from pegboard.execution.errors_for_readers import make_failed_result
 from pegboard.execution.wait_for_source import wait_for_source
@@ -97,7 +98,9 @@ class SubagentToolset(Toolset):
     ) -> ToolResult:
         """Call a tool in the run, within the deadline, and with the rights of now of its caller."""
         ctx, outer = ctx or self.outer, self.outer
-        deadlines = [item.deadline for item in (ctx, outer) if item.deadline is not None]
+        deadlines = [ctx.deadline, outer.deadline]
+        if isinstance(outer.elicitor, DeadlinePause) and outer.deadline is not None:
+            deadlines[1] = outer.deadline + outer.elicitor.paused
         try:
             principal = await self.name_now(ctx.principal)
         except AccessDenied as error:
@@ -107,7 +110,7 @@ class SubagentToolset(Toolset):
             principal=principal,
             run_id=outer.run_id,
             parent_id=outer.call_id,
-            deadline=min(deadlines, default=None),
+            deadline=min((it for it in deadlines if it is not None), default=None),
         )
         return await super().call(name, arguments, inner)
 
@@ -257,15 +260,19 @@ class BoardSubagents:
             if nested is None
             else _WaitingRun(journal=nested, approvals=tuple(nested.list_approvals()))
         )
+        inner = ctx
+        if isinstance(ctx.elicitor, DeadlinePause):
+            # a person may be asked, for whom the deadline waits: the call ends the run at it
+            inner = structs.replace(ctx, deadline=None)
         async with MemoryDurability(waiting.journal) as durability:
             runner = GraphRunner(
                 toolset,
                 durability=durability,
                 kinds={"agent": AgentNode(prepare)},
-                context=lambda _start: ctx,
+                context=lambda _start: inner,
             )
             if run_id not in waiting.journal.runs:
-                await runner.start(graph, {"message": task.message}, ctx=ctx, run_id=run_id)
+                await runner.start(graph, {"message": task.message}, ctx=inner, run_id=run_id)
             for approval_id in waiting.approvals:
                 await runner.notify_approval(run_id, approval_id)
             result = await runner.result(run_id)

@@ -8,6 +8,7 @@ from importlib.util import find_spec
 from typing import TYPE_CHECKING, Self
 
 from pegboard.core.ports.embedder import Embedder
+from pegboard.core.ports.tool_vector_store import ToolVectorStore
 from pegboard.errors import ConfigError
 from pegboard.registry import ToolRegistry
 from pegboard.runtime.board_file.models import Board
@@ -28,6 +29,7 @@ class BoardToolMeanings:
         settings: Prevail over the board file.
         models: Have the embedding model.
         board: The board file in force.
+        store: Stores the vectors for the next start.
     """
 
     def __init__(
@@ -37,11 +39,13 @@ class BoardToolMeanings:
         *,
         models: BoardModels,
         board: Callable[[], Board],
+        store: ToolVectorStore,
     ) -> None:
         self._registry = registry
         self._settings = settings
         self._models = models
         self._board = board
+        self._store = store
         self._cache: QuestionCache | None = None
         self._task: asyncio.Task[None] | None = None
         self._stop: Callable[[], None] | None = None
@@ -95,7 +99,9 @@ class BoardToolMeanings:
         from pegboard.registry.tool_meanings import ToolMeanings
 
         registry = self._registry
-        meanings = ToolMeanings(lambda: registry, self._find_embedder, self._embed)
+        meanings = ToolMeanings(
+            lambda: registry, self._find_embedder, self._embed, store=self._store
+        )
 
         def note(kind: str, _uri: str) -> None:
             if kind == "tools":

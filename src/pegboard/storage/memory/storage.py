@@ -11,6 +11,7 @@ from pegboard.core.ports.call_stores import RESULT_QUOTA
 from pegboard.core.ports.catalogue_stores import MAX_LAST_KNOWN_TOOLS
 from pegboard.core.ports.clock import Clock, SystemClock
 from pegboard.core.ports.knowledge_index import KnowledgeIndex
+from pegboard.core.ports.tool_vector_store import MAX_TOOL_VECTORS
 from pegboard.storage.audit_entries import ReadAudit, StartFilter
 from pegboard.storage.history_rows import Redact, redact_nothing
 from pegboard.storage.knowledge.lazy_index import LazyKnowledgeIndex
@@ -32,6 +33,7 @@ from pegboard.storage.memory.quotas import MemoryQuotas
 from pegboard.storage.memory.resources import MemoryResources
 from pegboard.storage.memory.roles import MemoryRoles
 from pegboard.storage.memory.runs import MemoryRuns
+from pegboard.storage.memory.tool_vectors import MemoryToolVectors
 
 _SYSTEM_CLOCK = SystemClock()
 DAY = 86_400.0
@@ -103,6 +105,7 @@ class MemoryStorage:
         )
         self.roles = MemoryRoles(gate)
         self.quotas = MemoryQuotas(gate)
+        self.tool_vectors = MemoryToolVectors(gate, most=MAX_TOOL_VECTORS)
         self.files = MemoryFiles(gate)
         self.evidence = MemoryEvidence(gate)
         self.documents = documents = MemoryDocuments(gate)

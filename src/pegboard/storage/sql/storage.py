@@ -8,6 +8,7 @@ from typing import Self
 from pegboard.core.ports.catalogue_stores import MAX_LAST_KNOWN_TOOLS
 from pegboard.core.ports.clock import Clock
 from pegboard.core.ports.knowledge_index import KnowledgeIndex
+from pegboard.core.ports.tool_vector_store import MAX_TOOL_VECTORS
 from pegboard.storage.audit_entries import ReadAudit, StartFilter
 from pegboard.storage.databases.database import StorageDatabase
 from pegboard.storage.databases.transaction import Rows, Transaction
@@ -36,6 +37,7 @@ from pegboard.storage.sql.results import SqlResults, sweep_results
 from pegboard.storage.sql.roles import SqlRoles
 from pegboard.storage.sql.runs import SqlRuns
 from pegboard.storage.sql.taints import SqlTaints
+from pegboard.storage.sql.tool_vectors import SqlToolVectors
 
 _PAGES = 4096
 """Free pages of a SQLite file, of 4 KiB each, that one sweep gives back."""
@@ -87,6 +89,7 @@ class SqlStorage:
         self.taints = SqlTaints(database)
         self.roles = SqlRoles(database)
         self.quotas = SqlQuotas(database)
+        self.tool_vectors = SqlToolVectors(database, most=MAX_TOOL_VECTORS)
         self.files = SqlFiles(database)
         self.evidence = SqlEvidence(database)
         self.documents = SqlDocuments(database)

@@ -70,6 +70,11 @@ export function ToolsPage() {
             </Empty>
           </div>
         )}
+        {isSearch && found.data?.skipped?.includes("meaning") && (
+          <p className="note quiet-row" role="status">
+            {toolWords.wordsOnly}
+          </p>
+        )}
         <ToolGroups groups={groups} chosen={name} search={search} />
       </section>
       {name ? (
