@@ -275,6 +275,7 @@ def show_next_steps() -> None:
     headline("Next steps")
     print("  .venv/bin/pegboard tools --board examples/shop/board.yaml")
     print('  .venv/bin/pegboard chat --board examples/shop/board.yaml "Who sells best?"')
+    print("                                            with a model: set PEGBOARD_MODEL first")
     print("  .venv/bin/pegboard serve --board examples/shop/board.yaml --data data")
     print("  make demo SERVE=1                         the console in a browser, with a chat in it")
     print("  mkdir my-board && cd my-board && ../.venv/bin/pegboard init")

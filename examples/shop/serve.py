@@ -39,7 +39,7 @@ async def serve_shop(port: int = 8321) -> None:
             headline("The console")
             print(f"  Open http://127.0.0.1:{port}/ui/ and approve the refund. Ctrl C ends it.")
             if not is_real:
-                print("  The model is scripted: it says so when it does not know a wish.")
+                print("  The model is scripted: it answers three questions, and lists them when asked another.")
             await uvicorn.Server(config).serve()
 
 
