@@ -40,7 +40,9 @@ def _answer(order: ReadOrder) -> ConverterReply:
     except (BadZipFile, EOFError):
         return RefusalReply("broken", "It is cut short or damaged.")
     except Exception as error:  # noqa: BLE001 - a library meets a file that is not as it expects
-        return RefusalReply("broken", f"It is damaged: {type(error).__name__}.")
+        return RefusalReply(
+            "broken", "It is damaged, or it has something that its reader does not know."
+        )
 
 
 def _convert(order: ReadOrder) -> ConverterReply:
