@@ -93,8 +93,8 @@ $(VENV)/.demo: requirements/demo.txt pyproject.toml
 	@test -e $(VENV)/.installed || $(LOCK) $(BIN)/python $(PIP_INSTALL) --no-deps --no-build-isolation --editable .
 	@touch $@
 
-demo: $(VENV)/.demo $(if $(SERVE),web)  ## Run a real shop's board, offline; SERVE=1 leaves the console open
-	$(BIN)/python examples/shop/demo.py $(if $(SERVE),--serve)
+demo: $(VENV)/.demo $(if $(SERVE),web)  ## Run a real shop's board, offline; SERVE=1 opens it in the console instead
+	$(BIN)/python examples/shop/$(if $(SERVE),serve,demo).py
 
 # Many tests wait for processes and deadlines, so that four workers keep two cores busy. Of the slow ones more wait: with
 # four workers a quarter of the time of two cores was idle.

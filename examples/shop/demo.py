@@ -3,8 +3,8 @@
 At the end a plan over them survives a killed process, and a person asks an agent. It runs offline,
 in half a minute.
 
-Run it with `make demo`, or with `python examples/shop/demo.py`; with `make demo SERVE=1` (or
-`--serve`) a server stays open on the console, with a chat that waits for an approval.
+Run it with `make demo`, or with `python examples/shop/demo.py`. `make demo SERVE=1` opens the shop
+in the console instead (`serve.py`).
 """
 
 import asyncio
@@ -21,7 +21,6 @@ from ask import ask_the_shop
 from handbook_answers import ask_the_handbook
 from output import cut, headline, say
 from plan import take_a_record_back
-from serve import serve_shop
 from systems import running
 from two_organisations import ask_as_two
 
@@ -275,6 +274,7 @@ def show_next_steps() -> None:
     headline("Next steps")
     print("  .venv/bin/pegboard tools --board examples/shop/board.yaml")
     print('  .venv/bin/pegboard chat --board examples/shop/board.yaml "Who sells best?"')
+    print("                                            with a model: set PEGBOARD_MODEL first")
     print("  .venv/bin/pegboard serve --board examples/shop/board.yaml --data data")
     print("  make demo SERVE=1                         the console in a browser, with a chat in it")
     print("  mkdir my-board && cd my-board && ../.venv/bin/pegboard init")
@@ -286,7 +286,4 @@ def show_next_steps() -> None:
 
 if __name__ == "__main__":
     sys.stdout.reconfigure(line_buffering=True)  # type: ignore[union-attr]  # progress through a pipe too
-    is_good = asyncio.run(demo())
-    if "--serve" in sys.argv[1:]:
-        asyncio.run(serve_shop())
-    sys.exit(0 if is_good else 1)
+    sys.exit(0 if asyncio.run(demo()) else 1)

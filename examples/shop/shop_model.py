@@ -43,7 +43,7 @@ PLAN: dict[str, list[dict[str, Any]]] = {
 }
 DONE = {"achieved": True, "confidence": 1, "reason": "Every step has a result.", "missing": ""}
 RESULTS = "(What was done for this message"
-HELP = """The model of this demo is scripted, and knows three wishes:
+HELP = """The model of this demo is scripted, and answers three requests:
 
 * Who **sells best**?
 * **Refund** invoice 98 (a person has to approve it)

@@ -41,6 +41,23 @@ def test_a_database_is_added_checked_and_shown(pegboard: Command, folder: Path) 
     assert sorted(item.name for item in folder.iterdir() if item.name.startswith(".")) == []
 
 
+def test_functions_are_added_by_their_file_or_module(pegboard: Command, folder: Path) -> None:
+    (folder / "new").mkdir()
+    (folder / "new" / "more_tools.py").write_text(
+        "from pegboard import tool\n\n\n@tool(effect='read')\ndef add(a: int, b: int) -> int:\n"
+        '    """Add."""\n    return a + b\n'
+    )
+    new = ("--board", "new/board.yaml")
+
+    added = pegboard("add", "functions", "new/more_tools.py", *new)
+    dry = pegboard("add", "functions", "package.tools", "--dry-run", *new)
+
+    assert added.returncode == 0, added.stderr
+    assert "files:\n      - more_tools.py" in (folder / "new" / "board.yaml").read_text()
+    assert pegboard("call", "more-tools__add", '{"a": 1, "b": 2}', *new).stdout == "3\n"
+    assert "+    name: tools\n+    config:\n+      modules:\n+      - package.tools" in dry.stdout
+
+
 def test_a_dry_run_changes_nothing(pegboard: Command, folder: Path) -> None:
     before = board(folder)
 

@@ -109,3 +109,19 @@ def test_a_parameter_without_its_option_gets_a_hint(
     assert done.stderr == (
         "pegboard: parameters of a plan need --param; did you mean '--param name=Ada'?\n"
     )
+
+
+@pytest.mark.parametrize(
+    ("given", "said"),
+    [
+        pytest.param([], "Name a goal", id="nothing"),
+        pytest.param(["last", "-c", "beginning"], "Name either a goal or capab", id="both"),
+    ],
+)
+def test_a_plan_without_one_aim_names_what_to_give(
+    pegboard: Command, given: list[str], said: str
+) -> None:
+    done = pegboard("plan", *given)
+
+    assert done.returncode == 2
+    assert said in done.stderr

@@ -496,19 +496,3 @@ def _waiting(planned: Path, pegboard: Command) -> str:
     begun = json.loads(pegboard("run", "wait.yaml", "--data", "data", "--json").stdout)
     assert begun["state"] == "waiting"
     return begun["run_id"]
-
-
-@pytest.mark.parametrize(
-    ("given", "said"),
-    [
-        pytest.param([], "Name a goal", id="nothing"),
-        pytest.param(["last", "-c", "beginning"], "Name either a goal or capab", id="both"),
-    ],
-)
-def test_a_plan_without_one_aim_names_what_to_give(
-    pegboard: Command, given: list[str], said: str
-) -> None:
-    done = pegboard("plan", *given)
-
-    assert done.returncode == 2
-    assert said in done.stderr

@@ -56,10 +56,12 @@ def exit_on_error(unfinished: Mapping[str, Any] = MappingProxyType({})) -> Gener
         yield
     except PegboardError as error:
         if WANTS_JSON.get():
-            from pegboard.cli.output.tables import say_json
+            import json
+
             from pegboard.core.result import error_to_dict
 
-            say_json({**unfinished, "error": error_to_dict(error)})
+            answer = {**unfinished, "error": error_to_dict(error)}
+            print(json.dumps(answer, indent=2, ensure_ascii=False, default=str))  # noqa: T201 - as above
         print(f"pegboard: {error}", file=sys.stderr)  # noqa: T201 - the command line speaks here
         raise typer.Exit(exit_code(error)) from error
     except KeyboardInterrupt as error:

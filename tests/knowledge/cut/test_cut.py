@@ -80,6 +80,38 @@ async def test_a_piece_stands_on_one_page(method: CutMethod) -> None:
         assert page.start <= piece.start < piece.end <= page.end
 
 
+@pytest.mark.parametrize("method", ["recursive", "heading", "semantic"])
+@pytest.mark.parametrize(
+    "blocks",
+    [
+        pytest.param(
+            [("heading", f"# Section {number} of many") for number in range(300)], id="all"
+        ),
+        pytest.param([("heading", "# " + "word " * 3000)], id="one without an end"),
+        pytest.param(
+            [("heading", f"# Section {number}") for number in range(300)]
+            + [("paragraph", "Goods come back. " * 40)],
+            id="many above a text",
+        ),
+    ],
+)
+async def test_headings_without_a_text_below_them_are_parted_too(
+    method: CutMethod, blocks: list[tuple[str, str]]
+) -> None:
+    document = _document(blocks)
+    pieces = await cut(
+        document,
+        CutSettings(method=method, tokens=100),
+        id="d1",
+        base="b1",
+        embedder=_ByTopic(),
+    )
+
+    assert max(measure_text(piece.text) for piece in pieces) <= 200
+    covered = {at for piece in pieces for at in range(piece.start, piece.end)}
+    assert not "".join(at for i, at in enumerate(document.text) if i not in covered).strip()
+
+
 async def test_a_piece_knows_the_headings_above_it() -> None:
     pieces = await _cut(_HANDBOOK, "heading", tokens=400)
 

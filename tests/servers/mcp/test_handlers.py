@@ -338,6 +338,7 @@ async def test_a_cancelled_call_is_recorded_as_cancelled(client: Any, records: R
     await until(lambda: bool(records.calls))
 
     assert [(call.tool, call.status) for call in records.calls] == [("wait", "cancelled")]
+    assert words(await client.call_tool("add", {"a": 1, "b": 2})) == "3"
 
 
 async def test_what_breaks_in_the_door_shows_an_id_alone(

@@ -54,6 +54,20 @@ def _command(said: Callable[..., NewSource]) -> Callable[..., NewSource]:
 
 
 @_command
+def functions(
+    objects: Annotated[
+        list[str], typer.Argument(help="Python files, or modules that can be imported.")
+    ],
+) -> NewSource:
+    """Put Python functions with `@tool` on the board."""
+    files = [Path(item) for item in objects if item.endswith(".py")]
+    modules = [item for item in objects if not item.endswith(".py")]
+    config = {name: given for name, given in (("files", files), ("modules", modules)) if given}
+    words = Path(objects[0]).stem if files else objects[0].rpartition(".")[2]
+    return NewSource(kind="functions", config=config, words=words)
+
+
+@_command
 def openapi(
     document: Annotated[str, typer.Argument(help="Address or file of the OpenAPI document.")],
     *,

@@ -39,8 +39,10 @@ def _answer(order: ReadOrder) -> ConverterReply:
         return RefusalReply("too_large", "It takes too much memory.")
     except (BadZipFile, EOFError):
         return RefusalReply("broken", "It is cut short or damaged.")
-    except Exception as error:  # noqa: BLE001 - a library meets a file that is not as it expects
-        return RefusalReply("broken", f"It is damaged: {type(error).__name__}.")
+    except Exception:  # noqa: BLE001 - a library meets a file that is not as it expects
+        return RefusalReply(
+            "broken", "It is damaged, or it has something that its reader does not know."
+        )
 
 
 def _convert(order: ReadOrder) -> ConverterReply:

@@ -405,8 +405,8 @@ def _overlaps(piece: Piece, finding: DocumentFinding) -> bool:
 def _describe_findings(found: Sequence[DocumentFinding]) -> str:
     first, more = found[0], len(found) - 1
     where = f"Page {first.page}: " if first.page else ""
-    rest = f" There are {more} more places." if more > 1 else " There is 1 more." if more else ""
-    return f"{where}{first.reason or 'it is not what it seems.'}{rest}"
+    rest = f" {more} more {'place' if more == 1 else 'places'} of the document would hold it, too."
+    return f"{where}{first.reason or 'it is not what it seems.'}{rest if more else ''}"
 
 
 def _describe_gaps(text: ConvertedDocument) -> str:

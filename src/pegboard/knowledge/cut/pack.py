@@ -57,7 +57,18 @@ def _begins(
     has_text = any(item.kind != "heading" for item in group)
     if span.kind == "heading" and has_text and is_new_section(group, span):
         return True
-    return has_text and measure_text(text[group[0].start : span.end]) > tokens
+    return is_full(text, group, span, tokens)
+
+
+def is_full(text: str, group: Group, span: CutSpan, tokens: int) -> bool:
+    """Whether a piece has no room for a span.
+
+    Headings make room for the text below them, unless they fill much of a piece themselves.
+    """
+    if measure_text(text[group[0].start : span.end]) <= tokens:
+        return False
+    has_text = any(item.kind != "heading" for item in group)
+    return has_text or span.kind == "heading" or _size(text, group) >= tokens * _ENOUGH
 
 
 def _take_headings(group: Group, span: CutSpan) -> Group:

@@ -7,7 +7,7 @@ from itertools import pairwise
 
 from pegboard.core.ports.embedder import Embedder
 from pegboard.core.text_measure import measure_text
-from pegboard.knowledge.cut.pack import Group
+from pegboard.knowledge.cut.pack import Group, is_full
 from pegboard.knowledge.cut.spans import CutSpan, split_sentences, split_span
 
 _CHANGE_SHARE = 0.25
@@ -41,9 +41,9 @@ async def pack_semantic(
             continue
         size = measure_text(text[group[0].start : group[-1].end])
         changes = likeness[number - 1] < border and size >= tokens * _SMALL
-        is_full = measure_text(text[group[0].start : unit.end]) > tokens
         has_text = any(item.kind != "heading" for item in group)
-        if has_text and (changes or is_full or unit.kind == "heading"):
+        is_parted = has_text and (changes or unit.kind == "heading")
+        if is_parted or is_full(text, group, unit, tokens):
             groups.append([unit])
         else:
             group.append(unit)

@@ -1,9 +1,11 @@
 """JSON-RPC errors for what goes wrong outside a tool."""
 
+import asyncio
 import logging
 import secrets
 from typing import Any
 
+import anyio.lowlevel
 from mcp.server.context import CallNext, HandlerResult
 from mcp.shared.exceptions import MCPError
 from mcp_types import INTERNAL_ERROR, INVALID_PARAMS, ErrorData
@@ -65,6 +67,19 @@ def internal_error(error: Exception, *, during: str) -> MCPError:
     _LOG.error("mcp: %s failed: error id %s", during, error_id, exc_info=error)
     data: dict[str, Any] = {"code": "internal", "retryable": False, "error_id": error_id}
     return MCPError(INTERNAL_ERROR, f"Something went wrong in the server ({error_id}).", data)
+
+
+async def contain_cancellation(ctx: Request, call_next: CallNext) -> HandlerResult:
+    """Middleware of the SDK: the cancellation of a request ends this request alone.
+
+    The SDK recognises the cancellation of a request by the text of its `CancelledError`. One that
+    comes out of an inner task lacks that text, and would end the whole session.
+    """
+    try:
+        return await call_next(ctx)
+    except asyncio.CancelledError:
+        await anyio.lowlevel.checkpoint_if_cancelled()  # raises the SDK's own where it cancelled
+        raise
 
 
 async def name_param_faults(ctx: Request, call_next: CallNext) -> HandlerResult:

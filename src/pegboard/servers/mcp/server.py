@@ -16,7 +16,7 @@ from pegboard.servers.mcp.handlers import Handlers
 from pegboard.servers.mcp.listings import PAGE, Catalogue
 from pegboard.servers.mcp.multi_round import MultiRoundRequests
 from pegboard.servers.mcp.progress import Request
-from pegboard.servers.mcp.protocol_errors import name_param_faults
+from pegboard.servers.mcp.protocol_errors import contain_cancellation, name_param_faults
 from pegboard.servers.mcp.selection import WHOLE_BOARD, BoardSelection
 from pegboard.servers.mcp.suspended_calls import SuspendedCalls
 
@@ -98,7 +98,7 @@ class BoardServer:
         )
         if not self._board.settings.traces:
             server.middleware.clear()  # the SDK makes a span for each message
-        server.middleware.append(name_param_faults)
+        server.middleware += [contain_cancellation, name_param_faults]
         for method, params, handle in handlers.table():
             server.add_request_handler(method, params, handle)
         server.add_notification_handler(

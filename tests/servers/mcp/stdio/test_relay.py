@@ -107,6 +107,21 @@ async def test_what_a_peer_has_not_answered_is_answered_when_it_ends() -> None:
     await talk.close()
 
 
+async def test_a_request_that_its_client_has_cancelled_is_not_answered_when_a_peer_ends() -> None:
+    talk, old = Talk(), Peer()
+    running = asyncio.create_task(talk.relay.run(old))
+    for number in (7, 8):
+        await talk.say(id=number, method="tools/call", params={})
+    await talk.say(method="notifications/cancelled", params={"requestId": 7})
+    for _ in range(3):
+        await old.got.get()
+    old.says.put_nowait(None)
+    heard = await talk.hear()
+
+    assert (heard["id"], await running) == (8, False)
+    await talk.close()
+
+
 async def test_a_session_that_had_not_begun_begins_with_the_new_peer() -> None:
     talk, old, new = Talk(), Peer(), Peer()
     running = asyncio.create_task(talk.relay.run(old))

@@ -121,6 +121,8 @@ class Relay:
                 self._open[str(message.id)] = message.id
             if isinstance(message, (JSONRPCRequest, JSONRPCNotification)):
                 self._keep(message)
+                if message.method == "notifications/cancelled":  # it gets no answer any more
+                    self._open.pop(str((message.params or {}).get("requestId")), None)
             await peer.send(message)
 
     async def _next(self) -> SessionMessage | Exception | None:
