@@ -17,7 +17,7 @@ export PYRIGHT_PYTHON_IGNORE_WARNINGS := 1
 export PYTHONDONTWRITEBYTECODE :=
 
 .DEFAULT_GOAL := help
-.PHONY: help install peers web web-check demo test check static lint types imports shape reference fix bench docs site pins upgrade clean
+.PHONY: help install peers web web-check demo test check lint types imports shape reference fix bench docs site pins upgrade clean
 
 help:  ## List the targets
 	@grep -E '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*##/\t/' | expand -t 12
@@ -101,9 +101,7 @@ demo: $(VENV)/.demo $(if $(SERVE),web)  ## Run a real shop's board, offline; SER
 test: install peers  ## Run the tests; SLOW=1 adds the slow ones and coverage; ARGS=... goes to pytest
 	$(BIN)/python -m pytest -n $(if $(SLOW),6,4) --dist worksteal $(if $(SLOW),--cov --cov-report=term -o timeout=60,-m "not slow") $(ARGS)
 
-check: static shape $(if $(shell command -v npm),web-check)  ## Everything but the tests: static checks, shape of the tree, web console
-
-static: lint types imports reference  ## Format, lint, types, import rules, generated reference
+check: lint types imports reference shape $(if $(shell command -v npm),web-check)  ## Format, lint, types, import rules, reference, shape
 
 lint: install
 	$(BIN)/python -m ruff format --check .

@@ -192,7 +192,7 @@ class _CountedReader:
 
     async def read(self, picture: bytes) -> str:
         if self._counter is not None:
-            self._counter.check()
+            await self._counter.check()
         found = await self._reader.read_picture(picture)
         if self._counter is not None:
             self._counter.add(self.name, found.usage)

@@ -22,7 +22,7 @@ class PictureText(Struct, frozen=True):
 class UsageCounter(Protocol):
     """Counts what models use for somebody."""
 
-    def check(self) -> None:
+    async def check(self) -> None:
         """Check that models may be used; called before each request.
 
         Raises:
