@@ -39,3 +39,22 @@ def test_an_address_is_stored_without_its_last_slash() -> None:
     config = read_model_config({"model": "qwen/qwen3 8b", "base_url": "https://a.example/v1/"})
 
     assert config.base_url == "https://a.example/v1"
+
+
+@pytest.mark.parametrize(
+    ("given", "found"),
+    [
+        ({"model": "openai:gpt-5.2"}, ("openai", "gpt-5.2")),
+        ({"model": "anthropic:claude"}, ("anthropic", "claude")),
+        ({"model": "openai:gpt-5.2", "provider": "openai"}, ("openai", "gpt-5.2")),
+        ({"model": "llama3:8b"}, ("openai", "llama3:8b")),
+        ({"model": "openai:gpt-5.2", "provider": "anthropic"}, ("anthropic", "openai:gpt-5.2")),
+    ],
+    ids=["openai", "anthropic", "said twice", "tag", "another provider"],
+)
+def test_a_model_may_be_named_with_its_provider(
+    given: dict[str, Any], found: tuple[str, str]
+) -> None:
+    config = read_model_config(given)
+
+    assert (config.provider, config.model) == found

@@ -1,6 +1,7 @@
 """Language models that people add: who may choose one, with whose key, and where it may lead."""
 
 from collections.abc import AsyncGenerator
+from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
 
@@ -60,18 +61,22 @@ async def ask(board: Pegboard, principal: Principal) -> list[ChatEvent]:
     return [event async for event in events]
 
 
-@pytest.fixture
-async def members(tmp_path: Path) -> AsyncGenerator[Members]:
-    path = tmp_path / "board.yaml"
+@asynccontextmanager
+async def a_board(folder: Path, model: ScriptedModel | None) -> AsyncGenerator[Members]:
+    path = folder / "board.yaml"
     async with a_provider() as provider:
         host = provider.url.split("/")[2]
         path.write_text(f'sources: []\nnetwork: {{allow_hosts: ["{host}"]}}\n')
-        async with Pegboard(
-            path, tools=(send_money,), model=ScriptedModel(), settings=SETTINGS
-        ) as board:
+        async with Pegboard(path, tools=(send_money,), model=model, settings=SETTINGS) as board:
             ada = await found(board)
             bob, cem = [await invite(board, ada, name, "editor") for name in ("bob", "cem")]
             yield Members(board, provider, ada, bob, cem)
+
+
+@pytest.fixture
+async def members(tmp_path: Path) -> AsyncGenerator[Members]:
+    async with a_board(tmp_path, ScriptedModel()) as members:
+        yield members
 
 
 async def test_a_model_of_ones_own_answers_with_ones_own_key_at_its_price(
@@ -95,6 +100,17 @@ async def test_a_model_of_ones_own_answers_with_ones_own_key_at_its_price(
         "role": "",
     }
     assert KEY not in str(events)
+
+
+async def test_a_model_of_ones_own_answers_on_a_board_without_a_model(tmp_path: Path) -> None:
+    async with a_board(tmp_path, None) as members:
+        await members.add(members.bob)
+        members.provider.answers.append(text("Hello."))
+        events = await ask(members.board, members.bob)
+
+        assert not members.board.has_model
+        assert members.list_names(members.bob) == ["bob--tiny"]
+        assert text_of(events) == "Hello."
 
 
 async def test_an_agent_and_a_node_name_the_key_of_a_model(members: Members) -> None:

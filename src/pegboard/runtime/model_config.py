@@ -1,14 +1,23 @@
 """The configuration of a language model that a person adds."""
 
 from collections.abc import Mapping
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, cast, get_args
 from urllib.parse import urlsplit
 
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError
+from pydantic import (
+    AfterValidator,
+    BaseModel,
+    ConfigDict,
+    Field,
+    ValidationError,
+    model_validator,
+)
 
 from pegboard.errors import InvalidRequest
 from pegboard.runtime.config_fault import describe_fault
 
+_Provider = Literal["openai", "anthropic"]
+_PROVIDERS = get_args(_Provider)
 _CLOSED = ConfigDict(extra="forbid", frozen=True, hide_input_in_errors=True)
 
 
@@ -42,7 +51,7 @@ class ModelConfig(BaseModel):
     model_config = _CLOSED
 
     provider: Annotated[
-        Literal["openai", "anthropic"],
+        _Provider,
         Field(description="Whose API it speaks; `openai` is also every server with that API."),
     ] = "openai"
     model: Annotated[
@@ -60,6 +69,18 @@ class ModelConfig(BaseModel):
         bool, Field(description="Whether its server holds an answer to a JSON Schema.")
     ] = True
     price: ModelPrice | None = None
+
+    @model_validator(mode="before")
+    @classmethod
+    def _split_name(cls, given: object) -> object:
+        """Read `openai:gpt-5.2`, as models are named everywhere else, as provider and model."""
+        if not isinstance(given, Mapping):
+            return given
+        config = dict(cast("Mapping[str, Any]", given))
+        provider, colon, name = str(config.get("model", "")).partition(":")
+        if colon and provider in _PROVIDERS and config.get("provider", provider) == provider:
+            config |= {"provider": provider, "model": name}
+        return config
 
 
 def read_model_config(config: Mapping[str, Any]) -> ModelConfig:

@@ -5,12 +5,13 @@ import { messages } from "../../words/messages";
 interface ModelPickerProps {
   value: string;
   onChange: (name: string) => void;
+  hasDefault?: boolean;
 }
 
-/** Which model answers: that of the agent first; nothing where there is no choice. */
-export function ModelPicker({ value, onChange }: ModelPickerProps) {
+/** Which model answers: that of the agent first, where there is one; nothing where there is no choice. */
+export function ModelPicker({ value, onChange, hasDefault = true }: ModelPickerProps) {
   const { data: models = [] } = useQuery(modelsQuery);
-  if (models.length < 2 && value === "") return null;
+  if (models.length < 2 && (value === "" || !hasDefault)) return null;
   const isListed = value === "" || models.some((model) => model.name === value);
   return (
     <select
@@ -19,7 +20,7 @@ export function ModelPicker({ value, onChange }: ModelPickerProps) {
       value={value}
       onChange={(event) => onChange(event.target.value)}
     >
-      <option value="">{messages.defaultModel}</option>
+      {hasDefault && <option value="">{messages.defaultModel}</option>}
       {models.map((model) => (
         <option key={model.name} value={model.name}>
           {model.title}

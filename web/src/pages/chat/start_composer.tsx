@@ -2,7 +2,7 @@ import { useQuery } from "@tanstack/react-query";
 import { useNavigate, useSearch } from "@tanstack/react-router";
 import { useState } from "react";
 import { hasAccount, isOperator } from "../../api/people";
-import { sessionQuery } from "../../api/queries";
+import { modelsQuery, sessionQuery } from "../../api/queries";
 import { Composer, type When } from "../../parts/composer";
 import { Problem } from "../../parts/states";
 import { type MessageFile, sendMessage } from "../../stream/send_message";
@@ -19,18 +19,26 @@ interface StartComposerProps {
   examples?: readonly string[];
 }
 
-/** The composer that starts a conversation; where no model is set it says what to do. */
+/**
+ * The composer that starts a conversation. Where the board has no model, one that people have added answers;
+ * where there is none either, it says what to do.
+ */
 export function StartComposer({ draftKey, autoFocus, initial, examples = [] }: StartComposerProps) {
   const navigate = useNavigate();
   const { data: session } = useQuery(sessionQuery);
+  const { data: models, isError } = useQuery(modelsQuery);
   const { agent: wanted = "" } = useSearch({ strict: false }) as { agent?: string };
   const [agent, setAgent] = useState(wanted);
-  const [model, setModel] = useState("");
+  const [picked, setModel] = useState("");
   const [accounts, setAccounts] = useState<Record<string, string>>({});
   const [error, setError] = useState<Error | null>(null);
   const [isBusy, setBusy] = useState(false);
-  if (session && !session.model_configured)
-    return <NoModel maySet={!hasAccount(session) || isOperator(session)} />;
+  const hasDefault = !session || session.model_configured;
+  const model = picked || (hasDefault ? "" : (models?.[0]?.name ?? ""));
+  if (!hasDefault && model === "")
+    return models || isError ? (
+      <NoModel maySet={!hasAccount(session) || isOperator(session)} />
+    ) : null;
   const start = async (text: string, _when: When, files: MessageFile[]) => {
     setBusy(true);
     setError(null);
@@ -64,7 +72,7 @@ export function StartComposer({ draftKey, autoFocus, initial, examples = [] }: S
         before={
           <>
             <AgentPicker value={agent} onChange={setAgent} />
-            <ModelPicker value={model} onChange={setModel} />
+            <ModelPicker value={model} onChange={setModel} hasDefault={hasDefault} />
             <AccountPickers value={accounts} onChange={setAccounts} />
           </>
         }
