@@ -29,6 +29,7 @@ _GROUPS: Mapping[str, tuple[str, ...]] = {
         "connector_tool_mode",
         "database_tool_mode",
         "mcp_tool_mode",
+        "mcp_name_length",
         "skill_tool_mode",
     ),
     "calls": (

@@ -212,7 +212,7 @@ def test_the_option_names_the_server_too(remote: Command, server: Server) -> Non
 
 
 def test_a_wrong_token_says_what_to_set(remote: Command) -> None:
-    wrong = remote("tools", PEGBOARD_TOKEN="wrong")
+    wrong = remote("tools", PEGBOARD_TOKEN="guessed")
     missing = remote("call", "my__greet", PEGBOARD_TOKEN="")
 
     assert (wrong.returncode, missing.returncode) == (2, 2)
@@ -220,7 +220,7 @@ def test_a_wrong_token_says_what_to_set(remote: Command) -> None:
     assert "or got none" in missing.stderr
     assert "Set PEGBOARD_TOKEN" in missing.stderr
     assert "arguments of a process" in missing.stderr
-    assert "wrong" not in wrong.stderr
+    assert "guessed" not in wrong.stderr
 
 
 def test_a_server_that_is_not_there_is_unavailable(remote: Command) -> None:

@@ -2,7 +2,7 @@
 
 from typing import Annotated, Any, Self
 
-from pydantic import BaseModel, ConfigDict, Field, SecretStr, model_validator
+from pydantic import BaseModel, ConfigDict, Field, JsonValue, SecretStr, model_validator
 
 from pegboard.core.ports.identity_store import User
 from pegboard.features.identity.own_account import OpenSession
@@ -11,12 +11,22 @@ from pegboard.features.identity.schemas import PersonAnswer, person_to_dict
 
 _CLOSED = ConfigDict(extra="forbid", frozen=True)
 _ANSWER = ConfigDict(extra="forbid")
+_NO_PASSWORD: dict[str, JsonValue] = {
+    "properties": {"current_password": {"type": "null"}, "new_password": {"type": "null"}}
+}
+_BOTH_PASSWORDS: dict[str, JsonValue] = {
+    "properties": {"current_password": {"type": "string"}, "new_password": {"type": "string"}},
+    "required": ["current_password", "new_password"],
+}
+_PASSWORDS_TOGETHER = ConfigDict(json_schema_extra={"anyOf": [_NO_PASSWORD, _BOTH_PASSWORDS]})
 
 
 class ChangeAccount(BaseModel):
     """What people change of their own account; what is left out stays."""
 
-    model_config = _CLOSED
+    model_config = _CLOSED | ConfigDict(
+        json_schema_extra={"anyOf": [_NO_PASSWORD, _BOTH_PASSWORDS]}
+    )
 
     name: Annotated[
         str | None, Field(max_length=200, description="For display; empty for the handle.")

@@ -181,7 +181,7 @@ async def test_a_document_knows_the_messages_that_cite_it(chat: Chat) -> None:
     document = await chat.fill()
     place = f"/v1/knowledge/{chat.base}/documents/{document}/answers"
     await chat.ask("What do you know?", looks_up(), Turn(text="Nothing of note."))
-    assert (await chat.client.get(place)).json() == {"answers": [], "has_more": False}
+    assert (await chat.client.get(place)).json() == {"answers": [], "next_cursor": None}
 
     done = await chat.ask("When can it be returned?", looks_up(), Turn(text="Within 30 days [1]."))
 
@@ -189,4 +189,4 @@ async def test_a_document_knows_the_messages_that_cite_it(chat: Chat) -> None:
     assert (answer["kind"], answer["id"]) == ("conversation", done["conversation"])
     assert (answer["question"], answer["numbers"]) == ("When can it be returned?", [1])
     await chat.client.delete(f"/v1/conversations/{done['conversation']}")
-    assert (await chat.client.get(place)).json() == {"answers": [], "has_more": False}
+    assert (await chat.client.get(place)).json() == {"answers": [], "next_cursor": None}

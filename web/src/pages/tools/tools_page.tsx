@@ -52,7 +52,7 @@ export function ToolsPage() {
             <h1>{messages.tools}</h1>
             <span className="faint num">{tools.data?.length}</span>
           </div>
-          <SearchField name={name} search={search} />
+          <SearchField search={search} />
           <Filters name={name} search={search} />
         </div>
         {tools.isPending && <Skeleton rows={6} />}
@@ -109,16 +109,18 @@ function fits(tool: Tool, { show, source }: ToolSearch): boolean {
   return true;
 }
 
-function SearchField({ name, search }: { name: string; search: ToolSearch }) {
+function SearchField({ search }: { search: ToolSearch }) {
   const navigate = useNavigate();
   const [text, setText] = useState(search.q ?? "");
   useEffect(() => {
     if (text === (search.q ?? "")) return;
     const timer = setTimeout(() => {
-      const next = { ...search, q: text || undefined };
-      void (name
-        ? navigate({ to: "/tools/$name", params: { name }, search: next, replace: true })
-        : navigate({ to: "/tools", search: next, replace: true }));
+      // Where the page is by then: a tool may have been opened since the last letter.
+      void navigate({
+        to: ".",
+        search: (now) => ({ ...now, q: text || undefined }),
+        replace: true,
+      });
     }, 120);
     return () => clearTimeout(timer);
   }, [text]);
