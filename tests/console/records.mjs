@@ -205,6 +205,7 @@ await step("a theme for this browser", async () => {
   expect((await shown()) === "dark", `the theme is ${await shown()}`);
   await bob.reload();
   await theme.getByLabel("Dark").waitFor();
+  await bob.getByRole("region", { name: "Sessions" }).getByText("This browser").waitFor(); // it moves what is below
   expect((await shown()) === "dark", `after a reload the theme is ${await shown()}`);
   expect(await theme.getByLabel("Dark").isChecked(), "the choice is not shown");
   await theme.getByLabel("As the system").check();

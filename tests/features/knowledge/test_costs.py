@@ -83,7 +83,7 @@ async def test_embedding_costs_who_put_the_document_in_and_then_who_asks(board: 
     row = await put_in(board, base, bob)
     answer = await board.call("kb_retrieve", QUESTION, ToolContext(principal=cid))
 
-    run = await board.runs.get(row.run, principal=bob)
+    run = await board.runs.wait(row.run, principal=bob)
     assert run.result is not None
     assert run.result.count_usage().cost == pytest.approx(SMALL)
     assert (answer.meta.tokens, answer.meta.cost) == (1, pytest.approx(SMALL))
