@@ -1,4 +1,4 @@
-"""A person's own language model and a skill from an archive, in a real browser.
+"""A person's own language model on a board without one, and a skill from an archive, in a browser.
 
 `make web` builds what is tested, `make peers` installs the browser. With `CONSOLE_SHOTS=DIR` a
 picture of each page is written to that folder.
@@ -41,13 +41,7 @@ async def run(folder: Path) -> dict[str, Any]:
         host = provider.url.split("/")[2]
         board = f'sources: [{{kind: builtin, name: std}}]\nnetwork: {{allow_hosts: ["{host}"]}}\n'
         (folder / "board.yaml").write_text(board)
-        settings = {
-            "PEGBOARD_TOKEN": TOKEN,
-            "PEGBOARD_MODEL": "openai:board-1",
-            "OPENAI_BASE_URL": provider.url,
-            "OPENAI_API_KEY": "sk-of-the-board",
-        }
-        async with served(folder, **settings) as server:
+        async with served(folder, PEGBOARD_TOKEN=TOKEN) as server:
             process = await asyncio.create_subprocess_exec(
                 str(node()),
                 str(HERE / "models.mjs"),

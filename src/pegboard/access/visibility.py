@@ -205,8 +205,8 @@ class ResourceIndex:
     ) -> bool:
         """Whether a name and a description of a resource are no untrusted text for a caller.
 
-        They are not where somebody has approved them, whose review they come to again when they
-        change.
+        Those of a published resource are none: a reviewer has approved them, and approves each
+        change of them.
         """
         row = self.find(name, kind)
         if row is None:

@@ -64,7 +64,7 @@ def read_reply(data: Mapping[str, Any], answer: str, *, decline: bool) -> Reply:
         return "decline", None
     if not answer:
         if not sys.stdin.isatty():
-            raise InvalidRequest("Nobody is at a terminal: give an ANSWER or --decline.")
+            raise InvalidRequest("There is no terminal to ask at: give an ANSWER or --decline.")
         return ask_question(data)
     if data.get("url"):
         return "accept", None
