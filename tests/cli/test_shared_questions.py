@@ -12,9 +12,13 @@ __all__ = ["postgres", "postgres_server"]
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(240)]  # two servers and a database start
 
 
-def asked_at(server: Server, run_id: str) -> dict[str, Any]:
-    """The question of a run, as soon as a server knows of it."""
-    (question,) = until(lambda: server.run(run_id)["questions"])
+def asked_at(server: Server, run_id: str, node: str) -> dict[str, Any]:
+    """The question of a node, as soon as a server knows of it."""
+
+    def look() -> list[dict[str, Any]]:
+        return [q for q in server.run(run_id)["questions"] if q["step"] == node]
+
+    (question,) = until(look)
     return question
 
 
@@ -25,14 +29,14 @@ def test_a_question_of_one_server_is_answered_at_the_other(
     with two_servers(folder, postgres, lease=30.0) as (one, other):
         at = ("--url", str(other.client.base_url).rstrip("/"))
         run_id = one.start(step("buy", "ask"), step("again", "ask", "buy"))
-        first = asked_at(other, run_id)
+        first = asked_at(other, run_id, "buy")
         shown = pegboard("runs", "show", run_id, *at)
         odd = pegboard("runs", "answer", run_id, first["id"], "large", *at)
         other.post(
             f"/runs/{run_id}/questions/{first['id']}", {"action": "accept", "content": {"size": 7}}
         )
         until(lambda: journal(folder))
-        second = asked_at(other, run_id)
+        second = asked_at(other, run_id, "again")
         answered = pegboard("runs", "answer", run_id, second["id"], "--decline", *at)
         late = pegboard("runs", "answer", run_id, second["id"], "8", *at)
 

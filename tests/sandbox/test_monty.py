@@ -10,7 +10,7 @@ from tests.sandbox.inside import BRIEF, LITTLE, processes, run_code, until
 
 from pegboard.core.ports.sandbox import CodeJob, SandboxLimits
 from pegboard.errors import Unavailable
-from pegboard.sandbox import ProbedSandbox
+from pegboard.sandbox import ProbedSandbox, monty_session
 from pegboard.sandbox.landlock import landlock_abi
 from pegboard.sandbox.monty import MontyEngine
 from pegboard.sandbox.monty_worker import WorkerLauncher
@@ -159,15 +159,16 @@ async def test_hostile_input_to_a_library_ends_soon(code_sandbox: ProbedSandbox,
     assert outcome.stopped == ""
 
 
-@pytest.mark.no_cover  # millions of steps: measured, they take longer than the code may
 @pytest.mark.parametrize("last", ["x", "{'a': x}", "f(x)"])
 async def test_a_value_with_shared_parts_is_counted_as_its_json(
-    code_sandbox: ProbedSandbox, last: str
+    code_sandbox: ProbedSandbox, last: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    monkeypatch.setattr(monty_session, "_MAX_ARGUMENT_BYTES", LITTLE.output_bytes)
+
     async def f(x: Any) -> None: ...
 
     code = f"x = [1]\nfor _ in range(40): x = [x, x]\n{last}"
-    outcome = await code_sandbox.run_code(CodeJob(code=code, functions={"f": f}))
+    outcome = await run_code(code_sandbox, code, functions={"f": f})
 
     assert "bytes of JSON" in outcome.error
     assert outcome.value is None

@@ -55,7 +55,12 @@ class _Socket(WebSocketsSansIOProtocol):
     def __init__(self, *args: Any, connections: OpenConnections, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         self._connections = connections
+        self._heard_at = 0.0
         self.conn.debug = False
+
+    def data_received(self, data: bytes) -> None:
+        self._heard_at = self.loop.time()
+        super().data_received(data)
 
     def connection_lost(self, exc: Exception | None) -> None:
         self._connections.remove(self.transport)
@@ -70,6 +75,12 @@ class _Socket(WebSocketsSansIOProtocol):
             self.handshake_complete = True  # else uvicorn logs each refusal as an error of ours
 
     def keepalive_timeout(self) -> None:
+        if self.read_paused or self._heard_at >= self.ping_sent_at:
+            # the client lives, and its pong follows messages that the server has yet to read
+            assert self.ping_timeout is not None
+            self.ping_sent_at = self.loop.time()
+            self.pong_timer = self.loop.call_later(self.ping_timeout, self.keepalive_timeout)
+            return
         super().keepalive_timeout()
         self._abort_soon()
 

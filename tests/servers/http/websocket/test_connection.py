@@ -277,6 +277,16 @@ async def test_a_client_that_is_gone_without_a_word_ends_its_calls(board: Pegboa
         await until(is_recorded)
 
 
+async def test_a_client_that_is_heard_owes_no_pong_yet(board: Pegboard) -> None:
+    async with served(board, ping=0.2) as url, raw(url) as (reader, writer):
+        for number in range(20):  # for a second, and it never answers a ping
+            writer.write(frame(json.dumps({"id": number, "type": "ping"}).ljust(200)))
+            await asyncio.sleep(0.05)
+        answers = await asyncio.wait_for(reader.readuntil(b'"id":19'), 40)
+
+    assert answers.count(b"pong") >= 19
+
+
 async def test_a_client_that_leaves_ends_its_calls(board: Pegboard) -> None:
     async with served(board) as url:
         async with connected(url) as client:
