@@ -101,6 +101,19 @@ describe("the answers of a conversation", () => {
     expect(second.get("m2")?.parts).toEqual([]);
   });
 
+  test("what is missing is said once in a conversation", () => {
+    const missing = { courier: "It does not answer.", search: "Searched by words only." };
+    const answers = addEvents(new Map(), [
+      sent("tools_missing", { missing }),
+      sent("tools_missing", { message: "m2", missing: { ...missing, std: "It was removed." } }),
+    ]);
+    expect(answers.get("m1")?.parts).toMatchObject([
+      { kind: "note", text: "courier is missing: It does not answer." },
+      { kind: "note", text: "Searched by words only." },
+    ]);
+    expect(answers.get("m2")?.parts).toMatchObject([{ text: "std is missing: It was removed." }]);
+  });
+
   test("events that it does not know change nothing", () => {
     expect(fold(sent("run_started"), sent("never_heard_of", { turn: 3 })).parts).toEqual([]);
   });

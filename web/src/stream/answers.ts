@@ -22,7 +22,8 @@ export function addEvents(answers: Answers, events: readonly Sent[]): Answers {
     else if (!copied.has(id)) answer = { ...answer, parts: [...answer.parts] };
     copied.add(id);
     next.set(id, answer);
-    addEvent(answer, sent);
+    if (sent.event === "tools_missing") addMissing(answer, sent.data, next);
+    else addEvent(answer, sent);
   }
   return next;
 }
@@ -162,6 +163,20 @@ function addEvent(answer: Answer, { event, data }: Sent): void {
 
 function addNote(answer: Answer, said: string): void {
   answer.parts.push({ kind: "note", key: `n${answer.parts.length}`, text: said });
+}
+
+/** What stages of the search say, which are no tools. */
+const STAGES = new Set(["search", "selection"]);
+
+/** Says which tools and sources are missing, and why; once in a conversation. */
+function addMissing(answer: Answer, data: Record<string, unknown>, answers: Answers): void {
+  const said = new Set<string>();
+  for (const { parts } of [...answers.values(), answer])
+    for (const part of parts) if (part.kind === "note") said.add(part.text);
+  for (const [name, reason] of Object.entries((data.missing ?? {}) as Record<string, unknown>)) {
+    const line = STAGES.has(name) ? text(reason) : `${name} is missing: ${text(reason)}`;
+    if (!said.has(line)) addNote(answer, line);
+  }
 }
 
 /** A plan of a further round is drawn behind the steps that are done. */
