@@ -7,7 +7,7 @@ import pytest
 import typer
 
 from pegboard.cli.exit_codes import Exit
-from pegboard.cli.output.runs import RunQuestions, print_and_exit, print_run, watch_run
+from pegboard.cli.output.runs import QuestionPrompts, print_and_exit, print_run, watch_run
 from pegboard.core.graph import Graph, NodeState
 from pegboard.core.ports.durability import RunStart
 from pegboard.core.ports.run_store import RunEvent, StoredRun
@@ -86,7 +86,7 @@ async def test_what_has_happened_is_told_although_the_run_rests(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
     board: Any = Slow()
-    await watch_run(board, "r1", quiet=False, questions=RunQuestions())
+    await watch_run(board, "r1", quiet=False, questions=QuestionPrompts())
 
     assert capsys.readouterr().err == "in_progress  a\nwaiting      a\n"
 
@@ -95,7 +95,7 @@ async def test_what_is_not_known_any_more_is_not_waited_for() -> None:
     board: Any = Slow()
     board.cause = RunNotFound("r1")
 
-    assert (await watch_run(board, "r1", quiet=False, questions=RunQuestions()))[
+    assert (await watch_run(board, "r1", quiet=False, questions=QuestionPrompts()))[
         "state"
     ] == NodeState.WAITING
 
@@ -196,7 +196,7 @@ async def test_without_a_terminal_the_command_that_answers_is_printed(
     quiet: bool, capsys: pytest.CaptureFixture[str]
 ) -> None:
     board: Any = Asked()
-    questions = RunQuestions(options=" --data data")
+    questions = QuestionPrompts(options=" --data data")
     await watch_run(board, "r1", quiet=quiet, questions=questions)
 
     said = capsys.readouterr().err
@@ -209,7 +209,7 @@ async def test_what_no_other_command_can_answer_is_declined(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
     board: Any = Asked()
-    await watch_run(board, "r1", quiet=True, questions=RunQuestions(is_kept=False))
+    await watch_run(board, "r1", quiet=True, questions=QuestionPrompts(is_kept=False))
 
     assert board.replies == [("q1", "decline", None)]
     assert "nobody is at a terminal" in capsys.readouterr().err

@@ -139,9 +139,9 @@ async def _run(
     options: str,
     is_kept: bool,
 ) -> dict[str, Any]:
-    from pegboard.cli.output.runs import RunQuestions, watch_run
+    from pegboard.cli.output.runs import QuestionPrompts, watch_run
 
-    questions = RunQuestions(options=options, is_kept=is_kept, may_prompt=not json)
+    questions = QuestionPrompts(options=options, is_kept=is_kept, may_prompt=not json)
     begun, last = await client.start_run(plan, params if isinstance(plan, dict) else {}, key="")
     run_id = begun["run_id"]
     return await watch_run(client, run_id, after=last, quiet=json, questions=questions)

@@ -130,7 +130,7 @@ def resume_run(
     json: JsonOption = False,
 ) -> None:
     """Resume a run that was paused or whose process died; completed steps are not repeated."""
-    from pegboard.cli.output.runs import RunQuestions, print_and_exit, watch_run
+    from pegboard.cli.output.runs import QuestionPrompts, print_and_exit, watch_run
 
     async def resume(client: "BoardClient") -> dict[str, Any]:
         last = await client.last_event(run_id)
@@ -138,7 +138,7 @@ def resume_run(
         return await watch_run(client, run_id, after=last, quiet=json, questions=questions)
 
     options = explicit_options(board, data, url)
-    questions = RunQuestions(options=options, may_prompt=not json)
+    questions = QuestionPrompts(options=options, may_prompt=not json)
     with exit_on_error():
         run = _on_board(settings(board, data, url), resume)
     print_and_exit(run, json=json, options=options)
@@ -188,7 +188,7 @@ def answer_run(
 ) -> None:
     """Answer a question of a run or of a tool that it calls, and resume it."""
     from pegboard.cli.output.questions import read_reply
-    from pegboard.cli.output.runs import RunQuestions, print_and_exit, watch_run
+    from pegboard.cli.output.runs import QuestionPrompts, print_and_exit, watch_run
 
     async def give(client: "BoardClient") -> dict[str, Any]:
         run = await client.show_run(run_id)
@@ -204,7 +204,7 @@ def answer_run(
         return await watch_run(client, run_id, after=last, quiet=json, questions=questions)
 
     options = explicit_options(board, data, url)
-    questions = RunQuestions(options=options, may_prompt=not json)
+    questions = QuestionPrompts(options=options, may_prompt=not json)
     with exit_on_error():
         run = _on_board(settings(board, data, url), give)
     print_and_exit(run, json=json, options=options)
@@ -224,7 +224,7 @@ def send_to_run(
     json: JsonOption = False,
 ) -> None:
     """Send a run the message that a step waits for, and resume it."""
-    from pegboard.cli.output.runs import RunQuestions, print_and_exit, watch_run
+    from pegboard.cli.output.runs import QuestionPrompts, print_and_exit, watch_run
 
     async def send(client: "BoardClient") -> dict[str, Any]:
         last = await client.last_event(run_id)
@@ -233,7 +233,7 @@ def send_to_run(
 
     given = _value(message)
     options = explicit_options(board, data, url)
-    questions = RunQuestions(options=options, may_prompt=not json)
+    questions = QuestionPrompts(options=options, may_prompt=not json)
     with exit_on_error():
         run = _on_board(settings(board, data, url), send)
     print_and_exit(run, json=json, options=options)

@@ -41,7 +41,7 @@ _CODES = {NodeState.COMPLETED: Exit.DONE, NodeState.WAITING: Exit.UNAVAILABLE}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class RunQuestions:
+class QuestionPrompts:
     """What becomes of the questions that tools ask while a run is followed.
 
     Attributes:
@@ -81,7 +81,7 @@ async def watch_run(
     *,
     after: int = 0,
     quiet: bool,
-    questions: RunQuestions,
+    questions: QuestionPrompts,
 ) -> Answer:
     """Follow a run until it is suspended or ends, printing events on stderr; return its state.
 
@@ -219,7 +219,7 @@ def _choices(item: PendingStep) -> str:
 
 
 async def _print_events(
-    client: BoardClient, run_id: str, told: list[int], *, quiet: bool, questions: RunQuestions
+    client: BoardClient, run_id: str, told: list[int], *, quiet: bool, questions: QuestionPrompts
 ) -> None:
     """Print events as they happen; their sequence numbers are appended to `told`."""
     async for event in client.follow_run(run_id, after=told[-1]):

@@ -35,7 +35,7 @@ from pegboard.servers.http.middleware.client_address import (
     TrustedProxies,
     UntrustedProxyWarning,
 )
-from pegboard.servers.http.middleware.closed_query import ClosedQuery
+from pegboard.servers.http.middleware.query_check import QueryCheck
 from pegboard.servers.http.middleware.request_limit import RequestLimit
 from pegboard.servers.http.middleware.security_headers import SecurityHeaders
 from pegboard.servers.http.oauth_endpoint import (
@@ -209,7 +209,7 @@ def build_app(
                 max_bytes=board.settings.max_request_bytes,
                 max_part_bytes=board.settings.max_part_bytes,
             ),
-            Middleware(ClosedQuery, routes=_list_routes()),
+            Middleware(QueryCheck, routes=_list_routes()),
         ],
         exception_handlers={
             PegboardError: answer_error,

@@ -12,7 +12,7 @@ from pegboard.servers.http.validation_messages import list_query_names, schema_o
 _VERSION = "/v1"
 
 
-class ClosedQuery:
+class QueryCheck:
     """ASGI middleware: refuses query parameters that a route does not know (422).
 
     A misspelt filter that is ignored is answered with everything, as if nothing had been asked for.

@@ -44,7 +44,7 @@ _MESSAGE = 6_000
 _DESCRIPTION = 300
 
 
-class ToolRanking(Struct, frozen=True, kw_only=True, omit_defaults=True):
+class ToolOrder(Struct, frozen=True, kw_only=True, omit_defaults=True):
     """In which order a model would list tools.
 
     Attributes:
@@ -58,7 +58,7 @@ class ToolRanking(Struct, frozen=True, kw_only=True, omit_defaults=True):
     has_failed: bool = False
 
 
-async def rank_tools(context: NodeContext, setup: AgentSetup, question: str) -> ToolRanking:
+async def rank_tools(context: NodeContext, setup: AgentSetup, question: str) -> ToolOrder:
     """Ask for the order of the tools that fit a message, once over all attempts.
 
     What the model names is only an order: `ToolSelector.select` lists nothing that the search does
@@ -67,25 +67,25 @@ async def rank_tools(context: NodeContext, setup: AgentSetup, question: str) -> 
     selector, seconds = setup.selector, setup.rerank_timeout
     tools = [] if selector is None or seconds is None else selector.find_candidates(question)
     if not tools:
-        return ToolRanking()
+        return ToolOrder()
 
     async def work(_key: str) -> NodeRun:
         context.emit("phase", {"phase": "select"})
         model = setup.fast_model or setup.model
-        ranking = await ask_for_order(model, question, tools, seconds=seconds or 0.0)
-        if ranking.usage.requests:
-            context.emit("usage", to_builtins(ranking.usage))
-        return NodeRun(id=context.step, state=NodeState.COMPLETED, output=to_builtins(ranking))
+        order = await ask_for_order(model, question, tools, seconds=seconds or 0.0)
+        if order.usage.requests:
+            context.emit("usage", to_builtins(order.usage))
+        return NodeRun(id=context.step, state=NodeState.COMPLETED, output=to_builtins(order))
 
     run = await context.run_once(work, label=RERANK, acts=False)
     if run.state is not NodeState.COMPLETED:  # the run ends
-        return ToolRanking(has_failed=True)
-    return convert(run.output, ToolRanking)
+        return ToolOrder(has_failed=True)
+    return convert(run.output, ToolOrder)
 
 
 async def ask_for_order(
     model: ChatModel, question: str, tools: Sequence[Tool], *, seconds: float
-) -> ToolRanking:
+) -> ToolOrder:
     """Ask a model for the order of tools. A failure leaves the order as it is.
 
     Args:
@@ -110,7 +110,7 @@ async def ask_for_order(
         async with asyncio.timeout(seconds):
             answer = await structured_llm_call(model, messages, _SCHEMA, report=used.append)
     except (PegboardError, TimeoutError):
-        return ToolRanking(usage=sum(used, ModelUsage()), has_failed=True)
+        return ToolOrder(usage=sum(used, ModelUsage()), has_failed=True)
     candidates = {tool.spec.name for tool in tools}
     named = dict.fromkeys(name for name in answer.value["tools"] if name in candidates)
-    return ToolRanking(names=tuple(named), usage=answer.usage)
+    return ToolOrder(names=tuple(named), usage=answer.usage)

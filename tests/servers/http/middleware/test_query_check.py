@@ -8,7 +8,7 @@ from fastapi.routing import APIRoute
 from starlette.types import Receive, Scope, Send
 from tests.servers.http.made import a_board, client_of
 
-from pegboard.servers.http.middleware.closed_query import ClosedQuery
+from pegboard.servers.http.middleware.query_check import QueryCheck
 
 LIMIT = "unknown parameter; did you mean 'limit'?"
 
@@ -71,7 +71,7 @@ async def test_the_first_route_that_matches_decides(tmp_path: Path) -> None:
         (APIRoute("/callback", endpoint, methods=["GET"]), False),
         (APIRoute("/{name}", endpoint, methods=["GET"]), True),
     ]
-    closed = ClosedQuery(app, routes)
+    closed = QueryCheck(app, routes)
     statuses: list[int] = []
 
     async def send(message: Any) -> None:

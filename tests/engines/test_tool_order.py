@@ -16,7 +16,7 @@ from pegboard import Policy
 from pegboard.core.model_messages import ModelRequest, ModelUsage
 from pegboard.core.ports.chat_model import ModelPart
 from pegboard.core.run import RunResult
-from pegboard.engines.tool_ranking import IN_ORDER_OF_SEARCH, ToolRanking, ask_for_order
+from pegboard.engines.tool_order import IN_ORDER_OF_SEARCH, ToolOrder, ask_for_order
 from pegboard.errors import Unavailable
 from pegboard.testing import ScriptedModel, Turn
 
@@ -128,9 +128,9 @@ def test_names_that_are_no_candidates_are_dropped() -> None:
     tools = list(many_tools().only(*NAMES[:4]))
     model = fast_model(an_order("bash", NAMES[19], NAMES[2], NAMES[2], NAMES[0]))
 
-    ranking = asyncio.run(ask_for_order(model, QUESTION, tools, seconds=5))
+    order = asyncio.run(ask_for_order(model, QUESTION, tools, seconds=5))
 
-    assert ranking == ToolRanking(names=(NAMES[2], NAMES[0]), usage=USED)
+    assert order == ToolOrder(names=(NAMES[2], NAMES[0]), usage=USED)
 
 
 def test_a_run_that_goes_on_asks_for_no_order_again() -> None:
