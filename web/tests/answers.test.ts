@@ -108,10 +108,12 @@ describe("the answers of a conversation", () => {
       sent("tools_missing", { message: "m2", missing: { ...missing, std: "It was removed." } }),
     ]);
     expect(answers.get("m1")?.parts).toMatchObject([
-      { kind: "note", text: "courier is missing: It does not answer." },
       { kind: "note", text: "Searched by words only." },
+      { kind: "note", text: "Not available: courier", detail: "courier: It does not answer." },
     ]);
-    expect(answers.get("m2")?.parts).toMatchObject([{ text: "std is missing: It was removed." }]);
+    expect(answers.get("m2")?.parts).toMatchObject([
+      { text: "Not available: std", detail: "std: It was removed." },
+    ]);
   });
 
   test("events that it does not know change nothing", () => {
