@@ -64,6 +64,14 @@ class PeopleClient(Protocol):
         """Disable a person, or enable one again."""
         ...
 
+    async def list_sessions(self) -> Answer:
+        """The browsers in which the caller is signed in."""
+        ...
+
+    async def end_session(self, session: str) -> None:
+        """Sign the caller out of one browser; an empty id means all."""
+        ...
+
 
 class ConversationsClient(Protocol):
     """The conversations of a board as commands use them."""

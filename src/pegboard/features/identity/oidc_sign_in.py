@@ -10,6 +10,8 @@ from msgspec import Struct
 
 from pegboard.core.ports.authenticator import BrowserSession
 from pegboard.core.ports.identity_store import (
+    UNKNOWN_CLIENT,
+    BrowserClient,
     LinkedIdentity,
     Membership,
     NewIdentity,
@@ -95,12 +97,19 @@ class OidcSignIns:
         )
         return OidcFlow(url=url, cookie=cookie)
 
-    async def finish(self, cookie: str, answer: Mapping[str, str]) -> BrowserSession:
+    async def finish(
+        self,
+        cookie: str,
+        answer: Mapping[str, str],
+        *,
+        client: BrowserClient = UNKNOWN_CLIENT,
+    ) -> BrowserSession:
         """End a flow with what the provider has sent the browser back with.
 
         Args:
             cookie: The cookie of the flow; it can be used once.
             answer: The query of the callback.
+            client: Where the request comes from, for the person to see.
 
         Raises:
             SignInRefused: The flow, the answer or the person is not valid.
@@ -128,7 +137,7 @@ class OidcSignIns:
         user = await self._find(metadata.issuer, claims, user=found.body["user"])
         if user.disabled_at is not None:
             raise SignInRefused("This account is disabled.")
-        return await self._sign_ins.begin(user)
+        return await self._sign_ins.begin(user, client=client)
 
     async def _find(self, issuer: str, claims: Mapping[str, Any], *, user: str) -> User:
         subject, store = str(claims["sub"]), self._parts.store

@@ -3,7 +3,7 @@
 from msgspec import structs
 
 from pegboard.core.ports.authenticator import BrowserSession
-from pegboard.core.ports.identity_store import User, UserSession
+from pegboard.core.ports.identity_store import UNKNOWN_CLIENT, BrowserClient, User, UserSession
 from pegboard.core.principal import Principal
 from pegboard.errors import AccountNotFound, SignInRefused
 from pegboard.features.identity.callers import AccountCallers
@@ -37,7 +37,14 @@ class SignIns:
         self._passwords = passwords
         self._limits = SignInLimits(parts)
 
-    async def sign_in(self, login: str, password: str, *, address: str) -> BrowserSession:
+    async def sign_in(
+        self,
+        login: str,
+        password: str,
+        *,
+        address: str,
+        client: BrowserClient = UNKNOWN_CLIENT,
+    ) -> BrowserSession:
         """Begin a session.
 
         A person who does not exist, or may not sign in, is refused like a wrong password, after
@@ -47,6 +54,7 @@ class SignIns:
             login: A handle or an e-mail address.
             password: The password.
             address: Where the request comes from, for the limit.
+            client: The same, for the person to see.
 
         Raises:
             SignInRefused: The name or the password is wrong.
@@ -61,7 +69,7 @@ class SignIns:
         if self._passwords.needs_new_hash(user.password):
             hashed = await self._passwords.create_hash(password)
             await self._parts.store.update_user(user.id, {"password": hashed})
-        return await self.begin(user)
+        return await self.begin(user, client=client)
 
     async def check_address(self, address: str) -> None:
         """Count a sign-in that begins elsewhere as an attempt of this address.
@@ -71,7 +79,7 @@ class SignIns:
         """
         await self._limits.begin_elsewhere(address)
 
-    async def begin(self, user: User) -> BrowserSession:
+    async def begin(self, user: User, *, client: BrowserClient = UNKNOWN_CLIENT) -> BrowserSession:
         """Begin a session of a person whose password or link was checked."""
         cookie, now = create_secret(), self._parts.now()
         expires = now + SESSION_LIFETIME
@@ -80,7 +88,14 @@ class SignIns:
         async with self._parts.record("sign_in", user.handle, by):
             await self._parts.store.put_session(
                 UserSession(
-                    digest=digest, user=user.id, created_at=now, expires_at=expires, id=digest
+                    digest=digest,
+                    user=user.id,
+                    created_at=now,
+                    expires_at=expires,
+                    id=digest,
+                    signed_in_from=client,
+                    used_at=now,
+                    used_from=client,
                 )
             )
         return BrowserSession(cookie=cookie, csrf=csrf_of(cookie), expires=expires)

@@ -7,6 +7,7 @@ from msgspec import structs
 
 from pegboard.concurrency.closable_lock import ClosableLock
 from pegboard.core.ports.identity_store import (
+    USES,
     ApiKey,
     LinkedIdentity,
     Membership,
@@ -15,6 +16,7 @@ from pegboard.core.ports.identity_store import (
     Organisation,
     User,
     UserSession,
+    replace_cookie,
 )
 from pegboard.errors import AccountNotFound, InvalidRequest
 from pegboard.storage.memory.sign_ins import MemorySignIns
@@ -121,7 +123,7 @@ class MemoryIdentity(MemorySignIns):
             known = self._keys.get(id)
             if known is None:
                 return None
-            self._revision += set(changes) != {"used_at"}
+            self._revision += not USES.issuperset(changes)
             self._keys[id] = changed = structs.replace(known, **changes)
             return changed
 
@@ -165,7 +167,7 @@ class MemoryIdentity(MemorySignIns):
             if known is None or known.replaced:
                 return False
             self._sessions[digest] = structs.replace(known, replaced=True, expires_at=until)
-            self._sessions[new.digest] = new
+            self._sessions[new.digest] = replace_cookie(known, new)
             return True
 
     async def update_session(self, digest: str, changes: Mapping[str, Any]) -> UserSession | None:
@@ -173,7 +175,7 @@ class MemoryIdentity(MemorySignIns):
             known = self._sessions.get(digest)
             if known is None:
                 return None
-            self._revision += 1
+            self._revision += not USES.issuperset(changes)
             self._sessions[digest] = changed = structs.replace(known, **changes)
             return changed
 

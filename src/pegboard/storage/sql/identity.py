@@ -7,6 +7,7 @@ from msgspec import structs
 from sqlalchemy import Table, TableClause, column, delete, or_, select, update
 
 from pegboard.core.ports.identity_store import (
+    USES,
     ApiKey,
     LinkedIdentity,
     Membership,
@@ -15,6 +16,7 @@ from pegboard.core.ports.identity_store import (
     Organisation,
     User,
     UserSession,
+    replace_cookie,
 )
 from pegboard.core.record_snapshot import clean_text
 from pegboard.errors import AccountNotFound, InvalidRequest
@@ -179,7 +181,7 @@ class SqlIdentity(SqlSignIns):
             old = structs.replace(known, replaced=True, expires_at=until)
             values = {"expires_at": until, "body": dump(old)}
             transaction.execute(update(USER_SESSIONS).where(is_it).values(values))
-            _put_session(transaction, new)
+            _put_session(transaction, replace_cookie(known, new))
             return True
 
         return await self._database.run(replace, atomic=True)
@@ -191,14 +193,23 @@ class SqlIdentity(SqlSignIns):
     async def end_sessions(self, *, user: str = "", digest: str = "", id: str = "") -> None:  # noqa: A002 - as above
         is_it = USER_SESSIONS.c.user_id if user else USER_SESSIONS.c.digest
 
+        wanted = (
+            select(USER_SESSIONS.c.body)
+            .where(is_it == clean_text(user or digest))
+            .order_by(USER_SESSIONS.c.digest)
+            .with_for_update()
+        )
+
         def end(transaction: Transaction) -> None:
-            statement = select(USER_SESSIONS.c.body).where(is_it == clean_text(user or digest))
-            found = [load(row.body, UserSession) for row in transaction.all(statement)]
-            ended = [item.digest for item in found if id in {"", item.name}]
-            if ended:
+            is_first = True
+            # again until there is none: while the rows were waited for, one may have got a new
+            # cookie, whose row is younger than the look for them
+            while ended := _list_ended(transaction.all(wanted), id):
                 gone = USER_SESSIONS.c.digest.in_(ended)
                 transaction.execute(delete(USER_SESSIONS).where(gone))
-                _raise_revision(transaction)
+                if is_first:
+                    _raise_revision(transaction)
+                is_first = False
 
         await self._database.run(end, atomic=True)
 
@@ -256,7 +267,7 @@ class SqlIdentity(SqlSignIns):
                 return None
             changed = structs.replace(load(row.body, kind), **changes)
             transaction.execute(update(table).where(condition).values(body=dump(changed)))
-            if set(changes) != {"used_at"}:
+            if not USES.issuperset(changes):
                 _raise_revision(transaction)
             return changed
 
@@ -268,6 +279,11 @@ def sweep_identity(transaction: Transaction, before: float) -> None:
     for table in (USER_SESSIONS, LINKS):
         transaction.execute(delete(table).where(table.c.expires_at < before))
     sweep_sign_ins(transaction, before)
+
+
+def _list_ended(rows: Sequence[Any], id_: str) -> list[str]:
+    found = [load(row.body, UserSession) for row in rows]
+    return [item.digest for item in found if id_ in {"", item.name}]
 
 
 def _put_session(transaction: Transaction, session: UserSession) -> None:

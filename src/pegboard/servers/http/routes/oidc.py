@@ -9,7 +9,7 @@ from pegboard.features.identity.oidc_sign_in import FLOW_LIFETIME, OidcSignIns
 from pegboard.runtime import Pegboard
 from pegboard.servers.http.dependencies import Board, Caller
 from pegboard.servers.http.json_body import JsonResponse, JsonRoute
-from pegboard.servers.http.middleware.client_address import limit_key
+from pegboard.servers.http.middleware.client_address import browser_client, limit_key
 from pegboard.servers.http.models.responses import OidcAnswer
 from pegboard.servers.http.openapi import refusals
 from pegboard.servers.http.public_address import find_public_url
@@ -51,7 +51,11 @@ async def finish_oidc(request: Request, board: Board) -> Response:
     names = list(request.query_params.keys())
     if len(names) != len(set(names)):
         raise SignInRefused("The identity provider's answer is not valid.")
-    session = await oidc.finish(request.cookies.get(_COOKIE, ""), dict(request.query_params))
+    session = await oidc.finish(
+        request.cookies.get(_COOKIE, ""),
+        dict(request.query_params),
+        client=browser_client(request.scope),
+    )
     response = Response(status_code=303, headers={"Location": f"{url}/ui/"})
     set_session_cookie(request, response, board, session)
     _set_flow_cookie(response, url, "")
