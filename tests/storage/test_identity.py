@@ -305,7 +305,7 @@ async def test_a_session_that_gets_a_new_cookie_while_it_is_ended_is_ended(
     for number in range(20):
         await storage.identity.put_session(a_session(f"old{number}"))
         new = a_session(f"new{number}", id=f"old{number}", created_at=NOON + 10)
-        await asyncio.gather(  # noqa: TID251 - two servers at once
+        await asyncio.gather(
             storage.identity.replace_session(f"old{number}", new, until=NOON + 20),
             other.identity.end_sessions(user=FIRST_USER, id=f"old{number}"),
         )

@@ -133,7 +133,7 @@ async def test_a_person_sees_where_a_session_was_begun_and_last_used(home: Home)
 
 
 async def test_the_address_of_a_session_is_the_one_a_trusted_proxy_names(tmp_path: Path) -> None:
-    settings = {"token": SecretStr(TOKEN), "trusted_proxies": "127.0.0.1"}
+    settings: dict[str, Any] = {"token": SecretStr(TOKEN), "trusted_proxies": "127.0.0.1"}
     async with a_board(tmp_path, **settings) as board:
         house = House(board)
         ada = await house.found()
