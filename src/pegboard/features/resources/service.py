@@ -450,6 +450,7 @@ class Resources:
                     shows_config=(
                         is_editor
                         or (item.publish_status in REVIEWABLE and may_review(principal, item))
+                        or (item.kind == "skill" and may_vouch(principal, item))  # members read it
                     )
                     and not (in_list and item.kind == "skill"),
                     report=self._sources.report(item.name) if is_connector else None,

@@ -180,6 +180,7 @@ async def test_another_administrator_approves_a_shared_skill_or_ends_its_sharing
     of_bob = (await bob.get(f"/v1/resources/{id_}")).json()
 
     assert (seen["may_review"], seen["vouched_by"]) == (True, "")
+    assert seen["config"]["files"] == FILES
     assert (refused, old.status_code, approved.status_code) == ([403, 403], 400, 200)
     assert (of_cem["vouched_by"], of_cem["may_review"]) == ("ada", False)
     assert of_cem["publish_status"] == "none"
