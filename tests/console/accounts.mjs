@@ -22,10 +22,6 @@ const ask = (page, method, path, body) =>
     },
     [method, path, body],
   );
-const call = async (page, name, input) =>
-  (await ask(page, "POST", "/execute", { name, input })).body?.metadata?.call_id;
-const rows = (page) => page.locator("table.record-rows tbody tr");
-let secret = "";
 
 await step("two people", async () => {
   await makeAccount(ada, await makeLink(CONSOLE_URL, CONSOLE_TOKEN), {
