@@ -396,3 +396,41 @@ async def test_attempts_are_counted_by_all_servers_until_the_window_ends(
     await other.identity.forget_attempts("ada")
     await other.identity.forget_attempts("ada from here")
     assert [await count(storage, NOON + 62) for _ in range(2)] == [0, 0]
+
+
+async def gather(*works: Any) -> list[Any]:
+    return list(await asyncio.gather(*works, return_exceptions=True))
+
+
+async def test_of_two_operators_who_dismiss_each_other_at_once_one_stays(
+    storage: Storage, other: Storage
+) -> None:
+    await storage.identity.add(a_founding(user=a_user(is_operator=True)))
+    bob = a_user("u2", "bob", is_operator=True)
+    await storage.identity.add(NewIdentity(at=NOON, user=bob))
+
+    done = await gather(
+        storage.identity.update_user("u2", {"is_operator": False}, keeps_operator=True),
+        other.identity.update_user(FIRST_USER, {"disabled_at": NOON}, keeps_operator=True),
+    )
+
+    people = await storage.identity.users()
+    assert len([it for it in people if it.is_operator and it.disabled_at is None]) == 1
+    assert sorted(isinstance(item, InvalidRequest) for item in done) == [False, True]
+
+
+async def test_of_two_administrators_who_go_at_once_one_stays(
+    storage: Storage, other: Storage
+) -> None:
+    both = (a_member(roles=("administrator",)), a_member("u2", roles=("administrator",)))
+    await storage.identity.add(a_founding(memberships=both))
+    await storage.identity.add(NewIdentity(at=NOON, user=a_user("u2", "bob")))
+    lowered = NewIdentity(at=NOON, memberships=(a_member("u2"),), keeps_administrator=True)
+
+    done = await gather(
+        storage.identity.remove_membership("acme", FIRST_USER), other.identity.add(lowered)
+    )
+
+    members = await storage.identity.memberships(organisation="acme")
+    assert sum("administrator" in item.roles for item in members) == 1
+    assert sorted(isinstance(item, InvalidRequest) for item in done) == [False, True]

@@ -202,6 +202,7 @@ class OneTimeLink(Struct, frozen=True, kw_only=True):
         roles: Roles there.
         created_at: Unix seconds.
         created_by: The caller who made it, as `tenant/principal`.
+        maker: The id of the account that made it; empty for `local`.
         expires_at: Unix seconds.
         used_at: Unix seconds; None while it can be used.
     """
@@ -215,6 +216,7 @@ class OneTimeLink(Struct, frozen=True, kw_only=True):
     organisation: str = ""
     roles: tuple[str, ...] = ()
     used_at: float | None = None
+    maker: str = ""
 
 
 class TemporaryRecord(Struct, frozen=True, kw_only=True):
@@ -257,6 +259,8 @@ class NewIdentity(Struct, frozen=True, kw_only=True):
         organisation: A new organisation.
         memberships: Added, or put in place of those of the same person and organisation.
         linked: The person at an identity provider.
+        keeps_administrator: Whether the memberships may not take the last administrator from their
+            organisation.
     """
 
     at: float
@@ -265,6 +269,7 @@ class NewIdentity(Struct, frozen=True, kw_only=True):
     organisation: Organisation | None = None
     memberships: tuple[Membership, ...] = ()
     linked: LinkedIdentity | None = None
+    keeps_administrator: bool = False
 
     @property
     def claims(self) -> tuple[str, ...]:
@@ -290,7 +295,7 @@ class IdentityStore(Protocol):
 
         Raises:
             InvalidRequest: A handle, the e-mail address, the user's id or the person at the
-                identity provider is taken.
+                identity provider is taken; or an organisation would have no administrator left.
             AccountNotFound: The link was used before, has expired, or is none.
         """
         ...
@@ -307,8 +312,23 @@ class IdentityStore(Protocol):
         """The accounts of these ids, at most 500, or all accounts; by handle."""
         ...
 
-    async def update_user(self, id: str, changes: Mapping[str, Any]) -> User | None:  # noqa: A002 - as above
-        """Change fields of an account, but not its handle or e-mail; None when there is none."""
+    async def update_user(
+        self,
+        id: str,  # noqa: A002 - as above
+        changes: Mapping[str, Any],
+        *,
+        keeps_operator: bool = False,
+    ) -> User | None:
+        """Change fields of an account, but not its handle or e-mail; None when there is none.
+
+        Args:
+            id: Of the account.
+            changes: The new values.
+            keeps_operator: Whether the account may not be the last operator.
+
+        Raises:
+            InvalidRequest: It is, also where another one is dismissed at the same time.
+        """
         ...
 
     async def organisation(self, handle: str) -> Organisation | None:
@@ -324,7 +344,11 @@ class IdentityStore(Protocol):
         ...
 
     async def remove_membership(self, organisation: str, user: str) -> bool:
-        """Remove a person from an organisation; whether there was a membership."""
+        """Remove a person from an organisation; whether there was a membership.
+
+        Raises:
+            InvalidRequest: The organisation would have no administrator left.
+        """
         ...
 
     async def add_key(self, key: ApiKey) -> None:

@@ -62,13 +62,16 @@ class OidcSignIns:
         self._sign_ins = sign_ins
         self._provider = provider
 
-    async def begin(self, redirect: str, *, principal: Principal | None = None) -> OidcFlow:
+    async def begin(
+        self, redirect: str, *, principal: Principal | None = None, credential: str = ""
+    ) -> OidcFlow:
         """Begin a flow.
 
         Args:
             redirect: The address of the callback.
             principal: A person who has signed in, to whose account the one at the provider is
                 linked; None to sign in.
+            credential: The session of that person: nothing is linked once it has ended.
 
         Raises:
             SignInRefused: There are no accounts yet.
@@ -84,6 +87,7 @@ class OidcSignIns:
             "verifier": verifier,
             "redirect": redirect,
             "user": principal.user if principal is not None else "",
+            "credential": credential,
         }
         record = TemporaryRecord(
             kind=_KIND,
@@ -125,6 +129,8 @@ class OidcSignIns:
         is_named = bool(issuer) or metadata.authorization_response_iss_parameter_supported
         if is_named and issuer != metadata.issuer:
             raise SignInRefused("Another identity provider has answered.")
+        if found.body["user"] and not await self._sign_ins.is_open(found.body["credential"]):
+            raise SignInRefused(_NOT_ASKED)
         if "code" not in answer:
             raise SignInRefused("The identity provider has not signed you in.")
         claims = await self._provider.exchange(

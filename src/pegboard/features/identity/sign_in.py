@@ -100,6 +100,10 @@ class SignIns:
             )
         return BrowserSession(cookie=cookie, csrf=csrf_of(cookie), expires=expires)
 
+    async def is_open(self, credential: str) -> bool:
+        """Whether the session of a caller has neither ended nor expired."""
+        return await self._callers.identify_again(credential) is not None
+
     async def rotate(self, session: BrowserSession) -> BrowserSession | None:
         """Replace the cookie of a session that is some hours old.
 

@@ -33,12 +33,14 @@ async def begin_oidc(request: Request, board: Board) -> Response:
 
 
 @router.post("/session/oidc", response_model=OidcAnswer, responses=refusals(400, 503))
-async def link_oidc(board: Board, caller: Caller) -> Response:
+async def link_oidc(request: Request, board: Board, caller: Caller) -> Response:
     """Begin to link your account to the one that you have at the identity provider."""
     if not caller.user or caller.kind != "user":
         raise AccessDenied("the account", "only a person who has signed in links it")
     oidc, url = _find_oidc(board), find_public_url(board.settings)
-    flow = await oidc.begin(f"{url}{_CALLBACK}", principal=caller)
+    flow = await oidc.begin(
+        f"{url}{_CALLBACK}", principal=caller, credential=request.state.credential
+    )
     response = JsonResponse({"url": flow.url})
     _set_flow_cookie(response, url, flow.cookie)
     return response
