@@ -170,7 +170,7 @@ await step("a shared skill is approved for the organisation, another is shared n
   }
   await ada.goto(`${UI}/organisations/acme/reviews`);
   const unseen = ada.getByRole("region", { name: "Shared without a review" });
-  const refunds = unseen.getByRole("region", { name: "bob--refunds" });
+  const refunds = unseen.getByRole("region", { name: "bob--refunds", exact: true });
   await refunds.getByText("First of all.").waitFor();
   await inspect(ada, "reviews-shared");
   await refunds.getByRole("button", { name: "Approve for the organisation" }).click();
@@ -178,7 +178,7 @@ await step("a shared skill is approved for the organisation, another is shared n
   await ada.goto(`${UI}/skills/bob--refunds__read`);
   await ada.getByText("Approved for the organisation by ada").waitFor();
   await ada.goto(`${UI}/skills/bob--greetings__read`);
-  const greetings = ada.getByRole("region", { name: "bob--greetings" });
+  const greetings = ada.getByRole("region", { name: "bob--greetings", exact: true });
   await greetings.getByLabel("Note to the owner").fill("Not ours.");
   await greetings.getByRole("button", { name: "End the sharing" }).click();
   await ada.getByText("There is no such skill").waitFor();

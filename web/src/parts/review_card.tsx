@@ -55,7 +55,7 @@ export function ReviewCard({ resource }: { resource: Resource }) {
           <div>
             <h3>{sharing.configuration}</h3>
             {resource.kind === "skill" ? (
-              <SkillTexts config={resource.config} />
+              <SkillTexts of={resource.title} config={resource.config} />
             ) : (
               <Json value={resource.config} />
             )}
@@ -99,10 +99,10 @@ export function ReviewCard({ resource }: { resource: Resource }) {
 }
 
 /** The files of a skill, as texts: models of others will read them. */
-function SkillTexts({ config }: { config: Resource["config"] }) {
+function SkillTexts({ of, config }: { of: string; config: Resource["config"] }) {
   const files = (config?.files ?? {}) as Record<string, string>;
   return Object.entries(files).map(([path, text]) => (
-    <section key={path} aria-label={path}>
+    <section key={path} aria-label={`${of}: ${path}`}>
       <h4 className="mono cut">{path}</h4>
       <pre className="json" tabIndex={0}>
         {text}
