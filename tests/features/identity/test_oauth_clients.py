@@ -83,6 +83,7 @@ async def test_strangers_cannot_have_many_addresses_asked(server: Server) -> Non
         pytest.param({"redirect_uris": []}, id="nowhere to go"),
         pytest.param({"redirect_uris": "https://app.example"}, id="no list"),
         pytest.param({"redirect_uris": ["http://app.example/"]}, id="clear text"),
+        pytest.param({"redirect_uris": ["https://[x/"]}, id="no address"),
         pytest.param({"client_secret": "s"}, id="a secret for all to read"),
         pytest.param({"token_endpoint_auth_method": "private_key_jwt"}, id="another method"),
     ],
@@ -107,6 +108,8 @@ def test_what_is_no_document_describes_no_client(content: bytes) -> None:
         ("https://user@app.example/client.json", False),
         ("https://app.example/client.json#x", False),
         ("https://app.example/../client.json", False),
+        ("https://[::1/client.json", False),
+        ("https://[x]/client.json", False),
         ("7d1f", False),
     ],
 )
@@ -125,6 +128,11 @@ def test_the_id_of_a_client_is_an_address_with_a_path(url: str, is_address: bool
         "https:///x",
         "/callback",
         "http://127.0.0.1.evil.example/",
+        "https://[x/",
+        "mailto:eve@evil.example",
+        "sms:123",
+        "intent://evil.example/#Intent;end",
+        "view-source:https://app.example/",
     ],
 )
 def test_people_are_not_sent_just_anywhere(redirect: str) -> None:

@@ -5,7 +5,7 @@ https://datatracker.ietf.org/doc/draft-ietf-oauth-client-id-metadata-document/, 
 
 from collections.abc import Mapping
 from typing import Any, cast
-from urllib.parse import urlsplit
+from urllib.parse import SplitResult, urlsplit
 
 from msgspec import DecodeError, Struct, convert, json
 
@@ -25,7 +25,13 @@ _MAX_FETCHES = 60
 _FETCH_WINDOW = 60.0
 _MAX_REDIRECTS = 20
 _LOOPBACK = frozenset({"localhost", "127.0.0.1", "::1"})
-_UNSAFE = frozenset({"about", "blob", "data", "file", "ftp", "javascript", "vbscript", "ws", "wss"})
+_UNSAFE = frozenset(
+    {
+        *("about", "blob", "data", "file", "filesystem", "ftp", "intent", "jar", "javascript"),
+        *("mailto", "search-ms", "sms", "tel", "vbscript", "view-source", "ws", "wss"),
+    }
+)
+"""Schemes that lead to no app of the client."""
 
 
 class OAuthClient(Struct, frozen=True, kw_only=True):
@@ -128,7 +134,9 @@ class OAuthClients:
 
 def is_client_address(id_: str) -> bool:
     """Whether the id of a client is an address where it describes itself."""
-    parts = urlsplit(id_)
+    parts = _split(id_)
+    if parts is None:
+        return False
     is_plain = not (parts.fragment or parts.username or parts.password)
     has_path = parts.path not in {"", "/"} and "/./" not in id_ and "/../" not in id_
     return parts.scheme == "https" and bool(parts.hostname) and is_plain and has_path
@@ -179,9 +187,23 @@ def matches_redirect(redirect: str, known: str) -> bool:
 
 
 def _is_allowed(redirect: str) -> bool:
-    parts = urlsplit(redirect)
-    if parts.fragment or parts.username or parts.scheme in _UNSAFE or not parts.scheme:
+    parts = _split(redirect)
+    if (
+        parts is None
+        or parts.fragment
+        or parts.username
+        or parts.scheme in _UNSAFE
+        or not parts.scheme
+    ):
         return False
     if parts.scheme == "http":
         return parts.hostname in _LOOPBACK
     return parts.scheme != "https" or bool(parts.hostname)
+
+
+def _split(url: str) -> SplitResult | None:
+    """The parts of an address; None for a text that is none, as with half an IPv6 address."""
+    try:
+        return urlsplit(url)
+    except ValueError:
+        return None

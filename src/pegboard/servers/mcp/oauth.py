@@ -127,7 +127,10 @@ class AccountsProvider(
     async def exchange_authorization_code(
         self, client: OAuthClientInformationFull, authorization_code: AuthorizationCode
     ) -> OAuthToken:
-        return _to_token(await self._grants.redeem(authorization_code.code, client.client_id))
+        try:
+            return _to_token(await self._grants.redeem(authorization_code.code, client.client_id))
+        except InvalidRequest as error:  # the person has too many keys
+            raise TokenError("invalid_request", error.message) from error
 
     async def load_refresh_token(
         self, client: OAuthClientInformationFull, refresh_token: str
