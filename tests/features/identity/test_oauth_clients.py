@@ -70,10 +70,22 @@ async def test_strangers_cannot_have_many_addresses_asked(server: Server) -> Non
     web = Web()
     clients = OAuthClients(server.identity.parts, web, registration=False)
 
-    for number in range(100):
-        await clients.find(f"https://app.example/{number}")
+    for number in range(1_000):
+        await clients.find(f"https://app.example/{number}", asked_from=f"192.0.2.{number % 200}")
 
-    assert len(web.asked) == 60
+    assert len(web.asked) == 600
+
+
+async def test_one_stranger_does_not_keep_the_clients_of_others_out(server: Server) -> None:
+    web = Web()
+    clients = OAuthClients(server.identity.parts, web, registration=False)
+    for number in range(100):
+        await clients.find(f"https://app.example/{number}", asked_from="192.0.2.1")
+
+    found = await clients.find(URL, asked_from="192.0.2.2")
+
+    assert len(web.asked) == 21
+    assert found == OAuthClient(id=URL, name="App", redirects=(CALLBACK,))
 
 
 @pytest.mark.parametrize(

@@ -21,7 +21,9 @@ _KIND = "oauth_client"
 _KEPT = 600.0
 _MAX_KEPT = 200
 _MAX_BYTES = 64 * 1024
-_MAX_FETCHES = 60
+_MAX_REGISTRATIONS = 60
+_MAX_FETCHES = 600
+_MAX_FETCHES_OF_ADDRESS = 20
 _FETCH_WINDOW = 60.0
 _MAX_REDIRECTS = 20
 _LOOPBACK = frozenset({"localhost", "127.0.0.1", "::1"})
@@ -65,14 +67,24 @@ class OAuthClients:
         self._http = http
         self._known: dict[str, tuple[float, OAuthClient]] = {}
 
-    async def find(self, id: str) -> OAuthClient | None:  # noqa: A002 - it is known by its id
+    async def find(
+        self,
+        id: str,  # noqa: A002 - it is known by its id
+        *,
+        asked_from: str = "",
+    ) -> OAuthClient | None:
         """The client of an id; None if it is none, or does not describe itself as such.
+
+        Args:
+            id: Of the client.
+            asked_from: Where the request comes from, for the limit; empty for a person who has
+                signed in.
 
         Raises:
             Unavailable: The store cannot be read.
         """
         if is_client_address(id):
-            return await self._find_address(id)
+            return await self._find_address(id, asked_from)
         found = await self._parts.store.record(_KIND, id, at=self._parts.now())
         if found is None or not self.registration:
             return None
@@ -89,7 +101,7 @@ class OAuthClients:
             raise InvalidRequest("Clients may not register (PEGBOARD_OAUTH_REGISTRATION).")
         check_redirects(client.redirects)
         now = self._parts.now()
-        limits = {"oauth registration": _MAX_FETCHES}
+        limits = {"oauth registration": _MAX_REGISTRATIONS}
         if await self._parts.store.count_attempt(limits, at=now, window=_FETCH_WINDOW):
             raise InvalidRequest("Too many clients register: try again later.")
         body = {
@@ -102,12 +114,14 @@ class OAuthClients:
             TemporaryRecord(kind=_KIND, id=client.id, expires_at=expires_at, body=body)
         )
 
-    async def _find_address(self, url: str) -> OAuthClient | None:
+    async def _find_address(self, url: str, asked_from: str) -> OAuthClient | None:
         now = self._parts.monotonic()
         known = self._known.get(url)
         if known is not None and now < known[0]:
             return known[1]
         limits, at = {"oauth client": _MAX_FETCHES}, self._parts.now()
+        if asked_from:
+            limits[f"oauth client of {asked_from}"] = _MAX_FETCHES_OF_ADDRESS
         is_late = await self._parts.store.count_attempt(limits, at=at, window=_FETCH_WINDOW)
         if self._http is None or is_late:
             return None

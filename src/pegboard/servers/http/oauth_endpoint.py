@@ -13,6 +13,7 @@ from pegboard.errors import ConfigError, InvalidRequest
 from pegboard.runtime import Pegboard
 from pegboard.servers.extras import require_mcp_extra
 from pegboard.servers.http.json_body import JsonResponse
+from pegboard.servers.http.middleware.client_address import limit_key
 from pegboard.servers.http.problem_details import error_response, problem_response
 from pegboard.servers.http.public_address import find_public_url
 
@@ -67,7 +68,9 @@ class OAuthEndpoint:
             return error_response(error)
         path = request.scope["path"]
         if path.startswith(OAUTH):
-            found = await handlers.handle(path.removeprefix(OAUTH), request)
+            found = await handlers.handle(
+                path.removeprefix(OAUTH), request, asked_from=limit_key(request.scope)
+            )
             return problem_response(404, "There is nothing here.") if found is None else found
         is_resource = path.startswith(RESOURCE_METADATA)
         found = handlers.describe_resource() if is_resource else handlers.describe_server()
