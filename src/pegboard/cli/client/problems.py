@@ -53,7 +53,7 @@ def to_error(status: int, problem: Mapping[str, Any], *, url: str) -> PegboardEr
         return ConfigError(
             f"The server at {url} has accounts: sign in with 'pegboard login --url {url}', or set "
             "PEGBOARD_TOKEN to the key of an account. If you cannot sign in, an operator makes a "
-            "link for you with 'pegboard people link YOUR_HANDLE'."
+            "link for a new password with 'pegboard people link HANDLE'."
         )
     if status == _UNAUTHENTICATED and code != SignInRefused.code:
         return ConfigError(

@@ -36,7 +36,7 @@ def list_people(
         return
     table(("handle", "name", "e-mail", "", "since"), map(_row, found["people"]))
     if not found["people"]:
-        note("nobody has an account; 'pegboard people link' makes the link for the first one")
+        note("there are no accounts; 'pegboard people link' makes the link for the first one")
 
 
 @people.command()
