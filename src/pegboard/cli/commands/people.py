@@ -43,7 +43,9 @@ def list_people(
 def link(
     person: Annotated[
         str,
-        typer.Argument(metavar="[PERSON]", help="Who gets a new password, as handle or e-mail."),
+        typer.Argument(
+            metavar="PERSON", help="Handle or e-mail address of the person who gets a new password."
+        ),
     ] = "",
     *,
     organisation: Annotated[
