@@ -80,8 +80,8 @@ def add(
         list[str] | None,
         typer.Argument(
             metavar="SOURCE",
-            help="The sources: files, folders of the server or web addresses; without any, folders and "
-            "addresses of the base are read again for changes.",
+            help="The sources: files, folders of the server or web addresses; without any, "
+            "folders and addresses of the base are read again for changes.",
         ),
     ] = None,
     *,
