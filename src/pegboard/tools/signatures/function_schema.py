@@ -12,8 +12,8 @@ from pydantic_core import SchemaError, to_json
 
 from pegboard.errors import ToolSignatureError
 from pegboard.schemas.strict_json import decode
-from pegboard.tools.signature import MISSING, FunctionParameter, Signature
-from pegboard.tools.type_hints import fields_of, is_plain, promises_nothing, public_name
+from pegboard.tools.signatures.signature import MISSING, FunctionParameter, Signature
+from pegboard.tools.signatures.type_hints import fields_of, is_plain, promises_nothing, public_name
 
 _CONFIG = ConfigDict(extra="forbid", allow_inf_nan=False, use_attribute_docstrings=True)
 _FAILURES = (

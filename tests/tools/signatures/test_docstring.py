@@ -5,7 +5,7 @@ import sys
 
 import pytest
 
-from pegboard.tools.docstring import FunctionDocs, read_docstring
+from pegboard.tools.signatures.docstring import FunctionDocs, read_docstring
 
 PARAMETERS = {"word": "Where to look, over two lines.", "letter": "What: to look for."}
 DESCRIPTION = "Count letters.\n\nCase does not matter.\nNor do accents."

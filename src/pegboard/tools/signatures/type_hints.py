@@ -19,7 +19,7 @@ from typing import Annotated, Any, Literal, get_args, get_origin
 from uuid import UUID
 
 from pegboard.core.result import Artifact, AudioPart, ImagePart, ResourcePart, TextPart, ToolResult
-from pegboard.tools.signature import MISSING, FunctionParameter, is_field
+from pegboard.tools.signatures.signature import MISSING, FunctionParameter, is_field
 
 _PLAIN: frozenset[Any] = frozenset(
     (int, str, float, bool, bytes, None, type(None), Any, date, datetime, time, timedelta)

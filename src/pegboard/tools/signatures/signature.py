@@ -100,7 +100,7 @@ def _accept(function: str, place: str, hint: Any) -> Any:
     """The hint as pydantic takes it; a plain class needs no look inside."""
     if hint is MISSING or (isinstance(hint, type) and not typing.is_typeddict(hint)):
         return hint
-    from pegboard.tools.typed_dicts import accept_typed_dicts
+    from pegboard.tools.signatures.typed_dicts import accept_typed_dicts
 
     try:
         return accept_typed_dicts(hint)

@@ -10,8 +10,8 @@ from pydantic import Field
 from tests.tools.shapes import Point, Price, Word
 
 from pegboard.core.result import Artifact, ImagePart, ToolResult
-from pegboard.tools.signature import MISSING, FunctionParameter
-from pegboard.tools.type_hints import (
+from pegboard.tools.signatures.signature import MISSING, FunctionParameter
+from pegboard.tools.signatures.type_hints import (
     is_plain,
     promises_nothing,
     public_name,

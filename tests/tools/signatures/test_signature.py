@@ -16,7 +16,7 @@ from pydantic import Field
 from pegboard.core.context import ToolContext
 from pegboard.errors import ToolSignatureError
 from pegboard.tools import tool
-from pegboard.tools.signature import (
+from pegboard.tools.signatures.signature import (
     MISSING,
     FunctionParameter,
     Signature,
