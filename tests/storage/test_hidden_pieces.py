@@ -11,7 +11,7 @@ from tests.storage.made import a_storage
 from tests.storage.test_documents import BOB, a_document, a_scope
 from tests.storage.test_knowledge_index import MODEL, a_piece, indexed
 
-from pegboard.core.ports.document_store import DocumentScope
+from pegboard.core.ports.knowledge.document_store import DocumentScope
 from pegboard.core.principal import LOCAL
 from pegboard.storage import MemoryStorage, Storage
 from pegboard.storage.knowledge.lazy_index import LazyKnowledgeIndex

@@ -8,8 +8,8 @@ import pytest
 from tests.storage.test_documents import ADA, BOB, a_document, a_scope
 
 from pegboard.core.knowledge import Piece
-from pegboard.core.ports.document_store import DocumentScope
-from pegboard.core.ports.knowledge_index import IndexedPiece, VectorMatches
+from pegboard.core.ports.knowledge.document_store import DocumentScope
+from pegboard.core.ports.knowledge.index import IndexedPiece, VectorMatches
 from pegboard.core.principal import LOCAL
 from pegboard.errors import DocumentNotFound, InvalidRequest
 from pegboard.storage import Storage

@@ -3,7 +3,7 @@
 `storage/sql/document_scope.py` has it in SQL.
 """
 
-from pegboard.core.ports.document_store import DocumentScope, StoredDocument
+from pegboard.core.ports.knowledge.document_store import DocumentScope, StoredDocument
 from pegboard.core.principal import Principal
 
 

@@ -6,7 +6,7 @@ from typing import Literal
 
 from msgspec import Struct
 
-from pegboard.core.ports.resource_store import ResourceKind, StoredResource, Subscription
+from pegboard.core.ports.accounts.resource_store import ResourceKind, StoredResource, Subscription
 from pegboard.core.principal import Principal
 from pegboard.core.wire_names import OWNER_MARK
 

@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 from urllib.parse import parse_qs, urlsplit
 
-from pegboard.core.ports.oauth_login import ConsentAnswer, OAuthLogin
+from pegboard.core.ports.source_services.oauth_login import ConsentAnswer, OAuthLogin
 from pegboard.errors import ToolFailed, ToolTimeout
 
 _PAGE = (

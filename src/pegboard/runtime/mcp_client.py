@@ -11,8 +11,8 @@ from typing import Any, Self, cast
 from urllib.parse import urlsplit
 
 from pegboard.core.context import Arguments, ToolContext
-from pegboard.core.ports.oauth_login import OAuthLogins
 from pegboard.core.ports.services import Services
+from pegboard.core.ports.source_services.oauth_login import OAuthLogins
 from pegboard.core.result import ToolResult
 from pegboard.errors import InvalidRequest, SourceUnavailable
 from pegboard.registry import ToolRegistry

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from pegboard import ToolRegistry
-from pegboard.core.ports.resource_store import StoredResource
+from pegboard.core.ports.accounts.resource_store import StoredResource
 from pegboard.core.ports.services import Services
 from pegboard.core.principal import LOCAL
 from pegboard.errors import ConfigError, InvalidRequest

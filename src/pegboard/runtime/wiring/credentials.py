@@ -5,8 +5,8 @@ from contextlib import AsyncExitStack
 from ipaddress import ip_address
 from typing import TYPE_CHECKING
 
+from pegboard.core.ports.accounts.credentials import CallerAuth
 from pegboard.core.ports.audit_store import Prove
-from pegboard.core.ports.credentials import CallerAuth
 from pegboard.core.ports.http import HttpClient
 from pegboard.core.principal import Principal
 from pegboard.errors import AccessDenied, ConfigError

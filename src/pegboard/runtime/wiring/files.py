@@ -6,8 +6,8 @@ from ipaddress import ip_address
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
+from pegboard.core.ports.accounts.blob_store import BlobStore
 from pegboard.core.ports.audit_store import Prove
-from pegboard.core.ports.blob_store import BlobStore
 from pegboard.errors import ConfigError
 from pegboard.registry import ToolRegistry
 from pegboard.runtime.board_file.load import LoadedBoard

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from pydantic import ValidationError
 
-from pegboard.core.ports.resource_store import ResourceKind, StoredResource
+from pegboard.core.ports.accounts.resource_store import ResourceKind, StoredResource
 from pegboard.core.principal import Principal
 from pegboard.errors import AccessDenied, InvalidRequest
 from pegboard.features.agents.service import AUTO

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 
 from pegboard.concurrency.log_and_continue import log_and_continue
 from pegboard.core.model_messages import ModelPart, ModelRequest, ModelResponse
+from pegboard.core.ports.accounts.quota_store import Measure, Window
 from pegboard.core.ports.chat_model import ChatModel
-from pegboard.core.ports.quota_store import Measure, Window
 from pegboard.core.principal import Principal
 from pegboard.errors import PegboardError
 from pegboard.execution.limits.quotas import NO_DEFAULTS, Limits, QuotaDefaults, QuotaMeter

@@ -9,9 +9,9 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from pegboard.concurrency.log_and_continue import log_and_continue
+from pegboard.core.ports.accounts.credential_store import CredentialStore
+from pegboard.core.ports.accounts.resource_store import StoredResource
 from pegboard.core.ports.audit_store import Prove
-from pegboard.core.ports.credential_store import CredentialStore
-from pegboard.core.ports.resource_store import StoredResource
 from pegboard.core.ports.services import Services
 from pegboard.errors import PegboardError
 from pegboard.features.pins import PinCheck

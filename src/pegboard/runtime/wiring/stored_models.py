@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING
 from msgspec import structs
 
 from pegboard.core.model_messages import ModelPart, ModelRequest, ModelResponse, ModelUsage
+from pegboard.core.ports.accounts.resource_store import StoredResource
 from pegboard.core.ports.chat_model import ChatModel
 from pegboard.core.ports.http import HttpClient
-from pegboard.core.ports.resource_store import StoredResource
 from pegboard.core.principal import Principal
 from pegboard.core.wire_names import OWNER_MARK
 from pegboard.errors import CredentialMissing, ModelNotConfigured, PegboardError

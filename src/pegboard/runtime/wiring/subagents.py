@@ -28,7 +28,7 @@ from pegboard.core.model_messages import (
     read_message,
 )
 from pegboard.core.ports.chat_model import ChatModel
-from pegboard.core.ports.subagents import SubagentAnswer, SubagentTask, WatchedTool
+from pegboard.core.ports.source_services.subagents import SubagentAnswer, SubagentTask, WatchedTool
 from pegboard.core.principal import Principal
 from pegboard.core.result import ToolResult
 from pegboard.core.run import RunResult

@@ -16,7 +16,7 @@ from pymysql.constants import FIELD_TYPE
 from pymysql.converters import conversions
 from pymysql.cursors import Cursor, SSCursor
 
-from pegboard.core.ports.address_guard import AddressGuard
+from pegboard.core.ports.source_services.address_guard import AddressGuard
 from pegboard.errors import ConfigError, InvalidRequest, PegboardError
 from pegboard.sources.sql.catalog import Table
 from pegboard.sources.sql.config import SqlConfig

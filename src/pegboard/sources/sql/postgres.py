@@ -14,7 +14,7 @@ from psycopg.abc import Buffer
 from psycopg.adapt import AdaptersMap, Loader
 from psycopg.conninfo import conninfo_to_dict, make_conninfo
 
-from pegboard.core.ports.address_guard import AddressGuard
+from pegboard.core.ports.source_services.address_guard import AddressGuard
 from pegboard.errors import ConfigError, InvalidRequest, PegboardError
 from pegboard.sources.sql.catalog import Table
 from pegboard.sources.sql.config import SqlConfig

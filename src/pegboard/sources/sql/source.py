@@ -4,9 +4,9 @@ import importlib.util
 from collections.abc import Callable, Sequence
 
 from pegboard.core.health import HEALTHY, Health, HealthStatus
-from pegboard.core.ports.address_guard import AddressGuard
 from pegboard.core.ports.services import Services
 from pegboard.core.ports.source import Source
+from pegboard.core.ports.source_services.address_guard import AddressGuard
 from pegboard.core.tool import Tool, ToolSpec
 from pegboard.errors import PegboardError, SourceUnavailable
 from pegboard.sources.sql.catalog import Catalog

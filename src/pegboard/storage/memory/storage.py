@@ -10,7 +10,7 @@ from pegboard.core.memory_taints import MemoryTaints
 from pegboard.core.ports.call_stores import RESULT_QUOTA
 from pegboard.core.ports.catalogue_stores import MAX_LAST_KNOWN_TOOLS
 from pegboard.core.ports.clock import Clock, SystemClock
-from pegboard.core.ports.knowledge_index import KnowledgeIndex
+from pegboard.core.ports.knowledge.index import KnowledgeIndex
 from pegboard.core.ports.tool_vector_store import MAX_TOOL_VECTORS
 from pegboard.storage.audit_entries import ReadAudit, StartFilter
 from pegboard.storage.history_rows import Redact, redact_nothing

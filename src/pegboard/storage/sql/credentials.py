@@ -7,7 +7,7 @@ from msgspec import structs
 from sqlalchemy import Row, delete, or_, select, update
 
 from pegboard.core.credential import Credential
-from pegboard.core.ports.credential_store import SealedSecret, StoredCredential
+from pegboard.core.ports.accounts.credential_store import SealedSecret, StoredCredential
 from pegboard.core.record_snapshot import clean_text
 from pegboard.errors import InvalidRequest
 from pegboard.storage.databases.database import StorageDatabase

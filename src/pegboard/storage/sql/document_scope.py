@@ -9,7 +9,7 @@ from typing import Any
 from msgspec import Struct
 from sqlalchemy import BindParameter, ColumnElement, and_, bindparam, or_
 
-from pegboard.core.ports.document_store import DocumentScope
+from pegboard.core.ports.knowledge.document_store import DocumentScope
 from pegboard.core.record_snapshot import clean_text
 from pegboard.storage.knowledge_tables import DOCUMENTS, PIECES
 

@@ -7,7 +7,7 @@ from typing import Any
 from sqlalchemy import ColumnElement, Select, bindparam, delete, func, select, tuple_, update
 
 from pegboard.core.knowledge import ConvertedDocument, DocumentState
-from pegboard.core.ports.document_store import DocumentScope, ReadyCount, StoredDocument
+from pegboard.core.ports.knowledge.document_store import DocumentScope, ReadyCount, StoredDocument
 from pegboard.core.record_snapshot import clean_text
 from pegboard.errors import DocumentNotFound
 from pegboard.storage.databases.database import StorageDatabase

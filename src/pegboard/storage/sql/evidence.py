@@ -5,7 +5,7 @@ from typing import Any
 
 from sqlalchemy import ColumnElement, case, delete, func, select
 
-from pegboard.core.ports.evidence_store import EvidencePlace, StoredEvidence
+from pegboard.core.ports.knowledge.evidence_store import EvidencePlace, StoredEvidence
 from pegboard.core.record_snapshot import clean_text
 from pegboard.storage.databases.database import StorageDatabase
 from pegboard.storage.databases.transaction import Transaction

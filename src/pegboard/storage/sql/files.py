@@ -6,7 +6,7 @@ from typing import Any
 from sqlalchemy import ColumnElement, delete, func, or_, select, tuple_, update
 
 from pegboard.core.pagination import check_page_size, decode_position, encode_cursor
-from pegboard.core.ports.file_store import (
+from pegboard.core.ports.accounts.file_store import (
     FilePage,
     FileQuery,
     FileQuota,

@@ -6,7 +6,7 @@ from typing import Any, TypeVar
 from msgspec import structs
 from sqlalchemy import Table, TableClause, column, delete, or_, select, update
 
-from pegboard.core.ports.identity_store import (
+from pegboard.core.ports.accounts.identity_store import (
     ApiKey,
     LinkedIdentity,
     Membership,

@@ -15,8 +15,8 @@ import numpy as np
 from sqlalchemy import Text, bindparam, cast, delete, func, select, update
 
 from pegboard.core.knowledge import Piece
-from pegboard.core.ports.document_store import DocumentScope
-from pegboard.core.ports.knowledge_index import (
+from pegboard.core.ports.knowledge.document_store import DocumentScope
+from pegboard.core.ports.knowledge.index import (
     IndexedPiece,
     ScoredPiece,
     VectorMatches,

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 from sqlalchemy import delete, func, select
 
-from pegboard.core.ports.quota_store import Quota, QuotaUsage
+from pegboard.core.ports.accounts.quota_store import Quota, QuotaUsage
 from pegboard.storage.databases.database import StorageDatabase
 from pegboard.storage.databases.transaction import Transaction
 from pegboard.storage.json_text import dump, load

@@ -5,7 +5,7 @@ from typing import Any
 
 from sqlalchemy import ColumnElement, delete, select, update
 
-from pegboard.core.ports.resource_store import (
+from pegboard.core.ports.accounts.resource_store import (
     PublishStatus,
     ResourceChanges,
     ResourceKind,

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 from sqlalchemy import delete, select
 
-from pegboard.core.ports.role_store import OwnRole
+from pegboard.core.ports.accounts.role_store import OwnRole
 from pegboard.storage.databases.database import StorageDatabase
 from pegboard.storage.databases.transaction import Transaction
 from pegboard.storage.json_text import dump, load

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 
 from sqlalchemy import delete, func, insert, select
 
-from pegboard.core.ports.identity_store import TemporaryRecord
+from pegboard.core.ports.accounts.identity_store import TemporaryRecord
 from pegboard.core.record_snapshot import clean_text
 from pegboard.storage.databases.database import StorageDatabase
 from pegboard.storage.databases.transaction import Transaction

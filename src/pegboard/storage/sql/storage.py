@@ -7,7 +7,7 @@ from typing import Self
 
 from pegboard.core.ports.catalogue_stores import MAX_LAST_KNOWN_TOOLS
 from pegboard.core.ports.clock import Clock
-from pegboard.core.ports.knowledge_index import KnowledgeIndex
+from pegboard.core.ports.knowledge.index import KnowledgeIndex
 from pegboard.core.ports.tool_vector_store import MAX_TOOL_VECTORS
 from pegboard.storage.audit_entries import ReadAudit, StartFilter
 from pegboard.storage.databases.database import StorageDatabase

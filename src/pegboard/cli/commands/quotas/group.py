@@ -7,7 +7,7 @@ import typer
 from pegboard.cli.exit_codes import exit_on_error
 from pegboard.cli.options import DataOption, JsonOption, UrlOption, settings, with_client
 from pegboard.cli.output.tables import format_time, note, say, say_json, table
-from pegboard.core.ports.quota_store import Measure, Window
+from pegboard.core.ports.accounts.quota_store import Measure, Window
 from pegboard.errors import InvalidRequest
 
 MeasureArgument = Annotated[

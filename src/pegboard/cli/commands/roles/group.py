@@ -11,7 +11,7 @@ from pegboard.cli.output.tables import note, say, say_json, table
 from pegboard.errors import InvalidRequest
 
 if TYPE_CHECKING:
-    from pegboard.core.ports.role_store import Level
+    from pegboard.core.ports.accounts.role_store import Level
 
 OrganisationArgument = Annotated[
     str, typer.Argument(metavar="ORGANISATION", help="The handle of an organisation.")

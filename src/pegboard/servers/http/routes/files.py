@@ -9,7 +9,7 @@ from fastapi import APIRouter, Body, Header, Path, Query, Response
 from fastapi.responses import StreamingResponse
 from starlette.exceptions import HTTPException
 
-from pegboard.core.ports.file_store import FileQuery
+from pegboard.core.ports.accounts.file_store import FileQuery
 from pegboard.core.result import RESULT_URI
 from pegboard.errors import InvalidRequest
 from pegboard.execution.results.handles import load_result

@@ -8,7 +8,7 @@ from urllib.parse import quote
 from fastapi import APIRouter, Body, Path, Query, Response
 from fastapi.responses import StreamingResponse
 
-from pegboard.core.ports.document_store import StoredDocument
+from pegboard.core.ports.knowledge.document_store import StoredDocument
 from pegboard.core.principal import Principal
 from pegboard.errors import DocumentNotFound, InvalidRequest
 from pegboard.features.knowledge import DocumentEdit, DocumentQuery, DocumentSource, NewDocument

@@ -4,7 +4,7 @@ from typing import Annotated
 
 from fastapi import APIRouter, Body, Query, Response
 
-from pegboard.core.ports.quota_store import QuotaSetter
+from pegboard.core.ports.accounts.quota_store import QuotaSetter
 from pegboard.features.identity.quota_schemas import (
     QuotaAnswer,
     QuotaList,

@@ -6,12 +6,12 @@ from urllib.parse import urlsplit
 
 from fastapi import APIRouter, Body, Request, Response
 
+from pegboard.core.ports.accounts.identity_store import User
 from pegboard.core.ports.authenticator import (
     AuthenticatedCaller,
     BrowserSession,
     SentCredentials,
 )
-from pegboard.core.ports.identity_store import User
 from pegboard.core.principal import LOCAL, Principal
 from pegboard.features.identity.schemas import ActFor
 from pegboard.runtime import Pegboard

@@ -8,7 +8,7 @@ from fastapi import APIRouter, Body, Header, Path, Query, Request, Response
 from starlette.exceptions import HTTPException
 from starlette.requests import ClientDisconnect
 
-from pegboard.core.ports.file_store import FileQuery, FileRecord
+from pegboard.core.ports.accounts.file_store import FileQuery, FileRecord
 from pegboard.errors import InvalidRequest
 from pegboard.features.files.schemas import (
     BeginUpload,

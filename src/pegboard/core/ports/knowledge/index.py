@@ -6,7 +6,7 @@ from typing import Protocol
 from msgspec import Struct
 
 from pegboard.core.knowledge import Piece
-from pegboard.core.ports.document_store import DocumentScope
+from pegboard.core.ports.knowledge.document_store import DocumentScope
 
 
 class IndexedPiece(Struct, frozen=True, kw_only=True):

@@ -2,7 +2,7 @@
 
 import pytest
 
-from pegboard.core.ports.file_store import FileQuota, FileRecord, FileUsage, check_quota
+from pegboard.core.ports.accounts.file_store import FileQuota, FileRecord, FileUsage, check_quota
 from pegboard.errors import StorageQuotaExceeded
 
 FILE = FileRecord(id="f1", owner="/ada", name="a", size=10, created_at=0, updated_at=0)

@@ -2,7 +2,7 @@
 
 from msgspec import structs
 
-from pegboard.core.ports.quota_store import Quota
+from pegboard.core.ports.accounts.quota_store import Quota
 
 
 def test_quotas_of_another_subject_measure_window_or_right_have_another_key() -> None:

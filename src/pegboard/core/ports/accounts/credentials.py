@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from typing import Protocol
 
 from pegboard.core.credential import CallCredential, CredentialKind, Secret
-from pegboard.core.ports.credential_store import SealedSecret, StoredCredential
+from pegboard.core.ports.accounts.credential_store import SealedSecret, StoredCredential
 from pegboard.core.principal import Principal
 
 

@@ -1,4 +1,4 @@
-from pegboard.core.ports.identity_store import NewIdentity, Organisation, User
+from pegboard.core.ports.accounts.identity_store import NewIdentity, Organisation, User
 
 
 def test_an_account_claims_its_handles_and_its_address() -> None:

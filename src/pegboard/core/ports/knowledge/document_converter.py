@@ -4,7 +4,7 @@ from pathlib import Path
 from typing import Protocol
 
 from pegboard.core.knowledge import ConvertedDocument
-from pegboard.core.ports.picture_reader import UsageCounter
+from pegboard.core.ports.knowledge.picture_reader import UsageCounter
 
 
 class DocumentConverter(Protocol):
