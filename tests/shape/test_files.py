@@ -15,7 +15,6 @@ OTHER_INIT_FILES: dict[str, str] = {
 }
 FULL_FOLDERS = {
     "cli/commands": 27,
-    "core": 32,
     "runtime": 32,
     "runtime/wiring": 31,
     "servers/http/routes": 38,

@@ -4,9 +4,9 @@ from typing import Any
 
 import pytest
 
-from pegboard.core.memory_approvals import MemoryApprovals
-from pegboard.core.memory_results import MemoryOutcomes, MemoryResults
-from pegboard.core.memory_taints import MemoryTaints
+from pegboard.core.stores.memory_approvals import MemoryApprovals
+from pegboard.core.stores.memory_results import MemoryOutcomes, MemoryResults
+from pegboard.core.stores.memory_taints import MemoryTaints
 from pegboard.storage import Storage
 from pegboard.storage.knowledge.lazy_index import LazyKnowledgeIndex
 from pegboard.storage.memory.audit import MemoryAudit

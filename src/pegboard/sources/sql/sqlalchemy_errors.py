@@ -8,7 +8,7 @@ from sqlalchemy.exc import (
     ProgrammingError,
 )
 
-from pegboard.core.truncate import truncate
+from pegboard.core.text.truncate import truncate
 from pegboard.errors import InvalidRequest, PegboardError, SourceUnavailable, ToolFailed
 from pegboard.sources.sql.catalog import Visibility
 from pegboard.sources.sql.config import SqlConfig

@@ -2,7 +2,7 @@
 
 import pytest
 
-from pegboard.core.suggestions import did_you_mean, nearest_names
+from pegboard.core.text.suggestions import did_you_mean, nearest_names
 
 
 def test_the_nearest_come_first() -> None:

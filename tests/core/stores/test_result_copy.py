@@ -5,7 +5,7 @@ from typing import Self
 import pytest
 
 from pegboard.core.result import ToolResult, error_to_dict
-from pegboard.core.result_copy import detach, without_traceback
+from pegboard.core.stores.result_copy import detach, without_traceback
 from pegboard.errors import (
     Problem,
     RateLimited,

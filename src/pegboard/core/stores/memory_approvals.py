@@ -5,13 +5,6 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from pegboard.concurrency.closable_lock import ClosableLock
-from pegboard.core.approval_transitions import (
-    OPEN,
-    apply_decision,
-    apply_expiry,
-    apply_use,
-    apply_withdrawal,
-)
 from pegboard.core.pagination import decode_cursor, encode_cursor
 from pegboard.core.ports.approval_store import (
     Approval,
@@ -19,6 +12,13 @@ from pegboard.core.ports.approval_store import (
     ApprovalQuery,
     ApprovalVerdict,
     DecisionResult,
+)
+from pegboard.core.stores.approval_transitions import (
+    OPEN,
+    apply_decision,
+    apply_expiry,
+    apply_use,
+    apply_withdrawal,
 )
 from pegboard.errors import InvalidRequest, Overloaded
 

@@ -2,8 +2,8 @@
 
 import pytest
 
-from pegboard.core.conversation_branch import find_replaced
 from pegboard.core.ports.conversation_store import Conversation, Exchange, ExchangeState
+from pegboard.core.stores.conversation_branch import find_replaced
 from pegboard.errors import ConversationNotFound, InvalidRequest
 
 

@@ -4,8 +4,8 @@ from typing import Any
 
 import pytest
 
-from pegboard.core.memory_approvals import MemoryApprovals
 from pegboard.core.ports.approval_store import Approval, ApprovalQuery
+from pegboard.core.stores.memory_approvals import MemoryApprovals
 from pegboard.errors import InvalidRequest, Overloaded
 from pegboard.testing import FakeClock
 

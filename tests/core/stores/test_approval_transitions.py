@@ -6,7 +6,7 @@ import pytest
 from tests.storage.made import NOON
 from tests.storage.test_approvals import an_approval
 
-from pegboard.core.approval_transitions import (
+from pegboard.core.stores.approval_transitions import (
     apply_decision,
     apply_expiry,
     apply_use,

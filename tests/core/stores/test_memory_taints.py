@@ -1,7 +1,7 @@
 """Taints in memory; what every store does is in tests/storage."""
 
-from pegboard.core.memory_taints import MemoryTaints
 from pegboard.core.ports.taint_store import Taint
+from pegboard.core.stores.memory_taints import MemoryTaints
 
 
 async def test_a_taint_without_a_stored_run_is_forgotten_with_time() -> None:

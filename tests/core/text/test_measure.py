@@ -1,6 +1,6 @@
 """How long texts are for a model."""
 
-from pegboard.core.text_measure import measure_text
+from pegboard.core.text.measure import measure_text
 
 
 def test_text_is_measured_in_bytes() -> None:

@@ -1,6 +1,6 @@
 import pytest
 
-from pegboard.core.truncate import truncate
+from pegboard.core.text.truncate import truncate
 
 
 @pytest.mark.parametrize(

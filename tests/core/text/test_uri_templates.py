@@ -1,6 +1,6 @@
 import pytest
 
-from pegboard.core.uri_templates import match_uri, variable_names
+from pegboard.core.text.uri_templates import match_uri, variable_names
 
 
 @pytest.mark.parametrize(

@@ -10,7 +10,7 @@ from pegboard.concurrency.closable_lock import ClosableLock
 from pegboard.core.ports.call_stores import Outcome, StoredResult
 from pegboard.core.principal import expand_owner
 from pegboard.core.result import ToolResult
-from pegboard.core.result_copy import detach
+from pegboard.core.stores.result_copy import detach
 from pegboard.errors import Overloaded, Unavailable
 
 _OVERHEAD = 500  # bytes that an entry takes beside its body, roughly

@@ -7,9 +7,9 @@ from typing import Any
 import pytest
 
 from pegboard.concurrency.closable_lock import ClosableLock
-from pegboard.core.memory_results import MemoryOutcomes, MemoryResults
 from pegboard.core.ports.call_stores import Outcome, StoredResult
 from pegboard.core.result import ToolResult
+from pegboard.core.stores.memory_results import MemoryOutcomes, MemoryResults
 from pegboard.errors import Overloaded, ToolFailed, Unavailable
 from pegboard.testing import FakeClock
 
