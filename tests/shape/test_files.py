@@ -17,7 +17,6 @@ FULL_FOLDERS = {
     "cli/commands": 27,
     "runtime": 32,
     "runtime/wiring": 31,
-    "servers/http/routes": 38,
     "sources/sql": 35,
     "storage/sql": 36,
 }

@@ -17,7 +17,7 @@ from tests.servers.http.taking import TOKEN_OF_ADA, TOKEN_OF_BOB, board_text, re
 
 from pegboard.core.event import Event
 from pegboard.runtime import Pegboard
-from pegboard.servers.http.routes.credentials import router
+from pegboard.servers.http.routes.accounts.credentials import router
 from pegboard.testing import ScriptedModel, Turn
 
 

@@ -13,7 +13,7 @@ from pegboard.servers.http.middleware.client_address import limit_key
 from pegboard.servers.http.models.responses import OidcAnswer
 from pegboard.servers.http.openapi import refusals
 from pegboard.servers.http.public_address import find_public_url
-from pegboard.servers.http.routes.session import set_session_cookie
+from pegboard.servers.http.routes.accounts.session import set_session_cookie
 
 router = APIRouter(route_class=JsonRoute, tags=["session"])
 

@@ -22,7 +22,7 @@ from pegboard.servers.http.dependencies import Board, Caller
 from pegboard.servers.http.json_body import JsonResponse, JsonRoute
 from pegboard.servers.http.models.responses import SessionAnswer
 from pegboard.servers.http.openapi import refusals
-from pegboard.servers.http.routes.session import answer_signed_in
+from pegboard.servers.http.routes.accounts.session import answer_signed_in
 
 router = APIRouter(route_class=JsonRoute, tags=["people"])
 

@@ -31,7 +31,7 @@ from pegboard.runtime import Pegboard
 from pegboard.servers.http.dependencies import Board, Caller
 from pegboard.servers.http.json_body import JsonResponse, JsonRoute
 from pegboard.servers.http.openapi import refusals
-from pegboard.servers.http.routes.knowledge import BaseId
+from pegboard.servers.http.routes.knowledge.bases import BaseId
 
 router = APIRouter(route_class=JsonRoute, tags=["knowledge"])
 

@@ -17,8 +17,8 @@ from pegboard.features.identity.schemas import (
 from pegboard.servers.http.dependencies import Board, Caller
 from pegboard.servers.http.json_body import JsonResponse, JsonRoute
 from pegboard.servers.http.openapi import refusals
-from pegboard.servers.http.routes.keys import DAY
-from pegboard.servers.http.routes.organisations import Organisation
+from pegboard.servers.http.routes.accounts.keys import DAY
+from pegboard.servers.http.routes.accounts.organisations import Organisation
 
 router = APIRouter(route_class=JsonRoute, tags=["people"])
 

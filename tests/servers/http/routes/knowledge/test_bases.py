@@ -7,7 +7,7 @@ from typing import Any
 import httpx2
 import pytest
 
-from pegboard.servers.http.routes.knowledge_documents import FILE_HEADERS
+from pegboard.servers.http.routes.knowledge.documents import FILE_HEADERS
 
 OLD = "# Returns\n\nRecords can be returned within 14 days of purchase with the receipt.\n"
 NEW = "# Returns\n\nRecords can be returned within 30 days of purchase with the receipt.\n"

@@ -16,8 +16,8 @@ from pegboard.features.knowledge.schemas import AddDocuments
 from pegboard.servers.http.dependencies import Board, Caller
 from pegboard.servers.http.json_body import JsonResponse, JsonRoute
 from pegboard.servers.http.openapi import refusals
-from pegboard.servers.http.routes.knowledge import BaseId
-from pegboard.servers.http.routes.knowledge_documents import DocumentId, make_new_document
+from pegboard.servers.http.routes.knowledge.bases import BaseId
+from pegboard.servers.http.routes.knowledge.documents import DocumentId, make_new_document
 
 router = APIRouter(route_class=JsonRoute, tags=["knowledge"])
 

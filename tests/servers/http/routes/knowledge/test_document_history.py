@@ -1,7 +1,7 @@
 """What changed between the texts of a document, and which answers cite it."""
 
 import httpx2
-from tests.servers.http.routes.test_knowledge import NEW, OLD, ORDERS, add, make_base, settle
+from tests.servers.http.routes.knowledge.test_bases import NEW, OLD, ORDERS, add, make_base, settle
 
 QUESTION = {"question": "Within how many days can a record be returned?"}
 

@@ -22,7 +22,7 @@ from pegboard.features.identity.schemas import (
 from pegboard.servers.http.dependencies import Board, Caller
 from pegboard.servers.http.json_body import JsonResponse, JsonRoute
 from pegboard.servers.http.openapi import refusals
-from pegboard.servers.http.routes.people import Person
+from pegboard.servers.http.routes.accounts.people import Person
 
 router = APIRouter(route_class=JsonRoute, tags=["people"])
 

@@ -12,11 +12,11 @@ from tests.servers.http.made import TOKEN, a_board
 from tests.servers.http.people import ADA, BOB, START, House
 
 from pegboard.features.identity.sign_in_limits import MAX_OF_BOTH
-from pegboard.servers.http.routes.keys import router as keys
-from pegboard.servers.http.routes.oauth_consent import router as oauth_consent
-from pegboard.servers.http.routes.organisations import router as organisations
-from pegboard.servers.http.routes.people import router as people
-from pegboard.servers.http.routes.services import router as services
+from pegboard.servers.http.routes.accounts.keys import router as keys
+from pegboard.servers.http.routes.accounts.oauth_consent import router as oauth_consent
+from pegboard.servers.http.routes.accounts.organisations import router as organisations
+from pegboard.servers.http.routes.accounts.people import router as people
+from pegboard.servers.http.routes.accounts.services import router as services
 
 
 @pytest.fixture

@@ -13,7 +13,7 @@ from tests.servers.http.made import TOKEN, a_board, client_of
 from tests.servers.http.people import House
 
 from pegboard.errors import InvalidRequest
-from pegboard.servers.http.routes.uploads import read_digest
+from pegboard.servers.http.routes.accounts.uploads import read_digest
 
 CONTENT = b"0123456789" * 300
 DIGEST = sha256(CONTENT).hexdigest()

@@ -16,7 +16,7 @@ from tests.servers.http.people import House
 from tests.servers.http.taking import board_text, repeating_api
 
 from pegboard.runtime import Pegboard
-from pegboard.servers.http.routes.credentials import COOKIE
+from pegboard.servers.http.routes.accounts.credentials import COOKIE
 
 START = "/v1/credentials/oauth/start"
 
