@@ -14,7 +14,7 @@ from pegboard.core.principal import LOCAL
 from pegboard.errors import DocumentNotFound, InvalidRequest
 from pegboard.storage import Storage
 from pegboard.storage.knowledge.entry_codec import decode_terms
-from pegboard.storage.sql import knowledge_index as sql_index
+from pegboard.storage.sql.knowledge import index as sql_index
 
 MODEL = "test:small"
 EAST, NORTH, WEST = (1.0, 0.0), (0.0, 2.0), (-1.0, 0.0)

@@ -1,4 +1,4 @@
-"""Who may see a stored resource: one predicate, which `storage/sql/visibility.py` has in SQL."""
+"""Who may see a stored resource: one predicate, which `sql/accounts/visibility.py` has in SQL."""
 
 from collections.abc import Iterable, Iterator, Mapping
 from functools import cache

@@ -18,7 +18,7 @@ from pegboard.errors import InvalidRequest
 from pegboard.storage.databases.database import StorageDatabase
 from pegboard.storage.databases.transaction import Transaction
 from pegboard.storage.json_text import dump, load
-from pegboard.storage.sql.visibility import where_visible
+from pegboard.storage.sql.accounts.visibility import where_visible
 from pegboard.storage.tables import (
     RESOURCE_DEFINITIONS,
     RESOURCE_VERSION,

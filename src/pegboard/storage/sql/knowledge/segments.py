@@ -23,7 +23,7 @@ from pegboard.storage.knowledge_tables import (
     PIECE_SEGMENTS,
     PIECE_TERMS,
 )
-from pegboard.storage.sql.entry_bodies import read_bodies
+from pegboard.storage.sql.knowledge.entry_bodies import read_bodies
 
 _MIN_PIECES = 2_000
 """Pieces outside of segments from which on they are packed: a process loads fewer in a blink."""

@@ -21,7 +21,7 @@ from pegboard.errors import AccountNotFound, InvalidRequest
 from pegboard.storage.databases.database import StorageDatabase
 from pegboard.storage.databases.transaction import Transaction, Value
 from pegboard.storage.json_text import dump, load
-from pegboard.storage.sql.sign_ins import SqlSignIns, sweep_sign_ins
+from pegboard.storage.sql.accounts.sign_ins import SqlSignIns, sweep_sign_ins
 from pegboard.storage.tables import (
     API_KEYS,
     CLAIMED_NAMES,

@@ -21,7 +21,8 @@ from pegboard.storage.knowledge_tables import (
     PIECE_VECTORS,
     PIECES,
 )
-from pegboard.storage.sql.document_scope import (
+from pegboard.storage.sql.knowledge.changes import count_change, drop_segments, read_changes
+from pegboard.storage.sql.knowledge.document_scope import (
     ScopeShape,
     bind_scope,
     find_shape,
@@ -29,8 +30,7 @@ from pegboard.storage.sql.document_scope import (
     where_between_pages,
     where_in_scope,
 )
-from pegboard.storage.sql.knowledge_changes import count_change, drop_segments, read_changes
-from pegboard.storage.sql.text_cache import TextCache
+from pegboard.storage.sql.knowledge.text_cache import TextCache
 
 _COLUMNS = (
     *("id", "base", "source", "outer_id", "owner", "audience", "organisation", "state"),

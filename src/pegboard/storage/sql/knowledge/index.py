@@ -40,7 +40,8 @@ from pegboard.storage.knowledge.segment_cache import Found, Key, Kind, SegmentCa
 from pegboard.storage.knowledge.vector_segment import build_matrix, merge_matrices
 from pegboard.storage.knowledge.word_segment import WordSegment, build_segment, merge_segments
 from pegboard.storage.knowledge_tables import DOCUMENTS, PIECE_TERMS, PIECE_VECTORS, PIECES
-from pegboard.storage.sql.document_scope import (
+from pegboard.storage.sql.knowledge.changes import count_change, drop_segments, read_changes
+from pegboard.storage.sql.knowledge.document_scope import (
     ScopeShape,
     bind_scope,
     find_shape,
@@ -48,15 +49,19 @@ from pegboard.storage.sql.document_scope import (
     where_answers,
     where_between_pages,
 )
-from pegboard.storage.sql.entry_bodies import read_bodies
-from pegboard.storage.sql.knowledge_changes import count_change, drop_segments, read_changes
-from pegboard.storage.sql.knowledge_segments import (
+from pegboard.storage.sql.knowledge.entry_bodies import read_bodies
+from pegboard.storage.sql.knowledge.segments import (
     SegmentPacker,
     list_segments,
     read_segment,
 )
-from pegboard.storage.sql.vector_rows import Vectors, insert_vectors, list_bare, list_known
-from pegboard.storage.sql.wanted_pairs import bind_pairs, select_pairs
+from pegboard.storage.sql.knowledge.vector_rows import (
+    Vectors,
+    insert_vectors,
+    list_bare,
+    list_known,
+)
+from pegboard.storage.sql.knowledge.wanted_pairs import bind_pairs, select_pairs
 
 Entry = TypeVar("Entry")
 
