@@ -27,9 +27,9 @@ from pegboard.sources.sql.driver import (
     collect,
     too_many,
 )
+from pegboard.sources.sql.drivers.mysql_errors import translate_error
+from pegboard.sources.sql.drivers.mysql_schema import find_calls, find_names, read_tables
 from pegboard.sources.sql.lexer import fold_case
-from pegboard.sources.sql.mysql_errors import translate_error
-from pegboard.sources.sql.mysql_schema import find_calls, find_names, read_tables
 
 _SQL_MODE = (
     "NO_BACKSLASH_ESCAPES,NO_ENGINE_SUBSTITUTION,STRICT_TRANS_TABLES,ERROR_FOR_DIVISION_BY_ZERO"

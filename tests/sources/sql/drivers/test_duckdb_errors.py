@@ -11,7 +11,7 @@ from pegboard.errors import (
     Unavailable,
 )
 from pegboard.sources.sql.config import SqlConfig
-from pegboard.sources.sql.duckdb_errors import translate_error
+from pegboard.sources.sql.drivers.duckdb_errors import translate_error
 
 
 @pytest.mark.parametrize(

@@ -12,7 +12,7 @@ from sqlalchemy.exc import (
 
 from pegboard.errors import InvalidRequest, PegboardError, SourceUnavailable, ToolFailed
 from pegboard.sources.sql.config import SqlConfig
-from pegboard.sources.sql.sqlalchemy_errors import translate_error
+from pegboard.sources.sql.drivers.sqlalchemy_errors import translate_error
 
 _TEXT = Exception("\n  no column NAM\nin table x")
 

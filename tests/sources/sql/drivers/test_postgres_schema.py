@@ -11,9 +11,9 @@ from pegboard.errors import InvalidRequest
 from pegboard.sources.sql.catalog import build_catalog
 from pegboard.sources.sql.config import SqlConfig
 from pegboard.sources.sql.driver import Statement, StatementRequest, StatementResult
+from pegboard.sources.sql.drivers.postgres import PostgresDriver
+from pegboard.sources.sql.drivers.postgres_schema import read_tables
 from pegboard.sources.sql.lexer import LexedStatement
-from pegboard.sources.sql.postgres import PostgresDriver
-from pegboard.sources.sql.postgres_schema import read_tables
 
 
 class Bare:

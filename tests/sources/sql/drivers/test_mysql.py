@@ -24,8 +24,8 @@ from pegboard.sources.sql import database
 from pegboard.sources.sql.catalog import build_catalog
 from pegboard.sources.sql.config import SqlConfig
 from pegboard.sources.sql.driver import Statement, StatementRequest, StatementResult
+from pegboard.sources.sql.drivers.mysql import MysqlDriver
 from pegboard.sources.sql.lexer import LexedStatement
-from pegboard.sources.sql.mysql import MysqlDriver
 
 NUMBERS = "WITH RECURSIVE t(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM t WHERE n < 250) "
 ENDLESS = (

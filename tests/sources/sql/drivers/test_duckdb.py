@@ -15,7 +15,7 @@ from pegboard.sources.sql import database
 from pegboard.sources.sql.catalog import build_catalog
 from pegboard.sources.sql.config import SqlConfig
 from pegboard.sources.sql.driver import Statement, StatementRequest, StatementResult
-from pegboard.sources.sql.duckdb import DuckdbDriver
+from pegboard.sources.sql.drivers.duckdb import DuckdbDriver
 from pegboard.sources.sql.lexer import LexedStatement
 
 ENDLESS = "SELECT count(*) FROM range(1000000) a, range(1000000) b WHERE a.range <> b.range"

@@ -28,8 +28,8 @@ from pegboard.sources.sql.driver import (
     collect,
     too_many,
 )
-from pegboard.sources.sql.sqlalchemy_errors import translate_error
-from pegboard.sources.sql.sqlalchemy_schema import read_tables, select_sample
+from pegboard.sources.sql.drivers.sqlalchemy_errors import translate_error
+from pegboard.sources.sql.drivers.sqlalchemy_schema import read_tables, select_sample
 
 _ROWS_AHEAD = 100
 _AGAIN = 1.0

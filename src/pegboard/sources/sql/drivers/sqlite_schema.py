@@ -7,7 +7,7 @@ from contextlib import AbstractContextManager
 from dataclasses import replace
 
 from pegboard.sources.sql.catalog import Column, ForeignKey, Key, Table
-from pegboard.sources.sql.sqlite_authorizer import SqliteAuthorizer
+from pegboard.sources.sql.drivers.sqlite_authorizer import SqliteAuthorizer
 
 _SCHEMA = "main"
 _KINDS = {"table": "table", "view": "view", "virtual": "virtual table", "shadow": "table"}

@@ -6,7 +6,7 @@ import pytest
 import sqlalchemy
 
 from pegboard.sources.sql.catalog import ForeignKey, Table
-from pegboard.sources.sql.sqlalchemy_schema import read_tables, select_sample
+from pegboard.sources.sql.drivers.sqlalchemy_schema import read_tables, select_sample
 
 
 @pytest.fixture

@@ -19,7 +19,7 @@ from pegboard.core.ports.source import Source, SourceKind
 from pegboard.errors import CallerError, ConfigError, InvalidRequest, SourceUnavailable
 from pegboard.sources.sql import KIND, database
 from pegboard.sources.sql.config import SqlConfig
-from pegboard.sources.sql.sqlalchemy import SqlalchemyDriver
+from pegboard.sources.sql.drivers.sqlalchemy import SqlalchemyDriver
 from pegboard.testing import SourceContract
 
 _POSTGRESQL = ("sqlalchemy.dialects.postgresql.psycopg", "PGDialect_psycopg")

@@ -19,7 +19,7 @@ from pegboard.errors import (
 )
 from pegboard.sources.sql import database
 from pegboard.sources.sql.config import SqlConfig
-from pegboard.sources.sql.sqlite import SqliteDriver
+from pegboard.sources.sql.drivers.sqlite import SqliteDriver
 
 ENDLESS = "WITH RECURSIVE c(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM c) SELECT count(*) FROM c"
 

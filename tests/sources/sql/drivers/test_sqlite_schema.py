@@ -7,10 +7,10 @@ from pathlib import Path
 
 from tests.sources.sql.boards import opened
 
-from pegboard.sources.sql import sqlite_schema
 from pegboard.sources.sql.catalog import ForeignKey, Table
 from pegboard.sources.sql.config import SqlConfig
-from pegboard.sources.sql.sqlite import SqliteDriver
+from pegboard.sources.sql.drivers import sqlite_schema
+from pegboard.sources.sql.drivers.sqlite import SqliteDriver
 
 
 def _tables(path: Path) -> dict[str, Table]:

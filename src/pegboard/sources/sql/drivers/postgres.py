@@ -25,8 +25,8 @@ from pegboard.sources.sql.driver import (
     collect,
     too_many,
 )
-from pegboard.sources.sql.postgres_errors import TOO_LARGE, translate_error
-from pegboard.sources.sql.postgres_schema import read_tables
+from pegboard.sources.sql.drivers.postgres_errors import TOO_LARGE, translate_error
+from pegboard.sources.sql.drivers.postgres_schema import read_tables
 
 EXPLAIN = "EXPLAIN (VERBOSE, FORMAT JSON) "
 _CURSOR = "pegboard"

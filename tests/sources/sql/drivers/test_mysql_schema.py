@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 from tests.sources.sql.conftest import mysql_connection
 
-from pegboard.sources.sql.mysql_schema import find_calls, find_names, read_tables
+from pegboard.sources.sql.drivers.mysql_schema import find_calls, find_names, read_tables
 
 
 @pytest.mark.parametrize(

@@ -24,9 +24,9 @@ from pegboard.sources.sql.driver import (
     too_many,
     too_slow,
 )
-from pegboard.sources.sql.sqlite_authorizer import SqliteAuthorizer
-from pegboard.sources.sql.sqlite_cost import limit_values
-from pegboard.sources.sql.sqlite_schema import read_tables
+from pegboard.sources.sql.drivers.sqlite_authorizer import SqliteAuthorizer
+from pegboard.sources.sql.drivers.sqlite_cost import limit_values
+from pegboard.sources.sql.drivers.sqlite_schema import read_tables
 
 _TICK = 4_000
 """Steps of SQLite's virtual machine between two checks of the time: well under a millisecond."""

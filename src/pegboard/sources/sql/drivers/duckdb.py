@@ -21,8 +21,8 @@ from pegboard.sources.sql.driver import (
     collect,
     too_many,
 )
-from pegboard.sources.sql.duckdb_errors import translate_error
-from pegboard.sources.sql.duckdb_schema import read_tables, to_key
+from pegboard.sources.sql.drivers.duckdb_errors import translate_error
+from pegboard.sources.sql.drivers.duckdb_schema import read_tables, to_key
 from pegboard.sources.sql.lexer import TokenKind, fold_case
 
 _UTC = pytz.utc

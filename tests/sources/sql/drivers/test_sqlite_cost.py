@@ -9,8 +9,8 @@ from tests.sources.sql.boards import opened
 from pegboard.errors import InvalidRequest
 from pegboard.sources.sql.catalog import Catalog
 from pegboard.sources.sql.driver import Statement, StatementRequest
+from pegboard.sources.sql.drivers.sqlite_cost import limit_values
 from pegboard.sources.sql.lexer import lex
-from pegboard.sources.sql.sqlite_cost import limit_values
 
 MOST = 2**20
 BIG = "hex(zeroblob(500000))"

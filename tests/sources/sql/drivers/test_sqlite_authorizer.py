@@ -12,8 +12,8 @@ from tests.sources.sql.attacks import ATTACKS, HIDING, SECRET, SQLITE_ATTACKS
 from pegboard.sources.sql.catalog import Catalog, build_catalog
 from pegboard.sources.sql.config import SqlConfig
 from pegboard.sources.sql.driver import Statement, StatementRequest, StatementResult
+from pegboard.sources.sql.drivers.sqlite import SqliteDriver, SqliteSession
 from pegboard.sources.sql.lexer import LexedStatement
-from pegboard.sources.sql.sqlite import SqliteDriver, SqliteSession
 
 
 class Bare:

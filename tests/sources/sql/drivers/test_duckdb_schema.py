@@ -5,7 +5,7 @@ from pathlib import Path
 import duckdb
 import pytest
 
-from pegboard.sources.sql.duckdb_schema import read_tables, to_key
+from pegboard.sources.sql.drivers.duckdb_schema import read_tables, to_key
 
 
 @pytest.mark.parametrize(

@@ -5,7 +5,7 @@ import pytest
 
 from pegboard.errors import PegboardError, SourceUnavailable, ToolFailed, Unavailable
 from pegboard.sources.sql.config import SqlConfig
-from pegboard.sources.sql.postgres_errors import translate_error
+from pegboard.sources.sql.drivers.postgres_errors import translate_error
 
 
 class _Coded(psycopg.Error):
