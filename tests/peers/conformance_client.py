@@ -16,7 +16,7 @@ from pegboard import MCPClient, ToolContext
 from pegboard.core.elicitation import Answer, Question, Sample, SampleRequest
 from pegboard.core.ports.source_services.oauth_login import ConsentAnswer, OAuthLogin
 from pegboard.core.result import TextPart
-from pegboard.runtime.loopback_login import LoopbackLogin
+from pegboard.runtime.standalone.loopback_login import LoopbackLogin
 
 
 class WillingPerson:

@@ -19,8 +19,8 @@ from pegboard.registry import ToolRegistry
 from pegboard.registry.callable_tool import CallableTool
 from pegboard.registry.sync_bridge import LOOP_THREAD
 from pegboard.runtime.board_file.models import NetworkEntry
-from pegboard.runtime.loopback_login import LoopbackLogins
-from pegboard.runtime.mcp_client_config import Server, configs_of
+from pegboard.runtime.standalone.loopback_login import LoopbackLogins
+from pegboard.runtime.standalone.mcp_client_config import Server, configs_of
 from pegboard.runtime.wiring.services import create_http_client
 from pegboard.sources.mcp import KIND
 from pegboard.sources.mcp.config import McpConfig

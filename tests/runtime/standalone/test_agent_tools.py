@@ -11,7 +11,7 @@ from pegboard.core.principal import LOCAL
 from pegboard.core.tool import Tool
 from pegboard.errors import ConfigError, ToolSignatureError
 from pegboard.registry.toolset import Toolset
-from pegboard.runtime.agent_tools import AgentTools
+from pegboard.runtime.standalone.agent_tools import AgentTools
 from pegboard.tools import as_tool
 
 

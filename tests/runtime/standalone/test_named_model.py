@@ -5,7 +5,7 @@ from tests.features.conversations.made import ask, text_of
 from tests.models.made import a_provider, call, text
 
 from pegboard import Model, Pegboard, tool
-from pegboard.runtime.named_model import open_model
+from pegboard.runtime.standalone.named_model import open_model
 from pegboard.testing import ScriptedModel
 
 

@@ -7,7 +7,7 @@ from pegboard.core.context import ToolContext
 from pegboard.core.model_messages import Message
 from pegboard.core.ports.chat_model import ChatModel
 from pegboard.registry.sync_bridge import LOOP_THREAD
-from pegboard.runtime.named_model import NamedModel
+from pegboard.runtime.standalone.named_model import NamedModel
 
 if TYPE_CHECKING:
     from pegboard.runtime.agent_result import AgentResult
@@ -34,7 +34,7 @@ class ModelChat:
             messages: The conversation so far, as `AgentResult.messages`.
             ctx: The caller, the dependencies of tools, and the deadline.
         """
-        from pegboard.runtime.agent import Agent
+        from pegboard.runtime.standalone.agent import Agent
 
         model = cast("ChatModel", self)
         agent = Agent(model, tools=() if tools is None else tools, instructions=instructions)

@@ -7,7 +7,7 @@ import httpx2
 import pytest
 
 from pegboard.errors import ToolFailed, ToolTimeout
-from pegboard.runtime.loopback_login import LoopbackLogin, LoopbackLogins
+from pegboard.runtime.standalone.loopback_login import LoopbackLogin, LoopbackLogins
 
 CONSENT = "https://auth.example/authorize?client_id=pegboard"
 

@@ -35,8 +35,8 @@ from pegboard.graphs.runner import new_run_id
 from pegboard.registry.sync_bridge import LOOP_THREAD
 from pegboard.registry.toolset import Toolset
 from pegboard.runtime.agent_result import AgentEvent, AgentResult, read_result
-from pegboard.runtime.agent_tools import MOST_LISTED, AgentTools
-from pegboard.runtime.named_model import open_model
+from pegboard.runtime.standalone.agent_tools import MOST_LISTED, AgentTools
+from pegboard.runtime.standalone.named_model import open_model
 
 Decision = Literal["approve", "deny"]
 Tools = Any

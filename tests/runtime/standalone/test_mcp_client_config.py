@@ -8,7 +8,7 @@ import pytest
 
 from pegboard import MCPClient
 from pegboard.errors import ConfigError
-from pegboard.runtime.mcp_client_config import configs_of
+from pegboard.runtime.standalone.mcp_client_config import configs_of
 
 
 @pytest.mark.parametrize(
