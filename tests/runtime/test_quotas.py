@@ -18,7 +18,7 @@ from pegboard.execution.limits.quotas import QuotaMeter
 from pegboard.features.conversations import ChatEvent, NewMessage
 from pegboard.features.identity.quotas import QuotaSubject
 from pegboard.runtime.settings import Settings
-from pegboard.runtime.wiring.quotas import meter_model
+from pegboard.runtime.wiring.accounts.quotas import meter_model
 from pegboard.storage.memory.quotas import MemoryQuotas
 from pegboard.testing import ScriptedModel, Turn
 

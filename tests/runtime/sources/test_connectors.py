@@ -22,8 +22,8 @@ from pegboard.runtime.sources.placeholder import (
     from_definition,
     to_definition,
 )
-from pegboard.runtime.wiring.owned_agents import OwnedRules
-from pegboard.runtime.wiring.resources import follow
+from pegboard.runtime.wiring.accounts.owned_agents import OwnedRules
+from pegboard.runtime.wiring.accounts.resources import follow
 from pegboard.storage import MemoryStorage
 
 TOOLS = """

@@ -26,7 +26,7 @@ from pegboard.runtime.wiring.services import create_http_client
 if TYPE_CHECKING:
     from pegboard.features.agents import ModelChoice, ModelChoices
     from pegboard.models import ModelEndpoint
-    from pegboard.runtime.wiring.stored_models import StoredModels
+    from pegboard.runtime.wiring.accounts.stored_models import StoredModels
 
 MISSING = (
     "No language model is configured. Set PEGBOARD_MODEL=provider:name (as openai:gpt-5.2, with "

@@ -48,8 +48,8 @@ from pegboard.execution.errors_for_readers import make_failed_result
 from pegboard.execution.wait_for_source import wait_for_source
 from pegboard.registry import ToolRegistry
 from pegboard.registry.toolset import Toolset
+from pegboard.runtime.wiring.accounts.quotas import meter_model
 from pegboard.runtime.wiring.models import BoardModels
-from pegboard.runtime.wiring.quotas import meter_model
 from pegboard.tools.schema_arguments import SchemaArguments
 
 if TYPE_CHECKING:

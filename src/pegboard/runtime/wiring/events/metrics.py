@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from pegboard.errors import Unavailable
 from pegboard.execution.emitter import Emitter
 from pegboard.runtime.sources.state import SourceState
-from pegboard.runtime.wiring.listeners import ClosingListener
+from pegboard.runtime.wiring.events.listeners import ClosingListener
 
 if TYPE_CHECKING:
     from pegboard.observability import Metrics
