@@ -5,7 +5,7 @@ from typing import Annotated, Any
 
 import typer
 
-from pegboard.cli.commands.skills.skill_files import read_skill_files, read_skill_name
+from pegboard.cli.commands.accounts.skills.skill_files import read_skill_files, read_skill_name
 from pegboard.cli.exit_codes import exit_on_error
 from pegboard.cli.options import (
     BoardOption,
