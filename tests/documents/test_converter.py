@@ -6,7 +6,7 @@ import pytest
 from tests.documents import files
 
 from pegboard.core.model_messages import ModelUsage
-from pegboard.core.ports.picture_reader import PictureText
+from pegboard.core.ports.knowledge.picture_reader import PictureText
 from pegboard.core.ports.sandbox import (
     CodeJob,
     CodeOutcome,

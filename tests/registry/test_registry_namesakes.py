@@ -11,7 +11,7 @@ from pegboard.core.decision import Verdict
 from pegboard.core.tool import Limits, Tool
 from pegboard.tools import as_tool
 from pegboard.tools.function_tool import FunctionTool
-from pegboard.tools.signature import read_signature
+from pegboard.tools.signatures.signature import read_signature
 
 
 def danger(n: int = 1) -> str:

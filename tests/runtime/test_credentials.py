@@ -33,7 +33,7 @@ from pegboard.errors import (
 from pegboard.features.agents import AgentProfile, Agents
 from pegboard.features.credentials.service import NewCredential
 from pegboard.runtime import Pegboard, Settings
-from pegboard.runtime.wiring.credentials import KEY_FILE, address_of
+from pegboard.runtime.wiring.accounts.credentials import KEY_FILE, address_of
 from pegboard.secrets.master_keys import FILE_NAME
 from pegboard.servers.mcp.multi_round import ACCOUNT
 

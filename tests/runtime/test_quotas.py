@@ -10,15 +10,15 @@ from tests.runtime.people import found, invite
 from pegboard import Pegboard, ToolContext, tool
 from pegboard.concurrency.closable_lock import ClosableLock
 from pegboard.core.model_messages import ModelRequest, ModelUsage, UserMessage
+from pegboard.core.ports.accounts.quota_store import Quota
 from pegboard.core.ports.chat_model import complete
-from pegboard.core.ports.quota_store import Quota
 from pegboard.core.principal import Principal
 from pegboard.errors import ConfigError, QuotaExceeded, Unavailable
 from pegboard.execution.limits.quotas import QuotaMeter
 from pegboard.features.conversations import ChatEvent, NewMessage
 from pegboard.features.identity.quotas import QuotaSubject
 from pegboard.runtime.settings import Settings
-from pegboard.runtime.wiring.quotas import meter_model
+from pegboard.runtime.wiring.accounts.quotas import meter_model
 from pegboard.storage.memory.quotas import MemoryQuotas
 from pegboard.testing import ScriptedModel, Turn
 

@@ -20,7 +20,7 @@ from pegboard.core.ports.call_stores import HistoryQuery
 from pegboard.core.principal import LOCAL, Principal
 from pegboard.core.tool import Retry
 from pegboard.errors import ApprovalRequired, ToolFailed, ToolTimeout, Unavailable
-from pegboard.runtime.agent import Agent
+from pegboard.runtime.standalone.agent import Agent
 from pegboard.testing import ScriptedModel, Turn
 
 RFC: dict[str, Any] = json.loads("""

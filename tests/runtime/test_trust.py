@@ -8,7 +8,7 @@ from tests.runtime.people import found, invite
 
 from pegboard import tool
 from pegboard.core.graph import NodeState
-from pegboard.core.ports.resource_store import ResourceVisibility
+from pegboard.core.ports.accounts.resource_store import ResourceVisibility
 from pegboard.core.principal import LOCAL
 from pegboard.features.conversations import NewMessage
 from pegboard.features.resources import NewResource

@@ -37,7 +37,7 @@ from pegboard.core.ports.run_store import RunEvent, StoredPlan, StoredStep
 from pegboard.core.result import ToolResult
 from pegboard.storage import Storage, open_storage
 from pegboard.storage.databases.transaction import Operation, Transaction
-from pegboard.storage.sql import knowledge_segments
+from pegboard.storage.sql.knowledge import segments as knowledge_segments
 from pegboard.storage.tables import METADATA
 from pegboard.testing import FakeClock
 

@@ -11,7 +11,11 @@ from hypothesis import strategies as some
 from tests.storage.made import NOON, a_storage
 
 from pegboard.access.visibility import ResourceIndex
-from pegboard.core.ports.resource_store import ResourceChanges, StoredResource, Subscription
+from pegboard.core.ports.accounts.resource_store import (
+    ResourceChanges,
+    StoredResource,
+    Subscription,
+)
 from pegboard.core.principal import LOCAL, Principal
 from pegboard.errors import InvalidRequest
 from pegboard.storage import Storage

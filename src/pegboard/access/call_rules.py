@@ -13,7 +13,7 @@ from pegboard.access.namesakes import names_of, other_names_of
 from pegboard.access.visibility import find_owner
 from pegboard.core.decision import Decision, Verdict
 from pegboard.core.principal import Principal
-from pegboard.core.suggestions import nearest_names
+from pegboard.core.text.suggestions import nearest_names
 from pegboard.core.tool import ToolSpec
 from pegboard.core.wire_names import OWNER_MARK
 from pegboard.errors import ConfigError, InvalidRequest

@@ -4,7 +4,7 @@ from functools import cache
 from importlib.metadata import EntryPoint, entry_points
 
 from pegboard.core.ports.source import SourceKind
-from pegboard.core.suggestions import did_you_mean
+from pegboard.core.text.suggestions import did_you_mean
 from pegboard.errors import ConfigError, SourceUnavailable
 
 GROUP = "pegboard.sources"

@@ -8,7 +8,7 @@ from urllib.parse import urlsplit
 
 from pydantic import Field, SecretStr, ValidationError, field_validator
 
-from pegboard.core.suggestions import nearest_names
+from pegboard.core.text.suggestions import nearest_names
 from pegboard.errors import ConfigError
 from pegboard.runtime.account_settings import AccountSettings
 from pegboard.runtime.config_fault import word_fault

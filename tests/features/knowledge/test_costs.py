@@ -9,7 +9,7 @@ from tests.models.made import Provider, a_provider
 from tests.runtime.people import found, invite
 
 from pegboard import Pegboard, ToolContext
-from pegboard.core.ports.document_store import StoredDocument
+from pegboard.core.ports.knowledge.document_store import StoredDocument
 from pegboard.core.principal import Principal
 from pegboard.errors import QuotaExceeded
 from pegboard.features.identity.quotas import QuotaSubject

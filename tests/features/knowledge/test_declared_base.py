@@ -9,7 +9,7 @@ from pydantic import ValidationError
 
 from pegboard import Pegboard
 from pegboard.core.context import ToolContext
-from pegboard.core.ports.document_store import StoredDocument
+from pegboard.core.ports.knowledge.document_store import StoredDocument
 from pegboard.core.principal import LOCAL, Principal
 from pegboard.errors import AccessDenied, DocumentNotFound, InvalidRequest, ResourceNotFound
 from pegboard.features.knowledge.bases import KnowledgeBase

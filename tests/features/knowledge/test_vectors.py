@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from pegboard import Pegboard
-from pegboard.core.ports.document_store import StoredDocument
+from pegboard.core.ports.knowledge.document_store import StoredDocument
 from pegboard.core.principal import LOCAL, Principal
 from pegboard.features.knowledge import DocumentQuery, NewBase, NewDocument
 from pegboard.features.knowledge.bases import KnowledgeBase

@@ -117,7 +117,7 @@ async def test_a_missing_driver_is_one_line_that_says_what_to_install(
 ) -> None:
     monkeypatch.setitem(sys.modules, missing, None)
     for driver in ("postgres", "mysql", "duckdb"):
-        monkeypatch.delitem(sys.modules, f"pegboard.sources.sql.{driver}", raising=False)
+        monkeypatch.delitem(sys.modules, f"pegboard.sources.sql.drivers.{driver}", raising=False)
 
     with pytest.raises(SourceUnavailable) as refused:
         async with opened(url):

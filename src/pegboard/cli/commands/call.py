@@ -21,7 +21,7 @@ from pegboard.cli.options import (
 )
 from pegboard.cli.output.tables import note, say, say_json
 from pegboard.cli.pairs import read_pairs
-from pegboard.core.suggestions import nearest_names
+from pegboard.core.text.suggestions import nearest_names
 from pegboard.core.wire_names import split_wire_name
 from pegboard.errors import (
     ApprovalRequired,

@@ -14,8 +14,8 @@ from msgspec import structs
 
 from pegboard.core.credential import DEFAULT_NAME, Credential, Secret
 from pegboard.core.event import BoardChanged
-from pegboard.core.ports.credential_store import SealedSecret, StoredCredential
-from pegboard.core.ports.credentials import OAuthSettings, TokenAnswer, TokenRefusal
+from pegboard.core.ports.accounts.credential_store import SealedSecret, StoredCredential
+from pegboard.core.ports.accounts.credentials import OAuthSettings, TokenAnswer, TokenRefusal
 from pegboard.core.principal import LOCAL, Principal
 from pegboard.errors import CredentialMissing, PegboardError, Unavailable
 from pegboard.execution.credential_use import CredentialUse

@@ -8,7 +8,7 @@ from typing import Any, Literal
 from msgspec import structs
 
 from pegboard.core.knowledge import ConvertedDocument
-from pegboard.core.ports.document_store import Audience, DocumentScope, StoredDocument
+from pegboard.core.ports.knowledge.document_store import Audience, DocumentScope, StoredDocument
 from pegboard.core.principal import Principal
 from pegboard.errors import DocumentNotFound, InvalidRequest
 from pegboard.features.files import Files

@@ -10,7 +10,7 @@ from pydantic import BaseModel, ValidationError
 from pydantic_core import ErrorDetails
 
 from pegboard.access import Policy
-from pegboard.core.suggestions import did_you_mean
+from pegboard.core.text.suggestions import did_you_mean
 from pegboard.errors import ConfigError
 from pegboard.execution.results.redaction import make_redactor
 from pegboard.runtime.board_file.models import Board

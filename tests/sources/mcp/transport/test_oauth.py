@@ -9,7 +9,7 @@ from mcp.shared.auth import OAuthClientInformationFull, OAuthToken
 from pydantic import AnyUrl
 from tests.sources.mcp.opening import opened
 
-from pegboard.core.ports.oauth_login import ConsentAnswer
+from pegboard.core.ports.source_services.oauth_login import ConsentAnswer
 from pegboard.errors import MCPConnectionError
 from pegboard.sources.mcp.config import OAuthAccess
 from pegboard.sources.mcp.transport.oauth import KeptTokens
