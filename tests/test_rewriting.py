@@ -41,6 +41,7 @@ def test_a_file_that_cannot_be_read_is_left_to_its_collection(
     assert rewritten(tmp_path) == ["test_1", "test_2", "test_3", "test_4"]
 
 
+@pytest.mark.slow
 def test_pytest_takes_what_was_rewritten(
     files: list[Path], tmp_path: Path, pytestconfig: pytest.Config
 ) -> None:

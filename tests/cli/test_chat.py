@@ -125,6 +125,7 @@ async def test_an_answer_that_a_stopped_server_does_not_finish_is_an_error(
     assert "Half" in f"{capsys.readouterr().out} {session.unfinished}"
 
 
+@pytest.mark.slow
 def test_a_call_that_lacks_a_credential_says_where_to_store_one(
     provider: Provider, pegboard: Command, folder: Path
 ) -> None:

@@ -58,6 +58,7 @@ def test_what_needs_no_command_loads_none(arguments: list[str], code: int) -> No
     assert loaded & HEAVY == set()
 
 
+@pytest.mark.slow
 @pytest.mark.timeout(60)
 @pytest.mark.parametrize("name", LISTED)
 def test_the_help_of_a_command_loads_it_alone_and_nothing_heavy(name: str) -> None:
@@ -70,6 +71,7 @@ def test_the_help_of_a_command_loads_it_alone_and_nothing_heavy(name: str) -> No
     assert loaded & HEAVY == set()
 
 
+@pytest.mark.slow
 def test_a_wrong_word_for_a_command_of_a_group_loads_nothing_heavy() -> None:
     done, loaded = _started("runs", "paus")
 
@@ -78,6 +80,7 @@ def test_a_wrong_word_for_a_command_of_a_group_loads_nothing_heavy() -> None:
     assert loaded & HEAVY == set()
 
 
+@pytest.mark.slow
 def test_what_a_command_does_is_seen_as_loaded(tmp_path: Path) -> None:
     done, loaded = _started("tools", "--board", str(tmp_path / "none.yaml"))
 
@@ -91,6 +94,7 @@ def test_a_command_that_is_misspelt_is_guessed() -> None:
     assert "No such command 'tols'. Did you mean 'tools', 'roles'?" in done.stderr
 
 
+@pytest.mark.slow
 def test_an_unknown_command_of_a_group_names_those_that_there_are() -> None:
     done, _ = _started("people", "invite")
 
@@ -106,6 +110,7 @@ def test_the_help_has_each_command_once_and_cuts_no_line() -> None:
     assert not [line for line in done.stdout.splitlines()[1:] if line.endswith("...")]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("words", "wanted"),
     [

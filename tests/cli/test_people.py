@@ -82,6 +82,7 @@ def test_what_cannot_be_done_says_so(
     assert says in done.stderr
 
 
+@pytest.mark.slow
 @pytest.mark.timeout(60)
 def test_a_person_signs_in_and_the_commands_use_the_key(
     served: Server, pegboard: Command, config: Path
@@ -120,6 +121,7 @@ def test_a_person_signs_in_and_the_commands_use_the_key(
     assert PASSWORD not in config.read_text()
 
 
+@pytest.mark.slow
 @pytest.mark.timeout(60)
 def test_beside_the_server_a_person_who_is_locked_out_gets_a_link(
     served: Server, house: Path, pegboard: Command

@@ -14,6 +14,7 @@ DATA = {"PEGBOARD_DATA": "data"}
 CLIENTS: tuple[type[ResourcesClient], ...] = (LocalResources, RemoteResources)
 
 
+@pytest.mark.slow
 def test_a_connector_is_added_listed_shared_and_removed(pegboard: Command, tmp_path: Path) -> None:
     config = tmp_path / "orders.yaml"
     config.write_text(
@@ -40,6 +41,7 @@ def test_a_connector_is_added_listed_shared_and_removed(pegboard: Command, tmp_p
     assert "There is no 'orders' here." in gone.stderr
 
 
+@pytest.mark.slow
 def test_a_configuration_is_shown_changed_and_used(pegboard: Command, tmp_path: Path) -> None:
     config = tmp_path / "orders.yaml"
     actions = "actions: [{name: list_orders, path: /orders}, {name: drop_orders, path: /drop}]\n"

@@ -87,6 +87,7 @@ def check_rights(pegboard: Command, env: dict[str, str]) -> None:
     assert "There is no such quota." in again.stderr
 
 
+@pytest.mark.slow
 @pytest.mark.timeout(60)
 def test_roles_and_quotas_are_set_on_a_server_and_in_the_data_beside_it(
     key: str, house: Path, pegboard: Command

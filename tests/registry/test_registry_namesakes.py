@@ -115,6 +115,7 @@ async def test_a_method_is_another_one_for_each_object() -> None:
     assert codes == ["access_denied", "access_denied", ""]
 
 
+@pytest.mark.slow
 def test_ten_thousand_names_of_one_function_cost_one_match_of_each_rule() -> None:
     policy = Policy(deny=("none_*",), limits={"nope": Limits(rate=1)})
     registry = ToolRegistry(policy=policy)

@@ -392,6 +392,7 @@ tools:
     assert not {"staff__helper", "aide"} & set(names)
 
 
+@pytest.mark.slow
 async def test_its_calls_have_the_rights_of_now_and_not_those_of_its_start() -> None:
     model = ScriptedModel(SEARCH_ONLY, SEARCH_ONLY, ANSWER, name="gpt-4")
     async with Pegboard(model=model, tools=[web_search, document_reader]) as board:

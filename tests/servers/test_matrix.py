@@ -210,6 +210,7 @@ async def a_world(folder: Path) -> AsyncGenerator[World]:
         yield world
 
 
+@pytest.mark.slow
 @pytest.mark.timeout(120)
 async def test_each_role_has_its_rights_over_each_kind_of_source_on_each_door(
     tmp_path: Path,

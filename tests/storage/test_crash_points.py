@@ -193,6 +193,7 @@ class Points:
         self.taken.append(copy)
 
 
+@pytest.mark.slow
 @pytest.mark.timeout(60)
 async def test_after_a_crash_each_operation_is_there_whole_or_not_at_all(
     tmp_path: Path, clock: FakeClock, monkeypatch: pytest.MonkeyPatch

@@ -167,6 +167,7 @@ async def test_unfinished_documents_are_listed_most_urgent_first(storage: Storag
     assert [item.id for item in listed] == ["urgent", "early", "late"]
 
 
+@pytest.mark.slow
 @given(
     caller=some.builds(
         Principal,

@@ -211,6 +211,7 @@ def full(request: Any, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Sto
     asyncio.run(storage.close())
 
 
+@pytest.mark.slow
 @given(caller=CALLERS)
 def test_the_predicate_in_sql_is_the_one_in_python(full: Storage, caller: Principal) -> None:
     index = ResourceIndex()

@@ -21,6 +21,7 @@ def _loaded(code: str) -> set[str]:
     return set(json.loads(done.stdout))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "code",
     [
@@ -45,6 +46,7 @@ def test_nothing_heavy_is_loaded_before_it_is_used(code: str) -> None:
     )
 
 
+@pytest.mark.slow
 def test_what_is_loaded_is_seen() -> None:
     code = (
         "from pegboard.tools import as_tool\ndef f(a: int): ...\nas_tool(f).arguments({'a': '5'})"

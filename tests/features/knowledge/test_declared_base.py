@@ -61,6 +61,7 @@ async def settle(board: Pegboard) -> dict[str, StoredDocument]:
         await asyncio.sleep(0.02)
 
 
+@pytest.mark.slow
 async def test_a_folder_is_followed_and_only_what_changed_is_taken_in(
     board: Pegboard, tmp_path: Path
 ) -> None:

@@ -43,6 +43,7 @@ def test_a_tool_is_called_as_a_function() -> None:
         fetch(url="http://127.0.0.1:9/")
 
 
+@pytest.mark.slow
 def test_the_library_reads_the_settings_of_services_as_a_board_does() -> None:
     program = (
         "from pegboard import discover_builtin_tools as found; "

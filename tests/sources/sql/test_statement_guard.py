@@ -161,6 +161,7 @@ def test_a_query_says_where_writes_go_when_they_are_allowed(one_vault: Path) -> 
         guard.read("UPDATE artist SET name = 'x'", catalog)
 
 
+@pytest.mark.slow
 @pytest.mark.timeout(60)
 @pytest.mark.parametrize(
     "sql",

@@ -93,6 +93,7 @@ def test_a_section_at_the_very_top_is_a_section() -> None:
     assert read_docstring("Args:\n    word: Where.") == FunctionDocs(parameters={"word": "Where."})
 
 
+@pytest.mark.slow
 def test_the_parser_is_loaded_only_for_sections() -> None:
     code = (
         "import sys; from pegboard.tools import as_tool\n"

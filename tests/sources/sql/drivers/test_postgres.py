@@ -197,6 +197,7 @@ async def test_a_mistake_is_placed_and_hinted_at(postgres: str, sql: str, messag
     assert str(refused.value).startswith(message)
 
 
+@pytest.mark.slow
 async def test_the_servers_own_hint_is_not_given_for_it_names_hidden_columns(
     postgres: str,
 ) -> None:

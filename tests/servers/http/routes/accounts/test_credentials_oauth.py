@@ -51,6 +51,7 @@ async def call(browser: httpx2.AsyncClient) -> httpx2.Response:
     return await browser.post("/v1/execute", json={"name": "github__whoami", "input": {}})
 
 
+@pytest.mark.slow
 async def test_a_refused_call_gives_a_link_and_works_after_the_consent(
     house: House, api: Server, oidc: OidcServer
 ) -> None:
@@ -139,6 +140,7 @@ async def test_a_person_connects_a_second_account_by_another_name(
     ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("refusals", [1, 2], ids=["once", "again"])
 async def test_a_token_that_the_api_refuses_is_renewed_once_and_then_connected_again(
     tmp_path: Path, oidc: OidcServer, refusals: int

@@ -121,6 +121,7 @@ async def test_another_persons_base_is_like_none(office: Office) -> None:
         assert "salaries" not in answer.text
 
 
+@pytest.mark.slow
 async def test_a_private_document_of_a_shared_base_is_not_told(office: Office) -> None:
     base = await make_base(office.bob, organisation="acme", visibility="organisation")
     public = await put(office.bob, base, "holidays.md", OPEN)
@@ -153,6 +154,7 @@ async def list_told(client: httpx2.AsyncClient, base: str, document: str) -> lis
     return told
 
 
+@pytest.mark.slow
 async def test_a_document_that_fewer_see_replaces_none_that_more_see(office: Office) -> None:
     base = await make_base(office.bob, organisation="acme", visibility="organisation")
     public = await put(office.bob, base, "holidays.md", OPEN)

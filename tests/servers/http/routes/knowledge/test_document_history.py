@@ -1,6 +1,7 @@
 """What changed between the texts of a document, and which answers cite it."""
 
 import httpx2
+import pytest
 from tests.servers.http.routes.knowledge.test_bases import NEW, OLD, ORDERS, add, make_base, settle
 
 QUESTION = {"question": "Within how many days can a record be returned?"}
@@ -48,6 +49,7 @@ async def test_passages_come_a_page_at_a_time_and_are_cut(client: httpx2.AsyncCl
     assert all(it["before"] is None for it in first["passages"])
 
 
+@pytest.mark.slow
 async def test_a_text_that_waits_for_its_review_says_what_its_new_passages_contain(
     client: httpx2.AsyncClient,
 ) -> None:
