@@ -168,7 +168,7 @@ async def test_people_connect_their_accounts_and_calls_go_on(
         his = await scene.call(bob)
         tokens = set(scene.verifier.seen)
 
-    assert "nobody has connected 'crm' yet" in source["reason"]
+    assert "no person has connected an account of 'crm' yet" in source["reason"]
     assert page.status_code == 200, page.text
     assert mine["output"] == his["output"] == {"result": "u-1 with read"}
     assert refused["code"] == "credential_missing"

@@ -173,7 +173,9 @@ class CredentialResolver:
                 if not self._problem_of(item.about)
             ]
             if not found:
-                raise self._missing(source, source, "", f"nobody has connected '{source}' yet")
+                raise self._missing(
+                    source, source, "", f"no person has connected an account of '{source}' yet"
+                )
             stored = min(found, key=lambda it: (not it.about.shared, it.about.owner != owner))
             id_ = stored.about.owner
             principal = Principal(id=id_, user="" if id_ == LOCAL.id else id_)

@@ -101,7 +101,7 @@ def _read(path: Path) -> str:
     except OSError as error:
         raise ConfigError(f"The board file {path} cannot be read: {error.strerror}") from error
     except UnicodeDecodeError as error:
-        raise ConfigError(f"The board file {path} cannot be read: it is not UTF-8") from error
+        raise ConfigError(f"The board file {path} cannot be read: save it as UTF-8") from error
 
 
 def parse_board(text: str, environment: Mapping[str, str], *, path: Path) -> LoadedBoard:

@@ -14,7 +14,8 @@ from pegboard.cli.options import (
     settings,
     with_client,
 )
-from pegboard.cli.output.tables import format_time, note, say, say_json, table
+from pegboard.cli.output.tables import count_noun, format_time, note, say, say_json, table
+from pegboard.cli.read_secret import read_secret
 from pegboard.core.credential import DEFAULT_NAME
 
 credentials = typer.Typer(
@@ -88,7 +89,7 @@ def add(
     """
     with exit_on_error():
         chosen = settings(board, data, url, keep="write")
-        value = typer.prompt("Value", hide_input=True, err=True)
+        value = read_secret("Value")
         wanted = {
             "source": source,
             "kind": kind.value,
@@ -170,7 +171,7 @@ def rotate(
     if json:
         say_json(done)
     else:
-        say(f"encrypted with the newest master key: {done['rotated']}")
+        say(f"{count_noun(done['rotated'], 'credential')} encrypted with the newest master key")
 
 
 def _row(item: dict[str, Any]) -> tuple[str, ...]:

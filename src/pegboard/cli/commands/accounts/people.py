@@ -7,7 +7,9 @@ import typer
 from pegboard.cli.exit_codes import exit_on_error
 from pegboard.cli.options import DataOption, JsonOption, UrlOption, settings, with_client
 from pegboard.cli.output.tables import format_time, note, say, say_json, table
+from pegboard.cli.read_secret import read_secret
 from pegboard.core.ports.accounts.identity_store import PersonChange
+from pegboard.errors import InvalidRequest
 
 PersonArgument = Annotated[
     str, typer.Argument(metavar="PERSON", help="A handle, or an e-mail address.")
@@ -34,14 +36,16 @@ def list_people(
         return
     table(("handle", "name", "e-mail", "", "since"), map(_row, found["people"]))
     if not found["people"]:
-        note("nobody has an account; 'pegboard people link' makes the link for the first one")
+        note("there are no accounts; 'pegboard people link' makes the link for the first one")
 
 
 @people.command()
 def link(
     person: Annotated[
         str,
-        typer.Argument(metavar="[PERSON]", help="Who gets a new password, as handle or e-mail."),
+        typer.Argument(
+            metavar="PERSON", help="Handle or e-mail address of the person who gets a new password."
+        ),
     ] = "",
     *,
     organisation: Annotated[
@@ -102,13 +106,42 @@ def operator(
     remove: Annotated[
         bool, typer.Option("--remove", help="Take it back; the last operator stays one.")
     ] = False,
-    data: DataOption = None,
+    name: Annotated[
+        str, typer.Option("--name", help="Your handle or e-mail address [default: it is asked].")
+    ] = "",
     url: UrlOption = None,
     json: JsonOption = False,
 ) -> None:
-    """Make a person an operator of the server, or take that back."""
+    """Make a person an operator of the server, or take that back.
+
+    This needs your password, as no key may name operators. The command asks for it on the
+    terminal, or reads it from the standard input.
+    """
+    import asyncio
+
+    with exit_on_error():
+        chosen = settings(url=url)
+        if not chosen.url:
+            raise InvalidRequest("Name the server with --url or PEGBOARD_URL.")
+        login_name = name or typer.prompt("Name", err=True)
+        password = read_secret("Password")
+        changed = asyncio.run(
+            _set_operator(chosen.url, login_name, password, person, is_operator=not remove)
+        )
     said = "no operator" if remove else "operator"
-    _change(person, data, url, PersonChange(operator=not remove), said=said, json=json)
+    _say_changed(changed, said, json=json)
+
+
+async def _set_operator(
+    url: str, name: str, password: str, person: str, *, is_operator: bool
+) -> dict[str, Any]:
+    from urllib.parse import quote
+
+    from pegboard.cli.client.sign_in import sign_in
+
+    async with sign_in(url, name, password) as session:
+        path = f"/people/{quote(person, safe='')}"
+        return await session.send("PATCH", path, {"operator": is_operator})
 
 
 def _change(
@@ -120,6 +153,10 @@ def _change(
             lambda client: client.people.change(person, change),
             opens="stored",
         )
+    _say_changed(changed, said, json=json)
+
+
+def _say_changed(changed: dict[str, Any], said: str, *, json: bool) -> None:
     if json:
         say_json(changed)
     else:

@@ -22,6 +22,8 @@ OrganisationOption = Annotated[
     ),
 ]
 
+_NOUNS = {"calls": "calls", "cost": "costs"}
+
 quotas = typer.Typer(
     help="Limit the calls and model costs of people.",
     no_args_is_help=True,
@@ -81,7 +83,9 @@ def set_quota(
     if json:
         say_json(done)
         return
-    say(f"{' in '.join(filter(None, (person, organisation)))}: {limit} {measure} a {window}")
+    say(
+        f"{' in '.join(filter(None, (person, organisation)))}: {_describe(measure, amount, window)}"
+    )
 
 
 @quotas.command()
@@ -106,6 +110,17 @@ def delete(
     say(f"deleted: {measure} a {window} of {' in '.join(filter(None, (person, organisation)))}")
 
 
+def _describe(measure: str, amount: float | None, window: str) -> str:
+    """A quota in words, as `500 calls a day`."""
+    if amount is None:
+        return f"no limit of {_NOUNS[measure]} a {window}"
+    return f"{_format(measure, amount)}{' calls' if measure == 'calls' else ''} a {window}"
+
+
+def _format(measure: str, amount: float) -> str:
+    return f"{amount:.0f}" if measure == "calls" else f"${amount:.2f}"
+
+
 def _read_limit(text: str) -> float | None:
     if text == "none":
         return None
@@ -116,14 +131,14 @@ def _read_limit(text: str) -> float | None:
 
 
 def _row(quota: dict[str, Any]) -> tuple[str, ...]:
-    unit = "{:.0f}" if quota["measure"] == "calls" else "${:.2f}"
-    limit = "none" if quota["limit"] is None else unit.format(quota["limit"])
+    measure: str = quota["measure"]
+    limit = "none" if quota["limit"] is None else _format(measure, quota["limit"])
     return (
         quota["person"],
         quota["organisation"],
-        quota["measure"],
+        measure,
         quota["window"],
-        unit.format(quota["used"]),
+        _format(measure, quota["used"]),
         limit,
         quota["set_by"],
         format_time(quota["resets_at"]),

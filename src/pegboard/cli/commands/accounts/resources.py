@@ -16,7 +16,7 @@ from pegboard.cli.options import (
     settings,
     with_client,
 )
-from pegboard.cli.output.tables import note, say, say_json, table
+from pegboard.cli.output.tables import count_noun, note, say, say_json, table
 from pegboard.errors import InvalidRequest
 
 NameArgument = Annotated[
@@ -24,6 +24,11 @@ NameArgument = Annotated[
 ]
 
 _NO_SOURCES = ("agent", "model")
+_NONE: dict[ResourceScope, str] = {
+    "visible": "there are none; 'pegboard resources add' adds a connector, an agent or a model",
+    "waiting": "nothing waits for your review",
+    "market": "nothing is published in the market",
+}
 
 resources = typer.Typer(
     help="Add, share and publish connectors, agents and models.",
@@ -54,7 +59,7 @@ def list_resources(
         return
     table(("name", "kind", "owner", "shared", "market", "status"), map(_row, found["resources"]))
     if not found["resources"]:
-        note("there are none; 'pegboard resources add' adds a connector, an agent or a model")
+        note(_NONE[scope])
 
 
 @resources.command()
@@ -198,7 +203,8 @@ def share(
     if json:
         say_json(changed)
         return
-    say(f"{changed['visibility']}: {changed['name']}")
+    said = f"shared with {organisation}" if organisation else visibility
+    say(f"{said}: {changed['name']}")
 
 
 @resources.command()
@@ -350,7 +356,7 @@ def _read_config(path: Path) -> dict[str, Any]:
 
 def _say_report(report: dict[str, Any]) -> None:
     reason = f": {report['reason']}" if report["reason"] else ""
-    say(f"{report['status']}{reason}, {len(report['tools'])} tools")
+    say(f"{report['status']}, {count_noun(len(report['tools']), 'tool')}{reason}")
     for tool in report["tools"]:
         say(f"  {tool}")
 

@@ -106,7 +106,7 @@ def assign(
         str, typer.Argument(metavar="PERSON", help="A handle, or an e-mail address.")
     ],
     roles: Annotated[
-        list[str], typer.Argument(metavar="ROLE...", help="All roles that the member then has.")
+        list[str], typer.Argument(metavar="ROLE", help="All roles that the member then has.")
     ],
     *,
     data: DataOption = None,

@@ -75,7 +75,10 @@ def create_oidc(
     if not settings.oidc_issuer:
         return None
     if not settings.oidc_client_id:
-        raise ConfigError("PEGBOARD_OIDC_CLIENT_ID is missing: the id of this server there")
+        raise ConfigError(
+            "PEGBOARD_OIDC_CLIENT_ID is missing: set it to the client id of this server at the "
+            "identity provider"
+        )
     from pegboard.network import GuardedClient, SsrfPolicy
 
     parts = urlsplit(settings.oidc_issuer)

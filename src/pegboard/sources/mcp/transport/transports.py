@@ -176,7 +176,7 @@ class Link:
             return None
         if self.logins is None:
             raise MCPConnectionError(
-                f"{self.title} takes a login by OAuth, and nobody can log in here.",
+                f"{self.title} needs a login by OAuth, which this program cannot offer.",
                 permanent=True,
                 nothing_done=True,
             )
