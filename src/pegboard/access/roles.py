@@ -5,7 +5,7 @@ from fnmatch import fnmatchcase
 from types import MappingProxyType
 
 from pegboard.access.namesakes import names_of
-from pegboard.core.ports.identity_store import Membership, User
+from pegboard.core.ports.accounts.identity_store import Membership, User
 from pegboard.core.principal import Principal
 from pegboard.core.tool import Effect, ToolSpec
 

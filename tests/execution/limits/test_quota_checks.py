@@ -4,7 +4,7 @@ from datetime import UTC, datetime
 
 import pytest
 
-from pegboard.core.ports.quota_store import Quota
+from pegboard.core.ports.accounts.quota_store import Quota
 from pegboard.errors import QuotaExceeded
 from pegboard.execution.limits.quota_checks import (
     QuotaCheck,

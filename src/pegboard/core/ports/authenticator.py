@@ -5,7 +5,7 @@ from typing import Literal, Protocol
 
 from msgspec import Struct
 
-from pegboard.core.ports.identity_store import BrowserClient
+from pegboard.core.ports.accounts.identity_store import BrowserClient
 from pegboard.core.principal import Principal
 
 Refusal = Literal["no_token", "wrong_token", "not_local", "foreign_page", "accounts"]

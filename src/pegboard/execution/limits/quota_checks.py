@@ -4,7 +4,7 @@ from datetime import UTC, datetime, timedelta
 
 from msgspec import Struct
 
-from pegboard.core.ports.quota_store import Quota, Window
+from pegboard.core.ports.accounts.quota_store import Quota, Window
 from pegboard.errors import QuotaExceeded
 
 

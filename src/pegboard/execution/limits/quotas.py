@@ -14,7 +14,7 @@ from contextlib import suppress
 
 from msgspec import Struct
 
-from pegboard.core.ports.quota_store import Measure, Quota, QuotaStore, QuotaUsage, Window
+from pegboard.core.ports.accounts.quota_store import Measure, Quota, QuotaStore, QuotaUsage, Window
 from pegboard.core.principal import Principal
 from pegboard.errors import QuotaExceeded, Unavailable
 from pegboard.execution.limits.quota_checks import (

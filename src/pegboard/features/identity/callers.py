@@ -6,17 +6,17 @@ from typing import Any
 from msgspec import Struct, structs
 
 from pegboard.access.roles import ROLES
+from pegboard.core.ports.accounts.identity_store import (
+    UNKNOWN_CLIENT,
+    ApiKey,
+    BrowserClient,
+    UserSession,
+)
 from pegboard.core.ports.authenticator import (
     AuthenticatedCaller,
     BrowserSession,
     Refusal,
     SentCredentials,
-)
-from pegboard.core.ports.identity_store import (
-    UNKNOWN_CLIENT,
-    ApiKey,
-    BrowserClient,
-    UserSession,
 )
 from pegboard.core.principal import LOCAL, Principal
 from pegboard.errors import AccessDenied

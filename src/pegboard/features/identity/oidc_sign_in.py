@@ -8,8 +8,7 @@ from typing import Any
 
 from msgspec import Struct
 
-from pegboard.core.ports.authenticator import BrowserSession
-from pegboard.core.ports.identity_store import (
+from pegboard.core.ports.accounts.identity_store import (
     UNKNOWN_CLIENT,
     BrowserClient,
     LinkedIdentity,
@@ -18,6 +17,7 @@ from pegboard.core.ports.identity_store import (
     TemporaryRecord,
     User,
 )
+from pegboard.core.ports.authenticator import BrowserSession
 from pegboard.core.principal import Principal
 from pegboard.errors import InvalidRequest, SignInRefused
 from pegboard.features.identity.oidc_provider import OidcProvider

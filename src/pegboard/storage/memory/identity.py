@@ -12,7 +12,7 @@ from pegboard.access.roles import (
     is_last_operator,
 )
 from pegboard.concurrency.closable_lock import ClosableLock
-from pegboard.core.ports.identity_store import (
+from pegboard.core.ports.accounts.identity_store import (
     USES,
     ApiKey,
     LinkedIdentity,

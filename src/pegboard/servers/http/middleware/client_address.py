@@ -11,7 +11,7 @@ from ipaddress import IPv4Address, IPv6Address, IPv6Network, ip_address, ip_netw
 from starlette.datastructures import Headers
 from starlette.types import ASGIApp, Receive, Scope, Send
 
-from pegboard.core.ports.identity_store import BrowserClient
+from pegboard.core.ports.accounts.identity_store import BrowserClient
 from pegboard.features.identity.browser_names import name_browser
 
 _LOG = logging.getLogger("pegboard.http")
