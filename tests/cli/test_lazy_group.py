@@ -98,7 +98,7 @@ def test_a_command_that_is_misspelt_is_guessed() -> None:
 def test_an_unknown_command_of_a_group_names_those_that_there_are() -> None:
     done, _ = _started("people", "invite")
 
-    known = "The commands are: list, link, disable, enable, operator."
+    known = "The commands are: list, link, disable, enable, operator, sessions, sign-out."
     assert f"No such command 'invite'. {known}" in done.stderr
 
 

@@ -123,6 +123,33 @@ def test_a_person_signs_in_and_the_commands_use_the_key(
 
 @pytest.mark.slow
 @pytest.mark.timeout(60)
+def test_a_person_signs_out_of_browsers_with_the_key_of_the_login(
+    served: Server, pegboard: Command, config: Path
+) -> None:
+    url = str(served.client.base_url).rstrip("/")
+    local = {"PEGBOARD_URL": url, "PEGBOARD_TOKEN": TOKEN}
+    person = {"PEGBOARD_URL": url}
+    join(url, pegboard("people", "link", **local).stdout)
+    pegboard("login", "--name", "ada", stdin=f"{PASSWORD}\n", **person)
+
+    listed = json.loads(pegboard("people", "sessions", "--json", **person).stdout)["sessions"]
+    shown = pegboard("people", "sessions", **person)
+    wrong = pegboard("people", "sign-out", **person)
+    unknown = pegboard("people", "sign-out", "x", **person)
+    one = pegboard("people", "sign-out", listed[0]["id"], **person)
+    everywhere = pegboard("people", "sign-out", "--everywhere", **person)
+    none = pegboard("people", "sessions", **person)
+
+    assert [item["used_from"]["address"] for item in listed] == ["127.0.0.1"]
+    assert "127.0.0.1" in shown.stdout
+    assert "--everywhere" in wrong.stderr
+    assert "You have no such session." in unknown.stderr
+    assert one.stdout == f"signed out: {listed[0]['id']}\n"
+    assert everywhere.stdout == "signed out of every browser\n"
+    assert none.stderr == "you are signed in nowhere\n"
+
+
+@pytest.mark.timeout(60)
 def test_beside_the_server_a_person_who_is_locked_out_gets_a_link(
     served: Server, house: Path, pegboard: Command
 ) -> None:

@@ -15,6 +15,7 @@ STEPS = [
     "what the organisation and its people may use",
     "one of several accounts of a system acts",
     "a call waits for an account of its caller",
+    "a shared skill is approved for the organisation, another is shared no longer",
 ]
 
 

@@ -8,6 +8,8 @@ from pegboard.errors import AccessDenied, InvalidRequest
 from pegboard.features.permissions import PEOPLE_SCOPE
 
 _SHARING = (ADMINISTRATOR, EDITOR)
+_DESCRIBED = ("skill", "agent")
+"""The kinds whose descriptions the models of members are shown."""
 REVIEWABLE: tuple[PublishStatus, ...] = ("pending", "approved", "rejected")
 """The statuses in which reviewers of the organisation see a resource."""
 
@@ -51,6 +53,22 @@ def may_review(principal: Principal, resource: StoredResource) -> bool:
         return principal.is_operator
     is_other = resource.owner != principal.user
     return is_other and principal.has_scope_in(resource.organisation, PEOPLE_SCOPE)
+
+
+def may_vouch(principal: Principal, resource: StoredResource) -> bool:
+    """Whether a caller may approve a shared skill or agent for its organisation, or end that.
+
+    It is for another administrator there, while the resource is not on its way into the market.
+    """
+    is_shared = resource.visibility == "organisation" and resource.publish_status == "none"
+    is_other = principal.user not in {"", resource.owner}
+    return (
+        resource.kind in _DESCRIBED
+        and is_shared
+        and is_other
+        and resource.organisation in principal.organisations
+        and principal.has_scope_in(resource.organisation, PEOPLE_SCOPE)
+    )
 
 
 def check_sharing(principal: Principal, resource: StoredResource) -> None:

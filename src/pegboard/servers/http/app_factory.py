@@ -33,6 +33,7 @@ from pegboard.servers.http.middleware.client_address import (
     ClientAddress,
     TrustedProxies,
     UntrustedProxyWarning,
+    limit_key,
 )
 from pegboard.servers.http.middleware.request_limit import RequestLimit
 from pegboard.servers.http.middleware.security_headers import SecurityHeaders
@@ -220,7 +221,7 @@ def build_app(
         if module is execute:
             # MCP has its own errors; Starlette treats an instance as an ASGI application
             app.router.routes += [Route(path, mcp) for path in ("/mcp", "/mcp/{source}")]
-            oauth = OAuthEndpoint(board)
+            oauth = OAuthEndpoint(board, limit_key)
             places = (*SERVER_METADATA, RESOURCE_METADATA, f"{RESOURCE_METADATA}/mcp")
             nested = f"{RESOURCE_METADATA}/mcp/{{source}}"
             app.router.routes += [

@@ -144,6 +144,50 @@ async def _set_operator(
         return await session.send("PATCH", path, {"operator": is_operator})
 
 
+@people.command()
+def sessions(*, data: DataOption = None, url: UrlOption = None, json: JsonOption = False) -> None:
+    """List the browsers in which you are signed in; needs the key of 'pegboard login'."""
+    with exit_on_error():
+        found = with_client(
+            settings(data=data, url=url),
+            lambda client: client.people.list_sessions(),
+            opens="stored",
+        )
+    if json:
+        say_json(found)
+        return
+    table(
+        ("session", "browser", "address", "last used", "signed in"),
+        map(_session, found["sessions"]),
+    )
+    if not found["sessions"]:
+        note("you are signed in nowhere")
+
+
+@people.command("sign-out")
+def sign_out(
+    session: Annotated[
+        str, typer.Argument(metavar="[SESSION]", help="Its id, as 'people sessions' shows it.")
+    ] = "",
+    *,
+    everywhere: Annotated[
+        bool, typer.Option("--everywhere", help="Sign out of every browser.")
+    ] = False,
+    data: DataOption = None,
+    url: UrlOption = None,
+) -> None:
+    """Sign out of a browser; needs the key of 'pegboard login'."""
+    with exit_on_error():
+        if bool(session) == everywhere:
+            raise InvalidRequest("Name a session of 'pegboard people sessions', or --everywhere.")
+        with_client(
+            settings(data=data, url=url, keep="write"),
+            lambda client: client.people.end_session(session),
+            opens="stored",
+        )
+    say("signed out of every browser" if everywhere else f"signed out: {session}")
+
+
 def _change(
     person: str, data: str | None, url: str | None, change: PersonChange, *, said: str, json: bool
 ) -> None:
@@ -171,3 +215,16 @@ def _row(person: dict[str, Any]) -> tuple[str, ...]:
     marks = _list_marks(person)
     since = format_time(person["created_at"])
     return person["handle"], person["name"], person["email"], ", ".join(marks), since
+
+
+def _session(session: dict[str, Any]) -> tuple[str, ...]:
+    at, used_at = session["signed_in_at"], session["used_at"]
+    client = session["used_from"] if used_at else session["signed_in_from"]
+    used = format_time(used_at) if used_at else ""
+    return (
+        session["id"],
+        client["browser"] or "not known",
+        client["address"] or "not known",
+        used,
+        format_time(at),
+    )

@@ -282,10 +282,10 @@ def review(
     data: DataOption = None,
     url: UrlOption = None,
 ) -> None:
-    """Approve what is proposed for the market, or reject it, as another administrator."""
+    """Approve or reject what is proposed for the market or shared, as another administrator."""
     with exit_on_error():
         body = {"decision": _check_decision(decision), "note": text}
-        say(f"{_act(name, 'review', body, board, data, url)['publish_status']}: {name}")
+        say(f"{_describe_review(_act(name, 'review', body, board, data, url))}: {name}")
 
 
 @resources.command()
@@ -329,6 +329,14 @@ def _act(
         lambda client: client.resources.act(name, action, body),
         opens="named",
     )
+
+
+def _describe_review(item: dict[str, Any]) -> str:
+    """The state of a resource after its review."""
+    if item["vouched_by"]:
+        return f"approved for {item['organisation']}"
+    is_shared = item["visibility"] != "private"
+    return str(item["publish_status"]) if is_shared else "no longer shared"
 
 
 def _check_decision(decision: str) -> Literal["approve", "reject"]:

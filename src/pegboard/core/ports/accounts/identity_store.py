@@ -7,7 +7,7 @@ claimed once and never given again, also when their account or organisation is g
 from collections.abc import Mapping, Sequence
 from typing import Any, Literal, Protocol
 
-from msgspec import Struct
+from msgspec import Struct, structs
 
 FIRST_USER = "local"
 """The id of the first account: it owns what the principal `local`
@@ -15,6 +15,9 @@ owned, without a changed row."""
 
 KEY_PREFIX = "pegboard_"
 """What each key starts with, so that secret scanners find one that was published by mistake."""
+
+USES = frozenset({"used_at", "used_from"})
+"""Fields of a key or session that change with a use, and no right with them."""
 
 MembershipState = Literal["waiting", "approved"]
 LinkPurpose = Literal["first", "sign_in", "invitation"]
@@ -127,6 +130,22 @@ class ApiKey(Struct, frozen=True, kw_only=True):
     client: str = ""
 
 
+class BrowserClient(Struct, frozen=True, kw_only=True):
+    """Where a request of a session came from.
+
+    Attributes:
+        address: The IP address; empty where the server does not know it.
+        browser: The browser and the system that it says it is, from a fixed list of names; empty
+            for others.
+    """
+
+    address: str = ""
+    browser: str = ""
+
+
+UNKNOWN_CLIENT = BrowserClient()
+
+
 class UserSession(Struct, frozen=True, kw_only=True):
     """A browser in which a person has signed in.
 
@@ -138,6 +157,9 @@ class UserSession(Struct, frozen=True, kw_only=True):
             the digest.
         replaced: Whether there is a newer cookie; this one is valid for a moment more.
         organisation: That the person acts for; empty for the person's own choice.
+        signed_in_from: Where the person signed in.
+        used_at: Unix seconds of its last use, exact to a minute; None for never.
+        used_from: Where its last use came from.
     """
 
     digest: str
@@ -147,11 +169,25 @@ class UserSession(Struct, frozen=True, kw_only=True):
     id: str = ""
     replaced: bool = False
     organisation: str = ""
+    signed_in_from: BrowserClient = UNKNOWN_CLIENT
+    used_at: float | None = None
+    used_from: BrowserClient = UNKNOWN_CLIENT
 
     @property
     def name(self) -> str:
         """What all cookies of the session share."""
         return self.id or self.digest
+
+
+def replace_cookie(stored: UserSession, new: UserSession) -> UserSession:
+    """A session as it is stored, with the cookie of another."""
+    return structs.replace(
+        stored,
+        digest=new.digest,
+        created_at=new.created_at,
+        expires_at=new.expires_at,
+        id=new.name,
+    )
 
 
 class OneTimeLink(Struct, frozen=True, kw_only=True):
@@ -166,6 +202,7 @@ class OneTimeLink(Struct, frozen=True, kw_only=True):
         roles: Roles there.
         created_at: Unix seconds.
         created_by: The caller who made it, as `tenant/principal`.
+        maker: The id of the account that made it; empty for `local`.
         expires_at: Unix seconds.
         used_at: Unix seconds; None while it can be used.
     """
@@ -179,6 +216,7 @@ class OneTimeLink(Struct, frozen=True, kw_only=True):
     organisation: str = ""
     roles: tuple[str, ...] = ()
     used_at: float | None = None
+    maker: str = ""
 
 
 class TemporaryRecord(Struct, frozen=True, kw_only=True):
@@ -221,6 +259,8 @@ class NewIdentity(Struct, frozen=True, kw_only=True):
         organisation: A new organisation.
         memberships: Added, or put in place of those of the same person and organisation.
         linked: The person at an identity provider.
+        keeps_administrator: Whether the memberships may not take the last administrator from their
+            organisation.
     """
 
     at: float
@@ -229,6 +269,7 @@ class NewIdentity(Struct, frozen=True, kw_only=True):
     organisation: Organisation | None = None
     memberships: tuple[Membership, ...] = ()
     linked: LinkedIdentity | None = None
+    keeps_administrator: bool = False
 
     @property
     def claims(self) -> tuple[str, ...]:
@@ -254,7 +295,7 @@ class IdentityStore(Protocol):
 
         Raises:
             InvalidRequest: A handle, the e-mail address, the user's id or the person at the
-                identity provider is taken.
+                identity provider is taken; or an organisation would have no administrator left.
             AccountNotFound: The link was used before, has expired, or is none.
         """
         ...
@@ -271,8 +312,23 @@ class IdentityStore(Protocol):
         """The accounts of these ids, at most 500, or all accounts; by handle."""
         ...
 
-    async def update_user(self, id: str, changes: Mapping[str, Any]) -> User | None:  # noqa: A002 - as above
-        """Change fields of an account, but not its handle or e-mail; None when there is none."""
+    async def update_user(
+        self,
+        id: str,  # noqa: A002 - as above
+        changes: Mapping[str, Any],
+        *,
+        keeps_operator: bool = False,
+    ) -> User | None:
+        """Change fields of an account, but not its handle or e-mail; None when there is none.
+
+        Args:
+            id: Of the account.
+            changes: The new values.
+            keeps_operator: Whether the account may not be the last operator.
+
+        Raises:
+            InvalidRequest: It is, also where another one is dismissed at the same time.
+        """
         ...
 
     async def organisation(self, handle: str) -> Organisation | None:
@@ -288,7 +344,11 @@ class IdentityStore(Protocol):
         ...
 
     async def remove_membership(self, organisation: str, user: str) -> bool:
-        """Remove a person from an organisation; whether there was a membership."""
+        """Remove a person from an organisation; whether there was a membership.
+
+        Raises:
+            InvalidRequest: The organisation would have no administrator left.
+        """
         ...
 
     async def add_key(self, key: ApiKey) -> None:
@@ -330,13 +390,18 @@ class IdentityStore(Protocol):
     async def replace_session(self, digest: str, new: UserSession, *, until: float) -> bool:
         """Replace the cookie of a session; the old one is valid until then.
 
+        What else the stored session has is kept: it may have changed since it was read.
+
         Returns:
             Whether the session was there, and its cookie not replaced before.
         """
         ...
 
     async def update_session(self, digest: str, changes: Mapping[str, Any]) -> UserSession | None:
-        """Change fields of a session, but not its digest, user or expiry; None without one."""
+        """Change fields of a session, but not its digest, user or expiry; None without one.
+
+        What is in `USES` changes no right, and so does not raise the revision.
+        """
         ...
 
     async def end_sessions(self, *, user: str = "", digest: str = "", id: str = "") -> None:  # noqa: A002 - as above

@@ -27,6 +27,8 @@ class StoredResource(Struct, frozen=True, kw_only=True):
         organisation: The handle of the organisation that it is shared with; empty for none.
         publish_status: How far it is on its way into the market; `none` if it was not published.
         reviewed_by: The id of the account that approved or rejected it.
+        vouched_by: The id of the administrator who has approved it for its organisation alone, as
+            it is now; empty for none.
         config: Without secrets.
         revision: Grows with each change.
         created_at: Unix seconds.
@@ -47,6 +49,7 @@ class StoredResource(Struct, frozen=True, kw_only=True):
     publish_status: PublishStatus = "none"
     reviewed_by: str = ""
     review_note: str = ""
+    vouched_by: str = ""
     config: Mapping[str, Any] = {}
     revision: int = 1
 

@@ -1,12 +1,19 @@
 """Accounts and organisations in a database."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, TypeVar
 
 from msgspec import structs
-from sqlalchemy import Table, TableClause, column, delete, or_, select, update
+from sqlalchemy import Select, Table, TableClause, column, delete, or_, select, update
 
+from pegboard.access.roles import (
+    LAST_ADMINISTRATOR,
+    LAST_OPERATOR,
+    is_last_administrator,
+    is_last_operator,
+)
 from pegboard.core.ports.accounts.identity_store import (
+    USES,
     ApiKey,
     LinkedIdentity,
     Membership,
@@ -15,6 +22,7 @@ from pegboard.core.ports.accounts.identity_store import (
     Organisation,
     User,
     UserSession,
+    replace_cookie,
 )
 from pegboard.core.record_snapshot import clean_text
 from pegboard.errors import AccountNotFound, InvalidRequest
@@ -82,8 +90,21 @@ class SqlIdentity(SqlSignIns):
         found = await self._all(USERS, is_one, User)
         return sorted(found, key=lambda user: user.handle)
 
-    async def update_user(self, id: str, changes: Mapping[str, Any]) -> User | None:  # noqa: A002 - as above
-        return await self._change(USERS, USERS.c.id == clean_text(id), User, changes)
+    async def update_user(
+        self,
+        id: str,  # noqa: A002 - as above
+        changes: Mapping[str, Any],
+        *,
+        keeps_operator: bool = False,
+    ) -> User | None:
+        def check(transaction: Transaction) -> None:
+            rows = transaction.all(_in_order(USERS, USERS.c.id != "", USERS.c.id))
+            if is_last_operator([load(row.body, User) for row in rows], id):
+                raise InvalidRequest(LAST_OPERATOR)
+
+        is_it = USERS.c.id == clean_text(id)
+        first = check if keeps_operator else None
+        return await self._change(USERS, is_it, User, changes, first=first)
 
     async def organisation(self, handle: str) -> Organisation | None:
         is_it = ORGANISATIONS.c.handle == clean_text(handle)
@@ -109,6 +130,7 @@ class SqlIdentity(SqlSignIns):
         )
 
         def remove(transaction: Transaction) -> bool:
+            _check_administrators(transaction, organisation, user)
             _raise_revision(transaction)
             return transaction.execute(statement) > 0
 
@@ -179,7 +201,7 @@ class SqlIdentity(SqlSignIns):
             old = structs.replace(known, replaced=True, expires_at=until)
             values = {"expires_at": until, "body": dump(old)}
             transaction.execute(update(USER_SESSIONS).where(is_it).values(values))
-            _put_session(transaction, new)
+            _put_session(transaction, replace_cookie(known, new))
             return True
 
         return await self._database.run(replace, atomic=True)
@@ -191,14 +213,20 @@ class SqlIdentity(SqlSignIns):
     async def end_sessions(self, *, user: str = "", digest: str = "", id: str = "") -> None:  # noqa: A002 - as above
         is_it = USER_SESSIONS.c.user_id if user else USER_SESSIONS.c.digest
 
+        wanted = _in_order(
+            USER_SESSIONS, is_it == clean_text(user or digest), USER_SESSIONS.c.digest
+        )
+
         def end(transaction: Transaction) -> None:
-            statement = select(USER_SESSIONS.c.body).where(is_it == clean_text(user or digest))
-            found = [load(row.body, UserSession) for row in transaction.all(statement)]
-            ended = [item.digest for item in found if id in {"", item.name}]
-            if ended:
+            is_first = True
+            # again until there is none: while the rows were waited for, one may have got a new
+            # cookie, whose row is younger than the look for them
+            while ended := _list_ended(transaction.all(wanted), id):
                 gone = USER_SESSIONS.c.digest.in_(ended)
                 transaction.execute(delete(USER_SESSIONS).where(gone))
-                _raise_revision(transaction)
+                if is_first:
+                    _raise_revision(transaction)
+                is_first = False
 
         await self._database.run(end, atomic=True)
 
@@ -248,15 +276,23 @@ class SqlIdentity(SqlSignIns):
         return [load(row.body, kind) for row in rows]
 
     async def _change(
-        self, table: Table, condition: Any, kind: type[Changed], changes: Mapping[str, Any]
+        self,
+        table: Table,
+        condition: Any,
+        kind: type[Changed],
+        changes: Mapping[str, Any],
+        *,
+        first: Callable[[Transaction], None] | None = None,
     ) -> Changed | None:
         def change(transaction: Transaction) -> Changed | None:
+            if first is not None:
+                first(transaction)
             row = transaction.first(select(table.c.body).where(condition).with_for_update())
             if row is None:
                 return None
             changed = structs.replace(load(row.body, kind), **changes)
             transaction.execute(update(table).where(condition).values(body=dump(changed)))
-            if set(changes) != {"used_at"}:
+            if not USES.issuperset(changes):
                 _raise_revision(transaction)
             return changed
 
@@ -268,6 +304,11 @@ def sweep_identity(transaction: Transaction, before: float) -> None:
     for table in (USER_SESSIONS, LINKS):
         transaction.execute(delete(table).where(table.c.expires_at < before))
     sweep_sign_ins(transaction, before)
+
+
+def _list_ended(rows: Sequence[Any], id_: str) -> list[str]:
+    found = [load(row.body, UserSession) for row in rows]
+    return [item.digest for item in found if id_ in {"", item.name}]
 
 
 def _put_session(transaction: Transaction, session: UserSession) -> None:
@@ -304,6 +345,8 @@ def _add(transaction: Transaction, new: NewIdentity) -> None:
         values = {"handle": organisation.handle, "body": dump(organisation)}
         _insert(transaction, ORGANISATIONS, values, organisation.handle)
     for member in new.memberships:
+        if new.keeps_administrator:
+            _check_administrators(transaction, member.organisation, member.user)
         values = {
             "organisation": clean_text(member.organisation),
             "user_id": clean_text(member.user),
@@ -325,6 +368,18 @@ def _add(transaction: Transaction, new: NewIdentity) -> None:
         }
         _insert(transaction, LINKED_IDENTITIES, values, linked.subject)
     _raise_revision(transaction)
+
+
+def _in_order(table: Table, condition: Any, order: Any) -> Select[Any]:
+    """Rows that other servers do not change meanwhile; in one order, so that none waits for two."""
+    return select(table.c.body).where(condition).order_by(order).with_for_update()
+
+
+def _check_administrators(transaction: Transaction, organisation: str, user: str) -> None:
+    is_in = MEMBERSHIPS.c.organisation == clean_text(organisation)
+    rows = transaction.all(_in_order(MEMBERSHIPS, is_in, MEMBERSHIPS.c.user_id))
+    if is_last_administrator([load(row.body, Membership) for row in rows], user):
+        raise InvalidRequest(LAST_ADMINISTRATOR)
 
 
 def _insert(transaction: Transaction, table: Table, values: Mapping[str, Any], name: str) -> None:

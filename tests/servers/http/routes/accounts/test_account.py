@@ -111,6 +111,51 @@ async def test_a_person_signs_out_of_other_browsers(home: Home) -> None:
     assert (await home.bob.get("/v1/account")).status_code == 200
 
 
+FIREFOX = "Mozilla/5.0 (X11; Linux x86_64; rv:128.0) Gecko/20100101 Firefox/128.0"
+
+
+async def seen(client: httpx2.AsyncClient) -> list[tuple[Any, ...]]:
+    listed = (await client.get("/v1/account/sessions")).json()["sessions"]
+    names = ("signed_in_from", "used_from")
+    return [tuple(item[name][key] for name in names for key in item[name]) for item in listed]
+
+
+async def test_a_person_sees_where_a_session_was_begun_and_last_used(home: Home) -> None:
+    async with home.house.client() as browser:
+        browser.headers["User-Agent"] = f"{FIREFOX} <script>"
+        await browser.post("/v1/session", json={"name": BOB["handle"], "password": BOB["password"]})
+        browser.headers["User-Agent"] = "curl/8.5.0"
+        await browser.get("/v1/tools")  # as a thief of the cookie
+        found = await seen(browser)
+
+    own = ("127.0.0.1", "", "127.0.0.1", "")
+    assert found == [("127.0.0.1", "Firefox on Linux", "127.0.0.1", ""), own]
+
+
+async def test_the_address_of_a_session_is_the_one_a_trusted_proxy_names(tmp_path: Path) -> None:
+    settings: dict[str, Any] = {"token": SecretStr(TOKEN), "trusted_proxies": "127.0.0.1"}
+    async with a_board(tmp_path, **settings) as board:
+        house = House(board)
+        ada = await house.found()
+        ada.headers["X-Forwarded-For"] = "203.0.113.9, 192.0.2.7"
+        found = await seen(ada)
+
+    assert found == [("127.0.0.1", "", "192.0.2.7", "")]
+
+
+async def test_a_key_that_decides_approvals_lists_and_ends_sessions(home: Home) -> None:
+    scopes = ["*", "approvals:decide"]
+    made = await home.bob.post("/v1/keys", json={"name": "laptop", "scopes": scopes})
+    async with home.house.client(bearer=made.json()["key"]) as program:
+        listed = await sessions(program)
+        ended = await program.delete("/v1/account/sessions")
+        renamed = await program.patch("/v1/account", json={"name": "Robot"})
+
+    assert (listed, ended.status_code, renamed.status_code) == ([False], 204, 403)
+    assert (await home.bob.get("/v1/account")).status_code == 401
+    assert (await home.ada.get("/v1/account")).status_code == 200
+
+
 async def test_a_key_changes_nothing_of_an_account(home: Home) -> None:
     key = (await home.bob.post("/v1/keys", json={"name": "night"})).json()["key"]
     async with home.house.client(bearer=key) as program:

@@ -60,8 +60,8 @@ async def list_sessions(request: Request, board: Board, caller: Caller) -> Respo
 
 @router.delete("/account/sessions", status_code=204, responses=refusals(404))
 async def end_other_sessions(request: Request, board: Board, caller: Caller) -> Response:
-    """Sign out of every browser but this one."""
-    session = _check_session(request)
+    """Sign out of every browser but this one; with a key, of every browser."""
+    session: BrowserSession | None = request.state.session
     await board.identity.own.end_other_sessions(session=session, principal=caller)
     return Response(status_code=204)
 

@@ -9,7 +9,7 @@ from pegboard.features.identity.oidc_sign_in import FLOW_LIFETIME, OidcSignIns
 from pegboard.runtime import Pegboard
 from pegboard.servers.http.dependencies import Board, Caller
 from pegboard.servers.http.json_body import JsonResponse, JsonRoute
-from pegboard.servers.http.middleware.client_address import limit_key
+from pegboard.servers.http.middleware.client_address import browser_client, limit_key
 from pegboard.servers.http.models.responses import OidcAnswer
 from pegboard.servers.http.openapi import refusals
 from pegboard.servers.http.public_address import find_public_url
@@ -33,12 +33,14 @@ async def begin_oidc(request: Request, board: Board) -> Response:
 
 
 @router.post("/session/oidc", response_model=OidcAnswer, responses=refusals(400, 503))
-async def link_oidc(board: Board, caller: Caller) -> Response:
+async def link_oidc(request: Request, board: Board, caller: Caller) -> Response:
     """Begin to link your account to the one that you have at the identity provider."""
     if not caller.user or caller.kind != "user":
         raise AccessDenied("the account", "only a person who has signed in links it")
     oidc, url = _find_oidc(board), find_public_url(board.settings)
-    flow = await oidc.begin(f"{url}{_CALLBACK}", principal=caller)
+    flow = await oidc.begin(
+        f"{url}{_CALLBACK}", principal=caller, credential=request.state.credential
+    )
     response = JsonResponse({"url": flow.url})
     _set_flow_cookie(response, url, flow.cookie)
     return response
@@ -51,7 +53,11 @@ async def finish_oidc(request: Request, board: Board) -> Response:
     names = list(request.query_params.keys())
     if len(names) != len(set(names)):
         raise SignInRefused("The identity provider's answer is not valid.")
-    session = await oidc.finish(request.cookies.get(_COOKIE, ""), dict(request.query_params))
+    session = await oidc.finish(
+        request.cookies.get(_COOKIE, ""),
+        dict(request.query_params),
+        client=browser_client(request.scope),
+    )
     response = Response(status_code=303, headers={"Location": f"{url}/ui/"})
     set_session_cookie(request, response, board, session)
     _set_flow_cookie(response, url, "")

@@ -20,6 +20,7 @@ from pegboard.features.identity.schemas import (
 )
 from pegboard.servers.http.dependencies import Board, Caller
 from pegboard.servers.http.json_body import JsonResponse, JsonRoute
+from pegboard.servers.http.middleware.client_address import browser_client
 from pegboard.servers.http.models.responses import SessionAnswer
 from pegboard.servers.http.openapi import refusals
 from pegboard.servers.http.routes.accounts.session import answer_signed_in
@@ -87,7 +88,7 @@ async def join(request: Request, board: Board, wanted: Annotated[Join, Body()]) 
         organisation_title=wanted.organisation_title,
     )
     user = await board.identity.accounts.join(account)
-    session = await board.identity.sign_ins.begin(user)
+    session = await board.identity.sign_ins.begin(user, client=browser_client(request.scope))
     return await answer_signed_in(request, board, session, status=201)
 
 

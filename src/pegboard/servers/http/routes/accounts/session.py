@@ -18,7 +18,7 @@ from pegboard.runtime import Pegboard
 from pegboard.servers.http.browser_sessions import COOKIE, BrowserSessions
 from pegboard.servers.http.dependencies import Board, Caller
 from pegboard.servers.http.json_body import JsonResponse, JsonRoute
-from pegboard.servers.http.middleware.client_address import limit_key
+from pegboard.servers.http.middleware.client_address import browser_client, limit_key
 from pegboard.servers.http.models.requests import (
     SignInWithLink,
     SignInWithPassword,
@@ -62,13 +62,16 @@ async def sign_in(
     """
     if isinstance(wanted, SignInWithToken):
         return _sign_in_with_token(request, board, wanted)
+    client = browser_client(request.scope)
     password, identity = wanted.password.get_secret_value(), board.identity
     if isinstance(wanted, SignInWithLink):
         user = await identity.accounts.set_password(wanted.link.get_secret_value(), password)
-        session = await identity.sign_ins.begin(user)
+        session = await identity.sign_ins.begin(user, client=client)
     else:
         address = limit_key(request.scope)
-        session = await identity.sign_ins.sign_in(wanted.name, password, address=address)
+        session = await identity.sign_ins.sign_in(
+            wanted.name, password, address=address, client=client
+        )
     return await answer_signed_in(request, board, session)
 
 
