@@ -112,13 +112,13 @@ class DocumentChecker:
             AccessDenied: The caller may not change the base.
             DocumentUnreadable: It cannot be converted.
             InvalidRequest: It is too large, or what it replaces is not there.
+            UploadConflict: It is an upload of which parts are missing.
         """
         check_may_edit(principal, base)
         chunks = new.chunks
         if new.file:
-            file = await self._files.find(new.file, principal=principal)
+            file, chunks = await self._files.open_complete(new.file, principal=principal)
             new = replace(new, name=new.name or file.name)
-            chunks = self._files.read(file)
         if chunks is None:
             raise InvalidRequest("Give the contents of the document.")
         costs = ModelCosts(self._parts.environment().quotas, principal)
