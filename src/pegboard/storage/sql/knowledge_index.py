@@ -438,14 +438,11 @@ class _Content:
         table = PIECE_VECTORS.c
         columns = (table.embedder, table.pieces, table.body)
         rows = transaction.all(select(*columns).where(table.document == self._document))
-        ids = {item.piece.id for item in self._pieces}
+        sources = {item.piece.id: item.same_as or item.piece.id for item in self._pieces}
         kept: dict[str, dict[str, Any]] = {}
         for row in rows:
-            those = {
-                key: vectors
-                for key, vectors in split_vectors(row.pieces, row.body).items()
-                if key in ids
-            }
+            before = split_vectors(row.pieces, row.body)
+            those = {key: before[source] for key, source in sources.items() if source in before}
             if those:
                 kept.setdefault(row.embedder, {}).update(those)
         given = {item.piece.id: item.vectors for item in self._pieces if item.vectors}
