@@ -150,7 +150,7 @@ async function run(item: Upload): Promise<void> {
   const { id, base, path } = item;
   const stop = new AbortController();
   stops.set(id, stop);
-  change(id, { state: "sending" });
+  change(id, { state: item.isDecided ? "adding" : "sending" });
   try {
     const body = item.isDecided ? { upload: item.upload } : await sendAndCompare(item, stop.signal);
     if (body === null || stop.signal.aborted) return;
