@@ -140,6 +140,15 @@ class KnowledgeIndex(Protocol):
         """Arrange what a base has so that the first search of a process loads it at once."""
         ...
 
+    async def preload(self, base: str, *, embedder: str = "") -> None:
+        """Load what a base has into memory before its first question, unless much is there already.
+
+        Args:
+            base: Its id.
+            embedder: The name of the model whose vectors answer; empty for words alone.
+        """
+        ...
+
     async def drop_deleted(self) -> None:
         """Drop from memory what was deleted; each search does so, too."""
         ...

@@ -163,6 +163,9 @@ class MemoryKnowledgeIndex:
                 counts[embedder] = counts.get(embedder, 0) + count
         return counts
 
+    async def preload(self, base: str, *, embedder: str = "") -> None:
+        """Do nothing: all of it is in memory."""
+
     async def pack(self, base: str) -> None:
         """There is nothing to load."""
 
