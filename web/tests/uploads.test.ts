@@ -3,12 +3,25 @@ import type { StoredUpload } from "../src/api/uploads";
 import { mergeUploads, type Upload } from "../src/stream/uploads";
 
 const stored = (id: string, more: Partial<StoredUpload> = {}) =>
-  ({ id, base: "b", path: "", name: `${id}.md`, size: 9, offset: 9, expires_at: 7, ...more }) as StoredUpload;
+  ({
+    id,
+    base: "b",
+    path: "",
+    name: `${id}.md`,
+    size: 9,
+    offset: 9,
+    expires_at: 7,
+    ...more,
+  }) as StoredUpload;
 const own = (id: string, upload: string, more: Partial<Upload> = {}) =>
   ({ id, base: "b", upload, state: "sending", expiresAt: null, ...more }) as Upload;
 
 test("what is complete on the server waits for a decision, what is not for its file", () => {
-  const shown = mergeUploads([], [stored("whole"), stored("half", { offset: 4, path: "a/b.md" })], "b");
+  const shown = mergeUploads(
+    [],
+    [stored("whole"), stored("half", { offset: 4, path: "a/b.md" })],
+    "b",
+  );
 
   expect(shown.map((item) => [item.path, item.state, item.sent, item.expiresAt])).toEqual([
     ["whole.md", "changed", 9, 7],

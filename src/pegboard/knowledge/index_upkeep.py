@@ -1,5 +1,7 @@
-"""`IndexUpkeep`: has bases packed in the background, so that a later process loads them at once,
-and loaded at a start, so that the first question does not wait for that."""
+"""`IndexUpkeep`: has bases packed in the background, and loaded at a start.
+
+A later process loads what is packed at once, and the first question does not wait for that.
+"""
 
 import asyncio
 import logging
