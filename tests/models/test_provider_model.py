@@ -22,7 +22,7 @@ from pegboard.core.model_messages import (
 )
 from pegboard.core.ports.chat_model import complete
 from pegboard.errors import ConfigError, InvalidRequest, PegboardError, Unavailable
-from pegboard.models import ModelEndpoint, ModelPrice, ProviderModel
+from pegboard.models import ModelEndpoint, ProviderModel, UsagePrice
 from pegboard.network import GuardedClient, SsrfPolicy
 
 KEY = "sk-very-secret-key"
@@ -49,7 +49,7 @@ async def model(provider: Provider) -> AsyncGenerator[ProviderModel]:
 async def test_the_price_of_its_operator_makes_its_cost(provider: Provider) -> None:
     client = GuardedClient(policy=SsrfPolicy(allow_hosts=("127.0.0.1",)))
     settings = ModelEndpoint(
-        name="openai:tiny-1", base_url=provider.url, price=ModelPrice(input=2.0, request=0.5)
+        name="openai:tiny-1", base_url=provider.url, price=UsagePrice(input=2.0, request=0.5)
     )
     provider.answers.append(text("Hello."))
 

@@ -7,7 +7,7 @@ import pytest
 from tests.models.made import Provider, a_provider
 
 from pegboard.errors import ConfigError, Unavailable
-from pegboard.models import ModelEndpoint, ModelPrice, ProviderPictureReader
+from pegboard.models import ModelEndpoint, ProviderPictureReader, UsagePrice
 from pegboard.network import GuardedClient, SsrfPolicy
 
 KEY = "sk-very-secret-key"
@@ -41,7 +41,7 @@ async def reader(provider: Provider) -> AsyncGenerator[ProviderPictureReader]:
         api_key=KEY,
         base_url=provider.url,
         retries=0,
-        price=ModelPrice(input=1.0, output=5.0),
+        price=UsagePrice(input=1.0, output=5.0),
     )
     yield ProviderPictureReader(settings, client)
     await client.close()

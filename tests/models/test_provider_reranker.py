@@ -9,7 +9,7 @@ from tests.models.made import Provider, a_provider
 from pegboard.core.tool import Limits
 from pegboard.errors import ConfigError, InvalidRequest, PegboardError, RateLimited, Unavailable
 from pegboard.execution.limits.limiters import Limiter
-from pegboard.models import ModelEndpoint, ModelPrice, ProviderReranker
+from pegboard.models import ModelEndpoint, ProviderReranker, UsagePrice
 from pegboard.network import GuardedClient, SsrfPolicy
 
 KEY = "sk-very-secret-key"
@@ -174,10 +174,10 @@ def test_a_reranker_that_cannot_be_reached_is_refused(name: str, message: str) -
 @pytest.mark.parametrize(
     ("price", "more", "cost"),
     [
-        (ModelPrice(input=0.5), {"usage": {"total_tokens": 400}}, 0.0002),
-        (ModelPrice(request=0.002), {"meta": {"billed_units": {"search_units": 3}}}, 0.006),
-        (ModelPrice(request=0.002), {}, 0.002),
-        (ModelPrice(input=0.5), {"meta": {"billed_units": None}}, None),
+        (UsagePrice(input=0.5), {"usage": {"total_tokens": 400}}, 0.0002),
+        (UsagePrice(request=0.002), {"meta": {"billed_units": {"search_units": 3}}}, 0.006),
+        (UsagePrice(request=0.002), {}, 0.002),
+        (UsagePrice(input=0.5), {"meta": {"billed_units": None}}, None),
         (None, {"usage": {"total_tokens": 400}}, None),
     ],
     ids=["tokens", "searches", "one search", "unknown tokens", "unknown price"],
@@ -185,7 +185,7 @@ def test_a_reranker_that_cannot_be_reached_is_refused(name: str, message: str) -
 async def test_its_cost_is_known_where_its_price_is(
     provider: Provider,
     client: GuardedClient,
-    price: ModelPrice | None,
+    price: UsagePrice | None,
     more: dict[str, Any],
     cost: float | None,
 ) -> None:

@@ -3,7 +3,7 @@
 from pegboard.models.fallback_model import FallbackModel
 from pegboard.models.json_tools_model import JsonToolsModel
 from pegboard.models.limited_model import LimitedModel, TokenRate
-from pegboard.models.model_price import ModelPrice
+from pegboard.models.model_price import UsagePrice
 from pegboard.models.provider_embedder import ProviderEmbedder
 from pegboard.models.provider_model import (
     PROVIDERS,
@@ -21,11 +21,11 @@ __all__ = [
     "JsonToolsModel",
     "LimitedModel",
     "ModelEndpoint",
-    "ModelPrice",
     "ProviderEmbedder",
     "ProviderModel",
     "ProviderPictureReader",
     "ProviderReranker",
     "TokenRate",
+    "UsagePrice",
     "find_context_window",
 ]

@@ -12,7 +12,7 @@ _MILLION = 1_000_000
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ModelPrice:
+class UsagePrice:
     """The price of a model, in US dollars.
 
     Attributes:
@@ -47,20 +47,20 @@ class PriceList:
         price: As its operator says; None to look it up.
     """
 
-    def __init__(self, name: str, price: ModelPrice | None) -> None:
+    def __init__(self, name: str, price: UsagePrice | None) -> None:
         self._name = name
         self._price = price
         self._is_known = price is not None
 
     async def apply(self, usage: ModelUsage, *, requests: float | None = None) -> ModelUsage:
-        """What was used with its cost, as far as it is known; as of `ModelPrice.apply`."""
+        """What was used with its cost, as far as it is known; as of `UsagePrice.apply`."""
         if not self._is_known:
             self._price = await asyncio.to_thread(find_price, self._name)
             self._is_known = True
         return usage if self._price is None else self._price.apply(usage, requests=requests)
 
 
-def find_price(name: str) -> ModelPrice | None:
+def find_price(name: str) -> UsagePrice | None:
     """The price of a model's input; None where it is not known, or the extra `models` missing.
 
     Args:
@@ -76,4 +76,4 @@ def find_price(name: str) -> ModelPrice | None:
         found = calc_price(usage, model, provider_id=provider)
     except (LookupError, ValueError):
         return None
-    return ModelPrice(input=float(found.total_price))
+    return UsagePrice(input=float(found.total_price))

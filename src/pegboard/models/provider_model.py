@@ -12,7 +12,7 @@ from pegboard.core.ports.http import HttpClient
 from pegboard.errors import ConfigError, InvalidRequest
 from pegboard.models.key_mask import KeyMask
 from pegboard.models.message_conversion import from_theirs, to_theirs
-from pegboard.models.model_price import ModelPrice
+from pegboard.models.model_price import UsagePrice
 from pegboard.models.provider_errors import translate_error
 
 _SECONDS = 600.0
@@ -49,7 +49,7 @@ class ModelEndpoint:
     retries: int = 2
     supports_tools: bool = True
     supports_schema: bool = True
-    price: ModelPrice | None = None
+    price: UsagePrice | None = None
 
 
 class ProviderModel:
