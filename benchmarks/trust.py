@@ -19,10 +19,10 @@ from pathlib import Path
 from typing import Any
 
 from pegboard import Policy, ToolContext, ToolRegistry
-from pegboard.core.memory_taints import MemoryTaints
 from pegboard.core.ports.conversation_store import Conversation
 from pegboard.core.principal import Principal
 from pegboard.core.result import ToolResult
+from pegboard.core.stores.memory_taints import MemoryTaints
 from pegboard.core.tool import ToolSpec
 from pegboard.errors import ApprovalRequired
 from pegboard.execution import CallEnvironment

@@ -18,6 +18,7 @@ STEPS = [
 ]
 
 
+@pytest.mark.slow
 @pytest.mark.timeout(240)
 async def test_people_have_quotas_and_choose_among_their_accounts(tmp_path: Path) -> None:
     check_built()

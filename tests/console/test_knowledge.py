@@ -62,6 +62,7 @@ async def walk(folder: Path) -> dict[str, Any]:
     return report
 
 
+@pytest.mark.slow
 @pytest.mark.timeout(300)
 async def test_documents_answer_with_their_quotes_and_are_deleted_for_good(tmp_path: Path) -> None:
     check_built()

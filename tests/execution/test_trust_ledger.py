@@ -13,10 +13,10 @@ from pegboard.access import CallRule, Policy
 from pegboard.core.context import ToolContext
 from pegboard.core.decision import Verdict
 from pegboard.core.event import CallRecord, Event
-from pegboard.core.memory_taints import MemoryTaints
 from pegboard.core.ports.conversation_store import Conversation
 from pegboard.core.ports.taint_store import Taint
 from pegboard.core.principal import Principal
+from pegboard.core.stores.memory_taints import MemoryTaints
 from pegboard.errors import ApprovalRequired, ToolFailed
 from pegboard.execution import CallEnvironment
 from pegboard.execution.emitter import Emitter

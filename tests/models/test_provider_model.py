@@ -186,6 +186,7 @@ async def test_the_beginning_of_a_conversation_is_kept_in_the_providers_cache(
     assert ("cache_control" in json.dumps(sent["system"])) is is_continued
 
 
+@pytest.mark.slow
 async def test_a_model_without_schemas_of_answers_says_so(provider: Provider) -> None:
     client = GuardedClient(policy=SsrfPolicy(allow_hosts=("127.0.0.1",)))
     settings = ModelEndpoint(name="anthropic:claude-3-haiku-20240307", base_url=provider.url)

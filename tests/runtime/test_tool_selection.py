@@ -5,6 +5,7 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
 
+import pytest
 from msgspec import json
 from tests.assembly.made import NAMES, many_tools, names_of
 from tests.engines.dag.made import Team, a_step
@@ -117,6 +118,7 @@ async def test_another_agent_has_a_list_of_its_own(tmp_path: Path) -> None:
     assert travel == ["flight__create", "hotel__create", "find_tools", "call_tool"]
 
 
+@pytest.mark.slow
 async def test_a_list_survives_a_restart(tmp_path: Path) -> None:
     data = tmp_path / "data"
     async with a_board(tmp_path, ANSWER, data=data) as (board, model):

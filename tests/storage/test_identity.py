@@ -8,7 +8,7 @@ import pytest
 from msgspec import structs
 from tests.storage.made import NOON
 
-from pegboard.core.ports.identity_store import (
+from pegboard.core.ports.accounts.identity_store import (
     FIRST_USER,
     ApiKey,
     LinkedIdentity,

@@ -9,13 +9,13 @@ from msgspec import structs
 from tests.storage.test_documents import ADA, BOB, a_document, a_scope
 
 from pegboard.core.knowledge import Piece
-from pegboard.core.ports.document_store import DocumentScope
-from pegboard.core.ports.knowledge_index import IndexedPiece, VectorMatches
+from pegboard.core.ports.knowledge.document_store import DocumentScope
+from pegboard.core.ports.knowledge.index import IndexedPiece, VectorMatches
 from pegboard.core.principal import LOCAL
 from pegboard.errors import DocumentNotFound, InvalidRequest
 from pegboard.storage import Storage
 from pegboard.storage.knowledge.entry_codec import decode_terms
-from pegboard.storage.sql import knowledge_index as sql_index
+from pegboard.storage.sql.knowledge import index as sql_index
 
 MODEL = "test:small"
 EAST, NORTH, WEST = (1.0, 0.0), (0.0, 2.0), (-1.0, 0.0)

@@ -15,11 +15,12 @@ from tests.storage.test_knowledge_index import EAST, MODEL, a_piece, find, index
 from pegboard.storage.knowledge.entry_codec import hash_term
 from pegboard.storage.knowledge.segment_codec import decode_segment
 from pegboard.storage.knowledge_tables import PIECE_SEGMENTS, PIECE_TERMS, PIECE_VECTORS
-from pegboard.storage.sql import knowledge_index, knowledge_segments
-from pegboard.storage.sql.entry_bodies import read_bodies
-from pegboard.storage.sql.knowledge_index import SqlKnowledgeIndex
-from pegboard.storage.sql.knowledge_segments import list_segments
-from pegboard.storage.sql.vector_rows import list_bare
+from pegboard.storage.sql.knowledge import index as knowledge_index
+from pegboard.storage.sql.knowledge import segments as knowledge_segments
+from pegboard.storage.sql.knowledge.entry_bodies import read_bodies
+from pegboard.storage.sql.knowledge.index import SqlKnowledgeIndex
+from pegboard.storage.sql.knowledge.segments import list_segments
+from pegboard.storage.sql.knowledge.vector_rows import list_bare
 from pegboard.testing import FakeClock
 
 

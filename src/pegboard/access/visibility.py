@@ -1,4 +1,4 @@
-"""Who may see a stored resource: one predicate, which `storage/sql/visibility.py` has in SQL."""
+"""Who may see a stored resource: one predicate, which `sql/accounts/visibility.py` has in SQL."""
 
 from collections.abc import Iterable, Iterator, Mapping
 from functools import cache
@@ -6,7 +6,7 @@ from typing import Literal
 
 from msgspec import Struct
 
-from pegboard.core.ports.resource_store import ResourceKind, StoredResource, Subscription
+from pegboard.core.ports.accounts.resource_store import ResourceKind, StoredResource, Subscription
 from pegboard.core.principal import Principal
 from pegboard.core.wire_names import OWNER_MARK
 

@@ -12,7 +12,7 @@ from pegboard.assembly.tool_request import ToolRequest
 from pegboard.core.model_messages import ModelTool, ToolCall
 from pegboard.core.principal import Principal
 from pegboard.core.skill import Skill, skill_of
-from pegboard.core.suggestions import did_you_mean
+from pegboard.core.text.suggestions import did_you_mean
 from pegboard.core.tool import Tool
 from pegboard.errors import InvalidRequest
 from pegboard.registry.toolset import Delegation, MetaTool, Routed, Toolset

@@ -8,8 +8,8 @@ import logging
 from collections.abc import Awaitable, Callable
 
 from pegboard.concurrency.log_and_continue import log_and_continue
-from pegboard.core.ports.document_store import DocumentScope, DocumentStore
-from pegboard.core.ports.knowledge_index import KnowledgeIndex
+from pegboard.core.ports.knowledge.document_store import DocumentScope, DocumentStore
+from pegboard.core.ports.knowledge.index import KnowledgeIndex
 from pegboard.core.principal import LOCAL
 
 _LOG = logging.getLogger("pegboard.knowledge")

@@ -5,7 +5,7 @@ from collections.abc import Collection, Sequence
 
 from pegboard.core.knowledge import Piece
 from pegboard.core.ports.embedder import Embedder
-from pegboard.core.ports.knowledge_index import IndexedPiece, KnowledgeIndex
+from pegboard.core.ports.knowledge.index import IndexedPiece, KnowledgeIndex
 from pegboard.knowledge.terms import cut_passages, list_terms
 
 _TEXTS_AT_ONCE = 64

@@ -3,7 +3,7 @@
 from typing import Any
 
 from pegboard.core.ports.http import HttpClient
-from pegboard.core.ports.picture_reader import PictureText
+from pegboard.core.ports.knowledge.picture_reader import PictureText
 from pegboard.errors import ConfigError
 from pegboard.models.key_mask import KeyMask
 from pegboard.models.message_conversion import read_usage

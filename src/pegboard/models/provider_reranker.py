@@ -19,7 +19,7 @@ from msgspec import DecodeError, Struct, ValidationError, json
 
 from pegboard.core.model_messages import ModelUsage
 from pegboard.core.ports.http import HttpClient, HttpRequest, HttpResponse
-from pegboard.core.ports.reranker import RerankScores
+from pegboard.core.ports.knowledge.reranker import RerankScores
 from pegboard.errors import ConfigError, InvalidRequest, Unavailable
 from pegboard.models.limited_model import RequestLimiter
 from pegboard.models.model_price import PriceList

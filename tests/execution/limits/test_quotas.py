@@ -8,7 +8,7 @@ import pytest
 from msgspec import structs
 
 from pegboard.concurrency.closable_lock import ClosableLock
-from pegboard.core.ports.quota_store import Quota, QuotaUsage
+from pegboard.core.ports.accounts.quota_store import Quota, QuotaUsage
 from pegboard.core.principal import LOCAL, Principal
 from pegboard.errors import QuotaExceeded, Unavailable
 from pegboard.execution.limits.quotas import NO_DEFAULTS, QuotaDefaults, QuotaMeter, describe_quota

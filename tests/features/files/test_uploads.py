@@ -11,7 +11,7 @@ import pytest
 from msgspec import structs
 from tests.features.files.made import ADA, BOB, EVE, Bench, chunks, interrupted, read
 
-from pegboard.core.ports.file_store import FileQuery, FileQuota, FileRecord, FileUsage
+from pegboard.core.ports.accounts.file_store import FileQuery, FileQuota, FileRecord, FileUsage
 from pegboard.core.principal import Principal
 from pegboard.errors import (
     AccessDenied,

@@ -6,7 +6,7 @@ import pytest
 from tests.features.identity.made import PASSWORD, Server, an_account
 from tests.features.trail import Trail
 
-from pegboard.core.ports.identity_store import PersonChange
+from pegboard.core.ports.accounts.identity_store import PersonChange
 from pegboard.core.principal import LOCAL, Principal
 from pegboard.errors import (
     AccessDenied,

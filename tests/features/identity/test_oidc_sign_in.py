@@ -11,8 +11,8 @@ from jwt.algorithms import ECAlgorithm
 from msgspec import json
 from tests.features.identity.made import Server
 
+from pegboard.core.ports.accounts.identity_store import PersonChange
 from pegboard.core.ports.http import HttpRequest, HttpResponse
-from pegboard.core.ports.identity_store import PersonChange
 from pegboard.errors import SignInRefused, Unavailable
 from pegboard.features.identity.oidc_provider import OidcProvider, OidcSettings, is_safe_address
 from pegboard.features.identity.oidc_sign_in import FLOW_LIFETIME, OidcSignIns

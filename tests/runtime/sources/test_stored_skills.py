@@ -9,7 +9,7 @@ from tests.runtime.people import found, invite
 from pegboard import tool
 from pegboard.core.graph import NodeState
 from pegboard.core.model_messages import ModelRequest, ToolMessage
-from pegboard.core.ports.resource_store import ResourceVisibility
+from pegboard.core.ports.accounts.resource_store import ResourceVisibility
 from pegboard.core.principal import LOCAL, Principal
 from pegboard.errors import InvalidRequest
 from pegboard.features.conversations import NewMessage

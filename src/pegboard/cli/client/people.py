@@ -6,7 +6,7 @@ from urllib.parse import quote
 
 from pegboard.cli.client.port import Answer
 from pegboard.cli.client.rights import LocalQuotas, LocalRoles, RemoteQuotas, RemoteRoles
-from pegboard.core.ports.identity_store import PersonChange
+from pegboard.core.ports.accounts.identity_store import PersonChange
 from pegboard.core.principal import LOCAL, Principal
 
 if TYPE_CHECKING:

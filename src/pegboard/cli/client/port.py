@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any, Literal, Protocol
 if TYPE_CHECKING:
     from pegboard.cli.client.rights import QuotasClient, RolesClient
     from pegboard.core.context import Arguments, Progress
+    from pegboard.core.ports.accounts.identity_store import PersonChange
     from pegboard.core.ports.call_stores import HistoryQuery
-    from pegboard.core.ports.identity_store import PersonChange
     from pegboard.core.ports.kill_switch_store import SwitchKind
     from pegboard.core.ports.run_store import RunEvent
     from pegboard.core.result import ToolResult

@@ -161,7 +161,8 @@ def find_listed(listed: Answer, name: str) -> dict[str, Any]:
         ids = " or ".join(f"{item['id']} ({item['kind']})" for item in found)
         raise ResourceNotFound(f"'{name}' means several: write {ids}.")
     known = ", ".join(item["name"] for item in listed["resources"][:10])
-    raise ResourceNotFound(f"There is no '{name}' here; there are: {known or 'none'}.")
+    there = f"; there are: {known}" if known else ""
+    raise ResourceNotFound(f"There is no '{name}' here{there}.")
 
 
 def _path_of(id: str) -> str:  # noqa: A002 - it is known by its id

@@ -166,7 +166,7 @@ class _Session:
         from pegboard.cli.output.tables import note
 
         if self._json or not (sys.stdin.isatty() and sys.stderr.isatty()):
-            note(f"{describe_question(event.data)}\nDeclined: nobody is at a terminal to answer.")
+            note(f"{describe_question(event.data)}\nDeclined: there is no terminal to answer at.")
             action, content = "decline", None
         else:
             action, content = ask_question(event.data)

@@ -115,7 +115,7 @@ def show(
 def approve(
     source: SourceArgument,
     tool: Annotated[
-        str, typer.Argument(metavar="[TOOL]", help="The tool; leave it out with --all.")
+        str, typer.Argument(metavar="TOOL", help="The tool; leave it out with --all.")
     ] = "",
     *,
     everything: Annotated[

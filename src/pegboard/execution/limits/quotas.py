@@ -15,7 +15,7 @@ from datetime import UTC, datetime, timedelta
 
 from msgspec import Struct
 
-from pegboard.core.ports.quota_store import Measure, Quota, QuotaStore, QuotaUsage, Window
+from pegboard.core.ports.accounts.quota_store import Measure, Quota, QuotaStore, QuotaUsage, Window
 from pegboard.core.principal import Principal
 from pegboard.errors import QuotaExceeded, Unavailable
 

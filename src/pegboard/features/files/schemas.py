@@ -4,7 +4,7 @@ from typing import Annotated, Any, Literal, Self
 
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
-from pegboard.core.ports.file_store import FileLimits, FilePage, FileRecord, FileUsage
+from pegboard.core.ports.accounts.file_store import FileLimits, FilePage, FileRecord, FileUsage
 from pegboard.core.principal import Principal
 from pegboard.features.files.names import MAX_NAME, NAME_PATTERN
 from pegboard.features.files.uploads import MAX_IDLE, NewUpload

@@ -4,7 +4,7 @@ from collections.abc import AsyncGenerator, AsyncIterator
 
 from msgspec import structs
 
-from pegboard.core.ports.file_store import (
+from pegboard.core.ports.accounts.file_store import (
     FileLimits,
     FilePage,
     FileQuery,

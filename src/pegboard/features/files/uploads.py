@@ -7,7 +7,7 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from weakref import WeakValueDictionary
 
-from pegboard.core.ports.file_store import FilePage, FilePart, FileQuery, FileRecord
+from pegboard.core.ports.accounts.file_store import FilePage, FilePart, FileQuery, FileRecord
 from pegboard.core.principal import Principal
 from pegboard.errors import InvalidRequest, RateLimited, Unavailable, UploadConflict
 from pegboard.features.files.media_type import HEAD, find_media_type

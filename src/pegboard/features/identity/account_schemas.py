@@ -4,7 +4,7 @@ from typing import Annotated, Any, Self
 
 from pydantic import BaseModel, ConfigDict, Field, JsonValue, SecretStr, model_validator
 
-from pegboard.core.ports.identity_store import User
+from pegboard.core.ports.accounts.identity_store import User
 from pegboard.features.identity.own_account import OpenSession
 from pegboard.features.identity.rules import MAX_PASSWORD, MIN_PASSWORD
 from pegboard.features.identity.schemas import PersonAnswer, person_to_dict

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from msgspec import Struct
 
 from pegboard.access.roles import ADMINISTRATOR, EDITOR
-from pegboard.core.ports.identity_store import (
+from pegboard.core.ports.accounts.identity_store import (
     FIRST_USER,
     LinkPurpose,
     Membership,

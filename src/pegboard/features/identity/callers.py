@@ -6,13 +6,13 @@ from typing import Any
 from msgspec import Struct, structs
 
 from pegboard.access.roles import ROLES
+from pegboard.core.ports.accounts.identity_store import ApiKey, UserSession
 from pegboard.core.ports.authenticator import (
     AuthenticatedCaller,
     BrowserSession,
     Refusal,
     SentCredentials,
 )
-from pegboard.core.ports.identity_store import ApiKey, UserSession
 from pegboard.core.principal import LOCAL, Principal
 from pegboard.errors import AccessDenied
 from pegboard.features.identity.parts import IdentityParts

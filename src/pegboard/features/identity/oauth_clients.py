@@ -9,8 +9,8 @@ from urllib.parse import urlsplit
 
 from msgspec import DecodeError, Struct, convert, json
 
+from pegboard.core.ports.accounts.identity_store import TemporaryRecord
 from pegboard.core.ports.http import HttpClient, HttpRequest
-from pegboard.core.ports.identity_store import TemporaryRecord
 from pegboard.errors import InvalidRequest, PegboardError
 from pegboard.features.identity.parts import IdentityParts
 

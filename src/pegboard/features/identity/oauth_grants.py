@@ -6,7 +6,7 @@ An access token is a key with an audience and an hour; a refresh token renews it
 from msgspec import Struct, convert, structs
 
 from pegboard.access.key_scopes import READ_SCOPE, WRITE_SCOPE
-from pegboard.core.ports.identity_store import ApiKey, TemporaryRecord
+from pegboard.core.ports.accounts.identity_store import ApiKey, TemporaryRecord
 from pegboard.core.principal import Principal
 from pegboard.errors import AccessDenied, AccountNotFound
 from pegboard.features.identity.api_keys import ApiKeys

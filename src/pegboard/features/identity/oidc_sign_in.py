@@ -8,14 +8,14 @@ from typing import Any
 
 from msgspec import Struct
 
-from pegboard.core.ports.authenticator import BrowserSession
-from pegboard.core.ports.identity_store import (
+from pegboard.core.ports.accounts.identity_store import (
     LinkedIdentity,
     Membership,
     NewIdentity,
     TemporaryRecord,
     User,
 )
+from pegboard.core.ports.authenticator import BrowserSession
 from pegboard.core.principal import Principal
 from pegboard.errors import InvalidRequest, SignInRefused
 from pegboard.features.identity.oidc_provider import OidcProvider

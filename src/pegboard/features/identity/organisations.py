@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 from msgspec import Struct, structs
 
 from pegboard.access.roles import ADMINISTRATOR, APPROVER, EDITOR
-from pegboard.core.ports.identity_store import Membership, NewIdentity, Organisation, User
+from pegboard.core.ports.accounts.identity_store import Membership, NewIdentity, Organisation, User
 from pegboard.core.principal import Principal
 from pegboard.errors import AccessDenied, AccountNotFound, InvalidRequest
 from pegboard.features.identity.callers import AccountCallers

@@ -4,8 +4,8 @@ from collections.abc import Sequence
 
 from msgspec import Struct
 
+from pegboard.core.ports.accounts.identity_store import User, UserSession
 from pegboard.core.ports.authenticator import BrowserSession
-from pegboard.core.ports.identity_store import User, UserSession
 from pegboard.core.principal import Principal
 from pegboard.errors import AccessDenied, AccountNotFound, InvalidRequest
 from pegboard.features.identity.callers import AccountCallers

@@ -2,8 +2,8 @@
 
 from msgspec import structs
 
+from pegboard.core.ports.accounts.identity_store import User, UserSession
 from pegboard.core.ports.authenticator import BrowserSession
-from pegboard.core.ports.identity_store import User, UserSession
 from pegboard.core.principal import Principal
 from pegboard.errors import AccountNotFound, SignInRefused
 from pegboard.features.identity.callers import AccountCallers

@@ -12,7 +12,7 @@ from typing import Any
 from msgspec import Struct, to_builtins
 
 from pegboard.core.knowledge import ConvertedDocument
-from pegboard.core.ports.document_store import StoredDocument
+from pegboard.core.ports.knowledge.document_store import StoredDocument
 from pegboard.core.principal import Principal
 from pegboard.errors import DocumentUnreadable, InvalidRequest
 from pegboard.execution.limits.model_costs import ModelCosts

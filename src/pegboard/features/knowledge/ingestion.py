@@ -21,10 +21,10 @@ from pegboard.access.document_visibility import is_document_visible
 from pegboard.core.graph import Graph, Node, NodeState
 from pegboard.core.knowledge import ConvertedDocument, DocumentFinding, Piece
 from pegboard.core.model_messages import ModelUsage
-from pegboard.core.ports.blob_store import BlobStore
-from pegboard.core.ports.document_store import StoredDocument
+from pegboard.core.ports.accounts.blob_store import BlobStore
 from pegboard.core.ports.embedder import Embedder
-from pegboard.core.ports.knowledge_index import IndexedPiece
+from pegboard.core.ports.knowledge.document_store import StoredDocument
+from pegboard.core.ports.knowledge.index import IndexedPiece
 from pegboard.core.principal import Principal
 from pegboard.core.run import NodeRun
 from pegboard.core.tool import JsonSchema

@@ -6,10 +6,10 @@ from typing import Any
 
 from pegboard.core.context import ToolContext
 from pegboard.core.knowledge import Piece
-from pegboard.core.ports.document_store import DocumentScope, StoredDocument
-from pegboard.core.ports.evidence_store import EvidenceStore, StoredEvidence
-from pegboard.core.ports.identity_store import IdentityStore
-from pegboard.core.ports.resource_store import ResourceVisibility
+from pegboard.core.ports.accounts.identity_store import IdentityStore
+from pegboard.core.ports.accounts.resource_store import ResourceVisibility
+from pegboard.core.ports.knowledge.document_store import DocumentScope, StoredDocument
+from pegboard.core.ports.knowledge.evidence_store import EvidenceStore, StoredEvidence
 from pegboard.core.principal import LOCAL, Principal
 from pegboard.errors import (
     DocumentNotFound,

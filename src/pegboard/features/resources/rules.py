@@ -1,7 +1,7 @@
 """The rules of stored resources: names, who may change and share them, and reviews."""
 
 from pegboard.access.roles import ADMINISTRATOR, EDITOR
-from pegboard.core.ports.resource_store import PublishStatus, StoredResource
+from pegboard.core.ports.accounts.resource_store import PublishStatus, StoredResource
 from pegboard.core.principal import Principal
 from pegboard.core.wire_names import OWNER_MARK, is_source_name
 from pegboard.errors import AccessDenied, InvalidRequest

@@ -8,14 +8,14 @@ from typing import Any, Literal
 from msgspec import structs
 
 from pegboard.core.event import BoardChanged
-from pegboard.core.ports.audit_store import Prove
-from pegboard.core.ports.identity_store import IdentityStore
-from pegboard.core.ports.resource_store import (
+from pegboard.core.ports.accounts.identity_store import IdentityStore
+from pegboard.core.ports.accounts.resource_store import (
     ResourceKind,
     ResourceStore,
     StoredResource,
     Subscription,
 )
+from pegboard.core.ports.audit_store import Prove
 from pegboard.core.principal import Principal
 from pegboard.errors import AccessDenied, InvalidRequest, ResourceNotFound, Unavailable
 from pegboard.execution.audit_first import record_in_audit

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from pegboard.access.visibility import VisibilityDecision
-from pegboard.core.ports.resource_store import StoredResource
+from pegboard.core.ports.accounts.resource_store import StoredResource
 from pegboard.features.resources.sources import ConnectorReport
 
 

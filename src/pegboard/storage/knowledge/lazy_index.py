@@ -3,8 +3,8 @@
 from collections.abc import Callable, Mapping, Sequence
 
 from pegboard.core.knowledge import Piece
-from pegboard.core.ports.document_store import DocumentScope
-from pegboard.core.ports.knowledge_index import (
+from pegboard.core.ports.knowledge.document_store import DocumentScope
+from pegboard.core.ports.knowledge.index import (
     IndexedPiece,
     KnowledgeIndex,
     VectorMatches,

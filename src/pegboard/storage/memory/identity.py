@@ -6,7 +6,7 @@ from typing import Any
 from msgspec import structs
 
 from pegboard.concurrency.closable_lock import ClosableLock
-from pegboard.core.ports.identity_store import (
+from pegboard.core.ports.accounts.identity_store import (
     ApiKey,
     LinkedIdentity,
     Membership,

@@ -6,8 +6,8 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 
 from pegboard.core.knowledge import Piece
-from pegboard.core.ports.document_store import DocumentScope
-from pegboard.core.ports.knowledge_index import (
+from pegboard.core.ports.knowledge.document_store import DocumentScope
+from pegboard.core.ports.knowledge.index import (
     IndexedPiece,
     ScoredPiece,
     VectorMatches,

@@ -86,6 +86,7 @@ async def members(tmp_path: Path) -> AsyncGenerator[Members]:
         yield Members(board, people)
 
 
+@pytest.mark.slow
 async def test_a_skill_is_seen_by_those_who_have_it_on_each_door(members: Members) -> None:
     id_ = await members.add()
     path = f"/v1/resources/{id_}"

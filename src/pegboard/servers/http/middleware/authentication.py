@@ -336,8 +336,9 @@ _NOT_OURS = problem_response(
 )
 _ACCOUNTS = problem_response(
     401,
-    "This server has accounts now, and its token names nobody: sign in, or send the key of an "
-    "account. 'pegboard login' makes one, and 'pegboard people link' lets you in if you cannot.",
+    "This server has accounts, and does not accept its token any more: sign in, or send the key of "
+    "an account. 'pegboard login' makes a key; 'pegboard people link HANDLE' on the machine of the "
+    "server makes a link for a new password.",
     code="accounts_needed",
     headers={"WWW-Authenticate": 'Bearer realm="pegboard", error="invalid_token"'},
 )
