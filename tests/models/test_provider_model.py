@@ -22,7 +22,7 @@ from pegboard.core.model_messages import (
 )
 from pegboard.core.ports.chat_model import complete
 from pegboard.errors import ConfigError, InvalidRequest, PegboardError, Unavailable
-from pegboard.models import ModelEndpoint, ProviderModel
+from pegboard.models import ModelEndpoint, ProviderModel, UsagePrice
 from pegboard.network import GuardedClient, SsrfPolicy
 
 KEY = "sk-very-secret-key"
@@ -44,6 +44,20 @@ async def model(provider: Provider) -> AsyncGenerator[ProviderModel]:
     settings = ModelEndpoint(name="openai:tiny-1", api_key=KEY, base_url=provider.url)
     yield ProviderModel(settings, client)
     await client.close()
+
+
+async def test_the_price_of_its_operator_makes_its_cost(provider: Provider) -> None:
+    client = GuardedClient(policy=SsrfPolicy(allow_hosts=("127.0.0.1",)))
+    settings = ModelEndpoint(
+        name="openai:tiny-1", base_url=provider.url, price=UsagePrice(input=2.0, request=0.5)
+    )
+    provider.answers.append(text("Hello."))
+
+    parts = [part async for part in ProviderModel(settings, client).stream(ASKED)]
+    await client.close()
+
+    assert isinstance(parts[-1], ModelResponse)
+    assert parts[-1].usage.cost == pytest.approx(0.5 + 20 * 2 / 1_000_000)
 
 
 async def test_text_is_streamed_and_usage_counted(provider: Provider, model: ProviderModel) -> None:

@@ -71,4 +71,7 @@ class ProviderPictureReader:
                 raise ours from self._mask.clean_cause(error)
             raise
         texts = [part.content for part in response.parts if isinstance(part, theirs.TextPart)]
-        return PictureText(self._mask.clean("".join(texts).strip()), read_usage(response))
+        usage = read_usage(response)
+        if self._settings.price is not None:
+            usage = self._settings.price.apply(usage)
+        return PictureText(self._mask.clean("".join(texts).strip()), usage)

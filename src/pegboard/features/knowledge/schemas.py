@@ -194,7 +194,8 @@ class AddDocuments(BaseModel):
     )
 
     upload: Annotated[
-        str | None, Field(min_length=1, max_length=100, description="Id of a finished upload.")
+        str | None,
+        Field(min_length=1, max_length=100, description="Id of an upload that is complete."),
     ] = None
     file: Annotated[
         DocumentFile | None, Field(description="A small file; larger ones are uploaded first.")

@@ -138,7 +138,7 @@ class Knowledge:
             DocumentPoll(documents, parts.documents, parts.changes) if parts.is_shared else None
         )
         self._gathering: dict[str, set[str]] = {}
-        self._upkeep = IndexUpkeep(parts.documents, parts.index)
+        self._upkeep = IndexUpkeep(parts.documents, parts.index, find_embedder=self._find_embedder)
         parts.changes.follow(lambda change: self._upkeep.wake(change.base))
 
     # bases
@@ -452,7 +452,13 @@ class Knowledge:
         self._queue.wake()
         self._vectors.wake()
         for base in self.bases.list_visible(LOCAL):
-            self._upkeep.wake(base.id)
+            self._upkeep.wake(base.id, preload=True)
+
+    async def _find_embedder(self, base: str) -> str:
+        """The name of the model whose vectors answer for a base; empty for words alone."""
+        found = self._parts.bases.get(base)
+        embedder = None if found is None else await self._vectors.find_answering(found)
+        return "" if embedder is None else embedder.name
 
     def _require_stored(self, base: KnowledgeBase) -> str:
         if base.resource is None:

@@ -333,7 +333,7 @@ class BoardModels:
         )
 
     def _endpoint(self, name: str, entry: LanguageModelEntry | None) -> "ModelEndpoint":
-        from pegboard.models import ModelEndpoint
+        from pegboard.models import ModelEndpoint, UsagePrice
 
         provider = (name if entry is None else entry.model).partition(":")[0]
         api_key = self._environ.get(_KEYS.get(provider, ""), "")
@@ -352,6 +352,7 @@ class BoardModels:
             retries=entry.retries,
             supports_tools=entry.tools,
             supports_schema=entry.schemas,
+            price=None if entry.price is None else UsagePrice(**entry.price.model_dump()),
         )
 
     async def _find_only_model(self) -> str:

@@ -69,6 +69,9 @@ class LazyKnowledgeIndex:
     async def pack(self, base: str) -> None:
         await self._get().pack(base)
 
+    async def preload(self, base: str, *, embedder: str = "") -> None:
+        await self._get().preload(base, embedder=embedder)
+
     async def drop_deleted(self) -> None:
         if self._index is not None:
             await self._index.drop_deleted()

@@ -37,6 +37,8 @@ class FileRecord(Struct, frozen=True, kw_only=True):
         media_type: By content, not by name; empty for an upload.
         purpose: What it is for, as `chat` or `knowledge`; empty for a file of its owner.
         organisation: The organisation that sees it too; empty for none.
+        base: Of an upload, the knowledge base that it is for, as its client said; empty for none.
+        path: Of an upload, what it will be called there, with its folders; empty for its name.
         state: Only a `ready` one is a file; what is `deleting` is there for nobody.
         parts: Of an upload, in order.
         blob: The key of its content; empty for an upload.
@@ -56,6 +58,8 @@ class FileRecord(Struct, frozen=True, kw_only=True):
     media_type: str = ""
     purpose: str = ""
     organisation: str = ""
+    base: str = ""
+    path: str = ""
     state: FileState = "uploading"
     parts: tuple[FilePart, ...] = ()
     blob: str = ""

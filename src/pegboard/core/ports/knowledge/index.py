@@ -16,11 +16,14 @@ class IndexedPiece(Struct, frozen=True, kw_only=True):
         words: Its terms (`knowledge/terms.py`), in order, joined by spaces; a line for each of
             its passages, so that a long piece is found by the best of them.
         vectors: Of the embedder `embedder`, one for each passage; empty for none.
+        same_as: The id of a piece of the content before that has the same text below the same
+            headings, whose vectors it takes over; empty for none.
     """
 
     piece: Piece
     words: str
     vectors: tuple[tuple[float, ...], ...] = ()
+    same_as: str = ""
 
 
 class ScoredPiece(Struct, frozen=True):
@@ -71,7 +74,8 @@ class KnowledgeIndex(Protocol):
         Args:
             document: Its id.
             revision: Of its text.
-            pieces: All of it. One without vectors keeps those that its id has already.
+            pieces: All of it. One without vectors keeps those that its id, or that of `same_as`,
+                has already.
             embedder: The name of the model that made the vectors; empty for none.
 
         Raises:
@@ -134,6 +138,15 @@ class KnowledgeIndex(Protocol):
 
     async def pack(self, base: str) -> None:
         """Arrange what a base has so that the first search of a process loads it at once."""
+        ...
+
+    async def preload(self, base: str, *, embedder: str = "") -> None:
+        """Load what a base has into memory before its first question, unless much is there already.
+
+        Args:
+            base: Its id.
+            embedder: The name of the model whose vectors answer; empty for words alone.
+        """
         ...
 
     async def drop_deleted(self) -> None:

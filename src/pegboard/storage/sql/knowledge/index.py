@@ -22,6 +22,7 @@ from pegboard.core.ports.knowledge.index import (
     VectorMatches,
     WordMatches,
 )
+from pegboard.core.principal import LOCAL
 from pegboard.core.record_snapshot import clean_text
 from pegboard.errors import DocumentNotFound
 from pegboard.storage.databases.database import StorageDatabase
@@ -37,7 +38,11 @@ from pegboard.storage.knowledge.entry_codec import (
 )
 from pegboard.storage.knowledge.search import Wanted, search_vectors, search_words
 from pegboard.storage.knowledge.segment_cache import Found, Key, Kind, SegmentCache
-from pegboard.storage.knowledge.vector_segment import build_matrix, merge_matrices
+from pegboard.storage.knowledge.vector_segment import (
+    VectorSegment,
+    build_matrix,
+    merge_matrices,
+)
 from pegboard.storage.knowledge.word_segment import WordSegment, build_segment, merge_segments
 from pegboard.storage.knowledge_tables import DOCUMENTS, PIECE_TERMS, PIECE_VECTORS, PIECES
 from pegboard.storage.sql.knowledge.changes import count_change, drop_segments, read_changes
@@ -65,6 +70,8 @@ from pegboard.storage.sql.knowledge.wanted_pairs import bind_pairs, select_pairs
 
 Entry = TypeVar("Entry")
 
+MAX_PRELOADED = 2**29
+"""Bytes in memory from which on nothing more is loaded before it is asked for."""
 _LOADED_AT_ONCE = 200
 _ATTEMPTS = 2
 _IDS_AT_ONCE = 500
@@ -129,10 +136,7 @@ class SqlKnowledgeIndex:
     async def search_words(
         self, terms: Mapping[str, float], scope: DocumentScope, *, limit: int
     ) -> WordMatches:
-        wanted = await self._list_wanted(_select_entries(find_shape(scope)), bind_scope(scope))
-        keys = {base: (base, "") for base in wanted}
-        await self._load_stored(keys, wanted)
-        segments = await self._load(self._words, keys, wanted, PIECE_TERMS, decode_terms)
+        wanted, segments = await self._load_words(scope)
         pages = (scope.first_page, scope.last_page)
         found, rarities = await asyncio.to_thread(
             search_words, terms, segments, wanted, pages, limit
@@ -142,10 +146,7 @@ class SqlKnowledgeIndex:
     async def search_vectors(
         self, vector: Sequence[float], scope: DocumentScope, *, embedder: str, limit: int
     ) -> VectorMatches:
-        values = bind_scope(scope) | {"embedder": clean_text(embedder)}
-        wanted = await self._list_wanted(_select_vector_entries(find_shape(scope)), values)
-        keys = {base: (base, embedder) for base in wanted}
-        segments = await self._load(self._vectors, keys, wanted, PIECE_VECTORS, decode_vectors)
+        wanted, segments = await self._load_vectors(scope, embedder)
         pages = (scope.first_page, scope.last_page)
         found, passages, mean = await asyncio.to_thread(
             search_vectors, vector, segments, wanted, pages, limit
@@ -209,6 +210,14 @@ class SqlKnowledgeIndex:
     async def pack(self, base: str) -> None:
         await self._packer.pack(base)
 
+    async def preload(self, base: str, *, embedder: str = "") -> None:
+        if self._words.size + self._vectors.size > MAX_PRELOADED:
+            return
+        scope = DocumentScope(bases=(base,), principal=LOCAL)
+        await self._load_words(scope)
+        if embedder:
+            await self._load_vectors(scope, embedder)
+
     async def drop_deleted(self) -> None:
         changes = await self._database.read(read_changes)
         if changes != self._changes:
@@ -222,6 +231,25 @@ class SqlKnowledgeIndex:
         if changes != self._changes:
             await self._forget(changes)
         return {base: np.sort(np.fromstring(numbers, "i8", sep=",")) for base, numbers in rows}
+
+    async def _load_words(
+        self, scope: DocumentScope
+    ) -> tuple[Wanted, Mapping[str, Sequence[WordSegment]]]:
+        """The entries of the scope, by base, and the segments that they are in."""
+        wanted = await self._list_wanted(_select_entries(find_shape(scope)), bind_scope(scope))
+        keys = {base: (base, "") for base in wanted}
+        await self._load_stored(keys, wanted)
+        return wanted, await self._load(self._words, keys, wanted, PIECE_TERMS, decode_terms)
+
+    async def _load_vectors(
+        self, scope: DocumentScope, embedder: str
+    ) -> tuple[Wanted, Mapping[str, Sequence[VectorSegment]]]:
+        """The same for the vectors of a model."""
+        values = bind_scope(scope) | {"embedder": clean_text(embedder)}
+        wanted = await self._list_wanted(_select_vector_entries(find_shape(scope)), values)
+        keys = {base: (base, embedder) for base in wanted}
+        segments = await self._load(self._vectors, keys, wanted, PIECE_VECTORS, decode_vectors)
+        return wanted, segments
 
     async def _forget(self, changes: int) -> None:
         bases = sorted({*self._words.bases, *self._vectors.bases})
@@ -443,14 +471,11 @@ class _Content:
         table = PIECE_VECTORS.c
         columns = (table.embedder, table.pieces, table.body)
         rows = transaction.all(select(*columns).where(table.document == self._document))
-        ids = {item.piece.id for item in self._pieces}
+        sources = {item.piece.id: item.same_as or item.piece.id for item in self._pieces}
         kept: dict[str, dict[str, Any]] = {}
         for row in rows:
-            those = {
-                key: vectors
-                for key, vectors in split_vectors(row.pieces, row.body).items()
-                if key in ids
-            }
+            before = split_vectors(row.pieces, row.body)
+            those = {key: before[source] for key, source in sources.items() if source in before}
             if those:
                 kept.setdefault(row.embedder, {}).update(those)
         given = {item.piece.id: item.vectors for item in self._pieces if item.vectors}

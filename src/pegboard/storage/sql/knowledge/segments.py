@@ -28,8 +28,9 @@ from pegboard.storage.sql.knowledge.entry_bodies import read_bodies
 _MIN_PIECES = 2_000
 """Pieces outside of segments from which on they are packed: a process loads fewer in a blink."""
 _MIN_SEGMENT = 500
-_MAX_PIECES = 16_000
-"""Of a segment, 16 MB: what one deleted document costs to be made anew."""
+_MAX_PIECES = 4_000
+"""Of a segment, 4 MB, which goes with any document that is deleted from it: the writer of a
+database is held as long as that takes. With smaller segments each question takes longer."""
 _READ_AT_ONCE = 50
 _COUNTED_AT_ONCE = 500
 

@@ -199,3 +199,56 @@ async def test_a_file_is_checked_before_it_is_put_in(client: httpx2.AsyncClient)
         "revision"
     ] == 1
     assert folder.status_code == 400
+
+
+async def upload(client: httpx2.AsyncClient, text: str, **about: str) -> dict[str, Any]:
+    """An upload all of which is there, not finished."""
+    wanted = {"name": "returns.md", "size": len(text), "purpose": "knowledge", **about}
+    begun = (await client.post("/uploads", json=wanted)).json()
+    sent = await client.patch(
+        f"/uploads/{begun['id']}", content=text.encode(), headers={"Upload-Offset": "0"}
+    )
+    assert sent.status_code == 200, sent.text
+    return sent.json()
+
+
+async def test_a_new_version_waits_as_an_upload_until_it_is_taken_in_or_deleted(
+    client: httpx2.AsyncClient,
+) -> None:
+    base = await make_base(client)
+    first = await add(client, base, "returns.md", OLD)
+    await settle(client, base)
+    waiting = await upload(client, NEW, base=base, path="returns.md")
+    body = {"upload": waiting["id"], "path": "returns.md"}
+
+    checked = (await client.post(f"/knowledge/{base}/check", json=body)).json()
+    listed = (await client.get("/uploads")).json()["uploads"]
+
+    assert checked["outcome"] == "changed"
+    assert listed == [waiting]
+    assert (waiting["base"], waiting["path"]) == (base, "returns.md")
+    assert waiting["expires_at"] == waiting["updated_at"] + 86_400
+    added = await client.post(f"/knowledge/{base}/documents", json=body)
+    document = added.json()["documents"][0]
+    assert (document["outcome"], document["document"]["id"]) == (
+        "changed",
+        first["document"]["id"],
+    )
+    assert (await client.get("/uploads")).json()["uploads"] == []
+
+    rejected = await upload(client, OLD, base=base)
+    assert (await client.delete(f"/uploads/{rejected['id']}")).status_code == 204
+    assert (await client.get("/uploads")).json()["uploads"] == []
+    gone = await client.post(f"/knowledge/{base}/check", json={"upload": rejected["id"]})
+    assert gone.status_code == 404
+
+
+async def test_an_upload_with_missing_parts_becomes_no_document(client: httpx2.AsyncClient) -> None:
+    base = await make_base(client)
+    begun = (await client.post("/uploads", json={"name": "a.md", "size": 9})).json()
+
+    for path in ("check", "documents"):
+        answer = await client.post(f"/knowledge/{base}/{path}", json={"upload": begun["id"]})
+        assert answer.status_code == 409, answer.text
+        assert answer.json()["code"] == "upload_conflict"
+    assert (await client.get("/uploads")).json()["uploads"][0]["id"] == begun["id"]

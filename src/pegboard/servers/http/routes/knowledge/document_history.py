@@ -42,7 +42,7 @@ async def show_changes(
 @router.post(
     "/knowledge/{base}/check",
     response_model=FileCheckAnswer,
-    responses=refusals(400, 404, 413, 415),
+    responses=refusals(400, 404, 409, 413, 415),
 )
 async def check_document(
     board: Board, caller: Caller, base: BaseId, wanted: Annotated[AddDocuments, Body()]

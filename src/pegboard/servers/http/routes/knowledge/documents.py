@@ -64,7 +64,7 @@ async def list_documents(
     _PREFIX,
     status_code=202,
     response_model=AddedDocuments,
-    responses=refusals(400, 404, 413, 415),
+    responses=refusals(400, 404, 409, 413, 415),
 )
 async def add_documents(
     board: Board, caller: Caller, base: BaseId, wanted: Annotated[AddDocuments, Body()]
