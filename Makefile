@@ -96,10 +96,10 @@ $(VENV)/.demo: requirements/demo.txt pyproject.toml
 demo: $(VENV)/.demo $(if $(SERVE),web)  ## Run a real shop's board, offline; SERVE=1 opens it in the console instead
 	$(BIN)/python examples/shop/$(if $(SERVE),serve,demo).py
 
-# Many tests wait for processes and deadlines, so that four workers keep two cores busy. Of the slow ones more wait: with
-# four workers a quarter of the time of two cores was idle.
+# Many tests wait for processes and deadlines, so that there are more forks than processors. `make check` runs the tests
+# of the tree's shape.
 test: install peers  ## Run the tests; SLOW=1 adds the slow ones and coverage; ARGS=... goes to pytest
-	$(BIN)/python -m pytest -n $(if $(SLOW),6,4) --dist worksteal $(if $(SLOW),--cov --cov-report=term -o timeout=60,-m "not slow") $(ARGS)
+	$(BIN)/python -m pytest --forks $(if $(SLOW),8,6) --ignore=tests/shape $(if $(SLOW),--cov --cov-report=term -o timeout=60,-m "not slow") $(ARGS)
 
 check: lint types imports reference shape $(if $(shell command -v npm),web-check)  ## Format, lint, types, import rules, reference, shape
 

@@ -26,7 +26,7 @@ def fill(task: Mapping[str, Any]) -> dict[str, float]:
 
 
 async def _fill(task: Mapping[str, Any]) -> dict[str, float]:
-    from pegboard.core.ports.document_store import StoredDocument
+    from pegboard.core.ports.knowledge.document_store import StoredDocument
     from pegboard.knowledge.indexing import index_piece
     from pegboard.storage import open_storage
 

@@ -149,7 +149,7 @@ async def cost_of_others() -> str:
 def _of_people(people: int) -> tuple[Any, Any, list[Any]]:
     """A registry with tools that all see and tools of each person, and who sees what."""
     from pegboard import ToolRegistry
-    from pegboard.core.ports.resource_store import StoredResource
+    from pegboard.core.ports.accounts.resource_store import StoredResource
 
     texts = list(catalogue())
     tools = [_tool(name, text, "") for name, text in texts[:SHARED]]

@@ -216,7 +216,7 @@ async def _ask_with_and_without(
     docs: Sequence[Mapping[str, Any]], queries: Sequence[Mapping[str, Any]]
 ) -> list[tuple[int, bool, bool]]:
     """The number of a question, whether its answer was there, and whether it was enough."""
-    from pegboard.core.ports.document_store import DocumentScope
+    from pegboard.core.ports.knowledge.document_store import DocumentScope
     from pegboard.core.principal import LOCAL
     from pegboard.knowledge.grounding.evidence_retriever import retrieve_evidence
     from pegboard.knowledge.grounding.ground import ground as ground_question

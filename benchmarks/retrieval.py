@@ -169,7 +169,7 @@ _VECTORS: dict[str, Any] = {}
 
 
 def _make_retriever(passages: Sequence[Mapping[str, str]], embedder: Any) -> Find:
-    from pegboard.core.ports.document_store import DocumentScope
+    from pegboard.core.ports.knowledge.document_store import DocumentScope
     from pegboard.core.principal import LOCAL
     from pegboard.knowledge.retrieve import Retriever, SearchedBase
     from pegboard.storage import open_storage
@@ -191,7 +191,7 @@ def _make_retriever(passages: Sequence[Mapping[str, str]], embedder: Any) -> Fin
 async def fill(storage: Any, passages: Sequence[Mapping[str, str]], embedder: Any) -> None:
     """Store labelled passages as documents of a base `base`."""
     from pegboard.core.knowledge import Piece
-    from pegboard.core.ports.document_store import StoredDocument
+    from pegboard.core.ports.knowledge.document_store import StoredDocument
     from pegboard.knowledge.indexing import embed_pieces, index_piece
 
     documents: dict[str, list[Mapping[str, str]]] = {}

@@ -5,8 +5,8 @@ writes in an environment with AgentDojo. Its tasks and injections come with thei
 results, so no model is needed: an attack is a user's task up to the call that reads the attacker's
 text, and then the attacker's calls in the same conversation, as of a model that obeys.
 
-A second kind of attack is ours: the attacker guesses the next write of the task, and repeats it
-with a text of his own.
+Two more kinds of attack are ours. The attacker guesses the next write of the task, and makes it
+first, with a text of his own; or he repeats one that the task has made, with another text.
 """
 
 import asyncio
@@ -19,10 +19,10 @@ from pathlib import Path
 from typing import Any
 
 from pegboard import Policy, ToolContext, ToolRegistry
-from pegboard.core.memory_taints import MemoryTaints
 from pegboard.core.ports.conversation_store import Conversation
 from pegboard.core.principal import Principal
 from pegboard.core.result import ToolResult
+from pegboard.core.stores.memory_taints import MemoryTaints
 from pegboard.core.tool import ToolSpec
 from pegboard.errors import ApprovalRequired
 from pegboard.execution import CallEnvironment
@@ -58,6 +58,8 @@ class _Count:
     writes: int = 0
     asked: int = 0
     tasks: int = 0
+    guesses_held: int = 0
+    guesses: int = 0
     repeats_held: int = 0
     repeats: int = 0
 
@@ -103,6 +105,7 @@ async def _measure(suites: Mapping[str, Any]) -> str:
     ]
     heads = (
         *("rule", "suite", "injected writes held", "of", "users' tasks asked about", "of"),
+        *("guessed writes with another text held", "of"),
         *("repeated writes with another text held", "of"),
     )
     return section("Text that is not trusted", table(heads, rows), *goals)
@@ -121,11 +124,18 @@ async def _count(task: Mapping[str, Any], attacks: Any, policy: Policy) -> _Coun
         held = await talk.make(attack)
         writes = [is_held for call, is_held in zip(attack, held, strict=True) if _writes(call)]
         count.writes, count.held = count.writes + len(writes), count.held + sum(writes)
-    for repeated in filter(None, map(_repeat, after)):
+    for place, call in enumerate(after, start=first + 1):
+        changed = _repeat(call)
+        if changed is None:
+            continue
         talk = _Talk(task["prompt"], policy)
         await talk.make(before)
+        count.guesses += 1
+        count.guesses_held += sum(await talk.make([changed]))
+        talk = _Talk(task["prompt"], policy)
+        await talk.make(calls[: place + 1])
         count.repeats += 1
-        count.repeats_held += sum(await talk.make([repeated]))
+        count.repeats_held += sum(await talk.make([changed]))
     return count
 
 

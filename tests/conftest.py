@@ -15,11 +15,6 @@ from typing import Any
 
 import pytest
 from hypothesis import HealthCheck, settings
-from tests.order import slow_first
-from tests.peers.mariadb import end_mariadb
-from tests.peers.moto import end_moto
-from tests.peers.postgres import end_postgres
-from tests.rewriting import rewrite_share
 
 from pegboard.concurrency import log_once
 from pegboard.testing import FakeClock
@@ -30,6 +25,8 @@ settings.register_profile("ci", derandomize=True, print_blob=True, **_PATIENT)
 settings.register_profile("explore", max_examples=2000, **_PATIENT)
 os.environ.setdefault("PEGBOARD_DATA", "memory")  # no command leaves a data directory in the tree
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "ci"))
+
+pytest_plugins = ["tests.forks"]
 
 _MEASURED = "COVERAGE_PROCESS_CONFIG"
 """The variable by which coverage measures child processes."""
@@ -50,13 +47,6 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
             item.add_marker(pytest.mark.timeout(180))  # the first of them pays for its start
 
 
-@pytest.hookimpl(trylast=True, specname="pytest_collection_modifyitems")
-def pytest_order_items(items: list[pytest.Item]) -> None:
-    """Run what takes long first, where several workers run the tests."""
-    if workers := os.environ.get("PYTEST_XDIST_WORKER_COUNT"):
-        items[:] = slow_first(items, int(workers))
-
-
 def _is_measured(item: pytest.Item) -> bool:
     """Whether the lines that a test runs count as covered.
 
@@ -74,21 +64,9 @@ def _needs_postgres(item: pytest.Item) -> bool:
     return "postgres" in params.values() or not _POSTGRES.isdisjoint(fixtures)
 
 
-def pytest_collection(session: pytest.Session) -> None:
+def pytest_collection() -> None:
     """Nothing that is collected is garbage: looking for some takes a fifth of the time."""
     gc.disable()
-    workers = os.environ.get("PYTEST_XDIST_WORKER_COUNT")
-    if workers and session.config.args_source is pytest.Config.ArgsSource.TESTPATHS:
-        worker = int(os.environ["PYTEST_XDIST_WORKER"].removeprefix("gw"))
-        files = (path for room in _rooms() for path in sorted(room.glob("test_*.py")))
-        rewrite_share(files, session.config, worker=worker, workers=int(workers))
-
-
-def _rooms() -> Iterator[Path]:
-    """The folders that have tests."""
-    for folder, below, _ in os.walk(Path(__file__).parent):
-        below[:] = sorted(set(below) - {"node_modules", "__pycache__"})
-        yield Path(folder)
 
 
 def pytest_collection_finish() -> None:
@@ -125,13 +103,6 @@ def pytest_terminal_summary(terminalreporter: Any) -> None:
     for reason, count in sorted(reasons.items()):
         tests = "test" if count == 1 else "tests"
         terminalreporter.write_line(f"SKIPPED {count} {tests}: {reason}")
-
-
-def pytest_sessionfinish() -> None:
-    """No test's time is taken for it."""
-    end_postgres()
-    end_mariadb()
-    end_moto()
 
 
 @pytest.fixture

@@ -1,7 +1,6 @@
 """Every example is a whole program, and does what it says."""
 
 import contextlib
-import fcntl
 import os
 import re
 import shutil
@@ -165,16 +164,9 @@ def wait_for(ask: Callable[[], httpx2.Response], *, seconds: float) -> None:
 
 @pytest.fixture(scope="module")
 def demo(tmp_path_factory: pytest.TempPathFactory) -> str:
-    """What `make demo` prints; run once, whatever the number of test processes."""
-    session = os.environ.get("PYTEST_XDIST_TESTRUNUID", str(os.getpid()))
+    """What `make demo` prints."""
     folder = tmp_path_factory.mktemp("demo")
-    printed = folder.parent.parent / f"demo-{session}.txt"
-    with printed.open("a+") as file:
-        fcntl.flock(file, fcntl.LOCK_EX)
-        if not printed.stat().st_size:
-            file.write(run(EXAMPLES / "shop" / "demo.py", folder=folder, seconds=300))
-            file.flush()
-        return printed.read_text()
+    return run(EXAMPLES / "shop" / "demo.py", folder=folder, seconds=300)
 
 
 @pytest.mark.timeout(330)

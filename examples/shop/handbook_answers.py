@@ -11,7 +11,7 @@ from tempfile import TemporaryDirectory
 from output import cut, headline
 
 from pegboard import LOCAL
-from pegboard.core.ports.evidence_store import StoredEvidence
+from pegboard.core.ports.knowledge.evidence_store import StoredEvidence
 from pegboard.features.knowledge import DocumentQuery
 from pegboard.features.knowledge.bases import KnowledgeBase
 from pegboard.runtime import Pegboard, Settings

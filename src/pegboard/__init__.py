@@ -35,25 +35,25 @@ if TYPE_CHECKING:
     )
     from pegboard.registry import ToolRegistry
     from pegboard.runtime import Pegboard, builtin
-    from pegboard.runtime.agent import Agent
-    from pegboard.runtime.builtin import discover_builtin_tools
-    from pegboard.runtime.mcp_client import MCPClient
-    from pegboard.runtime.model import Model
+    from pegboard.runtime.standalone.agent import Agent
+    from pegboard.runtime.standalone.builtin import discover_builtin_tools
+    from pegboard.runtime.standalone.mcp_client import MCPClient
+    from pegboard.runtime.standalone.model import Model
     from pegboard.tools import BaseTool, SchemaTool, prompt, resource, tool
 
 __version__ = "0.1.0"
 
 _HOMES = {
     "LOCAL": "pegboard.core.principal",
-    "Agent": "pegboard.runtime.agent",
+    "Agent": "pegboard.runtime.standalone.agent",
     "Artifact": "pegboard.core.result",
     "BaseTool": "pegboard.tools",
     "CallRecord": "pegboard.core.event",
     "CallRule": "pegboard.access",
     "Limits": "pegboard.core.tool",
-    "MCPClient": "pegboard.runtime.mcp_client",
+    "MCPClient": "pegboard.runtime.standalone.mcp_client",
     "MCPConnectionError": "pegboard.errors",
-    "Model": "pegboard.runtime.model",
+    "Model": "pegboard.runtime.standalone.model",
     "Pegboard": "pegboard.runtime",
     "PegboardError": "pegboard.errors",
     "Policy": "pegboard.access",
@@ -70,7 +70,7 @@ _HOMES = {
     "ToolSpec": "pegboard.core.tool",
     "Unavailable": "pegboard.errors",
     "builtin": "pegboard.runtime",
-    "discover_builtin_tools": "pegboard.runtime.builtin",
+    "discover_builtin_tools": "pegboard.runtime.standalone.builtin",
     "prompt": "pegboard.tools",
     "resource": "pegboard.tools",
     "tool": "pegboard.tools",

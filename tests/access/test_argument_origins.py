@@ -243,6 +243,7 @@ def test_a_call_with_very_many_arguments_is_asked_about() -> None:
     assert "200 arguments" in trace({"to": ["Bob"] * 201})
 
 
+@pytest.mark.slow
 @given(st.text(max_size=60), st.recursive(st.text() | st.integers() | st.floats(), st.lists))
 def test_no_value_and_no_message_breaks_the_search(message: str, value: Any) -> None:
     found = trace_arguments(SPEC, {"to": value}, messages=[message], results=[MAIL])

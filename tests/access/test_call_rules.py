@@ -118,7 +118,7 @@ def test_the_reason_of_a_rule_is_what_the_caller_reads() -> None:
         ("principal.id == 'bob' && tool.name == 'shop__refund'", False),
         ("tool.name == 'shop__refund'", False),
         ("args.amount > 100", True),
-        ("principal.nothing == 1", False),
+        ("principal.roles[9] == 'x'", False),
     ],
     ids=["the caller", "the tool", "the arguments", "a failure"],
 )
@@ -188,8 +188,17 @@ def test_a_rule_is_sorted_anew_when_tools_come() -> None:
         ({"when": "'text'", "then": "ask"}, "neither true nor false"),
         ({"when": "true", "then": "maybe"}, "should be one of allow, ask, deny"),
         ({"when": "true" * 2_000, "then": "ask"}, "at most 4000 characters"),
+        ({"when": "tool.nam == 'x'", "then": "deny"}, "no field 'tool.nam'; did you mean 'name'?"),
+        (
+            {"when": "run.trusted", "then": "deny"},
+            r"no field 'run.trusted'; known are untrusted|did you mean 'untrusted'",
+        ),
+        ({"when": "principal['rolls'] == []", "then": "deny"}, "no field 'principal.rolls'"),
     ],
-    ids=["broken", "unknown variable", "no boolean", "unknown verdict", "too long"],
+    ids=[
+        *("broken", "unknown variable", "no boolean", "unknown verdict", "too long"),
+        *("field of the tool", "field of the run", "field in brackets"),
+    ],
 )
 def test_a_rule_that_is_none_is_refused(rule: dict[str, Any], message: str) -> None:
     with pytest.raises(ConfigError, match=message):
@@ -246,7 +255,7 @@ CONDITIONS = st.sampled_from(
         "principal.id == 'ada' ? args.n > 1 : tool.name == 'wipe'",
         "'admin' in principal.scopes && args.n < 5",
         "args.n > 1 && args.n < 3",
-        "tool.name in ['note', 'wipe'] && principal.missing == 1",
+        "tool.name in ['note', 'wipe'] && principal.roles[9] == 'x'",
         "true",
         "false",
     ]

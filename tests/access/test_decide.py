@@ -94,6 +94,7 @@ def test_deny_beats_ask_beats_allow(
     assert decision.rule
 
 
+@pytest.mark.slow
 @pytest.mark.timeout(60)
 @given(PRINCIPALS, SPECS, POLICIES, switches())
 def test_only_of_a_tool_whose_standing_is_ask_is_a_call_answered_with_ask(

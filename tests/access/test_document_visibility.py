@@ -3,7 +3,7 @@
 import pytest
 
 from pegboard.access.document_visibility import is_document_visible, is_in_scope
-from pegboard.core.ports.document_store import Audience, DocumentScope, StoredDocument
+from pegboard.core.ports.knowledge.document_store import Audience, DocumentScope, StoredDocument
 from pegboard.core.principal import LOCAL, Principal
 
 ADA = Principal(id="ada", user="u1", organisations=frozenset({"acme"}))

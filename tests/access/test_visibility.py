@@ -13,7 +13,7 @@ from pegboard.access.namesakes import Namesakes
 from pegboard.access.policy import CallRule
 from pegboard.access.visibility import ResourceIndex, find_owner, resolve_visibility
 from pegboard.core.decision import Action, Verdict
-from pegboard.core.ports.resource_store import StoredResource, Subscription
+from pegboard.core.ports.accounts.resource_store import StoredResource, Subscription
 from pegboard.core.principal import LOCAL, Principal
 from pegboard.core.tool import Effect, ToolSpec
 

@@ -9,7 +9,7 @@ from tests.peers.moto import REGION, make_bucket, started_moto
 
 from pegboard.blobs.local import LocalBlobs
 from pegboard.blobs.s3 import S3Access, S3Blobs
-from pegboard.core.ports.blob_store import BlobStore
+from pegboard.core.ports.accounts.blob_store import BlobStore
 
 _NUMBERS = count(1)
 

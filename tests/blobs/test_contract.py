@@ -7,7 +7,7 @@ from hashlib import sha256
 import pytest
 
 from pegboard.blobs.keys import check_key
-from pegboard.core.ports.blob_store import BlobStore, StoredBlob
+from pegboard.core.ports.accounts.blob_store import BlobStore, StoredBlob
 from pegboard.errors import InvalidRequest
 
 pytestmark = pytest.mark.timeout(60)  # the first one pays for the start of the service

@@ -116,6 +116,7 @@ def test_the_operations_of_a_rest_api_are_chosen(pegboard: Command, folder: Path
     assert "drop_*" in faulty.stdout + faulty.stderr
 
 
+@pytest.mark.slow
 def test_an_mcp_server_is_added_by_the_command_that_starts_it(
     pegboard: Command, folder: Path
 ) -> None:

@@ -15,6 +15,7 @@ pytestmark = pytest.mark.timeout(60)
 SERVERS = {"mcpServers": {"maths": {"command": sys.executable, "args": ["-m", "pegboard.mcp"]}}}
 
 
+@pytest.mark.slow
 def test_the_servers_of_a_file_keep_their_names(pegboard: Command, folder: Path) -> None:
     (folder / "clients.json").write_text(json.dumps(SERVERS))
 
@@ -55,6 +56,7 @@ def test_a_file_of_this_folder_is_found_from_the_boards(pegboard: Command, folde
     assert done.stderr == "1 tool\n"
 
 
+@pytest.mark.slow
 def test_of_three_that_are_added_at_once_none_is_lost(folder: Path) -> None:
     names = ["one", "two", "three"]
     command = (sys.executable, "-m", "pegboard", "add", "script", "--no-check")

@@ -125,6 +125,7 @@ async def test_an_answer_that_a_stopped_server_does_not_finish_is_an_error(
     assert "Half" in f"{capsys.readouterr().out} {session.unfinished}"
 
 
+@pytest.mark.slow
 def test_a_call_that_lacks_a_credential_says_where_to_store_one(
     provider: Provider, pegboard: Command, folder: Path
 ) -> None:
@@ -155,6 +156,6 @@ def test_a_question_of_a_tool_is_declined_where_nobody_is_at_a_terminal(
 
     assert done.stdout == "Not ordered.\n"
     assert "asks, by its tool my__order:\n  | Which size?" in done.stderr
-    assert "Declined: nobody is at a terminal to answer." in done.stderr
+    assert "Declined: there is no terminal to answer at." in done.stderr
     assert "done in" in done.stderr
     assert "decline" in done.stderr

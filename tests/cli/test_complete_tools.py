@@ -41,10 +41,12 @@ def complete(folder: Path, monkeypatch: pytest.MonkeyPatch) -> Complete:
     return run
 
 
+@pytest.mark.slow
 def test_nothing_is_completed_before_the_board_was_seen(complete: Complete) -> None:
     assert complete("pegboard call my__") == []
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("command", ["call", "show", "explain"])
 def test_names_are_completed_as_the_board_was_seen_last(
     command: str, complete: Complete, pegboard: Command, folder: Path
@@ -56,6 +58,7 @@ def test_names_are_completed_as_the_board_was_seen_last(
     assert cache.stat().st_mode & 0o077 == 0
 
 
+@pytest.mark.slow
 def test_a_running_server_is_asked(complete: Complete, folder: Path) -> None:
     command = [sys.executable, "-m", "pegboard", "serve", "--port", "0", "--data", "data"]
     with subprocess.Popen(
@@ -71,5 +74,6 @@ def test_a_running_server_is_asked(complete: Complete, folder: Path) -> None:
     assert (by_data, by_url) == (["my__greet"], ["my__busy"])
 
 
+@pytest.mark.slow
 def test_a_wrong_setting_completes_nothing_and_says_nothing(complete: Complete) -> None:
     assert complete("pegboard call my__", PEGBOARD_TOKN="x") == []

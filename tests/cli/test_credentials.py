@@ -49,6 +49,14 @@ def test_a_credential_is_stored_listed_and_removed(pegboard: Command) -> None:
     assert SECRET not in "".join(done.stdout + done.stderr for done in (added, listed, removed))
 
 
+def test_a_call_without_a_credential_names_the_command_that_stores_one(pegboard: Command) -> None:
+    missing = pegboard("call", "shop__find", **DATA)
+    named = pegboard("call", "shop__find", "--account", "home", **DATA)
+
+    assert missing.stderr.endswith("\n  pegboard credentials add shop\n")
+    assert named.stderr.endswith("\n  pegboard credentials add shop --name home\n")
+
+
 def test_the_master_key_is_rotated(pegboard: Command) -> None:
     before = {**DATA, "PEGBOARD_SECRET_KEY": OLD}
     pegboard("credentials", "add", "shop", stdin=f"{SECRET}\n", **before)
@@ -56,5 +64,5 @@ def test_the_master_key_is_rotated(pegboard: Command) -> None:
     rotated = pegboard("credentials", "rotate", **DATA, PEGBOARD_SECRET_KEY=f"{NEW},{OLD}")
     again = pegboard("credentials", "rotate", **DATA, PEGBOARD_SECRET_KEY=NEW)
 
-    assert rotated.stdout == "encrypted with the newest master key: 1\n", rotated.stderr
-    assert again.stdout == "encrypted with the newest master key: 0\n"
+    assert rotated.stdout == "1 credential encrypted with the newest master key\n", rotated.stderr
+    assert again.stdout == "0 credentials encrypted with the newest master key\n"

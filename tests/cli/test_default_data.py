@@ -131,6 +131,7 @@ def test_a_command_tells_others_what_holds_the_directory(folder: Path, pegboard:
     assert done.stdout == f"{os.getpid()} pegboard call\n"
 
 
+@pytest.mark.slow
 def test_a_command_beside_a_long_one_says_which_and_until_when(
     folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

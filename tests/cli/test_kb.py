@@ -1,6 +1,7 @@
 """`pegboard kb`: documents put in, listed, asked and removed, on a board of this process."""
 
 import asyncio
+import json
 from pathlib import Path
 
 import pytest
@@ -13,6 +14,7 @@ from pegboard.cli.commands.kb.group import show_answer
 from pegboard.core.principal import LOCAL
 from pegboard.errors import ResourceNotFound
 
+DATA = {"PEGBOARD_DATA": "data"}
 TEXT = "Records can be returned within 30 days of purchase."
 
 
@@ -158,3 +160,20 @@ def test_the_pages_that_changed_are_named() -> None:
         "  12 of 300 pieces would be embedded",
         "  1 place would hold it back for a review",
     ]
+
+
+def test_a_file_that_is_here_already_can_be_said_to_replace_another(
+    pegboard: Command, folder: Path
+) -> None:
+    old, new = folder / "2023.md", folder / "2024.md"
+    old.write_text(TEXT.replace("30", "14"))
+    new.write_text(TEXT)
+    pegboard("kb", "add", "handbook", str(old), str(new), **DATA)
+    documents = json.loads(pegboard("kb", "list", "handbook", "--json", **DATA).stdout)["documents"]
+    ids = {item["path"]: item["id"] for item in documents}
+
+    pegboard("kb", "add", "handbook", str(new), "--replaces", ids["2023.md"], **DATA)
+
+    documents = json.loads(pegboard("kb", "list", "handbook", "--json", **DATA).stdout)["documents"]
+    replaced = {item["path"]: item["replaced_by"] for item in documents}
+    assert replaced == {"2024.md": "", "2023.md": ids["2024.md"]}

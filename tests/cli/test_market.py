@@ -206,6 +206,7 @@ def at_a_terminal(folder: Path, answer: str) -> subprocess.CompletedProcess[str]
         os.close(theirs)
 
 
+@pytest.mark.slow
 def test_a_terminal_is_asked_and_may_say_no(market: Path) -> None:
     no = at_a_terminal(market, "n")
     between = (market / "board.yaml").read_text()
@@ -245,6 +246,7 @@ def test_operations_of_an_api_are_put_there_and_shown(
     assert apart.returncode == 0, apart.stderr
 
 
+@pytest.mark.slow
 def test_what_the_audit_trail_does_not_hear_of_is_told(
     pegboard: Command, market: Path, taken: None
 ) -> None:

@@ -28,6 +28,7 @@ def test_stacks_are_left_out_and_plain_warnings_are_not(
     assert capsys.readouterr().err == "scripts run without a sandbox\n"
 
 
+@pytest.mark.slow
 def test_what_the_mcp_library_says_of_a_server_is_left_to_the_reason_of_its_source() -> None:
     code = (
         "import logging\n"

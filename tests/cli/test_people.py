@@ -69,6 +69,7 @@ def test_without_a_server_the_first_link_is_made_and_stored(pegboard: Command) -
         (("people", "link", "--organisation", "acme"), "There is no organisation 'acme'."),
         (("people", "disable", "eve"), "There is no person 'eve'."),
         (("login",), "--url or PEGBOARD_URL"),
+        (("people", "operator", "eve"), "--url or PEGBOARD_URL"),
     ],
     ids=" ".join,
 )
@@ -81,6 +82,7 @@ def test_what_cannot_be_done_says_so(
     assert says in done.stderr
 
 
+@pytest.mark.slow
 @pytest.mark.timeout(60)
 def test_a_person_signs_in_and_the_commands_use_the_key(
     served: Server, pegboard: Command, config: Path
@@ -97,9 +99,14 @@ def test_a_person_signs_in_and_the_commands_use_the_key(
     listed = json.loads(pegboard("people", "list", "--json", **person).stdout)["people"]
     invited = pegboard("people", "link", "--organisation", "acme", "--role", "editor", **person)
     last = pegboard("people", "disable", "ada", **person)
+    dismiss = ("people", "operator", "ada", "--remove", "--name", "ada")
+    kept = pegboard(*dismiss, stdin=f"{PASSWORD}\n", **person)
+    named = pegboard(
+        *("people", "operator", "ada", "--name", "ada"), stdin=f"{PASSWORD}\n", **person
+    )
     enabled = pegboard("people", "enable", "ada", **person)
 
-    assert "accounts" in refused.stderr
+    assert f"pegboard login --url {url}" in refused.stderr
     assert wrong.returncode != 0
     assert "The name or the password is wrong." in wrong.stderr
     assert signed.stdout.endswith(f"signed in to {url} as ada\n")
@@ -107,9 +114,39 @@ def test_a_person_signs_in_and_the_commands_use_the_key(
     assert [(item["handle"], item["operator"]) for item in listed] == [("ada", True)]
     assert "/ui/join#link=" in invited.stdout
     assert "the last operator" in last.stderr
+    assert "the last operator" in kept.stderr
+    assert named.stdout.endswith("operator: ada\n"), named.stderr
     assert enabled.stdout == "enabled: ada\n"
     assert stat.S_IMODE(config.stat().st_mode) == 0o600
     assert PASSWORD not in config.read_text()
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(60)
+def test_a_person_signs_out_of_browsers_with_the_key_of_the_login(
+    served: Server, pegboard: Command, config: Path
+) -> None:
+    url = str(served.client.base_url).rstrip("/")
+    local = {"PEGBOARD_URL": url, "PEGBOARD_TOKEN": TOKEN}
+    person = {"PEGBOARD_URL": url}
+    join(url, pegboard("people", "link", **local).stdout)
+    pegboard("login", "--name", "ada", stdin=f"{PASSWORD}\n", **person)
+
+    listed = json.loads(pegboard("people", "sessions", "--json", **person).stdout)["sessions"]
+    shown = pegboard("people", "sessions", **person)
+    wrong = pegboard("people", "sign-out", **person)
+    unknown = pegboard("people", "sign-out", "x", **person)
+    one = pegboard("people", "sign-out", listed[0]["id"], **person)
+    everywhere = pegboard("people", "sign-out", "--everywhere", **person)
+    none = pegboard("people", "sessions", **person)
+
+    assert [item["used_from"]["address"] for item in listed] == ["127.0.0.1"]
+    assert "127.0.0.1" in shown.stdout
+    assert "--everywhere" in wrong.stderr
+    assert "You have no such session." in unknown.stderr
+    assert one.stdout == f"signed out: {listed[0]['id']}\n"
+    assert everywhere.stdout == "signed out of every browser\n"
+    assert none.stderr == "you are signed in nowhere\n"
 
 
 @pytest.mark.timeout(60)

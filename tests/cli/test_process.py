@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 
+@pytest.mark.slow
 @pytest.mark.timeout(60)
 def test_the_command_runs_as_a_module_and_ends_with_the_code_of_its_outcome(folder: Path) -> None:
     command = [sys.executable, "-m", "pegboard", "call", "my__greet"]

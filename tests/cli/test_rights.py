@@ -67,6 +67,9 @@ def check_rights(pegboard: Command, env: dict[str, str]) -> None:
     assert gone.stdout == "deleted: clerk\n"
 
     limited = pegboard("quotas", "set", "calls", "day", "3", "--person", "ada", **env)
+    costly = pegboard("quotas", "set", "cost", "month", "100", "--organisation", "acme", **env)
+    freed = pegboard("quotas", "set", "cost", "month", "none", "--organisation", "acme", **env)
+    dropped = pegboard("quotas", "delete", "cost", "month", "--organisation", "acme", **env)
     nonsense = pegboard("quotas", "set", "calls", "day", "many", "--person", "ada", **env)
     quotas = json.loads(pegboard("quotas", "list", "--json", **env).stdout)["quotas"]
     shown = pegboard("quotas", "list", **env)
@@ -74,6 +77,9 @@ def check_rights(pegboard: Command, env: dict[str, str]) -> None:
     again = pegboard("quotas", "delete", "calls", "day", "--person", "ada", **env)
 
     assert limited.stdout == "ada: 3 calls a day\n"
+    assert costly.stdout == "acme: $100.00 a month\n"
+    assert freed.stdout == "acme: no limit of costs a month\n"
+    assert dropped.returncode == 0
     assert "write a number, or 'none'" in nonsense.stderr
     assert [(it["person"], it["limit"], it["set_by"]) for it in quotas] == [("ada", 3, "operator")]
     assert "operator" in shown.stdout
@@ -81,6 +87,7 @@ def check_rights(pegboard: Command, env: dict[str, str]) -> None:
     assert "There is no such quota." in again.stderr
 
 
+@pytest.mark.slow
 @pytest.mark.timeout(60)
 def test_roles_and_quotas_are_set_on_a_server_and_in_the_data_beside_it(
     key: str, house: Path, pegboard: Command

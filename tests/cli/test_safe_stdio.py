@@ -15,6 +15,7 @@ pytestmark = pytest.mark.timeout(60)
 SHOW = "show my__greet --json"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("command", ["--help", SHOW, "tools"])
 def test_a_full_disk_is_told_in_a_line(command: str, folder: Path) -> None:
     done = _shell(f"{command} >/dev/full", folder)
@@ -25,6 +26,7 @@ def test_a_full_disk_is_told_in_a_line(command: str, folder: Path) -> None:
     assert "Traceback" not in done.stderr
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("command", ["--help", SHOW, "tools"])
 def test_a_closed_stdout_swallows_the_answer(command: str, folder: Path) -> None:
     done = _shell(f"{command} >&-", folder)
@@ -34,6 +36,7 @@ def test_a_closed_stdout_swallows_the_answer(command: str, folder: Path) -> None
     assert "Traceback" not in done.stderr
 
 
+@pytest.mark.slow
 def test_a_closed_stderr_keeps_the_answer_and_the_code(folder: Path) -> None:
     well, wrong = _shell("tools 2>&-", folder), _shell("show nosuch 2>&-", folder)
 
@@ -42,6 +45,7 @@ def test_a_closed_stderr_keeps_the_answer_and_the_code(folder: Path) -> None:
     assert wrong.stdout == ""
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("command", ["--help", SHOW, "tools"])
 def test_a_reader_that_has_gone_ends_it_without_a_word(command: str, folder: Path) -> None:
     reader, writer = os.pipe()
@@ -61,6 +65,7 @@ def test_a_reader_that_has_gone_ends_it_without_a_word(command: str, folder: Pat
     assert "Error" not in done.stderr
 
 
+@pytest.mark.slow
 def test_what_fits_no_encoding_is_escaped(folder: Path) -> None:
     (folder / "tools.py").write_text(
         "from pegboard import tool\n\n\n@tool\ndef greet() -> str:\n"
@@ -87,6 +92,7 @@ def test_the_error_of_a_file_is_not_told_as_one_of_stdout(number: int) -> None:
     assert (sys.stdout, sys.stderr) == before
 
 
+@pytest.mark.slow
 def test_a_full_stderr_is_not_told_as_stdout(folder: Path) -> None:
     done = _shell("tools 2>/dev/full", folder)
 

@@ -59,6 +59,7 @@ def execute(address: str, name: str) -> None:
         urllib.request.urlopen(asked, timeout=30).close()
 
 
+@pytest.mark.slow
 def test_on_a_terminal_it_shows_its_board_and_a_line_a_call(
     terminal: tuple[subprocess.Popen[bytes], int], folder: Path
 ) -> None:
@@ -88,6 +89,7 @@ def test_on_a_terminal_it_shows_its_board_and_a_line_a_call(
     assert process.wait(timeout=50) == 0
 
 
+@pytest.mark.slow
 def test_elsewhere_it_writes_json_to_stderr(folder: Path) -> None:
     command = [sys.executable, "-m", "pegboard", "serve", "--port", "0"]
     with subprocess.Popen(
@@ -105,6 +107,7 @@ def test_elsewhere_it_writes_json_to_stderr(folder: Path) -> None:
     assert (lines[2]["tool"], lines[2]["status"]) == ("my__greet", "invalid")
 
 
+@pytest.mark.slow
 def test_it_tells_its_address_answers_and_ends_with_0(server: subprocess.Popen[str]) -> None:
     assert server.stdout is not None
     line = server.stdout.readline()

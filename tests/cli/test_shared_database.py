@@ -62,6 +62,7 @@ def test_runs_are_there_too(shared: Command, folder: Path) -> None:
     assert (listed["state"], shown["output"]) == ("completed", {"a": "Hello Ada!"})
 
 
+@pytest.mark.slow
 def test_nothing_of_it_is_in_the_data_directory(shared: Command, folder: Path) -> None:
     shared("call", "my__greet", '{"name": "Ada"}')
 

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from tests.cli.conftest import Command
 
-from pegboard.cli.commands.skills.skill_files import read_skill_files, read_skill_name
+from pegboard.cli.commands.accounts.skills.skill_files import read_skill_files, read_skill_name
 from pegboard.errors import InvalidRequest
 
 TEXT = "---\nname: refunds\ndescription: How to refund.\n---\nFirst.\n"

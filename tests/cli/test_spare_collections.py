@@ -63,6 +63,7 @@ def test_a_start_collects_nothing(counted: dict[str, int]) -> None:
     assert counted["short"] == 0
 
 
+@pytest.mark.slow
 def test_a_long_command_collects_as_python_does(counted: dict[str, int]) -> None:
     assert counted["usual"]
     assert counted["long"] >= 10
@@ -80,6 +81,7 @@ def test_nothing_is_left_out_where_collections_are_not_put_off() -> None:
     assert gc.get_freeze_count() == before
 
 
+@pytest.mark.slow
 @pytest.mark.timeout(60)
 def test_a_file_that_a_tool_leaves_open_is_written_at_the_exit(tmp_path: Path) -> None:
     (tmp_path / "tools.py").write_text(_TOOLS)

@@ -43,6 +43,7 @@ print(json.dumps(len(ended)))
 """
 
 
+@pytest.mark.slow
 def test_descendants_are_all_below_a_process_until_they_end() -> None:
     before, during, after = printed(LIVING, PARENT)
 
@@ -51,6 +52,7 @@ def test_descendants_are_all_below_a_process_until_they_end() -> None:
     assert sum(during) > 2_000_000
 
 
+@pytest.mark.slow
 def test_a_child_that_nobody_has_collected_yet_is_no_process() -> None:
     assert printed(ENDED) == 0
 

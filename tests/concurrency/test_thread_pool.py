@@ -239,6 +239,7 @@ def test_a_result_for_a_loop_that_is_gone_is_dropped(gate: threading.Event) -> N
     task.get_coro().close()
 
 
+@pytest.mark.slow
 async def test_a_finished_call_is_not_kept_alive() -> None:
     import gc
     import weakref
@@ -288,6 +289,7 @@ async def test_a_call_waits_for_the_threads_there_are_when_no_more_start(
     assert await waiting == "in the end"
 
 
+@pytest.mark.slow
 @pytest.mark.timeout(60)
 def test_the_process_ends_while_a_call_hangs() -> None:
     code = (
@@ -307,6 +309,7 @@ def test_the_process_ends_while_a_call_hangs() -> None:
     assert (done.stdout.strip(), done.stderr) == ("given up", "")
 
 
+@pytest.mark.slow
 @pytest.mark.timeout(60)
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
 def test_a_forked_process_starts_with_threads_of_its_own() -> None:

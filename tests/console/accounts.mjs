@@ -12,6 +12,17 @@ const browser = await openBrowser();
 const ada = await openPage(browser, CONSOLE_URL, faults);
 const bob = await openPage(browser, CONSOLE_URL, faults);
 
+const ask = (page, method, path, body) =>
+  page.evaluate(
+    async ([method, path, body]) => {
+      const { csrf } = await (await fetch("/v1/session")).json();
+      const headers = { "Content-Type": "application/json", "X-Pegboard-CSRF": csrf };
+      const answer = await fetch(`/v1${path}`, { method, headers, body: body && JSON.stringify(body) });
+      return { status: answer.status, body: await answer.json().catch(() => null) };
+    },
+    [method, path, body],
+  );
+
 await step("two people", async () => {
   await makeAccount(ada, await makeLink(CONSOLE_URL, CONSOLE_TOKEN), {
     handle: "ada",
@@ -146,6 +157,31 @@ await step("a call waits for an account of its caller", async () => {
     (await form.getByRole("combobox", { name: "Source" }).inputValue()) === "bank",
     "the form is for another source",
   );
+});
+
+await step("a shared skill is approved for the organisation, another is shared no longer", async () => {
+  await ask(ada, "PUT", "/organisations/acme/members/bob", { roles: ["editor"] });
+  for (const name of ["refunds", "greetings"]) {
+    const text = `---\nname: ${name}\ndescription: How ${name} are done.\n---\nFirst of all.`;
+    const wanted = { kind: "skill", name, config: { files: { "SKILL.md": text } } };
+    const shared = { visibility: "organisation", organisation: "acme" };
+    const made = await ask(bob, "POST", "/resources", { ...wanted, ...shared });
+    expect(made.status === 201, `the skill is refused: ${made.status}`);
+  }
+  await ada.goto(`${UI}/organisations/acme/reviews`);
+  const unseen = ada.getByRole("region", { name: "Shared without a review" });
+  const refunds = unseen.getByRole("region", { name: "bob--refunds", exact: true });
+  await refunds.getByText("First of all.").waitFor();
+  await inspect(ada, "reviews-shared");
+  await refunds.getByRole("button", { name: "Approve for the organisation" }).click();
+  await refunds.waitFor({ state: "detached" });
+  await ada.goto(`${UI}/skills/bob--refunds__read`);
+  await ada.getByText("Approved for the organisation by ada").waitFor();
+  await ada.goto(`${UI}/skills/bob--greetings__read`);
+  const greetings = ada.getByRole("region", { name: "bob--greetings", exact: true });
+  await greetings.getByLabel("Note to the owner").fill("Not ours.");
+  await greetings.getByRole("button", { name: "End the sharing" }).click();
+  await ada.getByText("There is no such skill").waitFor();
 });
 
 await browser.close();

@@ -88,6 +88,61 @@ await step("a new version says what it would change before it is taken in", asyn
   await page.keyboard.press("Escape");
 });
 
+await step("what waits for a decision is there after a reload", async () => {
+  const text = await textOf("returns-2024.md");
+  const version = (end) => [["returns-2024.md", `${text}\n\n${end}\n`, ""]];
+  const waiting = rowOf("Waits for your decision");
+  const listUploads = () =>
+    page.evaluate(async () => (await (await fetch("/v1/uploads")).json()).uploads);
+  for (const [end, decision] of [
+    ["Sleeves are not returned.", "Keep the old one"],
+    ["Needles are not returned.", "Replace"],
+  ]) {
+    await drop(version(end));
+    await rowOf("New version").getByText("1 passage changed").waitFor();
+    const [{ path, expires_at }] = await listUploads();
+    expect(path === "returns-2024.md", `the upload has the path ${path}`);
+    expect(expires_at > Date.now() / 1000 + 86_000, `it expires at ${expires_at}`);
+    await page.reload();
+    await waiting.getByText(/^Deleted on .* unless you decide$/).waitFor();
+    await waiting.getByRole("link", { name: "See what changes" }).click();
+    const dialog = page.getByRole("dialog", { name: "Replace" });
+    await dialog.getByText("1 passage changed").waitFor();
+    await page.reload();
+    await dialog.getByText("1 passage changed").waitFor();
+    if (decision === "Replace") await inspect(page, "knowledge-waits");
+    await dialog.getByRole("button", { name: decision }).click();
+    await dialog.waitFor({ state: "detached" });
+    await waiting.waitFor({ state: "detached" });
+    await page.waitForFunction(
+      async () => (await (await fetch("/v1/uploads")).json()).uploads.length === 0,
+    );
+    await rowOf("returns-2024").getByText("Ready").waitFor();
+  }
+});
+
+await step("an upload that is stopped is deleted on the server", async () => {
+  await page.route("**/v1/uploads/*", (route) =>
+    route.request().method() === "PATCH" ? undefined : route.continue(),
+  );
+  const large = Buffer.from("Every shelf has a number.\n\n".repeat(20_000));
+  await page
+    .getByTestId("files")
+    .setInputFiles([{ name: "stopped.txt", mimeType: "text/plain", buffer: large }]);
+  const row = rowOf("stopped.txt");
+  await row.getByText("of 540").waitFor();
+  const [gone] = await Promise.all([
+    page.waitForResponse((answer) => answer.request().method() === "DELETE"),
+    row.getByRole("button", { name: "Stop" }).click(),
+  ]);
+  expect(gone.status() === 204, `the server answers ${gone.status()}`);
+  await page.unroute("**/v1/uploads/*");
+  await page.reload();
+  await rowOf("returns-2024").waitFor();
+  const left = await page.evaluate(async () => (await (await fetch("/v1/uploads")).json()).uploads);
+  expect(left.length === 0, `uploads are left: ${JSON.stringify(left)}`);
+});
+
 await step("several new versions are taken in at once", async () => {
   const texts = await Promise.all(["returns-2023.md", "returns-2024.md"].map(textOf));
   await drop([

@@ -177,10 +177,13 @@ await step("a person's own settings", async () => {
   await other.getByRole("button", { name: "Your account" }).waitFor();
   await bob.reload();
   const sessions = bob.getByRole("region", { name: "Sessions" });
-  await sessions.getByText("Another browser").waitFor();
+  const elsewhere = sessions.getByRole("button", { name: /^Sign out the browser/ });
+  await elsewhere.waitFor();
+  const from = sessions.getByText("Chrome on Linux, 127.0.0.1");
+  expect((await from.count()) === 2, "the sessions do not say from where");
   await inspect(bob, "settings-sessions");
-  await sessions.getByRole("button", { name: /^Sign out the browser/ }).click();
-  await sessions.getByText("Another browser").waitFor({ state: "detached" });
+  await elsewhere.click();
+  await elsewhere.waitFor({ state: "detached" });
   await other.goto(`${UI}/keys`);
   await other.getByRole("dialog", { name: "Sign in" }).waitFor();
   await other.close();

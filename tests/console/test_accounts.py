@@ -15,9 +15,11 @@ STEPS = [
     "what the organisation and its people may use",
     "one of several accounts of a system acts",
     "a call waits for an account of its caller",
+    "a shared skill is approved for the organisation, another is shared no longer",
 ]
 
 
+@pytest.mark.slow
 @pytest.mark.timeout(240)
 async def test_people_have_quotas_and_choose_among_their_accounts(tmp_path: Path) -> None:
     check_built()

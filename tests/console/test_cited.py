@@ -58,6 +58,7 @@ async def walk(folder: Path) -> dict[str, Any]:
     return report
 
 
+@pytest.mark.slow
 @pytest.mark.timeout(300)
 async def test_a_citation_leads_to_its_place_and_knows_what_becomes_of_it(tmp_path: Path) -> None:
     check_built()

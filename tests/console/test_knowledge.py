@@ -26,6 +26,8 @@ STEPS = [
     "a base",
     "files are dropped, and become ready",
     "a new version says what it would change before it is taken in",
+    "what waits for a decision is there after a reload",
+    "an upload that is stopped is deleted on the server",
     "several new versions are taken in at once",
     "a long file is uploaded in parts",
     "what gives orders is held back until somebody decides",
@@ -60,6 +62,7 @@ async def walk(folder: Path) -> dict[str, Any]:
     return report
 
 
+@pytest.mark.slow
 @pytest.mark.timeout(300)
 async def test_documents_answer_with_their_quotes_and_are_deleted_for_good(tmp_path: Path) -> None:
     check_built()

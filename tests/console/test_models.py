@@ -66,6 +66,7 @@ def _sent(provider: Any) -> Any:
     return zip(provider.requests, provider.headers, strict=True)
 
 
+@pytest.mark.slow
 @pytest.mark.timeout(240)
 async def test_a_person_brings_a_model_and_a_skill(tmp_path: Path) -> None:
     check_built()

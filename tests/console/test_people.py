@@ -83,6 +83,7 @@ async def walk(folder: Path, script: str = "people.mjs") -> dict[str, Any]:
     return report
 
 
+@pytest.mark.slow
 @pytest.mark.timeout(300)
 async def test_two_people_share_a_server(tmp_path: Path) -> None:
     check_built()

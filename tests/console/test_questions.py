@@ -75,6 +75,7 @@ async def walk(folder: Path) -> tuple[dict[str, Any], list[Any]]:
     return json.loads(said), requests
 
 
+@pytest.mark.slow
 @pytest.mark.timeout(300)
 async def test_a_question_of_a_tool_is_answered_in_the_console(tmp_path: Path) -> None:
     check_built()

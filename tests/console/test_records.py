@@ -32,6 +32,7 @@ def break_down() -> str:
 '''
 
 
+@pytest.mark.slow
 @pytest.mark.timeout(300)
 async def test_people_read_what_was_done_and_what_is_set(tmp_path: Path) -> None:
     check_built()

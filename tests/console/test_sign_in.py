@@ -59,6 +59,7 @@ async def walk(folder: Path) -> dict[str, Any]:
     return report
 
 
+@pytest.mark.slow
 @pytest.mark.timeout(240)
 async def test_people_sign_in_elsewhere_and_let_programs_in(tmp_path: Path) -> None:
     check_built()

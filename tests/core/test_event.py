@@ -19,6 +19,7 @@ JSON = st.recursive(
 )
 
 
+@pytest.mark.slow
 @pytest.mark.timeout(60)
 @given(arguments=st.dictionaries(st.text(), JSON))
 def test_a_mapping_and_its_json_have_one_digest(arguments: dict[str, Any]) -> None:
@@ -27,6 +28,7 @@ def test_a_mapping_and_its_json_have_one_digest(arguments: dict[str, Any]) -> No
     assert digest_of(arguments) == digest_of(text) == digest_of(text.encode())
 
 
+@pytest.mark.slow
 @pytest.mark.timeout(60)
 @given(arguments=st.dictionaries(st.text(), JSON, min_size=2))
 def test_the_order_of_keys_does_not_matter(arguments: dict[str, Any]) -> None:

@@ -2,6 +2,7 @@
 
 import re
 
+import pytest
 from tests.docs.pages import DOCS
 
 from pegboard.access.policy import DEFAULT_EFFECTS
@@ -38,6 +39,7 @@ def test_a_tool_that_does_not_say_its_effect_counts_as_the_page_says() -> None:
     assert ToolSpec(name="plain", input_schema={"type": "object"}).effect.value == told
 
 
+@pytest.mark.slow
 def test_the_page_of_the_server_names_every_path() -> None:
     page = _text("how-to/run-the-server.md")
     paths = document(create_app(Pegboard()), needs_token=False)["paths"]

@@ -4,12 +4,14 @@ import ast
 from collections.abc import Iterator
 from pathlib import Path
 
+import pytest
 from tests.docs.pages import ROOT, fences_of
 
 SRC = ROOT / "src" / "pegboard"
 _HAS_DOCSTRING = (ast.Module, ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef)
 
 
+@pytest.mark.slow
 def test_every_example_compiles() -> None:
     for module in sorted(SRC.rglob("*.py")):
         for place, example in _examples(module):

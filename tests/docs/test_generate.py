@@ -56,11 +56,13 @@ def test_a_page_that_nobody_writes_any_more_is_removed(folder: Path) -> None:
     assert not (folder / "gone.md").exists()
 
 
+@pytest.mark.slow
 def test_the_index_names_every_page() -> None:
     written = generate.pages()
 
     assert all(f"({name})" in written["README.md"] for name in written.keys() - {"README.md"})
 
 
+@pytest.mark.slow
 def test_writing_twice_gives_the_same() -> None:
     assert pages() == generate.pages()

@@ -20,7 +20,7 @@ MODULES = (
     "pegboard.cli.client.local",
     "pegboard.cli.options",
     "pegboard.cli.output.tables",
-    "pegboard.runtime.builtin",
+    "pegboard.runtime.standalone.builtin",
     "pegboard.runtime.pegboard",
     "pegboard.runtime.wiring.offline",
     "pegboard.sources.builtin.source",

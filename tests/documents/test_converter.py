@@ -6,7 +6,7 @@ import pytest
 from tests.documents import files
 
 from pegboard.core.model_messages import ModelUsage
-from pegboard.core.ports.picture_reader import PictureText
+from pegboard.core.ports.knowledge.picture_reader import PictureText
 from pegboard.core.ports.sandbox import (
     CodeJob,
     CodeOutcome,
@@ -35,6 +35,7 @@ async def converter(sandbox: ProbedSandbox) -> SandboxConverter:
     return made
 
 
+@pytest.mark.slow
 async def test_a_pdf_becomes_markdown_with_its_pages(
     converter: SandboxConverter, tmp_path: Path
 ) -> None:
@@ -96,6 +97,7 @@ class Reader:
         return PictureText(self.text, usage)
 
 
+@pytest.mark.slow
 async def test_pictures_and_scanned_pages_are_read_by_a_vision_model(
     converter: SandboxConverter, tmp_path: Path
 ) -> None:

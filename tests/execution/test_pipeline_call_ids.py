@@ -4,6 +4,8 @@ import re
 import subprocess
 import sys
 
+import pytest
+
 from pegboard.execution.pipeline import CallIds, new_call_id
 
 FORKING = """
@@ -37,6 +39,7 @@ def test_starting_anew_takes_another_prefix() -> None:
     assert (first, ids()) == ("c_aa_1", "c_bb_1")
 
 
+@pytest.mark.slow
 def test_forked_processes_have_ids_of_their_own() -> None:
     printed = subprocess.run(
         [sys.executable, "-c", FORKING], capture_output=True, text=True, check=True

@@ -1,5 +1,6 @@
 """Which results are trusted, and that a run which has read others never forgets it."""
 
+import asyncio
 from collections import defaultdict
 from collections.abc import Sequence
 from typing import Any
@@ -13,10 +14,10 @@ from pegboard.access import CallRule, Policy
 from pegboard.core.context import ToolContext
 from pegboard.core.decision import Verdict
 from pegboard.core.event import CallRecord, Event
-from pegboard.core.memory_taints import MemoryTaints
 from pegboard.core.ports.conversation_store import Conversation
 from pegboard.core.ports.taint_store import Taint
 from pegboard.core.principal import Principal
+from pegboard.core.stores.memory_taints import MemoryTaints
 from pegboard.errors import ApprovalRequired, ToolFailed
 from pegboard.execution import CallEnvironment
 from pegboard.execution.emitter import Emitter
@@ -44,6 +45,20 @@ async def read_orders() -> str:
 async def send_money(to: str = "eve") -> str:
     """Send money."""
     return f"sent to {to}"
+
+
+class Till:
+    """Opens at the second time."""
+
+    def __init__(self) -> None:
+        self.times = 0
+
+    def pay_out(self, to: str, amount: int) -> str:
+        """Pay money out."""
+        self.times += 1
+        if self.times == 1:
+            raise ToolFailed("The till is jammed.")
+        return f"paid {to} {amount}"
 
 
 @tool(effect="write", open_world=False)
@@ -118,7 +133,7 @@ def a_registry(
         return messages if (conversation, principal) == ("talk", ADA) else ()
 
     return ToolRegistry(
-        TOOLS,
+        [*TOOLS, tool(effect="write")(Till().pay_out)],
         environment=CallEnvironment(
             policy=policy,
             trust=TrustLedger(store or MemoryTaints(), conversation_of, messages_of),
@@ -275,6 +290,49 @@ async def test_a_write_whose_recipient_the_caller_has_named_is_not_asked_about()
     assert [(item.argument, item.origin) for item in approval.origins] == [("to", "unknown")]
     assert "the caller has not named to" in approval.reason
     assert (await registry.call("send_money", {"to": "bob"}, elsewhere)).is_error
+
+
+async def test_a_write_that_the_caller_has_named_is_asked_about_the_second_time() -> None:
+    registry = a_registry(messages=["Read my mails and send Bob his money."])
+    run, bob = in_run("talk 1"), {"to": "bob"}
+    before = await registry.call("send_money", bob, run)
+    await registry.call("read_mail", {}, run)
+
+    again = await registry.call("send_money", bob, run)
+
+    assert not before.is_error
+    assert isinstance(again.error, ApprovalRequired)
+    approval = await registry.environment.approvals.get(again.error.approval_id)
+    assert approval is not None
+    assert f"it repeats call {before.meta.call_id}" in approval.reason
+    assert not (await registry.call("send_money", bob, in_run("talk 2"))).is_error
+
+
+async def test_of_two_writes_at_once_that_are_the_same_one_is_asked_about() -> None:
+    registry = a_registry(messages=["Read my mails and send Bob his money."])
+    run = in_run("talk 1")
+    await registry.call("read_mail", {}, run)
+
+    async with asyncio.TaskGroup() as group:
+        calls = [
+            group.create_task(registry.call("send_money", {"to": "bob"}, run)) for _ in range(3)
+        ]
+
+    assert sorted(call.result().is_error for call in calls) == [False, True, True]
+
+
+async def test_a_write_that_has_failed_may_be_made_again() -> None:
+    registry = a_registry(messages=["Read my mails and send Bob 5 as money."])
+    run = in_run("talk 1")
+    await registry.call("read_mail", {}, run)
+
+    failed = await registry.call("pay_out", {"to": "bob", "amount": 5}, run)
+    paid = await registry.call("pay_out", {"to": "bob", "amount": 5}, run)
+    again = await registry.call("pay_out", {"to": "bob", "amount": 5}, run)
+
+    assert isinstance(failed.error, ToolFailed)
+    assert not paid.is_error
+    assert isinstance(again.error, ApprovalRequired)
 
 
 async def test_an_address_that_the_directory_gives_for_a_name_of_the_caller_is_named() -> None:

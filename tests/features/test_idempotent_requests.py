@@ -10,10 +10,10 @@ from tests.execution.made import a_kit, in_virtual_time
 from tests.storage.conftest import kind, other, postgres, postgres_server, storage
 
 from pegboard.core.event import digest_of
-from pegboard.core.memory_results import MemoryOutcomes
 from pegboard.core.ports.call_stores import Outcome, OutcomeStore
 from pegboard.core.principal import LOCAL, Principal
 from pegboard.core.result import ToolResult
+from pegboard.core.stores.memory_results import MemoryOutcomes
 from pegboard.errors import (
     IdempotencyConflict,
     IdempotencyInProgress,

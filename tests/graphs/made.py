@@ -8,8 +8,8 @@ from tests.execution.made import Heard, in_virtual_time
 
 from pegboard import SchemaTool, ToolContext, ToolRegistry, ToolSpec
 from pegboard.core.graph import Edge, Graph, Node
-from pegboard.core.memory_results import MemoryResults
 from pegboard.core.run import RunResult
+from pegboard.core.stores.memory_results import MemoryResults
 from pegboard.core.tool import Effect
 from pegboard.durability import MemoryDurability, MemoryJournal
 from pegboard.errors import ToolFailed, Unavailable

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from pegboard.core.knowledge import Piece
-from pegboard.core.ports.knowledge_index import ScoredPiece, VectorMatches, WordMatches
+from pegboard.core.ports.knowledge.index import ScoredPiece, VectorMatches, WordMatches
 from pegboard.knowledge.calibration import (
     BY_BOTH,
     BY_MEANING,

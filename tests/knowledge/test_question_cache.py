@@ -11,8 +11,8 @@ from tests.storage.test_documents import a_document
 
 from pegboard.core.knowledge import Piece, Retrieval
 from pegboard.core.model_messages import ModelUsage
-from pegboard.core.ports.document_store import DocumentScope
-from pegboard.core.ports.reranker import RerankScores
+from pegboard.core.ports.knowledge.document_store import DocumentScope
+from pegboard.core.ports.knowledge.reranker import RerankScores
 from pegboard.core.principal import LOCAL, Principal
 from pegboard.errors import Unavailable
 from pegboard.knowledge.indexing import embed_pieces, index_piece

@@ -8,9 +8,9 @@ from tests.storage.test_documents import a_document, a_scope
 
 from pegboard.core.knowledge import BaseLook, Piece
 from pegboard.core.model_messages import ModelUsage
-from pegboard.core.ports.document_store import DocumentScope
-from pegboard.core.ports.knowledge_index import KnowledgeIndex, WordMatches
-from pegboard.core.ports.reranker import RerankScores
+from pegboard.core.ports.knowledge.document_store import DocumentScope
+from pegboard.core.ports.knowledge.index import KnowledgeIndex, WordMatches
+from pegboard.core.ports.knowledge.reranker import RerankScores
 from pegboard.errors import ConfigError, StoreUnavailable, Unavailable
 from pegboard.knowledge.indexing import embed_pieces, index_piece
 from pegboard.knowledge.retrieve import Retriever, SearchedBase

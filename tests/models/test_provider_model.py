@@ -22,7 +22,7 @@ from pegboard.core.model_messages import (
 )
 from pegboard.core.ports.chat_model import complete
 from pegboard.errors import ConfigError, InvalidRequest, PegboardError, Unavailable
-from pegboard.models import ModelEndpoint, ProviderModel
+from pegboard.models import ModelEndpoint, ProviderModel, UsagePrice
 from pegboard.network import GuardedClient, SsrfPolicy
 
 KEY = "sk-very-secret-key"
@@ -44,6 +44,20 @@ async def model(provider: Provider) -> AsyncGenerator[ProviderModel]:
     settings = ModelEndpoint(name="openai:tiny-1", api_key=KEY, base_url=provider.url)
     yield ProviderModel(settings, client)
     await client.close()
+
+
+async def test_the_price_of_its_operator_makes_its_cost(provider: Provider) -> None:
+    client = GuardedClient(policy=SsrfPolicy(allow_hosts=("127.0.0.1",)))
+    settings = ModelEndpoint(
+        name="openai:tiny-1", base_url=provider.url, price=UsagePrice(input=2.0, request=0.5)
+    )
+    provider.answers.append(text("Hello."))
+
+    parts = [part async for part in ProviderModel(settings, client).stream(ASKED)]
+    await client.close()
+
+    assert isinstance(parts[-1], ModelResponse)
+    assert parts[-1].usage.cost == pytest.approx(0.5 + 20 * 2 / 1_000_000)
 
 
 async def test_text_is_streamed_and_usage_counted(provider: Provider, model: ProviderModel) -> None:
@@ -172,6 +186,7 @@ async def test_the_beginning_of_a_conversation_is_kept_in_the_providers_cache(
     assert ("cache_control" in json.dumps(sent["system"])) is is_continued
 
 
+@pytest.mark.slow
 async def test_a_model_without_schemas_of_answers_says_so(provider: Provider) -> None:
     client = GuardedClient(policy=SsrfPolicy(allow_hosts=("127.0.0.1",)))
     settings = ModelEndpoint(name="anthropic:claude-3-haiku-20240307", base_url=provider.url)

@@ -7,7 +7,7 @@ import pytest
 from tests.models.made import Provider, a_provider
 
 from pegboard.errors import ConfigError, Unavailable
-from pegboard.models import ModelEndpoint, ProviderPictureReader
+from pegboard.models import ModelEndpoint, ProviderPictureReader, UsagePrice
 from pegboard.network import GuardedClient, SsrfPolicy
 
 KEY = "sk-very-secret-key"
@@ -36,7 +36,13 @@ async def provider() -> AsyncGenerator[Provider]:
 @pytest.fixture
 async def reader(provider: Provider) -> AsyncGenerator[ProviderPictureReader]:
     client = GuardedClient(policy=SsrfPolicy(allow_hosts=("127.0.0.1",)))
-    settings = ModelEndpoint(name="openai:eyes-1", api_key=KEY, base_url=provider.url, retries=0)
+    settings = ModelEndpoint(
+        name="openai:eyes-1",
+        api_key=KEY,
+        base_url=provider.url,
+        retries=0,
+        price=UsagePrice(input=1.0, output=5.0),
+    )
     yield ProviderPictureReader(settings, client)
     await client.close()
 
@@ -50,6 +56,7 @@ async def test_a_picture_is_sent_and_its_text_comes_back(
 
     assert found.text == "# Receipt\n\n12.50"
     assert (found.usage.requests, found.usage.input_tokens, found.usage.output_tokens) == (1, 9, 4)
+    assert found.usage.cost == pytest.approx(29 / 1_000_000)
     system, user = provider.requests[0]["messages"]
     assert "do not follow" in system["content"]
     data = base64.b64encode(b"PNG").decode()

@@ -9,7 +9,7 @@ from tests.models.made import Provider, a_provider
 from pegboard.core.tool import Limits
 from pegboard.errors import ConfigError, InvalidRequest, PegboardError, RateLimited, Unavailable
 from pegboard.execution.limits.limiters import Limiter
-from pegboard.models import ModelEndpoint, ProviderReranker
+from pegboard.models import ModelEndpoint, ProviderReranker, UsagePrice
 from pegboard.network import GuardedClient, SsrfPolicy
 
 KEY = "sk-very-secret-key"
@@ -169,3 +169,29 @@ async def test_an_address_that_the_guard_refuses_is_told_as_such(provider: Provi
 def test_a_reranker_that_cannot_be_reached_is_refused(name: str, message: str) -> None:
     with pytest.raises(ConfigError, match=message):
         ProviderReranker(ModelEndpoint(name=name), GuardedClient())
+
+
+@pytest.mark.parametrize(
+    ("price", "more", "cost"),
+    [
+        (UsagePrice(input=0.5), {"usage": {"total_tokens": 400}}, 0.0002),
+        (UsagePrice(request=0.002), {"meta": {"billed_units": {"search_units": 3}}}, 0.006),
+        (UsagePrice(request=0.002), {}, 0.002),
+        (UsagePrice(input=0.5), {"meta": {"billed_units": None}}, None),
+        (None, {"usage": {"total_tokens": 400}}, None),
+    ],
+    ids=["tokens", "searches", "one search", "unknown tokens", "unknown price"],
+)
+async def test_its_cost_is_known_where_its_price_is(
+    provider: Provider,
+    client: GuardedClient,
+    price: UsagePrice | None,
+    more: dict[str, Any],
+    cost: float | None,
+) -> None:
+    provider.answers.append((200, {"results": [{"index": 0, "relevance_score": 0.5}], **more}))
+    settings = ModelEndpoint(name="cohere:tiny", base_url=provider.url, price=price)
+
+    found = await ProviderReranker(settings, client).rerank("days of leave", TEXTS[:1])
+
+    assert found.usage.cost == (None if cost is None else pytest.approx(cost))

@@ -220,6 +220,7 @@ def test_a_missing_extra_is_one_clear_line(monkeypatch: pytest.MonkeyPatch) -> N
         Metrics()
 
 
+@pytest.mark.slow
 def test_importing_the_room_loads_neither_prometheus_nor_opentelemetry() -> None:
     program = (
         "import sys, pegboard.observability; "

@@ -14,9 +14,9 @@ import httpx2
 
 from pegboard import MCPClient, ToolContext
 from pegboard.core.elicitation import Answer, Question, Sample, SampleRequest
-from pegboard.core.ports.oauth_login import ConsentAnswer, OAuthLogin
+from pegboard.core.ports.source_services.oauth_login import ConsentAnswer, OAuthLogin
 from pegboard.core.result import TextPart
-from pegboard.runtime.loopback_login import LoopbackLogin
+from pegboard.runtime.standalone.loopback_login import LoopbackLogin
 
 
 class WillingPerson:

@@ -1,5 +1,6 @@
 """A MariaDB server that listens on a socket file only: one for each run of tests that needs it."""
 
+import atexit
 import shutil
 import socket
 import subprocess
@@ -46,6 +47,7 @@ def started_mariadb() -> str:
         stdout=subprocess.DEVNULL,
         stderr=subprocess.DEVNULL,
     )
+    atexit.register(end_mariadb)
     _STARTED.append((server, folder))
     _wait(folder / "s")
     return f"mysql://root@localhost/{{}}?unix_socket={quote(str(folder / 's'))}"

@@ -1,5 +1,6 @@
 """An S3-compatible service on a free port of this machine, for each run of tests that needs it."""
 
+import atexit
 import subprocess
 import sys
 import urllib.request
@@ -17,6 +18,7 @@ def started_moto() -> str:
         stderr=subprocess.PIPE,
         text=True,
     )
+    atexit.register(end_moto)
     _STARTED.append(server)
     assert server.stderr is not None
     for line in server.stderr:

@@ -4,6 +4,7 @@ They end when all tests are done: to remove ten thousand files may take a busy d
 last test that had a server is given.
 """
 
+import atexit
 import fcntl
 import tempfile
 import warnings
@@ -36,6 +37,7 @@ def started_postgres() -> "PostgresServer":
     with Path(postgres_server.__file__).open("rb") as turn:
         fcntl.flock(turn, fcntl.LOCK_EX)
         server = postgres_server.get_server(folder, cleanup_mode="delete", start=False)
+    atexit.register(end_postgres)
     _STARTED.append(server)
     server.start()
     return server

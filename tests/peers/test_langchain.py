@@ -9,11 +9,13 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
 from tests.peers.node import peer_python
 
 SUITE = Path(__file__).parent / "langchain_suite.py"
 
 
+@pytest.mark.slow
 def test_exported_tools_pass_the_standard_tests_of_langchain(tmp_path: Path) -> None:
     environ = os.environ | {
         "PYTHONPATH": os.pathsep.join(filter(None, sys.path)),

@@ -148,6 +148,7 @@ async def a_scene(oidc: OidcServer, folder: Path) -> AsyncGenerator[Scene]:
             yield Scene(House(board), board, door, verifier, oidc, needed)
 
 
+@pytest.mark.slow
 async def test_people_connect_their_accounts_and_calls_go_on(
     oidc: OidcServer, tmp_path: Path
 ) -> None:
@@ -167,7 +168,7 @@ async def test_people_connect_their_accounts_and_calls_go_on(
         his = await scene.call(bob)
         tokens = set(scene.verifier.seen)
 
-    assert "nobody has connected 'crm' yet" in source["reason"]
+    assert "no person has connected an account of 'crm' yet" in source["reason"]
     assert page.status_code == 200, page.text
     assert mine["output"] == his["output"] == {"result": "u-1 with read"}
     assert refused["code"] == "credential_missing"
@@ -177,6 +178,7 @@ async def test_people_connect_their_accounts_and_calls_go_on(
     assert len(tokens) == 2  # one of each person: no session is shared
 
 
+@pytest.mark.slow
 async def test_a_token_that_the_server_refuses_is_renewed_and_then_connected_again(
     oidc: OidcServer, tmp_path: Path
 ) -> None:
@@ -202,6 +204,7 @@ async def test_a_token_that_the_server_refuses_is_renewed_and_then_connected_aga
     assert page.status_code == 200
 
 
+@pytest.mark.slow
 async def test_a_call_that_lacks_a_scope_leads_to_a_consent_for_more(
     oidc: OidcServer, tmp_path: Path
 ) -> None:
@@ -222,6 +225,7 @@ async def test_a_call_that_lacks_a_scope_leads_to_a_consent_for_more(
     assert answer["output"] == {"result": "u-1 with read write"}
 
 
+@pytest.mark.slow
 async def test_each_source_has_a_client_document_of_its_own(
     oidc: OidcServer, tmp_path: Path
 ) -> None:

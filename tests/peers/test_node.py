@@ -16,6 +16,7 @@ def test_the_node_of_the_peers_runs() -> None:
     assert version.stdout.startswith("v24.")
 
 
+@pytest.mark.slow
 def test_programs_of_peers_run_on_that_node() -> None:
     run = [node_program("prism"), "--version"]
 

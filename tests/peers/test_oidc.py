@@ -67,6 +67,7 @@ async def agree(browser: httpx2.AsyncClient, url: str, *, login: str) -> str:
     raise AssertionError(url)
 
 
+@pytest.mark.slow
 @pytest.mark.timeout(60)
 async def test_a_person_signs_in_at_the_provider_and_a_used_answer_is_refused(
     issuer: str, tmp_path: Path

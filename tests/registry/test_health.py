@@ -123,6 +123,7 @@ SOME = st.sampled_from(["", "a", "b"]).flatmap(
 PAIRS = st.tuples(st.integers(0, 6), st.integers(0, 6)).filter(lambda two: two[0] < two[1])
 
 
+@pytest.mark.slow
 @given(
     st.lists(PAIRS, max_size=12),
     st.dictionaries(st.sampled_from(NODES), SOME),

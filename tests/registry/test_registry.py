@@ -281,6 +281,7 @@ def test_search_follows_what_is_added_and_removed() -> None:
     assert registry.search("orders") == [other]
 
 
+@pytest.mark.slow
 @given(PRINCIPALS, st.lists(SPECS, max_size=6), POLICIES, switches(), st.sampled_from(["", "shop"]))
 def test_what_is_shown_is_never_what_would_be_denied(
     principal: Principal, specs: list[ToolSpec], policy: Policy, off: Switches, query: str

@@ -11,7 +11,7 @@ from pegboard.core.decision import Verdict
 from pegboard.core.tool import Limits, Tool
 from pegboard.tools import as_tool
 from pegboard.tools.function_tool import FunctionTool
-from pegboard.tools.signature import read_signature
+from pegboard.tools.signatures.signature import read_signature
 
 
 def danger(n: int = 1) -> str:
@@ -115,6 +115,7 @@ async def test_a_method_is_another_one_for_each_object() -> None:
     assert codes == ["access_denied", "access_denied", ""]
 
 
+@pytest.mark.slow
 def test_ten_thousand_names_of_one_function_cost_one_match_of_each_rule() -> None:
     policy = Policy(deny=("none_*",), limits={"nope": Limits(rate=1)})
     registry = ToolRegistry(policy=policy)

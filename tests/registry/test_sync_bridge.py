@@ -142,6 +142,7 @@ def test_a_loop_that_was_forgotten_is_started_anew(loop: LoopThread) -> None:
     assert loop.run(current()) is not first
 
 
+@pytest.mark.slow
 @pytest.mark.timeout(60)
 def test_a_forked_process_starts_a_loop_of_its_own() -> None:
     done = subprocess.run(

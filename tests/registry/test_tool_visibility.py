@@ -7,7 +7,7 @@ import pytest
 
 from pegboard.access import Policy
 from pegboard.access.visibility import ResourceIndex, VisibilityDecision
-from pegboard.core.ports.resource_store import StoredResource
+from pegboard.core.ports.accounts.resource_store import StoredResource
 from pegboard.core.principal import LOCAL, Principal
 from pegboard.core.tool import Tool, ToolSpec
 from pegboard.execution import CallEnvironment

@@ -16,8 +16,8 @@ from pegboard.core.ports.call_stores import HistoryQuery
 from pegboard.core.principal import LOCAL
 from pegboard.features.conversations import NewMessage
 from pegboard.runtime import Pegboard
-from pegboard.runtime.agent import Agent
 from pegboard.runtime.settings import Settings
+from pegboard.runtime.standalone.agent import Agent
 from pegboard.testing import ScriptedModel, Turn
 
 BOARD = """

@@ -11,6 +11,7 @@ from pegboard.runtime import Pegboard
 BOARD = "sources: []\npolicy: {{deny: [{glob}]}}\n"
 
 
+@pytest.mark.slow
 async def test_other_rules_of_a_reloaded_board_are_in_the_trail(tmp_path: Path) -> None:
     file = tmp_path / "board.yaml"
     file.write_text(BOARD.format(glob="pay"))

@@ -199,6 +199,7 @@ async def test_a_result_of_10_mb_is_a_page_and_a_handle(chat: Chat) -> None:
     assert (record["truncated"], record["bytes_out"]) == (True, 10_000_000)
 
 
+@pytest.mark.slow
 async def test_forty_calls_at_once_run_some_at_a_time(chat: Chat) -> None:
     wanted = several(*[("work", json.dumps({"n": n})) for n in range(40)])
     events = await chat.ask(wanted, text("Done."))
@@ -465,6 +466,7 @@ async def serve_once(folder: Path) -> None:
         await ask(board, "Pay")
 
 
+@pytest.mark.slow
 async def test_a_killed_process_repeats_no_finished_call(tmp_path: Path) -> None:
     killed = await asyncio.to_thread(
         subprocess.run, [sys.executable, "-c", SERVE, str(tmp_path)], cwd=ROOT, check=False

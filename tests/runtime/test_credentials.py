@@ -33,7 +33,7 @@ from pegboard.errors import (
 from pegboard.features.agents import AgentProfile, Agents
 from pegboard.features.credentials.service import NewCredential
 from pegboard.runtime import Pegboard, Settings
-from pegboard.runtime.wiring.credentials import KEY_FILE, address_of
+from pegboard.runtime.wiring.accounts.credentials import KEY_FILE, address_of
 from pegboard.secrets.master_keys import FILE_NAME
 from pegboard.servers.mcp.multi_round import ACCOUNT
 
@@ -73,6 +73,7 @@ def a_new(value: str = TOKEN_OF_BOB) -> NewCredential:
     return NewCredential(source="github", kind="bearer", value=value)
 
 
+@pytest.mark.slow
 async def test_a_run_waits_for_a_credential_and_goes_on_when_its_caller_has_one(
     tmp_path: Path, api: Server
 ) -> None:
@@ -140,6 +141,7 @@ async def test_one_of_several_accounts_is_chosen_on_each_way(tmp_path: Path, api
     assert not over_mcp.is_error
 
 
+@pytest.mark.slow
 async def test_a_node_and_a_background_call_name_an_account(tmp_path: Path, api: Server) -> None:
     async with Pegboard(write(tmp_path, board_text(api))) as board:
         ada = await found(board)
@@ -162,6 +164,7 @@ async def test_a_node_and_a_background_call_name_an_account(tmp_path: Path, api:
     assert "no credential of the name 'hame'" in waiting.result.pending[0].message
 
 
+@pytest.mark.slow
 async def test_the_fallback_of_a_node_takes_the_account_of_the_node(
     tmp_path: Path, api: Server
 ) -> None:
@@ -184,6 +187,7 @@ async def test_the_fallback_of_a_node_takes_the_account_of_the_node(
     assert "no credential of the name 'hame'" in waiting.result.pending[0].message
 
 
+@pytest.mark.slow
 async def test_the_command_line_has_what_its_caller_has(tmp_path: Path, api: Server) -> None:
     async with Pegboard(write(tmp_path, board_text(api))) as board:
         ada = await found(board)

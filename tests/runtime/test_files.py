@@ -11,7 +11,7 @@ from pegboard.blobs.s3 import S3Blobs
 from pegboard.core.principal import LOCAL
 from pegboard.errors import ConfigError
 from pegboard.runtime import Pegboard, Settings
-from pegboard.runtime.wiring.files import create_blobs
+from pegboard.runtime.wiring.accounts.files import create_blobs
 
 DATABASE = SecretStr("postgresql://ada@db.example/board")
 

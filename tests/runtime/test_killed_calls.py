@@ -38,6 +38,7 @@ async def pay_with_key(board: Pegboard) -> ToolResult:
     return await board.call("pay", {}, ToolContext(idempotency_key="invoice-98"))
 
 
+@pytest.mark.slow
 @pytest.mark.timeout(60)
 async def test_the_key_of_a_killed_call_is_a_conflict_and_does_nothing(tmp_path: Path) -> None:
     killed = await asyncio.to_thread(

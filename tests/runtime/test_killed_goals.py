@@ -73,6 +73,7 @@ async def ask_and_die(folder: Path) -> None:
     raise AssertionError(f"it lives; {log.read_text()}")
 
 
+@pytest.mark.slow
 @pytest.mark.timeout(90)
 async def test_a_killed_goal_goes_on_where_it_was(tmp_path: Path) -> None:
     killed = await asyncio.to_thread(

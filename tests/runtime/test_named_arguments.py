@@ -2,6 +2,7 @@
 
 from pathlib import Path
 
+import pytest
 from tests.runtime.people import found, invite
 from tests.runtime.test_trust import read_mail, send_money
 
@@ -11,6 +12,7 @@ from pegboard.runtime import Pegboard
 from pegboard.testing import ScriptedModel, Turn
 
 
+@pytest.mark.slow
 async def test_a_person_is_asked_about_what_the_message_does_not_name_alone(
     tmp_path: Path,
 ) -> None:

@@ -164,6 +164,7 @@ async def test_a_server_that_calls_its_tool_harmless_is_not_believed(bank: Bank)
     assert spec.unavailable
 
 
+@pytest.mark.slow
 @SECONDS
 async def test_after_a_restart_what_was_approved_is_shown_and_what_changed_waits(
     bank: Bank,

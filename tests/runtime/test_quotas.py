@@ -10,15 +10,15 @@ from tests.runtime.people import found, invite
 from pegboard import Pegboard, ToolContext, tool
 from pegboard.concurrency.closable_lock import ClosableLock
 from pegboard.core.model_messages import ModelRequest, ModelUsage, UserMessage
+from pegboard.core.ports.accounts.quota_store import Quota
 from pegboard.core.ports.chat_model import complete
-from pegboard.core.ports.quota_store import Quota
 from pegboard.core.principal import Principal
 from pegboard.errors import ConfigError, QuotaExceeded, Unavailable
 from pegboard.execution.limits.quotas import QuotaMeter
 from pegboard.features.conversations import ChatEvent, NewMessage
 from pegboard.features.identity.quotas import QuotaSubject
 from pegboard.runtime.settings import Settings
-from pegboard.runtime.wiring.quotas import meter_model
+from pegboard.runtime.wiring.accounts.quotas import meter_model
 from pegboard.storage.memory.quotas import MemoryQuotas
 from pegboard.testing import ScriptedModel, Turn
 
@@ -54,6 +54,7 @@ def paid(text: str = "", **calls: str) -> Turn:
     return Turn(text=text, calls=named, usage=ModelUsage(requests=1, input_tokens=1, cost=0.4))
 
 
+@pytest.mark.slow
 async def test_what_a_model_costs_counts_for_the_person_who_asks() -> None:
     model = ScriptedModel(paid(look="a"), paid("done"), paid("to ada"))
     async with Pegboard(model=model, tools=[look]) as board:
@@ -73,6 +74,7 @@ async def test_what_a_model_costs_counts_for_the_person_who_asks() -> None:
     assert text_of(other) == "to ada"
 
 
+@pytest.mark.slow
 async def test_an_agent_that_is_a_tool_costs_its_caller_once() -> None:
     model = ScriptedModel(paid("done"), name="gpt-4")
     async with Pegboard(model=model, tools=[look]) as board:

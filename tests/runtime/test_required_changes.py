@@ -124,6 +124,7 @@ async def test_over_http_nothing_changes_that_could_not_be_proved(
     assert (kinds.count("graph"), kinds.count("definition"), report.fault) == (1, 1, "")
 
 
+@pytest.mark.slow
 async def test_a_reload_that_could_not_be_proved_leaves_the_board_as_it_was(
     kind: str, tmp_path: Path
 ) -> None:

@@ -14,7 +14,7 @@ from pegboard import Pegboard
 from pegboard.core.knowledge import Evidence
 from pegboard.core.ports.audit_store import AuditEntry, AuditRecord
 from pegboard.core.ports.durability import RunStart
-from pegboard.core.ports.evidence_store import StoredEvidence
+from pegboard.core.ports.knowledge.evidence_store import StoredEvidence
 from pegboard.core.ports.run_store import RunQuery, StoredPlan
 from pegboard.core.principal import LOCAL
 from pegboard.features.files import NewUpload

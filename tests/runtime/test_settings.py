@@ -25,8 +25,14 @@ def test_an_empty_variable_counts_as_not_set() -> None:
             {"PEGBOARD_PROT": "1"}, "PEGBOARD_PROT: did you mean PEGBOARD_PORT", id="misspelt"
         ),
         pytest.param({"PEGBOARD_ZZZZZZ": "1"}, "no such setting", id="unknown"),
-        pytest.param({"PEGBOARD_PORT": "many"}, "PEGBOARD_PORT: .*integer", id="no number"),
-        pytest.param({"PEGBOARD_PORT": "70000"}, "PEGBOARD_PORT: .*65535", id="too large"),
+        pytest.param(
+            {"PEGBOARD_PORT": "many"}, "PEGBOARD_PORT: should be a whole number", id="no number"
+        ),
+        pytest.param(
+            {"PEGBOARD_PORT": "70000"},
+            "PEGBOARD_PORT: should be less than or equal to 65535",
+            id="too large",
+        ),
         pytest.param({"PEGBOARD_URL": "x:1"}, "PEGBOARD_URL: write the address", id="no address"),
     ],
 )
@@ -50,7 +56,7 @@ def test_changes_that_are_none_change_nothing() -> None:
 
 
 def test_a_change_that_makes_no_sense_is_named_and_not_quoted() -> None:
-    with pytest.raises(ConfigError, match=r"^port: Input should be less than or equal to 65535$"):
+    with pytest.raises(ConfigError, match=r"^port: should be less than or equal to 65535$"):
         Settings().replace(port=70_000)
     with pytest.raises(ConfigError) as caught:
         Settings().replace(database="mysql://ada:pw@host/board")

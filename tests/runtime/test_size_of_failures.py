@@ -2,6 +2,8 @@
 
 from pathlib import Path
 
+import pytest
+
 from pegboard import Pegboard, tool
 
 CALLS = 200
@@ -26,6 +28,7 @@ async def bytes_of_calls(folder: Path, city: str) -> int:
     return (folder / "pegboard.db").stat().st_size - before
 
 
+@pytest.mark.slow
 async def test_a_failed_call_takes_at_most_twice_the_space_of_a_good_one(tmp_path: Path) -> None:
     good = await bytes_of_calls(tmp_path / "good", "city")
     failed = await bytes_of_calls(tmp_path / "failed", "Bern")

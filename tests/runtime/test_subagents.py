@@ -20,7 +20,7 @@ from pegboard.core.ports.call_stores import HistoryQuery
 from pegboard.core.principal import LOCAL, Principal
 from pegboard.core.tool import Retry
 from pegboard.errors import ApprovalRequired, ToolFailed, ToolTimeout, Unavailable
-from pegboard.runtime.agent import Agent
+from pegboard.runtime.standalone.agent import Agent
 from pegboard.testing import ScriptedModel, Turn
 
 RFC: dict[str, Any] = json.loads("""
@@ -392,6 +392,7 @@ tools:
     assert not {"staff__helper", "aide"} & set(names)
 
 
+@pytest.mark.slow
 async def test_its_calls_have_the_rights_of_now_and_not_those_of_its_start() -> None:
     model = ScriptedModel(SEARCH_ONLY, SEARCH_ONLY, ANSWER, name="gpt-4")
     async with Pegboard(model=model, tools=[web_search, document_reader]) as board:

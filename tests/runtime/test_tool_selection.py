@@ -120,6 +120,7 @@ async def test_another_agent_has_a_list_of_its_own(tmp_path: Path) -> None:
     assert travel == ["flight__create", "hotel__create", "find_tools", "call_tool"]
 
 
+@pytest.mark.slow
 async def test_a_list_survives_a_restart(tmp_path: Path) -> None:
     data = tmp_path / "data"
     async with a_board(tmp_path, ANSWER, data=data) as (board, model):

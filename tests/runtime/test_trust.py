@@ -8,7 +8,7 @@ from tests.runtime.people import found, invite
 
 from pegboard import tool
 from pegboard.core.graph import NodeState
-from pegboard.core.ports.resource_store import ResourceVisibility
+from pegboard.core.ports.accounts.resource_store import ResourceVisibility
 from pegboard.core.principal import LOCAL
 from pegboard.features.conversations import NewMessage
 from pegboard.features.resources import NewResource
@@ -49,6 +49,7 @@ def a_board(folder: Path, text: str = "sources: []", **settings: Any) -> Pegboar
     return Pegboard(path, tools=(read_mail, send_money), settings=Settings(**settings))
 
 
+@pytest.mark.slow
 async def test_a_run_that_has_read_a_mail_waits_before_it_pays_also_after_a_restart(
     tmp_path: Path,
 ) -> None:
@@ -102,6 +103,7 @@ async def test_the_operator_says_whether_a_source_is_trusted(
         assert ledger.trusts(found("std__calculator").spec)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("owner", "visibility", "waits"),
     [("bob", "organisation", True), ("cem", "organisation", False), ("ada", "global", False)],
@@ -136,6 +138,7 @@ async def test_the_agent_of_another_person_is_text_that_is_not_trusted(
     assert (run.result.state is NodeState.WAITING) is waits
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("is_approved", [False, True])
 async def test_how_another_person_describes_an_agent_is_not_trusted_before_it_is_approved(
     tmp_path: Path, *, is_approved: bool

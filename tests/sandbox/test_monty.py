@@ -159,6 +159,7 @@ async def test_hostile_input_to_a_library_ends_soon(code_sandbox: ProbedSandbox,
     assert outcome.stopped == ""
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("last", ["x", "{'a': x}", "f(x)"])
 async def test_a_value_with_shared_parts_is_counted_as_its_json(
     code_sandbox: ProbedSandbox, last: str, monkeypatch: pytest.MonkeyPatch
@@ -194,6 +195,7 @@ async def test_inputs_that_code_cannot_hold_are_an_error(code_sandbox: ProbedSan
     assert "TypeError" in outcome.error
 
 
+@pytest.mark.slow
 async def test_runs_go_beside_each_other_more_than_there_are_workers(
     code_sandbox: ProbedSandbox,
 ) -> None:

@@ -177,6 +177,7 @@ async def test_many_processes_take_no_more_memory_than_allowed(sandbox: ProbedSa
     assert outcome.exit_code == 137
 
 
+@pytest.mark.slow
 @pytest.mark.timeout(60)
 async def test_processor_time_has_its_limit(sandbox: ProbedSandbox) -> None:
     limits = SandboxLimits(timeout=40, cpu_seconds=1)

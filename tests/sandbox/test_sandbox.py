@@ -122,6 +122,7 @@ for back_end in BACK_ENDS:
 """
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(os.geteuid() != 0, reason="the other tests run as an ordinary user already")
 @pytest.mark.timeout(120)
 def test_what_holds_for_root_holds_for_an_ordinary_user() -> None:

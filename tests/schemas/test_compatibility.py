@@ -197,6 +197,7 @@ def _is_endless(schema: Any, root: Any, seen: tuple[str, ...]) -> bool:
     return any(_is_endless(item, root, seen) for item in same_place)
 
 
+@pytest.mark.slow
 @pytest.mark.timeout(60)
 @given(DOCUMENT, DOCUMENT)
 @settings(max_examples=120)

@@ -175,6 +175,7 @@ def _named_only(schema: Any) -> list[Any]:
     ]
 
 
+@pytest.mark.slow
 @given(SCHEMAS, SCHEMAS)
 @settings(max_examples=150)
 def test_where_no_change_is_breaking_everything_still_works(old: Any, new: Any) -> None:

@@ -86,6 +86,7 @@ def test_the_limit_is_the_largest_of_those_in_force() -> None:
     assert read_branch_limit() == MAX_BRANCHES
 
 
+@pytest.mark.slow
 def test_branches_of_one_value_are_counted_and_not_those_of_its_properties() -> None:
     wide = {"properties": {f"p{number}": {"anyOf": [{}, {}]} for number in range(20_000)}}
 
@@ -210,6 +211,7 @@ def test_a_deep_document_of_a_recursive_schema_is_refused_in_time() -> None:
         arguments(nested(60))
 
 
+@pytest.mark.slow
 def test_many_faults_of_a_plain_array_are_still_explained_and_coerced() -> None:
     numbers = {"type": "array", "items": {"type": "integer"}}
     schema = {"type": "object", "properties": {"x": numbers}}
@@ -239,6 +241,7 @@ for schema, document in [
 """
 
 
+@pytest.mark.slow
 def test_attacks_by_schemas_stay_within_bounds_of_time_and_memory() -> None:
     def limit() -> None:
         resource.setrlimit(resource.RLIMIT_AS, (GIGABYTE, GIGABYTE))

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from tests.network.loopback import Received, reply, serving
 
-from pegboard.core.ports.credentials import OAuthSettings
+from pegboard.core.ports.accounts.credentials import OAuthSettings
 from pegboard.errors import Unavailable
 from pegboard.network import GuardedClient, SsrfPolicy
 from pegboard.secrets import HttpOAuthDiscovery

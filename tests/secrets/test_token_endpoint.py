@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 from tests.features.credentials.made import token_server
 
-from pegboard.core.ports.credentials import TokenAnswer, TokenRefusal
+from pegboard.core.ports.accounts.credentials import TokenAnswer, TokenRefusal
 from pegboard.errors import Unavailable
 from pegboard.secrets.token_endpoint import HttpTokenEndpoint
 

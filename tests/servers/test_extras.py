@@ -25,6 +25,7 @@ def test_an_installation_with_the_extra_is_complete() -> None:
     require_server_extra()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["fastapi", "uvicorn", "websockets", "prometheus_client"])
 def test_a_missing_extra_is_one_line_that_says_what_to_install(name: str) -> None:
     done = subprocess.run(
@@ -50,6 +51,7 @@ def test_a_missing_mcp_extra_is_one_line(monkeypatch: pytest.MonkeyPatch) -> Non
     assert str(caught.value) == ("Serving MCP needs the mcp package: pip install 'pegboard[mcp]'")
 
 
+@pytest.mark.slow
 def test_the_door_loads_the_sdk_only_when_somebody_comes_in() -> None:
     code = "import sys, pegboard.servers.mcp; print([m for m in sys.modules if m == 'mcp'])"
 

@@ -15,7 +15,7 @@ from mcp import MCPError
 from pydantic import SecretStr
 from tests.servers.http.made import TOKEN, a_board
 from tests.servers.http.people import House
-from tests.servers.http.routes.test_resources import answer
+from tests.servers.http.routes.accounts.test_resources import answer
 from tests.servers.mcp.made import a_client, a_server
 
 from pegboard import SchemaTool, ToolContext, ToolResult
@@ -210,6 +210,7 @@ async def a_world(folder: Path) -> AsyncGenerator[World]:
         yield world
 
 
+@pytest.mark.slow
 @pytest.mark.timeout(120)
 async def test_each_role_has_its_rights_over_each_kind_of_source_on_each_door(
     tmp_path: Path,

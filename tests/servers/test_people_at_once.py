@@ -152,6 +152,7 @@ async def check_own(person: Person, told: Mapping[str, Any], others: list[Any]) 
             assert (await client.get(path)).status_code == 404, path
 
 
+@pytest.mark.slow
 @pytest.mark.timeout(60)
 async def test_nothing_of_one_person_reaches_another_and_no_secret_is_written(
     tmp_path: Path, api: Server, caplog: pytest.LogCaptureFixture

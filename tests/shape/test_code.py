@@ -31,7 +31,7 @@ CATCH_ALL: dict[str, str] = {
     "servers/mcp/handlers.py": "an unhandled error is logged and answered with an error id",
     "servers/mcp/progress.py": "a failed progress notification must not fail the call",
     "sources/langchain/client.py": "an error raised by a tool factory becomes a reason",
-    "sources/sql/sqlalchemy.py": "any driver's error counts as a stop once it was stopped",
+    "sources/sql/drivers/sqlalchemy.py": "any driver's error counts as a stop once it was stopped",
     "sources/mcp/server.py": "an error of the MCP SDK becomes one of our errors here",
     "sources/mcp/session/session.py": "the error that ends a session goes to its waiters only",
     "storage/audit_entries.py": "a call that cannot be redacted is audited without its reason",

@@ -219,6 +219,7 @@ async def watched_while_it_goes(storage: Storage, other: Storage) -> list[AuditR
     return reports
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", ["sqlite", "postgres"], indirect=True)
 async def test_many_records_go_bit_by_bit_and_the_chain_is_whole_at_each_step(
     storage: Storage, other: Storage
@@ -262,6 +263,7 @@ async def test_what_was_cut_off_while_it_went_goes_the_next_time(storage: Storag
     assert (json.loads(said.body)["first"], report.first, report.fault) == (1_001, 2_201, "")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", ["postgres"], indirect=True)
 async def test_of_two_servers_that_let_go_at_once_one_says_so(
     storage: Storage, other: Storage

@@ -91,6 +91,7 @@ async def test_one_exchange_is_found_by_its_number_and_state(kept: Storage, othe
     assert await other.conversations.last_number("c1") == third.number
 
 
+@pytest.mark.slow
 async def test_the_conversations_of_runs_are_found_at_once(kept: Storage, other: Storage) -> None:
     await kept.conversations.create(a_conversation("c2", principal="bob"))
     for number in range(250):  # more than one statement takes

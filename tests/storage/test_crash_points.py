@@ -37,7 +37,7 @@ from pegboard.core.ports.run_store import RunEvent, StoredPlan, StoredStep
 from pegboard.core.result import ToolResult
 from pegboard.storage import Storage, open_storage
 from pegboard.storage.databases.transaction import Operation, Transaction
-from pegboard.storage.sql import knowledge_segments
+from pegboard.storage.sql.knowledge import segments as knowledge_segments
 from pegboard.storage.tables import METADATA
 from pegboard.testing import FakeClock
 
@@ -193,6 +193,7 @@ class Points:
         self.taken.append(copy)
 
 
+@pytest.mark.slow
 @pytest.mark.timeout(60)
 async def test_after_a_crash_each_operation_is_there_whole_or_not_at_all(
     tmp_path: Path, clock: FakeClock, monkeypatch: pytest.MonkeyPatch

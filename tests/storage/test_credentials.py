@@ -7,7 +7,7 @@ import pytest
 from tests.storage.made import NOON
 
 from pegboard.core.credential import Credential
-from pegboard.core.ports.credential_store import SealedSecret, StoredCredential
+from pegboard.core.ports.accounts.credential_store import SealedSecret, StoredCredential
 from pegboard.errors import InvalidRequest
 from pegboard.storage import Storage
 

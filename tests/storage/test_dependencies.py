@@ -2,6 +2,7 @@
 
 import asyncio
 
+import pytest
 from tests.storage.made import NOON
 
 from pegboard.core.ports.catalogue_stores import DependencyChange, DependencySnapshot
@@ -68,6 +69,7 @@ async def test_old_changes_are_folded_into_a_snapshot(storage: Storage, other: S
     assert await other.dependencies.append(a_change(4))
 
 
+@pytest.mark.slow
 async def test_changes_that_are_folded_already_are_not_folded_again(storage: Storage) -> None:
     for version in (1, 2):
         await storage.dependencies.append(a_change(version))

@@ -12,7 +12,7 @@ from tests.storage.made import NOON, a_storage
 
 from pegboard.access.document_visibility import is_in_scope
 from pegboard.core.knowledge import ConvertedDocument, PageSpan
-from pegboard.core.ports.document_store import DocumentScope, ReadyCount, StoredDocument
+from pegboard.core.ports.knowledge.document_store import DocumentScope, ReadyCount, StoredDocument
 from pegboard.core.principal import LOCAL, Principal
 from pegboard.errors import DocumentNotFound
 from pegboard.storage import Storage
@@ -167,6 +167,7 @@ async def test_unfinished_documents_are_listed_most_urgent_first(storage: Storag
     assert [item.id for item in listed] == ["urgent", "early", "late"]
 
 
+@pytest.mark.slow
 @given(
     caller=some.builds(
         Principal,

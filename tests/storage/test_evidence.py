@@ -5,7 +5,7 @@ from typing import Any
 from msgspec import structs
 
 from pegboard.core.knowledge import Citation, Evidence
-from pegboard.core.ports.evidence_store import StoredEvidence
+from pegboard.core.ports.knowledge.evidence_store import StoredEvidence
 from pegboard.storage import Storage
 
 

@@ -7,7 +7,7 @@ import pytest
 from msgspec import structs
 from tests.storage.made import NOON
 
-from pegboard.core.ports.file_store import (
+from pegboard.core.ports.accounts.file_store import (
     FilePart,
     FileQuery,
     FileQuota,

@@ -11,12 +11,12 @@ from tests.storage.made import a_storage
 from tests.storage.test_documents import BOB, a_document, a_scope
 from tests.storage.test_knowledge_index import MODEL, a_piece, indexed
 
-from pegboard.core.ports.document_store import DocumentScope
+from pegboard.core.ports.knowledge.document_store import DocumentScope
 from pegboard.core.principal import LOCAL
 from pegboard.storage import MemoryStorage, Storage
 from pegboard.storage.knowledge.lazy_index import LazyKnowledgeIndex
-from pegboard.storage.sql import knowledge_segments
-from pegboard.storage.sql.knowledge_index import SqlKnowledgeIndex
+from pegboard.storage.sql.knowledge import segments as knowledge_segments
+from pegboard.storage.sql.knowledge.index import SqlKnowledgeIndex
 from pegboard.testing import FakeClock
 
 WORDS = ("red", "green", "blue", "cat", "dog")

@@ -8,9 +8,10 @@ import pytest
 from msgspec import structs
 from tests.storage.made import NOON
 
-from pegboard.core.ports.identity_store import (
+from pegboard.core.ports.accounts.identity_store import (
     FIRST_USER,
     ApiKey,
+    BrowserClient,
     LinkedIdentity,
     Membership,
     NewIdentity,
@@ -25,6 +26,7 @@ from pegboard.storage import Storage
 from pegboard.testing import FakeClock
 
 A_CODE = TemporaryRecord(kind="code", id="a", expires_at=NOON + 60, body={"user": "u1"})
+A_CLIENT = BrowserClient(address="192.0.2.1", browser="Firefox on Linux")
 ACME = Organisation(handle="acme", title="Acme", created_at=NOON, created_by=FIRST_USER)
 
 
@@ -264,7 +266,9 @@ async def test_each_change_of_rights_raises_the_revision_and_a_use_of_a_key_does
         await change()
         revisions.append(await other.identity.revision())
     await storage.identity.update_key("k1", {"used_at": NOON})
-    await storage.identity.end_sessions(digest="s1")
+    await storage.identity.put_session(a_session())
+    await storage.identity.update_session("s1", {"used_at": NOON, "used_from": A_CLIENT})
+    assert await other.identity.session("s1") == a_session(used_at=NOON, used_from=A_CLIENT)
 
     assert all(before < after for before, after in pairwise(revisions))
     assert await other.identity.revision() == revisions[-1]
@@ -292,6 +296,36 @@ async def test_ending_one_session_of_a_person_leaves_the_others(storage: Storage
     await storage.identity.end_sessions(user=FIRST_USER, id="s1")
 
     assert await storage.identity.sessions(FIRST_USER) == [a_session("s2")]
+
+
+async def test_a_session_that_gets_a_new_cookie_while_it_is_ended_is_ended(
+    storage: Storage, other: Storage
+) -> None:
+    """On PostgreSQL the new cookie is stored between the look for sessions and their end."""
+    for number in range(20):
+        await storage.identity.put_session(a_session(f"old{number}"))
+        new = a_session(f"new{number}", id=f"old{number}", created_at=NOON + 10)
+        await asyncio.gather(
+            storage.identity.replace_session(f"old{number}", new, until=NOON + 20),
+            other.identity.end_sessions(user=FIRST_USER, id=f"old{number}"),
+        )
+
+    assert await storage.identity.sessions(FIRST_USER) == []
+
+
+async def test_a_new_cookie_keeps_what_was_chosen_meanwhile(
+    storage: Storage, other: Storage
+) -> None:
+    await storage.identity.put_session(a_session("s1"))
+    known = await storage.identity.session("s1")
+    assert known is not None
+    new = structs.replace(known, digest="s2", id="s1", created_at=NOON + 10)
+    chosen = {"organisation": "acme", "used_at": NOON + 9, "used_from": A_CLIENT}
+    await other.identity.update_session("s1", chosen)
+
+    assert await storage.identity.replace_session("s1", new, until=NOON + 20)
+
+    assert await other.identity.session("s2") == structs.replace(new, **chosen)
 
 
 async def test_a_key_is_found_by_its_id(storage: Storage, other: Storage) -> None:
@@ -362,3 +396,41 @@ async def test_attempts_are_counted_by_all_servers_until_the_window_ends(
     await other.identity.forget_attempts("ada")
     await other.identity.forget_attempts("ada from here")
     assert [await count(storage, NOON + 62) for _ in range(2)] == [0, 0]
+
+
+async def gather(*works: Any) -> list[Any]:
+    return list(await asyncio.gather(*works, return_exceptions=True))
+
+
+async def test_of_two_operators_who_dismiss_each_other_at_once_one_stays(
+    storage: Storage, other: Storage
+) -> None:
+    await storage.identity.add(a_founding(user=a_user(is_operator=True)))
+    bob = a_user("u2", "bob", is_operator=True)
+    await storage.identity.add(NewIdentity(at=NOON, user=bob))
+
+    done = await gather(
+        storage.identity.update_user("u2", {"is_operator": False}, keeps_operator=True),
+        other.identity.update_user(FIRST_USER, {"disabled_at": NOON}, keeps_operator=True),
+    )
+
+    people = await storage.identity.users()
+    assert len([it for it in people if it.is_operator and it.disabled_at is None]) == 1
+    assert sorted(isinstance(item, InvalidRequest) for item in done) == [False, True]
+
+
+async def test_of_two_administrators_who_go_at_once_one_stays(
+    storage: Storage, other: Storage
+) -> None:
+    both = (a_member(roles=("administrator",)), a_member("u2", roles=("administrator",)))
+    await storage.identity.add(a_founding(memberships=both))
+    await storage.identity.add(NewIdentity(at=NOON, user=a_user("u2", "bob")))
+    lowered = NewIdentity(at=NOON, memberships=(a_member("u2"),), keeps_administrator=True)
+
+    done = await gather(
+        storage.identity.remove_membership("acme", FIRST_USER), other.identity.add(lowered)
+    )
+
+    members = await storage.identity.memberships(organisation="acme")
+    assert sum("administrator" in item.roles for item in members) == 1
+    assert sorted(isinstance(item, InvalidRequest) for item in done) == [False, True]

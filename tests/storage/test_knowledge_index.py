@@ -5,16 +5,17 @@ from itertools import count
 from typing import Any
 
 import pytest
+from msgspec import structs
 from tests.storage.test_documents import ADA, BOB, a_document, a_scope
 
 from pegboard.core.knowledge import Piece
-from pegboard.core.ports.document_store import DocumentScope
-from pegboard.core.ports.knowledge_index import IndexedPiece, VectorMatches
+from pegboard.core.ports.knowledge.document_store import DocumentScope
+from pegboard.core.ports.knowledge.index import IndexedPiece, VectorMatches
 from pegboard.core.principal import LOCAL
 from pegboard.errors import DocumentNotFound, InvalidRequest
 from pegboard.storage import Storage
 from pegboard.storage.knowledge.entry_codec import decode_terms
-from pegboard.storage.sql import knowledge_index as sql_index
+from pegboard.storage.sql.knowledge import index as sql_index
 
 MODEL = "test:small"
 EAST, NORTH, WEST = (1.0, 0.0), (0.0, 2.0), (-1.0, 0.0)
@@ -224,6 +225,25 @@ async def test_unchanged_pieces_keep_their_vectors(storage: Storage, other: Stor
     assert pieces[1].id not in await storage.knowledge_index.list_with_vectors("d1", MODEL)
     assert await near(other, EAST) == ["d1.1"]
     assert await near(other, WEST) == ["d1.0"]
+
+
+async def test_pieces_that_have_moved_take_the_vectors_of_all_models_along(
+    storage: Storage, other: Storage
+) -> None:
+    await put(storage, "d1", "one", "two")
+    index = storage.knowledge_index
+    await index.put_vectors(MODEL, {"d1.1": [EAST], "d1.2": [NORTH]})
+    await index.put_vectors("test:new", {"d1.1": [WEST]})
+    texts = {"d1.new": "zero", "d1.a": "one", "d1.b": "one"}
+    new = [a_piece("d1", at, text, id=id_) for at, (id_, text) in enumerate(texts.items(), 1)]
+    old = {"d1.a": "d1.1", "d1.b": "d1.1"}
+
+    moved = [structs.replace(indexed(it), same_as=old.get(it.id, "")) for it in new[1:]]
+    await index.put("d1", 2, [indexed(new[0], WEST), *moved], embedder=MODEL)
+
+    assert list(await index.list_with_vectors("d1", MODEL)) == ["d1.a", "d1.b", "d1.new"]
+    assert list(await index.list_with_vectors("d1", "test:new")) == ["d1.a", "d1.b"]
+    assert (await near(other, EAST))[:2] == ["d1.a", "d1.b"]
 
 
 @pytest.mark.parametrize(

@@ -12,14 +12,14 @@ from tests.storage.test_knowledge_index import EAST, MODEL, a_piece, find, index
 from pegboard.core.knowledge import ConvertedDocument
 from pegboard.storage.columns import METADATA
 from pegboard.storage.knowledge_tables import DOCUMENTS, PIECE_TERMS, PIECES
-from pegboard.storage.sql.document_scope import (
+from pegboard.storage.sql.knowledge.changes import read_changes
+from pegboard.storage.sql.knowledge.document_scope import (
     bind_scope,
     find_shape,
     where_answers,
     where_between_pages,
 )
-from pegboard.storage.sql.knowledge_changes import read_changes
-from pegboard.storage.sql.knowledge_index import SqlKnowledgeIndex
+from pegboard.storage.sql.knowledge.index import SqlKnowledgeIndex
 from pegboard.testing import FakeClock
 
 TABLES = ("documents", "document_texts", "pieces", "piece_terms", "piece_vectors")

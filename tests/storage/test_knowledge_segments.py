@@ -15,11 +15,12 @@ from tests.storage.test_knowledge_index import EAST, MODEL, a_piece, find, index
 from pegboard.storage.knowledge.entry_codec import hash_term
 from pegboard.storage.knowledge.segment_codec import decode_segment
 from pegboard.storage.knowledge_tables import PIECE_SEGMENTS, PIECE_TERMS, PIECE_VECTORS
-from pegboard.storage.sql import knowledge_segments
-from pegboard.storage.sql.entry_bodies import read_bodies
-from pegboard.storage.sql.knowledge_index import SqlKnowledgeIndex
-from pegboard.storage.sql.knowledge_segments import list_segments
-from pegboard.storage.sql.vector_rows import list_bare
+from pegboard.storage.sql.knowledge import index as knowledge_index
+from pegboard.storage.sql.knowledge import segments as knowledge_segments
+from pegboard.storage.sql.knowledge.entry_bodies import read_bodies
+from pegboard.storage.sql.knowledge.index import SqlKnowledgeIndex
+from pegboard.storage.sql.knowledge.segments import list_segments
+from pegboard.storage.sql.knowledge.vector_rows import list_bare
 from pegboard.testing import FakeClock
 
 
@@ -75,6 +76,24 @@ async def test_a_process_finds_in_segments_what_it_finds_in_rows(storage: Any) -
     assert after == before
     assert await storage.knowledge_index.search_words(terms, scope, limit=9) == expected
     assert [it.entries.tolist() for it in index._words.get(("b1", ""))] == [[3, 4], [1, 2]]
+
+
+async def test_a_base_is_loaded_before_its_first_question(
+    storage: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    await put(storage, "d1", "red", "blue")
+    await put(storage, "d2", "red cat")
+    await storage.knowledge_index.put_vectors(MODEL, {"d1.1": [EAST], "d2.1": [EAST]})
+    index = SqlKnowledgeIndex(storage._database)
+
+    await index.preload("b1", embedder=MODEL)
+
+    assert [it.entries.tolist() for it in index._words.get(("b1", ""))] == [[1, 2]]
+    assert [len(it.entries) for it in index._vectors.get(("b1", MODEL))] == [2]
+    monkeypatch.setattr(knowledge_index, "MAX_PRELOADED", -1)
+    full = SqlKnowledgeIndex(storage._database)
+    await full.preload("b1", embedder=MODEL)
+    assert (full._words.size, full._vectors.size) == (0, 0)
 
 
 async def test_what_came_after_a_segment_is_found_beside_it(storage: Any) -> None:

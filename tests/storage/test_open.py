@@ -24,6 +24,7 @@ def test_an_address_is_not_taken_for_a_folder(place: Path | str, expected: bool)
     assert is_postgres(place) == expected
 
 
+@pytest.mark.slow
 @pytest.mark.timeout(60)
 def test_a_start_that_migrates_nothing_does_not_load_alembic(tmp_path: Path) -> None:
     open_writer(tmp_path / "pegboard.db", 0.0).close()
@@ -36,6 +37,7 @@ def test_a_start_that_migrates_nothing_does_not_load_alembic(tmp_path: Path) -> 
     assert printed(code, tmp_path) == "{'sqlalchemy'}"
 
 
+@pytest.mark.slow
 def test_a_board_that_keeps_nothing_loads_no_database(tmp_path: Path) -> None:
     code = (
         "import sys\n"

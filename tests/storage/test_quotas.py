@@ -5,7 +5,7 @@ import asyncio
 from msgspec import structs
 from tests.storage.made import NOON
 
-from pegboard.core.ports.quota_store import Quota, QuotaUsage
+from pegboard.core.ports.accounts.quota_store import Quota, QuotaUsage
 from pegboard.core.principal import Principal
 from pegboard.errors import QuotaExceeded
 from pegboard.execution.limits.quotas import QuotaMeter

@@ -11,7 +11,11 @@ from hypothesis import strategies as some
 from tests.storage.made import NOON, a_storage
 
 from pegboard.access.visibility import ResourceIndex
-from pegboard.core.ports.resource_store import ResourceChanges, StoredResource, Subscription
+from pegboard.core.ports.accounts.resource_store import (
+    ResourceChanges,
+    StoredResource,
+    Subscription,
+)
 from pegboard.core.principal import LOCAL, Principal
 from pegboard.errors import InvalidRequest
 from pegboard.storage import Storage
@@ -207,6 +211,7 @@ def full(request: Any, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Sto
     asyncio.run(storage.close())
 
 
+@pytest.mark.slow
 @given(caller=CALLERS)
 def test_the_predicate_in_sql_is_the_one_in_python(full: Storage, caller: Principal) -> None:
     index = ResourceIndex()

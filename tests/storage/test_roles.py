@@ -3,7 +3,7 @@
 from msgspec import structs
 from tests.storage.made import NOON
 
-from pegboard.core.ports.role_store import OwnRole
+from pegboard.core.ports.accounts.role_store import OwnRole
 from pegboard.storage import Storage
 
 A_ROLE = OwnRole(

@@ -5,7 +5,7 @@ from tests.storage.test_identity import A_CODE
 
 from pegboard.storage import Storage
 from pegboard.storage.memory.sign_ins import MemorySignIns
-from pegboard.storage.sql.sign_ins import SqlSignIns
+from pegboard.storage.sql.accounts.sign_ins import SqlSignIns
 from pegboard.testing import FakeClock
 
 

@@ -4,9 +4,9 @@ from typing import Any
 
 import pytest
 
-from pegboard.core.memory_approvals import MemoryApprovals
-from pegboard.core.memory_results import MemoryOutcomes, MemoryResults
-from pegboard.core.memory_taints import MemoryTaints
+from pegboard.core.stores.memory_approvals import MemoryApprovals
+from pegboard.core.stores.memory_results import MemoryOutcomes, MemoryResults
+from pegboard.core.stores.memory_taints import MemoryTaints
 from pegboard.storage import Storage
 from pegboard.storage.knowledge.lazy_index import LazyKnowledgeIndex
 from pegboard.storage.memory.audit import MemoryAudit
@@ -30,28 +30,28 @@ from pegboard.storage.memory.roles import MemoryRoles
 from pegboard.storage.memory.run_journal import MemoryRunJournal
 from pegboard.storage.memory.runs import MemoryRuns
 from pegboard.storage.memory.tool_vectors import MemoryToolVectors
+from pegboard.storage.sql.accounts.credentials import SqlCredentials
+from pegboard.storage.sql.accounts.files import SqlFiles
+from pegboard.storage.sql.accounts.identity import SqlIdentity
+from pegboard.storage.sql.accounts.quotas import SqlQuotas
+from pegboard.storage.sql.accounts.resources import SqlResources
+from pegboard.storage.sql.accounts.roles import SqlRoles
 from pegboard.storage.sql.approvals import SqlApprovals
 from pegboard.storage.sql.audit import SqlAudit, SqlAuditor
 from pegboard.storage.sql.call_recorder import SqlRecorder
 from pegboard.storage.sql.catalogue import SqlCatalogue
 from pegboard.storage.sql.conversations import SqlConversations
-from pegboard.storage.sql.credentials import SqlCredentials
 from pegboard.storage.sql.dependencies import SqlDependencies
-from pegboard.storage.sql.documents import SqlDocuments
-from pegboard.storage.sql.evidence import SqlEvidence
-from pegboard.storage.sql.files import SqlFiles
 from pegboard.storage.sql.history import SqlHistory
-from pegboard.storage.sql.identity import SqlIdentity
 from pegboard.storage.sql.kill_switches import SqlSwitches
-from pegboard.storage.sql.knowledge_index import SqlKnowledgeIndex
+from pegboard.storage.sql.knowledge.documents import SqlDocuments
+from pegboard.storage.sql.knowledge.evidence import SqlEvidence
+from pegboard.storage.sql.knowledge.index import SqlKnowledgeIndex
 from pegboard.storage.sql.last_known_tools import SqlSeenTools
 from pegboard.storage.sql.maintenance import SqlUpkeep
 from pegboard.storage.sql.outcomes import SqlOutcomes
 from pegboard.storage.sql.pins import SqlPins
-from pegboard.storage.sql.quotas import SqlQuotas
-from pegboard.storage.sql.resources import SqlResources
 from pegboard.storage.sql.results import SqlResults
-from pegboard.storage.sql.roles import SqlRoles
 from pegboard.storage.sql.run_journal import SqlRunJournal
 from pegboard.storage.sql.runs import SqlRuns
 from pegboard.storage.sql.storage import SqlStorage

@@ -1,7 +1,7 @@
 """Texts stay in memory within a bound, and until anything is deleted."""
 
 from pegboard.core.knowledge import ConvertedDocument
-from pegboard.storage.sql.text_cache import TextCache
+from pegboard.storage.sql.knowledge.text_cache import TextCache
 
 TEXT = ConvertedDocument(text="One", media_type="text/plain")
 

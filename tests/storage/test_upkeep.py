@@ -3,6 +3,7 @@
 import asyncio
 from typing import Any
 
+import pytest
 from tests.storage.made import NOON, a_record, a_start, ids
 from tests.storage.test_approvals import an_approval
 from tests.storage.test_approvals import ids as approval_ids
@@ -64,6 +65,7 @@ async def _both(first: Any, second: Any) -> list[int]:
     return [task.result() for task in tasks]
 
 
+@pytest.mark.slow
 async def test_servers_that_forget_many_runs_at_once_leave_none(
     storage: Storage, other: Storage, clock: FakeClock
 ) -> None:

@@ -5,11 +5,11 @@ from pathlib import Path
 
 import pegboard.storage
 from pegboard.core.principal import LOCAL, Principal
-from pegboard.storage.sql.visibility import where_visible
+from pegboard.storage.sql.accounts.visibility import where_visible
 
 ROOM = Path(pegboard.storage.__file__).parent
 OWNED = {"RESOURCES", "SUBSCRIPTIONS", "RESOURCE_DEFINITIONS"}
-ALLOWED = {"sql/resources.py", "sql/visibility.py", "tables.py"}
+ALLOWED = {"sql/accounts/resources.py", "sql/accounts/visibility.py", "tables.py"}
 
 
 def test_only_the_store_of_resources_queries_their_tables() -> None:
@@ -23,7 +23,7 @@ def test_only_the_store_of_resources_queries_their_tables() -> None:
 
 
 def test_the_store_lists_what_is_visible_by_the_one_predicate() -> None:
-    tree = ast.parse((ROOM / "sql/resources.py").read_text())
+    tree = ast.parse((ROOM / "sql/accounts/resources.py").read_text())
     methods = {
         node.name: ast.unparse(node)
         for node in ast.walk(tree)

@@ -5,7 +5,7 @@ import sqlite3
 from sqlalchemy import Column, Integer, MetaData, Table, create_engine, insert, select
 from sqlalchemy.dialects import sqlite
 
-from pegboard.storage.sql.wanted_pairs import bind_pairs, select_pairs
+from pegboard.storage.sql.knowledge.wanted_pairs import bind_pairs, select_pairs
 
 CELLS = Table(
     "cells",

@@ -5,7 +5,7 @@ from typing import Any
 
 from pegboard.errors import ToolArgumentError
 from pegboard.tools import FunctionTool
-from pegboard.tools.signature import read_signature
+from pegboard.tools.signatures.signature import read_signature
 
 
 def tool_of(hint: Any) -> FunctionTool:

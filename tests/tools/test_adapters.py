@@ -2,6 +2,7 @@ import subprocess
 import sys
 from functools import partial
 
+import pytest
 from langchain_core.tools import tool
 
 from pegboard.sources.langchain.tools import adapt
@@ -26,6 +27,7 @@ def test_what_no_framework_made_has_no_adapter() -> None:
     assert adapter_of(Mine()) is None
 
 
+@pytest.mark.slow
 def test_looking_for_an_adapter_imports_no_framework() -> None:
     code = (
         "import sys; from fractions import Fraction; "

@@ -17,7 +17,7 @@ from pegboard.core.tool import Tool
 from pegboard.errors import ToolSignatureError
 from pegboard.tools import FunctionTool, as_tool, tool
 from pegboard.tools.function_tool import is_async
-from pegboard.tools.signature import read_signature
+from pegboard.tools.signatures.signature import read_signature
 
 CTX: ToolContext[Any] = ToolContext(call_id="c1")
 REQUEST: contextvars.ContextVar[str] = contextvars.ContextVar("REQUEST", default="none")

@@ -21,6 +21,7 @@ def _loaded(code: str) -> set[str]:
     return set(json.loads(done.stdout))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "code",
     [
@@ -39,15 +40,19 @@ def _loaded(code: str) -> set[str]:
     ],
 )
 def test_nothing_heavy_is_loaded_before_it_is_used(code: str) -> None:
-    assert _loaded(code) & (HEAVY | {"pydantic.fields", "pegboard.tools.function_schema"}) == set()
+    assert (
+        _loaded(code) & (HEAVY | {"pydantic.fields", "pegboard.tools.signatures.function_schema"})
+        == set()
+    )
 
 
+@pytest.mark.slow
 def test_what_is_loaded_is_seen() -> None:
     code = (
         "from pegboard.tools import as_tool\ndef f(a: int): ...\nas_tool(f).arguments({'a': '5'})"
     )
 
-    assert "pegboard.tools.function_schema" in _loaded(code)
+    assert "pegboard.tools.signatures.function_schema" in _loaded(code)
     assert {"asyncio"} <= _loaded("import asyncio")
 
 

@@ -37,6 +37,11 @@ def test_types_are_those_of_yaml() -> None:
         pytest.param("? [a]\n: 1\n", "board.yaml:1: a key must be plain text", id="odd key"),
         pytest.param("a: !!python/object:os.system x\n", "not valid YAML", id="python object"),
         pytest.param("a: \t- x\n", "board.yaml:1: not valid YAML", id="tab"),
+        pytest.param(
+            "a:\n\t- x\n",
+            "board.yaml:2: not valid YAML: the line is indented with a tab; use spaces",
+            id="indented with a tab",
+        ),
         pytest.param("a: 1\nb: '\x01'\n", "board.yaml:2: not valid YAML", id="control character"),
         pytest.param("a: 1\n<<: {b: 1}\n", "board.yaml:2: '<<' is not read", id="merge key"),
     ],

@@ -1,3 +1,4 @@
+import { QueryClient, QueryClientProvider } from "@tanstack/react-query";
 import {
   createMemoryHistory,
   createRootRoute,
@@ -7,6 +8,7 @@ import {
 import { renderToStaticMarkup } from "react-dom/server";
 import { expect, test } from "vitest";
 import type { Approval } from "../src/api/queries";
+import type { Resource } from "../src/api/resources";
 import { Origins } from "../src/parts/origins";
 
 const ASKED: Approval = {
@@ -20,16 +22,24 @@ const ASKED: Approval = {
   kind: "call",
 } as Approval;
 
+const SHARED = [
+  { id: "r_1", kind: "skill", name: "bob--refunds", organisation: "acme", may_review: true },
+] as const;
+
 /** The text that a reader sees, with a space between elements. */
-function read(approval: Partial<Approval>): string {
+function read(approval: Partial<Approval>, resources: readonly Partial<Resource>[] = []): string {
+  const client = new QueryClient();
+  client.setQueryData(["resources", "skill"], resources);
   const router = createRouter({
     routeTree: createRootRoute(),
     history: createMemoryHistory({ initialEntries: ["/"] }),
   });
   const markup = renderToStaticMarkup(
-    <RouterContextProvider router={router}>
-      <Origins approval={{ ...ASKED, ...approval }} />
-    </RouterContextProvider>,
+    <QueryClientProvider client={client}>
+      <RouterContextProvider router={router}>
+        <Origins approval={{ ...ASKED, ...approval }} />
+      </RouterContextProvider>
+    </QueryClientProvider>,
   );
   return markup
     .replaceAll(/<[^>]+>/g, " ")
@@ -54,10 +64,19 @@ test("each argument says where it comes from, and whether the caller has named i
 
 test("an approval names the call that read text of others before, as text", () => {
   const shown = read({
-    untrusted: { call_id: "c1", tool: "<b>web</b>__fetch", source: "web", at: 0 },
+    untrusted: { call_id: "c1", tool: "<b>web</b>__fetch", source: "web", kind: "call", at: 0 },
   });
   expect(shown).toContain("Before this, text of others was read, by");
   expect(shown).toContain("&lt;b&gt;web&lt;/b&gt;__fetch .");
+});
+
+test("an approval names the shared skill whose description the model was shown", () => {
+  const taint = { call_id: "r1", tool: "skill bob--refunds", source: "bob--refunds", at: 0 };
+  const shown = read({ untrusted: { ...taint, kind: "skill" } }, SHARED);
+  expect(shown).toContain("how another person describes the skill bob--refunds .");
+  expect(shown).toContain("Review it");
+  expect(read({ untrusted: { ...taint, kind: "skill" } })).not.toContain("Review it");
+  expect(read({ untrusted: { ...taint, kind: "author" } })).toContain("of the agent bob--refunds");
 });
 
 test("an approval of a run that read nothing of others says nothing of it", () => {

@@ -14,7 +14,7 @@ from pegboard.access.result_values import ResultValues, contains_word, normalize
 from pegboard.core.argument_origin import ArgumentOrigin, ArgumentOrigins
 from pegboard.core.tool import Effect, ToolSpec
 
-_PROSE = frozenset(
+PROSE = frozenset(
     {
         "body",
         "caption",
@@ -54,7 +54,7 @@ _ADDRESS = re.compile(
 )
 _CODE = re.compile(r"\d(?:[ .-]?\d){5,}|(?<!\w)(?=[a-z]*\d)(?=\d*[a-z])\w{6,}(?!\w)", re.IGNORECASE)
 _GLUED = re.compile(r"(?<=[a-z0-9])\.(?=[A-Z][a-z]*(?:\s|$))")
-_MAX_TRACED = 200
+MAX_TRACED = 200
 _MAX_DEPTH = 20
 _MAX_SEARCHED = 20
 _MAX_EXPLAINED = 10
@@ -89,11 +89,18 @@ def trace_arguments(
     if spec.destructive is True or spec.effect is Effect.ADMIN:
         return ArgumentOrigins(reason="it may destroy something")
     trace = _Trace(messages, results)
-    leaves = list(islice(_list_leaves(spec, arguments), _MAX_TRACED + 1))
-    if len(leaves) > _MAX_TRACED:
-        return ArgumentOrigins(reason=f"it has more than {_MAX_TRACED} arguments")
+    leaves = list(islice(list_leaves(spec, arguments), MAX_TRACED + 1))
+    if len(leaves) > MAX_TRACED:
+        return ArgumentOrigins(reason=f"it has more than {MAX_TRACED} arguments")
     found = [origin for path, key, value in leaves if (origin := trace.find(path, key, value))]
-    return ArgumentOrigins(arguments=tuple(found), reason=trace.explain(found))
+    return ArgumentOrigins(
+        arguments=tuple(found), reason=trace.explain(found), carries_text=trace.carries_text
+    )
+
+
+def is_moment(value: object) -> bool:
+    """Whether a value is a date or a time, which decides nothing."""
+    return isinstance(value, str) and _MOMENT.fullmatch(write_value(value)) is not None
 
 
 class _Trace:
@@ -109,22 +116,22 @@ class _Trace:
         )
         self._answers = list(self._list_answers())
         self._explained = 0
-        self._writes_text = False
+        self.carries_text = False
         self._places: list[str] = []
         self._names_something = False
 
     def find(self, path: str, key: str, value: object) -> ArgumentOrigin | None:
         """Where a value comes from; None for a text or a moment, which decide nothing."""
         text = write_value(value)
-        if isinstance(value, str) and _MOMENT.fullmatch(text):
+        if is_moment(value):
             return None
         if self._is_named(value, text):
             self._names_something |= isinstance(value, str) and not text.isdigit()
-            if key not in _PROSE and text in self._sources:
+            if key not in PROSE and text in self._sources:
                 self._places.append(path)
             return ArgumentOrigin(argument=path, origin="caller", is_named=True)
-        if key in _PROSE and isinstance(value, str):
-            self._writes_text = True
+        if key in PROSE and isinstance(value, str):
+            self.carries_text = True
             unnamed = next((item for item in list_marks(value) if not self._has(item)), "")
             if not unnamed:
                 return None
@@ -136,7 +143,7 @@ class _Trace:
         unnamed = [item.argument for item in found if not item.is_named]
         if unnamed:
             return f"the caller has not named {', '.join(unnamed[:5])}"
-        if self._places and self._writes_text:
+        if self._places and self.carries_text:
             where = ", ".join(self._places[:5])
             return f"it carries text of the model, and {where} comes from what the run has read"
         return "" if self._names_something else "the caller has named nothing of it"
@@ -239,8 +246,13 @@ def list_marks(text: str) -> Iterator[str]:
         yield found[0]
 
 
-def _list_leaves(spec: ToolSpec, arguments: Mapping[str, Any]) -> Iterator[tuple[str, str, object]]:
-    """Each given value with its path and the name of its parameter, defaults left out."""
+def list_leaves(spec: ToolSpec, arguments: Mapping[str, Any]) -> Iterator[tuple[str, str, object]]:
+    """Each given value with its path and the name of its parameter, defaults left out.
+
+    Args:
+        spec: The tool.
+        arguments: The validated arguments.
+    """
     properties = cast("Mapping[str, Any]", spec.input_schema.get("properties") or {})
     for name, value in arguments.items():
         declared = properties.get(name)

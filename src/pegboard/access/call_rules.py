@@ -13,6 +13,7 @@ from pegboard.access.namesakes import names_of, other_names_of
 from pegboard.access.visibility import find_owner
 from pegboard.core.decision import Decision, Verdict
 from pegboard.core.principal import Principal
+from pegboard.core.text.suggestions import nearest_names
 from pegboard.core.tool import ToolSpec
 from pegboard.core.wire_names import OWNER_MARK
 from pegboard.errors import ConfigError, InvalidRequest
@@ -27,6 +28,13 @@ _LANGUAGE = ConditionLanguage(
         "now": "time",
     }
 )
+_FIELDS: Mapping[str, tuple[str, ...]] = {
+    "principal": ("id", "kind", "tenant", "roles", "scopes"),
+    "tool": ("name", "id", "source", "category", "effect", "tags", "version"),
+    "run": ("untrusted",),
+}
+"""The fields of the variables whose fields are known when a rule is read."""
+
 _STRENGTHS = {Verdict.DENY: 3, Verdict.ASK: 2, Verdict.ALLOW: 1}
 _MAX_REMEMBERED = 50_000
 
@@ -51,7 +59,8 @@ class CallRule:
             for each approver.
 
     Raises:
-        ConfigError: The condition does not compile, or is none; or the verdict is unknown.
+        ConfigError: The condition does not compile, is none or names an unknown field; or the
+            verdict is unknown.
     """
 
     when: str
@@ -75,6 +84,8 @@ class CallRule:
             raise ConfigError(
                 f"Policy: rules: '{self.when}' is neither true nor false: it gives {condition.kind}"
             )
+        if fault := _find_unknown_field(condition):
+            raise ConfigError(f"Policy: rules: '{self.when}': {fault}")
 
     @property
     def condition(self) -> Condition:
@@ -299,6 +310,21 @@ def _decision(index: int, rule: CallRule) -> Decision:
 
 def _names(tool: ToolSpec, rule: CallRule) -> tuple[str, ...]:
     return (*names_of(tool), *other_names_of(tool)) if rule.is_strict else names_of(tool)
+
+
+def _find_unknown_field(condition: Condition) -> str:
+    """What is wrong with a field that no caller, tool or run has; empty where all are known.
+
+    Such a condition would fail for each call, and so deny it.
+    """
+    for mention in condition.mentions:
+        known = _FIELDS.get(mention.root, ())
+        field = mention.keys[0] if mention.keys else ""
+        if known and isinstance(field, str) and field and field not in known:
+            near = nearest_names(field, known, most=1)
+            hint = f"did you mean '{near[0]}'?" if near else f"known are {', '.join(known)}"
+            return f"there is no field '{mention.root}.{field[:40]}'; {hint}"
+    return ""
 
 
 def _facts(tool: ToolSpec, name: str) -> Mapping[str, Any]:

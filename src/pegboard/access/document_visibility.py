@@ -1,9 +1,9 @@
 """Who may see a document of a base that they may see.
 
-`storage/sql/document_scope.py` has it in SQL.
+`storage/sql/knowledge/document_scope.py` has it in SQL.
 """
 
-from pegboard.core.ports.document_store import DocumentScope, StoredDocument
+from pegboard.core.ports.knowledge.document_store import DocumentScope, StoredDocument
 from pegboard.core.principal import Principal
 
 

@@ -10,7 +10,7 @@ from pegboard.access.policy import Policy
 from pegboard.access.roles import EDITOR, MEMBER
 from pegboard.access.visibility import SHARED_STATUSES
 from pegboard.core.decision import Decision, Verdict
-from pegboard.core.ports.resource_store import StoredResource
+from pegboard.core.ports.accounts.resource_store import StoredResource
 from pegboard.core.principal import Principal
 from pegboard.core.tool import Effect, ToolSpec
 

@@ -25,8 +25,11 @@ class ResultValues(Struct, frozen=True, kw_only=True):
         asked_with: The arguments of a read.
         entry: Values of the only record of a read that has the text of an argument as a value.
         is_trusted: Whether the result is trusted.
-        is_write: Whether the call was a write that nobody had to be asked about.
-        is_unasked: Whether the call was a write of a tool whose calls are never asked about.
+        is_write: Whether the tool writes and is asked about by default once the run has read
+            untrusted text. A value that such a call returns counts as named by the caller: the
+            write itself was checked.
+        is_unasked: Whether the tool writes and is never asked about by that rule, so that
+            untrusted text may have reached its source.
     """
 
     call_id: str

@@ -1,10 +1,11 @@
 """What the roles of an account allow: to read, to write, or to call nothing."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from fnmatch import fnmatchcase
 from types import MappingProxyType
 
 from pegboard.access.namesakes import names_of
+from pegboard.core.ports.accounts.identity_store import Membership, User
 from pegboard.core.principal import Principal
 from pegboard.core.tool import Effect, ToolSpec
 
@@ -17,6 +18,9 @@ ROLES = (ADMINISTRATOR, APPROVER, EDITOR, MEMBER)
 
 LEVELS: Mapping[str, Effect] = MappingProxyType({effect.value: effect for effect in Effect})
 """The strongest effect of the tools that a level allows to call; the policy decides after it."""
+
+LAST_OPERATOR = "It is the last operator: name another one first."
+LAST_ADMINISTRATOR = "It is the last administrator of the organisation: name another one first."
 
 _WRITING = frozenset({EDITOR})
 _READING = frozenset({ADMINISTRATOR, EDITOR, MEMBER})
@@ -69,3 +73,14 @@ def find_level(principal: Principal, tool: ToolSpec, organisation: str = "") -> 
         and (pattern == tool.source or any(fnmatchcase(name, pattern) for name in names_of(tool)))
     ]
     return max(found, key=lambda effect: effect.strength, default=None)
+
+
+def is_last_administrator(members: Iterable[Membership], user: str) -> bool:
+    """Whether a person is the only administrator among the members of an organisation."""
+    found = [it.user for it in members if it.state == "approved" and ADMINISTRATOR in it.roles]
+    return found == [user]
+
+
+def is_last_operator(users: Iterable[User], user: str) -> bool:
+    """Whether a person is the only operator of the server who may sign in."""
+    return [it.id for it in users if it.is_operator and it.disabled_at is None] == [user]

@@ -1,4 +1,4 @@
-"""Who may see a stored resource: one predicate, which `storage/sql/visibility.py` has in SQL."""
+"""Who may see a stored resource: one predicate, which `sql/accounts/visibility.py` has in SQL."""
 
 from collections.abc import Iterable, Iterator, Mapping
 from functools import cache
@@ -6,7 +6,7 @@ from typing import Literal
 
 from msgspec import Struct
 
-from pegboard.core.ports.resource_store import ResourceKind, StoredResource, Subscription
+from pegboard.core.ports.accounts.resource_store import ResourceKind, StoredResource, Subscription
 from pegboard.core.principal import Principal
 from pegboard.core.wire_names import OWNER_MARK
 
@@ -206,12 +206,13 @@ class ResourceIndex:
         """Whether a name and a description of a resource are no untrusted text for a caller.
 
         Those of a published resource are none: a reviewer has approved them, and approves each
-        change of them.
+        change of them. So has an administrator, for the members of the organisation.
         """
         row = self.find(name, kind)
-        if row is None:
+        if row is None or row.publish_status == "approved":
             return True
-        return row.publish_status == "approved" or self.resolve(principal, row).is_vouched_for
+        seen = self.resolve(principal, row)
+        return seen.is_vouched_for or (seen.kind == "organisation" and bool(row.vouched_by))
 
     def hides(self, principal: Principal, source: str) -> bool:
         """Whether a caller may not know of a source, and so of nothing in it."""

@@ -8,7 +8,7 @@ from pegboard.assembly.entry_lists import list_entries
 from pegboard.assembly.tool_families import family_of, find_visible
 from pegboard.assembly.tool_request import ToolRequest
 from pegboard.core.model_messages import ModelTool, ToolCall
-from pegboard.core.ports.knowledge_bases import BaseDescriber
+from pegboard.core.ports.knowledge.bases import BaseDescriber
 from pegboard.core.principal import Principal
 from pegboard.core.tool import Tool
 from pegboard.registry.toolset import MetaTool, Routed, Toolset, render_tool

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 from functools import partial
-from typing import Any
+from typing import Any, Literal
 
 from msgspec import Struct, convert, json, structs
 
@@ -12,7 +12,7 @@ from pegboard.assembly.tool_request import ToolRequest
 from pegboard.core.model_messages import ModelTool, ToolCall
 from pegboard.core.principal import Principal
 from pegboard.core.skill import Skill, skill_of
-from pegboard.core.suggestions import did_you_mean
+from pegboard.core.text.suggestions import did_you_mean
 from pegboard.core.tool import Tool
 from pegboard.errors import InvalidRequest
 from pegboard.registry.toolset import Delegation, MetaTool, Routed, Toolset
@@ -94,17 +94,18 @@ def _add_skills(toolset: Toolset, request: ToolRequest) -> Toolset:
     return made.replace(meta_tools=(*made.meta_tools, skill_tool))
 
 
-def find_untrusted_description(toolset: Toolset, principal: Principal) -> str:
-    """What a model is shown that another person describes, as `skill ada--refunds`; else empty."""
+def find_untrusted_description(
+    toolset: Toolset, principal: Principal
+) -> tuple[Literal["skill", "agent"], str] | None:
+    """What a model is shown that another person describes, as `skill` and `ada--refunds`."""
     for meta_tool in toolset.meta_tools:
         if meta_tool.untrusted:
-            kind = "agent" if meta_tool.name == CALL_AGENT else "skill"
-            return f"{kind} {meta_tool.untrusted}"
+            return "agent" if meta_tool.name == CALL_AGENT else "skill", meta_tool.untrusted
     vouches = toolset.environment.resource_index.vouches_for_description
     for tool in toolset.listed:
         if family_of(tool) == "skill" and not vouches(principal, tool.spec.source, "skill"):
-            return f"skill {tool.spec.source}"
-    return ""
+            return "skill", tool.spec.source
+    return None
 
 
 def _is_no_skill(tool: Tool) -> bool:

@@ -12,7 +12,7 @@ from pegboard.assembly.entry_lists import MAX_CHARACTERS, list_entries
 from pegboard.assembly.tool_families import Family, find_visible, list_visible
 from pegboard.core.model_messages import ModelTool, ToolCall
 from pegboard.core.principal import Principal
-from pegboard.core.suggestions import did_you_mean
+from pegboard.core.text.suggestions import did_you_mean
 from pegboard.core.tool import Tool
 from pegboard.errors import InvalidRequest
 from pegboard.registry.toolset import MetaTool, Reply, Routed, Toolset, render_tool

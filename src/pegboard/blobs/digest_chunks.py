@@ -3,7 +3,7 @@
 from collections.abc import AsyncIterator
 from hashlib import sha256
 
-from pegboard.core.ports.blob_store import StoredBlob
+from pegboard.core.ports.accounts.blob_store import StoredBlob
 from pegboard.errors import InvalidRequest
 
 

@@ -12,7 +12,7 @@ from typing import BinaryIO, ParamSpec, TypeVar
 
 from pegboard.blobs.digest_chunks import DigestChunks
 from pegboard.blobs.keys import check_key
-from pegboard.core.ports.blob_store import StoredBlob
+from pegboard.core.ports.accounts.blob_store import StoredBlob
 from pegboard.errors import Unavailable
 
 P = ParamSpec("P")

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from pegboard.blobs.digest_chunks import DigestChunks
 from pegboard.blobs.keys import check_key
-from pegboard.core.ports.blob_store import StoredBlob
+from pegboard.core.ports.accounts.blob_store import StoredBlob
 from pegboard.errors import ConfigError, Unavailable
 
 if TYPE_CHECKING:

@@ -15,6 +15,7 @@ class Commands(LazyGroup):
     """The commands; what they say of themselves is tested to be what stands here."""
 
     package = "pegboard.cli.commands"
+    folders: ClassVar = {"People": "accounts"}
     sections: ClassVar = {
         "Start": {
             "init": "Write a board.yaml and a my_tools.py to start from.",

@@ -4,7 +4,7 @@ from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
 from pegboard.cli.output.tables import note
-from pegboard.core.suggestions import did_you_mean
+from pegboard.core.text.suggestions import did_you_mean
 
 if TYPE_CHECKING:
     from pegboard.cli.client.port import BoardClient

@@ -59,11 +59,13 @@ class LazyGroup(LightGroup):
         package: The package of the modules.
         sections: The commands below the headings of the help, each with the first paragraph of its
             help.
+        folders: The subpackages of sections that have one, by heading.
         listed: All of them.
     """
 
     package: ClassVar[str]
     sections: ClassVar[Mapping[str, Mapping[str, str]]]
+    folders: ClassVar[Mapping[str, str]] = {}
     listed: ClassVar[Mapping[str, str]]
 
     def __init_subclass__(cls) -> None:
@@ -71,7 +73,13 @@ class LazyGroup(LightGroup):
 
     def __init__(self, **attrs: Any) -> None:
         super().__init__(**attrs)
-        self.commands = _CommandTable(self.package, self.listed)
+        self.commands = _CommandTable(
+            {
+                name: ".".join(filter(None, (self.package, self.folders.get(heading), name)))
+                for heading, commands in self.sections.items()
+                for name in commands
+            }
+        )
         signs = [
             TyperCommand(name, help=text, rich_markup_mode=None)
             for name, text in self.listed.items()
@@ -105,22 +113,22 @@ class LazyGroup(LightGroup):
 class _CommandTable(UserDict[str, Any]):
     """The commands by name, each loaded at its first access."""
 
-    def __init__(self, package: str, names: Mapping[str, str]) -> None:
-        super().__init__(dict.fromkeys(names))
-        self._package = package
+    def __init__(self, modules: Mapping[str, str]) -> None:
+        super().__init__(dict.fromkeys(modules))
+        self._modules = modules
 
     def __getitem__(self, name: str) -> Any:
         if self.data[name] is None:
-            self.data[name] = _load(self._package, name)
+            self.data[name] = _load(self._modules[name], name)
         return self.data[name]
 
 
-def _load(package: str, name: str) -> Any:
+def _load(path: str, name: str) -> Any:
     """Load the command of a module: a function, or an app with subcommands.
 
     `CONTEXT` of the module has settings of the command's context.
     """
-    module = import_module(f"{package}.{name}")
+    module = import_module(path)
     found = getattr(module, name)
     holder = typer.Typer(pretty_exceptions_enable=False, rich_markup_mode=None)
     if isinstance(found, typer.Typer):

@@ -12,7 +12,7 @@ from pathlib import Path, PurePosixPath
 from typing import Any, cast
 
 from pegboard.cli.atomic_write import lock_folder, write_file
-from pegboard.core.suggestions import did_you_mean
+from pegboard.core.text.suggestions import did_you_mean
 from pegboard.errors import ConfigError, InvalidRequest
 
 _MAX_BYTES = 64 * 2**20  # some clients keep what was said in the same file

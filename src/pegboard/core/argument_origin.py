@@ -33,10 +33,12 @@ class ArgumentOrigins(Struct, frozen=True, kw_only=True):
     Attributes:
         arguments: In the order of the call; texts that may say anything are left out.
         reason: Why the call is no wish of its caller for certain; empty where it is one.
+        carries_text: Whether it has text that the caller has not written.
     """
 
     arguments: tuple[ArgumentOrigin, ...] = ()
     reason: str = ""
+    carries_text: bool = False
 
     @property
     def are_named(self) -> bool:

@@ -1,4 +1,4 @@
-"""Fills `core/ports/document_converter.py`: files are read in the sandbox, one process each."""
+"""Fills the port of document converters: files are read in the sandbox, one process each."""
 
 import json
 import sys
@@ -9,7 +9,7 @@ from pathlib import Path
 import msgspec
 
 from pegboard.core.knowledge import ConvertedDocument, Receipt, TextBlock
-from pegboard.core.ports.picture_reader import PictureReader, UsageCounter
+from pegboard.core.ports.knowledge.picture_reader import PictureReader, UsageCounter
 from pegboard.core.ports.sandbox import Sandbox, SandboxJob, SandboxLimits, SandboxOutcome
 from pegboard.documents.fill_pages import fill_pages, find_empty_pages
 from pegboard.documents.reply import (

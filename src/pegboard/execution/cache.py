@@ -8,7 +8,7 @@ from collections.abc import Awaitable, Callable
 from typing import NamedTuple
 
 from pegboard.core.result import Part, ResourcePart, TextPart, ToolResult
-from pegboard.core.result_copy import detach
+from pegboard.core.stores.result_copy import detach
 from pegboard.core.tool import Tool
 from pegboard.errors import ToolTimeout
 

@@ -4,8 +4,8 @@ from base64 import b64encode
 from collections.abc import Callable, Sequence
 
 from pegboard.core.credential import Credential, Secret
-from pegboard.core.ports.credential_store import StoredCredential
-from pegboard.core.ports.credentials import CallerCredentials
+from pegboard.core.ports.accounts.credential_store import StoredCredential
+from pegboard.core.ports.accounts.credentials import CallerCredentials
 from pegboard.core.principal import Principal
 from pegboard.execution.results.redaction import make_redactor
 

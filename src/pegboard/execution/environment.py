@@ -9,13 +9,13 @@ from typing import cast
 
 from pegboard.access import Policy, Switches
 from pegboard.access.visibility import ResourceIndex
-from pegboard.core.memory_approvals import MemoryApprovals
-from pegboard.core.memory_results import MemoryOutcomes, MemoryResults
-from pegboard.core.memory_taints import MemoryTaints
+from pegboard.core.ports.accounts.credentials import CallerCredentials
 from pegboard.core.ports.approval_store import ApprovalStore
 from pegboard.core.ports.call_stores import Journal, OutcomeStore, ResultStore
 from pegboard.core.ports.conversation_store import Conversation
-from pegboard.core.ports.credentials import CallerCredentials
+from pegboard.core.stores.memory_approvals import MemoryApprovals
+from pegboard.core.stores.memory_results import MemoryOutcomes, MemoryResults
+from pegboard.core.stores.memory_taints import MemoryTaints
 from pegboard.execution.cache import ResultCache
 from pegboard.execution.emitter import Emitter
 from pegboard.execution.in_flight_calls import InFlightCalls

@@ -11,7 +11,7 @@ from pathlib import Path
 
 from pegboard.concurrency.exception_groups import unwrap_single_error
 from pegboard.core.result import ToolResult
-from pegboard.core.result_copy import without_traceback
+from pegboard.core.stores.result_copy import without_traceback
 from pegboard.errors import (
     AccessDenied,
     ApprovalRequired,

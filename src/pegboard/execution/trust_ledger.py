@@ -1,10 +1,14 @@
 """Which results are trusted, and since which call a run has read others."""
 
-from collections import OrderedDict
+from collections import OrderedDict, deque
 from collections.abc import Awaitable, Callable, Mapping, Sequence
+from itertools import takewhile
 from typing import Any
 
+from msgspec import structs
+
 from pegboard.access.argument_origins import trace_arguments
+from pegboard.access.own_writes import OwnWrite, describe_write, find_repeated
 from pegboard.access.result_values import ResultValues
 from pegboard.core.argument_origin import ArgumentOrigins
 from pegboard.core.context import ToolContext
@@ -15,6 +19,8 @@ from pegboard.core.tool import ToolSpec
 from pegboard.execution.result_memory import ResultMemory
 
 _MAX_KNOWN = 10_000
+_MAX_WRITES = 100
+_REPEATED = "it repeats call {call}, and the caller has not written since"
 
 
 async def _no_messages(_conversation: str, _principal: Principal) -> Sequence[str]:
@@ -44,6 +50,7 @@ class TrustLedger:
         self._conversation_of = conversation_of
         self._messages_of = messages_of
         self._results = ResultMemory()
+        self._writes: OrderedDict[str, deque[OwnWrite]] = OrderedDict()
         self._sources: dict[str, bool] = {}
         self._subjects: OrderedDict[str, str] = OrderedDict()
         self._taints: OrderedDict[str, Taint] = OrderedDict()
@@ -83,10 +90,43 @@ class TrustLedger:
         if run:
             await self._add(await self._subject_of(run), taint)
 
+    async def note_write(
+        self, ctx: ToolContext[Any], spec: ToolSpec, arguments: Mapping[str, Any], *, call_id: str
+    ) -> OwnWrite:
+        """Note a write before it runs, so that one that repeats it is known, also beside it.
+
+        It is remembered in this process alone, and in conversations.
+        """
+        run = ctx.root_id or ctx.run_id
+        write = describe_write(spec, arguments, call_id=call_id, run=run)
+        subject = await self._subject_of(run)
+        if subject != run:  # others have no messages
+            noted = self._writes.setdefault(subject, deque(maxlen=_MAX_WRITES))
+            noted.append(write)
+            _remember(self._writes, subject, noted)
+        return write
+
+    async def forget_write(self, write: OwnWrite) -> None:
+        """Forget a write that was not made, or has failed."""
+        noted = self._writes.get(await self._subject_of(write.run))
+        if noted is not None and write in noted:
+            noted.remove(write)
+
     async def trace(
-        self, ctx: ToolContext[Any], spec: ToolSpec, arguments: Mapping[str, Any]
+        self,
+        ctx: ToolContext[Any],
+        spec: ToolSpec,
+        arguments: Mapping[str, Any],
+        *,
+        write: OwnWrite,
     ) -> ArgumentOrigins | None:
         """Where the arguments of a call come from; None where its caller has written no message.
+
+        Args:
+            ctx: Of the call.
+            spec: The tool.
+            arguments: The validated arguments.
+            write: The call, as it was noted.
 
         Raises:
             Unavailable: The store of the messages cannot be read.
@@ -96,7 +136,14 @@ class TrustLedger:
         if not messages:
             return None
         results = self._results.list(subject)
-        return trace_arguments(spec, arguments, messages=messages, results=results)
+        found = trace_arguments(spec, arguments, messages=messages, results=results)
+        if not found.are_named:
+            return found
+        earlier = takewhile(lambda item: item is not write, self._writes.get(subject, ()))
+        repeated = find_repeated(write, earlier, carries_text=found.carries_text)
+        if repeated is None:
+            return found
+        return structs.replace(found, reason=_REPEATED.format(call=repeated.call_id))
 
     async def remember(self, ctx: ToolContext[Any], values: ResultValues) -> None:
         """Remember what a result contains, to trace the arguments of later calls.

@@ -11,7 +11,7 @@ from typing import Any, cast
 from urllib.parse import urlsplit
 
 from pegboard.core.elicitation import Question
-from pegboard.core.truncate import truncate
+from pegboard.core.text.truncate import truncate
 from pegboard.errors import ElicitationUnavailable
 from pegboard.execution.results.redaction import MASK, redact_value
 

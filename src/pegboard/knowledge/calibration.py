@@ -21,7 +21,7 @@ from collections.abc import Mapping
 
 from msgspec import Struct
 
-from pegboard.core.ports.knowledge_index import VectorMatches
+from pegboard.core.ports.knowledge.index import VectorMatches
 from pegboard.knowledge.terms import PAIR, WHOLE
 
 MEANING = 0.5

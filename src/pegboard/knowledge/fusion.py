@@ -5,7 +5,7 @@ from collections.abc import Collection, Mapping, Sequence
 from msgspec import Struct
 
 from pegboard.core.knowledge import Hit, Piece
-from pegboard.core.ports.knowledge_index import VectorMatches, WordMatches
+from pegboard.core.ports.knowledge.index import VectorMatches, WordMatches
 from pegboard.knowledge.calibration import (
     BY_BOTH,
     BY_MEANING,

@@ -1,11 +1,15 @@
-"""`IndexUpkeep`: has bases packed in the background, so that a later process loads them at once."""
+"""`IndexUpkeep`: has bases packed in the background, and loaded at a start.
+
+A later process loads what is packed at once, and the first question does not wait for that.
+"""
 
 import asyncio
 import logging
+from collections.abc import Awaitable, Callable
 
 from pegboard.concurrency.log_and_continue import log_and_continue
-from pegboard.core.ports.document_store import DocumentScope, DocumentStore
-from pegboard.core.ports.knowledge_index import KnowledgeIndex
+from pegboard.core.ports.knowledge.document_store import DocumentScope, DocumentStore
+from pegboard.core.ports.knowledge.index import KnowledgeIndex
 from pegboard.core.principal import LOCAL
 
 _LOG = logging.getLogger("pegboard.knowledge")
@@ -21,23 +25,35 @@ class IndexUpkeep:
     Args:
         documents: Has the documents.
         index: Has their pieces.
+        find_embedder: The name of the model whose vectors answer for a base; empty for none.
         pause: Seconds between two rounds.
     """
 
     def __init__(
-        self, documents: DocumentStore, index: KnowledgeIndex, *, pause: float = _PAUSE
+        self,
+        documents: DocumentStore,
+        index: KnowledgeIndex,
+        *,
+        find_embedder: Callable[[str], Awaitable[str]],
+        pause: float = _PAUSE,
     ) -> None:
         self._documents = documents
         self._index = index
+        self._find_embedder = find_embedder
         self._pause = pause
-        self._due: set[str] = set()
+        self._due: dict[str, bool] = {}
         self._is_due = asyncio.Event()
         self._worker: asyncio.Task[None] | None = None
         self._is_closed = False
 
-    def wake(self, base: str) -> None:
-        """Look at a base in the background."""
-        self._due.add(base)
+    def wake(self, base: str, *, preload: bool = False) -> None:
+        """Look at a base in the background.
+
+        Args:
+            base: Its id.
+            preload: Whether it is loaded into memory, too.
+        """
+        self._due[base] = preload or self._due.get(base, False)
         self._is_due.set()
         if self._worker is None and not self._is_closed:
             self._worker = asyncio.get_running_loop().create_task(self._work(), name="pack bases")
@@ -54,13 +70,15 @@ class IndexUpkeep:
             await self._is_due.wait()
             self._is_due.clear()
             while self._due:
-                base = self._due.pop()
+                base, preload = self._due.popitem()
                 with log_and_continue(_LOG, f"knowledge: the base {base} is not packed"):
-                    await self._pack(base)
+                    await self._pack(base, preload=preload)
             await asyncio.sleep(self._pause)
 
-    async def _pack(self, base: str) -> None:
+    async def _pack(self, base: str, *, preload: bool) -> None:
         scope = DocumentScope(bases=(base,), principal=LOCAL, include_replaced=True)
         counts = await self._documents.count_ready(scope)
         if base in counts and counts[base].pieces >= MIN_PIECES:
             await self._index.pack(base)
+            if preload:
+                await self._index.preload(base, embedder=await self._find_embedder(base))

@@ -20,7 +20,7 @@ from typing import NamedTuple
 
 from pegboard.core.model_messages import ModelUsage
 from pegboard.core.ports.embedder import EmbeddedTexts, Embedder, MeteredEmbedder
-from pegboard.core.ports.reranker import Reranker, RerankScores
+from pegboard.core.ports.knowledge.reranker import Reranker, RerankScores
 
 _SECONDS = 3_600.0
 """A server may get another model under the same name."""

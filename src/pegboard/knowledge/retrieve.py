@@ -14,15 +14,15 @@ from msgspec.structs import replace
 from pegboard.concurrency.exception_groups import unwrap_single_error
 from pegboard.core.knowledge import UNFINISHED, BaseLook, Hit, Retrieval
 from pegboard.core.model_messages import ModelUsage
-from pegboard.core.ports.document_store import (
+from pegboard.core.ports.embedder import Embedder
+from pegboard.core.ports.knowledge.document_store import (
     DocumentScope,
     DocumentStore,
     ReadyCount,
     StoredDocument,
 )
-from pegboard.core.ports.embedder import Embedder
-from pegboard.core.ports.knowledge_index import KnowledgeIndex, ScoredPiece, WordMatches
-from pegboard.core.ports.reranker import Reranker
+from pegboard.core.ports.knowledge.index import KnowledgeIndex, ScoredPiece, WordMatches
+from pegboard.core.ports.knowledge.reranker import Reranker
 from pegboard.errors import PegboardError
 from pegboard.knowledge.fusion import MeaningMatches, fuse
 from pegboard.knowledge.question_cache import QuestionCache

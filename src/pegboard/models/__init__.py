@@ -3,6 +3,7 @@
 from pegboard.models.fallback_model import FallbackModel
 from pegboard.models.json_tools_model import JsonToolsModel
 from pegboard.models.limited_model import LimitedModel, TokenRate
+from pegboard.models.model_price import UsagePrice
 from pegboard.models.provider_embedder import ProviderEmbedder
 from pegboard.models.provider_model import (
     PROVIDERS,
@@ -25,5 +26,6 @@ __all__ = [
     "ProviderPictureReader",
     "ProviderReranker",
     "TokenRate",
+    "UsagePrice",
     "find_context_window",
 ]

@@ -15,7 +15,6 @@ import sys
 from array import array
 from base64 import b64decode
 from collections.abc import Sequence
-from typing import Any
 
 from msgspec import DecodeError, Struct, ValidationError, json
 
@@ -24,6 +23,7 @@ from pegboard.core.ports.embedder import EmbeddedTexts
 from pegboard.core.ports.http import HttpClient, HttpRequest, HttpResponse
 from pegboard.errors import ConfigError, InvalidRequest, Unavailable
 from pegboard.models.limited_model import RequestLimiter
+from pegboard.models.model_price import PriceList
 from pegboard.models.provider_model import ModelEndpoint
 from pegboard.models.provider_status import encode_text, translate_status
 
@@ -36,7 +36,6 @@ _MAX_BYTES = 64_000_000
 """Of an answer: 256 vectors of 4,096 numbers as decimals."""
 _FIRST_PAUSE, _LONGEST_PAUSE = 0.5, 8.0
 """Seconds between two tries, where the server does not say how long to wait."""
-_PRICED_TOKENS = 1_000_000
 
 
 class ProviderEmbedder:
@@ -70,8 +69,7 @@ class ProviderEmbedder:
         self._retries = settings.retries
         self._http = http
         self._requests = requests
-        self._price: float | None = None
-        self._is_priced = False
+        self._price = PriceList(settings.name, settings.price)
 
     async def embed(self, texts: Sequence[str]) -> list[list[float]]:
         """One vector for each text; errors as of `ChatModel`."""
@@ -156,11 +154,7 @@ class ProviderEmbedder:
         if len(found.data) != count or vectors.keys() != set(range(count)):
             raise self._refuse()
         tokens = max(0, (found.usage and found.usage.prompt_tokens) or 0)
-        if not self._is_priced:
-            self._price = await asyncio.to_thread(_find_price, self._model)
-            self._is_priced = True
-        cost = None if self._price is None else tokens * self._price
-        usage = ModelUsage(requests=1, input_tokens=tokens, cost=cost)
+        usage = await self._price.apply(ModelUsage(requests=1, input_tokens=tokens))
         return EmbeddedTexts([vectors[index] for index in range(count)], usage)
 
     def _refuse(self) -> Unavailable:
@@ -210,17 +204,3 @@ def _choose_pause(attempt: int, error: Unavailable) -> float:
         return min(error.retry_after, _LONGEST_WAIT)
     pause = min(_FIRST_PAUSE * 2**attempt, _LONGEST_PAUSE)
     return pause * random.uniform(0.75, 1.0)  # noqa: S311 - so that clients do not come back at once
-
-
-def _find_price(model: str) -> float | None:
-    """US dollars of an input token; None where it is not known, or the extra `models` missing."""
-    try:
-        from genai_prices import Usage, calc_price
-    except ImportError:
-        return None
-    usage: Any = Usage(input_tokens=_PRICED_TOKENS)
-    try:
-        found = calc_price(usage, model, provider_id="openai")
-    except (LookupError, ValueError):
-        return None
-    return float(found.total_price) / _PRICED_TOKENS

@@ -5,13 +5,14 @@ from collections.abc import AsyncIterator, Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from msgspec import to_builtins
+from msgspec import structs, to_builtins
 
 from pegboard.core.model_messages import ModelPart, ModelRequest, TextDelta, ThinkingDelta
 from pegboard.core.ports.http import HttpClient
 from pegboard.errors import ConfigError, InvalidRequest
 from pegboard.models.key_mask import KeyMask
 from pegboard.models.message_conversion import from_theirs, to_theirs
+from pegboard.models.model_price import UsagePrice
 from pegboard.models.provider_errors import translate_error
 
 _SECONDS = 600.0
@@ -38,6 +39,7 @@ class ModelEndpoint:
             provider is busy or fails.
         supports_tools: Whether it may be shown tools.
         supports_schema: Whether it takes a schema of its answer.
+        price: As its operator says; None where the provider's library is asked.
     """
 
     name: str
@@ -47,6 +49,7 @@ class ModelEndpoint:
     retries: int = 2
     supports_tools: bool = True
     supports_schema: bool = True
+    price: UsagePrice | None = None
 
 
 class ProviderModel:
@@ -136,7 +139,10 @@ class ProviderModel:
                 elif text and isinstance(part, theirs.ThinkingPart | theirs.ThinkingPartDelta):
                     yield ThinkingDelta(text)
             response = answer.get()
-        yield from_theirs(response, model=self.name.partition(":")[2])
+        done = from_theirs(response, model=self.name.partition(":")[2])
+        if (price := self._settings.price) is not None:
+            done = structs.replace(done, usage=price.apply(done.usage))
+        yield done
 
 
 async def load_provider(make: Callable[[], Any]) -> Any:

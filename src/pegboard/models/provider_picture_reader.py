@@ -3,7 +3,7 @@
 from typing import Any
 
 from pegboard.core.ports.http import HttpClient
-from pegboard.core.ports.picture_reader import PictureText
+from pegboard.core.ports.knowledge.picture_reader import PictureText
 from pegboard.errors import ConfigError
 from pegboard.models.key_mask import KeyMask
 from pegboard.models.message_conversion import read_usage
@@ -71,4 +71,7 @@ class ProviderPictureReader:
                 raise ours from self._mask.clean_cause(error)
             raise
         texts = [part.content for part in response.parts if isinstance(part, theirs.TextPart)]
-        return PictureText(self._mask.clean("".join(texts).strip()), read_usage(response))
+        usage = read_usage(response)
+        if self._settings.price is not None:
+            usage = self._settings.price.apply(usage)
+        return PictureText(self._mask.clean("".join(texts).strip()), usage)

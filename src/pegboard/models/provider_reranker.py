@@ -5,6 +5,8 @@ Servers that speak the former: Cohere (v2), Jina, vLLM, llama.cpp, Infinity, Ope
     {"model": ..., "query": ..., "documents": [...], "top_n": n}
     -> {"results": [{"index": 0, "relevance_score": 0.98}, ...], "usage": {"total_tokens": 9}}
 
+Cohere says `"meta": {"billed_units": {"search_units": 1}}` in place of the tokens.
+
 Text Embeddings Inference (TEI) has another one: `{"query": ..., "texts": [...]}`, answered by
 `[{"index": 0, "score": 0.98}, ...]`.
 """
@@ -17,9 +19,10 @@ from msgspec import DecodeError, Struct, ValidationError, json
 
 from pegboard.core.model_messages import ModelUsage
 from pegboard.core.ports.http import HttpClient, HttpRequest, HttpResponse
-from pegboard.core.ports.reranker import RerankScores
+from pegboard.core.ports.knowledge.reranker import RerankScores
 from pegboard.errors import ConfigError, InvalidRequest, Unavailable
 from pegboard.models.limited_model import RequestLimiter
+from pegboard.models.model_price import PriceList
 from pegboard.models.provider_model import ModelEndpoint
 from pegboard.models.provider_status import encode_text, translate_status
 
@@ -69,6 +72,7 @@ class ProviderReranker:
         self._key = settings.api_key
         self._http = http
         self._requests = requests
+        self._price = PriceList(settings.name, settings.price)
 
     async def rerank(self, question: str, texts: Sequence[str], /) -> RerankScores:
         """Rate each text; errors as of `ChatModel`."""
@@ -83,7 +87,7 @@ class ProviderReranker:
                 self._requests.leave()
         if answer.status != 200:
             raise translate_status(answer, self.name, role="reranker")
-        return self._read(answer, len(texts))
+        return await self._read(answer, len(texts))
 
     async def _send(self, question: str, texts: Sequence[str]) -> HttpResponse:
         headers = {"content-type": "application/json", "accept": "application/json"}
@@ -112,7 +116,7 @@ class ProviderReranker:
                 f"The address of the reranker '{self.name}' is not allowed: {error}"
             ) from error
 
-    def _read(self, answer: HttpResponse, count: int) -> RerankScores:
+    async def _read(self, answer: HttpResponse, count: int) -> RerankScores:
         """The scores in the order of the texts.
 
         Raises:
@@ -128,12 +132,10 @@ class ProviderReranker:
             raise self._refuse()
         if not all(math.isfinite(score) for score in scores.values()):
             raise self._refuse()
-        usage = found.usage if isinstance(found, _Answer) else None
-        tokens = (usage and usage.total_tokens) or 0
-        return RerankScores(
-            tuple(scores[index] for index in range(count)),
-            ModelUsage(requests=1, input_tokens=max(0, tokens)),
-        )
+        said = found if isinstance(found, _Answer) else _Answer([])
+        usage = ModelUsage(requests=1, input_tokens=said.tokens)
+        usage = await self._price.apply(usage, requests=said.searches)
+        return RerankScores(tuple(scores[index] for index in range(count)), usage)
 
     def _refuse(self) -> Unavailable:
         return Unavailable(f"The reranker '{self.name}' gave an answer that cannot be read.")
@@ -157,11 +159,34 @@ class _Usage(Struct):
     total_tokens: int | None = None
 
 
+class _BilledUnits(Struct):
+    """What Cohere bills: a search unit is a question with up to a hundred texts."""
+
+    search_units: float | None = None
+
+
+class _Meta(Struct):
+    billed_units: _BilledUnits | None = None
+
+
 class _Answer(Struct):
     """The answer of Cohere's API."""
 
     results: list[_Score]
     usage: _Usage | None = None
+    meta: _Meta | None = None
+
+    @property
+    def tokens(self) -> int:
+        """Of the question and the texts; 0 where the provider does not say it."""
+        return max(0, (self.usage and self.usage.total_tokens) or 0)
+
+    @property
+    def searches(self) -> float | None:
+        """How many requests are billed; None where the provider does not say it."""
+        units = self.meta and self.meta.billed_units
+        found = units.search_units if units else None
+        return None if found is None or not math.isfinite(found) else max(0.0, found)
 
 
 _ANSWERS: Any = _Answer | list[_Score]

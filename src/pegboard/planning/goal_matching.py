@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from pegboard.core.suggestions import nearest_names
+from pegboard.core.text.suggestions import nearest_names
 from pegboard.core.tool import Tool
 from pegboard.core.wire_names import split_wire_name
 from pegboard.errors import CannotPlan

@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from pegboard.core.graph import Node
-from pegboard.core.suggestions import did_you_mean
+from pegboard.core.text.suggestions import did_you_mean
 from pegboard.core.tool import ToolSpec
 from pegboard.core.wire_names import split_wire_name
 from pegboard.errors import InvalidRequest

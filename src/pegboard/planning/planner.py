@@ -5,7 +5,7 @@ from typing import Any
 
 from pegboard.core.graph import Edge, Fallback, Graph, Node
 from pegboard.core.principal import LOCAL, Principal
-from pegboard.core.suggestions import nearest_names
+from pegboard.core.text.suggestions import nearest_names
 from pegboard.core.tool import Effect, Tool, ToolSpec
 from pegboard.errors import CannotPlan
 from pegboard.planning.available_tools import AvailableTools, Prerequisites

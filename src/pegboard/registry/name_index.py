@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Literal, get_args
 
 from pegboard.access.visibility import ResourceIndex
 from pegboard.core.principal import Principal
-from pegboard.core.suggestions import nearest_names
+from pegboard.core.text.suggestions import nearest_names
 from pegboard.core.tool import Tool
 from pegboard.core.wire_names import is_wire_name
 from pegboard.errors import DuplicateTool, InvalidRequest, ToolNotFound

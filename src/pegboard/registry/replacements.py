@@ -144,7 +144,7 @@ def _judge_input(match: _Match, tool: ToolSpec, candidate: ToolSpec) -> None:
         source = partners.get(name)
         if source is None:
             if name in required:
-                match.doubt(0, f"needs '{name}', which nobody gives")
+                match.doubt(0, f"needs '{name}', which callers do not pass")
             continue
         match.mapping[name] = source
         if source != name:

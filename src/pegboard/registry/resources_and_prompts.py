@@ -16,8 +16,8 @@ from pegboard.core.resources_and_prompts import (
     split_board_uri,
 )
 from pegboard.core.result import ResourcePart
+from pegboard.core.text.uri_templates import match_uri
 from pegboard.core.tool import ToolSpec
-from pegboard.core.uri_templates import match_uri
 from pegboard.errors import DuplicateTool, ToolNotFound
 from pegboard.registry.change_notifier import ChangeNotifier
 from pegboard.registry.resource_tools import PromptTool, ResourceTool

@@ -30,17 +30,17 @@ from pegboard.runtime.unused_rules import (
     missing_tools_of,
     refuse_unused_rules,
 )
-from pegboard.runtime.wiring.board_events import (
+from pegboard.runtime.wiring.accounts.resources import ResourceParts
+from pegboard.runtime.wiring.catalogue import CatalogueParts
+from pegboard.runtime.wiring.events.board_events import (
     reload_event,
     report_policy_change,
     report_section_changes,
 )
-from pegboard.runtime.wiring.catalogue import CatalogueParts
 from pegboard.runtime.wiring.kill_switches import KillSwitches
 from pegboard.runtime.wiring.knowledge import BoardKnowledge
 from pegboard.runtime.wiring.models import BoardModels
 from pegboard.runtime.wiring.pins import PinParts
-from pegboard.runtime.wiring.resources import ResourceParts
 from pegboard.runtime.wiring.tool_meanings import BoardToolMeanings
 from pegboard.tools.import_objects import module_files
 

@@ -26,23 +26,24 @@ from pegboard.runtime.sources.supervisor import SourceSupervisor
 from pegboard.runtime.unused_rules import (
     refuse_unused_rules,
 )
+from pegboard.runtime.wiring.accounts.credentials import BoardCredentials, CredentialSources
+from pegboard.runtime.wiring.accounts.files import create_blobs, open_files
+from pegboard.runtime.wiring.accounts.identity import open_identity
+from pegboard.runtime.wiring.accounts.owned_agents import OwnedAgents, OwnedRules
+from pegboard.runtime.wiring.accounts.quotas import open_quotas
+from pegboard.runtime.wiring.accounts.resources import open_resources
+from pegboard.runtime.wiring.accounts.stored_models import StoredModels
 from pegboard.runtime.wiring.agents import create_agents, create_node_kinds
 from pegboard.runtime.wiring.call_environment import build_call_environment
 from pegboard.runtime.wiring.catalogue import CatalogueParts
 from pegboard.runtime.wiring.conversations import open_conversations
-from pegboard.runtime.wiring.credentials import BoardCredentials, CredentialSources
-from pegboard.runtime.wiring.files import create_blobs, open_files
-from pegboard.runtime.wiring.identity import open_identity
+from pegboard.runtime.wiring.events.listeners import ClosingListener, create_listeners
+from pegboard.runtime.wiring.events.metrics import create_metrics
 from pegboard.runtime.wiring.kill_switches import open_kill_switches
 from pegboard.runtime.wiring.knowledge import BoardKnowledge
-from pegboard.runtime.wiring.listeners import ClosingListener, create_listeners
-from pegboard.runtime.wiring.metrics import create_metrics
 from pegboard.runtime.wiring.models import BoardModels
-from pegboard.runtime.wiring.owned_agents import OwnedAgents, OwnedRules
 from pegboard.runtime.wiring.pins import PinParts
-from pegboard.runtime.wiring.quotas import open_quotas
 from pegboard.runtime.wiring.registry import open_registry
-from pegboard.runtime.wiring.resources import open_resources
 from pegboard.runtime.wiring.retention import start_retention
 from pegboard.runtime.wiring.runs import open_runs
 from pegboard.runtime.wiring.services import (
@@ -51,7 +52,6 @@ from pegboard.runtime.wiring.services import (
     read_pictures_with,
 )
 from pegboard.runtime.wiring.storage import audit_listeners, create_storage, require_audit
-from pegboard.runtime.wiring.stored_models import StoredModels
 from pegboard.runtime.wiring.subagents import BoardSubagents
 from pegboard.runtime.wiring.tool_meanings import BoardToolMeanings
 from pegboard.runtime.wiring.workspaces import ConversationFolders

@@ -30,7 +30,7 @@ from pegboard.runtime.reload import BoardReloader
 from pegboard.runtime.settings import Settings, environ
 from pegboard.runtime.sources.state import SourceState
 from pegboard.runtime.unused_rules import UnusedRule
-from pegboard.runtime.wiring.metrics import render_metrics
+from pegboard.runtime.wiring.events.metrics import render_metrics
 from pegboard.runtime.wiring.models import BoardModels
 
 if TYPE_CHECKING:

@@ -4,7 +4,7 @@ from functools import cache
 from importlib.metadata import EntryPoint, entry_points
 
 from pegboard.core.ports.source import SourceKind
-from pegboard.core.suggestions import did_you_mean
+from pegboard.core.text.suggestions import did_you_mean
 from pegboard.errors import ConfigError, SourceUnavailable
 
 GROUP = "pegboard.sources"
@@ -32,10 +32,13 @@ def load_kind(name: str) -> SourceKind:
         kind = _load(entry)
     except (ImportError, AttributeError) as error:
         raise SourceUnavailable(
-            f"the plug '{entry.value}' of source kind '{name}' is broken: {error}"
+            f"the source kind '{name}' cannot be loaded from '{entry.value}': {error}; install its "
+            "package again, or remove it"
         ) from error
     if not isinstance(kind, SourceKind):
-        raise SourceUnavailable(f"the plug '{entry.value}' is not a SourceKind")
+        raise SourceUnavailable(
+            f"'{entry.value}', the entry point of source kind '{name}', is not a SourceKind"
+        )
     return kind
 
 

@@ -8,9 +8,10 @@ from urllib.parse import urlsplit
 
 from pydantic import Field, SecretStr, ValidationError, field_validator
 
-from pegboard.core.suggestions import nearest_names
+from pegboard.core.text.suggestions import nearest_names
 from pegboard.errors import ConfigError
 from pegboard.runtime.account_settings import AccountSettings
+from pegboard.runtime.config_fault import word_fault
 from pegboard.runtime.file_settings import FileSettings
 from pegboard.runtime.model_settings import BoardModelSettings
 from pegboard.schemas.validation_cost import MAX_BRANCHES
@@ -392,8 +393,7 @@ class Settings(FileSettings, AccountSettings, BoardModelSettings):
         except ValidationError as error:
             fault = error.errors(include_url=False)[0]
             name = f"{PREFIX}{str(fault['loc'][0]).upper()}"
-            said = fault["msg"].removeprefix("Value error, ")
-            raise ConfigError(f"{name}: {said}") from error
+            raise ConfigError(f"{name}: {word_fault(fault)}") from error
 
     def replace(self, **changes: Any) -> "Settings":
         """A copy with the changes that are not None, checked again.
@@ -407,7 +407,7 @@ class Settings(FileSettings, AccountSettings, BoardModelSettings):
         except ValidationError as error:
             fault = error.errors(include_url=False)[0]
             name = str(fault["loc"][0])
-            said = fault["msg"].removeprefix("Value error, ")
+            said = word_fault(fault)
             if fault["type"] == "path_type":
                 said = f"write the path of a file or folder, not {kind_of(given.get(name))}"
             # what pydantic says quotes the value, so its error is not kept as the cause

@@ -3,8 +3,8 @@
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, cast
 
-from pegboard.core import truncate
-from pegboard.core.suggestions import did_you_mean
+from pegboard.core.text import truncate
+from pegboard.core.text.suggestions import did_you_mean
 from pegboard.errors import Problem
 from pegboard.schemas.strict_json import Location
 

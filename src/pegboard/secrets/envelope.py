@@ -2,7 +2,7 @@
 
 import secrets
 
-from pegboard.core.ports.credential_store import SealedSecret
+from pegboard.core.ports.accounts.credential_store import SealedSecret
 from pegboard.errors import Unavailable
 from pegboard.secrets.master_keys import KEY_BYTES, MasterKeys
 

@@ -12,7 +12,7 @@ from dataclasses import replace
 from typing import Any, cast
 from urllib.parse import urlsplit
 
-from pegboard.core.ports.credentials import OAuthSettings
+from pegboard.core.ports.accounts.credentials import OAuthSettings
 from pegboard.core.ports.http import HttpClient, HttpRequest, HttpResponse
 from pegboard.errors import PegboardError, Unavailable
 

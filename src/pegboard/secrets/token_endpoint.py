@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from typing import Any, cast
 from urllib.parse import quote, urlencode
 
-from pegboard.core.ports.credentials import OAuthSettings, TokenAnswer, TokenRefusal
+from pegboard.core.ports.accounts.credentials import OAuthSettings, TokenAnswer, TokenRefusal
 from pegboard.core.ports.http import HttpClient, HttpRequest, HttpResponse
 from pegboard.errors import PegboardError, Unavailable
 

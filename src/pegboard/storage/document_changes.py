@@ -5,7 +5,7 @@ from typing import Any
 
 from msgspec import structs
 
-from pegboard.core.ports.document_store import StoredDocument
+from pegboard.core.ports.knowledge.document_store import StoredDocument
 
 
 def change_document(

@@ -110,7 +110,7 @@ async def has_accounts(place: Path | str) -> bool:
     """
     from pegboard.storage.databases.sqlite_file import FILE, open_reader
     from pegboard.storage.databases.sqlite_reader import SqliteReader
-    from pegboard.storage.sql.identity import read_has_users
+    from pegboard.storage.sql.accounts.identity import read_has_users
 
     if is_postgres(place):
         async with open_storage(place) as storage:

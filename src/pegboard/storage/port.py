@@ -4,6 +4,12 @@ from types import TracebackType
 from typing import Protocol, Self
 
 from pegboard.core.graph import NodeState
+from pegboard.core.ports.accounts.credential_store import CredentialStore
+from pegboard.core.ports.accounts.file_store import FileStore
+from pegboard.core.ports.accounts.identity_store import IdentityStore
+from pegboard.core.ports.accounts.quota_store import QuotaStore
+from pegboard.core.ports.accounts.resource_store import ResourceStore
+from pegboard.core.ports.accounts.role_store import RoleStore
 from pegboard.core.ports.approval_store import ApprovalStore
 from pegboard.core.ports.audit_store import AuditStore
 from pegboard.core.ports.call_stores import History, Journal, OutcomeStore, ResultStore
@@ -14,18 +20,12 @@ from pegboard.core.ports.catalogue_stores import (
     PinStore,
 )
 from pegboard.core.ports.conversation_store import ConversationStore
-from pegboard.core.ports.credential_store import CredentialStore
-from pegboard.core.ports.document_store import DocumentStore
-from pegboard.core.ports.evidence_store import EvidenceStore
-from pegboard.core.ports.file_store import FileStore
-from pegboard.core.ports.identity_store import IdentityStore
 from pegboard.core.ports.kill_switch_store import SwitchStore
-from pegboard.core.ports.knowledge_index import KnowledgeIndex
+from pegboard.core.ports.knowledge.document_store import DocumentStore
+from pegboard.core.ports.knowledge.evidence_store import EvidenceStore
+from pegboard.core.ports.knowledge.index import KnowledgeIndex
 from pegboard.core.ports.listener import Listener
 from pegboard.core.ports.maintenance import StorageMaintenance
-from pegboard.core.ports.quota_store import QuotaStore
-from pegboard.core.ports.resource_store import ResourceStore
-from pegboard.core.ports.role_store import RoleStore
 from pegboard.core.ports.run_store import RunStore
 from pegboard.core.ports.taint_store import TaintStore
 from pegboard.core.ports.tool_vector_store import ToolVectorStore

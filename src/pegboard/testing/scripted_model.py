@@ -18,7 +18,7 @@ from pegboard.core.model_messages import (
     ToolMessage,
     UserMessage,
 )
-from pegboard.runtime.model import ModelChat
+from pegboard.runtime.standalone.model import ModelChat
 
 _SPACES = re.compile(r"(?<= )")
 CallPlan = tuple[str, Mapping[str, Any] | str]

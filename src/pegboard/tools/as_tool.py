@@ -12,7 +12,7 @@ from pegboard.tools.base_tool import BaseTool, make_instance, tool_of_class
 from pegboard.tools.decorator import mark_of, validate_types
 from pegboard.tools.function_tool import FunctionTool
 from pegboard.tools.schema_tool import SchemaTool
-from pegboard.tools.signature import is_self, read_signature
+from pegboard.tools.signatures.signature import is_self, read_signature
 
 
 def as_tool(candidate: Any, *, source: str = "") -> Tool:

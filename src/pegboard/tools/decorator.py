@@ -9,9 +9,15 @@ from typing import Any, TypeVar, Unpack, cast, overload
 from pegboard.core.provider_formats import openai_tool
 from pegboard.errors import ToolSignatureError
 from pegboard.tools.function_tool import FunctionTool, is_async
-from pegboard.tools.signature import Signature, name_of, read_signature, resolve_hints, unwrap
+from pegboard.tools.signatures.signature import (
+    Signature,
+    name_of,
+    read_signature,
+    resolve_hints,
+    unwrap,
+)
+from pegboard.tools.signatures.type_hints import is_plain, public_name
 from pegboard.tools.tool_options import ToolOptions, read_options
-from pegboard.tools.type_hints import is_plain, public_name
 
 AnyFunction = TypeVar("AnyFunction", bound=Callable[..., Any])
 MARK = "__pegboard_tool__"
@@ -88,7 +94,7 @@ def validate_types(function: str, signature: Signature) -> Signature:
                 f"'{public_name(item)}'; give one another alias"
             )
     if not all(is_plain(item.hint) for item in signature.parameters):
-        from pegboard.tools.function_schema import check_types
+        from pegboard.tools.signatures.function_schema import check_types
 
         check_types(function, signature)
     return signature

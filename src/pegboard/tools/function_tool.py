@@ -10,12 +10,12 @@ from pegboard.core.context import Arguments, ToolContext
 from pegboard.core.tool import ToolSpec
 from pegboard.core.wire_names import is_wire_name, wire_name
 from pegboard.errors import ToolSignatureError
-from pegboard.tools.docstring import FunctionDocs, read_docstring
 from pegboard.tools.generators import collect_async, collect_in_thread, collect_inline
 from pegboard.tools.input_validation import ValidationResult, check_arguments
 from pegboard.tools.results import Finish, finish_for_type, wrap
-from pegboard.tools.signature import Signature, name_of, target_of, unwrap
-from pegboard.tools.type_hints import result_type, yields, yields_async
+from pegboard.tools.signatures.docstring import FunctionDocs, read_docstring
+from pegboard.tools.signatures.signature import Signature, name_of, target_of, unwrap
+from pegboard.tools.signatures.type_hints import result_type, yields, yields_async
 
 if TYPE_CHECKING:
     from pydantic import TypeAdapter
@@ -144,24 +144,24 @@ class FunctionTool:
 
     @cached_property
     def _adapter(self) -> "TypeAdapter[Any]":
-        from pegboard.tools.function_schema import arguments_adapter
+        from pegboard.tools.signatures.function_schema import arguments_adapter
 
         return arguments_adapter(self.name, self._signature, self._docstring.parameters)
 
     @cached_property
     def _shown_schema(self) -> dict[str, Any]:
-        from pegboard.tools.function_schema import arguments_schema
+        from pegboard.tools.signatures.function_schema import arguments_schema
 
         return arguments_schema(self.name, self._signature, self._adapter)
 
     @cached_property
     def _output_adapter(self) -> "TypeAdapter[Any] | None":
-        from pegboard.tools.function_schema import output_adapter
+        from pegboard.tools.signatures.function_schema import output_adapter
 
         return output_adapter(result_type(self._signature.returns))
 
     def _output_schema(self) -> dict[str, Any] | None:
-        from pegboard.tools.function_schema import output_schema
+        from pegboard.tools.signatures.function_schema import output_schema
 
         adapter = self._output_adapter
         return None if adapter is None else output_schema(adapter)

@@ -14,7 +14,7 @@ from types import ModuleType
 from typing import Any
 
 from pegboard.concurrency.log_once import log_once
-from pegboard.core.suggestions import did_you_mean
+from pegboard.core.text.suggestions import did_you_mean
 from pegboard.errors import SourceUnavailable, ToolSignatureError
 
 _LOG = logging.getLogger("pegboard.sources")

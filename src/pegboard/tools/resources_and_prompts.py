@@ -14,12 +14,12 @@ from pegboard.core.resources_and_prompts import (
     ResourceSpec,
 )
 from pegboard.core.result import AudioPart, ImagePart, ResourcePart, TextPart
-from pegboard.core.uri_templates import match_uri, variable_names
+from pegboard.core.text.uri_templates import match_uri, variable_names
 from pegboard.core.wire_names import is_wire_name, wire_name
 from pegboard.errors import ToolOutputError, ToolSignatureError
 from pegboard.tools.as_tool import as_tool
-from pegboard.tools.docstring import read_docstring
 from pegboard.tools.function_tool import FunctionTool
+from pegboard.tools.signatures.docstring import read_docstring
 
 AnyFunction = TypeVar("AnyFunction", bound=Callable[..., Any])
 MARK = "__pegboard_offer__"

@@ -98,8 +98,16 @@ def read_yaml(
         if isinstance(error, yaml.reader.ReaderError):
             line = text.count("\n", 0, error.position)
         problem = getattr(error, "problem", None) or getattr(error, "reason", None) or str(error)
+        if "\t" in _read_indent(text, line):
+            problem = "the line is indented with a tab; use spaces"
         raise ConfigError(f"{file}:{line + first_line}: not valid YAML: {problem}") from error
     return YamlDocument(value=value, file=file, lines={(): first_line, **reader.lines})
+
+
+def _read_indent(text: str, line: int) -> str:
+    """The white space before the first character of a 0-based line."""
+    found = "".join(text.split("\n")[line : line + 1])
+    return found[: len(found) - len(found.lstrip())]
 
 
 def find_too_deep(text: str, max_depth: int) -> int | None:

@@ -69,6 +69,7 @@ def test_it_acts_as_the_local_user(beside: Command) -> None:
     assert [item["by"] for item in thrown] == ["/local"]
 
 
+@pytest.mark.slow
 def test_a_switch_that_means_nothing_is_told(beside: Command) -> None:
     off = beside("switches", "off", "my__nothing")
     beside("switches", "on", "my__nothing")
@@ -112,6 +113,7 @@ def test_the_token_of_a_start_is_for_this_user_alone(server: Server, server_fold
     assert TOKEN not in lock.read_text()
 
 
+@pytest.mark.slow
 def test_what_a_dead_server_has_left_is_ignored(pegboard: Command, folder: Path) -> None:
     with Server(folder, environment={"PEGBOARD_DATA": "data"}) as server:
         pass  # it is killed, and leaves its note
@@ -122,6 +124,7 @@ def test_what_a_dead_server_has_left_is_ignored(pegboard: Command, folder: Path)
     assert (done.returncode, done.stdout) == (0, "Hello Ada!\n")
 
 
+@pytest.mark.slow
 def test_a_process_that_ends_soon_is_waited_for(pegboard: Command, folder: Path) -> None:
     with holding(folder) as holder:
         assert holder.stdin is not None

@@ -24,6 +24,7 @@ async def test_files_are_those_of_the_caller() -> None:
             _ = LocalParts(board, principal=None).files
 
 
+@pytest.mark.slow
 def test_the_stored_history_is_that_of_the_caller(tmp_path: Path) -> None:
     def whoami() -> str:
         """Say who."""

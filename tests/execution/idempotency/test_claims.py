@@ -7,8 +7,8 @@ import pytest
 from tests.execution.made import a_kit, virtually
 
 from pegboard.concurrency.closable_lock import storage_closed_error
-from pegboard.core.memory_results import MemoryOutcomes
 from pegboard.core.ports.call_stores import Outcome
+from pegboard.core.stores.memory_results import MemoryOutcomes
 from pegboard.errors import IdempotencyConflict, StoreUnavailable, ToolTimeout, Unavailable
 from pegboard.execution.environment import CallEnvironment
 from pegboard.execution.idempotency.claims import (

@@ -9,9 +9,9 @@ import pytest
 from msgspec import structs
 from tests.execution.made import a_call, a_kit, a_spec, a_target, virtually
 
-from pegboard.core.memory_results import MemoryOutcomes
 from pegboard.core.ports.call_stores import Outcome
 from pegboard.core.result import ToolResult
+from pegboard.core.stores.memory_results import MemoryOutcomes
 from pegboard.core.tool import Effect, ToolSpec
 from pegboard.errors import (
     IdempotencyConflict,

@@ -8,10 +8,10 @@ import pytest
 from msgspec import structs
 
 from pegboard.concurrency.closable_lock import ClosableLock
-from pegboard.core.ports.quota_store import Quota, QuotaUsage
+from pegboard.core.ports.accounts.quota_store import Quota, QuotaUsage
 from pegboard.core.principal import LOCAL, Principal
 from pegboard.errors import QuotaExceeded, Unavailable
-from pegboard.execution.limits.quotas import NO_DEFAULTS, QuotaDefaults, QuotaMeter, describe_quota
+from pegboard.execution.limits.quotas import NO_DEFAULTS, QuotaDefaults, QuotaMeter
 from pegboard.storage.memory.quotas import MemoryQuotas
 
 EVENING = datetime(2026, 1, 31, 23, 59, 59, tzinfo=UTC).timestamp()
@@ -274,11 +274,3 @@ async def test_far_from_a_limit_no_call_is_counted_in_the_store() -> None:
     assert list(before) == []
     assert [item.used for item in await store.usage(at=0.0)] == [1.0]
     assert meter.list_states(ADA)[0].used == 3.0
-
-
-def test_a_quota_names_whose_it_is() -> None:
-    quota = a_quota(0.5, measure="cost", window="month", person="u_ada", organisation="acme")
-
-    assert describe_quota(quota) == (
-        "The quota of $0.50 of model cost a month of this account in 'acme'"
-    )

@@ -8,9 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pegboard.core.memory_results import MemoryResults
 from pegboard.core.ports.call_stores import StoredResult
 from pegboard.core.result import RESULT_URI
+from pegboard.core.stores.memory_results import MemoryResults
 from pegboard.errors import HandleNotFound, ToolArgumentError
 from pegboard.execution.results.handles import (
     FORMAT,

@@ -15,6 +15,7 @@ ITEMS = st.one_of(
 )
 
 
+@pytest.mark.slow
 @given(st.one_of(st.lists(ITEMS), st.dictionaries(st.text(), st.one_of(st.lists(ITEMS), ITEMS))))
 def test_each_cut_stands_behind_a_comma_between_items(value: Any) -> None:
     text = to_json(value).decode()

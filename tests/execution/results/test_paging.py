@@ -8,10 +8,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tests.execution.made import ADA, BOB
 
-from pegboard.core.memory_results import MemoryResults
 from pegboard.core.ports.call_stores import StoredResult
 from pegboard.core.principal import Principal
 from pegboard.core.result import RESULT_URI
+from pegboard.core.stores.memory_results import MemoryResults
 from pegboard.errors import HandleNotFound
 from pegboard.execution.results.handles import new_handle
 from pegboard.execution.results.paging import ResultPage, page_length, read_page, read_whole

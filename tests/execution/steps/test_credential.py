@@ -8,10 +8,10 @@ from tests.execution.made import ADA, BOB, Following, Heard, a_call, a_kit, a_sp
 
 from pegboard.core.context import ToolContext
 from pegboard.core.credential import Credential, Secret
+from pegboard.core.ports.accounts.credential_store import SealedSecret, StoredCredential
+from pegboard.core.ports.accounts.credentials import CallerCredentials
 from pegboard.core.ports.approval_store import ApprovalQuery
 from pegboard.core.ports.conversation_store import Conversation
-from pegboard.core.ports.credential_store import SealedSecret, StoredCredential
-from pegboard.core.ports.credentials import CallerCredentials
 from pegboard.core.principal import Principal
 from pegboard.core.result import ToolResult
 from pegboard.errors import AccessDenied, CredentialMissing, ToolFailed

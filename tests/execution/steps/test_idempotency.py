@@ -9,10 +9,10 @@ import pytest
 from tests.execution.made import ADA, BOB, DONE, Following, a_call, a_kit, a_spec, a_target
 
 from pegboard.core.event import digest_of
-from pegboard.core.memory_results import MemoryOutcomes
 from pegboard.core.ports.call_stores import Outcome, OutcomeStore
 from pegboard.core.principal import Principal
 from pegboard.core.result import ToolResult
+from pegboard.core.stores.memory_results import MemoryOutcomes
 from pegboard.core.tool import Effect, Retry, ToolSpec
 from pegboard.errors import (
     IdempotencyConflict,

@@ -4,7 +4,7 @@ import pytest
 from tests.execution.made import Following, a_call, a_kit, a_spec, a_target
 
 from pegboard.concurrency.closable_lock import ClosableLock
-from pegboard.core.ports.quota_store import Quota
+from pegboard.core.ports.accounts.quota_store import Quota
 from pegboard.core.principal import Principal
 from pegboard.errors import QuotaExceeded
 from pegboard.execution.limits.quotas import QuotaMeter

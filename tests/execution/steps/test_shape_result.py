@@ -9,7 +9,6 @@ from hypothesis import strategies as st
 from msgspec import structs
 from tests.execution.made import ADA, Following, a_call, a_kit, a_spec, a_target
 
-from pegboard.core.memory_results import MemoryResults
 from pegboard.core.ports.call_stores import StoredResult
 from pegboard.core.result import (
     RESULT_URI,
@@ -20,6 +19,7 @@ from pegboard.core.result import (
     TextPart,
     ToolResult,
 )
+from pegboard.core.stores.memory_results import MemoryResults
 from pegboard.errors import Unavailable
 from pegboard.execution import CallDefaults, CallEnvironment
 from pegboard.execution.results.handles import value_of

@@ -6,9 +6,9 @@ import pytest
 from tests.execution.made import ADA, BOB, DONE, Following, a_call, a_kit, a_spec, a_target
 
 from pegboard.access import Policy
-from pegboard.core.memory_results import MemoryResults
 from pegboard.core.ports.call_stores import StoredResult
 from pegboard.core.result import RESULT_URI
+from pegboard.core.stores.memory_results import MemoryResults
 from pegboard.errors import AccessDenied, HandleNotFound, ToolArgumentError
 from pegboard.execution.results.handles import FORMAT
 from pegboard.execution.steps.validate import validate

@@ -12,9 +12,9 @@ from tests.storage.test_approvals import an_approval
 from pegboard import ToolContext, ToolRegistry, tool
 from pegboard.core.event import RunFinished
 from pegboard.core.graph import Graph, Node
-from pegboard.core.memory_approvals import MemoryApprovals
 from pegboard.core.ports.approval_store import Approval
 from pegboard.core.principal import LOCAL
+from pegboard.core.stores.memory_approvals import MemoryApprovals
 from pegboard.errors import Unavailable
 from pegboard.execution import CallEnvironment
 from pegboard.execution.emitter import Emitter

@@ -10,9 +10,9 @@ from urllib.parse import parse_qs
 
 from tests.network.loopback import Received, reply, serving
 
+from pegboard.core.ports.accounts.credential_store import CredentialStore
+from pegboard.core.ports.accounts.credentials import CallerAuth, OAuthSettings
 from pegboard.core.ports.audit_store import skip_proof
-from pegboard.core.ports.credential_store import CredentialStore
-from pegboard.core.ports.credentials import CallerAuth, OAuthSettings
 from pegboard.core.ports.http import HttpClient
 from pegboard.core.principal import Principal
 from pegboard.execution import CallEnvironment

@@ -15,7 +15,7 @@ from tests.features.credentials.made import (
     token_server,
 )
 
-from pegboard.core.ports.credentials import CallerAuth, OAuthSettings
+from pegboard.core.ports.accounts.credentials import CallerAuth, OAuthSettings
 from pegboard.errors import AccessDenied, InvalidRequest
 from pegboard.features.credentials import CredentialTarget
 from pegboard.features.credentials.connections import LIFETIME, Connections, StartedConnection

@@ -16,8 +16,8 @@ from tests.features.credentials.made import (
 )
 
 from pegboard.core.credential import Credential, Secret
-from pegboard.core.ports.credential_store import StoredCredential
-from pegboard.core.ports.credentials import CallerAuth
+from pegboard.core.ports.accounts.credential_store import StoredCredential
+from pegboard.core.ports.accounts.credentials import CallerAuth
 from pegboard.errors import CredentialMissing, Unavailable
 from pegboard.testing import FakeClock
 

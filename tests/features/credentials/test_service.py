@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 from tests.features.credentials.made import ADA, BOB, EVE, Office, a_target, an_office, token_server
 
-from pegboard.core.ports.credentials import CallerAuth
+from pegboard.core.ports.accounts.credentials import CallerAuth
 from pegboard.core.principal import LOCAL, Principal
 from pegboard.errors import (
     AccessDenied,

@@ -6,9 +6,9 @@ from typing import Any
 
 from pegboard.blobs.local import LocalBlobs
 from pegboard.core.event import BoardChanged, Event
+from pegboard.core.ports.accounts.blob_store import BlobStore
+from pegboard.core.ports.accounts.file_store import FileLimits, FileQuota
 from pegboard.core.ports.audit_store import skip_proof
-from pegboard.core.ports.blob_store import BlobStore
-from pegboard.core.ports.file_store import FileLimits, FileQuota
 from pegboard.core.principal import Principal
 from pegboard.execution import CallEnvironment
 from pegboard.execution.emitter import Emitter

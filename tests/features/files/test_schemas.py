@@ -3,7 +3,7 @@
 from tests.features.files.made import ADA, BOB, LIMITS
 from tests.storage.test_files import a_file
 
-from pegboard.core.ports.file_store import FilePage, FilePart, FileUsage
+from pegboard.core.ports.accounts.file_store import FilePage, FilePart, FileUsage
 from pegboard.features.files.schemas import (
     BeginUpload,
     FileList,

@@ -8,8 +8,8 @@ import pytest
 from msgspec import structs
 from tests.features.files.made import ADA, BOB, EVE, Bench, chunks, interrupted, read
 
+from pegboard.core.ports.accounts.file_store import FileQuery, FileQuota, FileRecord, FileUsage
 from pegboard.core.ports.audit_store import skip_proof
-from pegboard.core.ports.file_store import FileQuery, FileQuota, FileRecord, FileUsage
 from pegboard.core.principal import Principal
 from pegboard.errors import (
     AccessDenied,

@@ -11,7 +11,7 @@ import pytest
 from msgspec import structs
 from tests.features.files.made import ADA, BOB, EVE, Bench, chunks, interrupted, read
 
-from pegboard.core.ports.file_store import FileQuery, FileQuota, FileRecord, FileUsage
+from pegboard.core.ports.accounts.file_store import FileQuery, FileQuota, FileRecord, FileUsage
 from pegboard.core.principal import Principal
 from pegboard.errors import (
     AccessDenied,
@@ -369,3 +369,38 @@ async def test_a_part_that_a_crash_has_left_goes_with_its_upload(bench: Bench) -
     await bench.uploads.delete_idle(before=bench.clock.time() - DAY)
     assert bench.names() == []
     assert await bench.storage.files.get(upload.id) is None
+
+
+async def test_a_complete_upload_is_read_before_it_is_a_file(bench: Bench) -> None:
+    upload = await send(bench, base="kb_1", path="shop/returns.md")
+
+    file, content = await bench.files.open_complete(upload.id, principal=ADA)
+
+    assert (file.base, file.path, file.state) == ("kb_1", "shop/returns.md", "uploading")
+    assert b"".join([chunk async for chunk in content]) == TEXT
+    with pytest.raises(FileMissing):
+        await bench.files.find(upload.id, principal=ADA)
+    with pytest.raises(FileMissing):
+        await bench.files.open_complete(upload.id, principal=BOB)
+
+
+async def test_an_upload_with_missing_parts_is_neither_read_nor_held(bench: Bench) -> None:
+    upload = await begin(bench)
+    await append(bench, upload, TEXT[:500], 0)
+
+    _, content = await bench.files.open_complete(upload.id, principal=ADA)
+    with pytest.raises(UploadConflict) as unread:
+        await anext(content)
+    with pytest.raises(UploadConflict) as unheld:
+        await bench.files.hold(upload.id, "document:d_1", principal=ADA)
+
+    assert (unread.value.offset, unheld.value.offset) == (500, 500)
+
+
+async def test_a_complete_upload_that_is_held_becomes_a_file(bench: Bench) -> None:
+    upload = await send(bench)
+
+    file = await bench.files.hold(upload.id, "document:d_1", principal=ADA)
+
+    assert (file.state, file.holder) == ("ready", "document:d_1")
+    assert await read(bench.files, file) == TEXT

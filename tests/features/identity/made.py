@@ -8,9 +8,9 @@ from argon2 import PasswordHasher
 from pegboard import ToolRegistry
 from pegboard.concurrency.closable_lock import ClosableLock
 from pegboard.core.event import BoardChanged, Event
+from pegboard.core.ports.accounts.identity_store import IdentityStore, User
 from pegboard.core.ports.audit_store import Prove, skip_proof
 from pegboard.core.ports.authenticator import AuthenticatedCaller, SentCredentials
-from pegboard.core.ports.identity_store import IdentityStore, User
 from pegboard.core.principal import LOCAL, Principal
 from pegboard.execution.environment import CallEnvironment
 from pegboard.features.identity import Identity

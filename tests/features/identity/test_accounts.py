@@ -6,7 +6,7 @@ import pytest
 from tests.features.identity.made import PASSWORD, Server, an_account
 from tests.features.trail import Trail
 
-from pegboard.core.ports.identity_store import PersonChange
+from pegboard.core.ports.accounts.identity_store import PersonChange
 from pegboard.core.principal import LOCAL, Principal
 from pegboard.errors import (
     AccessDenied,
@@ -376,3 +376,47 @@ async def test_only_operators_found_organisations(server: Server) -> None:
 
     with pytest.raises(AccessDenied, match="no operator"):
         await server.identity.organisations.create("mine", principal=bob)
+
+
+async def test_a_link_is_worth_nothing_once_its_maker_may_not_make_it(server: Server) -> None:
+    await server.found()
+    accounts, organisations = server.identity.accounts, server.identity.organisations
+    ada = await server.caller("ada")
+    bob = await server.invite("bob", roles=("administrator",))
+    wanted = LinkRequest(organisation="acme", roles=("administrator",))
+    invitation = await accounts.make_link(wanted, principal=bob)
+    await accounts.read_link(invitation.token)
+
+    await organisations.remove("acme", "bob", principal=ada)
+
+    with pytest.raises(AccountNotFound, match="ask for a new one"):
+        await accounts.read_link(invitation.token)
+    account = an_account(invitation.token, handle="bobby", email="", organisation="")
+    with pytest.raises(AccountNotFound):
+        await accounts.join(account)
+
+
+async def test_a_dismissed_operator_gives_nobody_a_new_password(server: Server) -> None:
+    await server.found()
+    accounts, ada = server.identity.accounts, await server.caller("ada")
+    await server.invite("bob")
+    await accounts.change("bob", PersonChange(operator=True), principal=ada)
+    bob = await server.caller("bob")
+    link = await accounts.make_link(LinkRequest(person="ada"), principal=bob)
+    own = await accounts.make_link(LinkRequest(person="bob"), principal=ada)
+
+    await accounts.change("bob", PersonChange(operator=False), principal=ada)
+
+    with pytest.raises(AccountNotFound):
+        await accounts.set_password(link.token, "a password of Bob")
+    assert (await accounts.set_password(own.token, "a password of Bob")).handle == "bob"
+    assert (await server.caller("ada")).is_operator
+
+
+async def test_a_service_account_gets_no_password(server: Server) -> None:
+    await server.found()
+    ada = await server.caller("ada")
+    await server.identity.services.make("acme", "robot", principal=ada)
+
+    with pytest.raises(InvalidRequest, match="signs in with keys alone"):
+        await server.identity.accounts.make_link(LinkRequest(person="robot"), principal=ada)

@@ -70,10 +70,22 @@ async def test_strangers_cannot_have_many_addresses_asked(server: Server) -> Non
     web = Web()
     clients = OAuthClients(server.identity.parts, web, registration=False)
 
-    for number in range(100):
-        await clients.find(f"https://app.example/{number}")
+    for number in range(1_000):
+        await clients.find(f"https://app.example/{number}", asked_from=f"192.0.2.{number % 200}")
 
-    assert len(web.asked) == 60
+    assert len(web.asked) == 600
+
+
+async def test_one_stranger_does_not_keep_the_clients_of_others_out(server: Server) -> None:
+    web = Web()
+    clients = OAuthClients(server.identity.parts, web, registration=False)
+    for number in range(100):
+        await clients.find(f"https://app.example/{number}", asked_from="192.0.2.1")
+
+    found = await clients.find(URL, asked_from="192.0.2.2")
+
+    assert len(web.asked) == 21
+    assert found == OAuthClient(id=URL, name="App", redirects=(CALLBACK,))
 
 
 @pytest.mark.parametrize(
@@ -83,6 +95,7 @@ async def test_strangers_cannot_have_many_addresses_asked(server: Server) -> Non
         pytest.param({"redirect_uris": []}, id="nowhere to go"),
         pytest.param({"redirect_uris": "https://app.example"}, id="no list"),
         pytest.param({"redirect_uris": ["http://app.example/"]}, id="clear text"),
+        pytest.param({"redirect_uris": ["https://[x/"]}, id="no address"),
         pytest.param({"client_secret": "s"}, id="a secret for all to read"),
         pytest.param({"token_endpoint_auth_method": "private_key_jwt"}, id="another method"),
     ],
@@ -107,6 +120,8 @@ def test_what_is_no_document_describes_no_client(content: bytes) -> None:
         ("https://user@app.example/client.json", False),
         ("https://app.example/client.json#x", False),
         ("https://app.example/../client.json", False),
+        ("https://[::1/client.json", False),
+        ("https://[x]/client.json", False),
         ("7d1f", False),
     ],
 )
@@ -125,6 +140,11 @@ def test_the_id_of_a_client_is_an_address_with_a_path(url: str, is_address: bool
         "https:///x",
         "/callback",
         "http://127.0.0.1.evil.example/",
+        "https://[x/",
+        "mailto:eve@evil.example",
+        "sms:123",
+        "intent://evil.example/#Intent;end",
+        "view-source:https://app.example/",
     ],
 )
 def test_people_are_not_sent_just_anywhere(redirect: str) -> None:

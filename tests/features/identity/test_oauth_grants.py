@@ -1,5 +1,7 @@
 """What people let OAuth clients do, on every server."""
 
+import asyncio
+
 import pytest
 from msgspec import structs
 from tests.features.identity.made import Server
@@ -88,3 +90,40 @@ async def test_a_key_agrees_to_nothing(server: Server) -> None:
 
     with pytest.raises(AccessDenied):
         await agree(server, (await server.caller_of(key=made.key)).principal)
+
+
+async def test_a_code_that_is_used_twice_ends_what_came_of_it(server: Server) -> None:
+    await server.found()
+    grants, ada = server.identity.oauth, await server.caller("ada")
+    code = await agree(server, ada)
+    tokens = await grants.redeem(code, "c1")
+    assert tokens is not None
+    assert await grants.read_access(tokens.access) is not None
+
+    assert await grants.read_code(code, "c1") is None
+
+    assert await grants.read_access(tokens.access) is None
+    assert await grants.renew(tokens.refresh, "c1") is None
+
+
+async def test_of_two_that_renew_a_token_at_once_one_gets_it_and_a_later_use_ends_all(
+    server: Server, other: Server
+) -> None:
+    await server.found()
+    ada = await server.caller("ada")
+    tokens = await server.identity.oauth.redeem(await agree(server, ada), "c1")
+    assert tokens is not None
+
+    renewed = [
+        item
+        for item in await asyncio.gather(
+            server.identity.oauth.renew(tokens.refresh, "c1"),
+            other.identity.oauth.renew(tokens.refresh, "c1"),
+        )
+        if item is not None
+    ]
+
+    [new] = renewed
+    assert await server.identity.oauth.read_access(new.access) is not None
+    assert await other.identity.oauth.read_refresh(tokens.refresh, "c1") is None
+    assert await server.identity.oauth.read_access(new.access) is None

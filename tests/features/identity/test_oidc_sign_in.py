@@ -9,10 +9,10 @@ import pytest
 from cryptography.hazmat.primitives.asymmetric import ec
 from jwt.algorithms import ECAlgorithm
 from msgspec import json
-from tests.features.identity.made import Server
+from tests.features.identity.made import HOME, PASSWORD, Server
 
+from pegboard.core.ports.accounts.identity_store import PersonChange
 from pegboard.core.ports.http import HttpRequest, HttpResponse
-from pegboard.core.ports.identity_store import PersonChange
 from pegboard.errors import SignInRefused, Unavailable
 from pegboard.features.identity.oidc_provider import OidcProvider, OidcSettings, is_safe_address
 from pegboard.features.identity.oidc_sign_in import FLOW_LIFETIME, OidcSignIns
@@ -100,9 +100,14 @@ class Flow:
         identity = self.server.identity
         self.oidc = OidcSignIns(identity.parts, identity.sign_ins, provider)
 
-    async def begin(self, principal: Any = None) -> tuple[str, dict[str, str]]:
+    async def begin(
+        self, principal: Any = None, credential: str = ""
+    ) -> tuple[str, dict[str, str]]:
         """The cookie, and what the provider sends the browser back with."""
-        flow = await self.oidc.begin(CALLBACK, principal=principal)
+        if principal is not None and not credential:
+            sessions = await self.server.identity.parts.store.sessions(principal.user)
+            credential = f"session:{principal.user}:{sessions[-1].name}"
+        flow = await self.oidc.begin(CALLBACK, principal=principal, credential=credential)
         asked = {name: values[0] for name, values in parse_qs(urlsplit(flow.url).query).items()}
         assert asked["redirect_uri"] == CALLBACK
         assert asked["code_challenge_method"] == "S256"
@@ -308,3 +313,16 @@ async def test_a_provider_that_describes_itself_wrongly_is_not_used(
 )
 def test_an_address_is_https_or_of_this_machine(url: str, is_safe: bool) -> None:
     assert is_safe_address(url) is is_safe
+
+
+async def test_a_session_that_has_ended_links_no_identity(flow: Flow) -> None:
+    sign_ins = flow.server.identity.sign_ins
+    session = await sign_ins.sign_in("ada", PASSWORD, address=HOME)
+    caller = await flow.server.caller_of(cookie=session.cookie)
+    cookie, answer = await flow.begin(caller.principal, caller.credential)
+
+    await sign_ins.end(session)
+
+    with pytest.raises(SignInRefused, match="not begun in this browser"):
+        await flow.oidc.finish(cookie, answer)
+    assert await flow.server.identity.parts.store.find_linked(ISSUER, "7") is None

@@ -3,7 +3,7 @@ from pydantic import TypeAdapter, ValidationError
 from tests.features.identity.made import PASSWORD
 
 from pegboard.access.roles import ROLES
-from pegboard.core.ports.identity_store import OneTimeLink
+from pegboard.core.ports.accounts.identity_store import OneTimeLink
 from pegboard.features.identity.accounts import NewLink
 from pegboard.features.identity.rules import check_handle
 from pegboard.features.identity.schemas import Join, Role, link_to_dict

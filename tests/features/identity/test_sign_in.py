@@ -1,6 +1,9 @@
 """Signing in: with a name or an address, within limits."""
 
+import asyncio
+
 import pytest
+from argon2 import PasswordHasher
 from tests.features.identity.made import HOME, PASSWORD, Server
 
 from pegboard.core.ports.audit_store import skip_proof
@@ -8,6 +11,7 @@ from pegboard.errors import AccountNotFound, RateLimited, SignInRefused
 from pegboard.execution.environment import CallEnvironment
 from pegboard.features.identity import sign_in
 from pegboard.features.identity.parts import IdentityParts
+from pegboard.features.identity.passwords import Passwords
 from pegboard.features.identity.sign_in_limits import (
     MAX_OF_ACCOUNT,
     MAX_OF_ADDRESS,
@@ -182,3 +186,42 @@ async def test_a_session_acts_for_one_of_the_callers_organisations_with_the_same
     assert rotated is not None
     assert (await server.caller_of(cookie=rotated.cookie)).principal.tenant == "zoo"
     assert (await server.caller("ada")).tenant == "acme"
+
+
+class SlowPasswords(Passwords):
+    """Passwords whose check of one takes as long as a test wants."""
+
+    def __init__(self) -> None:
+        super().__init__(PasswordHasher(time_cost=1, memory_cost=8, parallelism=1))
+        self.begun, self.goes_on = asyncio.Event(), asyncio.Event()
+
+    async def verify(self, password: str, known: str) -> bool:
+        found = await super().verify(password, known)
+        self.begun.set()
+        await self.goes_on.wait()
+        return found
+
+
+@pytest.mark.parametrize("change", ["a new password", "disabled"])
+async def test_a_sign_in_that_overtakes_a_change_of_the_account_begins_no_session(
+    server: Server, change: str
+) -> None:
+    ada = await server.found()
+    parts, passwords = server.identity.parts, SlowPasswords()
+    sign_ins = sign_in.SignIns(parts, server.identity.callers, passwords)
+    async with asyncio.TaskGroup() as group:
+        signing = group.create_task(refuse(sign_ins))
+        await passwords.begun.wait()
+        changes = {"disabled_at": 1.0} if change == "disabled" else {"password": "another hash"}
+        await parts.store.update_user(ada.id, changes)
+        await parts.store.end_sessions(user=ada.id)
+        passwords.goes_on.set()
+
+    assert signing.result() == "The name or the password is wrong."
+    assert await parts.store.sessions(ada.id) == []
+
+
+async def refuse(sign_ins: sign_in.SignIns) -> str:
+    with pytest.raises(SignInRefused) as caught:
+        await sign_ins.sign_in("ada", PASSWORD, address=HOME)
+    return caught.value.message

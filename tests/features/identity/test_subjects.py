@@ -3,7 +3,7 @@
 import pytest
 from tests.features.identity.made import Server
 
-from pegboard.core.ports.identity_store import PersonChange
+from pegboard.core.ports.accounts.identity_store import PersonChange
 from pegboard.errors import AccountNotFound, InvalidRequest
 
 

@@ -11,7 +11,7 @@ from pegboard import Pegboard
 from pegboard.core.context import ToolContext
 from pegboard.core.knowledge import ConvertedDocument
 from pegboard.core.ports.conversation_store import Conversation
-from pegboard.core.ports.evidence_store import StoredEvidence
+from pegboard.core.ports.knowledge.evidence_store import StoredEvidence
 from pegboard.core.principal import LOCAL
 from pegboard.features.knowledge import NewBase, NewDocument
 from pegboard.features.knowledge.answers import KnowledgeAnswers

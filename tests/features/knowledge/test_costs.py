@@ -9,7 +9,7 @@ from tests.models.made import Provider, a_provider
 from tests.runtime.people import found, invite
 
 from pegboard import Pegboard, ToolContext
-from pegboard.core.ports.document_store import StoredDocument
+from pegboard.core.ports.knowledge.document_store import StoredDocument
 from pegboard.core.principal import Principal
 from pegboard.errors import QuotaExceeded
 from pegboard.features.identity.quotas import QuotaSubject
@@ -71,6 +71,7 @@ async def read_used(board: Pegboard, principal: Principal) -> float:
     return view.state.used
 
 
+@pytest.mark.slow
 async def test_embedding_costs_who_put_the_document_in_and_then_who_asks(board: Pegboard) -> None:
     ada = await found(board)
     bob = await invite(board, ada, "bob", "editor")
@@ -92,6 +93,7 @@ async def test_embedding_costs_who_put_the_document_in_and_then_who_asks(board: 
     assert await read_used(board, cid) == pytest.approx(SMALL)
 
 
+@pytest.mark.slow
 async def test_what_is_spent_ends_embedding_with_its_reason_and_refuses_questions(
     board: Pegboard, provider: Provider
 ) -> None:

@@ -76,6 +76,7 @@ async def site() -> AsyncGenerator[Site]:
         yield made
 
 
+@pytest.mark.slow
 async def test_pages_below_the_first_one_are_taken_in_each_once(site: Site, tmp_path: Path) -> None:
     site.pages |= {
         "/guide/": page("start", "a", "b#part", "/other", "https://elsewhere.example/guide/x"),
@@ -172,6 +173,7 @@ async def test_a_page_that_never_ends_fails_and_the_rest_goes_on(
     assert result.output["failed"] == 1
 
 
+@pytest.mark.slow
 async def test_a_site_of_endless_links_ends_at_its_limit(site: Site, tmp_path: Path) -> None:
     site.pages["/guide/"] = page("start", *[f"p{number}" for number in range(30)])
     site.pages |= {f"/guide/p{it}": page(f"p{it}", f"p{it + 1}?x={it}") for it in range(30)}

@@ -9,7 +9,7 @@ from pydantic import ValidationError
 
 from pegboard import Pegboard
 from pegboard.core.context import ToolContext
-from pegboard.core.ports.document_store import StoredDocument
+from pegboard.core.ports.knowledge.document_store import StoredDocument
 from pegboard.core.principal import LOCAL, Principal
 from pegboard.errors import AccessDenied, DocumentNotFound, InvalidRequest, ResourceNotFound
 from pegboard.features.knowledge.bases import KnowledgeBase
@@ -61,6 +61,7 @@ async def settle(board: Pegboard) -> dict[str, StoredDocument]:
         await asyncio.sleep(0.02)
 
 
+@pytest.mark.slow
 async def test_a_folder_is_followed_and_only_what_changed_is_taken_in(
     board: Pegboard, tmp_path: Path
 ) -> None:

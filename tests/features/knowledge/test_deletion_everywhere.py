@@ -183,6 +183,7 @@ async def delegate(board: Pegboard, model: ScriptedModel) -> str:
     return sent.conversation
 
 
+@pytest.mark.slow
 @pytest.mark.timeout(60)
 async def test_runs_of_each_kind_that_read_a_document_go_with_it(
     settings: Settings, tmp_path_factory: pytest.TempPathFactory
@@ -224,6 +225,7 @@ def settings(
     return Settings.model_validate(given)
 
 
+@pytest.mark.slow
 @pytest.mark.timeout(60)
 async def test_a_deleted_document_is_in_no_table_and_no_file(settings: Settings) -> None:
     STARTED.clear()

@@ -1,7 +1,7 @@
 """What changed between two texts is counted by pages, and named by the page of each side."""
 
 from pegboard.core.knowledge import ConvertedDocument, PageSpan
-from pegboard.core.ports.document_store import StoredDocument
+from pegboard.core.ports.knowledge.document_store import StoredDocument
 from pegboard.features.knowledge.document_changes import DocumentChanges, find_page_at
 from pegboard.knowledge.text_changes import find_changes
 

@@ -55,6 +55,7 @@ async def _once(data: bytes) -> AsyncIterator[bytes]:
     yield data
 
 
+@pytest.mark.slow
 async def test_a_new_version_is_checked_and_not_taken_in(
     tmp_path: Path, chosen: EmbeddingChoice
 ) -> None:

@@ -9,7 +9,7 @@ import pytest
 from msgspec import structs
 
 from pegboard import Pegboard
-from pegboard.core.ports.document_store import DocumentScope, StoredDocument
+from pegboard.core.ports.knowledge.document_store import DocumentScope, StoredDocument
 from pegboard.core.principal import LOCAL, Principal
 from pegboard.features.knowledge import NewBase
 from pegboard.features.knowledge.bases import KnowledgeBase

@@ -77,6 +77,7 @@ async def test_a_new_file_while_the_old_is_taken_in_is_taken_in_after_it(
     assert await ask(board, base) == [NEW]
 
 
+@pytest.mark.slow
 async def test_a_document_that_is_deleted_while_it_is_taken_in_leaves_nothing(
     board: Pegboard, base: KnowledgeBase, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -9,7 +9,7 @@ from msgspec import structs
 from pegboard.core.context import ToolContext
 from pegboard.core.knowledge import Citation, Conflict, Evidence, Hit, Piece, Retrieval
 from pegboard.core.ports.conversation_store import Conversation
-from pegboard.core.ports.document_store import StoredDocument
+from pegboard.core.ports.knowledge.document_store import StoredDocument
 from pegboard.core.principal import LOCAL
 from pegboard.features.knowledge.changes import DocumentChange, KnowledgeChanges
 from pegboard.features.knowledge.cited_answers import cite_answer

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from pegboard import Pegboard
-from pegboard.core.ports.document_store import StoredDocument
+from pegboard.core.ports.knowledge.document_store import StoredDocument
 from pegboard.core.principal import LOCAL
 from pegboard.features.knowledge import DocumentQuery, NewBase, NewDocument
 from pegboard.features.knowledge.base_views import DocumentView

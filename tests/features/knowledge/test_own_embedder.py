@@ -36,6 +36,7 @@ def board_file(tmp_path: Path, chosen: EmbeddingChoice) -> Path:
     return file
 
 
+@pytest.mark.slow
 async def test_bases_of_different_models_answer_one_question(
     board_file: Path, chosen: EmbeddingChoice
 ) -> None:

@@ -14,7 +14,7 @@ from pegboard.knowledge import index_upkeep
 from pegboard.runtime import Settings
 from pegboard.storage.knowledge.entry_codec import hash_term
 from pegboard.storage.knowledge_tables import PIECE_SEGMENTS
-from pegboard.storage.sql import knowledge_segments
+from pegboard.storage.sql.knowledge import segments as knowledge_segments
 
 
 async def count_with(board: Pegboard, word: str) -> int:

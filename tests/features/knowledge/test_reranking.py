@@ -6,6 +6,7 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
 
+import pytest
 from tests.models.made import Provider, a_provider
 
 from pegboard import Pegboard
@@ -16,7 +17,7 @@ BOARD = """
 models:
   rerank: order
   named:
-    order: {{model: openai:tiny-order, base_url: "{url}", api_key: sk-order}}
+    order: {{model: openai:tiny-order, base_url: "{url}", api_key: sk-order, price: {{input: 50}}}}
 """
 TEXTS = {
     "long.md": "Leave, leave, leave: paid leave is paid. Nothing else stands here on leave.",
@@ -61,6 +62,7 @@ async def test_what_was_found_is_in_the_order_of_the_reranker(tmp_path: Path) ->
     assert found.structured["looks"][0]["stages"] == ["words", "rerank"]
     assert found.structured["citations"][0]["quote"] == TEXTS["short.md"]
     assert (found.meta.tokens, found.meta.model) == (11, "openai:tiny-order")
+    assert found.meta.cost == pytest.approx(11 * 50 / 1_000_000)
 
 
 async def test_confidence_is_the_same_where_the_reranker_fails_and_the_answer_says_so(

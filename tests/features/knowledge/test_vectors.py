@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from pegboard import Pegboard
-from pegboard.core.ports.document_store import StoredDocument
+from pegboard.core.ports.knowledge.document_store import StoredDocument
 from pegboard.core.principal import LOCAL, Principal
 from pegboard.features.knowledge import DocumentQuery, NewBase, NewDocument
 from pegboard.features.knowledge.bases import KnowledgeBase
@@ -181,6 +181,7 @@ async def test_a_base_without_vectors_gets_them_and_works_by_words_until_then(
         assert (await ask(board, base))[0][1] == ["meaning"]
 
 
+@pytest.mark.slow
 async def test_a_killed_run_leaves_only_what_is_missing_to_the_next_start(
     tmp_path: Path, chosen: EmbeddingChoice
 ) -> None:

@@ -397,6 +397,7 @@ async def test_a_document_in_the_private_network_is_not_read(tmp_path: Path) -> 
     assert (review.shown["can_be_registered"], server.requests) == (False, [])
 
 
+@pytest.mark.slow
 @pytest.mark.timeout(60)
 async def test_old_reviews_are_let_go(tmp_path: Path) -> None:
     async with shop_board(tmp_path) as (board, _, _server):

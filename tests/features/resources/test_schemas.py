@@ -16,6 +16,8 @@ def test_a_view_is_an_answer_and_shows_the_configuration_to_its_owner(is_editor:
     view = ResourceView(
         resource=resource,
         owner="ada",
+        vouched_by="",
+        is_reviewer=False,
         reviewed_by="",
         visibility=resolve_visibility(LOCAL, resource, is_subscribed=False),
         is_editor=is_editor,

@@ -6,7 +6,7 @@ import pytest
 
 from pegboard import Pegboard
 from pegboard.core.event import BoardChanged, Event
-from pegboard.core.ports.identity_store import FIRST_USER, NewIdentity, User
+from pegboard.core.ports.accounts.identity_store import FIRST_USER, NewIdentity, User
 from pegboard.core.principal import LOCAL, Principal
 from pegboard.errors import AccessDenied, InvalidRequest, ResourceNotFound
 from pegboard.features.resources import NewResource, ResourceChange, service

@@ -1,8 +1,8 @@
 """Whom a run asks sees its question and answers it, and learns nothing else of the run."""
 
 from pegboard.core.graph import Graph, Node, NodeState, Wait
+from pegboard.core.ports.accounts.identity_store import NewIdentity, User
 from pegboard.core.ports.durability import RunStart
-from pegboard.core.ports.identity_store import NewIdentity, User
 from pegboard.core.ports.run_store import StoredRun
 from pegboard.core.principal import Principal
 from pegboard.core.run import NodeRun, PendingStep, RunResult

@@ -57,6 +57,7 @@ async def answered(runs: Runs, run_id: str, pending: str) -> RunView:
     return await runs.wait(run_id, principal=LOCAL)
 
 
+@pytest.mark.slow
 @pytest.mark.timeout(60)
 async def test_a_large_run_is_started_seen_and_cancelled_while_others_go_on() -> None:
     async with MemoryStorage() as storage:
@@ -75,6 +76,7 @@ async def test_a_large_run_is_started_seen_and_cancelled_while_others_go_on() ->
     assert {run.state for run in cancelled.result.nodes} == {NodeState.CANCELLED}
 
 
+@pytest.mark.slow
 @pytest.mark.timeout(60)
 async def test_very_many_events_are_kept_in_parts_while_others_go_on() -> None:
     async with MemoryStorage() as storage:

@@ -47,6 +47,7 @@ def test_a_failure_that_counts_as_done_is_both() -> None:
     assert codes(call("a"), call("b", edges=both)) == ["unreachable"]
 
 
+@pytest.mark.slow
 def test_ways_out_of_failures_are_followed_quickly() -> None:
     nodes = tuple(call(f"n{number}", edges=one_of_each(number)) for number in range(2_000))
     begun = time.thread_time()

@@ -229,6 +229,7 @@ def test_both_forms_have_a_json_schema() -> None:
 IDS = st.sampled_from(["a", "b-1", "7", "0x"])
 
 
+@pytest.mark.slow
 @given(
     st.builds(
         Graph,

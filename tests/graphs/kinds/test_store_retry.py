@@ -13,11 +13,11 @@ from tests.graphs.test_failover import Healing, healed
 from pegboard import ToolContext
 from pegboard.core.event import CallStarted
 from pegboard.core.graph import Fallback, Graph, Node
-from pegboard.core.memory_results import MemoryOutcomes
 from pegboard.core.ports.call_stores import Outcome
 from pegboard.core.ports.durability import RunStart, StepEvents, StepRef
 from pegboard.core.principal import LOCAL
 from pegboard.core.run import RunResult
+from pegboard.core.stores.memory_results import MemoryOutcomes
 from pegboard.errors import AuditUnavailable, StoreUnavailable, Unavailable
 from pegboard.execution import CallDefaults
 from pegboard.graphs import KINDS

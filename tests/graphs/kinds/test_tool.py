@@ -5,8 +5,8 @@ from tests.graphs.made import OBJECT, Bench, at_the_bench, call, states
 
 from pegboard.access import Policy
 from pegboard.core.graph import Fallback, Graph, NodeState
-from pegboard.core.memory_results import MemoryResults
 from pegboard.core.run import RunResult
+from pegboard.core.stores.memory_results import MemoryResults
 from pegboard.core.tool import Effect, Retry
 from pegboard.errors import ToolTimeout, Unavailable
 from pegboard.execution import CallEnvironment

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 import pytest
 
 from pegboard.core.knowledge import ConvertedDocument, PageSpan, Piece, TextBlock
-from pegboard.core.text_measure import measure_text
+from pegboard.core.text.measure import measure_text
 from pegboard.errors import InvalidRequest
 from pegboard.knowledge.cut import CutSettings, cut
 from pegboard.knowledge.cut.fixed import pack_fixed

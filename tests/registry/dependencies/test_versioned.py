@@ -232,6 +232,7 @@ def _has_cycle(edges: set[Edge]) -> bool:
     return False
 
 
+@pytest.mark.slow
 @pytest.mark.timeout(60)
 @given(st.lists(CHANGES, max_size=12), st.booleans())
 def test_a_graph_is_at_every_version_what_a_simple_model_says(

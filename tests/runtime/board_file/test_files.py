@@ -3,7 +3,7 @@
 import pytest
 from pydantic import ValidationError
 
-from pegboard.core.ports.file_store import FileLimits, FileQuota
+from pegboard.core.ports.accounts.file_store import FileLimits, FileQuota
 from pegboard.runtime.board_file.files import FilesEntry
 from pegboard.runtime.settings import Settings
 

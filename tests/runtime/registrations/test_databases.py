@@ -81,7 +81,7 @@ async def test_a_database_that_is_not_there_yet_is_opened_by_a_later_call(
         ({"url": ""}, "write 'url' beside its type Database"),
         ({"url": "oracle://x"}, "needs the package 'oracledb'"),
         ({"url": "nonesuch://x"}, "url: write sqlite:///file.db"),
-        ({"tool": "drop"}, "tools.0: Input should be 'list_tables'"),
+        ({"tool": "drop"}, "tools.0: should be 'list_tables'"),
         ({"input_schema": {"sql": "string"}}, "leave out 'input_schema'"),
     ],
 )

@@ -223,6 +223,7 @@ def test_only_addresses_of_two_types_name_a_server() -> None:
     assert not names_upstream(entry(type="Federated", server="https://a"))
 
 
+@pytest.mark.slow
 async def test_a_server_is_closed_when_the_last_of_its_tools_is_gone(shop: Shop) -> None:
     upstreams = upstreams_of(shop)
     first, second = await shop.tool(), await shop.tool(tool_id="again_v1")

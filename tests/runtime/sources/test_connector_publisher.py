@@ -4,7 +4,7 @@ from tests.registry.made import a_tool
 from tests.storage.test_resources import a_resource
 
 from pegboard import ToolRegistry
-from pegboard.core.ports.resource_store import Definitions
+from pegboard.core.ports.accounts.resource_store import Definitions
 from pegboard.runtime.sources.connector_publisher import ConnectorPublisher
 from pegboard.runtime.sources.placeholder import ToolPlaceholder, to_definition
 from pegboard.runtime.sources.state import SourceState

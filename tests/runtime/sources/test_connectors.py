@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from pegboard import ToolRegistry
-from pegboard.core.ports.resource_store import StoredResource
+from pegboard.core.ports.accounts.resource_store import StoredResource
 from pegboard.core.ports.services import Services
 from pegboard.core.principal import LOCAL
 from pegboard.errors import ConfigError, InvalidRequest
@@ -22,8 +22,8 @@ from pegboard.runtime.sources.placeholder import (
     from_definition,
     to_definition,
 )
-from pegboard.runtime.wiring.owned_agents import OwnedRules
-from pegboard.runtime.wiring.resources import follow
+from pegboard.runtime.wiring.accounts.owned_agents import OwnedRules
+from pegboard.runtime.wiring.accounts.resources import follow
 from pegboard.storage import MemoryStorage
 
 TOOLS = """

@@ -2,7 +2,7 @@
 
 from tests.storage.test_resources import LISTED, SUBSCRIBED, a_resource
 
-from pegboard.core.ports.resource_store import ResourceChanges
+from pegboard.core.ports.accounts.resource_store import ResourceChanges
 from pegboard.runtime.sources.known_resources import KnownResources
 
 

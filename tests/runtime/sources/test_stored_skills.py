@@ -9,7 +9,7 @@ from tests.runtime.people import found, invite
 from pegboard import tool
 from pegboard.core.graph import NodeState
 from pegboard.core.model_messages import ModelRequest, ToolMessage
-from pegboard.core.ports.resource_store import ResourceVisibility
+from pegboard.core.ports.accounts.resource_store import ResourceVisibility
 from pegboard.core.principal import LOCAL, Principal
 from pegboard.errors import InvalidRequest
 from pegboard.features.conversations import NewMessage
@@ -137,8 +137,29 @@ async def test_the_description_of_a_skill_of_another_person_is_not_trusted_befor
 
     assert "read_skill" in {tool.name for tool in model.requests[0].tools}
     assert (state is NodeState.WAITING) is waits
-    taints = [item.taint.tool for item in waiting.approvals if item.taint is not None]
-    assert taints == (["skill bob--refunds"] if waits else [])
+    taints = [item.taint for item in waiting.approvals if item.taint is not None]
+    described = [("skill", "bob--refunds", "skill bob--refunds")]
+    assert [(it.kind, it.source, it.tool) for it in taints] == (described if waits else [])
+
+
+async def test_an_administrator_approves_a_shared_skill_for_the_organisation_until_it_changes(
+    tmp_path: Path,
+) -> None:
+    model = ScriptedModel(PAY, Turn(text="done"), PAY, Turn(text="done"))
+    async with a_board(tmp_path, model) as board:
+        ada = await found(board)
+        bob, cem = [await invite(board, ada, name, "editor") for name in ("bob", "cem")]
+        made = await board.resources.add(a_skill(**shared("organisation")), principal=bob)
+        await board.resources.review(made.resource.id, "approve", principal=ada)
+        approved = await answer(board, cem)
+        config = a_skill(front=f"{FRONT}\nlicense: none").config
+        changed = ResourceChange(config=dict(config))
+        after = await board.resources.change(made.resource.id, changed, principal=bob)
+        state = await answer(board, cem)
+
+    assert approved is not NodeState.WAITING
+    assert after.vouched_by == ""
+    assert state is NodeState.WAITING
 
 
 async def test_the_tools_that_it_allows_are_the_only_ones_once_it_is_read(tmp_path: Path) -> None:

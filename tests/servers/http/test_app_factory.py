@@ -96,6 +96,7 @@ def test_an_empty_token_is_found_before_anything_is_served(tmp_path: Path) -> No
         create_app(a_board(tmp_path, token=SecretStr("")))
 
 
+@pytest.mark.slow
 def test_the_door_is_imported_without_what_it_is_made_of() -> None:
     code = "import sys, pegboard.servers.http; print(*sys.modules)"
 

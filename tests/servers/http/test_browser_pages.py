@@ -16,6 +16,7 @@ from pegboard.servers.http.browser_pages import render_reference
 BROWSER = {"Accept": "text/html,application/xhtml+xml,*/*;q=0.8"}
 
 
+@pytest.mark.slow
 async def test_a_browser_gets_a_page_that_links_to_the_rest(client: httpx2.AsyncClient) -> None:
     page = await client.get("/", headers=BROWSER)
     links = re.findall(r'href="([^"]+)"', page.text)
@@ -41,6 +42,7 @@ async def test_a_program_gets_the_same_links_as_json(client: httpx2.AsyncClient)
     }
 
 
+@pytest.mark.slow
 async def test_the_reference_lists_every_operation_of_the_openapi_document(
     client: httpx2.AsyncClient,
 ) -> None:
@@ -54,6 +56,7 @@ async def test_the_reference_lists_every_operation_of_the_openapi_document(
     assert "<td><code>input</code></td>" in page
 
 
+@pytest.mark.slow
 async def test_the_reference_begins_with_tools_and_calls(client: httpx2.AsyncClient) -> None:
     page = (await client.get("/docs")).text
 

@@ -64,6 +64,7 @@ def hiding(tmp_path: Path) -> Pegboard:
     return a_board(tmp_path, tools=(topsecret_plans, open_plans), text=RULES)
 
 
+@pytest.mark.slow
 @pytest.mark.timeout(60)
 async def test_no_answer_names_a_hidden_tool(hiding: Pegboard) -> None:
     leaks: list[str] = []
@@ -79,6 +80,7 @@ async def test_no_answer_names_a_hidden_tool(hiding: Pegboard) -> None:
     assert leaks == []
 
 
+@pytest.mark.slow
 @pytest.mark.timeout(60)
 async def test_the_same_requests_name_what_is_not_hidden(hiding: Pegboard) -> None:
     async with client_of(hiding) as client:

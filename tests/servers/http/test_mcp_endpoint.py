@@ -150,6 +150,7 @@ async def test_progress_arrives_while_a_call_runs(era: str) -> None:
     assert [(done, total) for done, total, _ in heard.progress] == [(0, 100), (50, 100), (100, 100)]
 
 
+@pytest.mark.slow
 @pytest.mark.timeout(60)
 async def test_two_clients_call_at_once_and_keep_their_own_state(tmp_path: Path, era: str) -> None:
     async with (

@@ -177,6 +177,7 @@ def operations(made: dict[str, Any]) -> dict[str, dict[str, Any]]:
     }
 
 
+@pytest.mark.slow
 @pytest.mark.timeout(60)
 async def test_the_document_names_every_path_once(client: httpx2.AsyncClient) -> None:
     made = await document(client)
@@ -186,6 +187,7 @@ async def test_the_document_names_every_path_once(client: httpx2.AsyncClient) ->
     assert await document(client) == (await client.get("/v1/openapi.json")).json()
 
 
+@pytest.mark.slow
 async def test_the_document_points_nowhere_outside(client: httpx2.AsyncClient) -> None:
     text = (await client.get("/openapi.json")).text
 
@@ -222,6 +224,7 @@ async def test_every_refusal_is_a_problem(client: httpx2.AsyncClient) -> None:
     assert kinds == {"application/problem+json"}
 
 
+@pytest.mark.slow
 @pytest.mark.timeout(60)
 async def test_the_document_asks_for_the_token_where_the_server_does(tmp_path: Path) -> None:
     async with client_of(

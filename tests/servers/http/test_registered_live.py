@@ -109,6 +109,7 @@ async def test_a_rest_api_is_registered_called_retried_and_removed(tmp_path: Pat
     assert service.asked[0] == "GET /prices/a%20b"
 
 
+@pytest.mark.slow
 @pytest.mark.timeout(60)
 async def test_an_mcp_tool_is_registered_called_and_removed(tmp_path: Path) -> None:
     (tmp_path / "stock.py").write_text(MCP_SERVER)

@@ -20,6 +20,7 @@ async def house(tmp_path: Path) -> AsyncGenerator[House]:
         yield House(board)
 
 
+@pytest.mark.slow
 @pytest.mark.timeout(60)
 async def test_of_a_thousand_guesses_ten_are_looked_at(house: House) -> None:
     await house.found()

@@ -116,6 +116,7 @@ def test_a_page_is_rendered_once_until_something_changes() -> None:
     assert names(catalogue) == ["tool_00001", "tool_00002"]
 
 
+@pytest.mark.slow
 @pytest.mark.timeout(60)
 def test_ten_thousand_tools_cost_a_request_next_to_nothing() -> None:
     catalogue = Catalogue(ToolRegistry([made(number) for number in range(10_000)]))

@@ -20,6 +20,7 @@ from pydantic import AnyUrl, SecretStr
 from tests.servers.http.made import LOOPBACK, TOKEN, a_board
 from tests.servers.http.people import House
 
+from pegboard.features.identity.api_keys import MAX_KEYS
 from pegboard.servers.http.oauth_endpoint import RESOURCE_METADATA
 
 CALLBACK = "http://127.0.0.1:33418/callback"
@@ -254,6 +255,7 @@ async def test_tokens_end_with_the_account_and_when_the_client_gives_them_back(
     [
         pytest.param({"redirect_uri": "https://evil.example/"}, "invalid_request", id="elsewhere"),
         pytest.param({"client_id": "nobody"}, "invalid_request", id="unknown client"),
+        pytest.param({"client_id": "https://[::1"}, "invalid_request", id="no address"),
         pytest.param({"resource": "https://other.example/mcp"}, "invalid_target", id="audience"),
         pytest.param({"resource": f"{LOOPBACK}/mcpx"}, "invalid_target", id="like the audience"),
         pytest.param({"scope": "operator"}, "invalid_scope", id="scope"),
@@ -313,3 +315,17 @@ async def test_clients_register_where_the_operator_wants_it(tmp_path: Path) -> N
     assert "registration_endpoint" not in metadata
     assert metadata["client_id_metadata_document_supported"] is True
     assert refused.status_code == 404
+
+
+async def test_a_person_with_too_many_keys_lets_no_client_in_and_it_is_told_why(
+    scene: Scene,
+) -> None:
+    client = await scene.register()
+    for number in range(MAX_KEYS):
+        await scene.bob.post("/v1/keys", json={"name": f"key {number}"})
+
+    answer = await scene.exchange(client, await scene.code(client))
+
+    assert answer.status_code == 400
+    assert answer.json()["error"] == "invalid_request"
+    assert "keys are the maximum" in answer.json()["error_description"]

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from pegboard import ToolContext
-from pegboard.core.ports.subagents import SubagentAnswer, SubagentTask, WatchedTool
+from pegboard.core.ports.source_services.subagents import SubagentAnswer, SubagentTask, WatchedTool
 from pegboard.core.tool import AGENT, ToolSpec
 from pegboard.errors import SourceUnavailable
 from pegboard.sources.agents.config import NamedSubagent, SubagentConfig

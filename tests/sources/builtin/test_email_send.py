@@ -15,8 +15,8 @@ from tests.sources.builtin.mail_server import HOST, MailServer, mail_server
 from tests.sources.builtin.providers import why_unavailable
 
 from pegboard import ToolContext, ToolRegistry
-from pegboard.core.ports.providers import MailAccess
 from pegboard.core.ports.services import Services
+from pegboard.core.ports.source_services.providers import MailAccess
 from pegboard.core.result import ToolResult
 from pegboard.errors import InvalidRequest, PegboardError, SourceUnavailable, Unavailable
 from pegboard.runtime.board_file.models import NetworkEntry

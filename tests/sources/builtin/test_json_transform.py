@@ -113,6 +113,7 @@ def test_a_merge_patch_follows_the_examples_of_rfc_7396(document, changes, expec
     assert document == before
 
 
+@pytest.mark.slow
 @given(document=JSON, other=JSON)
 def test_a_diff_is_a_patch_from_one_to_the_other(document: Any, other: Any) -> None:
     patch = json_transform("diff", {"x": document}, other={"x": other})
@@ -207,6 +208,7 @@ def test_a_query_that_would_explode_is_stopped(document: Any, expression: str) -
     assert time.process_time() - started < 6
 
 
+@pytest.mark.slow
 @pytest.mark.timeout(60)
 def test_copies_that_would_explode_are_stopped() -> None:
     patch = [{"op": "copy", "from": "", "path": f"/{number}"} for number in range(60)]

@@ -245,6 +245,7 @@ def test_every_parameter_is_explained_to_the_model() -> None:
     assert silent == []
 
 
+@pytest.mark.slow
 def test_listing_the_source_kind_loads_no_heavy_module() -> None:
     program = (
         "import sys; from pegboard.sources.builtin import ALL_TOOLS, KIND; "
@@ -273,6 +274,7 @@ def test_what_is_no_category_is_no_attribute() -> None:
         _ = builtin.nothing
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("first", ["web_fetch", "text_utils"])
 def test_whichever_tool_is_imported_first_all_are_found(first: str) -> None:
     code = (

@@ -53,6 +53,7 @@ async def test_what_cannot_be_rendered_says_why(template: str, reason: str) -> N
         await template_render(template)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "template",
     [

@@ -100,6 +100,7 @@ async def test_a_base_address_is_respected() -> None:
     assert page["links"] == [{"text": "z", "url": "https://other.example/x/y"}]
 
 
+@pytest.mark.slow
 @pytest.mark.timeout(60)
 async def test_a_long_page_is_read_in_parts_that_make_the_whole() -> None:
     paragraphs = "".join(f"<p>Paragraph number {n} says something.</p>" for n in range(200))
@@ -187,6 +188,7 @@ async def test_an_offset_beyond_the_end_is_refused() -> None:
         await fetch(html("<p>hi</p>"), offset=3)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "text",
     ["<div>" * 20_000 + "deep", "<p>" + "a " * 300_000, "<" * 100_000, "<table>" * 3000],

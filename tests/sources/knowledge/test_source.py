@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from pegboard.core.context import ToolContext
-from pegboard.core.ports.knowledge_bases import KnowledgeReply
+from pegboard.core.ports.knowledge.bases import KnowledgeReply
 from pegboard.core.ports.services import Services
 from pegboard.core.ports.source import Source
 from pegboard.core.principal import LOCAL, Principal

@@ -1,6 +1,6 @@
 """A server with a login takes the accounts of its callers."""
 
-from pegboard.core.ports.credentials import CallerAuth, OAuthSettings
+from pegboard.core.ports.accounts.credentials import CallerAuth, OAuthSettings
 from pegboard.sources.mcp.caller_auth import read_caller_auth
 from pegboard.sources.mcp.config import McpConfig
 

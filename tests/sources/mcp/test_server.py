@@ -149,6 +149,7 @@ async def test_an_answer_that_mcp_does_not_allow_is_the_servers_fault() -> None:
                 await tools["a"].run({}, call_of())
 
 
+@pytest.mark.slow
 @pytest.mark.timeout(60)
 def test_a_source_whose_event_loop_has_ended_says_so() -> None:
     async def listed() -> Any:

@@ -136,6 +136,7 @@ def test_a_name_counts_once() -> None:
     assert _made(_tool("a", title="first"), _tool("a"))["a"].title == "first"
 
 
+@pytest.mark.slow
 @pytest.mark.timeout(60)
 async def test_schemas_and_titles_come_as_the_server_gives_them() -> None:
     async with opened({**STDIO, "include": ["add"]}) as source:

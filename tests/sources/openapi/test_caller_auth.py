@@ -6,7 +6,7 @@ import pytest
 from pydantic import ValidationError
 
 from pegboard.core.credential import Secret
-from pegboard.core.ports.credentials import CallerAuth, OAuthSettings
+from pegboard.core.ports.accounts.credentials import CallerAuth, OAuthSettings
 from pegboard.sources.openapi.call.credentials import ApiCredentials
 from pegboard.sources.openapi.caller_auth import read_caller_auth
 from pegboard.sources.openapi.config import OpenApiConfig

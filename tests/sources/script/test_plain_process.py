@@ -131,6 +131,7 @@ async def test_a_child_that_is_left_behind_holds_nothing_up(tmp_path: Path) -> N
     assert _is_gone(tmp_path / "child")
 
 
+@pytest.mark.slow
 @pytest.mark.timeout(60)
 async def test_processor_time_is_limited() -> None:
     done = await run_plainly(job("while :; do :; done", limits=SandboxLimits(cpu_seconds=0.5)))

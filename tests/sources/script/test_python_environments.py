@@ -63,6 +63,7 @@ async def said(python: Path, code: str) -> str:
     return out.decode().strip()
 
 
+@pytest.mark.slow
 async def test_uv_makes_an_environment_once(environments: PythonEnvironments, wheel: str) -> None:
     needs = Dependencies(packages=(wheel,), requires_python=">=3.11")
 

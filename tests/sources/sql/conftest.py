@@ -17,7 +17,8 @@ from tests.peers.mariadb import started_mariadb
 from tests.peers.postgres import started_postgres
 from tests.sources.sql.attacks import SCHEMA, SECRET
 
-from pegboard.sources.sql import client, sqlite_schema
+from pegboard.sources.sql import client
+from pegboard.sources.sql.drivers import sqlite_schema
 
 CHINOOK = Path(__file__).parents[3] / "examples" / "shop" / "chinook.db"
 

@@ -175,6 +175,7 @@ def server(postgres: str) -> Iterator[_Runner]:
     runner.close()
 
 
+@pytest.mark.slow
 @pytest.mark.timeout(120)
 @given(sql=mutated(_SQLITE) | composed() | composed())
 def test_no_statement_changes_the_file_or_shows_what_is_hidden(
@@ -188,6 +189,7 @@ def test_no_statement_changes_the_file_or_shows_what_is_hidden(
     assert SECRET not in answer
 
 
+@pytest.mark.slow
 @pytest.mark.timeout(120)
 @given(sql=mutated(_POSTGRESQL) | composed() | composed())
 def test_no_statement_changes_rows_or_shows_what_is_hidden_in_postgresql(
@@ -224,6 +226,7 @@ def test_no_statement_changes_rows_or_shows_what_is_hidden_in_mariadb(
     assert "'count(*)': 3" in maria.ask("SELECT count(*) FROM artist", seconds=60)
 
 
+@pytest.mark.slow
 @pytest.mark.timeout(120)
 @given(sql=mutated(_DUCKDB) | composed() | composed())
 def test_no_statement_changes_the_file_or_shows_what_is_hidden_in_duckdb(

@@ -117,7 +117,7 @@ async def test_a_missing_driver_is_one_line_that_says_what_to_install(
 ) -> None:
     monkeypatch.setitem(sys.modules, missing, None)
     for driver in ("postgres", "mysql", "duckdb"):
-        monkeypatch.delitem(sys.modules, f"pegboard.sources.sql.{driver}", raising=False)
+        monkeypatch.delitem(sys.modules, f"pegboard.sources.sql.drivers.{driver}", raising=False)
 
     with pytest.raises(SourceUnavailable) as refused:
         async with opened(url):
@@ -127,6 +127,7 @@ async def test_a_missing_driver_is_one_line_that_says_what_to_install(
     assert str(refused.value) == line.format(**extras)
 
 
+@pytest.mark.slow
 def test_naming_the_kind_loads_no_driver_and_no_parser() -> None:
     import subprocess
 

@@ -12,8 +12,8 @@ from pegboard.errors import InvalidRequest
 from pegboard.sources.sql.allowlist import READ_NODES, WRITE_NODES
 from pegboard.sources.sql.catalog import Catalog, build_catalog
 from pegboard.sources.sql.config import SqlConfig
+from pegboard.sources.sql.drivers.sqlite import SqliteDriver
 from pegboard.sources.sql.lexer import Dialect, lex
-from pegboard.sources.sql.sqlite import SqliteDriver
 from pegboard.sources.sql.statement_guard import StatementGuard, first_word_refusal, strip_explain
 
 
@@ -161,6 +161,7 @@ def test_a_query_says_where_writes_go_when_they_are_allowed(one_vault: Path) -> 
         guard.read("UPDATE artist SET name = 'x'", catalog)
 
 
+@pytest.mark.slow
 @pytest.mark.timeout(60)
 @pytest.mark.parametrize(
     "sql",

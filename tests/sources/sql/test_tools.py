@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 from tests.sources.sql.boards import opened
-from tests.sources.sql.test_sqlite import ENDLESS
+from tests.sources.sql.drivers.test_sqlite import ENDLESS
 
 from pegboard.core.context import ToolContext
 from pegboard.core.tool import Effect

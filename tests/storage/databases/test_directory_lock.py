@@ -21,6 +21,7 @@ sys.stdin.read()
 """
 
 
+@pytest.mark.slow
 def test_a_directory_that_another_process_holds_is_refused_with_its_pid(tmp_path: Path) -> None:
     holder = subprocess.Popen(
         [sys.executable, "-c", HOLDER, str(tmp_path)], stdin=subprocess.PIPE, stdout=subprocess.PIPE

@@ -168,6 +168,7 @@ def test_what_migrations_make_is_what_the_tables_say(own_postgres: str) -> None:
     assert differences == []
 
 
+@pytest.mark.slow
 async def test_a_database_of_a_newer_pegboard_is_refused(own_postgres: str) -> None:
     async with open_storage(own_postgres):
         pass

@@ -44,6 +44,7 @@ asyncio.run(main())
 """
 
 
+@pytest.mark.slow
 @pytest.mark.timeout(60)
 @pytest.mark.parametrize("seed", range(3))
 async def test_after_kill_9_every_start_is_there_and_every_end_that_was_kept(

@@ -217,6 +217,7 @@ def open_on_a_full_disk(folder: Path, *, made_before: bool, spare: int) -> str:
     return done.stdout
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("spare", [0, 4096, 16_384])
 def test_opening_on_a_full_disk_says_to_free_space(tmp_path: Path, spare: int) -> None:
     said = open_on_a_full_disk(tmp_path, made_before=False, spare=spare)
@@ -225,6 +226,7 @@ def test_opening_on_a_full_disk_says_to_free_space(tmp_path: Path, spare: int) -
     assert "move it away" not in said
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("spare", [0, 4096, 16_384])
 def test_what_was_stored_is_opened_on_a_full_disk(tmp_path: Path, spare: int) -> None:
     assert open_on_a_full_disk(tmp_path, made_before=True, spare=spare) == ""

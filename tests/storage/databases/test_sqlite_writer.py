@@ -210,6 +210,7 @@ async def test_expired_things_are_swept_without_being_asked(
     assert left == (0,)
 
 
+@pytest.mark.slow
 @pytest.mark.timeout(60)
 def test_records_still_waiting_are_written_when_the_program_ends(tmp_path: Path) -> None:
     program = """
@@ -266,6 +267,7 @@ async def test_an_operation_at_fault_itself_fails_alone(tmp_path: Path, clock: F
     assert result is not None
 
 
+@pytest.mark.slow
 @pytest.mark.timeout(60)
 async def test_too_many_at_once_are_told_to_come_back(tmp_path: Path, clock: FakeClock) -> None:
     async with open_storage(tmp_path, clock=clock) as storage:

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from pegboard.core.knowledge import Piece
-from pegboard.core.ports.knowledge_index import IndexedPiece
+from pegboard.core.ports.knowledge.index import IndexedPiece
 from pegboard.storage.knowledge.entry_codec import (
     TermEntry,
     VectorEntry,

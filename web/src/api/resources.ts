@@ -43,6 +43,11 @@ export const resourceQuery = (id: string) =>
       unwrap(api.GET("/resources/{resource}", { params: { path: { resource: id } }, signal })),
   });
 
+/** Whether something is shared with an organisation, and not on its way into the Market. */
+export const isSharedOnly = (
+  item: Pick<Resource, "visibility" | "publish_status" | "may_review">,
+) => item.visibility === "organisation" && item.publish_status === "none" && item.may_review;
+
 export const marketQuery = queryOptions({
   queryKey: ["market"],
   queryFn: async ({ signal }) => (await unwrap(api.GET("/market", { signal }))).resources,

@@ -1,6 +1,8 @@
+import { useQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
 import { MailWarning } from "lucide-react";
 import type { Approval } from "../api/queries";
+import { resourcesQuery } from "../api/resources";
 import { approvalWords } from "../words/approvals";
 import { formatClock } from "../words/format";
 import { MarkIcon } from "./marks";
@@ -15,11 +17,15 @@ export function Origins({ approval }: { approval: Approval }) {
       {untrusted && (
         <div className="tainted">
           <MailWarning className="i s" aria-hidden="true" />
-          <p>
-            {approvalWords.readBefore} <ToolLink name={untrusted.tool} />
-            {untrusted.at > 0 && `, ${formatClock(untrusted.at)}`}.
-            <span className="hint">{approvalWords.readHint}</span>
-          </p>
+          {untrusted.kind === "call" || !untrusted.kind ? (
+            <p>
+              {approvalWords.readBefore} <ToolLink name={untrusted.tool} />
+              {untrusted.at > 0 && `, ${formatClock(untrusted.at)}`}.
+              <span className="hint">{approvalWords.readHint}</span>
+            </p>
+          ) : (
+            <Described kind={untrusted.kind} name={untrusted.source} />
+          )}
         </div>
       )}
       {origins.length > 0 && (
@@ -42,6 +48,47 @@ export function Origins({ approval }: { approval: Approval }) {
         </section>
       )}
     </>
+  );
+}
+
+/** Whose description the model was shown, with the way to its review. */
+function Described({ kind, name }: { kind: "skill" | "agent" | "author"; name: string }) {
+  const isSkill = kind === "skill";
+  const { data: found } = useQuery(resourcesQuery(isSkill ? "skill" : "agent"));
+  const resource = found?.find((item) => item.name === name);
+  const words = {
+    skill: approvalWords.skillBefore,
+    agent: approvalWords.agentBefore,
+    author: approvalWords.authorBefore,
+  };
+  return (
+    <p>
+      {words[kind]}{" "}
+      {!resource ? (
+        <code>{name}</code>
+      ) : isSkill ? (
+        <Link className="link" to="/skills/$name" params={{ name: `${name}__read` }}>
+          <code>{name}</code>
+        </Link>
+      ) : (
+        <Link className="link" to="/agents/$id" params={{ id: resource.id }}>
+          <code>{name}</code>
+        </Link>
+      )}
+      .{" "}
+      <span className="hint">
+        {kind === "author" ? approvalWords.readHint : approvalWords.describedHint}
+      </span>
+      {kind !== "author" && resource?.may_review && (
+        <Link
+          className="link"
+          to="/organisations/$handle/reviews"
+          params={{ handle: resource.organisation }}
+        >
+          {approvalWords.reviewIt}
+        </Link>
+      )}
+    </p>
   );
 }
 

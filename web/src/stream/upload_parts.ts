@@ -13,15 +13,22 @@ export interface Sending {
   file: File;
   /** The id of an upload that began before; empty for a new one. */
   upload: string;
+  /** The base that it is for, and its path there, by which a later page finds it again. */
+  base: string;
+  path: string;
+  /** Whether a small file is stored on the server, too. */
+  isStored: boolean;
   signal: AbortSignal;
   onStart: (upload: string) => void;
   onProgress: (sent: number) => void;
 }
 
+export type SentBody = { file: unknown } | { upload: string };
+
 /** The body of a request that takes a file in: the file itself, or the id of its upload. */
-export async function sendFile(sending: Sending): Promise<Record<string, unknown>> {
+export async function sendFile(sending: Sending): Promise<SentBody> {
   const { file } = sending;
-  if (file.size <= SMALL && !sending.upload) return { file: await readFile(file) };
+  if (file.size <= SMALL && !sending.isStored) return { file: await readFile(file) };
   const state = await begin(sending);
   let offset = state.offset;
   sending.onStart(state.id);
@@ -40,7 +47,6 @@ export async function sendFile(sending: Sending): Promise<Record<string, unknown
       offset = (await find(state.id, sending.signal).catch(() => null))?.offset ?? offset;
     }
   }
-  await send("POST", `/uploads/${encodeURIComponent(state.id)}/finish`, {});
   return { upload: state.id };
 }
 
@@ -51,11 +57,11 @@ interface UploadState {
   max_part_bytes?: number;
 }
 
-async function begin({ file, upload, signal }: Sending): Promise<UploadState> {
+async function begin({ file, upload, base, path, signal }: Sending): Promise<UploadState> {
   const known = upload ? await find(upload, signal).catch(() => null) : null;
   if (known && known.size === file.size) return known;
   return send<UploadState>("POST", "/uploads", {
-    ...{ name: file.name, size: file.size, purpose: "knowledge" },
+    ...{ name: file.name, size: file.size, purpose: "knowledge", base, path },
   });
 }
 

@@ -2,6 +2,12 @@
 export const approvalWords = {
   readBefore: "Before this, text of others was read, by",
   readHint: "Such text may give orders. Compare what the call does with what was asked for.",
+  skillBefore: "Before this, the model was shown how another person describes the skill",
+  agentBefore: "Before this, the model was shown how another person describes the agent",
+  authorBefore: "The instructions are those of another person: of the agent",
+  describedHint:
+    "Such text may give orders. Nobody has reviewed this one for your organisation: an administrator approves it there, or ends its sharing.",
+  reviewIt: "Review it",
   origins: "Where its arguments come from",
   named: "Named by the caller",
   notNamed: "Not named by the caller",

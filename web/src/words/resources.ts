@@ -88,6 +88,12 @@ export const sharing = {
   noReviews: "Nothing waits for review",
   noReviewsWhy: "What members send for the Market appears here. The sender never reviews it.",
   reviewsFailed: "The reviews could not be loaded",
+  sharedOnly: "Shared without a review",
+  sharedOnlyWhat:
+    "The models of members are shown how these are described. Until one is approved, a run that lists it counts as one that has read text of others, and asks more.",
+  approveHere: "Approve for the organisation",
+  endSharing: "End the sharing",
+  approvedHere: (who: string) => `Approved for the organisation by ${who}`,
   approve: "Publish",
   reject: "Reject",
   note: "Note to the owner",

@@ -34,10 +34,14 @@ export const settingWords = {
 
   // Sessions
   sessions: "Sessions",
-  sessionsWhat: "Browsers in which you are signed in.",
+  sessionsWhat:
+    "Browsers in which you are signed in. If you do not know one, sign it out and change your password.",
   sessionsFailed: "Your sessions could not be loaded",
   thisBrowser: "This browser",
-  anotherBrowser: "Another browser",
+  unknownBrowser: "A browser that is not known",
+  from: (browser: string, address: string) => (address ? `${browser}, ${address}` : browser),
+  lastUsed: (when: string, elsewhere: string) =>
+    elsewhere ? `Last used ${when} from ${elsewhere}` : `Last used ${when}`,
   signedIn: (when: string, until: string) => `Signed in ${when}, until ${until}`,
   end: "Sign out",
   endOthers: "Sign out everywhere else",

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, TypeVar
 from pegboard.cli.client.addresses import is_reachable
 from pegboard.cli.client.remote import open_remote_board
 from pegboard.cli.stored_keys import read_key
-from pegboard.core.ports.identity_store import KEY_PREFIX
+from pegboard.core.ports.accounts.identity_store import KEY_PREFIX
 from pegboard.errors import ConfigError
 from pegboard.runtime.holder import Holder, check_same_board, explain_held, find_holder, is_held
 

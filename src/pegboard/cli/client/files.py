@@ -43,7 +43,7 @@ class LocalFiles:
 
     async def list(self, *, limit: int, cursor: str) -> Answer:
         """One page of files, the newest first."""
-        from pegboard.core.ports.file_store import FileQuery
+        from pegboard.core.ports.accounts.file_store import FileQuery
         from pegboard.features.files.schemas import files_to_dict
 
         query = FileQuery(principal=self._principal, limit=limit, cursor=cursor)

@@ -334,51 +334,6 @@ class LocalBoard(LocalParts):
             )
         )
 
-    async def list_pins(self, *, source: str, limit: int, cursor: str) -> Answer:
-        """One page of approved definitions."""
-        from pegboard.features.pins.schemas import pins_to_dict
-
-        service = self._stored.pins
-        return pins_to_dict(
-            await service.list_pins(
-                source=source, limit=limit, cursor=cursor, principal=self._caller
-            )
-        )
-
-    async def list_held(self, *, source: str, state: str, limit: int, cursor: str) -> Answer:
-        """One page of held definitions."""
-        from pegboard.features.pins.schemas import definitions_to_dict
-
-        page = await self._stored.pins.list_held(
-            source=source, state=state, limit=limit, cursor=cursor, principal=self._caller
-        )
-        return definitions_to_dict(page)
-
-    async def show_held(self, source: str, tool: str) -> Answer:
-        """The held definition of a tool."""
-        from pegboard.features.pins.schemas import definition_to_dict
-
-        return definition_to_dict(await self._stored.pins.get(source, tool, principal=self._caller))
-
-    async def decide_held(
-        self, source: str, tool: str, decision: Literal["approve", "reject"], *, digest: str
-    ) -> Answer:
-        """Approve or reject a held definition."""
-        from pegboard.features.pins.schemas import definition_to_dict
-
-        pins = self._stored.pins
-        wanted = digest or (await pins.get(source, tool, principal=self._caller)).digest
-        held = await pins.decide(source, tool, decision, digest=wanted, principal=self._caller)
-        state = "approved" if decision == "approve" else "rejected"
-        return definition_to_dict(held, state=state)
-
-    async def approve_held(self, source: str) -> list[Answer]:
-        """Approve all definitions of a source that wait."""
-        from pegboard.features.pins.schemas import definition_to_dict
-
-        done = await self._stored.pins.approve_all(source, principal=self._caller)
-        return [definition_to_dict(item, state="approved") for item in done]
-
     async def list_switches(self) -> Answer:
         """Everything that is turned off."""
         from pegboard.features.kill_switches.schemas import switches_to_dict

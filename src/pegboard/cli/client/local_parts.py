@@ -7,6 +7,7 @@ from pegboard.cli.client.credentials import LocalCredentials
 from pegboard.cli.client.files import LocalFiles
 from pegboard.cli.client.knowledge import LocalKnowledge
 from pegboard.cli.client.people import LocalPeople
+from pegboard.cli.client.pins import LocalPins
 from pegboard.cli.client.resources import LocalResources
 from pegboard.core.principal import LOCAL
 from pegboard.errors import AccessDenied
@@ -69,6 +70,11 @@ class LocalParts:
     def people(self) -> LocalPeople:
         """The accounts of the board."""
         return LocalPeople(self._stored.identity, self._principal or LOCAL)
+
+    @property
+    def pins(self) -> LocalPins:
+        """The approved and held definitions of upstream tools."""
+        return LocalPins(self._stored.pins, self._caller)
 
     @property
     def conversations(self) -> LocalConversations:

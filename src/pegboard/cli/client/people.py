@@ -6,11 +6,13 @@ from urllib.parse import quote
 
 from pegboard.cli.client.port import Answer
 from pegboard.cli.client.rights import LocalQuotas, LocalRoles, RemoteQuotas, RemoteRoles
-from pegboard.core.ports.identity_store import PersonChange
+from pegboard.core.ports.accounts.identity_store import PersonChange
 from pegboard.core.principal import LOCAL, Principal
 
 if TYPE_CHECKING:
     from pegboard.features.identity import Identity
+
+_NO_CONTENT = 204
 
 
 class LocalPeople:
@@ -58,6 +60,21 @@ class LocalPeople:
         changed = await self._identity.accounts.change(person, change, principal=self._principal)
         return person_to_dict(changed)
 
+    async def list_sessions(self) -> Answer:
+        """The browsers in which the caller is signed in."""
+        from pegboard.features.identity.account_schemas import session_to_dict
+
+        found = await self._identity.own.list_sessions(session=None, principal=self._principal)
+        return {"sessions": [session_to_dict(item) for item in found]}
+
+    async def end_session(self, session: str) -> None:
+        """Sign the caller out of one browser; an empty id means all."""
+        own = self._identity.own
+        if session:
+            await own.end_session(session, principal=self._principal)
+        else:
+            await own.end_other_sessions(session=None, principal=self._principal)
+
 
 class RemotePeople:
     """Implements `PeopleClient` over the HTTP API.
@@ -104,3 +121,14 @@ class RemotePeople:
         path = f"/people/{quote(person, safe='')}"
         body = {"disabled": change.disabled, "operator": change.operator}
         return self._check(*await self._ask("PATCH", path, body=body))
+
+    async def list_sessions(self) -> Answer:
+        """The browsers in which the caller is signed in."""
+        return self._check(*await self._ask("GET", "/account/sessions"))
+
+    async def end_session(self, session: str) -> None:
+        """Sign the caller out of one browser; an empty id means all."""
+        path = f"/account/sessions/{quote(session, safe='')}" if session else "/account/sessions"
+        status, answer = await self._ask("DELETE", path)
+        if status != _NO_CONTENT:
+            self._check(status, answer)

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any, Literal, Protocol
 if TYPE_CHECKING:
     from pegboard.cli.client.rights import QuotasClient, RolesClient
     from pegboard.core.context import Arguments, Progress
+    from pegboard.core.ports.accounts.identity_store import PersonChange
     from pegboard.core.ports.call_stores import HistoryQuery
-    from pegboard.core.ports.identity_store import PersonChange
     from pegboard.core.ports.kill_switch_store import SwitchKind
     from pegboard.core.ports.run_store import RunEvent
     from pegboard.core.result import ToolResult
@@ -39,6 +39,32 @@ class FoundTools:
     skipped: tuple[str, ...] = ()
 
 
+class PinsClient(Protocol):
+    """The approved and held definitions of upstream tools as commands use them."""
+
+    async def list(self, *, source: str, limit: int, cursor: str) -> Answer:
+        """One page of approved definitions."""
+        ...
+
+    async def list_held(self, *, source: str, state: str, limit: int, cursor: str) -> Answer:
+        """One page of held definitions."""
+        ...
+
+    async def show(self, source: str, tool: str) -> Answer:
+        """The held definition of a tool."""
+        ...
+
+    async def decide(
+        self, source: str, tool: str, decision: Literal["approve", "reject"], *, digest: str
+    ) -> Answer:
+        """Approve or reject a held definition; without a digest whichever is held."""
+        ...
+
+    async def approve_all(self, source: str) -> Sequence[Answer]:
+        """Approve all definitions of a source that wait."""
+        ...
+
+
 class PeopleClient(Protocol):
     """The accounts of a board as commands use them."""
 
@@ -62,6 +88,14 @@ class PeopleClient(Protocol):
 
     async def change(self, person: str, change: "PersonChange") -> Answer:
         """Disable a person, or enable one again."""
+        ...
+
+    async def list_sessions(self) -> Answer:
+        """The browsers in which the caller is signed in."""
+        ...
+
+    async def end_session(self, session: str) -> None:
+        """Sign the caller out of one browser; an empty id means all."""
         ...
 
 
@@ -234,6 +268,11 @@ class BoardClient(Protocol):
     @property
     def people(self) -> "PeopleClient":
         """The accounts of the board."""
+        ...
+
+    @property
+    def pins(self) -> "PinsClient":
+        """The approved and held definitions of upstream tools."""
         ...
 
     @property
@@ -422,28 +461,6 @@ class BoardClient(Protocol):
         scope: "Scope" = "once",
     ) -> Answer:
         """Decide an approval."""
-        ...
-
-    async def list_pins(self, *, source: str, limit: int, cursor: str) -> Answer:
-        """One page of approved definitions."""
-        ...
-
-    async def list_held(self, *, source: str, state: str, limit: int, cursor: str) -> Answer:
-        """One page of held definitions."""
-        ...
-
-    async def show_held(self, source: str, tool: str) -> Answer:
-        """The held definition of a tool."""
-        ...
-
-    async def decide_held(
-        self, source: str, tool: str, decision: Literal["approve", "reject"], *, digest: str
-    ) -> Answer:
-        """Approve or reject a held definition; without a digest whichever is held."""
-        ...
-
-    async def approve_held(self, source: str) -> list[Answer]:
-        """Approve all definitions of a source that wait."""
         ...
 
     async def list_switches(self) -> Answer:

@@ -33,6 +33,7 @@ _FIELDS = (
     "unit",
 )
 _UNAUTHENTICATED, _FORBIDDEN, _SERVER_ERROR = 401, 403, 500
+_ACCOUNTS_NEEDED = "accounts_needed"
 _RETRYABLE = frozenset({408, 429, 502, 503, 504})
 
 
@@ -48,6 +49,12 @@ def to_error(status: int, problem: Mapping[str, Any], *, url: str) -> PegboardEr
         url: The address of the server, for messages.
     """
     code, detail = str(problem.get("code", "")), str(problem.get("detail", ""))
+    if code == _ACCOUNTS_NEEDED:
+        return ConfigError(
+            f"The server at {url} has accounts: sign in with 'pegboard login --url {url}', or set "
+            "PEGBOARD_TOKEN to the key of an account. If you cannot sign in, an operator makes a "
+            "link for a new password with 'pegboard people link HANDLE'."
+        )
     if status == _UNAUTHENTICATED and code != SignInRefused.code:
         return ConfigError(
             f"The server at {url} refuses the token, or got none. {detail} Set PEGBOARD_TOKEN to "

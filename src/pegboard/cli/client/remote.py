@@ -16,10 +16,11 @@ from pegboard.cli.client.credentials import RemoteCredentials
 from pegboard.cli.client.files import RemoteFiles
 from pegboard.cli.client.knowledge import RemoteKnowledge
 from pegboard.cli.client.people import RemotePeople
+from pegboard.cli.client.pins import RemotePins
 from pegboard.cli.client.port import Answer, Drawing, FoundTools
 from pegboard.cli.client.problems import to_error
 from pegboard.cli.client.resources import RemoteResources
-from pegboard.errors import ConfigError, DefinitionNotHeld
+from pegboard.errors import ConfigError
 
 if TYPE_CHECKING:
     import httpx2
@@ -92,6 +93,11 @@ class RemoteBoard(BoardRequests):
     def people(self) -> RemotePeople:
         """The accounts of the server."""
         return RemotePeople(self._ask, self._check, url=self._url)
+
+    @property
+    def pins(self) -> RemotePins:
+        """The approved and held definitions of upstream tools."""
+        return RemotePins(self._ask, self._check)
 
     @property
     def conversations(self) -> RemoteConversations:
@@ -408,45 +414,6 @@ class RemoteBoard(BoardRequests):
             body["arguments"] = arguments
         return await self._post(f"/approvals/{_quote(approval)}", body)
 
-    async def list_pins(self, *, source: str, limit: int, cursor: str) -> Answer:
-        """One page of approved definitions."""
-        return await self._get("/pins", source=source, limit=limit, cursor=cursor)
-
-    async def list_held(self, *, source: str, state: str, limit: int, cursor: str) -> Answer:
-        """One page of held definitions."""
-        return await self._get(
-            "/tools/held", source=source, state=state, limit=limit, cursor=cursor
-        )
-
-    async def show_held(self, source: str, tool: str) -> Answer:
-        """The held definition of a tool."""
-        return await self._get(_held(source, tool))
-
-    async def decide_held(
-        self, source: str, tool: str, decision: Literal["approve", "reject"], *, digest: str
-    ) -> Answer:
-        """Approve or reject a held definition."""
-        wanted = digest or (await self.show_held(source, tool))["digest"]
-        return await self._post(_held(source, tool), {"decision": decision, "digest": wanted})
-
-    async def approve_held(self, source: str) -> list[Answer]:
-        """Approve all definitions of a source that wait, one after the other."""
-        page = await self.list_held(source=source, state="waiting", limit=_PAGE, cursor="")
-        if not page["held"]:
-            raise DefinitionNotHeld(
-                f"No definition of the source '{source[:100]}' is waiting for approval."
-            )
-        waiting = page["held"]
-        while page["next_cursor"]:
-            page = await self.list_held(
-                source=source, state="waiting", limit=_PAGE, cursor=page["next_cursor"]
-            )
-            waiting += page["held"]
-        return [
-            await self.decide_held(source, item["name"], "approve", digest=item["digest"])
-            for item in waiting
-        ]
-
     async def list_switches(self) -> Answer:
         """Everything that is turned off."""
         return await self._get("/switches")
@@ -494,7 +461,3 @@ def _quote(part: str) -> str:
 def _read_small(path: Path) -> bytes | None:
     """A file that is sent within its message; None for a larger one."""
     return path.read_bytes() if path.stat().st_size <= _MAX_INLINE else None
-
-
-def _held(source: str, tool: str) -> str:
-    return f"/tools/held/{_quote(source)}/{_quote(tool)}"

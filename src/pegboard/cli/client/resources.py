@@ -4,7 +4,7 @@ from collections.abc import Awaitable, Callable, Mapping
 from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 
-from pegboard.cli.client.port import Answer, ResourceAction, ResourceScope
+from pegboard.cli.client.port import Answer, ResourceAction, ResourcesClient, ResourceScope
 from pegboard.errors import ResourceNotFound
 
 if TYPE_CHECKING:
@@ -55,7 +55,7 @@ class LocalResources:
         """Test, publish, withdraw, review, install or uninstall one."""
         from pegboard.features.resources.views import report_to_dict
 
-        service, id_ = self._resources, find_id(await self.list(_SCOPES[action]), name)
+        service, id_ = self._resources, await find_for(self, action, name)
         match action:
             case "test":
                 return report_to_dict(await service.test(id_, principal=self._principal))
@@ -109,7 +109,7 @@ class RemoteResources:
 
     async def act(self, name: str, action: ResourceAction, body: Mapping[str, Any]) -> Answer:
         """Test, publish, withdraw, review, install or uninstall one."""
-        path = _path_of(find_id(await self.list(_SCOPES[action]), name))
+        path = _path_of(await find_for(self, action, name))
         if action in {"install", "uninstall"}:
             method = "POST" if action == "install" else "DELETE"
             self._check_done(*await self._ask(method, f"{path}/subscription"))
@@ -139,6 +139,21 @@ _SCOPES: Mapping[ResourceAction, ResourceScope] = {
 """Where the resource of an action is looked for."""
 
 
+async def find_for(client: "ResourcesClient", action: ResourceAction, name: str) -> str:
+    """The id of the resource of an action, by its name or id.
+
+    What is reviewed waits for it, or is shared with an organisation and seen.
+
+    Raises:
+        ResourceNotFound: As `find_listed`.
+    """
+    listed = await client.list(_SCOPES[action])
+    if action == "review" and all(name not in (it["id"], it["name"]) for it in listed["resources"]):
+        shared = (await client.list())["resources"]
+        listed = {"resources": [*listed["resources"], *(it for it in shared if it["may_review"])]}
+    return find_id(listed, name)
+
+
 def find_id(listed: Answer, name: str) -> str:
     """The id of a listed resource by its name or id.
 
@@ -161,7 +176,8 @@ def find_listed(listed: Answer, name: str) -> dict[str, Any]:
         ids = " or ".join(f"{item['id']} ({item['kind']})" for item in found)
         raise ResourceNotFound(f"'{name}' means several: write {ids}.")
     known = ", ".join(item["name"] for item in listed["resources"][:10])
-    raise ResourceNotFound(f"There is no '{name}' here; there are: {known or 'none'}.")
+    there = f"; there are: {known}" if known else ""
+    raise ResourceNotFound(f"There is no '{name}' here{there}.")
 
 
 def _path_of(id: str) -> str:  # noqa: A002 - it is known by its id

@@ -4,8 +4,8 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Protocol
 from urllib.parse import quote
 
-from pegboard.core.ports.quota_store import Measure, Window
-from pegboard.core.ports.role_store import Level
+from pegboard.core.ports.accounts.quota_store import Measure, Window
+from pegboard.core.ports.accounts.role_store import Level
 from pegboard.core.principal import Principal
 
 if TYPE_CHECKING:

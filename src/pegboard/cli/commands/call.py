@@ -21,8 +21,15 @@ from pegboard.cli.options import (
 )
 from pegboard.cli.output.tables import note, say, say_json
 from pegboard.cli.pairs import read_pairs
-from pegboard.core.suggestions import nearest_names
-from pegboard.errors import ApprovalRequired, InvalidRequest, PegboardError, ToolFailed
+from pegboard.core.text.suggestions import nearest_names
+from pegboard.core.wire_names import split_wire_name
+from pegboard.errors import (
+    ApprovalRequired,
+    CredentialMissing,
+    InvalidRequest,
+    PegboardError,
+    ToolFailed,
+)
 
 if TYPE_CHECKING:
     from pegboard.cli.client.port import BoardClient
@@ -101,7 +108,10 @@ def call(
         say_json(result.to_dict())
     elif result.is_error:
         note(f"pegboard: {result.text}")
-        for line in _next_commands(result, explicit_options(board, data, url), is_kept=is_kept):
+        options = explicit_options(board, data, url)
+        if isinstance(result.error, CredentialMissing):
+            options = f"{f' --name {quote(account)}' if account else ''}{options}"
+        for line in _next_commands(result, name, options, is_kept=is_kept):
             note(line)
     else:
         say(result.text)
@@ -110,9 +120,13 @@ def call(
     raise typer.Exit(Exit.DONE)
 
 
-def _next_commands(result: "ToolResult", options: str, *, is_kept: bool) -> list[str]:
+def _next_commands(result: "ToolResult", name: str, options: str, *, is_kept: bool) -> list[str]:
     """What an operator can do about a failure; empty where nothing is known."""
     match result.error:
+        case CredentialMissing(link=str(link)):
+            source, _ = split_wire_name(name)
+            can_store = not link and source and is_kept
+            return [f"  pegboard credentials add {source}{options}"] if can_store else []
         case ApprovalRequired(approval_id=str(approval)) if approval and is_kept:
             return [f"  pegboard approvals approve {approval}{options}  # or deny"]
         case ToolFailed(error_id=str(error_id)) if error_id and is_kept:

@@ -173,7 +173,8 @@ class _Session:
 
         reply = DECLINED
         if self._json or not (sys.stdin.isatty() and sys.stderr.isatty()):
-            note(f"{describe_question(event.data)}\nDeclined: nobody is at a terminal to answer.")
+            told = "Declined: there is no terminal to answer at."
+            note(f"{describe_question(event.data)}\n{told}")
         else:
             reply = ask_question(event.data)
         conversation, question = self._conversation, str(event.data["question"])

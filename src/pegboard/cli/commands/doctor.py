@@ -101,7 +101,7 @@ def _settings(chosen: "Settings") -> list[Check]:
 
 def _master_key(chosen: "Settings") -> Check:
     """Where the master key of stored credentials is; a backup of the data leaves it out."""
-    from pegboard.runtime.wiring.credentials import describe_keys
+    from pegboard.runtime.wiring.accounts.credentials import describe_keys
 
     where, is_missing = describe_keys(chosen)
     return ("master key", "missing" if is_missing else "ok", where)

@@ -51,7 +51,7 @@ def list_pins(
     with exit_on_error():
         page = with_client(
             settings(data=data, url=url),
-            lambda client: client.list_pins(source=source, limit=limit, cursor=cursor),
+            lambda client: client.pins.list(source=source, limit=limit, cursor=cursor),
             opens="stored",
         )
     if json:
@@ -78,7 +78,9 @@ def list_held(
     with exit_on_error():
         page = with_client(
             settings(data=data, url=url),
-            lambda client: client.list_held(source=source, state=state, limit=limit, cursor=cursor),
+            lambda client: client.pins.list_held(
+                source=source, state=state, limit=limit, cursor=cursor
+            ),
             opens="stored",
         )
     if json:
@@ -102,7 +104,7 @@ def show(
     with exit_on_error():
         found = with_client(
             settings(data=data, url=url),
-            lambda client: client.show_held(source, tool),
+            lambda client: client.pins.show(source, tool),
             opens="stored",
         )
     if json:
@@ -115,7 +117,7 @@ def show(
 def approve(
     source: SourceArgument,
     tool: Annotated[
-        str, typer.Argument(metavar="[TOOL]", help="The tool; leave it out with --all.")
+        str, typer.Argument(metavar="TOOL", help="The tool; leave it out with --all.")
     ] = "",
     *,
     everything: Annotated[
@@ -134,7 +136,7 @@ def approve(
         if not everything:
             _decide(source, tool, "approve", digest, chosen, json=json)
             return
-        done = with_client(chosen, lambda client: client.approve_held(source), opens="stored")
+        done = with_client(chosen, lambda client: client.pins.approve_all(source), opens="stored")
     if json:
         say_json({"held": done})
         return
@@ -168,7 +170,7 @@ def _decide(
 ) -> None:
     done = with_client(
         chosen,
-        lambda client: client.decide_held(source, tool, decision, digest=digest),
+        lambda client: client.pins.decide(source, tool, decision, digest=digest),
         opens="stored",
     )
     if json:

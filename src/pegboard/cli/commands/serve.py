@@ -43,7 +43,7 @@ def serve(
             chosen = chosen.replace(reload="files")
         if chosen.log == "auto":
             chosen = chosen.replace(log="terminal" if sys.stderr.isatty() else "stderr")
-        from pegboard.runtime.wiring.listeners import write_log_records
+        from pegboard.runtime.wiring.events.listeners import write_log_records
         from pegboard.servers.http import serve as serve_http
 
         with write_log_records(chosen):

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 ToolArgument = Annotated[
     str,
-    typer.Argument(metavar="[TOOL]", help="A tool, or a glob over names in quotes: 'shop__*'."),
+    typer.Argument(metavar="TOOL", help="A tool, or a glob over names in quotes: 'shop__*'."),
 ]
 SourceOption = Annotated[str, typer.Option("--source", help="All tools of this source.")]
 WritesOption = Annotated[

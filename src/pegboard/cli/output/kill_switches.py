@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from pegboard.cli.options import with_board
 from pegboard.cli.output.tables import note
-from pegboard.core.suggestions import did_you_mean
+from pegboard.core.text.suggestions import did_you_mean
 from pegboard.core.wire_names import GLOB_SIGNS
 from pegboard.errors import PegboardError
 

@@ -5,6 +5,7 @@ from typing import Literal, Protocol
 
 from msgspec import Struct
 
+from pegboard.core.ports.accounts.identity_store import BrowserClient
 from pegboard.core.principal import Principal
 
 Refusal = Literal["no_token", "wrong_token", "not_local", "foreign_page", "accounts"]
@@ -23,6 +24,7 @@ class SentCredentials(Struct, frozen=True, kw_only=True):
         resource: The address of the MCP endpoint that was asked, the only one of a token for it;
             empty for other paths.
         makes_link: Whether it asks for a one-time link, and nothing else.
+        client: Where the request came from, which its session remembers; None for no request.
     """
 
     bearer: str | None = None
@@ -31,6 +33,7 @@ class SentCredentials(Struct, frozen=True, kw_only=True):
     is_foreign_page: bool = False
     resource: str = ""
     makes_link: bool = False
+    client: BrowserClient | None = None
 
 
 class BrowserSession(Struct, frozen=True, kw_only=True):

@@ -4,16 +4,16 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from pegboard.core.ports.address_guard import AddressGuard
+from pegboard.core.ports.accounts.credentials import SourceCredentials
 from pegboard.core.ports.clock import Clock, SystemClock
-from pegboard.core.ports.credentials import SourceCredentials
-from pegboard.core.ports.document_converter import DocumentConverter
 from pegboard.core.ports.http import HttpClient
-from pegboard.core.ports.knowledge_bases import KnowledgeBases
-from pegboard.core.ports.oauth_login import OAuthLogins
-from pegboard.core.ports.providers import Providers
+from pegboard.core.ports.knowledge.bases import KnowledgeBases
+from pegboard.core.ports.knowledge.document_converter import DocumentConverter
 from pegboard.core.ports.sandbox import Sandbox
-from pegboard.core.ports.subagents import SubagentRunner
+from pegboard.core.ports.source_services.address_guard import AddressGuard
+from pegboard.core.ports.source_services.oauth_login import OAuthLogins
+from pegboard.core.ports.source_services.providers import Providers
+from pegboard.core.ports.source_services.subagents import SubagentRunner
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
 
 from pegboard.core.health import Health
-from pegboard.core.ports.credentials import CallerAuth
+from pegboard.core.ports.accounts.credentials import CallerAuth
 from pegboard.core.tool import Tool, ToolSpec
 
 if TYPE_CHECKING:

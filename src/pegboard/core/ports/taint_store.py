@@ -1,17 +1,22 @@
 """The taint store port: since which call a run or a conversation has read untrusted text."""
 
-from typing import Protocol
+from typing import Literal, Protocol
 
 from msgspec import Struct
 
+TaintKind = Literal["call", "skill", "agent", "author"]
+"""What brings untrusted text in: the result of a call; the description of another person's skill or
+agent, which a model is shown; the instructions of another person's agent."""
+
 
 class Taint(Struct, frozen=True, kw_only=True):
-    """The first call that brought untrusted text into a run or a conversation.
+    """What first brought untrusted text into a run or a conversation.
 
     Attributes:
         call_id: The call.
-        tool: Its tool.
-        source: The source of the tool; empty for a bare function.
+        tool: Its tool; of a description `skill` or `agent` and the name.
+        source: The source of the tool, or the name of the skill or agent; empty for a bare
+            function.
         at: Unix seconds.
     """
 
@@ -19,6 +24,7 @@ class Taint(Struct, frozen=True, kw_only=True):
     tool: str
     at: float
     source: str = ""
+    kind: TaintKind = "call"
 
 
 class TaintStore(Protocol):

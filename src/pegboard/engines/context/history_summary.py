@@ -15,7 +15,7 @@ from pegboard.core.model_messages import (
     UserMessage,
 )
 from pegboard.core.ports.chat_model import ChatModel, complete
-from pegboard.core.text_measure import BYTES_PER_UNIT
+from pegboard.core.text.measure import BYTES_PER_UNIT
 from pegboard.engines.context.view import ContextView
 
 _INSTRUCTIONS = (

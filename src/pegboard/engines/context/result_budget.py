@@ -1,6 +1,6 @@
 """Layer 1: how much of each result of a turn the model is shown; the rest is behind a handle."""
 
-from pegboard.core.text_measure import BYTES_PER_UNIT
+from pegboard.core.text.measure import BYTES_PER_UNIT
 from pegboard.engines.context.limits import ContextLimits
 from pegboard.execution.steps.shape_result import RESULT_FRAME
 

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from msgspec import json
 
 from pegboard.core.model_messages import AssistantMessage, Message, ModelTool
-from pegboard.core.text_measure import BYTES_PER_UNIT, measure_text
+from pegboard.core.text.measure import BYTES_PER_UNIT, measure_text
 
 _MESSAGE = 8
 """Units of a message beside its text, and of a call in it."""

@@ -19,7 +19,7 @@ from pegboard.core.model_messages import (
     UserMessage,
     read_message,
 )
-from pegboard.core.ports.taint_store import Taint
+from pegboard.core.ports.taint_store import Taint, TaintKind
 from pegboard.core.principal import Principal
 from pegboard.core.result import error_to_dict
 from pegboard.core.run import NodeRun
@@ -118,7 +118,8 @@ def read_question(context: NodeContext, setup: AgentSetup) -> list[Message]:
 async def select_tools(context: NodeContext, setup: AgentSetup) -> AgentSetup:
     """Choose the tools that the model is shown for the message, once over all attempts."""
     if setup.foreign_author:
-        await _taint_run(context, f"agent {read_config(context.node.config).agent}")
+        name = read_config(context.node.config).agent
+        await _taint_run(context, "author", f"agent {name}", name)
     selector = setup.selector
     if selector is None:
         await _taint_by_descriptions(context, setup.toolset)
@@ -148,12 +149,13 @@ async def select_tools(context: NodeContext, setup: AgentSetup) -> AgentSetup:
 async def _taint_by_descriptions(context: NodeContext, toolset: Toolset) -> None:
     """Taint the run where its model is shown how another person describes a skill or an agent."""
     if described := find_untrusted_description(toolset, context.principal):
-        await _taint_run(context, described)
+        kind, name = described
+        await _taint_run(context, kind, f"{kind} {name}", name)
 
 
-async def _taint_run(context: NodeContext, author: str) -> None:
+async def _taint_run(context: NodeContext, kind: TaintKind, tool: str, name: str) -> None:
     """Note that the run reads text of another person, before its model does."""
-    taint = Taint(call_id=context.address, tool=author, at=context.now())
+    taint = Taint(call_id=context.address, tool=tool, source=name, kind=kind, at=context.now())
     await context.board.environment.trust.add(context.call_context(""), taint)
 
 

@@ -11,13 +11,19 @@ import time
 from collections import OrderedDict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from datetime import UTC, datetime, timedelta
 
 from msgspec import Struct
 
-from pegboard.core.ports.quota_store import Measure, Quota, QuotaStore, QuotaUsage, Window
+from pegboard.core.ports.accounts.quota_store import Measure, Quota, QuotaStore, QuotaUsage, Window
 from pegboard.core.principal import Principal
 from pegboard.errors import QuotaExceeded, Unavailable
+from pegboard.execution.limits.quota_checks import (
+    QuotaCheck,
+    QuotaCounter,
+    build_refusal,
+    read_window,
+    refuse_used_up,
+)
 
 Limits = Mapping[tuple[Measure, Window], float]
 _MEASURES: tuple[Measure, ...] = ("calls", "cost")
@@ -60,37 +66,6 @@ class QuotaState(Struct, frozen=True, kw_only=True):
         return self.quota.limit is not None and self.used >= self.quota.limit
 
 
-class _Counter:
-    """What was used in one window: what is stored of it, and what is not yet."""
-
-    __slots__ = ("ends_at", "id", "stored", "touched", "waiting")
-
-    def __init__(self, id_: str, ends_at: float) -> None:
-        self.id = id_
-        self.ends_at = ends_at
-        self.stored = 0.0
-        self.waiting = 0.0
-        self.touched = True
-
-    @property
-    def used(self) -> float:
-        return self.stored + self.waiting
-
-
-class _Check(Struct, frozen=True):
-    """A counter of a caller, and the strictest quota of it.
-
-    Attributes:
-        near: From here on a call needs more than counting in memory.
-    """
-
-    counter: _Counter
-    limit: float
-    near: float
-    quota: Quota
-    is_default: bool
-
-
 class CostHold(Struct, frozen=True):
     """What an answer of a model counts for, while it is given.
 
@@ -99,13 +74,13 @@ class CostHold(Struct, frozen=True):
         is_stored: Whether they are counted in the store.
     """
 
-    checks: tuple[_Check, ...]
+    checks: tuple[QuotaCheck, ...]
     person: str
     reserved: float = 0.0
     is_stored: bool = False
 
 
-_Checks = Mapping[Measure, tuple[_Check, ...]]
+_Checks = Mapping[Measure, tuple[QuotaCheck, ...]]
 
 
 class QuotaMeter:
@@ -137,7 +112,7 @@ class QuotaMeter:
         self._turn = asyncio.Lock()
         self._quotas: Mapping[tuple[str, str], Sequence[Quota]] = {}
         self._stamp = ""
-        self._counters: dict[str, _Counter] = {}
+        self._counters: dict[str, QuotaCounter] = {}
         self._checks: dict[tuple[str, str, str], _Checks] = {}
         self._known_defaults = NO_DEFAULTS
         self._day_ends = 0.0
@@ -160,7 +135,7 @@ class QuotaMeter:
             for check in checks:
                 counter = check.counter
                 if counter.stored + counter.waiting >= check.near:
-                    _refuse_used_up(checks, self._now())
+                    refuse_used_up(checks, self._now())
                     return False  # only where servers share it; else the limit is reached
             for check in checks:
                 check.counter.waiting += 1
@@ -189,10 +164,10 @@ class QuotaMeter:
         with self._lock:
             for check in checks:
                 check.counter.stored = max(check.counter.stored, totals[check.counter.id] - 1.0)
-            _refuse_used_up(checks, self._now())
-        raise _refusal(checks[0], self._now())  # taken by another server for a moment
+            refuse_used_up(checks, self._now())
+        raise build_refusal(checks[0], self._now())  # taken by another server for a moment
 
-    async def _add(self, checks: tuple[_Check, ...], used: float) -> dict[str, float]:
+    async def _add(self, checks: tuple[QuotaCheck, ...], used: float) -> dict[str, float]:
         return await self._store.add(
             [
                 QuotaUsage(counter=item.counter.id, used=used, ends_at=item.counter.ends_at)
@@ -204,7 +179,7 @@ class QuotaMeter:
         """Why the next call of a caller would be refused; empty if it would not."""
         if principal.user:
             try:
-                _refuse_used_up(self._find_checks(principal)["calls"], self._now())
+                refuse_used_up(self._find_checks(principal)["calls"], self._now())
             except QuotaExceeded as error:
                 return str(error)
         return ""
@@ -225,7 +200,7 @@ class QuotaMeter:
         checks = self._find_checks(principal)["cost"] if principal.user else ()
         for check in checks:
             check.counter.touched = True  # also when refused: what others hold is given back
-        _refuse_used_up(checks, self._now())
+        refuse_used_up(checks, self._now())
         if not self._is_shared or all(check.counter.used < check.near for check in checks):
             return CostHold(checks, principal.user)
         expected = self._expected.get(principal.user, 0.0)
@@ -242,7 +217,7 @@ class QuotaMeter:
         if not spent:
             return hold
         await self.end_cost(hold, 0.0)
-        raise _refusal(spent[0], self._now())
+        raise build_refusal(spent[0], self._now())
 
     async def end_cost(self, hold: CostHold, cost: float) -> None:
         """Count what the answer of a model has cost, in US dollars; 0 for none.
@@ -267,7 +242,7 @@ class QuotaMeter:
         """Count what a model has cost beside an answer, as embeddings do, with the next `save`."""
         self._count(self._find_checks(principal)["cost"] if principal.user else (), cost)
 
-    def _count(self, checks: tuple[_Check, ...], cost: float) -> None:
+    def _count(self, checks: tuple[QuotaCheck, ...], cost: float) -> None:
         with self._lock:
             for check in checks:
                 check.counter.waiting += cost
@@ -405,7 +380,7 @@ class QuotaMeter:
     def _begin(self, defaults: QuotaDefaults, now: float) -> None:
         """Begin a day, or with other defaults."""
         with self._lock:
-            self._day_ends = _read_window(now, "day")[1]
+            self._day_ends = read_window(now, "day")[1]
             self._known_defaults = defaults
             self._checks.clear()
             self._counters = {
@@ -430,7 +405,7 @@ class QuotaMeter:
 
     def _find_check(
         self, person: str, organisation: str, measure: Measure, window: Window, defaults: Limits
-    ) -> Iterator[_Check]:
+    ) -> Iterator[QuotaCheck]:
         """The strictest quota; that of operators stands in place of the board file's."""
         given = [
             quota
@@ -448,53 +423,16 @@ class QuotaMeter:
             strictest, quota = min(limited, key=lambda item: item[0])
             counter = self._count_stored(*self._name_counter(quota))
             margin = max(_MARGIN, strictest * _MARGIN_SHARE) if self._is_shared else 0.0
-            yield _Check(counter, strictest, strictest - margin, quota, quota is default)
+            yield QuotaCheck(counter, strictest, strictest - margin, quota, quota is default)
 
-    def _count_stored(self, name: str, ends_at: float) -> _Counter:
-        return self._counters.setdefault(name, _Counter(name, ends_at))
+    def _count_stored(self, name: str, ends_at: float) -> QuotaCounter:
+        return self._counters.setdefault(name, QuotaCounter(name, ends_at))
 
     def _name_counter(self, quota: Quota) -> tuple[str, float]:
-        period, ends_at = _read_window(self._now(), quota.window)
+        period, ends_at = read_window(self._now(), quota.window)
         return f"{quota.person} {quota.organisation} {quota.measure} {period}", ends_at
 
 
 def _find_tenant(principal: Principal) -> str:
     # the organisation for which a call counts, also once the caller has left its usual one
     return principal.tenant or min(principal.organisations, default="")
-
-
-def _read_window(now: float, window: Window) -> tuple[str, float]:
-    """The name of the window that holds at a time, and when it ends."""
-    day = datetime.fromtimestamp(now, UTC).replace(hour=0, minute=0, second=0, microsecond=0)
-    if window == "day":
-        return f"{day:%Y-%m-%d}", (day + timedelta(days=1)).timestamp()
-    after = (day.replace(day=1) + timedelta(days=32)).replace(day=1)
-    return f"{day:%Y-%m}", after.timestamp()
-
-
-def _refuse_used_up(checks: tuple[_Check, ...], now: float) -> None:
-    for check in checks:
-        if check.counter.used >= check.limit:
-            raise _refusal(check, now)
-
-
-def _refusal(check: _Check, now: float) -> QuotaExceeded:
-    used, ends_at = check.counter.used, check.counter.ends_at
-    unit = "%.0f" if check.quota.measure == "calls" else "$%.2f"
-    until = f"{datetime.fromtimestamp(ends_at, UTC):%Y-%m-%d %H:%M} UTC"
-    message = (
-        f"{describe_quota(check.quota)} is used up: {unit % used} used. It begins anew at {until}."
-    )
-    error = QuotaExceeded(message, limit=check.limit, used=used, resets_at=ends_at)
-    error.retry_after = max(0.0, ends_at - now)
-    return error
-
-
-def describe_quota(quota: Quota) -> str:
-    """A quota as the subject of a sentence for its caller."""
-    whose = "this account" if quota.person else f"the organisation '{quota.organisation}'"
-    if quota.person and quota.organisation:
-        whose = f"{whose} in '{quota.organisation}'"
-    limit = quota.limit or 0.0
-    amount = f"{limit:.0f} calls" if quota.measure == "calls" else f"${limit:.2f} of model cost"
-    return f"The quota of {amount} a {quota.window} of {whose}"

@@ -8,7 +8,7 @@ from msgspec import Raw
 from msgspec.json import Decoder
 from pydantic_core import to_json
 
-from pegboard.core.truncate import truncate
+from pegboard.core.text.truncate import truncate
 
 _ITEMS = Decoder(list[Raw]).decode
 _MEMBERS = Decoder(dict[str, Raw]).decode

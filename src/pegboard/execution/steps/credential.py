@@ -5,7 +5,7 @@ the request that it leaves is settled once the caller has connected an account, 
 run by itself) makes the call again.
 """
 
-from pegboard.core.ports.credentials import CallerCredentials
+from pegboard.core.ports.accounts.credentials import CallerCredentials
 from pegboard.core.result import ToolResult
 from pegboard.errors import AccessDenied, CredentialMissing
 from pegboard.execution.approval_requests import request_connection

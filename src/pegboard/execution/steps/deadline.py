@@ -17,7 +17,7 @@ from msgspec import Struct
 
 from pegboard.concurrency.thread_pool import NOT_STARTED
 from pegboard.core.result import ToolResult
-from pegboard.core.result_copy import without_traceback
+from pegboard.core.stores.result_copy import without_traceback
 from pegboard.errors import PegboardError, ToolTimeout
 from pegboard.execution.call_state import CallState, Handler
 from pegboard.execution.compiled_tool import CompiledTool

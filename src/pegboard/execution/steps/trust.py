@@ -22,6 +22,7 @@ from pegboard.errors import PegboardError, Unavailable
 from pegboard.execution.call_state import CallState, Handler
 from pegboard.execution.compiled_tool import CompiledTool
 from pegboard.execution.environment import CallEnvironment
+from pegboard.execution.trust_ledger import TrustLedger
 
 _MAX_VALUES = 2_000
 _MAX_TEXT = 20_000
@@ -49,9 +50,10 @@ def trust(target: CompiledTool, environment: CallEnvironment, following: Handler
             call.taint = await ledger.find(ctx)
         if not (traces and ctx.principal.user):
             return await following(call)
-        if by_default and call.taint is not None:
-            call.origins = await ledger.trace(ctx, spec, call.arguments)
-        result = await following(call)
+        if by_default:
+            result = await _write(call, spec, ledger, following)
+        else:
+            result = await following(call)
         if not result.is_error:
             values = _read_values(call, spec, result, is_trusted=not taints, is_held=by_default)
             with suppress(Unavailable):  # what is not remembered leads to more questions
@@ -64,6 +66,23 @@ def trust(target: CompiledTool, environment: CallEnvironment, following: Handler
         return following(call)
 
     return handle
+
+
+async def _write(
+    call: CallState, spec: ToolSpec, ledger: TrustLedger, following: Handler
+) -> ToolResult:
+    """Call a tool that the policy holds back, with the origins of its arguments."""
+    ctx, is_made = call.ctx, False
+    write = await ledger.note_write(ctx, spec, call.arguments, call_id=call.id)
+    try:
+        if call.taint is not None:
+            call.origins = await ledger.trace(ctx, spec, call.arguments, write=write)
+        result = await following(call)
+        is_made = not result.is_error
+    finally:
+        if not is_made:
+            await ledger.forget_write(write)
+    return result
 
 
 def _mark(spec: ToolSpec, environment: CallEnvironment, following: Handler) -> Handler:

@@ -7,7 +7,7 @@ from typing import Any, cast
 from pegboard.assembly import ToolModes, ToolRequest, may_use, resolve_tools
 from pegboard.core.knowledge import RetrievalMode
 from pegboard.core.principal import Principal
-from pegboard.core.suggestions import did_you_mean
+from pegboard.core.text.suggestions import did_you_mean
 from pegboard.core.tool import Tool, is_for_models
 from pegboard.core.wire_names import is_glob
 from pegboard.engines import AgentLimits, Engine

@@ -7,6 +7,7 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from pegboard.core.argument_origin import Origin
 from pegboard.core.ports.approval_store import Approval, ApprovalPage
+from pegboard.core.ports.taint_store import TaintKind
 from pegboard.features.approvals.grants import Scope
 
 _CLOSED = ConfigDict(extra="forbid", frozen=True)
@@ -90,13 +91,21 @@ class DecisionList(BaseModel):
 
 
 class UntrustedTextAnswer(BaseModel):
-    """The call that first brought untrusted text into a run or a conversation."""
+    """What first brought untrusted text into a run or a conversation."""
 
     model_config = ConfigDict(extra="forbid")
 
     call_id: str
-    tool: str
-    source: str
+    tool: Annotated[str, Field(description="Of a description, `skill` or `agent` and the name.")]
+    source: Annotated[str, Field(description="Of the tool; else the name of the skill or agent.")]
+    kind: Annotated[
+        TaintKind,
+        Field(
+            description="`call`: the result of the tool; `skill`, `agent`: the description of one "
+            "of another person, which the model was shown; `author`: the instructions of another "
+            "person's agent, which has answered."
+        ),
+    ] = "call"
     at: Annotated[float, Field(description="Unix seconds.")]
 
 

@@ -22,7 +22,7 @@ from pegboard.core.model_messages import (
     read_message,
     to_dict,
 )
-from pegboard.core.ports.knowledge_bases import AnswerCiter
+from pegboard.core.ports.knowledge.bases import AnswerCiter
 from pegboard.core.principal import Principal
 from pegboard.core.tool import JsonSchema
 from pegboard.engines import place_event

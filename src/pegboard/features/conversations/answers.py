@@ -16,7 +16,7 @@ from pegboard.core.ports.conversation_store import (
     Exchange,
     ExchangeState,
 )
-from pegboard.core.ports.knowledge_bases import AnswerCiter
+from pegboard.core.ports.knowledge.bases import AnswerCiter
 from pegboard.core.ports.run_store import RunStore
 from pegboard.core.principal import LOCAL, Principal
 from pegboard.core.result import error_to_dict

@@ -7,7 +7,6 @@ from typing import Any, Protocol, get_args
 
 from msgspec import structs
 
-from pegboard.core.conversation_branch import find_replaced
 from pegboard.core.ports.conversation_files import ConversationFiles
 from pegboard.core.ports.conversation_store import (
     Conversation,
@@ -18,6 +17,7 @@ from pegboard.core.ports.conversation_store import (
     ExchangeState,
 )
 from pegboard.core.principal import Principal
+from pegboard.core.stores.conversation_branch import find_replaced
 from pegboard.engines.agent import Engine
 from pegboard.errors import (
     ConversationNotFound,

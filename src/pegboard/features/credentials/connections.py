@@ -13,8 +13,8 @@ from msgspec import Struct
 from msgspec import json as fast
 
 from pegboard.core.credential import DEFAULT_NAME, Credential, Secret
-from pegboard.core.ports.credential_store import SealedSecret, StoredCredential
-from pegboard.core.ports.credentials import OAuthSettings, TokenAnswer, TokenRefusal
+from pegboard.core.ports.accounts.credential_store import SealedSecret, StoredCredential
+from pegboard.core.ports.accounts.credentials import OAuthSettings, TokenAnswer, TokenRefusal
 from pegboard.core.principal import Principal
 from pegboard.errors import AccessDenied, InvalidRequest, PegboardError
 from pegboard.features.credentials.parts import (

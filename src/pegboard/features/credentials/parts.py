@@ -12,15 +12,19 @@ from msgspec import json as fast
 
 from pegboard.core.credential import Credential, Secret
 from pegboard.core.event import BoardChanged
-from pegboard.core.ports.audit_store import Prove
-from pegboard.core.ports.credential_store import CredentialStore, SealedSecret, StoredCredential
-from pegboard.core.ports.credentials import (
+from pegboard.core.ports.accounts.credential_store import (
+    CredentialStore,
+    SealedSecret,
+    StoredCredential,
+)
+from pegboard.core.ports.accounts.credentials import (
     CallerAuth,
     OAuthDiscovery,
     OAuthSettings,
     SecretSealer,
     TokenEndpoint,
 )
+from pegboard.core.ports.audit_store import Prove
 from pegboard.core.principal import Principal
 from pegboard.execution.audit_first import record_in_audit
 from pegboard.execution.environment import CallEnvironment

@@ -14,8 +14,8 @@ from msgspec import structs
 
 from pegboard.core.credential import DEFAULT_NAME, Credential, Secret
 from pegboard.core.event import BoardChanged
-from pegboard.core.ports.credential_store import SealedSecret, StoredCredential
-from pegboard.core.ports.credentials import OAuthSettings, TokenAnswer, TokenRefusal
+from pegboard.core.ports.accounts.credential_store import SealedSecret, StoredCredential
+from pegboard.core.ports.accounts.credentials import OAuthSettings, TokenAnswer, TokenRefusal
 from pegboard.core.principal import LOCAL, Principal
 from pegboard.errors import CredentialMissing, PegboardError, Unavailable
 from pegboard.execution.credential_use import CredentialUse
@@ -173,7 +173,9 @@ class CredentialResolver:
                 if not self._problem_of(item.about)
             ]
             if not found:
-                raise self._missing(source, source, "", f"nobody has connected '{source}' yet")
+                raise self._missing(
+                    source, source, "", f"no person has connected an account of '{source}' yet"
+                )
             stored = min(found, key=lambda it: (not it.about.shared, it.about.owner != owner))
             id_ = stored.about.owner
             principal = Principal(id=id_, user="" if id_ == LOCAL.id else id_)

@@ -7,8 +7,8 @@ from typing import Any
 from msgspec import Struct, structs
 
 from pegboard.core.credential import DEFAULT_NAME, Credential, CredentialKind, Secret
-from pegboard.core.ports.credential_store import StoredCredential
-from pegboard.core.ports.credentials import OAuthSettings, TokenRefusal
+from pegboard.core.ports.accounts.credential_store import StoredCredential
+from pegboard.core.ports.accounts.credentials import OAuthSettings, TokenRefusal
 from pegboard.core.principal import Principal
 from pegboard.errors import AccessDenied, CredentialNotFound, InvalidRequest
 from pegboard.features.credentials.connections import Connections

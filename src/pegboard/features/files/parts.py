@@ -8,9 +8,9 @@ from typing import Any
 from msgspec import structs
 
 from pegboard.core.event import BoardChanged
+from pegboard.core.ports.accounts.blob_store import BlobStore
+from pegboard.core.ports.accounts.file_store import FileLimits, FileRecord, FileStore
 from pegboard.core.ports.audit_store import Prove
-from pegboard.core.ports.blob_store import BlobStore
-from pegboard.core.ports.file_store import FileLimits, FileRecord, FileStore
 from pegboard.core.principal import Principal
 from pegboard.errors import AccessDenied, FileMissing, StorageQuotaExceeded, Unavailable
 from pegboard.execution.audit_first import record_in_audit

@@ -4,10 +4,10 @@ from typing import Annotated, Any, Literal, Self
 
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
-from pegboard.core.ports.file_store import FileLimits, FilePage, FileRecord, FileUsage
+from pegboard.core.ports.accounts.file_store import FileLimits, FilePage, FileRecord, FileUsage
 from pegboard.core.principal import Principal
 from pegboard.features.files.names import MAX_NAME, NAME_PATTERN
-from pegboard.features.files.uploads import NewUpload
+from pegboard.features.files.uploads import MAX_IDLE, NewUpload
 
 _CLOSED = ConfigDict(extra="forbid", frozen=True)
 _DIGEST = r"^[0-9a-f]{64}$"
@@ -43,6 +43,18 @@ class BeginUpload(BaseModel):
     organisation: Annotated[
         str, Field(max_length=64, description="The organisation that will see it too.")
     ] = ""
+    base: Annotated[
+        str,
+        Field(
+            max_length=64,
+            description="Id of the knowledge base that it is for: returned with the upload, so "
+            "that a client finds what it has left.",
+        ),
+    ] = ""
+    path: Annotated[
+        str,
+        Field(max_length=500, description="What it will be called there, with its folders."),
+    ] = ""
 
     def to_upload(self) -> NewUpload:
         """The same for the service."""
@@ -52,6 +64,8 @@ class BeginUpload(BaseModel):
             digest=self.digest or "",
             purpose=self.purpose,
             organisation=self.organisation,
+            base=self.base,
+            path=self.path,
         )
 
 
@@ -171,11 +185,15 @@ class UploadAnswer(BaseModel):
     digest: Annotated[str, Field(description="As it was announced; empty if it was not.")]
     purpose: str
     organisation: str
+    base: Annotated[str, Field(description="As it was announced; empty if it was not.")]
+    path: Annotated[str, Field(description="As it was announced; empty if it was not.")]
     is_finished: Annotated[bool, Field(description="Whether it is a file now.")]
     max_part_bytes: Annotated[int, Field(description="The largest part that is taken.")]
     created_at: Annotated[float, Field(description="Unix seconds.")]
-    updated_at: Annotated[
-        float, Field(description="Unix seconds of the last part; a day later it is deleted.")
+    updated_at: Annotated[float, Field(description="Unix seconds of the last part.")]
+    expires_at: Annotated[
+        float | None,
+        Field(description="Unix seconds after which it is deleted; null for one that is finished."),
     ]
 
 
@@ -246,10 +264,13 @@ def upload_to_dict(upload: FileRecord, limits: FileLimits) -> dict[str, Any]:
         "digest": upload.digest,
         "purpose": upload.purpose,
         "organisation": upload.organisation,
+        "base": upload.base,
+        "path": upload.path,
         "is_finished": is_finished,
         "max_part_bytes": limits.part_bytes,
         "created_at": upload.created_at,
         "updated_at": upload.updated_at,
+        "expires_at": None if is_finished else upload.updated_at + MAX_IDLE,
     }
 
 

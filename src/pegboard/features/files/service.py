@@ -4,7 +4,7 @@ from collections.abc import AsyncGenerator, AsyncIterator
 
 from msgspec import structs
 
-from pegboard.core.ports.file_store import (
+from pegboard.core.ports.accounts.file_store import (
     FileLimits,
     FilePage,
     FileQuery,
@@ -80,6 +80,23 @@ class Files:
         if file.state != "ready":
             raise missing_file(id)
         return file
+
+    async def open_complete(
+        self,
+        id: str,  # noqa: A002 - as above
+        *,
+        principal: Principal,
+    ) -> tuple[FileRecord, AsyncGenerator[bytes]]:
+        """A file, or an upload of the caller that is complete, with its content.
+
+        Raises:
+            FileMissing: It does not exist, or the caller may not see it.
+            UploadConflict: Parts of the upload are missing; raised by the iteration.
+        """
+        file = await self._parts.find(id, principal)
+        if file.state == "uploading":
+            return file, self.uploads.read(id, principal=principal)
+        return file, self.read(file)
 
     async def read(
         self, file: FileRecord, *, start: int = 0, length: int | None = None
@@ -188,6 +205,8 @@ class Files:
     async def hold(self, id: str, holder: str, *, principal: Principal) -> FileRecord:  # noqa: A002 - as above
         """Make one of the caller's files part of something else, with which it is deleted.
 
+        An upload that is complete is finished first.
+
         Args:
             id: Of the file.
             holder: What it belongs to, as `document:d_1`.
@@ -197,7 +216,10 @@ class Files:
             FileMissing: It does not exist, or the caller may not see it.
             AccessDenied: The caller is not its owner, or its key may not write.
             InvalidRequest: It belongs to something else already.
+            UploadConflict: It is an upload of which parts are missing.
         """
+        if (await self._parts.find(id, principal)).state == "uploading":
+            await self.uploads.finish(id, principal=principal)
         file = await self._find_own(id, principal)
         if file.holder == holder:
             return file

@@ -7,7 +7,7 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from weakref import WeakValueDictionary
 
-from pegboard.core.ports.file_store import FilePage, FilePart, FileQuery, FileRecord
+from pegboard.core.ports.accounts.file_store import FilePage, FilePart, FileQuery, FileRecord
 from pegboard.core.principal import Principal
 from pegboard.errors import InvalidRequest, RateLimited, Unavailable, UploadConflict
 from pegboard.features.files.media_type import HEAD, find_media_type
@@ -16,6 +16,8 @@ from pegboard.features.files.parts import FileParts, folder_of, missing_file, ne
 from pegboard.features.permissions import check_may_write
 
 MAX_PARTS = 2_000
+MAX_IDLE = 86_400.0
+"""Seconds without a part after which an upload is deleted."""
 MAX_WRITERS = 8
 """Parts that one caller may send to one server at once."""
 _CHUNK = 100
@@ -31,6 +33,8 @@ class NewUpload:
         digest: SHA-256, in hexadecimal; empty where it is not known.
         purpose: What it is for, as `chat` or `knowledge`; empty for a file of its owner.
         organisation: The organisation that will see it too; empty for none.
+        base: The knowledge base that it is for; only returned, so that its client finds it again.
+        path: What it will be called there, with its folders; only returned, too.
     """
 
     name: str
@@ -38,6 +42,8 @@ class NewUpload:
     digest: str = ""
     purpose: str = ""
     organisation: str = ""
+    base: str = ""
+    path: str = ""
 
 
 class Uploads:
@@ -81,6 +87,8 @@ class Uploads:
             digest=wanted.digest,
             purpose=wanted.purpose,
             organisation=wanted.organisation,
+            base=wanted.base,
+            path=wanted.path,
             created_at=now,
             updated_at=now,
         )
@@ -182,11 +190,7 @@ class Uploads:
         if upload.state == "ready":
             return upload
         check_may_write(principal, upload.name)
-        if upload.offset != upload.size:
-            raise UploadConflict(
-                f"The upload has {upload.offset} of {upload.size} bytes: send the rest first.",
-                offset=upload.offset,
-            )
+        _check_complete(upload)
         try:
             content = await self._join(upload)
             read = parts.contents.read(content.key, length=HEAD)
@@ -214,6 +218,22 @@ class Uploads:
                 return await self._find_finished(id, content.key, principal)
         await parts.contents.delete_below(folder_of(id), keep=content.key)
         return file
+
+    async def read(self, id: str, *, principal: Principal) -> AsyncGenerator[bytes]:  # noqa: A002 - as above
+        """The content of an upload that is complete, while it is iterated; it stays an upload.
+
+        Raises:
+            FileMissing: There is no such upload, or it was deleted or finished meanwhile.
+            UploadConflict: Parts are missing.
+        """
+        upload = await self._find_open(id, principal)
+        _check_complete(upload)
+        try:
+            for part in upload.parts:
+                async for chunk in self._parts.contents.read(part.key):
+                    yield chunk
+        except FileNotFoundError as error:
+            raise missing_file(id) from error
 
     async def abandon(self, id: str, *, principal: Principal) -> None:  # noqa: A002 - as above
         """Delete an upload with what has arrived of it.
@@ -282,6 +302,14 @@ class Uploads:
 
         joined = await contents.put(new_key(upload.id), read_all(), limit=upload.size)
         return FilePart(key=joined.key, size=joined.size, digest=joined.digest)
+
+
+def _check_complete(upload: FileRecord) -> None:
+    if upload.offset != upload.size:
+        raise UploadConflict(
+            f"The upload has {upload.offset} of {upload.size} bytes: send the rest first.",
+            offset=upload.offset,
+        )
 
 
 def _conflict(upload: FileRecord, reason: str) -> UploadConflict:

@@ -4,7 +4,7 @@ from typing import Annotated, Any, Self
 
 from pydantic import BaseModel, ConfigDict, Field, JsonValue, SecretStr, model_validator
 
-from pegboard.core.ports.identity_store import User
+from pegboard.core.ports.accounts.identity_store import BrowserClient, User
 from pegboard.features.identity.own_account import OpenSession
 from pegboard.features.identity.rules import MAX_PASSWORD, MIN_PASSWORD
 from pegboard.features.identity.schemas import PersonAnswer, person_to_dict
@@ -59,6 +59,17 @@ class AccountAnswer(PersonAnswer):
     ]
 
 
+class ClientAnswer(BaseModel):
+    """Where a request of a session came from."""
+
+    model_config = _ANSWER
+
+    address: Annotated[str, Field(description="The IP address; empty where it is not known.")]
+    browser: Annotated[
+        str, Field(description="Browser and system, as it says; empty for one that is not known.")
+    ]
+
+
 class OpenSessionAnswer(BaseModel):
     """A browser in which you are signed in."""
 
@@ -66,6 +77,12 @@ class OpenSessionAnswer(BaseModel):
 
     id: str
     signed_in_at: Annotated[float, Field(description="Unix seconds.")]
+    signed_in_from: ClientAnswer
+    used_at: Annotated[
+        float | None,
+        Field(description="Unix seconds of its last use, exact to a minute; null if not known."),
+    ]
+    used_from: Annotated[ClientAnswer, Field(description="Where its last use came from.")]
     expires_at: Annotated[float, Field(description="Unix seconds.")]
     current: Annotated[bool, Field(description="Whether the request came from it.")]
 
@@ -88,6 +105,13 @@ def session_to_dict(session: OpenSession) -> dict[str, Any]:
     return {
         "id": session.id,
         "signed_in_at": session.signed_in_at,
+        "signed_in_from": _client_to_dict(session.signed_in_from),
+        "used_at": session.used_at,
+        "used_from": _client_to_dict(session.used_from),
         "expires_at": session.expires_at,
         "current": session.is_current,
     }
+
+
+def _client_to_dict(client: BrowserClient) -> dict[str, Any]:
+    return {"address": client.address, "browser": client.browser}

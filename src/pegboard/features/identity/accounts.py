@@ -5,8 +5,8 @@ from collections.abc import Iterable, Sequence
 
 from msgspec import Struct
 
-from pegboard.access.roles import ADMINISTRATOR, EDITOR
-from pegboard.core.ports.identity_store import (
+from pegboard.access.roles import ADMINISTRATOR, EDITOR, is_last_operator
+from pegboard.core.ports.accounts.identity_store import (
     FIRST_USER,
     LinkPurpose,
     Membership,
@@ -32,8 +32,8 @@ from pegboard.features.identity.sign_in_limits import SignInLimits
 from pegboard.features.permissions import PEOPLE_SCOPE, check_is_person
 
 LINK_LIFETIME = 24 * 3600.0
-_IDS_AT_ONCE = 500
 """Seconds from the making of a link until it expires."""
+_IDS_AT_ONCE = 500
 
 
 class NewLink(Struct, frozen=True, kw_only=True):
@@ -114,6 +114,10 @@ class Accounts:
         check_is_person(principal, "the accounts")
         purpose = self._purpose_of(wanted)
         user = await self._find_person(wanted.person, principal) if wanted.person else None
+        if user is not None and user.is_service:
+            raise InvalidRequest(
+                f"'{user.handle}' is a service account: it signs in with keys alone."
+            )
         roles = () if purpose != "invitation" else await self._check_invitation(wanted, principal)
         if purpose != "invitation" and not principal.is_operator:
             raise AccessDenied("the accounts", "the caller is no operator")
@@ -127,6 +131,7 @@ class Accounts:
             user=user.id if user else "",
             organisation=wanted.organisation,
             roles=roles,
+            maker=principal.user,
         )
         action = "invite" if purpose == "invitation" else "link"
         subject = user.handle if user else wanted.organisation
@@ -142,7 +147,10 @@ class Accounts:
         """
         link = await self._parts.store.link(digest_of(token))
         is_late = link is None or link.used_at is not None or link.expires_at <= self._parts.now()
-        if link is None or is_late or (link.purpose == "first" and self._parts.has_begun):
+        is_late = is_late or (
+            link is not None and link.purpose == "first" and self._parts.has_begun
+        )
+        if link is None or is_late or not await self._may_still_make(link):
             raise AccountNotFound("The link was used before or has expired: ask for a new one.")
         return link, await self._parts.store.user(link.user) if link.user else None
 
@@ -247,7 +255,9 @@ class Accounts:
             await self._check_not_last(user)
         action = "name_operator" if is_operator else "dismiss_operator"
         async with self._parts.record(action, user.handle, principal):
-            changed = await self._parts.store.update_user(user.id, {"is_operator": is_operator})
+            changed = await self._parts.store.update_user(
+                user.id, {"is_operator": is_operator}, keeps_operator=not is_operator
+            )
         self._callers.forget()
         return changed or user
 
@@ -255,7 +265,9 @@ class Accounts:
         await self._check_not_last(user)
         async with self._parts.record("disable", user.handle, principal):
             disabled_at = user.disabled_at or self._parts.now()
-            changed = await self._parts.store.update_user(user.id, {"disabled_at": disabled_at})
+            changed = await self._parts.store.update_user(
+                user.id, {"disabled_at": disabled_at}, keeps_operator=True
+            )
             await self._parts.store.end_sessions(user=user.id)
         self._callers.forget()
         await self._parts.report_end(user.id, by=principal)
@@ -268,13 +280,20 @@ class Accounts:
         return changed or user
 
     async def _check_not_last(self, user: User) -> None:
-        operators = [
-            item.id
-            for item in await self._parts.store.users()
-            if item.is_operator and item.disabled_at is None
-        ]
-        if operators == [user.id]:
+        if is_last_operator(await self._parts.store.users(), user.id):
             raise InvalidRequest(f"'{user.handle}' is the last operator: name another one first.")
+
+    async def _may_still_make(self, link: OneTimeLink) -> bool:
+        """Whether the maker of a link could make it now, as it gives what the maker may give."""
+        if not link.maker:
+            return True
+        try:
+            maker = await self._callers.name_now(Principal(id=link.maker, user=link.maker))
+        except AccessDenied:
+            return False
+        if maker.is_operator or link.purpose != "invitation":
+            return maker.is_operator
+        return maker.has_scope_in(link.organisation, PEOPLE_SCOPE)
 
     def _purpose_of(self, wanted: LinkRequest) -> LinkPurpose:
         if wanted.person:

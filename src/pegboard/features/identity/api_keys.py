@@ -5,7 +5,7 @@ from collections.abc import Sequence
 
 from msgspec import Struct
 
-from pegboard.core.ports.identity_store import KEY_PREFIX, ApiKey
+from pegboard.core.ports.accounts.identity_store import KEY_PREFIX, ApiKey
 from pegboard.core.principal import Principal
 from pegboard.errors import AccessDenied, AccountNotFound, InvalidRequest
 from pegboard.features.identity.callers import AccountCallers

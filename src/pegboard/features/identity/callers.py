@@ -6,13 +6,18 @@ from typing import Any
 from msgspec import Struct, structs
 
 from pegboard.access.roles import ROLES
+from pegboard.core.ports.accounts.identity_store import (
+    UNKNOWN_CLIENT,
+    ApiKey,
+    BrowserClient,
+    UserSession,
+)
 from pegboard.core.ports.authenticator import (
     AuthenticatedCaller,
     BrowserSession,
     Refusal,
     SentCredentials,
 )
-from pegboard.core.ports.identity_store import ApiKey, UserSession
 from pegboard.core.principal import LOCAL, Principal
 from pegboard.errors import AccessDenied
 from pegboard.features.identity.parts import IdentityParts
@@ -56,11 +61,11 @@ class AccountCallers:
         if sent.bearer is not None:
             if not is_key(sent.bearer):
                 return "wrong_token"
-            known = await self._find_by_secret("key", sent.bearer, self._by_key)
+            known = await self._find_key(sent.bearer)
             is_meant = known.audience in {"", sent.resource}
             return (known.caller if is_meant else None) or "wrong_token"
         for cookie in sent.cookies[:4]:  # other programs of this host may have set more
-            caller = (await self._find_by_secret("session", cookie, self._by_session)).caller
+            caller = (await self._find_session(cookie, sent.client)).caller
             if caller is not None:
                 return caller
         return "no_token"
@@ -138,9 +143,16 @@ class AccountCallers:
         for listener in tuple(self._listeners):
             listener()
 
-    async def _find_by_secret(self, kind: str, secret: str, read: "_ReadBySecret") -> _Known:
+    async def _find_key(self, secret: str) -> _Known:
         digest = digest_of(secret)
-        return await self._find(f"{kind}:{digest}", lambda: read(secret, digest))
+        return await self._find(f"key:{digest}", lambda: self._by_key(digest))
+
+    async def _find_session(self, cookie: str, client: BrowserClient | None) -> _Known:
+        digest, place = digest_of(cookie), client or UNKNOWN_CLIENT
+        return await self._find(
+            f"session:{digest}:{place.address}:{place.browser}",
+            lambda: self._by_session(cookie, digest, client),
+        )
 
     async def _find(self, name: str, read: "_Read") -> _Known:
         now = self._parts.monotonic()
@@ -160,20 +172,33 @@ class AccountCallers:
         while len(self._known) > _MAX_KNOWN:
             self._known.pop(next(iter(self._known)))
 
-    async def _by_key(self, _secret: str, digest: str) -> _Known:
+    async def _by_key(self, digest: str) -> _Known:
         key, now = await self._parts.store.key(digest), self._parts.now()
         known = await self._of_key(key)
-        is_new = key is not None and (key.used_at is None or key.used_at < now - _USED_EVERY)
-        if key is not None and known.caller is not None and is_new:
+        if key is not None and known.caller is not None and _is_due(key.used_at, now):
             await self._parts.store.update_key(key.id, {"used_at": now})
         return known
 
-    async def _by_session(self, secret: str, digest: str) -> _Known:
+    async def _by_session(self, cookie: str, digest: str, client: BrowserClient | None) -> _Known:
         found = await self._parts.store.session(digest) if digest else None
-        if found is None or found.expires_at <= self._parts.now():
+        now = self._parts.now()
+        if found is None or found.expires_at <= now:
             return _NOBODY
-        session = BrowserSession(cookie=secret, csrf=csrf_of(secret), expires=found.expires_at)
-        return _Known(caller=await self._of_session(found, session), until=0.0)
+        session = BrowserSession(cookie=cookie, csrf=csrf_of(cookie), expires=found.expires_at)
+        caller = await self._of_session(found, session)
+        if client is not None and caller is not None:
+            await self._store_use(found, client, now)
+        return _Known(caller=caller, until=0.0)
+
+    async def _store_use(self, session: UserSession, client: BrowserClient, now: float) -> None:
+        """Store that a session was used: once a minute, and at once where it comes from elsewhere.
+
+        Raises:
+            Unavailable: It cannot be stored.
+        """
+        if client != session.used_from or _is_due(session.used_at, now):
+            use = {"used_at": now, "used_from": client}
+            await self._parts.store.update_session(session.digest, use)
 
     async def _of_key(self, key: ApiKey | None) -> _Known:
         if key is None or key.revoked_at is not None:
@@ -230,4 +255,8 @@ class AccountCallers:
 
 _NOBODY = _Known(caller=None, until=0.0)
 _Read = Callable[[], Coroutine[Any, Any, _Known]]
-_ReadBySecret = Callable[[str, str], Coroutine[Any, Any, _Known]]
+
+
+def _is_due(used_at: float | None, now: float) -> bool:
+    """Whether a use is to be stored: the last one that was is a minute old."""
+    return used_at is None or used_at < now - _USED_EVERY

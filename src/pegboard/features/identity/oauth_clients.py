@@ -5,12 +5,12 @@ https://datatracker.ietf.org/doc/draft-ietf-oauth-client-id-metadata-document/, 
 
 from collections.abc import Mapping
 from typing import Any, cast
-from urllib.parse import urlsplit
+from urllib.parse import SplitResult, urlsplit
 
 from msgspec import DecodeError, Struct, convert, json
 
+from pegboard.core.ports.accounts.identity_store import TemporaryRecord
 from pegboard.core.ports.http import HttpClient, HttpRequest
-from pegboard.core.ports.identity_store import TemporaryRecord
 from pegboard.errors import InvalidRequest, PegboardError
 from pegboard.features.identity.parts import IdentityParts
 
@@ -21,11 +21,19 @@ _KIND = "oauth_client"
 _KEPT = 600.0
 _MAX_KEPT = 200
 _MAX_BYTES = 64 * 1024
-_MAX_FETCHES = 60
+_MAX_REGISTRATIONS = 60
+_MAX_FETCHES = 600
+_MAX_FETCHES_OF_ADDRESS = 20
 _FETCH_WINDOW = 60.0
 _MAX_REDIRECTS = 20
 _LOOPBACK = frozenset({"localhost", "127.0.0.1", "::1"})
-_UNSAFE = frozenset({"about", "blob", "data", "file", "ftp", "javascript", "vbscript", "ws", "wss"})
+_UNSAFE = frozenset(
+    {
+        *("about", "blob", "data", "file", "filesystem", "ftp", "intent", "jar", "javascript"),
+        *("mailto", "search-ms", "sms", "tel", "vbscript", "view-source", "ws", "wss"),
+    }
+)
+"""Schemes that lead to no app of the client."""
 
 
 class OAuthClient(Struct, frozen=True, kw_only=True):
@@ -59,14 +67,24 @@ class OAuthClients:
         self._http = http
         self._known: dict[str, tuple[float, OAuthClient]] = {}
 
-    async def find(self, id: str) -> OAuthClient | None:  # noqa: A002 - it is known by its id
+    async def find(
+        self,
+        id: str,  # noqa: A002 - it is known by its id
+        *,
+        asked_from: str = "",
+    ) -> OAuthClient | None:
         """The client of an id; None if it is none, or does not describe itself as such.
+
+        Args:
+            id: Of the client.
+            asked_from: Where the request comes from, for the limit; empty for a person who has
+                signed in.
 
         Raises:
             Unavailable: The store cannot be read.
         """
         if is_client_address(id):
-            return await self._find_address(id)
+            return await self._find_address(id, asked_from)
         found = await self._parts.store.record(_KIND, id, at=self._parts.now())
         if found is None or not self.registration:
             return None
@@ -83,7 +101,7 @@ class OAuthClients:
             raise InvalidRequest("Clients may not register (PEGBOARD_OAUTH_REGISTRATION).")
         check_redirects(client.redirects)
         now = self._parts.now()
-        limits = {"oauth registration": _MAX_FETCHES}
+        limits = {"oauth registration": _MAX_REGISTRATIONS}
         if await self._parts.store.count_attempt(limits, at=now, window=_FETCH_WINDOW):
             raise InvalidRequest("Too many clients register: try again later.")
         body = {
@@ -96,12 +114,14 @@ class OAuthClients:
             TemporaryRecord(kind=_KIND, id=client.id, expires_at=expires_at, body=body)
         )
 
-    async def _find_address(self, url: str) -> OAuthClient | None:
+    async def _find_address(self, url: str, asked_from: str) -> OAuthClient | None:
         now = self._parts.monotonic()
         known = self._known.get(url)
         if known is not None and now < known[0]:
             return known[1]
         limits, at = {"oauth client": _MAX_FETCHES}, self._parts.now()
+        if asked_from:
+            limits[f"oauth client of {asked_from}"] = _MAX_FETCHES_OF_ADDRESS
         is_late = await self._parts.store.count_attempt(limits, at=at, window=_FETCH_WINDOW)
         if self._http is None or is_late:
             return None
@@ -128,7 +148,9 @@ class OAuthClients:
 
 def is_client_address(id_: str) -> bool:
     """Whether the id of a client is an address where it describes itself."""
-    parts = urlsplit(id_)
+    parts = _split(id_)
+    if parts is None:
+        return False
     is_plain = not (parts.fragment or parts.username or parts.password)
     has_path = parts.path not in {"", "/"} and "/./" not in id_ and "/../" not in id_
     return parts.scheme == "https" and bool(parts.hostname) and is_plain and has_path
@@ -179,9 +201,23 @@ def matches_redirect(redirect: str, known: str) -> bool:
 
 
 def _is_allowed(redirect: str) -> bool:
-    parts = urlsplit(redirect)
-    if parts.fragment or parts.username or parts.scheme in _UNSAFE or not parts.scheme:
+    parts = _split(redirect)
+    if (
+        parts is None
+        or parts.fragment
+        or parts.username
+        or parts.scheme in _UNSAFE
+        or not parts.scheme
+    ):
         return False
     if parts.scheme == "http":
         return parts.hostname in _LOOPBACK
     return parts.scheme != "https" or bool(parts.hostname)
+
+
+def _split(url: str) -> SplitResult | None:
+    """The parts of an address; None for a text that is none, as with half an IPv6 address."""
+    try:
+        return urlsplit(url)
+    except ValueError:
+        return None

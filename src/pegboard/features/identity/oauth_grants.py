@@ -6,7 +6,7 @@ An access token is a key with an audience and an hour; a refresh token renews it
 from msgspec import Struct, convert, structs
 
 from pegboard.access.key_scopes import READ_SCOPE, WRITE_SCOPE
-from pegboard.core.ports.identity_store import ApiKey, TemporaryRecord
+from pegboard.core.ports.accounts.identity_store import ApiKey, TemporaryRecord
 from pegboard.core.principal import Principal
 from pegboard.errors import AccessDenied, AccountNotFound
 from pegboard.features.identity.api_keys import ApiKeys
@@ -123,9 +123,13 @@ class OAuthGrants:
             return request, await self._store(_CODE, agreed, CODE_LIFETIME)
 
     async def read_code(self, code: str, client: str) -> tuple[OAuthRequest, float] | None:
-        """The request of a code of this client and when it expires; the code stays."""
+        """The request of a code of this client and when it expires; the code stays.
+
+        One that was used before ends all that came of it (RFC 6749, 4.1.2).
+        """
         found = await self._read(_CODE, code, take=False)
         if found is None:
+            await self._end_used(code)
             return None
         request = convert(found.body, OAuthRequest)
         return (request, found.expires_at) if request.client == client else None
@@ -149,6 +153,7 @@ class OAuthGrants:
             audience=request.resource,
             client=client,
         )
+        await self._note_used(code, made.stored.id)
         refresh = OAuthRefresh(
             client=client, key=made.stored.id, scopes=request.scopes, resource=request.resource
         )
@@ -163,9 +168,7 @@ class OAuthGrants:
         if found is not None:
             refresh = convert(found.body, OAuthRefresh)
             return refresh if refresh.client == client else None
-        used = await self._read(_USED, token, take=False)
-        if used is not None:
-            await self._end(used.body["key"])
+        await self._end_used(token)
         return None
 
     async def renew(self, token: str, client: str) -> OAuthTokens | None:
@@ -176,13 +179,7 @@ class OAuthGrants:
         refresh = convert(found.body, OAuthRefresh)
         if refresh.client != client:
             return None
-        used = TemporaryRecord(
-            kind=_USED,
-            id=digest_of(token),
-            expires_at=self._parts.now() + REFRESH_LIFETIME,
-            body={"key": refresh.key},
-        )
-        await self._parts.store.put_record(used)
+        await self._note_used(token, refresh.key)
         known = await self._parts.store.get_key(refresh.key)
         user = None if known is None else await self._parts.store.user(known.user)
         if user is None or user.disabled_at is not None:
@@ -204,6 +201,23 @@ class OAuthGrants:
             await self._end(refresh.body["key"])
         elif key is not None and key.client == client:
             await self._end(key.id)
+
+    async def _note_used(self, secret: str, key: str) -> None:
+        """Note which key has come of a code or a refresh token."""
+        await self._parts.store.put_record(
+            TemporaryRecord(
+                kind=_USED,
+                id=digest_of(secret),
+                expires_at=self._parts.now() + REFRESH_LIFETIME,
+                body={"key": key},
+            )
+        )
+
+    async def _end_used(self, secret: str) -> None:
+        """End what has come of a code or a refresh token that is used again."""
+        used = await self._read(_USED, secret, take=False)
+        if used is not None:
+            await self._end(used.body["key"])
 
     async def _end(self, key: str) -> None:
         known = await self._parts.store.get_key(key)

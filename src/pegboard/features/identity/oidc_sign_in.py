@@ -8,14 +8,16 @@ from typing import Any
 
 from msgspec import Struct
 
-from pegboard.core.ports.authenticator import BrowserSession
-from pegboard.core.ports.identity_store import (
+from pegboard.core.ports.accounts.identity_store import (
+    UNKNOWN_CLIENT,
+    BrowserClient,
     LinkedIdentity,
     Membership,
     NewIdentity,
     TemporaryRecord,
     User,
 )
+from pegboard.core.ports.authenticator import BrowserSession
 from pegboard.core.principal import Principal
 from pegboard.errors import InvalidRequest, SignInRefused
 from pegboard.features.identity.oidc_provider import OidcProvider
@@ -60,13 +62,16 @@ class OidcSignIns:
         self._sign_ins = sign_ins
         self._provider = provider
 
-    async def begin(self, redirect: str, *, principal: Principal | None = None) -> OidcFlow:
+    async def begin(
+        self, redirect: str, *, principal: Principal | None = None, credential: str = ""
+    ) -> OidcFlow:
         """Begin a flow.
 
         Args:
             redirect: The address of the callback.
             principal: A person who has signed in, to whose account the one at the provider is
                 linked; None to sign in.
+            credential: The session of that person: nothing is linked once it has ended.
 
         Raises:
             SignInRefused: There are no accounts yet.
@@ -82,6 +87,7 @@ class OidcSignIns:
             "verifier": verifier,
             "redirect": redirect,
             "user": principal.user if principal is not None else "",
+            "credential": credential,
         }
         record = TemporaryRecord(
             kind=_KIND,
@@ -95,12 +101,19 @@ class OidcSignIns:
         )
         return OidcFlow(url=url, cookie=cookie)
 
-    async def finish(self, cookie: str, answer: Mapping[str, str]) -> BrowserSession:
+    async def finish(
+        self,
+        cookie: str,
+        answer: Mapping[str, str],
+        *,
+        client: BrowserClient = UNKNOWN_CLIENT,
+    ) -> BrowserSession:
         """End a flow with what the provider has sent the browser back with.
 
         Args:
             cookie: The cookie of the flow; it can be used once.
             answer: The query of the callback.
+            client: Where the request comes from, for the person to see.
 
         Raises:
             SignInRefused: The flow, the answer or the person is not valid.
@@ -116,6 +129,8 @@ class OidcSignIns:
         is_named = bool(issuer) or metadata.authorization_response_iss_parameter_supported
         if is_named and issuer != metadata.issuer:
             raise SignInRefused("Another identity provider has answered.")
+        if found.body["user"] and not await self._sign_ins.is_open(found.body["credential"]):
+            raise SignInRefused(_NOT_ASKED)
         if "code" not in answer:
             raise SignInRefused("The identity provider has not signed you in.")
         claims = await self._provider.exchange(
@@ -128,7 +143,7 @@ class OidcSignIns:
         user = await self._find(metadata.issuer, claims, user=found.body["user"])
         if user.disabled_at is not None:
             raise SignInRefused("This account is disabled.")
-        return await self._sign_ins.begin(user)
+        return await self._sign_ins.begin(user, client=client)
 
     async def _find(self, issuer: str, claims: Mapping[str, Any], *, user: str) -> User:
         subject, store = str(claims["sub"]), self._parts.store

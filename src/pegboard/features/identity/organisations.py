@@ -4,8 +4,8 @@ from collections.abc import Mapping, Sequence
 
 from msgspec import Struct, structs
 
-from pegboard.access.roles import ADMINISTRATOR, APPROVER, EDITOR
-from pegboard.core.ports.identity_store import Membership, NewIdentity, Organisation, User
+from pegboard.access.roles import ADMINISTRATOR, APPROVER, EDITOR, is_last_administrator
+from pegboard.core.ports.accounts.identity_store import Membership, NewIdentity, Organisation, User
 from pegboard.core.principal import Principal
 from pegboard.errors import AccessDenied, AccountNotFound, InvalidRequest
 from pegboard.features.identity.callers import AccountCallers
@@ -133,7 +133,8 @@ class Organisations:
         given = check_roles(roles, await self._parts.list_role_names(organisation))
         if member.user.is_service and APPROVER in given:
             raise InvalidRequest("A service account decides no approvals.")
-        if ADMINISTRATOR not in given:
+        is_kept = ADMINISTRATOR in given
+        if not is_kept:
             await self._check_not_last(organisation, member)
         changed = structs.replace(
             member.membership, roles=given, state="approved", decided_by=principal.id
@@ -141,7 +142,10 @@ class Organisations:
         async with self._parts.record(
             "approve", member.user.handle, principal, organisation=organisation, roles=given
         ):
-            await self._parts.store.add(NewIdentity(at=self._parts.now(), memberships=(changed,)))
+            now = self._parts.now()
+            await self._parts.store.add(
+                NewIdentity(at=now, memberships=(changed,), keeps_administrator=not is_kept)
+            )
         self._callers.forget()
         return Member(membership=changed, user=member.user)
 
@@ -182,10 +186,7 @@ class Organisations:
 
     async def _check_not_last(self, organisation: str, member: Member) -> None:
         found = await self._parts.store.memberships(organisation=organisation)
-        administrators = [
-            item.user for item in found if item.state == "approved" and ADMINISTRATOR in item.roles
-        ]
-        if administrators == [member.user.id]:
+        if is_last_administrator(found, member.user.id):
             raise InvalidRequest(
                 f"'{member.user.handle}' is the last administrator of '{organisation}'."
             )

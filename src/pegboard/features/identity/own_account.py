@@ -4,8 +4,8 @@ from collections.abc import Sequence
 
 from msgspec import Struct
 
+from pegboard.core.ports.accounts.identity_store import BrowserClient, User, UserSession
 from pegboard.core.ports.authenticator import BrowserSession
-from pegboard.core.ports.identity_store import User, UserSession
 from pegboard.core.principal import Principal
 from pegboard.errors import AccessDenied, AccountNotFound, InvalidRequest
 from pegboard.features.identity.callers import AccountCallers
@@ -17,6 +17,7 @@ from pegboard.features.identity.sign_in import SESSION_LIFETIME
 from pegboard.features.identity.sign_in_limits import SignInLimits
 
 _SUBJECT = "your account"
+_NO_AGENTS = "sign in for this, or use a key with the scope 'approvals:decide'"
 _SHOWN = 16
 """Characters of the name of a session that tell it from the others of its person."""
 
@@ -36,16 +37,24 @@ class OpenSession(Struct, frozen=True, kw_only=True):
         signed_in_at: Unix seconds.
         expires_at: Unix seconds.
         is_current: Whether the request came with it.
+        signed_in_from: Where the caller signed in.
+        used_at: Unix seconds of its last use, exact to a minute; None where it is not known.
+        used_from: Where its last use came from.
     """
 
     id: str
     signed_in_at: float
     expires_at: float
     is_current: bool
+    signed_in_from: BrowserClient
+    used_at: float | None
+    used_from: BrowserClient
 
 
 class OwnAccount:
     """Changes the account of the caller, who has to be signed in: a key changes nothing of it.
+
+    A key that may decide approvals, which no agent holds, lists and ends sessions all the same.
 
     Args:
         parts: The store, the clock and the audit trail.
@@ -121,9 +130,9 @@ class OwnAccount:
         """The browsers in which the caller is signed in, the newest first.
 
         Raises:
-            AccessDenied: The caller is not signed in.
+            AccessDenied: The caller is neither signed in nor has sent a key of its own.
         """
-        user = await self._check_signed_in(principal)
+        user = await self._check_sees_sessions(principal)
         stored = await self._parts.store.sessions(user.id)
         own, now = await self._name_of(session), self._parts.now()
         found = [
@@ -132,6 +141,9 @@ class OwnAccount:
                 signed_in_at=item.expires_at - SESSION_LIFETIME,
                 expires_at=item.expires_at,
                 is_current=item.name == own,
+                signed_in_from=item.signed_in_from,
+                used_at=item.used_at,
+                used_from=item.used_from,
             )
             for item in stored
             if not item.replaced and item.expires_at > now
@@ -142,10 +154,10 @@ class OwnAccount:
         """Sign the caller out of one browser.
 
         Raises:
-            AccessDenied: The caller is not signed in.
+            AccessDenied: The caller is neither signed in nor has sent a key of its own.
             AccountNotFound: The caller has no such session.
         """
-        user = await self._check_signed_in(principal)
+        user = await self._check_sees_sessions(principal)
         stored = await self._parts.store.sessions(user.id)
         names = {item.name for item in stored if item.name[:_SHOWN] == id}
         if not names:
@@ -155,18 +167,20 @@ class OwnAccount:
                 await self._parts.store.end_sessions(user=user.id, id=name)
         self._callers.forget()
 
-    async def end_other_sessions(self, *, session: BrowserSession, principal: Principal) -> None:
-        """Sign the caller out of all other browsers.
+    async def end_other_sessions(
+        self, *, session: BrowserSession | None, principal: Principal
+    ) -> None:
+        """Sign the caller out of all other browsers; with a key, of all.
 
         Raises:
-            AccessDenied: The caller is not signed in.
+            AccessDenied: The caller is neither signed in nor has sent a key of its own.
         """
-        user = await self._check_signed_in(principal)
+        user = await self._check_sees_sessions(principal)
         async with self._parts.record("end_session", user.handle, principal, others=True):
             await self._end_others(user.id, session)
         self._callers.forget()
 
-    async def _end_others(self, user: str, session: BrowserSession) -> None:
+    async def _end_others(self, user: str, session: BrowserSession | None) -> None:
         own = await self._name_of(session)
         for name in {item.name for item in await self._parts.store.sessions(user)} - {own}:
             await self._parts.store.end_sessions(user=user, id=name)
@@ -181,4 +195,10 @@ class OwnAccount:
         user = await self.show(principal=principal)
         if principal.kind != "user" or principal.key:
             raise AccessDenied(_SUBJECT, "sign in for this: a key changes no account")
+        return user
+
+    async def _check_sees_sessions(self, principal: Principal) -> User:
+        user = await self.show(principal=principal)
+        if principal.kind not in {"user", "key"}:
+            raise AccessDenied("your sessions", _NO_AGENTS)
         return user

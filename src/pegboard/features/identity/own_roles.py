@@ -4,7 +4,7 @@ import re
 from collections.abc import Mapping, Sequence
 
 from pegboard.access.roles import LEVELS, ROLES
-from pegboard.core.ports.role_store import Level, OwnRole
+from pegboard.core.ports.accounts.role_store import Level, OwnRole
 from pegboard.core.principal import Principal
 from pegboard.errors import AccessDenied, AccountNotFound, InvalidRequest
 from pegboard.features.identity.callers import AccountCallers

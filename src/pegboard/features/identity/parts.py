@@ -6,9 +6,9 @@ from typing import Any
 
 from pegboard.access.roles import ROLES
 from pegboard.core.event import BoardChanged
+from pegboard.core.ports.accounts.identity_store import IdentityStore
+from pegboard.core.ports.accounts.role_store import RoleStore
 from pegboard.core.ports.audit_store import Prove
-from pegboard.core.ports.identity_store import IdentityStore
-from pegboard.core.ports.role_store import RoleStore
 from pegboard.core.principal import Principal
 from pegboard.execution.audit_first import record_in_audit
 from pegboard.execution.environment import CallEnvironment

@@ -5,7 +5,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from pegboard.core.ports.quota_store import Measure, Window
+from pegboard.core.ports.accounts.quota_store import Measure, Window
 from pegboard.features.identity.quotas import MAX_LIMIT, QuotaView
 
 _CLOSED = ConfigDict(extra="forbid", frozen=True)

@@ -6,7 +6,7 @@ from math import isfinite
 
 from msgspec import Struct, structs
 
-from pegboard.core.ports.quota_store import Measure, Quota, QuotaSetter, Window
+from pegboard.core.ports.accounts.quota_store import Measure, Quota, QuotaSetter, Window
 from pegboard.core.principal import Principal
 from pegboard.errors import AccessDenied, AccountNotFound, InvalidRequest, Unavailable
 from pegboard.execution.limits.quotas import QuotaMeter, QuotaState

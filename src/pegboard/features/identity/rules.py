@@ -5,8 +5,8 @@ from collections.abc import Iterable, Sequence
 
 from pegboard.access.key_scopes import READ_SCOPE, WRITE_SCOPE
 from pegboard.access.roles import ADMINISTRATOR, APPROVER, EDITOR, MEMBER
-from pegboard.core.ports.identity_store import ApiKey, Membership, User
-from pegboard.core.ports.role_store import OwnRole
+from pegboard.core.ports.accounts.identity_store import ApiKey, Membership, User
+from pegboard.core.ports.accounts.role_store import OwnRole
 from pegboard.core.principal import Principal
 from pegboard.errors import InvalidRequest
 from pegboard.features.permissions import APPROVALS_SCOPE, PEOPLE_SCOPE

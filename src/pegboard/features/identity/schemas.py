@@ -5,8 +5,8 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, SecretStr
 
-from pegboard.core.ports.identity_store import ApiKey, OneTimeLink, Organisation, User
-from pegboard.core.ports.role_store import Level, OwnRole
+from pegboard.core.ports.accounts.identity_store import ApiKey, OneTimeLink, Organisation, User
+from pegboard.core.ports.accounts.role_store import Level, OwnRole
 from pegboard.core.principal import Principal
 from pegboard.features.identity.accounts import NewLink
 from pegboard.features.identity.organisations import Member

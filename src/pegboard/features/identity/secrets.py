@@ -6,7 +6,7 @@ import secrets
 from hashlib import sha256
 from zlib import crc32
 
-from pegboard.core.ports.identity_store import KEY_PREFIX
+from pegboard.core.ports.accounts.identity_store import KEY_PREFIX
 
 _DIGITS = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
 _LENGTH = 32

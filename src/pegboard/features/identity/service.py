@@ -2,10 +2,10 @@
 
 from collections.abc import Callable
 
+from pegboard.core.ports.accounts.identity_store import IdentityStore
+from pegboard.core.ports.accounts.role_store import RoleStore
 from pegboard.core.ports.audit_store import Prove
 from pegboard.core.ports.http import HttpClient
-from pegboard.core.ports.identity_store import IdentityStore
-from pegboard.core.ports.role_store import RoleStore
 from pegboard.execution.environment import CallEnvironment
 from pegboard.features.identity.accounts import Accounts
 from pegboard.features.identity.api_keys import ApiKeys

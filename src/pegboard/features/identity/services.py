@@ -4,7 +4,7 @@ import secrets
 from collections.abc import Sequence
 
 from pegboard.access.roles import APPROVER
-from pegboard.core.ports.identity_store import ApiKey, Membership, NewIdentity, User
+from pegboard.core.ports.accounts.identity_store import ApiKey, Membership, NewIdentity, User
 from pegboard.core.principal import Principal
 from pegboard.errors import AccessDenied, AccountNotFound, InvalidRequest
 from pegboard.features.identity.api_keys import ApiKeys, NewKey

@@ -2,8 +2,13 @@
 
 from msgspec import structs
 
+from pegboard.core.ports.accounts.identity_store import (
+    UNKNOWN_CLIENT,
+    BrowserClient,
+    User,
+    UserSession,
+)
 from pegboard.core.ports.authenticator import BrowserSession
-from pegboard.core.ports.identity_store import User, UserSession
 from pegboard.core.principal import Principal
 from pegboard.errors import AccountNotFound, SignInRefused
 from pegboard.features.identity.callers import AccountCallers
@@ -20,6 +25,7 @@ ROTATE_AFTER = 4 * 3600.0
 
 OVERLAP = 60.0
 """Seconds for which a replaced cookie is still valid."""
+_WRONG = "The name or the password is wrong."
 
 
 class SignIns:
@@ -37,7 +43,14 @@ class SignIns:
         self._passwords = passwords
         self._limits = SignInLimits(parts)
 
-    async def sign_in(self, login: str, password: str, *, address: str) -> BrowserSession:
+    async def sign_in(
+        self,
+        login: str,
+        password: str,
+        *,
+        address: str,
+        client: BrowserClient = UNKNOWN_CLIENT,
+    ) -> BrowserSession:
         """Begin a session.
 
         A person who does not exist, or may not sign in, is refused like a wrong password, after
@@ -47,6 +60,7 @@ class SignIns:
             login: A handle or an e-mail address.
             password: The password.
             address: Where the request comes from, for the limit.
+            client: The same, for the person to see.
 
         Raises:
             SignInRefused: The name or the password is wrong.
@@ -56,12 +70,12 @@ class SignIns:
         user = await self._parts.store.find_user(login)
         is_right = await self._passwords.verify(password, "" if user is None else user.password)
         if user is None or not is_right or user.disabled_at is not None:
-            raise SignInRefused("The name or the password is wrong.")
+            raise SignInRefused(_WRONG)
         await self._limits.succeed(login, address)
         if self._passwords.needs_new_hash(user.password):
             hashed = await self._passwords.create_hash(password)
-            await self._parts.store.update_user(user.id, {"password": hashed})
-        return await self.begin(user)
+            user = await self._replace_hash(user, hashed)
+        return await self.begin(user, client=client)
 
     async def check_address(self, address: str) -> None:
         """Count a sign-in that begins elsewhere as an attempt of this address.
@@ -71,8 +85,12 @@ class SignIns:
         """
         await self._limits.begin_elsewhere(address)
 
-    async def begin(self, user: User) -> BrowserSession:
-        """Begin a session of a person whose password or link was checked."""
+    async def begin(self, user: User, *, client: BrowserClient = UNKNOWN_CLIENT) -> BrowserSession:
+        """Begin a session of a person whose password or link was checked.
+
+        Raises:
+            SignInRefused: The account was disabled, or its password changed, since it was read.
+        """
         cookie, now = create_secret(), self._parts.now()
         expires = now + SESSION_LIFETIME
         by = Principal(id=user.id, tenant=user.organisation, user=user.id)
@@ -80,10 +98,32 @@ class SignIns:
         async with self._parts.record("sign_in", user.handle, by):
             await self._parts.store.put_session(
                 UserSession(
-                    digest=digest, user=user.id, created_at=now, expires_at=expires, id=digest
+                    digest=digest,
+                    user=user.id,
+                    created_at=now,
+                    expires_at=expires,
+                    id=digest,
+                    signed_in_from=client,
+                    used_at=now,
+                    used_from=client,
                 )
             )
+            # a change of the account that was made meanwhile has ended the sessions before this one
+            if not _is_unchanged(user, await self._parts.store.user(user.id)):
+                await self._parts.store.end_sessions(digest=digest)
+                raise SignInRefused(_WRONG)
         return BrowserSession(cookie=cookie, csrf=csrf_of(cookie), expires=expires)
+
+    async def _replace_hash(self, user: User, hashed: str) -> User:
+        """Store a stronger hash of the same password, unless another was set meanwhile."""
+        known = await self._parts.store.user(user.id)
+        if not _is_unchanged(user, known):
+            raise SignInRefused(_WRONG)
+        return await self._parts.store.update_user(user.id, {"password": hashed}) or user
+
+    async def is_open(self, credential: str) -> bool:
+        """Whether the session of a caller has neither ended nor expired."""
+        return await self._callers.identify_again(credential) is not None
 
     async def rotate(self, session: BrowserSession) -> BrowserSession | None:
         """Replace the cookie of a session that is some hours old.
@@ -126,3 +166,8 @@ class SignIns:
         if known is not None:
             await self._parts.store.end_sessions(user=known.user, id=known.name)
         self._callers.forget()
+
+
+def _is_unchanged(user: User, now: User | None) -> bool:
+    """Whether an account may still sign in with what was checked."""
+    return now is not None and now.disabled_at is None and now.password == user.password

@@ -1,6 +1,6 @@
 """Tickets for WebSockets: one-time credentials of web pages, since browsers cannot send a token."""
 
-from pegboard.core.ports.identity_store import TemporaryRecord
+from pegboard.core.ports.accounts.identity_store import TemporaryRecord
 from pegboard.core.principal import Principal
 from pegboard.errors import Overloaded
 from pegboard.features.identity.parts import IdentityParts

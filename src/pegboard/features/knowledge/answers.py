@@ -19,9 +19,9 @@ from pegboard.core.knowledge import (
     Retrieval,
 )
 from pegboard.core.ports.chat_model import ChatModel
-from pegboard.core.ports.document_store import DocumentScope, StoredDocument
-from pegboard.core.ports.evidence_store import EvidenceMode, StoredEvidence
-from pegboard.core.ports.knowledge_bases import KnowledgeReply
+from pegboard.core.ports.knowledge.bases import KnowledgeReply
+from pegboard.core.ports.knowledge.document_store import DocumentScope, StoredDocument
+from pegboard.core.ports.knowledge.evidence_store import EvidenceMode, StoredEvidence
 from pegboard.core.principal import Principal
 from pegboard.errors import ConfigError, DocumentNotFound, InvalidRequest
 from pegboard.execution.limits.model_costs import ModelCosts

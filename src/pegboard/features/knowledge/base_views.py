@@ -7,7 +7,7 @@ from msgspec import Struct, structs, to_builtins
 
 from pegboard.access.visibility import VisibilityDecision
 from pegboard.core.knowledge import ConvertedDocument, DocumentFinding, PageSpan, Piece
-from pegboard.core.ports.document_store import StoredDocument
+from pegboard.core.ports.knowledge.document_store import StoredDocument
 from pegboard.core.principal import Principal
 from pegboard.features.knowledge.bases import KnowledgeBase, WebPolicy, may_add_web, may_edit_base
 

@@ -7,10 +7,10 @@ from msgspec import Struct
 from pydantic import ValidationError
 
 from pegboard.access.visibility import ResourceIndex, VisibilityDecision
-from pegboard.core.ports.document_store import DocumentScope
-from pegboard.core.ports.resource_store import StoredResource
+from pegboard.core.ports.accounts.resource_store import StoredResource
+from pegboard.core.ports.knowledge.document_store import DocumentScope
 from pegboard.core.principal import LOCAL, Principal
-from pegboard.core.suggestions import did_you_mean
+from pegboard.core.text.suggestions import did_you_mean
 from pegboard.errors import AccessDenied, InvalidRequest, ResourceNotFound
 from pegboard.features.knowledge.schemas import BaseSettings
 from pegboard.features.resources.rules import may_edit

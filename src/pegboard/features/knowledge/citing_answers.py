@@ -8,8 +8,12 @@ from msgspec import Struct, to_builtins
 from pegboard.core.knowledge import Citation
 from pegboard.core.pagination import decode_cursor, encode_cursor
 from pegboard.core.ports.conversation_store import Conversation, ConversationStore
-from pegboard.core.ports.document_store import StoredDocument
-from pegboard.core.ports.evidence_store import EvidencePlace, EvidenceStore, StoredEvidence
+from pegboard.core.ports.knowledge.document_store import StoredDocument
+from pegboard.core.ports.knowledge.evidence_store import (
+    EvidencePlace,
+    EvidenceStore,
+    StoredEvidence,
+)
 from pegboard.core.principal import Principal
 from pegboard.errors import RunNotFound
 from pegboard.features.runs import Runs

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from msgspec import structs
 
 from pegboard.concurrency.cooperative import in_thread
-from pegboard.core.ports.document_store import DocumentStore, StoredDocument
-from pegboard.core.ports.evidence_store import EvidenceStore, StoredEvidence
+from pegboard.core.ports.knowledge.document_store import DocumentStore, StoredDocument
+from pegboard.core.ports.knowledge.evidence_store import EvidenceStore, StoredEvidence
 from pegboard.core.principal import Principal
 from pegboard.features.knowledge.evidence import leave_out_document
 from pegboard.features.knowledge.quotes import QuoteFinder

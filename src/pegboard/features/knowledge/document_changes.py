@@ -9,7 +9,7 @@ from typing import Any
 from msgspec import Struct
 
 from pegboard.core.knowledge import ConvertedDocument, DocumentFinding, PageSpan
-from pegboard.core.ports.document_store import StoredDocument
+from pegboard.core.ports.knowledge.document_store import StoredDocument
 from pegboard.errors import InvalidRequest
 from pegboard.features.knowledge.documents import Documents
 from pegboard.features.knowledge.history_schemas import MAX_SHOWN, ChangesQuery

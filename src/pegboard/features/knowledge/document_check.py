@@ -12,7 +12,7 @@ from typing import Any
 from msgspec import Struct, to_builtins
 
 from pegboard.core.knowledge import ConvertedDocument
-from pegboard.core.ports.document_store import StoredDocument
+from pegboard.core.ports.knowledge.document_store import StoredDocument
 from pegboard.core.principal import Principal
 from pegboard.errors import DocumentUnreadable, InvalidRequest
 from pegboard.execution.limits.model_costs import ModelCosts
@@ -22,6 +22,7 @@ from pegboard.features.knowledge.documents import MAX_FILE, Documents, NewDocume
 from pegboard.features.knowledge.parts import KnowledgeParts
 from pegboard.knowledge.cut import CutSettings, cut
 from pegboard.knowledge.findings import SERIOUS, find_in_document
+from pegboard.knowledge.indexing import find_embedded
 from pegboard.knowledge.text_changes import find_changes
 
 _AT_ONCE = 2
@@ -112,13 +113,13 @@ class DocumentChecker:
             AccessDenied: The caller may not change the base.
             DocumentUnreadable: It cannot be converted.
             InvalidRequest: It is too large, or what it replaces is not there.
+            UploadConflict: It is an upload of which parts are missing.
         """
         check_may_edit(principal, base)
         chunks = new.chunks
         if new.file:
-            file = await self._files.find(new.file, principal=principal)
+            file, chunks = await self._files.open_complete(new.file, principal=principal)
             new = replace(new, name=new.name or file.name)
-            chunks = self._files.read(file)
         if chunks is None:
             raise InvalidRequest("Give the contents of the document.")
         costs = ModelCosts(self._parts.environment().quotas, principal)
@@ -173,9 +174,9 @@ class DocumentChecker:
         id_ = before.id if before is not None and is_same else _UNKNOWN
         how = CutSettings(method=settings.cut, tokens=settings.tokens)
         pieces = await cut(after, how, id=id_, base=base.id, embedder=embedder)
-        known: frozenset[str] = frozenset()
+        known: dict[str, str] = {}
         if embedder is not None and is_same:
-            known = frozenset(await parts.index.list_with_vectors(id_, embedder.name))
+            known = await find_embedded(pieces, parts.index, document=id_, embedder=embedder.name)
         old = None
         if before is not None and before.revision:
             old = await parts.documents.get_text(before.id, before.revision)

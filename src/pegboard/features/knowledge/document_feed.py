@@ -8,7 +8,7 @@ from contextlib import AsyncExitStack, asynccontextmanager, suppress
 
 from pegboard.concurrency.log_and_continue import log_and_continue
 from pegboard.core.knowledge import UNFINISHED
-from pegboard.core.ports.document_store import DocumentStore, StoredDocument
+from pegboard.core.ports.knowledge.document_store import DocumentStore, StoredDocument
 from pegboard.core.principal import Principal
 from pegboard.errors import DocumentNotFound, ResourceNotFound
 from pegboard.features.knowledge.bases import Bases, KnowledgeBase, scope_of

@@ -10,8 +10,8 @@ from typing import Any
 from msgspec import Struct, ValidationError, convert, to_builtins
 
 from pegboard.core.graph import Graph, Node, NodeState
-from pegboard.core.ports.document_store import Audience, StoredDocument
 from pegboard.core.ports.http import HttpClient
+from pegboard.core.ports.knowledge.document_store import Audience, StoredDocument
 from pegboard.core.principal import Principal
 from pegboard.core.run import NodeRun
 from pegboard.core.tool import JsonSchema

@@ -8,7 +8,7 @@ from typing import Any, Literal
 from msgspec import structs
 
 from pegboard.core.knowledge import ConvertedDocument
-from pegboard.core.ports.document_store import Audience, DocumentScope, StoredDocument
+from pegboard.core.ports.knowledge.document_store import Audience, DocumentScope, StoredDocument
 from pegboard.core.principal import Principal
 from pegboard.errors import DocumentNotFound, InvalidRequest
 from pegboard.features.files import Files
@@ -112,8 +112,9 @@ class Documents:
     ) -> tuple[StoredDocument, Outcome]:
         """Put a file in; it is taken in by a run.
 
-        A file with the digest of a document that is there already becomes none. A file of the same
-        source and path takes the place of the one before, whose pieces answer until then.
+        A file with the digest of a document that is there already adds none. A file of the same
+        source and path takes the place of the one before, whose pieces answer until then. In both
+        cases a given edition and `replaces` are set on the document that is there.
 
         Raises:
             AccessDenied: The caller may not change the base.
@@ -132,6 +133,10 @@ class Documents:
             raise
         if outcome == "already_here":
             await self._discard_file(row)
+        if outcome != "new" and (new.edition or new.replaces):
+            edit = DocumentEdit(edition=new.edition or None, replaces=new.replaces or None)
+            known = await self.change(base, known.id, edit, principal=principal)
+        if outcome == "already_here":
             return known, outcome
         self._notify(known)
         self._queue.wake(known.id, by=principal)
@@ -210,8 +215,6 @@ class Documents:
             return row, "already_here"
         names = ("name", "size", "digest", "blob", "file", "priority")
         changes = {name: getattr(new, name) for name in names}
-        if new.edition:
-            changes["edition"] = new.edition
         before, queued = await self._requeue(row, changes, review="")
         await self._discard_file(before)
         return queued, "changed"

@@ -11,8 +11,8 @@ from msgspec import Struct, structs
 from pegboard.core.context import ToolContext
 from pegboard.core.knowledge import Citation, Conflict, ConvertedDocument, Evidence
 from pegboard.core.ports.conversation_store import Conversation
-from pegboard.core.ports.document_store import StoredDocument
-from pegboard.core.ports.evidence_store import EvidenceMode, EvidenceStore, StoredEvidence
+from pegboard.core.ports.knowledge.document_store import StoredDocument
+from pegboard.core.ports.knowledge.evidence_store import EvidenceMode, EvidenceStore, StoredEvidence
 from pegboard.knowledge.grounding.passages import widen_citations
 
 _MAX_SUBJECTS = 10_000

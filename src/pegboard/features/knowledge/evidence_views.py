@@ -6,7 +6,7 @@ from typing import Any
 from msgspec import to_builtins
 
 from pegboard.core.knowledge import Citation, Conflict, Evidence, Hit
-from pegboard.core.ports.evidence_store import StoredEvidence
+from pegboard.core.ports.knowledge.evidence_store import StoredEvidence
 from pegboard.features.knowledge.ask_schemas import AskEnd
 
 

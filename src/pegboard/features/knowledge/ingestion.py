@@ -21,10 +21,10 @@ from pegboard.access.document_visibility import is_document_visible
 from pegboard.core.graph import Graph, Node, NodeState
 from pegboard.core.knowledge import ConvertedDocument, DocumentFinding, Piece
 from pegboard.core.model_messages import ModelUsage
-from pegboard.core.ports.blob_store import BlobStore
-from pegboard.core.ports.document_store import StoredDocument
+from pegboard.core.ports.accounts.blob_store import BlobStore
 from pegboard.core.ports.embedder import Embedder
-from pegboard.core.ports.knowledge_index import IndexedPiece
+from pegboard.core.ports.knowledge.document_store import StoredDocument
+from pegboard.core.ports.knowledge.index import IndexedPiece
 from pegboard.core.principal import Principal
 from pegboard.core.run import NodeRun
 from pegboard.core.tool import JsonSchema
@@ -37,7 +37,7 @@ from pegboard.graphs.engine.node_results import as_failed
 from pegboard.graphs.node_kind import NodeContext, SchemaOf
 from pegboard.knowledge.cut import CutSettings, cut
 from pegboard.knowledge.findings import SERIOUS, find_in_document
-from pegboard.knowledge.indexing import embed_pieces, index_piece
+from pegboard.knowledge.indexing import embed_pieces, find_embedded, index_piece
 
 DOCUMENT = "document"
 """The node kind, and the name of the graphs that take a document in."""
@@ -97,6 +97,7 @@ class _Ingestion:
         self._id = document
         self._attempt = 0
         self._pieces: list[Piece] | None = None
+        self._embedded: dict[str, str] = {}
         self._costs = ModelCosts(None, context.principal)
 
     async def run(self) -> NodeRun:
@@ -265,8 +266,10 @@ class _Ingestion:
         Each batch is stored beside the file until all are in the index, so that a killed server
         does not pay for them again.
         """
-        known = await self._parts.index.list_with_vectors(self._id, embedder.name)
-        missing = [piece for piece in pieces if piece.id not in frozenset(known)]
+        self._embedded = await find_embedded(
+            pieces, self._parts.index, document=self._id, embedder=embedder.name
+        )
+        missing = [piece for piece in pieces if piece.id not in self._embedded]
         found: Vectors = {}
         for start in range(0, len(missing), _BATCH):
             batch = missing[start : start + _BATCH]
@@ -300,7 +303,7 @@ class _Ingestion:
         """Store all pieces at once, and let them answer."""
         parts, name = self._parts, "" if embedder is None else embedder.name
         row = await self._change(state="storing", done=0, total=len(pieces))
-        indexed = await asyncio.to_thread(_index_all, pieces, row.title, vectors)
+        indexed = await asyncio.to_thread(_index_all, pieces, row.title, vectors, self._embedded)
         await parts.index.put(self._id, revision, indexed, embedder=name)
         try:
             row = await self._change(
@@ -376,9 +379,15 @@ def is_settled(row: StoredDocument) -> bool:
     return row.state in _TERMINAL
 
 
-def _index_all(pieces: Sequence[Piece], title: str, vectors: Vectors) -> list[IndexedPiece]:
+def _index_all(
+    pieces: Sequence[Piece], title: str, vectors: Vectors, embedded: Mapping[str, str]
+) -> list[IndexedPiece]:
     return [
-        structs.replace(index_piece(piece, title=title), vectors=vectors.get(piece.id, ()))
+        structs.replace(
+            index_piece(piece, title=title),
+            vectors=vectors.get(piece.id, ()),
+            same_as=embedded.get(piece.id, ""),
+        )
         for piece in pieces
     ]
 

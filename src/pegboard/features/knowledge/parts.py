@@ -3,12 +3,12 @@
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from pegboard.core.ports.blob_store import BlobStore
-from pegboard.core.ports.document_converter import DocumentConverter
-from pegboard.core.ports.document_store import DocumentStore
+from pegboard.core.ports.accounts.blob_store import BlobStore
 from pegboard.core.ports.embedder import Embedder
-from pegboard.core.ports.knowledge_index import KnowledgeIndex
-from pegboard.core.ports.reranker import Reranker
+from pegboard.core.ports.knowledge.document_converter import DocumentConverter
+from pegboard.core.ports.knowledge.document_store import DocumentStore
+from pegboard.core.ports.knowledge.index import KnowledgeIndex
+from pegboard.core.ports.knowledge.reranker import Reranker
 from pegboard.execution.environment import CallEnvironment
 from pegboard.features.knowledge.bases import Bases, WebPolicy
 from pegboard.features.knowledge.changes import KnowledgeChanges

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 from pegboard.concurrency.log_and_continue import log_and_continue
 from pegboard.core.event import Event, RunEnded
-from pegboard.core.ports.document_store import StoredDocument
+from pegboard.core.ports.knowledge.document_store import StoredDocument
 from pegboard.core.principal import Principal
 from pegboard.errors import PegboardError, RunNotFound
 from pegboard.features.knowledge.changes import DocumentChange

@@ -5,7 +5,7 @@ from typing import Annotated, Literal, Self
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 from pegboard.core.knowledge import DocumentState, FindingKind
-from pegboard.core.ports.document_store import Audience
+from pegboard.core.ports.knowledge.document_store import Audience
 from pegboard.features.conversations.schemas import ChatFile
 from pegboard.features.files.names import MAX_NAME, NAME_PATTERN
 
@@ -194,7 +194,8 @@ class AddDocuments(BaseModel):
     )
 
     upload: Annotated[
-        str | None, Field(min_length=1, max_length=100, description="Id of a finished upload.")
+        str | None,
+        Field(min_length=1, max_length=100, description="Id of an upload that is complete."),
     ] = None
     file: Annotated[
         DocumentFile | None, Field(description="A small file; larger ones are uploaded first.")

@@ -6,10 +6,10 @@ from typing import Any
 
 from pegboard.core.context import ToolContext
 from pegboard.core.knowledge import Piece
-from pegboard.core.ports.document_store import DocumentScope, StoredDocument
-from pegboard.core.ports.evidence_store import EvidenceStore, StoredEvidence
-from pegboard.core.ports.identity_store import IdentityStore
-from pegboard.core.ports.resource_store import ResourceVisibility
+from pegboard.core.ports.accounts.identity_store import IdentityStore
+from pegboard.core.ports.accounts.resource_store import ResourceVisibility
+from pegboard.core.ports.knowledge.document_store import DocumentScope, StoredDocument
+from pegboard.core.ports.knowledge.evidence_store import EvidenceStore, StoredEvidence
 from pegboard.core.principal import LOCAL, Principal
 from pegboard.errors import (
     DocumentNotFound,
@@ -138,7 +138,7 @@ class Knowledge:
             DocumentPoll(documents, parts.documents, parts.changes) if parts.is_shared else None
         )
         self._gathering: dict[str, set[str]] = {}
-        self._upkeep = IndexUpkeep(parts.documents, parts.index)
+        self._upkeep = IndexUpkeep(parts.documents, parts.index, find_embedder=self._find_embedder)
         parts.changes.follow(lambda change: self._upkeep.wake(change.base))
 
     # bases
@@ -452,7 +452,13 @@ class Knowledge:
         self._queue.wake()
         self._vectors.wake()
         for base in self.bases.list_visible(LOCAL):
-            self._upkeep.wake(base.id)
+            self._upkeep.wake(base.id, preload=True)
+
+    async def _find_embedder(self, base: str) -> str:
+        """The name of the model whose vectors answer for a base; empty for words alone."""
+        found = self._parts.bases.get(base)
+        embedder = None if found is None else await self._vectors.find_answering(found)
+        return "" if embedder is None else embedder.name
 
     def _require_stored(self, base: KnowledgeBase) -> str:
         if base.resource is None:

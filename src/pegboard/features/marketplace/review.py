@@ -8,8 +8,8 @@ from functools import partial
 from typing import Any
 from urllib.parse import urlsplit
 
+from pegboard.core.text.truncate import truncate
 from pegboard.core.tool import Effect, Tool
-from pegboard.core.truncate import truncate
 from pegboard.core.wire_names import is_source_name
 from pegboard.errors import EntryNotFound, InvalidRequest, PegboardError
 from pegboard.features.marketplace.entries import (

@@ -7,7 +7,7 @@ from typing import Any
 
 from pegboard.core.event import BoardChanged
 from pegboard.core.principal import Principal
-from pegboard.core.suggestions import nearest_names
+from pegboard.core.text.suggestions import nearest_names
 from pegboard.errors import DefinitionChanged, DuplicateTool, EntryNotFound, InvalidRequest
 from pegboard.features.catalogue import CatalogueService, RegistrationResult
 from pegboard.features.marketplace.catalogue_reader import CatalogueReader

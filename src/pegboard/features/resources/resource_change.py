@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from pegboard.core.ports.resource_store import ResourceKind, ResourceVisibility
+from pegboard.core.ports.accounts.resource_store import ResourceKind, ResourceVisibility
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

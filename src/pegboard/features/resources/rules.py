@@ -1,13 +1,15 @@
 """The rules of stored resources: names, who may change and share them, and reviews."""
 
 from pegboard.access.roles import ADMINISTRATOR, EDITOR
-from pegboard.core.ports.resource_store import PublishStatus, StoredResource
+from pegboard.core.ports.accounts.resource_store import PublishStatus, StoredResource
 from pegboard.core.principal import Principal
 from pegboard.core.wire_names import OWNER_MARK, is_source_name
 from pegboard.errors import AccessDenied, InvalidRequest
 from pegboard.features.permissions import PEOPLE_SCOPE
 
 _SHARING = (ADMINISTRATOR, EDITOR)
+_DESCRIBED = ("skill", "agent")
+"""The kinds whose descriptions the models of members are shown."""
 REVIEWABLE: tuple[PublishStatus, ...] = ("pending", "approved", "rejected")
 """The statuses in which reviewers of the organisation see a resource."""
 
@@ -51,6 +53,22 @@ def may_review(principal: Principal, resource: StoredResource) -> bool:
         return principal.is_operator
     is_other = resource.owner != principal.user
     return is_other and principal.has_scope_in(resource.organisation, PEOPLE_SCOPE)
+
+
+def may_vouch(principal: Principal, resource: StoredResource) -> bool:
+    """Whether a caller may approve a shared skill or agent for its organisation, or end that.
+
+    It is for another administrator there, while the resource is not on its way into the market.
+    """
+    is_shared = resource.visibility == "organisation" and resource.publish_status == "none"
+    is_other = principal.user not in {"", resource.owner}
+    return (
+        resource.kind in _DESCRIBED
+        and is_shared
+        and is_other
+        and resource.organisation in principal.organisations
+        and principal.has_scope_in(resource.organisation, PEOPLE_SCOPE)
+    )
 
 
 def check_sharing(principal: Principal, resource: StoredResource) -> None:

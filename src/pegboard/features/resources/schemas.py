@@ -75,7 +75,7 @@ class ChangeResource(BaseModel):
 
 
 class ReviewResource(BaseModel):
-    """A decision about a resource that is proposed for the market."""
+    """A decision about a resource that is proposed for the market, or shared."""
 
     model_config = _CLOSED
 
@@ -126,6 +126,20 @@ class ResourceAnswer(BaseModel):
     visibility: Literal["private", "organisation", "global"]
     publish_status: Literal["none", "draft", "pending", "approved", "rejected"]
     reviewed_by: str
+    vouched_by: Annotated[
+        str,
+        Field(
+            description="Handle of the administrator who has approved it for its organisation, "
+            "whose members' runs trust its description; empty for none."
+        ),
+    ]
+    may_review: Annotated[
+        bool,
+        Field(
+            description="Whether you may approve or reject it: for the market, or where a skill or "
+            "an agent is shared and not proposed, for its organisation."
+        ),
+    ]
     review_note: Annotated[str, Field(description="Empty for others than its owner.")]
     seen_as: Annotated[
         Literal["own", "organisation", "subscribed", "global", "unrestricted", "none"],

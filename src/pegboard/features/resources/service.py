@@ -8,14 +8,14 @@ from typing import Any, Literal
 from msgspec import structs
 
 from pegboard.core.event import BoardChanged
-from pegboard.core.ports.audit_store import Prove
-from pegboard.core.ports.identity_store import IdentityStore
-from pegboard.core.ports.resource_store import (
+from pegboard.core.ports.accounts.identity_store import IdentityStore
+from pegboard.core.ports.accounts.resource_store import (
     ResourceKind,
     ResourceStore,
     StoredResource,
     Subscription,
 )
+from pegboard.core.ports.audit_store import Prove
 from pegboard.core.principal import Principal
 from pegboard.errors import AccessDenied, InvalidRequest, ResourceNotFound, Unavailable
 from pegboard.execution.audit_first import record_in_audit
@@ -29,6 +29,7 @@ from pegboard.features.resources.rules import (
     join_name,
     may_edit,
     may_review,
+    may_vouch,
     owner_of,
 )
 from pegboard.features.resources.sources import ConnectorReport, ConnectorSources
@@ -179,11 +180,12 @@ class Resources:
                 changed = self._check_config(changed, principal)
             contents = (changed.title, changed.description, changed.config)
             if contents != (known.title, known.description, known.config):
-                changed = structs.replace(changed, publish_status=find_next_status(known))
+                status = find_next_status(known)
+                changed = structs.replace(changed, publish_status=status, vouched_by="")
             if changed.visibility != "organisation":
-                changed = structs.replace(changed, organisation="", publish_status="none")
+                changed = _unshare(changed)
             elif changed.organisation != known.organisation:
-                changed = structs.replace(changed, publish_status="none")
+                changed = structs.replace(changed, publish_status="none", vouched_by="")
             if "visibility" in given or "organisation" in given:
                 check_sharing(principal, changed)
             return changed
@@ -263,6 +265,9 @@ class Resources:
     ) -> ResourceView:
         """Approve a resource for the market, or reject it; also one that was approved before.
 
+        A skill or an agent that is shared and not proposed is approved for its organisation alone,
+        whose members' runs then trust its description; to reject it ends the sharing.
+
         Args:
             id: Of the resource.
             decision: What holds from now on.
@@ -277,16 +282,21 @@ class Resources:
         """
 
         def edit(known: StoredResource) -> StoredResource:
-            if not may_review(principal, known):
+            is_vouching = may_vouch(principal, known)
+            if not (is_vouching or may_review(principal, known)):
                 raise AccessDenied(
                     known.name, "another administrator of its organisation reviews it"
                 )
             if revision is not None and revision != known.revision:
                 raise InvalidRequest("It was changed since you have seen it: look at it again.")
+            by = owner_of(principal)
+            if is_vouching and decision == "approve":
+                return structs.replace(known, vouched_by=by)
+            reviewed = structs.replace(known, reviewed_by=by, review_note=note)
+            if is_vouching:
+                return _unshare(structs.replace(reviewed, visibility="private"))
             status = "approved" if decision == "approve" else "rejected"
-            return structs.replace(
-                known, publish_status=status, reviewed_by=owner_of(principal), review_note=note
-            )
+            return structs.replace(reviewed, publish_status=status)
 
         return await self._edit(decision, id, edit, principal, is_review=True)
 
@@ -433,11 +443,14 @@ class Resources:
                     resource=item,
                     owner=handles.get(item.owner, item.owner),
                     reviewed_by=handles.get(item.reviewed_by, item.reviewed_by),
+                    vouched_by=handles.get(item.vouched_by, item.vouched_by),
+                    is_reviewer=may_review(principal, item) or may_vouch(principal, item),
                     visibility=seen,
                     is_editor=is_editor,
                     shows_config=(
                         is_editor
                         or (item.publish_status in REVIEWABLE and may_review(principal, item))
+                        or (item.kind == "skill" and may_vouch(principal, item))  # members read it
                     )
                     and not (in_list and item.kind == "skill"),
                     report=self._sources.report(item.name) if is_connector else None,
@@ -466,6 +479,11 @@ class Resources:
         async with record_in_audit(self._prove, change, environment=environment):
             yield
         environment.emitter.emit(change(_DONE[action]))
+
+
+def _unshare(resource: StoredResource) -> StoredResource:
+    """A resource that no organisation has any longer."""
+    return structs.replace(resource, organisation="", publish_status="none", vouched_by="")
 
 
 def _check_has_account(principal: Principal) -> None:

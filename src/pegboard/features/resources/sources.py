@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from typing import Protocol
 
-from pegboard.core.ports.resource_store import ResourceKind, StoredResource
+from pegboard.core.ports.accounts.resource_store import ResourceKind, StoredResource
 from pegboard.core.principal import Principal
 
 

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from pegboard.access.visibility import VisibilityDecision
-from pegboard.core.ports.resource_store import StoredResource
+from pegboard.core.ports.accounts.resource_store import StoredResource
 from pegboard.features.resources.sources import ConnectorReport
 
 
@@ -15,6 +15,8 @@ class ResourceView:
     Attributes:
         owner: The handle of its owner.
         reviewed_by: The handle of its reviewer; empty for none.
+        vouched_by: The handle of the administrator who has approved it for its organisation.
+        is_reviewer: Whether the caller may review it.
         visibility: Whether the caller sees it, and why; a reviewer or a visitor of the market may
             not.
         is_editor: Whether the caller may change it.
@@ -25,6 +27,8 @@ class ResourceView:
     resource: StoredResource
     owner: str
     reviewed_by: str
+    vouched_by: str
+    is_reviewer: bool
     visibility: VisibilityDecision
     is_editor: bool
     shows_config: bool
@@ -45,6 +49,8 @@ class ResourceView:
             "visibility": item.visibility,
             "publish_status": item.publish_status,
             "reviewed_by": self.reviewed_by,
+            "vouched_by": self.vouched_by,
+            "may_review": self.is_reviewer,
             "review_note": item.review_note if self.is_editor else "",
             "seen_as": self.visibility.kind,
             "may_change": self.is_editor,

@@ -6,7 +6,7 @@ from dataclasses import replace
 from msgspec import structs
 
 from pegboard.core.graph import Graph
-from pegboard.core.ports.identity_store import IdentityStore
+from pegboard.core.ports.accounts.identity_store import IdentityStore
 from pegboard.core.ports.run_store import StoredRun
 from pegboard.core.principal import Principal, expand_id
 from pegboard.core.run import PendingStep

@@ -12,7 +12,7 @@ from pegboard.concurrency.cooperative import in_thread
 from pegboard.core.graph import LARGE, Graph, NodeState, is_large
 from pegboard.core.ports.run_store import RUN_TAKEN_OVER, RunEvent, RunStore, StoredRun
 from pegboard.core.run import NodeRun, RunResult
-from pegboard.core.truncate import truncate
+from pegboard.core.text.truncate import truncate
 from pegboard.errors import GraphInvalid
 from pegboard.features.runs.control import RUNNING_STATES
 from pegboard.features.runs.event_feed import read_events

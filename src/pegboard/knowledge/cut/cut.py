@@ -29,7 +29,8 @@ async def cut(
     """The pieces of a document, in order; a piece stands on one page.
 
     The id of a piece depends on its text, its page and its headings, so that a change on one page
-    leaves the ids of the others as they are.
+    leaves the ids of the others as they are. One that has only moved to another page is known by
+    `find_embedded`.
 
     Args:
         document: What to cut.

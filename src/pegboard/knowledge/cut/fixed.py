@@ -3,7 +3,7 @@
 import re
 from collections.abc import Sequence
 
-from pegboard.core.text_measure import measure_text
+from pegboard.core.text.measure import measure_text
 from pegboard.knowledge.cut.pack import Group
 from pegboard.knowledge.cut.spans import CutSpan, cut_length
 

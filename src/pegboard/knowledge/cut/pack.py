@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Sequence
 
-from pegboard.core.text_measure import measure_text
+from pegboard.core.text.measure import measure_text
 from pegboard.knowledge.cut.spans import CutSpan, split_span
 
 _ENOUGH = 0.4

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from itertools import pairwise
 
 from pegboard.core.ports.embedder import Embedder
-from pegboard.core.text_measure import measure_text
+from pegboard.core.text.measure import measure_text
 from pegboard.knowledge.cut.pack import Group, is_full
 from pegboard.knowledge.cut.spans import CutSpan, split_sentences, split_span
 

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from msgspec import Struct
 
 from pegboard.core.knowledge import BlockKind, ConvertedDocument, PageSpan, TextBlock
-from pegboard.core.text_measure import BYTES_PER_UNIT, measure_text
+from pegboard.core.text.measure import BYTES_PER_UNIT, measure_text
 
 _WHOLE = 2
 """Tables and code of up to so many pieces stay whole."""

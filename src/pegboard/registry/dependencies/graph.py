@@ -4,7 +4,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Literal
 
-from pegboard.core.suggestions import nearest_names
+from pegboard.core.text.suggestions import nearest_names
 from pegboard.errors import DependencyNotFound
 from pegboard.registry.dependencies.changes import Delta, Dependency, Edge, Origins
 

@@ -4,7 +4,7 @@ from typing import Annotated
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from pegboard.core.ports.file_store import FileLimits, FileQuota
+from pegboard.core.ports.accounts.file_store import FileLimits, FileQuota
 from pegboard.runtime.file_settings import FileSettings
 
 

@@ -44,6 +44,19 @@ class ModelLimitsEntry(BaseModel):
     )
 
 
+class ModelPriceEntry(BaseModel):
+    """What a model costs, in US dollars."""
+
+    model_config = _STRICT
+
+    input: Annotated[float, Field(ge=0, description="A million input tokens.")] = 0.0
+    output: Annotated[float, Field(ge=0, description="A million output tokens.")] = 0.0
+    request: Annotated[
+        float,
+        Field(ge=0, description="A request, as of a reranker that bills searches."),
+    ] = 0.0
+
+
 class LanguageModelEntry(BaseModel):
     """A language model with a name of its own."""
 
@@ -104,6 +117,10 @@ class LanguageModelEntry(BaseModel):
     limits: Annotated[
         ModelLimitsEntry, Field(description="What exceeds them waits up to a minute.")
     ] = ModelLimitsEntry()
+    price: Annotated[
+        ModelPriceEntry | None,
+        Field(description="By default as the provider's library knows it; else costs are unknown."),
+    ] = None
 
 
 class LanguageModels(BaseModel):

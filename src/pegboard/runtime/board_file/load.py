@@ -10,7 +10,7 @@ from pydantic import BaseModel, ValidationError
 from pydantic_core import ErrorDetails
 
 from pegboard.access import Policy
-from pegboard.core.suggestions import did_you_mean
+from pegboard.core.text.suggestions import did_you_mean
 from pegboard.errors import ConfigError
 from pegboard.execution.results.redaction import make_redactor
 from pegboard.runtime.board_file.models import Board
@@ -101,7 +101,7 @@ def _read(path: Path) -> str:
     except OSError as error:
         raise ConfigError(f"The board file {path} cannot be read: {error.strerror}") from error
     except UnicodeDecodeError as error:
-        raise ConfigError(f"The board file {path} cannot be read: it is not UTF-8") from error
+        raise ConfigError(f"The board file {path} cannot be read: save it as UTF-8") from error
 
 
 def parse_board(text: str, environment: Mapping[str, str], *, path: Path) -> LoadedBoard:

@@ -2,7 +2,7 @@
 
 from collections.abc import Collection, Iterator
 
-from pegboard.core.suggestions import did_you_mean
+from pegboard.core.text.suggestions import did_you_mean
 from pegboard.errors import ConfigError
 from pegboard.runtime.board_file.language_models import ROLES, LanguageModels
 from pegboard.runtime.board_file.load import LoadedBoard, Place

@@ -5,7 +5,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from pegboard.concurrency.log_and_continue import log_and_continue
-from pegboard.core.ports.resource_store import Definitions, StoredResource
+from pegboard.core.ports.accounts.resource_store import Definitions, StoredResource
 from pegboard.core.resources_and_prompts import Prompt, Resource, board_uri
 from pegboard.core.tool import Tool
 from pegboard.errors import PegboardError
@@ -15,7 +15,7 @@ from pegboard.runtime.sources.placeholder import ToolPlaceholder, from_definitio
 from pegboard.runtime.sources.state import SourceState
 
 if TYPE_CHECKING:
-    from pegboard.core.ports.resource_store import ResourceStore
+    from pegboard.core.ports.accounts.resource_store import ResourceStore
 
 _LOG = logging.getLogger("pegboard.resources")
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from pydantic import ValidationError
 
 from pegboard.access.visibility import ResourceIndex
-from pegboard.core.ports.resource_store import (
+from pegboard.core.ports.accounts.resource_store import (
     ResourceKind,
     StoredResource,
 )
@@ -43,7 +43,7 @@ from pegboard.runtime.sources.stored_skills import StoredSkills, check_skill
 from pegboard.runtime.sources.supervisor import SourceSupervisor
 
 if TYPE_CHECKING:
-    from pegboard.core.ports.resource_store import ResourceStore
+    from pegboard.core.ports.accounts.resource_store import ResourceStore
 
 _LOG = logging.getLogger("pegboard.resources")
 _SHOWN: tuple[ChangeKind, ...] = ("tools", "resources", "prompts")

@@ -1,6 +1,6 @@
 """What is stored of the resources of people, as far as this server has read it."""
 
-from pegboard.core.ports.resource_store import (
+from pegboard.core.ports.accounts.resource_store import (
     Definitions,
     ResourceChanges,
     StoredResource,

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Any, Protocol
 
-from pegboard.core.ports.resource_store import ResourceKind
+from pegboard.core.ports.accounts.resource_store import ResourceKind
 from pegboard.core.principal import Principal
 
 

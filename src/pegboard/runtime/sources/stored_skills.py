@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
-from pegboard.core.ports.resource_store import StoredResource
+from pegboard.core.ports.accounts.resource_store import StoredResource
 from pegboard.core.skill import Skill, skill_of
 from pegboard.errors import InvalidRequest, PegboardError
 from pegboard.registry import ToolRegistry

@@ -12,8 +12,8 @@ from pegboard.registry import ToolRegistry
 from pegboard.runtime.board_file.agents import AgentEntry
 from pegboard.runtime.board_file.models import Board
 from pegboard.runtime.settings import Settings
+from pegboard.runtime.wiring.accounts.quotas import meter_model
 from pegboard.runtime.wiring.models import BoardModels
-from pegboard.runtime.wiring.quotas import meter_model
 from pegboard.runtime.wiring.subagents import BoardSubagents
 
 if TYPE_CHECKING:

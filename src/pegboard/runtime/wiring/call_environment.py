@@ -5,9 +5,9 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from pegboard.access import Policy
+from pegboard.core.ports.accounts.credentials import CallerCredentials
+from pegboard.core.ports.accounts.identity_store import IdentityStore
 from pegboard.core.ports.conversation_store import find_conversation_of_run, find_messages
-from pegboard.core.ports.credentials import CallerCredentials
-from pegboard.core.ports.identity_store import IdentityStore
 from pegboard.errors import Unavailable
 from pegboard.execution import CallDefaults as CallSettings
 from pegboard.execution import CallEnvironment

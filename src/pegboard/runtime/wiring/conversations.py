@@ -4,7 +4,7 @@ from contextlib import AsyncExitStack
 from typing import TYPE_CHECKING
 
 from pegboard.core.ports.conversation_files import ConversationFiles
-from pegboard.core.ports.knowledge_bases import AnswerCiter
+from pegboard.core.ports.knowledge.bases import AnswerCiter
 from pegboard.registry import ToolRegistry
 
 if TYPE_CHECKING:

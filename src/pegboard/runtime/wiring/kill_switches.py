@@ -11,7 +11,7 @@ from pegboard.errors import PegboardError
 from pegboard.features.kill_switches import KillSwitches
 from pegboard.registry import ToolRegistry
 from pegboard.runtime.settings import Settings
-from pegboard.runtime.wiring.board_events import report_kill_switches
+from pegboard.runtime.wiring.events.board_events import report_kill_switches
 
 if TYPE_CHECKING:
     from pegboard.storage import Storage

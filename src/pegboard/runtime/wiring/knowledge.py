@@ -11,12 +11,12 @@ from pegboard.concurrency.log_and_continue import log_and_continue
 from pegboard.core.context import ToolContext
 from pegboard.core.graph import Node
 from pegboard.core.knowledge import CitedAnswer
-from pegboard.core.ports.blob_store import BlobStore
+from pegboard.core.ports.accounts.blob_store import BlobStore
+from pegboard.core.ports.accounts.resource_store import StoredResource
 from pegboard.core.ports.chat_model import ChatModel
 from pegboard.core.ports.embedder import Embedder
-from pegboard.core.ports.knowledge_bases import KnowledgeReply
-from pegboard.core.ports.reranker import Reranker
-from pegboard.core.ports.resource_store import StoredResource
+from pegboard.core.ports.knowledge.bases import KnowledgeReply
+from pegboard.core.ports.knowledge.reranker import Reranker
 from pegboard.core.ports.services import Services
 from pegboard.core.principal import Principal
 from pegboard.core.run import NodeRun

@@ -12,8 +12,8 @@ from msgspec import DecodeError, Struct, json
 from pegboard.core.ports.chat_model import ChatModel
 from pegboard.core.ports.embedder import Embedder
 from pegboard.core.ports.http import HttpClient, HttpRequest
-from pegboard.core.ports.picture_reader import PictureReader
-from pegboard.core.ports.reranker import Reranker
+from pegboard.core.ports.knowledge.picture_reader import PictureReader
+from pegboard.core.ports.knowledge.reranker import Reranker
 from pegboard.core.principal import Principal
 from pegboard.core.tool import Limits
 from pegboard.errors import InvalidRequest, ModelNotConfigured
@@ -26,7 +26,7 @@ from pegboard.runtime.wiring.services import create_http_client
 if TYPE_CHECKING:
     from pegboard.features.agents import ModelChoice, ModelChoices
     from pegboard.models import ModelEndpoint
-    from pegboard.runtime.wiring.stored_models import StoredModels
+    from pegboard.runtime.wiring.accounts.stored_models import StoredModels
 
 MISSING = (
     "No language model is configured. Set PEGBOARD_MODEL=provider:name (as openai:gpt-5.2, with "
@@ -333,7 +333,7 @@ class BoardModels:
         )
 
     def _endpoint(self, name: str, entry: LanguageModelEntry | None) -> "ModelEndpoint":
-        from pegboard.models import ModelEndpoint
+        from pegboard.models import ModelEndpoint, UsagePrice
 
         provider = (name if entry is None else entry.model).partition(":")[0]
         api_key = self._environ.get(_KEYS.get(provider, ""), "")
@@ -352,6 +352,7 @@ class BoardModels:
             retries=entry.retries,
             supports_tools=entry.tools,
             supports_schema=entry.schemas,
+            price=None if entry.price is None else UsagePrice(**entry.price.model_dump()),
         )
 
     async def _find_only_model(self) -> str:

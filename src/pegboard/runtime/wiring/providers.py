@@ -4,7 +4,7 @@ from urllib.parse import SplitResult, unquote, urlsplit
 
 from pydantic import SecretStr
 
-from pegboard.core.ports.providers import (
+from pegboard.core.ports.source_services.providers import (
     ImageAccess,
     MailAccess,
     NotificationAccess,

@@ -10,6 +10,7 @@ from pegboard.concurrency.log_and_continue import log_and_continue
 from pegboard.core.event import BoardChanged
 from pegboard.errors import PegboardError
 from pegboard.execution import CallEnvironment
+from pegboard.features.files.uploads import MAX_IDLE
 from pegboard.runtime.settings import Settings
 from pegboard.runtime.wiring.storage import is_audited
 from pegboard.runtime.wiring.workspaces import ConversationFolders
@@ -20,8 +21,6 @@ if TYPE_CHECKING:
 
 _LOG = logging.getLogger("pegboard.storage")
 _DAY = 86_400.0
-_UPLOAD_DAYS = 1.0
-"""Days without a part after which an upload is deleted."""
 _EVERY = 3_600.0
 _BY = "retention"
 
@@ -103,7 +102,7 @@ def _rules(
     uploads: dict[str, tuple[float, Forget]] = {}
     if files is not None:
         delete_idle = files.uploads.delete_idle
-        uploads["uploads"] = _UPLOAD_DAYS, lambda before: delete_idle(before=before)
+        uploads["uploads"] = MAX_IDLE / _DAY, lambda before: delete_idle(before=before)
     upkeep, runs = storage.upkeep, storage.runs
     return {
         "runs": (settings.keep_runs_days, lambda before: runs.forget(finished_before=before)),

@@ -7,12 +7,12 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from pegboard.core.ports.credentials import SourceCredentials
+from pegboard.core.ports.accounts.credentials import SourceCredentials
 from pegboard.core.ports.http import HttpClient
-from pegboard.core.ports.knowledge_bases import KnowledgeBases
-from pegboard.core.ports.picture_reader import PictureReader
+from pegboard.core.ports.knowledge.bases import KnowledgeBases
+from pegboard.core.ports.knowledge.picture_reader import PictureReader
 from pegboard.core.ports.services import Services
-from pegboard.core.ports.subagents import SubagentRunner
+from pegboard.core.ports.source_services.subagents import SubagentRunner
 from pegboard.errors import ConfigError
 from pegboard.runtime.board_file.load import LoadedBoard
 from pegboard.runtime.board_file.models import NetworkEntry, SandboxEntry

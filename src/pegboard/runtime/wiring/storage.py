@@ -20,8 +20,9 @@ if TYPE_CHECKING:
     from pegboard.storage.port import Auditor
 
 NO_STORAGE = (
-    "No data directory is configured: use --data, or set PEGBOARD_DATA, or PEGBOARD_DATABASE "
-    "for a database shared by servers."
+    "There is no data directory here: name one with --data or PEGBOARD_DATA, or a database that "
+    "servers share with PEGBOARD_DATABASE. Without a name it is .pegboard beside the board file, "
+    "once a command has stored something."
 )
 
 

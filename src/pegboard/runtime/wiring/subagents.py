@@ -28,7 +28,7 @@ from pegboard.core.model_messages import (
     read_message,
 )
 from pegboard.core.ports.chat_model import ChatModel
-from pegboard.core.ports.subagents import SubagentAnswer, SubagentTask, WatchedTool
+from pegboard.core.ports.source_services.subagents import SubagentAnswer, SubagentTask, WatchedTool
 from pegboard.core.principal import Principal
 from pegboard.core.result import ToolResult
 from pegboard.core.run import RunResult
@@ -48,8 +48,8 @@ from pegboard.execution.errors_for_readers import make_failed_result
 from pegboard.execution.wait_for_source import wait_for_source
 from pegboard.registry import ToolRegistry
 from pegboard.registry.toolset import Toolset
+from pegboard.runtime.wiring.accounts.quotas import meter_model
 from pegboard.runtime.wiring.models import BoardModels
-from pegboard.runtime.wiring.quotas import meter_model
 from pegboard.tools.schema_arguments import SchemaArguments
 
 if TYPE_CHECKING:

@@ -34,6 +34,7 @@ from pegboard.servers.http.middleware.client_address import (
     ClientAddress,
     TrustedProxies,
     UntrustedProxyWarning,
+    limit_key,
 )
 from pegboard.servers.http.middleware.query_check import QueryCheck
 from pegboard.servers.http.middleware.request_limit import RequestLimit
@@ -47,45 +48,45 @@ from pegboard.servers.http.oauth_endpoint import (
 from pegboard.servers.http.openapi import document
 from pegboard.servers.http.problem_details import answer_error, answer_framework, answer_invalid
 from pegboard.servers.http.routes import (
-    account,
     agents,
     approvals,
     audit,
     catalogue,
     chat,
     conversation_files,
-    credentials,
     dependencies,
-    document_history,
     execute,
-    files,
     history,
-    keys,
     kill_switches,
-    knowledge,
-    knowledge_documents,
     marketplace,
-    oauth_consent,
-    oidc,
     openai,
-    organisations,
     overview,
-    people,
     pins,
     plans,
     probes,
-    quotas,
     records,
-    resources,
     runs,
-    services,
-    session,
     settings,
     skills,
     tickets,
     tools,
+)
+from pegboard.servers.http.routes.accounts import (
+    account,
+    credentials,
+    files,
+    keys,
+    oauth_consent,
+    oidc,
+    organisations,
+    people,
+    quotas,
+    resources,
+    services,
+    session,
     uploads,
 )
+from pegboard.servers.http.routes.knowledge import document_history
 from pegboard.servers.http.websocket.endpoint import WebSocketEndpoint
 from pegboard.servers.http.websocket.tickets import SOCKET_PATHS
 
@@ -125,8 +126,8 @@ _MODULES = (
     keys,
     quotas,
     resources,
-    knowledge,
-    knowledge_documents,
+    bases,
+    documents,
     document_history,
     credentials,
     skills,
@@ -232,7 +233,7 @@ def build_app(
         if module is execute:
             # MCP has its own errors; Starlette treats an instance as an ASGI application
             app.router.routes += [Route(path, mcp) for path in ("/mcp", "/mcp/{source}")]
-            oauth = OAuthEndpoint(board)
+            oauth = OAuthEndpoint(board, limit_key)
             places = (*SERVER_METADATA, RESOURCE_METADATA, f"{RESOURCE_METADATA}/mcp")
             nested = f"{RESOURCE_METADATA}/mcp/{{source}}"
             app.router.routes += [

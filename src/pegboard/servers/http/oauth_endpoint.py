@@ -1,6 +1,7 @@
 """`/oauth` and its metadata, for MCP clients; imports the SDK with the first request."""
 
 import asyncio
+from collections.abc import Callable
 from importlib import import_module
 from typing import TYPE_CHECKING
 
@@ -41,9 +42,11 @@ class OAuthEndpoint:
 
     Args:
         board: Open by the time of the first request.
+        limit_key: What the limits of an address count a request by.
     """
 
-    def __init__(self, board: Pegboard) -> None:
+    def __init__(self, board: Pegboard, limit_key: Callable[[Scope], str]) -> None:
+        self._limit_key = limit_key
         self._board = board
         self._handlers: OAuthHandlers | None = None
 
@@ -67,7 +70,9 @@ class OAuthEndpoint:
             return error_response(error)
         path = request.scope["path"]
         if path.startswith(OAUTH):
-            found = await handlers.handle(path.removeprefix(OAUTH), request)
+            found = await handlers.handle(
+                path.removeprefix(OAUTH), request, asked_from=self._limit_key(request.scope)
+            )
             return problem_response(404, "There is nothing here.") if found is None else found
         is_resource = path.startswith(RESOURCE_METADATA)
         found = handlers.describe_resource() if is_resource else handlers.describe_server()

@@ -77,9 +77,9 @@ class _Socket(WebSocketsSansIOProtocol):
     def keepalive_timeout(self) -> None:
         if self.read_paused or self._heard_at >= self.ping_sent_at:
             # the client lives, and its pong follows messages that the server has yet to read
-            assert self.ping_timeout is not None
             self.ping_sent_at = self.loop.time()
-            self.pong_timer = self.loop.call_later(self.ping_timeout, self.keepalive_timeout)
+            due = self.ping_timeout or PING
+            self.pong_timer = self.loop.call_later(due, self.keepalive_timeout)
             return
         super().keepalive_timeout()
         self._abort_soon()

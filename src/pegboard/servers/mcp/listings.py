@@ -10,8 +10,8 @@ from mcp_types import INVALID_PARAMS
 
 from pegboard.core.pagination import decode_cursor, encode_cursor
 from pegboard.core.principal import Principal
+from pegboard.core.text.uri_templates import match_uri
 from pegboard.core.tool import Tool
-from pegboard.core.uri_templates import match_uri
 from pegboard.core.wire_names import MAX_LENGTH, is_shortened, shorten_wire_name
 from pegboard.errors import InvalidRequest
 from pegboard.registry import ToolRegistry

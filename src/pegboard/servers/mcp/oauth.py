@@ -63,15 +63,17 @@ class AccountsProvider(
     Args:
         grants: What people let clients do.
         url: The public address.
+        asked_from: Where the request comes from, for the limit of clients that are looked up.
     """
 
-    def __init__(self, grants: OAuthGrants, url: str) -> None:
+    def __init__(self, grants: OAuthGrants, url: str, *, asked_from: str) -> None:
+        self._asked_from = asked_from
         self._grants = grants
         self._url = url
         self._resource = f"{url}/mcp"
 
     async def get_client(self, client_id: str) -> OAuthClientInformationFull | None:
-        found = await self._grants.clients.find(client_id)
+        found = await self._grants.clients.find(client_id, asked_from=self._asked_from)
         return None if found is None else _to_known(found)
 
     async def register_client(self, client_info: OAuthClientInformationFull) -> None:
@@ -127,7 +129,10 @@ class AccountsProvider(
     async def exchange_authorization_code(
         self, client: OAuthClientInformationFull, authorization_code: AuthorizationCode
     ) -> OAuthToken:
-        return _to_token(await self._grants.redeem(authorization_code.code, client.client_id))
+        try:
+            return _to_token(await self._grants.redeem(authorization_code.code, client.client_id))
+        except InvalidRequest as error:  # the person has too many keys
+            raise TokenError("invalid_request", error.message) from error
 
     async def load_refresh_token(
         self, client: OAuthClientInformationFull, refresh_token: str
@@ -178,36 +183,37 @@ class OAuthHandlers:
     """
 
     def __init__(self, grants: OAuthGrants, url: str) -> None:
-        provider = AccountsProvider(grants, url)
-        authenticator = ClientAuthenticator(provider)
         self._url = url
         self._grants = grants
-        self._authorize = AuthorizationHandler(provider)
-        self._token = TokenHandler(provider, authenticator)
-        self._authenticator = authenticator
-        options = ClientRegistrationOptions(
+        self._registration = ClientRegistrationOptions(
             enabled=True, valid_scopes=list(SCOPES), default_scopes=list(SCOPES)
         )
-        self._register = RegistrationHandler(provider, options)
 
-    async def handle(self, name: str, request: Request) -> Response | None:
-        """Answer a request to an endpoint; None where there is none of this name."""
+    async def handle(self, name: str, request: Request, *, asked_from: str) -> Response | None:
+        """Answer a request to an endpoint; None where there is none of this name.
+
+        Args:
+            name: Of the endpoint.
+            request: To it.
+            asked_from: Where it comes from, for limits.
+        """
+        provider = AccountsProvider(self._grants, self._url, asked_from=asked_from)
         match name, request.method:
             case "authorize", "GET" | "POST":
-                return await self._authorize.handle(request)
+                return await AuthorizationHandler(provider).handle(request)
             case "token", "POST":
-                return await self._token.handle(request)
+                return await TokenHandler(provider, ClientAuthenticator(provider)).handle(request)
             case "revoke", "POST":
-                return await self._revoke(request)
+                return await self._revoke(request, ClientAuthenticator(provider))
             case "register", "POST" if self._grants.clients.registration:
-                return await self._register.handle(request)
+                return await RegistrationHandler(provider, self._registration).handle(request)
             case _:
                 return None
 
-    async def _revoke(self, request: Request) -> Response:
+    async def _revoke(self, request: Request, authenticator: ClientAuthenticator) -> Response:
         """Give a token back (RFC 7009); the SDK's handler wants a secret, which nobody has."""
         try:
-            client = await self._authenticator.authenticate_request(request)
+            client = await authenticator.authenticate_request(request)
         except AuthenticationError as error:
             answer = {"error": "invalid_client", "error_description": error.message}
             return JSONResponse(answer, 401)

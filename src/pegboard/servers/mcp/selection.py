@@ -8,7 +8,7 @@ from typing import Self
 
 from pegboard.core.principal import Principal
 from pegboard.core.resources_and_prompts import board_uri, split_board_uri
-from pegboard.core.suggestions import did_you_mean
+from pegboard.core.text.suggestions import did_you_mean
 from pegboard.core.tool import AGENT, ToolSpec
 from pegboard.core.wire_names import GLOB_SIGNS, is_glob, is_wire_name, split_wire_name, wire_name
 from pegboard.errors import InvalidRequest, shorten_name

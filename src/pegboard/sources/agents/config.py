@@ -4,7 +4,7 @@ from typing import Annotated, Any
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from pegboard.core.ports.subagents import Memory
+from pegboard.core.ports.source_services.subagents import Memory
 
 _STRICT = ConfigDict(frozen=True, extra="forbid")
 _INPUT: dict[str, Any] = {

@@ -5,7 +5,7 @@ from typing import Any
 
 from pegboard.core.health import HEALTHY, Health
 from pegboard.core.ports.services import Services
-from pegboard.core.ports.subagents import SubagentRunner
+from pegboard.core.ports.source_services.subagents import SubagentRunner
 from pegboard.core.tool import Tool
 from pegboard.errors import ConfigError, SourceUnavailable
 from pegboard.sources.agents.config import SubagentsConfig

@@ -5,7 +5,11 @@ from collections.abc import Mapping
 from typing import Any
 
 from pegboard.core.context import ToolContext
-from pegboard.core.ports.subagents import SubagentAnswer, SubagentRunner, SubagentTask
+from pegboard.core.ports.source_services.subagents import (
+    SubagentAnswer,
+    SubagentRunner,
+    SubagentTask,
+)
 from pegboard.core.result import ResultMeta, ToolResult
 from pegboard.core.tool import AGENT, ToolSpec
 from pegboard.core.wire_names import wire_name

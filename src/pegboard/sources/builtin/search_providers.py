@@ -13,7 +13,7 @@ from urllib.parse import urlencode, urlsplit
 from typing_extensions import TypedDict
 
 from pegboard.core.ports.http import HttpRequest
-from pegboard.core.ports.providers import SearchAccess
+from pegboard.core.ports.source_services.providers import SearchAccess
 from pegboard.sources.builtin.provider_access import clean_line
 
 _TAG = re.compile(r"</?[a-zA-Z][^<>]{0,200}>")

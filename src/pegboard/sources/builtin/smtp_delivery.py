@@ -9,7 +9,7 @@ from contextlib import suppress
 from email.message import EmailMessage
 from typing import Any
 
-from pegboard.core.ports.providers import MailAccess
+from pegboard.core.ports.source_services.providers import MailAccess
 from pegboard.errors import InvalidRequest, SourceUnavailable, Unavailable
 from pegboard.sources.builtin.email_message import describe_refused
 

@@ -6,7 +6,7 @@ from dataclasses import replace
 from pegboard.core.context import ToolContext
 from pegboard.core.health import HEALTHY, Health
 from pegboard.core.ports.services import Services
-from pegboard.core.suggestions import nearest_names
+from pegboard.core.text.suggestions import nearest_names
 from pegboard.core.tool import Tool
 from pegboard.errors import ConfigError, SourceUnavailable
 from pegboard.sources.builtin.config import BuiltinConfig

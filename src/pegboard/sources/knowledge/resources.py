@@ -5,7 +5,7 @@ from typing import Any
 from urllib.parse import unquote
 
 from pegboard.core.context import ToolContext
-from pegboard.core.ports.knowledge_bases import KnowledgeBases
+from pegboard.core.ports.knowledge.bases import KnowledgeBases
 from pegboard.core.resources_and_prompts import ResourceSpec
 from pegboard.core.result import ResourcePart
 

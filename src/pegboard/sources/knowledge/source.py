@@ -4,7 +4,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from pegboard.core.health import HEALTHY, Health
-from pegboard.core.ports.knowledge_bases import KnowledgeBases
+from pegboard.core.ports.knowledge.bases import KnowledgeBases
 from pegboard.core.ports.services import Services
 from pegboard.core.resources_and_prompts import Prompt, Resource
 from pegboard.core.tool import Tool

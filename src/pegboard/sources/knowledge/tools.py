@@ -4,7 +4,7 @@ from collections.abc import Awaitable, Callable, Iterator, Mapping
 from typing import Any
 
 from pegboard.core.context import ToolContext
-from pegboard.core.ports.knowledge_bases import KnowledgeBases, KnowledgeReply
+from pegboard.core.ports.knowledge.bases import KnowledgeBases, KnowledgeReply
 from pegboard.core.principal import Principal
 from pegboard.core.result import ResultMeta, ToolResult
 from pegboard.core.tool import Effect, JsonSchema, ToolSpec

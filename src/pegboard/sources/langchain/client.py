@@ -18,7 +18,7 @@ from pegboard.core.result import (
     TextPart,
     ToolResult,
 )
-from pegboard.core.truncate import truncate
+from pegboard.core.text.truncate import truncate
 from pegboard.errors import (
     PegboardError,
     Problem,

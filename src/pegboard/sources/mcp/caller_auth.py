@@ -1,6 +1,6 @@
 """What an MCP server takes from its callers, as its configuration says."""
 
-from pegboard.core.ports.credentials import CallerAuth, OAuthSettings
+from pegboard.core.ports.accounts.credentials import CallerAuth, OAuthSettings
 from pegboard.sources.mcp.config import McpConfig, OAuthAccess
 
 

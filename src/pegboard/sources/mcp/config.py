@@ -18,7 +18,7 @@ from pydantic import (
     model_validator,
 )
 
-from pegboard.core.suggestions import did_you_mean
+from pegboard.core.text.suggestions import did_you_mean
 from pegboard.core.tool import Effect
 from pegboard.tools.call_headers import check_text, is_of_call
 

@@ -8,8 +8,8 @@ from typing import Any, cast
 
 from pydantic import ValidationError
 
-from pegboard.core.suggestions import did_you_mean
-from pegboard.core.truncate import truncate
+from pegboard.core.text.suggestions import did_you_mean
+from pegboard.core.text.truncate import truncate
 from pegboard.core.wire_names import MAX_SOURCE_LENGTH, is_source_name
 from pegboard.errors import ConfigError
 from pegboard.sources.mcp.config import FaultyServer, McpConfig, words_of

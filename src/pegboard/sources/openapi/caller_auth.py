@@ -1,7 +1,7 @@
 """What an API takes from its callers, as its configuration says."""
 
 from pegboard.core.credential import CredentialKind
-from pegboard.core.ports.credentials import CallerAuth, OAuthSettings
+from pegboard.core.ports.accounts.credentials import CallerAuth, OAuthSettings
 from pegboard.sources.openapi.auth import CallerCredential, OAuthConfig
 from pegboard.sources.openapi.config import OpenApiConfig
 

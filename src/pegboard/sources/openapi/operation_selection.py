@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from typing import NamedTuple
 
-from pegboard.core.suggestions import did_you_mean
+from pegboard.core.text.suggestions import did_you_mean
 from pegboard.core.wire_names import wire_name
 from pegboard.errors import SourceUnavailable
 from pegboard.sources.openapi.config import OpenApiConfig, OperationFilter, OperationOverride

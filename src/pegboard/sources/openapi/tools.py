@@ -2,8 +2,8 @@
 
 from collections.abc import Sequence
 
+from pegboard.core.text.truncate import truncate
 from pegboard.core.tool import Effect, Retry, Status, Tool, ToolSpec
-from pegboard.core.truncate import truncate
 from pegboard.core.wire_names import wire_name
 from pegboard.sources.openapi.api import Api, base_url_of, title_of
 from pegboard.sources.openapi.call.credentials import ApiCredentials, CredentialGrant

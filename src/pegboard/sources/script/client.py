@@ -10,7 +10,7 @@ from typing import Any, cast
 
 from pegboard.core.ports.sandbox import SandboxJob, SandboxOutcome
 from pegboard.core.result import Artifact, TextPart, ToolResult
-from pegboard.core.truncate import truncate
+from pegboard.core.text.truncate import truncate
 from pegboard.errors import (
     InvalidRequest,
     PegboardError,

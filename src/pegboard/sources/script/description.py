@@ -7,7 +7,7 @@ from typing import Annotated, Any, Literal, Self, cast
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator, model_validator
 
-from pegboard.core.suggestions import did_you_mean
+from pegboard.core.text.suggestions import did_you_mean
 from pegboard.core.tool import Effect
 from pegboard.errors import ConfigError, SourceUnavailable
 from pegboard.schemas.shorthand_schema import schema_of

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
 
-from pegboard.core.suggestions import nearest_names
+from pegboard.core.text.suggestions import nearest_names
 from pegboard.sources.sql.config import SqlConfig
 from pegboard.sources.sql.dialects import DIALECTS
 from pegboard.sources.sql.lexer import fold_case

@@ -4,9 +4,9 @@ import importlib.util
 from collections.abc import Callable, Sequence
 
 from pegboard.core.health import HEALTHY, Health, HealthStatus
-from pegboard.core.ports.address_guard import AddressGuard
 from pegboard.core.ports.services import Services
 from pegboard.core.ports.source import Source
+from pegboard.core.ports.source_services.address_guard import AddressGuard
 from pegboard.core.tool import Tool, ToolSpec
 from pegboard.errors import PegboardError, SourceUnavailable
 from pegboard.sources.sql.catalog import Catalog
@@ -63,32 +63,32 @@ def _driver(config: SqlConfig, services: Services) -> DatabaseDriver:
 
 
 def _sqlite(config: SqlConfig, services: Services) -> DatabaseDriver:
-    from pegboard.sources.sql.sqlite import SqliteDriver
+    from pegboard.sources.sql.drivers.sqlite import SqliteDriver
 
     return SqliteDriver(config, base_dir=services.base_dir)
 
 
 def _postgresql(config: SqlConfig, services: Services) -> DatabaseDriver:
-    from pegboard.sources.sql.postgres import PostgresDriver
+    from pegboard.sources.sql.drivers.postgres import PostgresDriver
 
     return PostgresDriver(config, guard=_guard_for(config, services))
 
 
 def _mysql(config: SqlConfig, services: Services) -> DatabaseDriver:
-    from pegboard.sources.sql.mysql import MysqlDriver
+    from pegboard.sources.sql.drivers.mysql import MysqlDriver
 
     return MysqlDriver(config, guard=_guard_for(config, services))
 
 
 def _duckdb(config: SqlConfig, services: Services) -> DatabaseDriver:
-    from pegboard.sources.sql.duckdb import DuckdbDriver
+    from pegboard.sources.sql.drivers.duckdb import DuckdbDriver
 
     return DuckdbDriver(config, base_dir=services.base_dir)
 
 
 def _other(config: SqlConfig, services: Services) -> DatabaseDriver:
     del services
-    from pegboard.sources.sql.sqlalchemy import SqlalchemyDriver
+    from pegboard.sources.sql.drivers.sqlalchemy import SqlalchemyDriver
 
     return SqlalchemyDriver(config)
 

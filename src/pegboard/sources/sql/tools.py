@@ -4,8 +4,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from pegboard.core.context import ToolContext
+from pegboard.core.text.truncate import truncate
 from pegboard.core.tool import Effect, Tool, ToolSpec
-from pegboard.core.truncate import truncate
 from pegboard.core.wire_names import wire_name
 from pegboard.errors import InvalidRequest, PegboardError
 from pegboard.sources.sql import tool_schemas

@@ -16,7 +16,7 @@ import numpy as np
 from msgspec import Struct
 from msgspec.json import decode as json_decode
 
-from pegboard.core.ports.knowledge_index import IndexedPiece
+from pegboard.core.ports.knowledge.index import IndexedPiece
 from pegboard.errors import InvalidRequest
 
 Array = np.ndarray[Any, Any]

@@ -3,8 +3,8 @@
 from collections.abc import Callable, Mapping, Sequence
 
 from pegboard.core.knowledge import Piece
-from pegboard.core.ports.document_store import DocumentScope
-from pegboard.core.ports.knowledge_index import (
+from pegboard.core.ports.knowledge.document_store import DocumentScope
+from pegboard.core.ports.knowledge.index import (
     IndexedPiece,
     KnowledgeIndex,
     VectorMatches,
@@ -68,6 +68,9 @@ class LazyKnowledgeIndex:
 
     async def pack(self, base: str) -> None:
         await self._get().pack(base)
+
+    async def preload(self, base: str, *, embedder: str = "") -> None:
+        await self._get().preload(base, embedder=embedder)
 
     async def drop_deleted(self) -> None:
         if self._index is not None:

@@ -8,7 +8,6 @@ from typing import Any
 from msgspec import structs
 
 from pegboard.concurrency.closable_lock import ClosableLock
-from pegboard.core.conversation_branch import find_replaced
 from pegboard.core.pagination import check_page_size, decode_position, encode_cursor
 from pegboard.core.ports.conversation_store import (
     Conversation,
@@ -20,6 +19,7 @@ from pegboard.core.ports.conversation_store import (
     ExchangeState,
 )
 from pegboard.core.principal import expand_id
+from pegboard.core.stores.conversation_branch import find_replaced
 from pegboard.errors import ConversationNotFound, InvalidRequest
 from pegboard.storage.json_text import copy_json
 

@@ -7,7 +7,7 @@ from msgspec import structs
 
 from pegboard.concurrency.closable_lock import ClosableLock
 from pegboard.core.credential import Credential
-from pegboard.core.ports.credential_store import SealedSecret, StoredCredential
+from pegboard.core.ports.accounts.credential_store import SealedSecret, StoredCredential
 from pegboard.errors import InvalidRequest
 
 

@@ -6,7 +6,7 @@ from typing import Any
 from pegboard.access.document_visibility import is_in_scope
 from pegboard.concurrency.closable_lock import ClosableLock
 from pegboard.core.knowledge import ConvertedDocument, DocumentState, Piece
-from pegboard.core.ports.document_store import DocumentScope, ReadyCount, StoredDocument
+from pegboard.core.ports.knowledge.document_store import DocumentScope, ReadyCount, StoredDocument
 from pegboard.errors import DocumentNotFound
 from pegboard.storage.document_changes import change_document
 

@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Sequence
 
 from pegboard.concurrency.closable_lock import ClosableLock
-from pegboard.core.ports.evidence_store import EvidencePlace, StoredEvidence
+from pegboard.core.ports.knowledge.evidence_store import EvidencePlace, StoredEvidence
 
 _MAX_ROWS = 10_000
 

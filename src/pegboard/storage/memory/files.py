@@ -5,7 +5,7 @@ from itertools import count
 
 from pegboard.concurrency.closable_lock import ClosableLock
 from pegboard.core.pagination import check_page_size, decode_position, encode_cursor
-from pegboard.core.ports.file_store import (
+from pegboard.core.ports.accounts.file_store import (
     FilePage,
     FileQuery,
     FileQuota,

@@ -5,8 +5,15 @@ from typing import Any
 
 from msgspec import structs
 
+from pegboard.access.roles import (
+    LAST_ADMINISTRATOR,
+    LAST_OPERATOR,
+    is_last_administrator,
+    is_last_operator,
+)
 from pegboard.concurrency.closable_lock import ClosableLock
-from pegboard.core.ports.identity_store import (
+from pegboard.core.ports.accounts.identity_store import (
+    USES,
     ApiKey,
     LinkedIdentity,
     Membership,
@@ -15,6 +22,7 @@ from pegboard.core.ports.identity_store import (
     Organisation,
     User,
     UserSession,
+    replace_cookie,
 )
 from pegboard.errors import AccountNotFound, InvalidRequest
 from pegboard.storage.memory.sign_ins import MemorySignIns
@@ -54,6 +62,9 @@ class MemoryIdentity(MemorySignIns):
                 taken.append(linked.subject)
             if taken or (new.user is not None and new.user.id in self._users):
                 raise InvalidRequest(f"'{taken[0] if taken else claims[0]}' is taken.")
+            if new.keeps_administrator:
+                for member in new.memberships:
+                    self._check_administrators(member.organisation, member.user)
             if link is not None:
                 self._links[link.digest] = structs.replace(link, used_at=new.at)
             self._claimed.update(claims)
@@ -82,8 +93,16 @@ class MemoryIdentity(MemorySignIns):
             found = [user for user in self._users.values() if ids is None or user.id in ids]
             return sorted(found, key=lambda user: user.handle)
 
-    async def update_user(self, id: str, changes: Mapping[str, Any]) -> User | None:  # noqa: A002 - as above
+    async def update_user(
+        self,
+        id: str,  # noqa: A002 - as above
+        changes: Mapping[str, Any],
+        *,
+        keeps_operator: bool = False,
+    ) -> User | None:
         with self._gate:
+            if keeps_operator and is_last_operator(self._users.values(), id):
+                raise InvalidRequest(LAST_OPERATOR)
             known = self._users.get(id)
             if known is None:
                 return None
@@ -109,6 +128,7 @@ class MemoryIdentity(MemorySignIns):
 
     async def remove_membership(self, organisation: str, user: str) -> bool:
         with self._gate:
+            self._check_administrators(organisation, user)
             self._revision += 1
             return self._memberships.pop((organisation, user), None) is not None
 
@@ -121,7 +141,7 @@ class MemoryIdentity(MemorySignIns):
             known = self._keys.get(id)
             if known is None:
                 return None
-            self._revision += set(changes) != {"used_at"}
+            self._revision += not USES.issuperset(changes)
             self._keys[id] = changed = structs.replace(known, **changes)
             return changed
 
@@ -165,7 +185,7 @@ class MemoryIdentity(MemorySignIns):
             if known is None or known.replaced:
                 return False
             self._sessions[digest] = structs.replace(known, replaced=True, expires_at=until)
-            self._sessions[new.digest] = new
+            self._sessions[new.digest] = replace_cookie(known, new)
             return True
 
     async def update_session(self, digest: str, changes: Mapping[str, Any]) -> UserSession | None:
@@ -173,7 +193,7 @@ class MemoryIdentity(MemorySignIns):
             known = self._sessions.get(digest)
             if known is None:
                 return None
-            self._revision += 1
+            self._revision += not USES.issuperset(changes)
             self._sessions[digest] = changed = structs.replace(known, **changes)
             return changed
 
@@ -212,6 +232,11 @@ class MemoryIdentity(MemorySignIns):
                 del self._sessions[digest]
             for digest in [it.digest for it in self._links.values() if it.expires_at < before]:
                 del self._links[digest]
+
+    def _check_administrators(self, organisation: str, user: str) -> None:
+        members = [it for it in self._memberships.values() if it.organisation == organisation]
+        if is_last_administrator(members, user):
+            raise InvalidRequest(LAST_ADMINISTRATOR)
 
     def _usable_link(self, digest: str, at: float) -> OneTimeLink:
         known = self._links.get(digest)

@@ -6,8 +6,8 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 
 from pegboard.core.knowledge import Piece
-from pegboard.core.ports.document_store import DocumentScope
-from pegboard.core.ports.knowledge_index import (
+from pegboard.core.ports.knowledge.document_store import DocumentScope
+from pegboard.core.ports.knowledge.index import (
     IndexedPiece,
     ScoredPiece,
     VectorMatches,
@@ -50,17 +50,18 @@ class MemoryKnowledgeIndex:
         embedder: str = "",
     ) -> None:
         entry = decode_terms(await asyncio.to_thread(encode_terms, pieces))
-        ids = {item.piece.id for item in pieces}
+        sources = {item.piece.id: item.same_as or item.piece.id for item in pieces}
         given = {item.piece.id: item.vectors for item in pieces if item.vectors}
         _check(given, {item.piece.id: item.piece for item in pieces})
         if not self._documents.put_pieces(document, [item.piece for item in pieces]):
             raise DocumentNotFound(f"The document '{document}' was deleted.")
         self._number += 1
         self._terms[document] = (self._number, entry)
-        for (owner, _), known in self._vectors.items():
+        for (owner, model), known in self._vectors.items():
             if owner == document:
-                for key in known.keys() - ids:
-                    del known[key]
+                self._vectors[owner, model] = {
+                    key: known[source] for key, source in sources.items() if source in known
+                }
         if given and embedder:
             self._vectors.setdefault((document, embedder), {}).update(given)
         await self.drop_deleted()
@@ -161,6 +162,9 @@ class MemoryKnowledgeIndex:
             if count:
                 counts[embedder] = counts.get(embedder, 0) + count
         return counts
+
+    async def preload(self, base: str, *, embedder: str = "") -> None:
+        """Do nothing: all of it is in memory."""
 
     async def pack(self, base: str) -> None:
         """There is nothing to load."""

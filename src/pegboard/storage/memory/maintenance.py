@@ -2,9 +2,9 @@
 
 from collections.abc import Collection, Sequence
 
-from pegboard.core.memory_approvals import MemoryApprovals
-from pegboard.core.memory_results import MemoryOutcomes, MemoryResults
 from pegboard.core.ports.maintenance import Counts, QuotePlaces
+from pegboard.core.stores.memory_approvals import MemoryApprovals
+from pegboard.core.stores.memory_results import MemoryOutcomes, MemoryResults
 from pegboard.storage.memory.calls import MemoryCalls
 from pegboard.storage.memory.conversations import MemoryConversations
 from pegboard.storage.memory.runs import MemoryRuns

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from msgspec import structs
 
 from pegboard.concurrency.closable_lock import ClosableLock
-from pegboard.core.ports.quota_store import Quota, QuotaUsage
+from pegboard.core.ports.accounts.quota_store import Quota, QuotaUsage
 
 
 class MemoryQuotas:

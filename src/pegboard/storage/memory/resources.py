@@ -5,7 +5,7 @@ from typing import Any
 
 from pegboard.access.visibility import resolve_visibility
 from pegboard.concurrency.closable_lock import ClosableLock
-from pegboard.core.ports.resource_store import (
+from pegboard.core.ports.accounts.resource_store import (
     Definitions,
     PublishStatus,
     ResourceChanges,

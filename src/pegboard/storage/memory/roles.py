@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from pegboard.concurrency.closable_lock import ClosableLock
-from pegboard.core.ports.role_store import OwnRole
+from pegboard.core.ports.accounts.role_store import OwnRole
 
 
 class MemoryRoles:

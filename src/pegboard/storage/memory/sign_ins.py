@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 
 from pegboard.concurrency.closable_lock import ClosableLock
-from pegboard.core.ports.identity_store import TemporaryRecord
+from pegboard.core.ports.accounts.identity_store import TemporaryRecord
 
 
 class MemorySignIns:

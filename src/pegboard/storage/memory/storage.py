@@ -4,14 +4,14 @@ from types import TracebackType
 from typing import Self
 
 from pegboard.concurrency.closable_lock import ClosableLock
-from pegboard.core.memory_approvals import MemoryApprovals
-from pegboard.core.memory_results import MemoryOutcomes, MemoryResults
-from pegboard.core.memory_taints import MemoryTaints
 from pegboard.core.ports.call_stores import RESULT_QUOTA
 from pegboard.core.ports.catalogue_stores import MAX_LAST_KNOWN_TOOLS
 from pegboard.core.ports.clock import Clock, SystemClock
-from pegboard.core.ports.knowledge_index import KnowledgeIndex
+from pegboard.core.ports.knowledge.index import KnowledgeIndex
 from pegboard.core.ports.tool_vector_store import MAX_TOOL_VECTORS
+from pegboard.core.stores.memory_approvals import MemoryApprovals
+from pegboard.core.stores.memory_results import MemoryOutcomes, MemoryResults
+from pegboard.core.stores.memory_taints import MemoryTaints
 from pegboard.storage.audit_entries import ReadAudit, StartFilter
 from pegboard.storage.history_rows import Redact, redact_nothing
 from pegboard.storage.knowledge.lazy_index import LazyKnowledgeIndex

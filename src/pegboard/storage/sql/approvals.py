@@ -6,14 +6,6 @@ from typing import Any, get_args
 from msgspec import ValidationError
 from sqlalchemy import ColumnElement, Select, and_, or_, select, tuple_, update
 
-from pegboard.core.approval_transitions import (
-    OPEN,
-    apply_decision,
-    apply_expiry,
-    apply_use,
-    apply_withdrawal,
-    is_overdue,
-)
 from pegboard.core.pagination import check_page_size, decode_position, encode_cursor
 from pegboard.core.ports.approval_store import (
     Approval,
@@ -26,6 +18,14 @@ from pegboard.core.ports.approval_store import (
 )
 from pegboard.core.ports.clock import Clock
 from pegboard.core.record_snapshot import clean_text
+from pegboard.core.stores.approval_transitions import (
+    OPEN,
+    apply_decision,
+    apply_expiry,
+    apply_use,
+    apply_withdrawal,
+    is_overdue,
+)
 from pegboard.storage.databases.database import StorageDatabase
 from pegboard.storage.databases.transaction import Transaction
 from pegboard.storage.json_text import copy_json, dump, load

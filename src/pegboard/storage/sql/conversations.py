@@ -6,7 +6,6 @@ from typing import Any
 from msgspec import structs
 from sqlalchemy import Row, delete, exists, func, or_, select, tuple_, update
 
-from pegboard.core.conversation_branch import find_replaced
 from pegboard.core.pagination import check_page_size, decode_position, encode_cursor
 from pegboard.core.ports.conversation_store import (
     Conversation,
@@ -19,6 +18,7 @@ from pegboard.core.ports.conversation_store import (
 )
 from pegboard.core.principal import expand_id
 from pegboard.core.record_snapshot import clean_text
+from pegboard.core.stores.conversation_branch import find_replaced
 from pegboard.errors import ConversationNotFound, InvalidRequest
 from pegboard.storage.databases.database import StorageDatabase
 from pegboard.storage.databases.transaction import Transaction

@@ -7,34 +7,34 @@ from typing import Self
 
 from pegboard.core.ports.catalogue_stores import MAX_LAST_KNOWN_TOOLS
 from pegboard.core.ports.clock import Clock
-from pegboard.core.ports.knowledge_index import KnowledgeIndex
+from pegboard.core.ports.knowledge.index import KnowledgeIndex
 from pegboard.core.ports.tool_vector_store import MAX_TOOL_VECTORS
 from pegboard.storage.audit_entries import ReadAudit, StartFilter
 from pegboard.storage.databases.database import StorageDatabase
 from pegboard.storage.databases.transaction import Rows, Transaction
 from pegboard.storage.history_rows import Redact
 from pegboard.storage.knowledge.lazy_index import LazyKnowledgeIndex
+from pegboard.storage.sql.accounts.credentials import SqlCredentials
+from pegboard.storage.sql.accounts.files import SqlFiles
+from pegboard.storage.sql.accounts.identity import SqlIdentity, sweep_identity
+from pegboard.storage.sql.accounts.quotas import SqlQuotas, sweep_quotas
+from pegboard.storage.sql.accounts.resources import SqlResources
+from pegboard.storage.sql.accounts.roles import SqlRoles
 from pegboard.storage.sql.approvals import SqlApprovals
 from pegboard.storage.sql.audit import SqlAudit, SqlAuditor
 from pegboard.storage.sql.call_recorder import SqlRecorder
 from pegboard.storage.sql.catalogue import SqlCatalogue
 from pegboard.storage.sql.conversations import SqlConversations
-from pegboard.storage.sql.credentials import SqlCredentials
 from pegboard.storage.sql.dependencies import SqlDependencies
-from pegboard.storage.sql.documents import SqlDocuments
-from pegboard.storage.sql.evidence import SqlEvidence
-from pegboard.storage.sql.files import SqlFiles
 from pegboard.storage.sql.history import SqlHistory
-from pegboard.storage.sql.identity import SqlIdentity, sweep_identity
 from pegboard.storage.sql.kill_switches import SqlSwitches
+from pegboard.storage.sql.knowledge.documents import SqlDocuments
+from pegboard.storage.sql.knowledge.evidence import SqlEvidence
 from pegboard.storage.sql.last_known_tools import SqlSeenTools
 from pegboard.storage.sql.maintenance import SqlUpkeep
 from pegboard.storage.sql.outcomes import SqlOutcomes, sweep_outcomes
 from pegboard.storage.sql.pins import SqlPins
-from pegboard.storage.sql.quotas import SqlQuotas, sweep_quotas
-from pegboard.storage.sql.resources import SqlResources
 from pegboard.storage.sql.results import SqlResults, sweep_results
-from pegboard.storage.sql.roles import SqlRoles
 from pegboard.storage.sql.runs import SqlRuns
 from pegboard.storage.sql.taints import SqlTaints
 from pegboard.storage.sql.tool_vectors import SqlToolVectors
@@ -142,7 +142,7 @@ class SqlStorage:
 
 
 def _open_index(database: StorageDatabase) -> KnowledgeIndex:
-    from pegboard.storage.sql.knowledge_index import SqlKnowledgeIndex
+    from pegboard.storage.sql.knowledge.index import SqlKnowledgeIndex
 
     return SqlKnowledgeIndex(database)
 

@@ -71,6 +71,7 @@ async def test_a_wrong_token_is_told_apart_from_none(guarded: Pegboard) -> None:
     assert "guessed" not in answer.json()["detail"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("scheme", ["Bearer", "bearer", "BEARER"])
 async def test_the_token_opens_everything_under_any_name(guarded: Pegboard, scheme: str) -> None:
     async with client_of(

@@ -89,6 +89,7 @@ async def test_history_is_filtered(
     assert [call["tool"] for call in calls] == found
 
 
+@pytest.mark.slow
 @pytest.mark.timeout(60)
 async def test_rows_of_the_history_have_the_keys_that_the_document_names(tmp_path: Path) -> None:
     board = a_board(tmp_path, data=tmp_path / "data", store_arguments=True)

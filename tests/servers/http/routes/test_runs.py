@@ -348,6 +348,7 @@ BAD: list[dict[str, Any]] = [
 ]
 
 
+@pytest.mark.slow
 async def test_the_document_says_what_a_graph_needs(client: httpx2.AsyncClient) -> None:
     schema = (await client.get("/openapi.json")).json()["components"]["schemas"]["RunBody"]
     bodies = [{"graph": graph} for graph in (*GOOD, *BAD)]

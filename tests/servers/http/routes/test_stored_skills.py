@@ -86,6 +86,7 @@ async def members(tmp_path: Path) -> AsyncGenerator[Members]:
         yield Members(board, people)
 
 
+@pytest.mark.slow
 async def test_a_skill_is_seen_by_those_who_have_it_on_each_door(members: Members) -> None:
     id_ = await members.add()
     path = f"/v1/resources/{id_}"
@@ -158,3 +159,45 @@ async def test_a_wrong_skill_is_refused_with_the_reason(members: Members) -> Non
 
     assert answers == dict.fromkeys(WRONG, (True, 400))
     assert (await bob.get("/v1/resources")).json()["resources"] == []
+
+
+async def review(client: httpx2.AsyncClient, id_: str, decision: str, **body: Any) -> Any:
+    wanted = {"decision": decision} | body
+    return await client.post(f"/v1/resources/{id_}/review", json=wanted)
+
+
+async def test_another_administrator_approves_a_shared_skill_or_ends_its_sharing(
+    members: Members,
+) -> None:
+    ada, bob, cem = (members.people[name] for name in ("ada", "bob", "cem"))
+    id_ = await members.add(visibility="organisation", organisation="acme")
+    seen = (await ada.get(f"/v1/resources/{id_}")).json()
+    refused = [(await review(one, id_, "approve")).status_code for one in (bob, cem)]
+    old = await review(ada, id_, "approve", revision=seen["revision"] + 1)
+    approved = await review(ada, id_, "approve", revision=seen["revision"])
+    of_cem = (await cem.get(f"/v1/resources/{id_}")).json()
+    in_market = (await members.people["eve"].get("/v1/market")).json()["resources"]
+    ended = await review(ada, id_, "reject", note="Not ours.")
+    of_bob = (await bob.get(f"/v1/resources/{id_}")).json()
+
+    assert (seen["may_review"], seen["vouched_by"]) == (True, "")
+    assert seen["config"]["files"] == FILES
+    assert (refused, old.status_code, approved.status_code) == ([403, 403], 400, 200)
+    assert (of_cem["vouched_by"], of_cem["may_review"]) == ("ada", False)
+    assert of_cem["publish_status"] == "none"
+    assert in_market == []
+    assert (ended.status_code, await members.who_sees()) == (200, "bob")
+    assert (of_bob["visibility"], of_bob["review_note"]) == ("private", "Not ours.")
+    assert of_bob["vouched_by"] == ""
+
+
+async def test_a_private_skill_and_that_of_another_organisation_are_not_reviewed(
+    members: Members,
+) -> None:
+    ada, eve = members.people["ada"], members.people["eve"]
+    private = await members.add()
+    shared = await members.add("cem", visibility="organisation", organisation="acme")
+
+    assert (await review(ada, private, "approve")).status_code == 404
+    assert (await review(eve, shared, "reject")).status_code == 404
+    assert (await ada.get(f"/v1/resources/{shared}")).json()["may_review"] is True

@@ -124,6 +124,7 @@ async def test_a_server_without_a_token_gives_tickets_and_asks_for_none(tmp_path
     assert answers == [3, (403, "host_not_allowed"), 3, (401, "unauthenticated")]
 
 
+@pytest.mark.slow
 @pytest.mark.timeout(60)
 async def test_more_than_wait_to_be_used_are_told_to_come_later(tmp_path: Path) -> None:
     async with client_of(a_board(tmp_path)) as client:

@@ -9,7 +9,7 @@ from mcp.shared.auth import OAuthClientInformationFull, OAuthToken
 from pydantic import AnyUrl
 from tests.sources.mcp.opening import opened
 
-from pegboard.core.ports.oauth_login import ConsentAnswer
+from pegboard.core.ports.source_services.oauth_login import ConsentAnswer
 from pegboard.errors import MCPConnectionError
 from pegboard.sources.mcp.config import OAuthAccess
 from pegboard.sources.mcp.transport.oauth import KeptTokens
@@ -77,5 +77,5 @@ async def test_a_client_that_is_configured_is_not_replaced_by_a_registration() -
 
 async def test_where_nobody_can_log_in_a_server_with_a_login_says_so() -> None:
     async with opened({"url": "http://127.0.0.1:1/mcp", "auth": {"kind": "oauth"}}) as source:
-        with pytest.raises(MCPConnectionError, match="nobody can log in here"):
+        with pytest.raises(MCPConnectionError, match="needs a login by OAuth"):
             await source.tools()

@@ -89,6 +89,7 @@ async def call(registry: ToolRegistry, name: str, **arguments: Any) -> ToolResul
     return await registry.call("inner__execute", {"body": {"name": name, "input": arguments}})
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("name", "arguments", "whole"),
     [
@@ -108,6 +109,7 @@ async def test_a_page_of_another_board_becomes_the_whole(
     assert "handle" not in result.unwrap()["metadata"]
 
 
+@pytest.mark.slow
 async def test_a_board_in_front_stores_the_whole_and_states_its_size(tmp_path: Path) -> None:
     async with in_front(tmp_path) as (registry, _):
         result = await call(registry, "rows", count=20_000)
@@ -118,12 +120,14 @@ async def test_a_board_in_front_stores_the_whole_and_states_its_size(tmp_path: P
     assert '{"row":19999}]' in last.text
 
 
+@pytest.mark.slow
 async def test_a_projection_sees_the_whole(tmp_path: Path) -> None:
     said: dict[str, Any] = {"overrides": {"execute": {"projection": "output[-1].row"}}}
     async with in_front(tmp_path, **said) as (registry, _):
         assert (await call(registry, "rows", count=300)).unwrap() == 299
 
 
+@pytest.mark.slow
 async def test_the_page_stays_where_the_whole_cannot_be_read(tmp_path: Path) -> None:
     async with in_front(tmp_path, refused="/results/") as (registry, http):
         result = await call(registry, "rows", count=300)
@@ -133,6 +137,7 @@ async def test_the_page_stays_where_the_whole_cannot_be_read(tmp_path: Path) -> 
     assert http.asked[-1].startswith("/results/")
 
 
+@pytest.mark.slow
 async def test_a_short_result_is_not_asked_for_again(tmp_path: Path) -> None:
     async with in_front(tmp_path) as (registry, http):
         await call(registry, "rows", count=3)

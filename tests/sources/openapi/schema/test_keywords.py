@@ -170,6 +170,7 @@ NAMES = (
 )
 
 
+@pytest.mark.slow
 @pytest.mark.timeout(60)
 @given(st.dictionaries(st.sampled_from(NAMES), json_values, max_size=6))
 def test_whatever_stands_there_the_result_is_a_valid_schema(node: dict[str, object]) -> None:

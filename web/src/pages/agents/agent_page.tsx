@@ -3,10 +3,11 @@ import { useNavigate, useParams } from "@tanstack/react-router";
 import { useState } from "react";
 import { send } from "../../api/client";
 import { agentsQuery } from "../../api/queries";
-import { type Resource, resourceQuery } from "../../api/resources";
+import { isSharedOnly, type Resource, resourceQuery } from "../../api/resources";
 import { CrumbLink, Crumbs } from "../../parts/crumbs";
 import { Confirm } from "../../parts/confirm";
 import { usePageTitle } from "../../parts/page_title";
+import { ReviewCard } from "../../parts/review_card";
 import { useReadAgain } from "../../parts/read_again";
 import { Failure, Skeleton } from "../../parts/states";
 import { InTheMarket, WhoSees } from "../../parts/who_sees";
@@ -75,6 +76,7 @@ function Agent({ resource }: { resource: Resource }) {
         </div>
       </div>
       {agent && <AgentFacts agent={agent} />}
+      {isSharedOnly(resource) && <ReviewCard resource={resource} />}
       {resource.may_change && (
         <div className="beside">
           <AgentForm key={resource.revision} resource={resource} onDone={() => undefined} />

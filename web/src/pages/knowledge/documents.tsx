@@ -4,7 +4,7 @@ import { type Base, type Doc, documentsQuery, STATES, type StateFilter } from ".
 import { MarkIcon } from "../../parts/marks";
 import { Failure, Skeleton } from "../../parts/states";
 import { groupOf, shareDone } from "../../stream/base_events";
-import { useUploads } from "../../stream/uploads";
+import { useBaseUploads } from "../../stream/use_base_uploads";
 import { knowledge } from "../../words/knowledge";
 import { messages } from "../../words/messages";
 import { DocumentRow } from "./document_row";
@@ -17,7 +17,7 @@ export function Documents({ base, count }: { base: Base; count: number }) {
   const search = useSearch({ strict: false }) as KnowledgeSearch;
   const state = STATES.find((item) => item === search.state);
   const list = useInfiniteQuery(documentsQuery(base.id, state, search.q ?? ""));
-  const uploads = useUploads().filter((item) => item.base === base.id);
+  const uploads = useBaseUploads(base.id);
   const documents = list.data?.pages.flatMap((page) => page.documents) ?? [];
   if (count === 0 && uploads.length === 0 && documents.length === 0) return null;
   // An upload stands where it will be a document: behind what needs somebody.
@@ -59,7 +59,7 @@ export function Documents({ base, count }: { base: Base; count: number }) {
               <tbody>
                 {documents.slice(0, at).map(row)}
                 {uploads.map((item) => (
-                  <UploadRow key={item.id} upload={item} />
+                  <UploadRow key={item.upload || item.id} upload={item} />
                 ))}
                 {documents.slice(at).map(row)}
               </tbody>

@@ -1,54 +1,81 @@
+import { useQuery } from "@tanstack/react-query";
 import { useNavigate } from "@tanstack/react-router";
 import { Info } from "lucide-react";
 import type { Check } from "../../api/knowledge";
+import { uploadCheckQuery } from "../../api/uploads";
 import { Dialog } from "../../parts/dialog";
-import { confirmUpload, rejectUpload, type Upload, useUploads } from "../../stream/uploads";
+import { Problem } from "../../parts/states";
+import { confirmUpload, removeUpload, type Upload } from "../../stream/uploads";
+import { useBaseUploads } from "../../stream/use_base_uploads";
 import { changeWords } from "../../words/base_changes";
 
 /** What a file would change of the document whose place it takes, before it is taken in. */
 export function ReplaceDialog({ base, id }: { base: string; id: string }) {
   const navigate = useNavigate();
-  const upload = useUploads().find((item) => item.id === id);
+  const upload = useBaseUploads(base).find((item) => item.upload === id);
   const close = () =>
     void navigate({
       to: "/knowledge/$base",
       params: { base },
       search: (before: object) => ({ ...before, replace: undefined }),
     });
-  if (upload?.state !== "changed" || !upload.check) return null;
+  return upload?.state === "changed" ? <Decision upload={upload} onClose={close} /> : null;
+}
+
+function Decision({ upload, onClose }: { upload: Upload; onClose: () => void }) {
+  const { base, path } = upload;
+  // After a reload it is compared again: the document may have changed, too.
+  const compared = useQuery({
+    ...uploadCheckQuery(base, upload.upload, path),
+    enabled: upload.check === null,
+  });
+  const check = upload.check ?? compared.data;
+  const isChange = check?.outcome === "changed";
+  const decide = (make: (upload: Upload) => void) => {
+    make(upload);
+    onClose();
+  };
+  const title = check?.title || path;
   return (
-    <Dialog label={changeWords.replaceIt} onClose={close}>
+    <Dialog label={isChange ? changeWords.replaceIt : changeWords.waitsForYou} onClose={onClose}>
       <form
         className="stack"
         onSubmit={(event) => {
           event.preventDefault();
-          confirmUpload(id);
-          close();
+          decide(confirmUpload);
         }}
       >
-        <h2>{changeWords.replaceQuestion(upload.check.title || upload.path)}</h2>
-        <Changes check={upload.check} />
-        <p className="note">
-          <Info className="i s" aria-hidden="true" />
-          <span>{changeWords.oldTextStays}</span>
-        </p>
+        <h2>{isChange ? changeWords.replaceQuestion(title) : changeWords.takeInQuestion(path)}</h2>
+        {!check && !compared.error && <p role="status">{changeWords.comparing}</p>}
+        <Problem error={compared.error} />
+        {isChange && <Changes check={check} />}
+        {check && <Consequence check={check} title={title} />}
         <div className="acts">
-          <button type="submit" className="btn primary">
-            {changeWords.replaceIt}
-          </button>
-          <button
-            type="button"
-            className="btn"
-            onClick={() => {
-              rejectUpload(id);
-              close();
-            }}
-          >
-            {changeWords.keepOld}
+          {check && check.outcome !== "already_here" && (
+            <button type="submit" className="btn primary">
+              {isChange ? changeWords.replaceIt : changeWords.takeIn}
+            </button>
+          )}
+          <button type="button" className="btn" onClick={() => decide(removeUpload)}>
+            {isChange ? changeWords.keepOld : changeWords.discard}
           </button>
         </div>
       </form>
     </Dialog>
+  );
+}
+
+function Consequence({ check, title }: { check: Check; title: string }) {
+  const words = {
+    new: changeWords.isNew,
+    changed: changeWords.oldTextStays,
+    already_here: changeWords.isHere(title),
+  };
+  return (
+    <p className="note">
+      <Info className="i s" aria-hidden="true" />
+      <span>{words[check.outcome]}</span>
+    </p>
   );
 }
 
@@ -95,22 +122,24 @@ function Changes({ check }: { check: Check }) {
   );
 }
 
-/** One decision for several files that would replace what is here. */
+/** One decision for several files that wait for one. */
 export function ReplaceAll({ uploads }: { uploads: readonly Upload[] }) {
-  const changed = uploads.filter((item) => item.state === "changed");
-  if (changed.length < 2) return null;
-  const decide = (make: (id: string) => void) => {
-    for (const { id } of changed) make(id);
+  const waiting = uploads.filter((item) => item.state === "changed");
+  const count = waiting.length;
+  if (count < 2) return null;
+  const areCompared = waiting.every((item) => item.check);
+  const decide = (make: (upload: Upload) => void) => {
+    for (const upload of waiting) make(upload);
   };
   return (
     <div className="banner" role="status">
-      <span>{changeWords.filesDiffer(changed.length)}</span>
+      <span>{areCompared ? changeWords.filesDiffer(count) : changeWords.filesWait(count)}</span>
       <div className="acts push">
         <button type="button" className="btn sm" onClick={() => decide(confirmUpload)}>
-          {changeWords.replaceAll(changed.length)}
+          {areCompared ? changeWords.replaceAll(count) : changeWords.takeInAll(count)}
         </button>
-        <button type="button" className="btn sm quiet" onClick={() => decide(rejectUpload)}>
-          {changeWords.keepAll}
+        <button type="button" className="btn sm quiet" onClick={() => decide(removeUpload)}>
+          {areCompared ? changeWords.keepAll : changeWords.discardAll}
         </button>
       </div>
     </div>

@@ -4,12 +4,11 @@ import { DocumentIcon } from "../../parts/document/document_icon";
 import { MarkIcon } from "../../parts/marks";
 import { removeUpload, resumeUpload, retryUpload, type Upload } from "../../stream/uploads";
 import { changeWords, describeChange } from "../../words/base_changes";
-import { formatBytes } from "../../words/format";
+import { formatBytes, formatFull } from "../../words/format";
 import { knowledge } from "../../words/knowledge";
 
 /** A file on its way to a base; it is a document once the server has all of it. */
 export function UploadRow({ upload }: { upload: Upload }) {
-  const isOver = ["done", "failed", "lost"].includes(upload.state);
   return (
     <tr>
       <td>
@@ -30,7 +29,7 @@ export function UploadRow({ upload }: { upload: Upload }) {
       <td className="opt" />
       <td className="r acts">
         {upload.state === "failed" && (
-          <button type="button" className="btn sm" onClick={() => retryUpload(upload.id)}>
+          <button type="button" className="btn sm" onClick={() => retryUpload(upload)}>
             {knowledge.tryAgain}
           </button>
         )}
@@ -44,23 +43,29 @@ export function UploadRow({ upload }: { upload: Upload }) {
             {knowledge.openIt}
           </Link>
         )}
-        {upload.state === "changed" ? (
+        {upload.state === "changed" && (
           <Link
             className="btn sm"
             to="/knowledge/$base"
             params={{ base: upload.base }}
-            search={(before) => ({ ...before, replace: upload.id })}
+            search={(before) => ({ ...before, replace: upload.upload })}
           >
             {changeWords.seeChange}
           </Link>
-        ) : (
-          <button type="button" className="btn sm quiet" onClick={() => removeUpload(upload.id)}>
-            {isOver ? knowledge.dismiss : knowledge.stop}
+        )}
+        {!["changed", "adding"].includes(upload.state) && (
+          <button type="button" className="btn sm quiet" onClick={() => removeUpload(upload)}>
+            {endWord(upload)}
           </button>
         )}
       </td>
     </tr>
   );
+}
+
+function endWord({ state }: Upload): string {
+  if (state === "lost") return changeWords.discard;
+  return state === "done" || state === "failed" ? knowledge.dismiss : knowledge.stop;
 }
 
 function State({ upload }: { upload: Upload }) {
@@ -80,6 +85,7 @@ function State({ upload }: { upload: Upload }) {
           <MarkIcon mark="pause" small /> {knowledge.interrupted}
         </span>
         <small>{knowledge.chooseAgain(upload.name, upload.sent)}</small>
+        <Expiry upload={upload} />
       </>
     );
   if (upload.state === "done")
@@ -88,13 +94,15 @@ function State({ upload }: { upload: Upload }) {
         <MarkIcon mark="ok" small /> {knowledge.alreadyHere}
       </span>
     );
-  if (upload.state === "changed" && upload.check)
+  if (upload.state === "changed")
     return (
       <>
         <span className="state wait">
-          <MarkIcon mark="pause" small /> {changeWords.changedSince}
+          <MarkIcon mark="pause" small />{" "}
+          {upload.check ? changeWords.changedSince : changeWords.waitsForYou}
         </span>
-        <small>{describeChange(upload.check)}</small>
+        {upload.check && <small>{describeChange(upload.check)}</small>}
+        <Expiry upload={upload} />
       </>
     );
   if (upload.state === "checking")
@@ -124,12 +132,19 @@ function State({ upload }: { upload: Upload }) {
   );
 }
 
+/** Until when the server keeps what waits. */
+function Expiry({ upload }: { upload: Upload }) {
+  return upload.expiresAt === null ? null : (
+    <small>{changeWords.deletedAt(formatFull(upload.expiresAt))}</small>
+  );
+}
+
 function ChooseAgain({ upload }: { upload: Upload }) {
   const input = useRef<HTMLInputElement>(null);
   const [isOther, setOther] = useState(false);
   const onChange = (event: ChangeEvent<HTMLInputElement>) => {
     const [file] = event.target.files ?? [];
-    if (file) setOther(!resumeUpload(upload.id, file));
+    if (file) setOther(!resumeUpload(upload, file));
     event.target.value = "";
   };
   return (

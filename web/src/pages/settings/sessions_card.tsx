@@ -1,7 +1,7 @@
 import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
 import { Monitor } from "lucide-react";
 import { send } from "../../api/client";
-import { openSessionsQuery } from "../../api/settings";
+import { type OpenSession, openSessionsQuery } from "../../api/settings";
 import { Failure, Problem, Skeleton } from "../../parts/states";
 import { formatFull, formatWhen } from "../../words/format";
 import { settingWords } from "../../words/settings";
@@ -46,7 +46,15 @@ export function SessionsCard() {
               <Monitor className="i" aria-hidden="true" />
             </span>
             <span className="t">
-              <b>{session.current ? settingWords.thisBrowser : settingWords.anotherBrowser}</b>
+              <b>
+                {nameOf(session.signed_in_from)}{" "}
+                {session.current && <span className="tag">{settingWords.thisBrowser}</span>}
+              </b>
+              {session.used_at !== null && (
+                <span title={formatFull(session.used_at)}>
+                  {settingWords.lastUsed(formatWhen(session.used_at), elsewhereOf(session))}
+                </span>
+              )}
               <span title={formatFull(session.signed_in_at)}>
                 {settingWords.signedIn(
                   formatWhen(session.signed_in_at),
@@ -71,4 +79,14 @@ export function SessionsCard() {
       <Problem error={end.error} />
     </section>
   );
+}
+
+function nameOf(client: OpenSession["used_from"]): string {
+  return settingWords.from(client.browser || settingWords.unknownBrowser, client.address);
+}
+
+/** Where a session was last used, if that is not where it was begun. */
+function elsewhereOf({ signed_in_from, used_from }: OpenSession): string {
+  const [first, last] = [nameOf(signed_in_from), nameOf(used_from)];
+  return first === last ? "" : last;
 }

@@ -3,8 +3,9 @@ import { useNavigate } from "@tanstack/react-router";
 import { Pencil } from "lucide-react";
 import { useState } from "react";
 import { send } from "../../api/client";
-import { type Resource, resourceQuery } from "../../api/resources";
+import { isSharedOnly, type Resource, resourceQuery } from "../../api/resources";
 import { Confirm } from "../../parts/confirm";
+import { ReviewCard } from "../../parts/review_card";
 import { useReadAgain } from "../../parts/read_again";
 import { InTheMarket, WhoSees } from "../../parts/who_sees";
 import { messages } from "../../words/messages";
@@ -24,10 +25,15 @@ export function OwnedSkill({ id, isEditing, setEditing }: OwnedSkillProps) {
   if (!resource) return null;
   if (!resource.may_change)
     return (
-      <p className="hint">
-        {skillWords.ofAnother(resource.organisation || resource.owner)}{" "}
-        {resource.visibility !== "global" && skillWords.notTrusted}
-      </p>
+      <>
+        <p className="hint">
+          {skillWords.ofAnother(resource.organisation || resource.owner)}{" "}
+          {resource.vouched_by
+            ? sharing.approvedHere(resource.vouched_by)
+            : resource.visibility !== "global" && skillWords.notTrusted}
+        </p>
+        {isSharedOnly(resource) && <ReviewCard resource={resource} />}
+      </>
     );
   if (isEditing)
     return (

@@ -63,7 +63,7 @@ def list_files(
 @files.command("put")
 def put_files(
     paths: Annotated[
-        list[Path], typer.Argument(metavar="FILE...", help="The paths of files of this machine.")
+        list[Path], typer.Argument(metavar="FILE", help="The paths of files of this machine.")
     ],
     *,
     organisation: Annotated[

@@ -43,7 +43,7 @@ kb = typer.Typer(
 @kb.command("list")
 def list_bases(
     base: Annotated[
-        str, typer.Argument(metavar="[BASE]", help="A base, to list its documents.")
+        str, typer.Argument(metavar="BASE", help="A base, to list its documents.")
     ] = "",
     *,
     board: BoardOption = None,
@@ -79,35 +79,37 @@ def add(
     sources: Annotated[
         list[str] | None,
         typer.Argument(
-            metavar="[SOURCE]...",
-            help="The sources: files, folders of the server, web addresses. Without any, what has "
-            "changed where documents come from is taken in.",
+            metavar="SOURCE",
+            help="The sources: files, folders of the server or web addresses; without any, "
+            "folders and addresses of the base are read again for changes.",
         ),
     ] = None,
     *,
     below: Annotated[
-        bool, typer.Option("--below", help="Of an address also the pages below it.")
+        bool, typer.Option("--below", help="Also take in the pages below an address.")
     ] = False,
-    pages: Annotated[int, typer.Option("--pages", min=1, max=500, help="Pages, at most.")] = 50,
+    pages: Annotated[
+        int, typer.Option("--pages", min=1, max=500, help="At most this many pages.")
+    ] = 50,
     description: Annotated[
-        str, typer.Option("--description", help="What can be asked of a new base.")
+        str, typer.Option("--description", help="What a new base is about, for models and people.")
     ] = "",
     edition: Annotated[
-        str, typer.Option("--edition", help="A date or a name that orders editions.")
+        str, typer.Option("--edition", help="A date or a name by which editions are ordered.")
     ] = "",
     replaces: Annotated[
-        str, typer.Option("--replaces", help="The id of the document that this one replaces.")
+        str, typer.Option("--replaces", help="Id of the document that this one replaces.")
     ] = "",
     check: Annotated[
         bool,
-        typer.Option("--check", help="Only show what the files would change, and put none in."),
+        typer.Option("--check", help="Show what the files would change, and add nothing."),
     ] = False,
     board: BoardOption = None,
     data: DataOption = None,
     url: UrlOption = None,
     json: JsonOption = False,
 ) -> None:
-    """Put documents into a base, and wait until they answer.
+    """Add documents to a base, and wait until answers use them.
 
     The command exits with 1 if one of them could not be read.
     """
@@ -191,7 +193,8 @@ def ask(
 def remove(
     base: BaseArgument,
     document: Annotated[
-        str, typer.Argument(metavar="[DOCUMENT]", help="The id of a document; none for the base.")
+        str,
+        typer.Argument(metavar="DOCUMENT", help="Id of a document; without it, the whole base."),
     ] = "",
     *,
     yes: Annotated[bool, typer.Option("--yes", help="Do not ask again.")] = False,

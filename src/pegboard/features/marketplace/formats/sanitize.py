@@ -5,7 +5,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, cast
 from urllib.parse import urlsplit
 
-from pegboard.core.truncate import truncate
+from pegboard.core.text.truncate import truncate
 from pegboard.core.wire_names import is_source_name
 from pegboard.features.marketplace.entries import Label, UnusableEntry
 

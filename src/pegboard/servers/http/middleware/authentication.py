@@ -20,6 +20,7 @@ from pegboard.errors import ConfigError, InvalidRequest, PegboardError
 from pegboard.runtime import Settings
 from pegboard.servers.http.browser_sessions import COOKIE, CSRF_HEADER
 from pegboard.servers.http.callers import TokenCallers
+from pegboard.servers.http.middleware.client_address import browser_client
 from pegboard.servers.http.middleware.live_requests import LiveRequests
 from pegboard.servers.http.oauth_endpoint import RESOURCE_METADATA, is_oauth_path
 from pegboard.servers.http.problem_details import error_answer, problem_response
@@ -155,13 +156,15 @@ class AuthenticationMiddleware:
         is_socket = scope["type"] == "websocket"
         if len(headers.getlist("authorization")) > 1:
             return None, _TWO_TOKENS
+        cookies = () if is_socket else _read_cookies(scope, headers)
         sent = SentCredentials(
             bearer=_read_bearer(headers),
-            cookies=() if is_socket else _read_cookies(scope, headers),
+            cookies=cookies,
             is_local=self._is_local(headers),
             is_foreign_page=is_socket and _is_elsewhere(headers),
             resource=self._resource if _is_mcp(scope["path"]) else "",
             makes_link=scope["path"] in _MAKES_LINK,
+            client=browser_client(scope) if cookies else None,
         )
         try:
             found = await self._callers.identify(sent)
@@ -336,8 +339,9 @@ _NOT_OURS = problem_response(
 )
 _ACCOUNTS = problem_response(
     401,
-    "This server has accounts now, and its token names nobody: sign in, or send the key of an "
-    "account. 'pegboard login' makes one, and 'pegboard people link' lets you in if you cannot.",
+    "This server has accounts, and does not accept its token any more: sign in, or send the key of "
+    "an account. 'pegboard login' makes a key; 'pegboard people link HANDLE' on the machine of the "
+    "server makes a link for a new password.",
     code="accounts_needed",
     headers={"WWW-Authenticate": 'Bearer realm="pegboard", error="invalid_token"'},
 )

@@ -11,6 +11,9 @@ from ipaddress import IPv4Address, IPv6Address, IPv6Network, ip_address, ip_netw
 from starlette.datastructures import Headers
 from starlette.types import ASGIApp, Receive, Scope, Send
 
+from pegboard.core.ports.accounts.identity_store import BrowserClient
+from pegboard.features.identity.browser_names import name_browser
+
 _LOG = logging.getLogger("pegboard.http")
 
 Address = IPv4Address | IPv6Address
@@ -158,6 +161,16 @@ def limit_key(scope: Scope) -> str:
     if isinstance(parsed, IPv6Address):
         return str(IPv6Network((int(parsed) >> 64 << 64, 64)))
     return address if parsed is None else str(parsed)
+
+
+def browser_client(scope: Scope) -> BrowserClient:
+    """Where a request came from, for the person whose session it is to see."""
+    client = scope.get("client")
+    address = parse_address(str(client[0])) if client else None
+    return BrowserClient(
+        address="" if address is None else str(address),
+        browser=name_browser(Headers(scope=scope).get("user-agent", "")),
+    )
 
 
 def _read_list(lines: list[str]) -> Iterator[Address | None]:

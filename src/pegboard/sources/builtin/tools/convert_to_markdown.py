@@ -11,8 +11,8 @@ from typing_extensions import TypedDict
 
 from pegboard.core.context import ToolContext
 from pegboard.core.knowledge import ConvertedDocument
-from pegboard.core.ports.document_converter import DocumentConverter
 from pegboard.core.ports.http import HttpRequest
+from pegboard.core.ports.knowledge.document_converter import DocumentConverter
 from pegboard.core.ports.services import Services
 from pegboard.errors import HostUnavailable, InvalidRequest, SourceUnavailable
 from pegboard.sources.builtin.response_text import find_part_end

@@ -10,8 +10,8 @@ from pydantic import Field
 from typing_extensions import TypedDict
 
 from pegboard.core.context import ToolContext
-from pegboard.core.ports.providers import MailAccess
 from pegboard.core.ports.services import Services
+from pegboard.core.ports.source_services.providers import MailAccess
 from pegboard.core.tool import Limits
 from pegboard.errors import InvalidRequest, SourceUnavailable
 from pegboard.sources.builtin.email_message import (

@@ -11,7 +11,7 @@ from mcp.client.auth.exceptions import OAuthFlowError
 from mcp.shared.auth import OAuthClientInformationFull, OAuthClientMetadata, OAuthToken
 from pydantic import AnyUrl, ValidationError
 
-from pegboard.core.ports.oauth_login import OAuthLogin
+from pegboard.core.ports.source_services.oauth_login import OAuthLogin
 from pegboard.errors import MCPConnectionError, PegboardError
 from pegboard.sources.mcp.config import OAuthAccess
 from pegboard.sources.mcp.request_context import CURRENT

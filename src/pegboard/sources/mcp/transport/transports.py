@@ -13,9 +13,9 @@ from mcp.client.stdio import get_default_environment
 from mcp.client.streamable_http import streamable_http_client
 
 from pegboard.core.credential import CallCredential
-from pegboard.core.ports.credentials import SourceCredentials
+from pegboard.core.ports.accounts.credentials import SourceCredentials
 from pegboard.core.ports.http import HttpClient
-from pegboard.core.ports.oauth_login import OAuthLogins
+from pegboard.core.ports.source_services.oauth_login import OAuthLogins
 from pegboard.errors import MCPConnectionError, PegboardError, SourceUnavailable
 from pegboard.sources.mcp.config import BearerToken, McpConfig, OAuthAccess, reveal
 from pegboard.sources.mcp.sdk_log_filter import hide_closed_stream_errors
@@ -176,7 +176,7 @@ class Link:
             return None
         if self.logins is None:
             raise MCPConnectionError(
-                f"{self.title} takes a login by OAuth, and nobody can log in here.",
+                f"{self.title} needs a login by OAuth, which this program cannot offer.",
                 permanent=True,
                 nothing_done=True,
             )

@@ -10,7 +10,7 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from pegboard.core.truncate import truncate
+from pegboard.core.text.truncate import truncate
 from pegboard.sources.openapi.call.body_arguments import BodyField, BodyPlan, plan_body
 from pegboard.sources.openapi.document.lenient_access import LocatedNode
 from pegboard.sources.openapi.document.operations import LOCATIONS, Operation, OperationParameter

@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from pegboard.core.truncate import truncate
+from pegboard.core.text.truncate import truncate
 from pegboard.sources.openapi.document.lenient_access import LocatedNode, Node, texts
 from pegboard.sources.openapi.document.operations import RequestBody
 from pegboard.sources.openapi.schema.translator import (

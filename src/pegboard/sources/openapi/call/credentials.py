@@ -11,7 +11,7 @@ from typing import Literal
 from pydantic import SecretStr
 
 from pegboard.core.credential import Secret
-from pegboard.core.truncate import truncate
+from pegboard.core.text.truncate import truncate
 from pegboard.sources.openapi.auth import (
     ApiKeyCredential,
     Auth,

@@ -8,7 +8,7 @@ from typing import Any
 from urllib.parse import quote
 
 from pegboard.core.ports.http import HttpResponse
-from pegboard.core.truncate import truncate
+from pegboard.core.text.truncate import truncate
 from pegboard.errors import InvalidRequest, PegboardError, ToolFailed, Unavailable
 from pegboard.sources.openapi.call.responses import body_text, is_json
 from pegboard.sources.openapi.document.lenient_access import mapping, sequence

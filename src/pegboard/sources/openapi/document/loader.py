@@ -11,7 +11,7 @@ from typing import Any, cast
 
 from pegboard.concurrency.thread_pool import POOL
 from pegboard.core.ports.http import HttpClient, HttpRequest, HttpResponse
-from pegboard.core.truncate import truncate
+from pegboard.core.text.truncate import truncate
 from pegboard.errors import PegboardError, SourceUnavailable
 from pegboard.sources.openapi.document.lenient_access import mapping
 from pegboard.sources.openapi.document.parser import Unreadable, parse_document, to_json_data

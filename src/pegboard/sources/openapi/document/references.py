@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any, cast
 from urllib.parse import unquote
 
-from pegboard.core.truncate import truncate
+from pegboard.core.text.truncate import truncate
 from pegboard.sources.openapi.document.lenient_access import LocatedNode, mapping
 
 _MAX_CHAIN = 50

@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from pegboard.core.truncate import truncate
+from pegboard.core.text.truncate import truncate
 from pegboard.sources.openapi.document.lenient_access import (
     EMPTY,
     LocatedNode,

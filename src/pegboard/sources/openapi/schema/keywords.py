@@ -11,7 +11,7 @@ from typing import Any
 
 import msgspec
 
-from pegboard.core.truncate import truncate
+from pegboard.core.text.truncate import truncate
 from pegboard.sources.openapi.document.lenient_access import Node, mapping, sequence, texts
 
 _TYPES = frozenset({"string", "number", "integer", "boolean", "array", "object", "null"})

@@ -1,0 +1,3 @@
+"""`pegboard skills`."""
+
+from pegboard.cli.commands.accounts.skills.group import skills as skills

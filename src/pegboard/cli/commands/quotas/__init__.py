@@ -1,3 +1,0 @@
-"""`pegboard quotas`."""
-
-from pegboard.cli.commands.quotas.group import quotas as quotas

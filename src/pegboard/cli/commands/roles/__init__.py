@@ -1,3 +1,0 @@
-"""`pegboard roles`."""
-
-from pegboard.cli.commands.roles.group import roles as roles

@@ -1,3 +1,0 @@
-"""`pegboard skills`."""
-
-from pegboard.cli.commands.skills.group import skills as skills

@@ -1,0 +1,1 @@
+"""Ports of accounts: who has one, what they may, and what belongs to them."""

@@ -1,0 +1,1 @@
+"""Ports of knowledge bases: documents, their conversion, their index, and evidence."""

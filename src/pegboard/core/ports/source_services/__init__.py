@@ -1,0 +1,1 @@
+"""What the board does for sources: checks of addresses, logins, services of others, subagents."""

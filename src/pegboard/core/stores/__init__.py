@@ -1,0 +1,1 @@
+"""What every store does alike, and the stores in memory."""

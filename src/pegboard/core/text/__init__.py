@@ -1,0 +1,1 @@
+"""Pure functions over text: its length, truncation, names like it, URI templates."""

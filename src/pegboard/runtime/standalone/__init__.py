@@ -1,0 +1,1 @@
+"""What a program uses without a board: agents, models, MCP servers, built-in tools."""

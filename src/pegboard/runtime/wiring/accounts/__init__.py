@@ -1,0 +1,1 @@
+"""Accounts of a board, and what belongs to them."""

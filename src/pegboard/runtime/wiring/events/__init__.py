@@ -1,0 +1,1 @@
+"""The events of a board: those it emits of its rules, and what listens."""

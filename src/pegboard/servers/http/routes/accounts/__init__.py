@@ -1,0 +1,1 @@
+"""The paths of accounts: signing in, and what belongs to an account."""

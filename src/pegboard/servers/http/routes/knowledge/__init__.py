@@ -1,0 +1,1 @@
+"""The paths of knowledge bases and their documents."""

@@ -1,0 +1,1 @@
+"""One driver for each database, with its errors and its schema."""

@@ -1,0 +1,1 @@
+"""Accounts in a database, and what belongs to them."""

@@ -1,0 +1,1 @@
+"""Documents of knowledge bases in a database, their index, and evidence."""

@@ -1,0 +1,1 @@
+"""What a Python function declares: parameters, types, descriptions, and their schema."""

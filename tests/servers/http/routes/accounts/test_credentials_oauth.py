@@ -1,0 +1,174 @@
+"""Accounts connected by consent, at an authorization server of somebody else's making."""
+
+import asyncio
+from collections.abc import AsyncGenerator, Iterator
+from pathlib import Path
+from typing import Any
+from urllib.parse import parse_qs, urlsplit
+
+import httpx2
+import pytest
+from pydantic import SecretStr
+from tests.network.loopback import Received, Server, reply, serving
+from tests.peers.oidc import OidcServer, started_oidc
+from tests.servers.http.made import TOKEN, a_board
+from tests.servers.http.people import House
+from tests.servers.http.taking import board_text, repeating_api
+
+from pegboard.runtime import Pegboard
+from pegboard.servers.http.routes.accounts.credentials import COOKIE
+
+START = "/v1/credentials/oauth/start"
+
+
+@pytest.fixture(scope="module")
+def oidc() -> Iterator[OidcServer]:
+    with started_oidc() as server:
+        yield server
+
+
+@pytest.fixture
+async def api() -> AsyncGenerator[Server]:
+    async with repeating_api() as server:
+        yield server
+
+
+@pytest.fixture
+async def board(tmp_path: Path, api: Server, oidc: OidcServer) -> AsyncGenerator[Pegboard]:
+    text = board_text(api, auth={"kind": "caller", "oauth": oidc.oauth()})
+    settings: dict[str, Any] = {"token": SecretStr(TOKEN), "data": tmp_path / "data"}
+    async with a_board(tmp_path, text=text, tools=(), **settings) as opened:
+        opened.credentials.connections.serve()
+        yield opened
+
+
+@pytest.fixture
+async def house(board: Pegboard) -> House:
+    return House(board)
+
+
+async def call(browser: httpx2.AsyncClient) -> httpx2.Response:
+    return await browser.post("/v1/execute", json={"name": "github__whoami", "input": {}})
+
+
+@pytest.mark.slow
+async def test_a_refused_call_gives_a_link_and_works_after_the_consent(
+    house: House, api: Server, oidc: OidcServer
+) -> None:
+    ada = await house.found()
+
+    refused = (await call(ada)).json()
+    opened = await ada.get(refused["link"])
+    back = await oidc.consent(opened.headers["location"])
+    page = await ada.get(back)
+    listed = (await ada.get("/v1/credentials")).json()["credentials"]
+    approvals = (await ada.get("/v1/approvals")).json()["approvals"]
+    answer = await call(ada)
+
+    assert refused["code"] == "credential_missing"
+    assert opened.status_code == 303
+    assert parse_qs(urlsplit(opened.headers["location"]).query)["code_challenge_method"] == ["S256"]
+    assert (page.status_code, "connected as octocat" in page.text) == (200, True)
+    assert [(item["kind"], item["identity"], item["is_default"]) for item in listed] == [
+        ("oauth2", "octocat", True)
+    ]
+    assert [(item["kind"], item["source"], item["state"]) for item in approvals] == [
+        ("connection", "github", "approved")
+    ]
+    assert answer.json()["output"] == {"sent": "Bearer [redacted]", "path": "/whoami"}
+    assert api.requests[0].headers["authorization"].startswith("Bearer ")
+
+
+async def test_a_link_and_a_consent_of_another_person_are_refused(
+    house: House, oidc: OidcServer
+) -> None:
+    ada = await house.found()
+    bob = await house.invite(ada, "editor")
+    link = (await call(ada)).json()["link"]
+
+    foreign_link = await bob.get(link)
+    started = await ada.post(START, json={"source": "github"})
+    back = await oidc.consent(started.json()["url"])
+    without_cookie = await bob.get(back)
+    bob.cookies.set(COOKIE, ada.cookies[COOKIE], path="/v1/credentials/oauth/callback")
+    with_cookie = await bob.get(back)
+
+    assert (foreign_link.status_code, "another caller" in foreign_link.text) == (403, True)
+    assert (without_cookie.status_code, "begin again" in without_cookie.text) == (400, True)
+    assert (with_cookie.status_code, "another caller" in with_cookie.text) == (403, True)
+    for browser in (ada, bob):
+        assert (await browser.get("/v1/credentials")).json() == {"credentials": []}
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"state": "forged"}, "another consent"),
+        ({"iss": "https://evil.example"}, "Another authorization server"),
+        ({"code": "forged"}, "invalid_grant"),
+        ({"code": "", "error": "access_denied"}, "access_denied"),
+    ],
+    ids=["state", "issuer", "code", "denied"],
+)
+async def test_a_forged_or_denied_answer_connects_nothing(
+    house: House, oidc: OidcServer, changes: dict[str, str], message: str
+) -> None:
+    async with house.client(bearer=TOKEN) as local:
+        started = await local.post(START, json={"source": "github"})
+        back = httpx2.URL(await oidc.consent(started.json()["url"]))
+
+        page = await local.get(str(back.copy_merge_params(changes)))
+
+        assert (page.status_code, message in page.text) == (400, True)
+        assert (await local.get("/v1/credentials")).json() == {"credentials": []}
+
+
+async def test_a_person_connects_a_second_account_by_another_name(
+    house: House, oidc: OidcServer
+) -> None:
+    async with house.client(bearer=TOKEN) as local:
+        for name in ("work", "home", "work"):
+            wanted = {"source": "github", "name": name}
+            started = await local.post(START, json=wanted)
+            page = await local.get(await oidc.consent(started.json()["url"]))
+            assert page.status_code == 200, page.text
+        listed = (await local.get("/v1/credentials")).json()["credentials"]
+
+    assert [(item["name"], item["is_default"]) for item in listed] == [
+        ("work", True),
+        ("home", False),
+    ]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("refusals", [1, 2], ids=["once", "again"])
+async def test_a_token_that_the_api_refuses_is_renewed_once_and_then_connected_again(
+    tmp_path: Path, oidc: OidcServer, refusals: int
+) -> None:
+    sent: list[str] = []
+
+    async def respond(received: Received, writer: asyncio.StreamWriter) -> None:
+        sent.append(received.headers.get("authorization", ""))
+        status = 401 if len(sent) <= refusals else 200
+        writer.write(reply(b"{}", status=status, headers={"Content-Type": "application/json"}))
+
+    async with serving(respond) as server:
+        text = board_text(server, auth={"kind": "caller", "oauth": oidc.oauth()})
+        settings: dict[str, Any] = {"token": SecretStr(TOKEN), "data": tmp_path / "data"}
+        async with a_board(tmp_path, text=text, tools=(), **settings) as board:
+            board.credentials.connections.serve()
+            ada = await House(board).found()
+            started = await ada.post(START, json={"source": "github"})
+            await ada.get(await oidc.consent(started.json()["url"]))
+
+            answer = await call(ada)
+            (about,) = (await ada.get("/v1/credentials")).json()["credentials"]
+            listed = (await ada.get("/v1/tools/github__whoami")).json()
+
+    assert len(set(sent)) == len(sent) == 2
+    if refusals == 1:
+        assert (answer.status_code, about["state"]) == (200, "ok")
+    else:
+        assert (answer.json()["code"], about["state"]) == ("credential_missing", "reconnect")
+        assert "must be connected again" in answer.json()["detail"]
+        assert listed["name"] == "github__whoami"
