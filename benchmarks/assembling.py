@@ -20,7 +20,10 @@ GOAL_MS = 1.0
 
 
 async def cost_of_assembling() -> str:
-    """All steps for a question: for a first message, a later one, and one of another caller."""
+    """All steps for a question: for a first message, a later one, and one of another caller.
+
+    Also of a first message whose tools a model re-orders, without what the model takes.
+    """
     rows: list[list[str]] = []
     worst = 0.0
     for count in COUNTS:
@@ -29,6 +32,7 @@ async def cost_of_assembling() -> str:
             "first": _case(registry, None, QUESTION),
             "later": _case(registry, _shown(registry), LATER),
             "others": _case(registry, _shown(registry), LATER, callers=CALLERS),
+            "ranked": _case(registry, None, QUESTION, is_ranked=True),
         }
         costs = {name: us / 1_000 for name, us in (await cpu_us(cases, rounds=7)).items()}
         rows.append([f"{count:,}", *map(number, costs.values())])
@@ -41,6 +45,7 @@ async def cost_of_assembling() -> str:
                 "first message, ms",
                 "a later one, ms",
                 f"of {CALLERS:,} callers, ms",
+                "a first one in the order of a model, ms",
             ],
             rows,
         ),
@@ -206,7 +211,15 @@ def _changing(registry: Any, index: Any, resources: list[Any], principal: Any) -
     return change
 
 
-def _case(registry: Any, kept: Any, question: str, *, callers: int = 1, caller: Any = None) -> Any:
+def _case(
+    registry: Any,
+    kept: Any,
+    question: str,
+    *,
+    callers: int = 1,
+    caller: Any = None,
+    is_ranked: bool = False,
+) -> Any:
     from pegboard.core.principal import Principal
 
     made = [Principal(id=f"caller{number}") for number in range(callers)]
@@ -214,7 +227,9 @@ def _case(registry: Any, kept: Any, question: str, *, callers: int = 1, caller: 
 
     async def assemble() -> None:
         selector = _selector(registry, kept, next(principals))
-        toolset = selector.assemble(selector.select(question))
+        found = selector.find_candidates(question) if is_ranked else []
+        order = [tool.spec.name for tool in reversed(found)]
+        toolset = selector.assemble(selector.select(question, order))
         if len(toolset.model_tools) < 8:
             raise AssertionError(f"too few tools: {toolset.model_tools}")
 

@@ -261,7 +261,8 @@ def http_page() -> str:
         "HTTP",
         "The routes of `pegboard serve`. The same is in `GET /openapi.json`; each route is also "
         "there under `/v1`. Whatever fails is answered as `application/problem+json` with the "
-        "`code` of its [error](errors.md).",
+        "`code` of its [error](errors.md). A query parameter that a route does not list is refused "
+        "(422), except by the probes and the paths of OpenAI's API.",
         _table(("status", "meaning"), sorted(refusals.items())),
         *(part for name, operation in routes.items() for part in _operation(name, operation)),
         "## Schemas",

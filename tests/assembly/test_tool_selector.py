@@ -4,7 +4,7 @@ import logging
 from typing import Any
 
 import pytest
-from msgspec import convert, json, to_builtins
+from msgspec import convert, json, structs, to_builtins
 from tests.assembly.made import NAMES, a_selector, deny, many_tools, names_of
 from tests.registry.made import a_tool
 
@@ -174,3 +174,46 @@ def test_more_tools_than_providers_take_are_not_listed_after_a_failure() -> None
     shown = a_selector(registry, always_listed=("t7",)).select("invoice")
 
     assert names_of(shown.tools) == ["t7", *META]
+
+
+INVOICE = "Create an invoice, delete the invoice or create a parcel."
+
+
+def test_an_order_chooses_among_what_was_found_and_adds_nothing() -> None:
+    registry = many_tools(policy=deny("parcel__create"))
+    selector = a_selector(registry, select=1)
+    found = [tool.spec.name for tool in selector.find_candidates("invoice, parcel")]
+
+    shown = selector.select("invoice, parcel", ["song__create", "parcel__create", found[1]])
+
+    assert set(found) == {"invoice__create", "invoice__delete", "parcel__delete"}
+    assert names_of(shown.tools) == [found[1], *META]
+
+
+def test_tools_without_a_place_in_the_order_stay_as_they_were() -> None:
+    selector = a_selector(many_tools(), select=3)
+    found = [tool.spec.name for tool in selector.find_candidates(INVOICE)]
+
+    shown = selector.select(INVOICE, [found[2]])
+
+    assert names_of(shown.tools)[:3] == [found[2], found[0], found[1]]
+
+
+@pytest.mark.parametrize(
+    ("count", "limits"), [(12, {}), (20, {"select": 0}), (20, {"select": 20})], ids=str
+)
+def test_there_are_no_candidates_where_an_order_changes_nothing(count: int, limits: Any) -> None:
+    registry = many_tools().only(*NAMES[:count])
+
+    assert a_selector(registry, **limits).find_candidates(INVOICE) == []
+
+
+def test_there_are_no_candidates_when_the_model_knows_them_all() -> None:
+    registry = many_tools()
+    kept = structs.replace(first_list(registry), appended=tuple(NAMES))
+
+    again = a_selector(registry, kept=kept, goes_on=True, select=2)
+    other = a_selector(registry, kept=kept, goes_on=True, select=2, basis="other")
+
+    assert again.find_candidates(INVOICE) == []
+    assert other.find_candidates(INVOICE)

@@ -108,6 +108,20 @@ def test_a_source_without_a_check_is_as_its_tools_are(seen: HealthStats) -> None
     )
 
 
+def test_the_reason_of_a_source_tells_nothing_of_some_tools(seen: HealthStats) -> None:
+    tools = ["well_v1", "bad_v1", "worse_v1"]
+    called(seen, "well_v1", "")
+    called(seen, "bad_v1", "a", "b", "HTTP 503")
+    called(seen, "worse_v1", "a", "b", "HTTP 504")
+
+    def reason_for(*known: str) -> str:
+        return seen.source("shop", tools=tools, may_tell=known.__contains__).reason
+
+    assert reason_for(*tools) == "2 of its 3 tools: HTTP 503"
+    assert reason_for("well_v1", "worse_v1") == "some of its tools fail: HTTP 504"
+    assert reason_for("well_v1") == "some of its tools fail"
+
+
 def test_what_is_forgotten_says_nothing(seen: HealthStats) -> None:
     called(seen, "t_v1", "a")
     seen.record_check("t_v1", DOWN)

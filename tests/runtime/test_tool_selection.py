@@ -10,12 +10,14 @@ from msgspec import json
 from tests.assembly.made import NAMES, many_tools, names_of
 from tests.engines.dag.made import Team, a_step
 from tests.features.conversations.made import ask
+from tests.runtime.people import found
 
-from pegboard.core.model_messages import ModelRequest, UserMessage
+from pegboard.core.model_messages import ModelRequest, ModelUsage, UserMessage
 from pegboard.core.ports.call_stores import HistoryQuery
 from pegboard.core.principal import LOCAL
 from pegboard.features.conversations import NewMessage
-from pegboard.runtime import Pegboard
+from pegboard.features.identity.quotas import QuotaSubject
+from pegboard.runtime import Pegboard, Settings
 from pegboard.testing import ScriptedModel, Turn
 
 BOARD = """
@@ -155,3 +157,40 @@ async def test_a_goal_goes_on_with_the_list_of_its_conversation(tmp_path: Path) 
     assert [item["is_note"] for item in exchanges[1].messages[:2]] == [True, True]
     assert prefix(first) == prefix(last)
     assert any('"parcel__delete"' in message.text for message in last.messages)
+
+
+@pytest.mark.parametrize(
+    ("wanted", "setting", "expected"),
+    [(False, True, 2), (True, False, 1), (True, None, 2), (False, None, 1)],
+)
+async def test_a_model_re_orders_where_the_file_or_before_it_the_setting_says_so(
+    wanted: bool, setting: bool | None, expected: int, tmp_path: Path
+) -> None:
+    order = Turn(text='{"tools": ["parcel__delete"]}')
+    turns = (order, ANSWER) if expected == 2 else (ANSWER,)
+    settings = Settings(rerank_tools=setting, selected_tools=1)
+    async with a_board(tmp_path, *turns, settings=settings) as (board, model):
+        (tmp_path / "board.yaml").write_text(f"{BOARD}rerank_tools: {str(wanted).lower()}\n")
+        await board.reload()
+        await ask(board, "Create or delete a parcel.")
+        model.assert_exhausted()
+
+    listed = names_of(model.requests[-1].tools)
+    assert listed[1] == ("parcel__delete" if expected == 2 else "parcel__create")
+
+
+async def test_the_cost_of_an_order_counts_for_the_quota_of_the_person(tmp_path: Path) -> None:
+    used = ModelUsage(requests=1, input_tokens=1, cost=0.4)
+    turns = [Turn(text='{"tools": []}', usage=used), Turn(text="Done.", usage=used)]
+    async with a_board(tmp_path, *turns, settings=Settings(rerank_tools=True)) as (board, _):
+        ada = await found(board)
+        subject = QuotaSubject(measure="cost", window="month", person="ada")
+        await board.identity.quotas.put(subject, 5.0, principal=ada)
+        message = NewMessage(text="Create or delete a parcel.")
+        sent = await board.conversations.send(message, principal=ada)
+        events = board.conversations.follow(sent.conversation, until=sent.id, principal=ada)
+        [done] = [event.data async for event in events if event.event == "done"]
+        (state,) = await board.identity.quotas.list(principal=ada)
+
+    assert state.state.used == pytest.approx(0.8)
+    assert done["usage"]["cost"] == pytest.approx(0.8)

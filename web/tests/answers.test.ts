@@ -101,6 +101,21 @@ describe("the answers of a conversation", () => {
     expect(second.get("m2")?.parts).toEqual([]);
   });
 
+  test("what is missing is said once in a conversation", () => {
+    const missing = { courier: "It does not answer.", search: "Searched by words only." };
+    const answers = addEvents(new Map(), [
+      sent("tools_missing", { missing }),
+      sent("tools_missing", { message: "m2", missing: { ...missing, std: "It was removed." } }),
+    ]);
+    expect(answers.get("m1")?.parts).toMatchObject([
+      { kind: "note", text: "Searched by words only." },
+      { kind: "note", text: "Not available: courier", detail: "courier: It does not answer." },
+    ]);
+    expect(answers.get("m2")?.parts).toMatchObject([
+      { text: "Not available: std", detail: "std: It was removed." },
+    ]);
+  });
+
   test("events that it does not know change nothing", () => {
     expect(fold(sent("run_started"), sent("never_heard_of", { turn: 3 })).parts).toEqual([]);
   });

@@ -9,7 +9,7 @@ from msgspec import Struct, json, structs
 
 from pegboard.assembly.meta_tools import META_TOOLS, RESERVED_NAMES, describe_tools
 from pegboard.concurrency.log_and_continue import log_and_continue
-from pegboard.core.model_messages import ModelTool
+from pegboard.core.model_messages import ModelTool, ModelUsage
 from pegboard.core.principal import Principal
 from pegboard.core.tool import Tool
 from pegboard.core.wire_names import is_glob
@@ -21,6 +21,8 @@ _MOST = 128
 """Tools that a model is shown at most; providers refuse more."""
 _BYTES_PER_TOKEN = 4
 _MOST_OF_A_TEXT = 300
+_CANDIDATES = 20
+"""Tools that fit best, of which a model may choose those that are listed."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -50,7 +52,9 @@ class ModelToolList(Struct, frozen=True, kw_only=True, omit_defaults=True):
         appended: The names of tools, and of what meta-tools reach, that messages have described
             since.
         note: The message that describes tools for this question; empty for none.
-        skipped: Stages of the search that failed: `("meaning",)` where it was by words alone.
+        skipped: Stages of the selection that failed: `meaning` where the search was by words alone,
+            `rerank` where no model has re-ordered what it found.
+        usage: Of the model that re-ordered the tools for this question.
     """
 
     basis: str = ""
@@ -59,6 +63,7 @@ class ModelToolList(Struct, frozen=True, kw_only=True, omit_defaults=True):
     appended: tuple[str, ...] = ()
     note: str = ""
     skipped: tuple[str, ...] = ()
+    usage: ModelUsage = ModelUsage()
 
 
 class ToolSelector:
@@ -92,21 +97,40 @@ class ToolSelector:
 
     async def prepare(self, question: str) -> None:
         """Bring search up to date before `select`, where it will search."""
-        limits = self._limits
-        if sum(1 for _ in islice(self._visible(), limits.list_all + 1)) > limits.list_all:
+        if len(self._list_first()) > self._limits.list_all:
             self._toolset = await self._toolset.prepare_search(question, self._principal)
 
-    def select(self, question: str) -> ModelToolList:
-        """What the model is shown for a question: the steps `select` and `disclose`."""
-        chosen, is_whole = self._choose(question)
+    def find_candidates(self, question: str) -> list[Tool]:
+        """The tools that fit a question, best first, for a model to re-order before `select`.
+
+        None where another order would change nothing: all are listed, or the model knows them.
+        """
+        limits = self._limits
+        if not limits.select or len(self._list_first()) <= limits.list_all:
+            return []
+        with log_and_continue(_LOG, "assembly: the tools for a question are not found"):
+            found = self._search(question, limit=max(_CANDIDATES, limits.select))
+            kept = self._find_kept()
+            known = frozenset[str]() if kept is None else _list_known(kept)
+            is_open = any(tool.spec.name not in known for tool in found)
+            return found if is_open and len(found) > limits.select else []
+        return []
+
+    def select(self, question: str, order: Sequence[str] = ()) -> ModelToolList:
+        """What the model is shown for a question: the steps `select` and `disclose`.
+
+        Args:
+            question: The message.
+            order: Names that come first among the candidates; of others nothing is shown.
+        """
+        chosen, is_whole = self._choose(question, order)
         shown = self._show(chosen, is_whole=is_whole)
         return structs.replace(shown, skipped=() if is_whole else self._toolset.prepared.skipped)
 
     def _show(self, chosen: Sequence[Tool], *, is_whole: bool) -> ModelToolList:
-        kept = self._kept
-        if kept is None or kept.basis != self._basis or self._has_withdrawn(kept):
+        if (kept := self._find_kept()) is None:
             return self._make_list(chosen, is_whole=is_whole)
-        known = {tool.name for tool in kept.tools} | set(kept.appended)
+        known = _list_known(kept)
         new = [tool for tool in chosen if tool.spec.name not in known]
         entries = self._find_new_entries(kept)
         names = [*(tool.spec.name for tool in new), *entries]
@@ -151,19 +175,27 @@ class ToolSelector:
                     found[key] = f"- {item.name}: {name}: {text[:_MOST_OF_A_TEXT]}"
         return found
 
-    def _choose(self, question: str) -> tuple[Sequence[Tool], bool]:
+    def _choose(self, question: str, order: Sequence[str]) -> tuple[Sequence[Tool], bool]:
         """The tools for a question, and whether these are all; none with a reserved name."""
         limits = self._limits
-        first = list(islice(self._visible(), limits.list_all + 1))
+        first = self._list_first()
         if len(first) <= limits.list_all:
             return first, True
         always = list(self._list_always())
         with log_and_continue(_LOG, "assembly: the tools for a question are not selected"):
-            chosen = self._toolset.search(question, limit=limits.select, principal=self._principal)
-            by_name = {tool.spec.name: tool for tool in (*always, *chosen)}
+            count = max(_CANDIDATES, limits.select) if order else limits.select
+            found = _put_first(self._search(question, limit=count), order)
+            by_name = {tool.spec.name: tool for tool in (*always, *found[: limits.select])}
             return [by_name[name] for name in by_name if name not in RESERVED_NAMES], False
         every = list(islice(self._visible(), _MOST + 1))
         return (every, True) if self._fits(every) else (always, False)
+
+    def _search(self, question: str, *, limit: int) -> list[Tool]:
+        return self._toolset.search(question, limit=limit, principal=self._principal)
+
+    def _list_first(self) -> list[Tool]:
+        """The first tools: one more than are all listed, if there are so many."""
+        return list(islice(self._visible(), self._limits.list_all + 1))
 
     def _visible(self) -> Iterator[Tool]:
         toolset, registry = self._toolset, self._toolset.registry
@@ -184,6 +216,13 @@ class ToolSelector:
                 tool = registry.find(name)
                 if tool is not None and is_visible(tool) and toolset.is_reachable(tool):
                     yield tool
+
+    def _find_kept(self) -> ModelToolList | None:
+        """The list of the message before, if it can stay."""
+        kept = self._kept
+        if kept is None or kept.basis != self._basis or self._has_withdrawn(kept):
+            return None
+        return kept
 
     def _has_withdrawn(self, kept: ModelToolList) -> bool:
         entries = {key for item in self._toolset.meta_tools for key in _name_entries(item)}
@@ -206,6 +245,17 @@ class ToolSelector:
             return True
         size = sum(len(json.encode(render_tool(tool))) for tool in tools)
         return size / _BYTES_PER_TOKEN <= self._limits.window / 4
+
+
+def _put_first(tools: Sequence[Tool], order: Sequence[str]) -> list[Tool]:
+    """The tools with those of some names first; a name of none of them is left out."""
+    places = {name: place for place, name in enumerate(order)}
+    return sorted(tools, key=lambda tool: places.get(tool.spec.name, len(places)))
+
+
+def _list_known(kept: ModelToolList) -> frozenset[str]:
+    """The names that a model has been shown."""
+    return frozenset(tool.name for tool in kept.tools).union(kept.appended)
 
 
 def _name_entries(item: MetaTool) -> Iterator[str]:

@@ -107,7 +107,10 @@ class AgentSetup:
         answer: The form of the answer; None for text.
         context: How much of the conversation the model is shown.
         context_state: What of the history it was not shown before; None for nothing.
-        fast_model: Writes summaries, and chooses the engine; None for the model itself.
+        fast_model: Writes summaries, chooses the engine and re-orders tools; None for the model
+            itself.
+        rerank_timeout: Seconds in which the fast model may re-order the tools that fit a message;
+            None leaves them in the order of the search.
         engine: Who decides the next call, where the configuration leaves it to the agent.
         goal: What it shares with the other agents of its goal; None where it has none.
         foreign_author: Whether its instructions are text of a person whom the caller need not
@@ -128,6 +131,7 @@ class AgentSetup:
     context: ContextLimits = field(default_factory=ContextLimits)
     context_state: ContextState | None = None
     fast_model: ChatModel | None = None
+    rerank_timeout: float | None = None
     engine: Engine = "react"
     goal: SharedGoal | None = None
     foreign_author: bool = False

@@ -56,7 +56,8 @@ def end_run(  # noqa: PLR0913 - the fields of the output
         calls: How many tools were called.
         received: The ids of messages that reached it while it worked.
         context: What the model is not shown of the conversation.
-        shown: The tools that the model is shown; a note about further ones is not repeated.
+        shown: The tools that the model is shown; a note about further ones, and what their order
+            cost, are not repeated.
         more: What only this kind of node has in its output.
         known: Other fields of the `NodeRun`.
     """
@@ -71,7 +72,7 @@ def end_run(  # noqa: PLR0913 - the fields of the output
             "calls": calls,
             "received": sorted(received),
             "context": to_builtins(context),
-            "tools": to_builtins(structs.replace(shown, note="")),
+            "tools": to_builtins(structs.replace(shown, note="", usage=ModelUsage())),
             **more,
             **({} if finish == "stop" else {"finish": finish}),
         },

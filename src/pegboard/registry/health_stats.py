@@ -107,26 +107,41 @@ class HealthStats:
             latency_ms=went_well[len(went_well) // 2] if went_well else None,
         )
 
-    def source(self, name: str, *, tools: Iterable[str] = ()) -> Health:
+    def source(
+        self,
+        name: str,
+        *,
+        tools: Iterable[str] = (),
+        may_tell: Callable[[str], bool] = lambda _: True,
+    ) -> Health:
         """The health of a source: by its last check, otherwise by its tools.
 
         Args:
             name: The source.
             tools: The ids of its tools.
+            may_tell: Whether the reason may tell of a tool, by its id; of others it says neither
+                how many there are nor what has failed.
         """
         checked = self._still(self._sources.get(name))
         if checked is not UNKNOWN:
             return checked
-        seen = [health for tool in tools if (health := self._by_itself(tool)) is not UNKNOWN]
-        bad = [health for health in seen if health.status is not HealthStatus.HEALTHY]
+        seen = {tool: self._by_itself(tool) for tool in tools}
+        seen = {tool: health for tool, health in seen.items() if health is not UNKNOWN}
+        bad = {tool: it for tool, it in seen.items() if it.status is not HealthStatus.HEALTHY}
         if not seen:
             return UNKNOWN
         if not bad:
             return HEALTHY
-        if len(bad) == len(seen) and all(h.status is HealthStatus.UNHEALTHY for h in bad):
-            return Health(status=HealthStatus.UNHEALTHY, reason=f"all its tools: {bad[0].reason}")
-        reason = f"{len(bad)} of its {len(seen)} tools: {bad[0].reason}"
-        return Health(status=HealthStatus.DEGRADED, reason=reason)
+        is_whole = len(bad) == len(seen)
+        is_down = is_whole and all(it.status is HealthStatus.UNHEALTHY for it in bad.values())
+        which = "all its tools" if is_down else f"{len(bad)} of its {len(seen)} tools"
+        if not all(map(may_tell, seen)):
+            which = "some of its tools fail"
+        told = [it.reason for tool, it in bad.items() if may_tell(tool)]
+        return Health(
+            status=HealthStatus.UNHEALTHY if is_down else HealthStatus.DEGRADED,
+            reason=f"{which}: {told[0]}" if told else which,
+        )
 
     def tool(self, tool: str, *, source: str = "") -> Health:
         """The health of a tool: its own observations and the last check of its source."""

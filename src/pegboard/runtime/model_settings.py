@@ -70,6 +70,23 @@ class BoardModelSettings(BaseModel):
             "`pegboard[knowledge]`. By default as `search_by_meaning` of the board file says."
         ),
     ] = None
+    rerank_tools: Annotated[
+        bool | None,
+        Field(
+            description="Whether the fast model re-orders the tools that were found for a message, "
+            "before the model of the agent is shown `PEGBOARD_SELECTED_TOOLS` of them: one more "
+            "request for each message. By default as `rerank_tools` of the board file says."
+        ),
+    ] = None
+    rerank_timeout: Annotated[
+        float,
+        Field(
+            gt=0,
+            le=60,
+            description="Seconds that the fast model may take for `PEGBOARD_RERANK_TOOLS`; after "
+            "them the tools stay in the order of the search.",
+        ),
+    ] = 3.0
     connector_tool_mode: Annotated[
         Literal["progressive", "direct"],
         Field(

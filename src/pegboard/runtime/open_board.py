@@ -218,7 +218,7 @@ async def open_board(
                     models,
                     agents,
                     settings=settings,
-                    always_listed=lambda: current.loaded.board.always_listed,
+                    board=lambda: current.loaded.board,
                     subagents=subagents,
                     failed_sources=missing.list_failed,
                 )

@@ -359,19 +359,29 @@ class Pegboard:
             self.find(name, principal=asker or principal)
         return self.registry.explain(name, arguments, principal=principal, asker=asker)
 
-    async def health(self) -> list[dict[str, Any]]:
-        """Check all sources concurrently and return their states with their health."""
+    async def health(self, *, principal: Principal | None = None) -> list[dict[str, Any]]:
+        """Check all sources concurrently and return their states with their health.
+
+        Args:
+            principal: As for `observe_sources`.
+        """
         for name, health in (await self._open.sources.healths()).items():
             self.tool_health.record_source_check(name, health)
-        return self.observe_sources()
+        return self.observe_sources(principal=principal)
 
-    def observe_sources(self) -> list[dict[str, Any]]:
-        """The states of all sources with their last known health."""
-        return self._open.parts.observe_sources(self.sources)
+    def observe_sources(self, *, principal: Principal | None = None) -> list[dict[str, Any]]:
+        """The states of all sources with their last known health.
+
+        Args:
+            principal: The caller, whom the health tells nothing of tools that it may not see; None
+                for an operator.
+        """
+        return self._open.parts.observe_sources(self.sources, principal=principal)
 
     def observe_connectors(self, *, principal: Principal) -> list[dict[str, Any]]:
         """The same of the connectors that a caller may see."""
-        return self._open.parts.observe_sources(self.list_connectors(principal=principal))
+        states = self.list_connectors(principal=principal)
+        return self._open.parts.observe_sources(states, principal=principal)
 
     def report_settings(self) -> "list[SettingInForce]":
         """The settings in force, with where each comes from."""

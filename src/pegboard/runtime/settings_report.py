@@ -26,6 +26,8 @@ _GROUPS: Mapping[str, tuple[str, ...]] = {
         "max_listed_tools",
         "selected_tools",
         "search_by_meaning",
+        "rerank_tools",
+        "rerank_timeout",
         "connector_tool_mode",
         "database_tool_mode",
         "mcp_tool_mode",

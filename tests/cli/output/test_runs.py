@@ -1,12 +1,13 @@
 import asyncio
 from collections.abc import AsyncIterator
+from contextlib import suppress
 from typing import Any
 
 import pytest
 import typer
 
 from pegboard.cli.exit_codes import Exit
-from pegboard.cli.output.runs import print_and_exit, print_run, watch_run
+from pegboard.cli.output.runs import QuestionPrompts, print_and_exit, print_run, watch_run
 from pegboard.core.graph import Graph, NodeState
 from pegboard.core.ports.durability import RunStart
 from pegboard.core.ports.run_store import RunEvent, StoredRun
@@ -85,7 +86,7 @@ async def test_what_has_happened_is_told_although_the_run_rests(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
     board: Any = Slow()
-    await watch_run(board, "r1", quiet=False)
+    await watch_run(board, "r1", quiet=False, questions=QuestionPrompts())
 
     assert capsys.readouterr().err == "in_progress  a\nwaiting      a\n"
 
@@ -94,7 +95,9 @@ async def test_what_is_not_known_any_more_is_not_waited_for() -> None:
     board: Any = Slow()
     board.cause = RunNotFound("r1")
 
-    assert (await watch_run(board, "r1", quiet=False))["state"] == NodeState.WAITING
+    assert (await watch_run(board, "r1", quiet=False, questions=QuestionPrompts()))[
+        "state"
+    ] == NodeState.WAITING
 
 
 @pytest.mark.parametrize(
@@ -151,3 +154,62 @@ def test_a_run_that_another_process_took_over_says_when(
 
     assert lost.endswith("the server process was lost, and another one took over")
     assert stopped.endswith("the server process was stopped, and another one took over")
+
+
+class Asked:
+    """A run that goes on once a tool has its answer."""
+
+    def __init__(self) -> None:
+        self.replies: list[tuple[str, str, Any]] = []
+        self.has_answer = asyncio.Event()
+
+    async def wait_for_run(self, run_id: str) -> dict[str, Any]:
+        del run_id
+        with suppress(TimeoutError):
+            async with asyncio.timeout(0.3):
+                await self.has_answer.wait()
+        return a_run(NodeState.COMPLETED if self.replies else NodeState.WAITING)
+
+    async def last_event(self, run_id: str) -> int:
+        del run_id
+        return 1
+
+    async def follow_run(self, run_id: str, *, after: int) -> AsyncIterator[RunEvent]:
+        del run_id, after
+        data = {"question": "q1", "tool": "my__order", "text": "Which size?", "schema": FORM}
+        yield RunEvent(sequence=1, at=1.0, kind="question_required", data=data)
+
+    async def answer_run_question(
+        self, run_id: str, question: str, action: str, content: Any = None
+    ) -> str:
+        del run_id
+        self.replies.append((question, action, content))
+        self.has_answer.set()
+        return "accepted"
+
+
+FORM = {"type": "object", "properties": {"size": {"type": "integer"}}, "required": ["size"]}
+
+
+@pytest.mark.parametrize("quiet", [False, True])
+async def test_without_a_terminal_the_command_that_answers_is_printed(
+    quiet: bool, capsys: pytest.CaptureFixture[str]
+) -> None:
+    board: Any = Asked()
+    questions = QuestionPrompts(options=" --data data")
+    await watch_run(board, "r1", quiet=quiet, questions=questions)
+
+    said = capsys.readouterr().err
+    assert "the tool my__order asks:\n  | Which size?" in said
+    assert "\n  pegboard runs answer r1 q1 --data data  # or --decline\n" in said
+    assert board.replies == []
+
+
+async def test_what_no_other_command_can_answer_is_declined(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    board: Any = Asked()
+    await watch_run(board, "r1", quiet=True, questions=QuestionPrompts(is_kept=False))
+
+    assert board.replies == [("q1", "decline", None)]
+    assert "nobody is at a terminal" in capsys.readouterr().err

@@ -8,7 +8,7 @@ from pegboard import ToolFailed, ToolRegistry, tool
 from pegboard.core.context import ToolContext
 from pegboard.core.event import BoardChanged, CallRecord, SourceChanged
 from pegboard.core.health import Health, HealthStatus
-from pegboard.core.principal import LOCAL
+from pegboard.core.principal import LOCAL, Principal
 from pegboard.core.tool import Tool, ToolSpec
 from pegboard.errors import HostUnavailable
 from pegboard.execution import CallEnvironment
@@ -289,3 +289,23 @@ async def test_how_long_a_tool_takes_is_known_once_it_was_called() -> None:
     assert took is not None
     assert took > 0
     assert (health.seconds("bad"), health.seconds("nobody")) == (None, None)
+
+
+async def test_a_caller_is_not_told_of_the_calls_of_a_tool_that_it_may_not_see() -> None:
+    async def fail(arguments: object, ctx: object) -> str:
+        raise ToolFailed("shop__ledger: account 4711 is closed.")
+
+    spec = ToolSpec(
+        name="shop__ledger", source="shop", input_schema={"type": "object"}, scopes=("ledger",)
+    )
+    registry, health = made(needing("shop__a", source="shop"), SchemaTool(spec=spec, run=fail))
+    await registry.call("shop__ledger", {})
+    await registry.call("shop__a", {})
+    bob, eve = (Principal(id=name, scopes=scopes) for name, scopes in
+                (("bob", frozenset({"ledger"})), ("eve", frozenset[str]())))  # fmt: skip
+
+    assert "4711" in health.source("shop").reason
+    assert health.source("shop", principal=bob) == health.source("shop")
+    assert health.source("shop", principal=eve) == Health(
+        status=HealthStatus.DEGRADED, reason="some of its tools fail"
+    )

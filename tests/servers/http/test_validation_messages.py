@@ -79,7 +79,7 @@ async def test_a_fault_of_a_body_says_what_is_wanted(
 @pytest.mark.parametrize(
     ("url", "said"),
     [
-        ("/runs?stat=failed", "query.stat: unknown key; did you mean 'state'?"),
+        ("/runs?stat=failed", "query.stat: unknown parameter; did you mean 'state'?"),
         ("/runs?limit=many", "query.limit: expected a valid integer"),
         ("/runs/r/events?after=x", "query.after: expected a valid integer"),
     ],

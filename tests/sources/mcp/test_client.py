@@ -156,13 +156,14 @@ class Told(ServerStatus):
             MCPError(types.PARSE_ERROR, "Failed to parse", "it is not an object"),
             "JSON-RPC message: it is not an object. Check that the url or the command is an MCP s",
         ),
+        (None, "", MCPError(types.METHOD_NOT_FOUND, "no"), "With 'protocol: auto' all are tried"),
         (None, "", MCPError(-7, "not you"), "refuses to begin: not you (code -7)"),
         (None, "", asyncio.CancelledError(), "does not speak MCP as it should"),
         (None, "", SourceUnavailable("no network", permanent=True), "no network"),
     ],
     ids=[
         *("silent", "words", "limited", "fault", "ended", "licence", "greeting", "version"),
-        *("modern", "unsaid", "garbled", "refused", "odd", "ours"),
+        *("modern", "unsaid", "garbled", "unknown", "refused", "odd", "ours"),
     ],
 )
 def test_a_session_that_cannot_be_opened_says_what_to_check(

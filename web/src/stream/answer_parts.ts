@@ -54,6 +54,8 @@ export interface NotePart {
   kind: "note";
   key: string;
   text: string;
+  /** What unfolds below it, if there is more to say. */
+  detail?: string;
 }
 
 /** What a tool asks a person; its text is foreign. */

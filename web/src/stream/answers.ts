@@ -22,7 +22,8 @@ export function addEvents(answers: Answers, events: readonly Sent[]): Answers {
     else if (!copied.has(id)) answer = { ...answer, parts: [...answer.parts] };
     copied.add(id);
     next.set(id, answer);
-    addEvent(answer, sent);
+    if (sent.event === "tools_missing") addMissing(answer, sent.data, next);
+    else addEvent(answer, sent);
   }
   return next;
 }
@@ -160,9 +161,36 @@ function addEvent(answer: Answer, { event, data }: Sent): void {
   }
 }
 
-function addNote(answer: Answer, said: string): void {
-  answer.parts.push({ kind: "note", key: `n${answer.parts.length}`, text: said });
+function addNote(answer: Answer, said: string, detail?: string): void {
+  const key = `n${answer.parts.length}`;
+  answer.parts.push({ kind: "note", key, text: said, ...(detail ? { detail } : {}) });
 }
+
+/** What stages of the search say, which are no tools. */
+const STAGES = new Set(["search", "selection"]);
+
+/** Says which tools and sources are missing, and unfolds why; once in a conversation. */
+function addMissing(answer: Answer, data: Record<string, unknown>, answers: Answers): void {
+  const said = new Set<string>();
+  for (const { parts } of [...answers.values(), answer])
+    for (const part of parts)
+      if (part.kind === "note")
+        for (const line of [part.text, ...lines(part.detail)]) said.add(line);
+  const missing = Object.entries((data.missing ?? {}) as Record<string, unknown>);
+  for (const [name, reason] of missing)
+    if (STAGES.has(name) && !said.has(text(reason))) addNote(answer, text(reason));
+  const added = missing.filter(
+    ([name, reason]) => !STAGES.has(name) && !said.has(`${name}: ${text(reason)}`),
+  );
+  if (added.length > 0)
+    addNote(
+      answer,
+      `Not available: ${added.map(([name]) => name).join(", ")}`,
+      added.map(([name, reason]) => `${name}: ${text(reason)}`).join("\n"),
+    );
+}
+
+const lines = (detail: string | undefined) => (detail ?? "").split("\n");
 
 /** A plan of a further round is drawn behind the steps that are done. */
 function addPlan(answer: Answer, data: Record<string, unknown>): void {

@@ -136,6 +136,7 @@ export const messages = {
   namedAccount: (source: string, name: string) => `${source}: ${name}`,
   approvedForChat: "Approved for this chat",
   revoke: "Revoke",
+  choosingTools: "Choosing tools",
   makingPlan: "Making a plan",
   checking: "Checking what was found",
   madePlan: (steps: number) => `made a plan of ${formatCount(steps, "step")}`,

@@ -2,6 +2,7 @@
 
 import sys
 from contextlib import aclosing
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -162,30 +163,23 @@ class _Session:
 
     async def _answer(self, client: "BoardClient", event: "ChatEvent") -> None:
         """Let the person at the terminal answer a tool; decline without a terminal."""
-        from pegboard.cli.output.questions import ask_question, describe_question
+        from pegboard.cli.output.questions import (
+            DECLINED,
+            ask_question,
+            describe_question,
+            send_reply,
+        )
         from pegboard.cli.output.tables import note
 
+        reply = DECLINED
         if self._json or not (sys.stdin.isatty() and sys.stderr.isatty()):
-            note(f"{describe_question(event.data)}\nDeclined: there is no terminal to answer at.")
-            action, content = "decline", None
+            told = "Declined: there is no terminal to answer at."
+            note(f"{describe_question(event.data)}\n{told}")
         else:
-            action, content = ask_question(event.data)
-        await self._reply(client, event, action, content)
-
-    async def _reply(
-        self, client: "BoardClient", event: "ChatEvent", action: str, content: Any
-    ) -> None:
-        from pegboard.cli.output.tables import note
-        from pegboard.errors import AlreadyAnswered, InvalidRequest
-
+            reply = ask_question(event.data)
         conversation, question = self._conversation, str(event.data["question"])
-        try:
-            await client.conversations.answer_question(conversation, question, action, content)
-        except AlreadyAnswered as error:
-            note(str(error))
-        except InvalidRequest as error:
-            note(f"{error} It is declined.")
-            await client.conversations.answer_question(conversation, question, "decline")
+        answer = client.conversations.answer_question
+        await send_reply(reply, partial(answer, conversation, question))
 
     async def _decide(self, client: "BoardClient", event: "ChatEvent") -> bool:
         """Let the person at the terminal decide; False where nobody is there."""

@@ -91,8 +91,11 @@ def plan(
         show(told, document)
         if not run or not told["runnable"]:
             return told, None
-        return told, await _run(client, document or told["plan_id"], params, quiet=json)
+        is_kept = keeps_data(chosen)
+        plan = document or told["plan_id"]
+        return told, await _run(client, plan, params, json=json, options=options, is_kept=is_kept)
 
+    options = explicit_options(board, data, url)
     with exit_on_error():
         refuse_extra_arguments(ctx.args)
         _require_one_aim(goal, capability or [])
@@ -101,7 +104,7 @@ def plan(
         document = _read(goal, is_complete=not capability and (run or not params))
         told, ended = with_client(chosen, work)
     if run:
-        _end_run(told, ended, json=json, options=explicit_options(board, data, url), chosen=chosen)
+        _end_run(told, ended, json=json, options=options, chosen=chosen)
     if check and not told["runnable"]:
         raise typer.Exit(Exit.FAILED)
 
@@ -128,12 +131,20 @@ def _read(goal: str, *, is_complete: bool) -> dict[str, Any] | None:
 
 
 async def _run(
-    client: "BoardClient", plan: str | dict[str, Any], params: dict[str, Any], *, quiet: bool
+    client: "BoardClient",
+    plan: str | dict[str, Any],
+    params: dict[str, Any],
+    *,
+    json: bool,
+    options: str,
+    is_kept: bool,
 ) -> dict[str, Any]:
-    from pegboard.cli.output.runs import watch_run
+    from pegboard.cli.output.runs import QuestionPrompts, watch_run
 
+    questions = QuestionPrompts(options=options, is_kept=is_kept, may_prompt=not json)
     begun, last = await client.start_run(plan, params if isinstance(plan, dict) else {}, key="")
-    return await watch_run(client, begun["run_id"], after=last, quiet=quiet)
+    run_id = begun["run_id"]
+    return await watch_run(client, run_id, after=last, quiet=json, questions=questions)
 
 
 def _end_run(

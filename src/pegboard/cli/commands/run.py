@@ -61,7 +61,7 @@ def run(
     A run whose process died is resumed by `pegboard runs resume`. A goal is planned first:
     `pegboard plan GOAL --run`.
     """
-    from pegboard.cli.output.runs import print_and_exit, watch_run, write_drawings
+    from pegboard.cli.output.runs import QuestionPrompts, print_and_exit, watch_run, write_drawings
 
     async def play(client: "BoardClient") -> dict[str, Any]:
         try:
@@ -69,10 +69,12 @@ def run(
         except PlanNotFound as error:
             raise PlanNotFound(f"{error.message} {_instead(plan, is_kept=is_kept)}") from error
         run_id = begun["run_id"]
-        ended = await watch_run(client, run_id, after=last, quiet=json)
+        questions = QuestionPrompts(options=options, is_kept=is_kept, may_prompt=not json)
+        ended = await watch_run(client, run_id, after=last, quiet=json, questions=questions)
         await write_drawings(client, run_id, svg=svg, timeline=timeline)
         return ended
 
+    options = explicit_options(board, data, url)
     with exit_on_error():
         refuse_extra_arguments(ctx.args)
         chosen = settings(board, data, url, keep="write")
@@ -80,7 +82,6 @@ def run(
         params = read_pairs(param or [], option="--param")
         document = read_plan_file(plan) if is_plan_file(plan) else None
         ended = with_client(chosen, play, opens="named")
-    options = explicit_options(board, data, url)
     print_and_exit(ended, json=json, options=options, is_kept=is_kept)
 
 

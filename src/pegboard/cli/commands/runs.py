@@ -130,16 +130,18 @@ def resume_run(
     json: JsonOption = False,
 ) -> None:
     """Resume a run that was paused or whose process died; completed steps are not repeated."""
-    from pegboard.cli.output.runs import print_and_exit, watch_run
+    from pegboard.cli.output.runs import QuestionPrompts, print_and_exit, watch_run
 
     async def resume(client: "BoardClient") -> dict[str, Any]:
         last = await client.last_event(run_id)
         await client.control_run(run_id, "resume")
-        return await watch_run(client, run_id, after=last, quiet=json)
+        return await watch_run(client, run_id, after=last, quiet=json, questions=questions)
 
+    options = explicit_options(board, data, url)
+    questions = QuestionPrompts(options=options, may_prompt=not json)
     with exit_on_error():
         run = _on_board(settings(board, data, url), resume)
-    print_and_exit(run, json=json, options=explicit_options(board, data, url))
+    print_and_exit(run, json=json, options=options)
 
 
 @runs.command("cancel")
@@ -186,7 +188,7 @@ def answer_run(
 ) -> None:
     """Answer a question of a run or of a tool that it calls, and resume it."""
     from pegboard.cli.output.questions import read_reply
-    from pegboard.cli.output.runs import print_and_exit, watch_run
+    from pegboard.cli.output.runs import QuestionPrompts, print_and_exit, watch_run
 
     async def give(client: "BoardClient") -> dict[str, Any]:
         run = await client.show_run(run_id)
@@ -199,11 +201,13 @@ def answer_run(
             if decline or not answer:
                 raise InvalidRequest(f"'{pending_id}' needs an ANSWER: no tool asks it now.")
             await client.answer_run(run_id, pending_id, _value(answer))
-        return await watch_run(client, run_id, after=last, quiet=json)
+        return await watch_run(client, run_id, after=last, quiet=json, questions=questions)
 
+    options = explicit_options(board, data, url)
+    questions = QuestionPrompts(options=options, may_prompt=not json)
     with exit_on_error():
         run = _on_board(settings(board, data, url), give)
-    print_and_exit(run, json=json, options=explicit_options(board, data, url))
+    print_and_exit(run, json=json, options=options)
 
 
 @runs.command("send")
@@ -220,17 +224,19 @@ def send_to_run(
     json: JsonOption = False,
 ) -> None:
     """Send a run the message that a step waits for, and resume it."""
-    from pegboard.cli.output.runs import print_and_exit, watch_run
+    from pegboard.cli.output.runs import QuestionPrompts, print_and_exit, watch_run
 
     async def send(client: "BoardClient") -> dict[str, Any]:
         last = await client.last_event(run_id)
         await client.send_to_run(run_id, event, given)
-        return await watch_run(client, run_id, after=last, quiet=json)
+        return await watch_run(client, run_id, after=last, quiet=json, questions=questions)
 
     given = _value(message)
+    options = explicit_options(board, data, url)
+    questions = QuestionPrompts(options=options, may_prompt=not json)
     with exit_on_error():
         run = _on_board(settings(board, data, url), send)
-    print_and_exit(run, json=json, options=explicit_options(board, data, url))
+    print_and_exit(run, json=json, options=options)
 
 
 def _on_board(chosen: "Settings", use: "Callable[[BoardClient], Awaitable[T]]") -> T:

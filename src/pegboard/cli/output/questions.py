@@ -1,17 +1,21 @@
 """Questions of tools on a terminal: who asks, and a prompt for each field of the form."""
 
+import asyncio
 import json
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from contextlib import suppress
+from threading import Thread
 from typing import Any, cast
 
 import typer
 
 from pegboard.cli.output.tables import note, to_plain
-from pegboard.errors import InvalidRequest
+from pegboard.errors import AlreadyAnswered, InvalidRequest
 
 Reply = tuple[str, dict[str, Any] | None]
 """The action of an answer, and its content."""
+DECLINED: Reply = ("decline", None)
 _WARNING = "This text is not Pegboard's. Never enter a password, a key or a card number here."
 _YES, _NO = frozenset({"y", "yes", "true"}), frozenset({"n", "no", "false"})
 
@@ -32,12 +36,12 @@ def ask_question(data: Mapping[str, Any]) -> Reply:
     note(_WARNING)
     if data.get("url"):
         done = typer.prompt("Have you opened the page? (y, n = decline)", "n", err=True)
-        return ("accept", None) if done.lower() in _YES else ("decline", None)
+        return ("accept", None) if done.lower() in _YES else DECLINED
     schema: Mapping[str, Any] = data.get("schema") or {}
     fields = cast("Mapping[str, Mapping[str, Any]]", schema.get("properties") or {})
     usual = "y" if fields else "n"  # a question without a form is a consent
     if typer.prompt("Answer? (y, n = decline)", usual, err=True).lower() not in _YES:
-        return "decline", None
+        return DECLINED
     required: Sequence[str] = schema.get("required") or ()
     content: dict[str, Any] = {}
     for name, field in fields.items():
@@ -45,6 +49,49 @@ def ask_question(data: Mapping[str, Any]) -> Reply:
         if value is not None:
             content[name] = value
     return "accept", content
+
+
+async def ask_beside(data: Mapping[str, Any]) -> Reply | None:
+    """`ask_question` in a thread, so that what this process runs goes on; None for no answer.
+
+    Stdin, stdout and stderr must be a terminal: a thread that waits for another stdin would disturb
+    the end of the process.
+    """
+    loop = asyncio.get_running_loop()
+    answered: asyncio.Future[Reply | None] = loop.create_future()
+
+    def settle(reply: Reply | None) -> None:
+        if not answered.done():
+            answered.set_result(reply)
+
+    def ask() -> None:
+        try:
+            reply = ask_question(data)
+        except typer.Abort:  # the end of the input
+            reply = None
+        with suppress(RuntimeError):  # the loop has ended before the answer
+            loop.call_soon_threadsafe(settle, reply)
+
+    Thread(target=ask, name="question", daemon=True).start()
+    return await answered
+
+
+async def send_reply(
+    reply: Reply, send: Callable[[str, dict[str, Any] | None], Awaitable[object]]
+) -> None:
+    """Send an answer; one that is refused becomes a refusal, and one that is late is reported.
+
+    Args:
+        reply: The answer.
+        send: Sends an action and its content.
+    """
+    try:
+        await send(*reply)
+    except AlreadyAnswered as error:
+        note(str(error))
+    except InvalidRequest as error:
+        note(f"{error} It is declined.")
+        await send("decline", None)
 
 
 def read_reply(data: Mapping[str, Any], answer: str, *, decline: bool) -> Reply:
@@ -61,7 +108,7 @@ def read_reply(data: Mapping[str, Any], answer: str, *, decline: bool) -> Reply:
     if decline:
         if answer:
             raise InvalidRequest("Give either an ANSWER or --decline.")
-        return "decline", None
+        return DECLINED
     if not answer:
         if not sys.stdin.isatty():
             raise InvalidRequest("There is no terminal to ask at: give an ANSWER or --decline.")

@@ -1,9 +1,14 @@
 """A run on a terminal: its progress while it goes on, and a waterfall at the end."""
 
 import asyncio
+import sys
+from collections.abc import Mapping
 from contextlib import suppress
+from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from shlex import quote
+from typing import Any
 
 import typer
 from msgspec import convert
@@ -11,7 +16,7 @@ from msgspec import convert
 from pegboard.cli.atomic_write import write_file
 from pegboard.cli.client.port import Answer, BoardClient
 from pegboard.cli.exit_codes import Exit
-from pegboard.cli.output.questions import describe_question
+from pegboard.cli.output.questions import DECLINED, ask_beside, describe_question, send_reply
 from pegboard.cli.output.tables import format_time, note, say, say_json
 from pegboard.core.graph import NodeState
 from pegboard.core.run import PendingStep, RunResult
@@ -35,28 +40,79 @@ _TAKEOVERS = {
 _CODES = {NodeState.COMPLETED: Exit.DONE, NodeState.WAITING: Exit.UNAVAILABLE}
 
 
-async def watch_run(client: BoardClient, run_id: str, *, after: int = 0, quiet: bool) -> Answer:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class QuestionPrompts:
+    """What becomes of the questions that tools ask while a run is followed.
+
+    Attributes:
+        options: Options for suggested commands, as from `explicit_options`.
+        is_kept: Whether the run is stored, so that another command can answer.
+        may_prompt: Whether a person at the terminal may be asked.
+    """
+
+    options: str = ""
+    is_kept: bool = True
+    may_prompt: bool = True
+
+    async def answer(self, client: BoardClient, run_id: str, data: Mapping[str, Any]) -> None:
+        """Prompt for the answer of a question, or print how it can be given."""
+        question = str(data["question"])
+        send = partial(client.answer_run_question, run_id, question)
+        how = f"  pegboard runs answer {run_id} {quote(question)}{self.options}  # or --decline"
+        if self.may_prompt and all(it.isatty() for it in (sys.stdin, sys.stdout, sys.stderr)):
+            if (reply := await ask_beside(data)) is not None:
+                await send_reply(reply, send)
+            elif self.is_kept:
+                note(how)
+            else:
+                await send_reply(DECLINED, send)
+            return
+        note(describe_question(data))
+        if self.is_kept:
+            note(how)
+            return
+        note("Declined: nobody is at a terminal to answer, and nothing is stored (--data DIR).")
+        await send_reply(DECLINED, send)
+
+
+async def watch_run(
+    client: BoardClient,
+    run_id: str,
+    *,
+    after: int = 0,
+    quiet: bool,
+    questions: QuestionPrompts,
+) -> Answer:
     """Follow a run until it is suspended or ends, printing events on stderr; return its state.
 
     Args:
         client: The board that executes it.
         run_id: Which run.
         after: Print only events after this one.
-        quiet: Print no events.
+        quiet: Print no events but questions of tools.
+        questions: Handles these.
     """
     told = [after]
-    telling = None if quiet else asyncio.create_task(_print_events(client, run_id, told))
+    telling = asyncio.create_task(
+        _print_events(client, run_id, told, quiet=quiet, questions=questions)
+    )
     try:
         return await client.wait_for_run(run_id)
     finally:
-        if telling is not None:
-            await asyncio.wait([telling], timeout=_LAST_NEWS)
-            with suppress(PegboardError, TimeoutError):
-                async with asyncio.timeout(_LATE_NEWS):
-                    while told[-1] < await client.last_event(run_id) and not telling.done():
-                        await asyncio.wait([telling], timeout=_LOOK_AGAIN)
-            telling.cancel()
-            await asyncio.wait([telling])
+        await asyncio.wait([telling], timeout=0.0 if quiet else _LAST_NEWS)
+        if not quiet:
+            await _wait_for_late_news(client, run_id, told, telling)
+        telling.cancel()
+        await asyncio.wait([telling])
+
+
+async def _wait_for_late_news(
+    client: BoardClient, run_id: str, told: list[int], telling: asyncio.Task[None]
+) -> None:
+    with suppress(PegboardError, TimeoutError):
+        async with asyncio.timeout(_LATE_NEWS):
+            while told[-1] < await client.last_event(run_id) and not telling.done():
+                await asyncio.wait([telling], timeout=_LOOK_AGAIN)
 
 
 async def pause_run(client: BoardClient, run_id: str) -> Answer:
@@ -162,13 +218,15 @@ def _choices(item: PendingStep) -> str:
     return f"  # {'or ' if others != item.choices else ''}{', '.join(others)}" if others else ""
 
 
-async def _print_events(client: BoardClient, run_id: str, told: list[int]) -> None:
+async def _print_events(
+    client: BoardClient, run_id: str, told: list[int], *, quiet: bool, questions: QuestionPrompts
+) -> None:
     """Print events as they happen; their sequence numbers are appended to `told`."""
     async for event in client.follow_run(run_id, after=told[-1]):
         told.append(event.sequence)
         data = event.data
         if event.kind == "question_required":
-            note(f"{describe_question(data)}\n  pegboard runs answer {run_id} {data['question']}")
-        if event.kind == "node_changed" and data["state"] != "ready":
+            await questions.answer(client, run_id, data)
+        elif not quiet and event.kind == "node_changed" and data["state"] != "ready":
             detail = data.get("reason") or data.get("error_code") or data.get("tool") or ""
             note(f"{data['state']:<12} {data['node']}  {detail}".rstrip())

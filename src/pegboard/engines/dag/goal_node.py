@@ -97,11 +97,12 @@ class _Goal:
         self._new: list[Message] = [UserMessage(text=note, is_note=True)] if note else []
         self._guard = setup.guard(context.principal, question=len(self._before) - 1)
         self._received: dict[str, str] = {}
-        self._own = AgentUsage()
+        self._own = AgentUsage(usage=setup.shown.usage)
         self._rounds: list[NodeRun] = []
 
     async def run(self) -> NodeRun:
         """Choose the engine, and work with it."""
+        self._add_usage(ModelUsage())
         engine = self._config.engine or "dag"
         if engine == "own":
             engine = self._setup.engine
@@ -123,7 +124,9 @@ class _Goal:
 
     async def _answer_alone(self) -> NodeRun:
         """One agent without a plan."""
-        run = await self._agent.answer(self._context, self._config, self._setup)
+        shown = structs.replace(self._setup.shown, usage=ModelUsage())  # counted as the goal's own
+        setup = replace(self._setup, shown=shown)
+        run = await self._agent.answer(self._context, self._config, setup)
         usage = self._own.usage + convert(run.output["usage"], ModelUsage)
         output = {**run.output, "usage": to_builtins(usage)}
         return structs.replace(run, output=output, usage=usage if usage.requests else None)

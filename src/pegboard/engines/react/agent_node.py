@@ -33,6 +33,7 @@ from pegboard.engines.react.model_turn import ModelTurn, TurnRecord, read_turn
 from pegboard.engines.react.skills_in_force import SkillsInForce
 from pegboard.engines.react.tool_calls import Repetition, as_message, refuse_call, run_calls
 from pegboard.engines.shared_goal import AgentUsage, SharedGoal
+from pegboard.engines.tool_order import IN_ORDER_OF_SEARCH, RERANK, rank_tools
 from pegboard.errors import InvalidRequest, LimitReached, ToolArgumentError, Unavailable
 from pegboard.graphs.engine.stop_signal import Stopped
 from pegboard.graphs.node_kind import NodeContext, SchemaOf
@@ -124,16 +125,20 @@ async def select_tools(context: NodeContext, setup: AgentSetup) -> AgentSetup:
         await _taint_by_descriptions(context, setup.toolset)
         return setup
     question, missing = str(context.arguments()["message"]), dict(setup.toolset.missing)
+    await selector.prepare(question)
+    order = await rank_tools(context, setup, question)
 
     def select() -> Any:
-        shown = selector.select(question)
+        shown = selector.select(question, order.names)
+        skipped = (*shown.skipped, *([RERANK] if order.has_failed else []))
         if shown.skipped:
             missing["search"] = BY_WORDS_ONLY
+        if order.has_failed:
+            missing["selection"] = IN_ORDER_OF_SEARCH
         if missing:
             context.emit("tools_missing", {"missing": missing})
-        return to_builtins(shown)
+        return to_builtins(structs.replace(shown, skipped=skipped, usage=order.usage))
 
-    await selector.prepare(question)
     made = await context.compute_once("tools", select)
     shown = convert(made, ModelToolList)
     toolset = selector.assemble(shown)
@@ -174,7 +179,7 @@ class _Loop:
         self._topic = topic
         self._started = started
         self._taken: frozenset[str] = frozenset()
-        self._usage = ModelUsage()
+        self._usage = setup.shown.usage
         self._calls = 0
         self._turns = 0
         self._repairs = 0

@@ -6,6 +6,7 @@ from typing import Any
 from pegboard.core.event import BoardChanged, CallRecord, Event, SourceChanged
 from pegboard.core.health import Health, HealthStatus
 from pegboard.core.ports.clock import Clock
+from pegboard.core.principal import Principal
 from pegboard.core.tool import ToolSpec
 from pegboard.features.health.replacements import Replacements
 from pegboard.planning.tool_health import UNKNOWN, ToolHealth
@@ -74,10 +75,20 @@ class BoardHealth:
         self._specs.pop(tool_id, None)
         self._observed.forget(tool_id)
 
-    def source(self, name: str) -> Health:
-        """Return the known health of a source, without checking it."""
-        ids = [tool.spec.id for tool in self._registry if tool.spec.source == name]
-        return self._observed.source(name, tools=ids)
+    def source(self, name: str, *, principal: Principal | None = None) -> Health:
+        """Return the known health of a source, without checking it.
+
+        Args:
+            name: The source.
+            principal: The caller, whom the reason tells nothing of tools that it may not see; None
+                for an operator.
+        """
+        tools = {tool.spec.id: tool for tool in self._registry if tool.spec.source == name}
+
+        def may_tell(tool: str) -> bool:
+            return principal is None or self._registry.may_see(tools[tool], principal)
+
+        return self._observed.source(name, tools=tools, may_tell=may_tell)
 
     def own(self, tool_id: str) -> Health:
         """Return the health of a tool without its needs; a missing tool is unhealthy."""

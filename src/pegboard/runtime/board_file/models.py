@@ -383,6 +383,13 @@ class Board(BaseModel):
             "model of `models.embed`; needs `pegboard[knowledge]`."
         ),
     ] = False
+    rerank_tools: Annotated[
+        bool,
+        Field(
+            description="Whether the model of `models.fast` re-orders the tools that were found "
+            "for a message, before agents are shown the first of them."
+        ),
+    ] = False
     policy: Annotated[PolicyEntry, Field(description="Who may call what.")] = PolicyEntry()
     network: Annotated[
         NetworkEntry, Field(description="Which private addresses may be reached.")

@@ -10,6 +10,7 @@ from pegboard.core.wire_names import is_glob
 from pegboard.errors import ConversationNotFound
 from pegboard.registry import ToolRegistry
 from pegboard.runtime.board_file.agents import AgentEntry
+from pegboard.runtime.board_file.models import Board
 from pegboard.runtime.settings import Settings
 from pegboard.runtime.wiring.accounts.quotas import meter_model
 from pegboard.runtime.wiring.models import BoardModels
@@ -54,7 +55,7 @@ def create_node_kinds(
     agents: "Agents",
     *,
     settings: Settings,
-    always_listed: Callable[[], tuple[str, ...]],
+    board: Callable[[], Board],
     subagents: BoardSubagents,
     failed_sources: Callable[[], Mapping[str, str]],
 ) -> "Mapping[str, NodeKind]":
@@ -66,7 +67,7 @@ def create_node_kinds(
         models: The board's language models.
         agents: The agents of the board.
         settings: How many tools a model is shown.
-        always_listed: Names and globs of tools that it is always shown, in the board file in force.
+        board: The board file in force.
         subagents: Runs agents that are tools.
         failed_sources: Why sources have no tools, by name; operators are told.
     """
@@ -114,7 +115,7 @@ def create_node_kinds(
                 limits=SelectionLimits(
                     list_all=settings.max_listed_tools,
                     select=settings.selected_tools,
-                    always_listed=(*always_listed(), *_list_named(profile)),
+                    always_listed=(*board().always_listed, *_list_named(profile)),
                     window=model.context_window,
                 ),
                 basis=f"{config.agent} {state.omitted if state else 0}",
@@ -131,6 +132,7 @@ def create_node_kinds(
             engine=profile.engine,
             foreign_author=is_foreign or models.is_foreign(named, principal=principal),
             fast_model=None if fast is None else meter_model(fast, meter, principal),
+            rerank_timeout=_find_rerank_timeout(settings, board()),
         )
 
     subagents.use(models)
@@ -165,6 +167,13 @@ def _read_part(output: Any, name: str, type_: type[Part]) -> Part | None:
         return convert(output[name], type_)
     except (ValidationError, KeyError, TypeError):  # of another engine, or an older version
         return None
+
+
+def _find_rerank_timeout(settings: Settings, board: Board) -> float | None:
+    """Seconds in which the fast model may re-order tools; None where it does not."""
+    wanted = settings.rerank_tools
+    is_wanted = board.rerank_tools if wanted is None else wanted
+    return settings.rerank_timeout if is_wanted else None
 
 
 def _read_modes(settings: Settings) -> "ToolModes":

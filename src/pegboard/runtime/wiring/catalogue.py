@@ -12,6 +12,7 @@ from pydantic import ValidationError
 from pegboard.concurrency.log_and_continue import log_and_continue
 from pegboard.core.health import Health, HealthStatus
 from pegboard.core.ports.audit_store import Prove
+from pegboard.core.principal import Principal
 from pegboard.core.tool import Tool
 from pegboard.errors import ConfigError, DependencyCycle, PegboardError
 from pegboard.features.catalogue import CatalogueService, IdempotentRequests
@@ -133,9 +134,11 @@ class CatalogueParts:
             where = loaded.where(("graph", "edges", index))
             raise ConfigError(f"{where}: {error.message}") from error
 
-    def observe_sources(self, states: Sequence[SourceState]) -> list[dict[str, Any]]:
-        """The states of sources with their last known health."""
-        found = [(state, self._observe(state)) for state in states]
+    def observe_sources(
+        self, states: Sequence[SourceState], *, principal: Principal | None = None
+    ) -> list[dict[str, Any]]:
+        """The states of sources with their last known health, as a caller may know it."""
+        found = [(state, self._observe(state, principal)) for state in states]
         return [
             {
                 **state.to_dict(switches=self._registry.environment.switches),
@@ -145,8 +148,8 @@ class CatalogueParts:
             for state, health in found
         ]
 
-    def _observe(self, state: SourceState) -> Health:
-        seen, problems = self.health.source(state.name), state.problems
+    def _observe(self, state: SourceState, principal: Principal | None) -> Health:
+        seen, problems = self.health.source(state.name, principal=principal), state.problems
         if problems:
             seen = worse(seen, Health(status=HealthStatus.DEGRADED, reason=problems))
         listed = _LISTED.get(state.status)  # which a check of what it has says nothing of

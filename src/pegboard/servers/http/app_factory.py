@@ -10,6 +10,7 @@ from types import ModuleType
 
 from fastapi import APIRouter, FastAPI, Request, Response
 from fastapi.exceptions import RequestValidationError
+from fastapi.routing import APIRoute
 from starlette.exceptions import HTTPException
 from starlette.middleware import Middleware
 from starlette.routing import BaseRoute, Match, Route, WebSocketRoute
@@ -35,6 +36,7 @@ from pegboard.servers.http.middleware.client_address import (
     UntrustedProxyWarning,
     limit_key,
 )
+from pegboard.servers.http.middleware.query_check import QueryCheck
 from pegboard.servers.http.middleware.request_limit import RequestLimit
 from pegboard.servers.http.middleware.security_headers import SecurityHeaders
 from pegboard.servers.http.oauth_endpoint import (
@@ -84,11 +86,58 @@ from pegboard.servers.http.routes.accounts import (
     session,
     uploads,
 )
-from pegboard.servers.http.routes.knowledge import bases, document_history, documents
+from pegboard.servers.http.routes.knowledge import document_history
 from pegboard.servers.http.websocket.endpoint import WebSocketEndpoint
 from pegboard.servers.http.websocket.tickets import SOCKET_PATHS
 
 _DESCRIPTION = "List, search, explain and call the tools of a board; every call is recorded."
+
+
+# calls first: each route before the right one costs a call some microseconds
+# pins before tools: '/tools/held' must come before '/tools/{tool}'
+_MODULES = (
+    execute,
+    pins,
+    tools,
+    kill_switches,
+    marketplace,
+    catalogue,
+    dependencies,
+    plans,
+    runs,
+    agents,
+    openai,
+    chat,
+    conversation_files,
+    approvals,
+    audit,
+    overview,
+    settings,
+    history,
+    records,
+    probes,
+    session,
+    oidc,
+    oauth_consent,
+    account,
+    people,
+    organisations,
+    services,
+    keys,
+    quotas,
+    resources,
+    bases,
+    documents,
+    document_history,
+    credentials,
+    skills,
+    files,
+    uploads,
+    tickets,
+)
+"""The routes of the API, in the order in which they are compared."""
+_WITH_OPEN_QUERIES = (openai, probes)
+"""Clients of OpenAI's API send more than is used here, and monitors a parameter against caches."""
 
 
 def build_app(
@@ -161,6 +210,7 @@ def build_app(
                 max_bytes=board.settings.max_request_bytes,
                 max_part_bytes=board.settings.max_part_bytes,
             ),
+            Middleware(QueryCheck, routes=_list_routes()),
         ],
         exception_handlers={
             PegboardError: answer_error,
@@ -176,46 +226,8 @@ def build_app(
     async def openapi(_request: Request) -> Response:
         return JsonResponse(document(app, needs_token=authentication.token is not None))
 
-    own = (
-        catalogue,
-        dependencies,
-        plans,
-        runs,
-        agents,
-        openai,
-        chat,
-        conversation_files,
-        approvals,
-        audit,
-        overview,
-        settings,
-        history,
-        records,
-        probes,
-        session,
-        oidc,
-        oauth_consent,
-        account,
-        people,
-        organisations,
-        services,
-        keys,
-        quotas,
-        resources,
-        bases,
-        documents,
-        document_history,
-        credentials,
-        skills,
-        files,
-        uploads,
-        tickets,
-    )
-    # calls first: each route before the right one costs a call some microseconds
-    # pins before tools: '/tools/held' must come before '/tools/{tool}'
-    modules = (execute, pins, tools, kill_switches, marketplace, *own)
-    app.state.routes = [route for module in modules for route in module.router.routes]
-    for module in modules:
+    app.state.routes = [route for module in _MODULES for route in module.router.routes]
+    for module in _MODULES:
         for prefix in ("", "/v1"):
             app.router.routes.append(_include(module, prefix))
         if module is execute:
@@ -235,6 +247,20 @@ def build_app(
     for path in SOCKET_PATHS:
         app.router.routes += [WebSocketRoute(path, socket), Route(path, socket)]
     return app
+
+
+@cache
+def _list_routes() -> Sequence[tuple[APIRoute, bool]]:
+    """The routes of the API, each with whether it refuses unknown query parameters.
+
+    Undocumented ones do not: identity providers send browsers there with parameters of their own.
+    """
+    return [
+        (route, module not in _WITH_OPEN_QUERIES and route.include_in_schema)
+        for module in _MODULES
+        for route in module.router.routes
+        if isinstance(route, APIRoute)
+    ]
 
 
 @cache

@@ -1,6 +1,6 @@
 """Messages for validation errors of a request, in the same words as for arguments of tools."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from functools import lru_cache
 from typing import Any, cast
 
@@ -33,7 +33,8 @@ def validation_message(fault: Mapping[str, Any], place: Place, schema: JsonSchem
             return missing_argument(at, description_of(schema, at) if at else "").message
         case "extra_forbidden":
             names = property_names(schema, at[:-1])
-            return unknown_argument(at, names, noun="key").message if names else "unknown key"
+            noun = "parameter" if at[:1] == ("query",) else "key"
+            return unknown_argument(at, names, noun=noun).message if names else f"unknown {noun}"
         case "union_tag_invalid":  # the part before repeats what was sent
             return str(fault["msg"]).rpartition(" found using ")[2]
         case kind if kind in _IN_OUR_OWN_WORDS:
@@ -48,14 +49,22 @@ def validation_message(fault: Mapping[str, Any], place: Place, schema: JsonSchem
 def schema_of(request: Request) -> JsonSchema:
     """The schema of a request's body and query."""
     route = request.scope.get("route")
-    if not isinstance(route, APIRoute):
-        return {}
+    return schema_of_route(route) if isinstance(route, APIRoute) else {}
+
+
+def schema_of_route(route: APIRoute) -> JsonSchema:
+    """The schema of the body and query of a route's requests."""
     properties: dict[str, Any] = {"query": {"properties": _queries(route)}}
     definitions: Any = {}
     if route.body_field is not None:
         body = schema_of_type(route.body_field.field_info.annotation)
         properties["body"], definitions = body, body.get("$defs", {})
     return {"properties": properties, "$defs": definitions}
+
+
+def list_query_names(route: APIRoute) -> Collection[str]:
+    """The names of the query parameters that a route knows."""
+    return _queries(route).keys()
 
 
 def _queries(route: APIRoute) -> dict[str, Any]:

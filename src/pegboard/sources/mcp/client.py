@@ -93,6 +93,8 @@ def _refusal(cause: BaseException) -> str:
         return _version_message(_versions_of(cause.data))
     if garbled := _malformed_answer(cause):
         return f"{garbled} {_ADVICE}"
+    if cause.code == types.METHOD_NOT_FOUND:
+        return f"does not know this way to begin. With 'protocol: auto' all are tried. {_ADVICE}"
     return (
         f"refuses to begin: {_message_of(cause)} (code {cause.code}). Check that the url or the "
         "command is an MCP server's, and what it wants of its clients."

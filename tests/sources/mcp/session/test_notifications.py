@@ -17,7 +17,7 @@ from pegboard.core.principal import LOCAL
 from pegboard.sources.mcp.session.notifications import ServerNotifications
 
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(60)]  # servers take seconds to start
-ERAS = pytest.mark.parametrize("protocol", ["legacy", "auto"])
+ERAS = pytest.mark.parametrize("protocol", ["legacy", "auto", "modern"])
 
 
 @ERAS

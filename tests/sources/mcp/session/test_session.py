@@ -38,7 +38,7 @@ pytestmark = [
     # the workshop logs, as servers still do
     pytest.mark.filterwarnings("ignore::mcp.shared.exceptions.MCPDeprecationWarning"),
 ]
-ERAS = pytest.mark.parametrize("protocol", ["legacy", "auto"])
+ERAS = pytest.mark.parametrize("protocol", ["legacy", "auto", "modern"])
 
 
 async def _run(tool: Any, arguments: dict[str, Any], ctx: Any) -> Any:

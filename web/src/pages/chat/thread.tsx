@@ -171,6 +171,7 @@ export function findBranch(exchanges: readonly Exchange[], head: string): Exchan
 
 const PHASES: Record<string, string> = {
   route: messages.thinking,
+  select: messages.choosingTools,
   plan: messages.makingPlan,
   judge: messages.checking,
   complete: messages.checking,

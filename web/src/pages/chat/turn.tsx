@@ -163,6 +163,11 @@ function AnswerView({ exchange, answer, titles, isLast, agent, source }: TurnPro
               question={group}
               path={`/conversations/${exchange.conversation}/questions`}
             />
+          ) : group.detail ? (
+            <details key={group.key} className="faint note">
+              <summary>{group.text}</summary>
+              <p className="pre">{group.detail}</p>
+            </details>
           ) : (
             <p key={group.key} className="faint note">
               {group.text}

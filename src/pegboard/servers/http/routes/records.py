@@ -30,9 +30,15 @@ async def list_sources(
     A person with an account sees those of which a tool is visible, and connectors of one's own or
     shared ones; operators see all of the board.
     """
-    sources = await board.health() if wanted.health else board.observe_sources()
+    sees_all = sees_whole_board(caller)
+    reader = None if sees_all else caller
+    sources = (
+        await board.health(principal=reader)
+        if wanted.health
+        else board.observe_sources(principal=reader)
+    )
     own = board.observe_connectors(principal=caller)
-    if sees_whole_board(caller):
+    if sees_all:
         return JsonResponse({"sources": [*sources, *own], "problem": board.problem})
     known = {tool.spec.source for tool in board.registry.visible(caller)}
     shown = [source for source in sources if source["name"] in known]

@@ -228,6 +228,8 @@ class Session:
             message_handler=self._on_message,
         )
         async with client:
+            if link.protocol == "modern":
+                await _discover(client)
             yield client
 
     def _current_context(self) -> RequestContext | None:
@@ -276,6 +278,13 @@ class Session:
         _LOG.info("%s: the session could not be opened", self._link.name, exc_info=error)
         found = connection_error(self._link, context.fault, self._wire, error)
         self._ready.set_exception(found)
+
+
+async def _discover(client: Client) -> None:
+    """Ask a server what it has: for a fixed version the library assumes that it has nothing."""
+    session = client.session
+    found = await session.send_discover(_MODES["modern"])
+    session.adopt(types.DiscoverResult.model_validate(found))
 
 
 def _is_handshake(client: Client) -> bool:
