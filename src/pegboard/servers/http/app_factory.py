@@ -86,7 +86,7 @@ from pegboard.servers.http.routes.accounts import (
     session,
     uploads,
 )
-from pegboard.servers.http.routes.knowledge import document_history
+from pegboard.servers.http.routes.knowledge import bases, document_history, documents
 from pegboard.servers.http.websocket.endpoint import WebSocketEndpoint
 from pegboard.servers.http.websocket.tickets import SOCKET_PATHS
 
