@@ -15,6 +15,7 @@ from dataclasses import dataclass
 from itertools import chain, pairwise
 from multiprocessing import Pipe
 from multiprocessing.connection import Connection, wait
+from tempfile import TemporaryFile
 from types import SimpleNamespace
 from typing import Any
 
@@ -162,12 +163,13 @@ def _become_fork(session: pytest.Session, tells: Connection, number: int) -> Non
     atexit._clear()  # as `multiprocessing` does
     manager = session.config.pluginmanager
     capture: Any = manager.getplugin("capturemanager")
-    capture.stop_global_capturing()
     nowhere = os.open(os.devnull, os.O_WRONLY)
-    os.dup2(nowhere, 1)
-    os.dup2(nowhere, 2)
+    for stream in filter(None, (capture._global_capturing.out, capture._global_capturing.err)):
+        with TemporaryFile(buffering=0) as own:  # modules may hold `sys.stderr`: the object stays
+            os.dup2(own.fileno(), stream.tmpfile.fileno())
+        os.dup2(nowhere, stream.targetfd_save)
+        os.dup2(nowhere, stream.targetfd)
     os.close(nowhere)
-    capture.start_global_capturing()
     manager.register(_Teller(session.config, tells))
     factory: Any = vars(session.config)["_tmp_path_factory"]
     factory._basetemp = factory.getbasetemp() / f"fork{number}"
