@@ -1,4 +1,4 @@
-"""`kill -9` of a process that plays runs, at thirty moments, and what must be true afterwards."""
+"""`kill -9` of a process that plays runs, at fifteen moments, and what must be true afterwards."""
 
 import json
 import os
@@ -15,7 +15,8 @@ from pathlib import Path
 import pytest
 from tests.storage.made import ROOT
 
-KILLS = 30
+KILLS = 15
+"""Each of three words with each of five pauses after it."""
 TOOLS = '''
 """Tools whose effect outlives them: a line in a file."""
 
@@ -147,7 +148,7 @@ for line in sys.stdin:
 
 @pytest.mark.slow
 @pytest.mark.timeout(240)
-def test_thirty_kills_lose_nothing_and_repeat_nothing(tmp_path: Path) -> None:
+def test_kills_lose_nothing_and_repeat_nothing(tmp_path: Path) -> None:
     (tmp_path / "steps.py").write_text(TOOLS)
     (tmp_path / "board.yaml").write_text(BOARD)
     said: list[str] = []

@@ -1,13 +1,19 @@
-"""What the MCP conformance suite starts as a client: does as each scenario asks, with ours.
+"""Does as each scenario of the MCP conformance suite asks of a client, with ours.
 
-The suite gives the server's url as the last argument and the scenario in the environment.
+The suite starts a program for each scenario, with the server's url as the last argument and the
+scenario in the environment. That program is a few lines that hand both to `answer_scenarios`, so
+that the SDK is loaded once.
 """
 
 import asyncio
 import json
-import os
+import shlex
 import sys
-from collections.abc import Awaitable, Callable
+import traceback
+from collections.abc import AsyncGenerator, Awaitable, Callable
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import Any
 from urllib.parse import parse_qs, urlsplit
 
 import httpx2
@@ -17,6 +23,17 @@ from pegboard.core.elicitation import Answer, Question, Sample, SampleRequest
 from pegboard.core.ports.source_services.oauth_login import ConsentAnswer, OAuthLogin
 from pegboard.core.result import TextPart
 from pegboard.runtime.standalone.loopback_login import LoopbackLogin
+
+HAND_OVER = """
+import json, os, socket, sys
+with socket.socket(socket.AF_UNIX) as door:
+    door.connect(sys.argv[1])
+    context = json.loads(os.environ.get("MCP_CONFORMANCE_CONTEXT") or "{}")
+    given = os.environ["MCP_CONFORMANCE_SCENARIO"], sys.argv[-1], context
+    door.sendall(json.dumps(given).encode() + b"\\n")
+    sys.exit(door.makefile().read() or 0)
+"""
+"""Ends well, or with what went wrong on stderr."""
 
 
 class WillingPerson:
@@ -65,9 +82,8 @@ class WillingLogins:
         return self._login
 
 
-async def log_in(url: str) -> None:
-    """Log in, list the tools, and call one."""
-    given = json.loads(os.environ.get("MCP_CONFORMANCE_CONTEXT") or "{}")
+async def log_in(url: str, given: dict[str, Any]) -> None:
+    """Log in with what is given, list the tools, and call one."""
     known = {key: given[key] for key in ("client_id", "client_secret") if key in given}
     async with MCPClient(
         url,
@@ -115,12 +131,27 @@ SCENARIOS: dict[str, Callable[[str], Awaitable[None]]] = {
 }
 
 
-def main() -> None:
-    """Run the scenario that the suite names."""
-    scenario = os.environ["MCP_CONFORMANCE_SCENARIO"]
-    run = log_in if scenario.startswith("auth/") else SCENARIOS.get(scenario, initialize)
-    asyncio.run(run(sys.argv[-1]))  # type: ignore[arg-type]  # each is a coroutine function
+async def play(scenario: str, url: str, given: dict[str, Any]) -> None:
+    """Do as the scenario of this name asks."""
+    if scenario.startswith("auth/"):
+        await log_in(url, given)
+    else:
+        await SCENARIOS.get(scenario, initialize)(url)
 
 
-if __name__ == "__main__":
-    main()
+@asynccontextmanager
+async def answer_scenarios(folder: Path) -> AsyncGenerator[str]:
+    """Play each scenario that comes; yields the command for the suite."""
+
+    async def answer(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        try:
+            await play(*json.loads(await reader.readline()))
+        except Exception:
+            writer.write(traceback.format_exc().encode())
+        await writer.drain()
+        writer.close()
+
+    program, door = folder / "hand_over.py", folder / "door"
+    program.write_text(HAND_OVER)
+    async with await asyncio.start_unix_server(answer, door):
+        yield shlex.join([sys.executable, "-IS", str(program), str(door)])

@@ -18,7 +18,9 @@ from pegboard.errors import InvalidRequest, ToolFailed
 
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(60)]  # servers take seconds to start
 COMMAND = [sys.executable, str(WORKSHOP)]
-TWO = {"mcpServers": {"one": STDIO, "two": {**STDIO, "include": ["add", "note"]}}}
+OTHER = {**PLAIN, "name": "other"}
+LISTED = rogue(tools_list=[result({"tools": [PLAIN, OTHER]})])
+TWO = {"mcpServers": {"one": LISTED, "two": {**LISTED, "include": ["plain"]}}}
 
 
 @pytest.fixture(scope="module")
@@ -83,34 +85,30 @@ async def test_a_client_made_without_a_loop_is_used_from_one(client: MCPClient) 
     assert [task.result().unwrap()["result"] for task in tasks] == [1, 2, 3, 4, 5]
 
 
-async def test_on_a_loop_the_connection_lives_there() -> None:
+async def test_on_a_loop_the_connection_lives_there_and_its_tools_are_awaited() -> None:
     async with MCPClient(COMMAND, name="shop") as client:
         result = await client.call_tool("add", {"a": 1, "b": 2})
         await client.ping()
         registry = ToolRegistry(client.as_tools())
         from_a_thread = await asyncio.to_thread(registry.call_sync, "shop__add", {"a": 2, "b": 2})
+        [add] = [item for item in client.as_tools() if item.spec.action == "add"]
+        awaited = await add(a=2, b=3)
 
     assert result.unwrap() == {"result": 3}
     assert from_a_thread.unwrap() == {"result": 4}
+    assert awaited == {"result": 5}
 
 
 async def test_a_closed_client_says_that_it_is_closed() -> None:
-    async with MCPClient(COMMAND) as client:
-        [add] = [tool for tool in client.as_tools() if tool.spec.action == "add"]
-    registry = ToolRegistry([add])
+    async with MCPClient(rogue()) as client:
+        [plain] = client.as_tools()
+    registry = ToolRegistry([plain])
 
-    for use in (client.ping, client.refresh, client.connect, lambda: client.call_tool("add")):
+    for use in (client.ping, client.refresh, client.connect, lambda: client.call_tool("plain")):
         with pytest.raises(InvalidRequest, match="This MCPClient is closed: make a new one"):
             await use()
-    result = await registry.call(add.spec.name, {"a": 1, "b": 2})
+    result = await registry.call(plain.spec.name, {})
     assert result.text == "MCP server 'mcp' is closed. Trying again does not help."
-
-
-async def test_on_a_loop_its_tools_are_awaited() -> None:
-    async with MCPClient({"mcpServers": {"shop": STDIO}}) as client:
-        [add] = [item for item in client.as_tools() if item.spec.action == "add"]
-
-        assert await add(a=2, b=3) == {"result": 5}
 
 
 async def test_a_tool_that_comes_later_is_listed_by_itself() -> None:
@@ -131,10 +129,10 @@ def test_of_several_servers_an_ambiguous_name_is_refused(tmp_path: Path) -> None
     file = tmp_path / "mcp.json"
     file.write_text(json.dumps(TWO))
     with MCPClient(file) as client:
-        with pytest.raises(InvalidRequest, match="one__add, two__add"):
-            client.call_tool("add", {"a": 1, "b": 2})
-        assert client.call_tool("two__add", {"a": 1, "b": 2}).unwrap() == {"result": 3}
-        assert client.call_tool("process").unwrap()["result"] > 0
+        with pytest.raises(InvalidRequest, match="one__plain, two__plain"):
+            client.call_tool("plain")
+        assert client.call_tool("two__plain").unwrap() == "well"
+        assert client.call_tool("other").unwrap() == "well"
 
 
 @pytest.mark.parametrize(
@@ -142,7 +140,7 @@ def test_of_several_servers_an_ambiguous_name_is_refused(tmp_path: Path) -> None
     [
         ("no-such-program", "no program 'no-such-program'"),
         ("http://127.0.0.1:9/mcp", "refuses the connection"),
-        ({"mcpServers": {"a": STDIO, "b": {"command": "false"}}}, "'b'.*exit code 1"),
+        ({"mcpServers": {"a": rogue(), "b": {"command": "false"}}}, "'b'.*exit code 1"),
     ],
     ids=["command", "url", "one-of-two"],
 )

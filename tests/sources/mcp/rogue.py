@@ -1,9 +1,10 @@
 """A server that answers with whatever lines it is told to, right or wrong; run it for stdio.
 
 Its first argument is a JSON object: for each method the lines to write, `$ID` standing for the
-request's id. A line may be `{"repeat": 3, "line": "..."}`, `{"wide": 1000, "before": "...",
-"after": "..."}` for one with so many letters in the middle, `{"exit": 3}`, or
-`{"deaf": "/path"}`, after which nothing more is read unless there is such a file; then there is.
+request's id and `$PID` for the number of its process. A line may be
+`{"repeat": 3, "line": "..."}`, `{"wide": 1000, "before": "...", "after": "..."}` for one with so
+many letters in the middle, `{"exit": 3}`, or `{"deaf": "/path"}`, after which nothing more is read
+unless there is such a file; then there is.
 """
 
 from __future__ import annotations
@@ -38,6 +39,12 @@ def said(value: str) -> str:
     return result({"content": [{"type": "text", "text": value}]})
 
 
+def half() -> str:
+    """A line with the progress of a call: half of it is done."""
+    params = '{"progressToken": $ID, "progress": 1, "total": 2}'
+    return f'{{"jsonrpc": "2.0", "method": "notifications/progress", "params": {params}}}'
+
+
 def replies(**methods: Any) -> dict[str, Any]:
     """What a server answers that greets and lists one tool, unless told otherwise."""
     given = {name.replace("_", "/"): value for name, value in methods.items()}
@@ -64,7 +71,7 @@ def lines(answers: Mapping[str, Any], message: Mapping[str, Any]) -> Iterator[st
     number = json.dumps(message.get("id"))
     for item in answers.get(str(message.get("method")), []):
         if isinstance(item, str):
-            yield item.replace("$ID", number)
+            yield item.replace("$ID", number).replace("$PID", str(os.getpid()))
         elif "repeat" in item:
             for count in range(item["repeat"]):
                 yield item["line"].replace("$ID", number).replace("$COUNT", str(count))

@@ -4,7 +4,8 @@ from typing import Any
 
 import mcp_types as types
 import pytest
-from tests.sources.mcp.opening import STDIO, call_of, opened
+from tests.sources.mcp.opening import call_of, opened, over_http
+from tests.sources.mcp.workshop import server as workshop
 
 from pegboard.core.resources_and_prompts import Completer, Completion, PromptArgument
 from pegboard.core.result import ResourcePart, TextPart
@@ -24,7 +25,7 @@ async def _resources(source: McpSource) -> dict[str, Any]:
 
 
 async def test_resources_and_templates_are_listed_and_read() -> None:
-    async with opened(STDIO) as source:
+    async with over_http(workshop) as door, opened({"url": door.url}) as source:
         found = await _resources(source)
         text = await found["shelf://plan"].read("shelf://plan", call_of())
         blob = await found["shelf://parts/{number}"].read("shelf://parts/7", call_of())
@@ -36,7 +37,7 @@ async def test_resources_and_templates_are_listed_and_read() -> None:
 
 
 async def test_prompts_are_filled_in() -> None:
-    async with opened(STDIO) as source:
+    async with over_http(workshop) as door, opened({"url": door.url}) as source:
         prompts = {item.spec.action: item for item in await source.prompts()}
         filled = await prompts["order"].fill({"thing": "chair", "colour": "blue"}, call_of())
 
@@ -51,7 +52,7 @@ async def test_prompts_are_filled_in() -> None:
 
 
 async def test_arguments_of_prompts_and_templates_are_completed() -> None:
-    async with opened(STDIO) as source:
+    async with over_http(workshop) as door, opened({"url": door.url}) as source:
         prompt = (await source.prompts())[0]
         template = (await _resources(source))["shelf://parts/{number}"]
         assert isinstance(prompt, Completer)
@@ -63,7 +64,8 @@ async def test_arguments_of_prompts_and_templates_are_completed() -> None:
 
 
 async def test_what_the_operator_leaves_out_is_not_asked_for() -> None:
-    async with opened({**STDIO, "resources": False, "prompts": False}) as source:
+    config = {"resources": False, "prompts": False}
+    async with over_http(workshop) as door, opened({"url": door.url, **config}) as source:
         assert await source.resources() == []
         assert await source.prompts() == []
 

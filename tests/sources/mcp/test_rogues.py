@@ -16,7 +16,7 @@ from pegboard.errors import MCPConnectionError, SourceUnavailable
 from pegboard.sources.mcp.transport.message_rate import MAX_MESSAGES, MessageRate
 
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(60)]  # servers take seconds to start
-FLOOD = 10_000
+FLOOD = 4000
 
 
 def _notice(method: str, params: str) -> str:

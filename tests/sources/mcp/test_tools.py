@@ -4,7 +4,8 @@ from typing import Any
 
 import mcp_types as types
 import pytest
-from tests.sources.mcp.opening import STDIO, by_action, opened
+from tests.sources.mcp.opening import by_action, opened, over_http
+from tests.sources.mcp.workshop import server as workshop
 
 from pegboard.core.ports.services import Services
 from pegboard.core.tool import Effect, Tool
@@ -139,7 +140,7 @@ def test_a_name_counts_once() -> None:
 @pytest.mark.slow
 @pytest.mark.timeout(60)
 async def test_schemas_and_titles_come_as_the_server_gives_them() -> None:
-    async with opened({**STDIO, "include": ["add"]}) as source:
+    async with over_http(workshop) as door, opened({"url": door.url, "include": ["add"]}) as source:
         spec = (await by_action(source))["add"].spec
 
     assert spec.title == "Add up"

@@ -8,7 +8,6 @@ import pytest
 from tests.sources.mcp.opening import (
     ANN,
     BOB,
-    STDIO,
     by_action,
     call_of,
     children,
@@ -16,6 +15,7 @@ from tests.sources.mcp.opening import (
     until,
     words_of,
 )
+from tests.sources.mcp.rogue import half, rogue, said
 
 from pegboard.core.principal import Principal
 from pegboard.errors import MCPConnectionError, Overloaded, SourceUnavailable
@@ -26,30 +26,32 @@ pytestmark = [pytest.mark.slow, pytest.mark.timeout(60)]  # servers take seconds
 
 
 async def test_the_longest_unused_session_makes_room_for_another() -> None:
-    async with opened({**STDIO, "max_sessions": 2}) as source:
+    async with opened({**rogue(tools_call=[said("$PID")]), "max_sessions": 2}) as source:
         tools = await by_action(source)
-        for name in ("a", "b", "c"):
-            person = Principal(id=name)
-            result = await tools["note"].run({"text": name}, call_of(person))
+        processes = [
+            int((await tools["plain"].run({}, call_of(Principal(id=name)))).text) for name in "abc"
+        ]
         await until(lambda: len(_servers()) == 2)
+        left = {item.pid for item in _servers()}
 
-    assert result.structured == {"result": ["c"]}
+    assert len(set(processes)) == 3
+    assert left & set(processes[1:])
+    assert processes[0] not in left
 
 
 def _servers() -> list[Any]:
-    return [item for item in children() if "workshop.py" in words_of(item)]
+    return [item for item in children() if "rogue.py" in words_of(item)]
 
 
-async def test_when_all_are_in_use_the_next_caller_is_told_to_come_back(tmp_path: Path) -> None:
-    async with opened({**STDIO, "max_sessions": 1}) as source:
+async def test_when_all_are_in_use_the_next_caller_is_told_to_come_back() -> None:
+    async with opened({**rogue(tools_call=[half()]), "max_sessions": 1}) as source:
         tools = await by_action(source)
-        arguments = {"seconds": 60, "file": str(tmp_path / "f")}
         began = asyncio.Event()
         ctx = call_of(ANN, on_progress=lambda _: began.set())
-        busy = asyncio.ensure_future(tools["wait"].run(arguments, ctx))
+        busy = asyncio.ensure_future(tools["plain"].run({}, ctx))
         await began.wait()
         with pytest.raises(Overloaded, match="1 sessions, and all are in use"):
-            await tools["add"].run({"a": 1, "b": 2}, call_of(BOB))
+            await tools["plain"].run({}, call_of(BOB))
         busy.cancel()
         await asyncio.wait([busy])
 
@@ -77,16 +79,16 @@ async def test_after_a_failure_calls_are_refused_at_once_until_it_is_tried_again
 
 
 async def test_callers_who_come_together_open_one_session() -> None:
-    async with opened(STDIO) as source:
+    async with opened(rogue(tools_call=[said("$PID")])) as source:
         tools = await by_action(source)
-        tasks = [asyncio.ensure_future(tools["process"].run({}, call_of(ANN))) for _ in range(5)]
+        tasks = [asyncio.ensure_future(tools["plain"].run({}, call_of(ANN))) for _ in range(5)]
         await asyncio.wait(tasks)
 
-    assert len({task.result().structured["result"] for task in tasks}) == 1
+    assert len({int(task.result().text) for task in tasks}) == 1
 
 
 async def test_a_closed_source_opens_nothing_more() -> None:
-    async with opened(STDIO) as source:
+    async with opened(rogue()) as source:
         await source.tools()
         await source.close()
         with pytest.raises(SourceUnavailable, match="is closed"):

@@ -221,7 +221,10 @@ async def test_on_stdio_a_question_among_several_calls_is_refused(tmp_path: Path
 
 
 async def test_a_question_that_nobody_can_answer_is_refused() -> None:
-    async with opened({**STDIO, "protocol": "legacy"}) as source:
+    async with (
+        over_http(workshop) as door,
+        opened({"url": door.url, "protocol": "legacy"}) as source,
+    ):
         tools = await by_action(source)
         with pytest.raises(ToolFailed, match="caller does not take such questions"):
             await tools["colour"].run({}, call_of())
@@ -231,7 +234,7 @@ async def test_a_question_that_nobody_can_answer_is_refused() -> None:
 
 async def test_a_server_may_not_ask_where_the_operator_says_so() -> None:
     person = Person("green")
-    async with opened({**STDIO, "asks": False}) as source:
+    async with over_http(workshop) as door, opened({"url": door.url, "asks": False}) as source:
         tools = await by_action(source)
         with pytest.raises(ToolFailed):
             await tools["colour"].run({}, call_of(elicitor=person))
@@ -277,7 +280,10 @@ async def test_a_server_that_is_gone_is_an_error_that_says_nothing_was_done() ->
 async def test_calls_from_another_event_loop_are_handed_over() -> None:
     steps: list[Progress] = []
     person = Person("green")
-    async with opened({**STDIO, "protocol": "legacy"}) as source:
+    async with (
+        over_http(workshop) as door,
+        opened({"url": door.url, "protocol": "legacy"}) as source,
+    ):
         tools = await by_action(source)
 
         def elsewhere() -> Any:

@@ -27,6 +27,7 @@ from tests.sources.mcp.opening import (
     opened,
     until,
 )
+from tests.sources.mcp.rogue import half, rogue, said
 
 from pegboard.errors import MCPConnectionError
 from pegboard.sources.mcp.transport import stdio
@@ -82,12 +83,13 @@ async def test_a_board_is_a_server_of_a_board_that_is_a_server_of_a_board(tmp_pa
 
 
 async def test_each_caller_has_a_process_of_their_own() -> None:
-    async with opened(STDIO) as source:
-        tools = await by_action(source)
-        await tools["note"].run({"text": "mine"}, call_of(ANN))
-        bobs = await tools["note"].run({"text": "his"}, call_of(BOB))
+    async with opened(rogue(tools_call=[said("$PID")])) as source:
+        plain = (await by_action(source))["plain"]
+        anns, bobs, again = [
+            int((await plain.run({}, call_of(caller))).text) for caller in (ANN, BOB, ANN)
+        ]
 
-    assert bobs.structured == {"result": ["his"]}
+    assert anns == again != bobs
     assert not children()
 
 
@@ -105,26 +107,25 @@ async def test_a_server_that_dies_midway_is_told_at_once_and_the_next_call_start
 
 
 async def test_a_server_that_is_killed_leaves_nothing_and_comes_back() -> None:
-    async with opened(STDIO) as source:
-        tools = await by_action(source)
-        first = (await tools["process"].run({}, call_of())).structured["result"]
+    async with opened(rogue(tools_call=[said("$PID")])) as source:
+        plain = (await by_action(source))["plain"]
+        first = int((await plain.run({}, call_of())).text)
         os.kill(first, signal.SIGKILL)
         await until(lambda: not psutil.pid_exists(first))
         for _ in range(3):  # the end of its output is on its way
             await asyncio.sleep(0.1)
-        second = (await tools["process"].run({}, call_of())).structured["result"]
+        second = int((await plain.run({}, call_of())).text)
 
     assert second != first
     assert not children()
 
 
-async def test_calls_in_flight_fail_when_the_source_is_closed(tmp_path: Path) -> None:
-    async with opened(STDIO) as source:
+async def test_calls_in_flight_fail_when_the_source_is_closed() -> None:
+    async with opened(rogue(tools_call=[half()])) as source:
         tools = await by_action(source)
-        arguments = {"seconds": 60, "file": str(tmp_path / "f")}
         began = asyncio.Event()
         ctx = call_of(on_progress=lambda _: began.set())
-        waiting = asyncio.create_task(_awaited(tools["wait"].run(arguments, ctx)))
+        waiting = asyncio.create_task(_awaited(tools["plain"].run({}, ctx)))
         await began.wait()
         await source.close()
         with pytest.raises(MCPConnectionError):
