@@ -76,4 +76,5 @@ def test_without_either_both_are_named(command: tuple[str, ...], pegboard: Comma
     done = pegboard(*command)
 
     assert done.returncode == 2
-    assert "PEGBOARD_DATA, or PEGBOARD_DATABASE" in done.stderr
+    assert "PEGBOARD_DATA" in done.stderr
+    assert "PEGBOARD_DATABASE" in done.stderr

@@ -24,7 +24,7 @@ def test_a_process_without_settings_has_no_model_and_shows_few_tools() -> None:
         ("PEGBOARD_MAX_LISTED_TOOLS", "129", "less than or equal to 128"),
         ("PEGBOARD_SELECTED_TOOLS", "-1", "greater than or equal to 0"),
         ("PEGBOARD_MCP_TOOL_MODE", "inline", "'progressive' or 'direct'"),
-        ("PEGBOARD_SEARCH_BY_MEANING", "perhaps", "valid boolean"),
+        ("PEGBOARD_SEARCH_BY_MEANING", "perhaps", "true or false"),
     ],
 )
 def test_a_wrong_value_is_refused_with_what_may_be_written(

@@ -303,7 +303,7 @@ def _unblocked(listening: socket.socket) -> socket.socket:
         ("pegboard run", "", 1, True),
         ("pegboard serve", "http://127.0.0.1:1", 1, False),
         ("pegboard mcp", "", 1, True),
-        ("pegboard run", "", os.getpid(), False),
+        ("pegboard run", "", 0, False),
     ],
     ids=["command", "server", "mcp that begins", "this process"],
 )
@@ -311,7 +311,7 @@ async def test_a_command_that_holds_the_data_is_waited_for_and_a_server_is_not(
     tmp_path: Path, command: str, url: str, process: int, ends_soon: bool
 ) -> None:
     settings = Settings(data=tmp_path)
-    (tmp_path / "lock").write_text(f"{process}\n")
+    (tmp_path / "lock").write_text(f"{process or os.getpid()}\n")
     (tmp_path / "lock").chmod(0o600)
     announce_holder(settings, command=command, url=url)
 
