@@ -1,5 +1,6 @@
 """Quotas on a board: what models cost counts for the person who asks, and defaults of the file."""
 
+import asyncio
 from pathlib import Path
 from typing import Any
 
@@ -20,6 +21,7 @@ from pegboard.features.identity.quotas import QuotaSubject
 from pegboard.runtime.settings import Settings
 from pegboard.runtime.wiring.accounts.quotas import meter_model
 from pegboard.storage.memory.quotas import MemoryQuotas
+from pegboard.storage.sql.accounts.quotas import SqlQuotas
 from pegboard.testing import ScriptedModel, Turn
 
 COST = QuotaSubject(measure="cost", window="month", person="bob")
@@ -90,6 +92,32 @@ async def test_an_agent_that_is_a_tool_costs_its_caller_once() -> None:
     assert (done.text, done.is_error) == ("done", False)
     assert "used up: $0.40 used" in refused.text
     assert state.state.used == pytest.approx(0.4)
+
+
+async def test_a_board_that_closes_while_it_stores_counts_once(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    file = tmp_path / "board.yaml"
+    file.write_text("quotas: {person: {calls_per_day: 2}}\n")
+    settings = Settings(board=file, data=tmp_path / "data")
+    add, storing = SqlQuotas.add, asyncio.Event()
+
+    async def add_slowly(store: SqlQuotas, usages: Any) -> dict[str, float]:
+        total = await add(store, usages)
+        storing.set()
+        await asyncio.sleep(0.1)  # cancelled here, it is stored and nobody knows
+        return total
+
+    monkeypatch.setattr(SqlQuotas, "add", add_slowly)
+    async with Pegboard(settings=settings, tools=[look]) as board:
+        ctx: ToolContext[Any] = ToolContext(principal=await found(board))
+        await board.call("look", {"at": "x"}, ctx)
+        await storing.wait()
+    async with Pegboard(settings=settings, tools=[look]) as board:
+        second = await board.call("look", {"at": "x"}, ctx)
+        third = await board.call("look", {"at": "x"}, ctx)
+
+    assert (second.is_error, third.is_error) == (False, True)
 
 
 async def test_the_board_file_has_defaults_and_a_restart_counts_on(tmp_path: Path) -> None:

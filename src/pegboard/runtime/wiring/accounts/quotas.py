@@ -3,7 +3,7 @@
 import asyncio
 import logging
 from collections.abc import AsyncIterator, Callable, Coroutine
-from contextlib import AsyncExitStack
+from contextlib import AsyncExitStack, suppress
 from typing import TYPE_CHECKING
 
 from pegboard.concurrency.log_and_continue import log_and_continue
@@ -42,10 +42,11 @@ async def open_quotas(
     meter = QuotaMeter(storage.quotas, defaults=_Defaults(current).read, is_shared=is_shared)
     await meter.load()
     work = meter.follow if is_shared else meter.save
-    saving = asyncio.create_task(_repeat(work), name="store what is used of quotas")
+    ending = asyncio.Event()
+    saving = asyncio.create_task(_repeat(work, ending), name="store what is used of quotas")
 
     async def stop() -> None:
-        saving.cancel()
+        ending.set()  # cancelled while it stores, it would not know what is stored already
         await asyncio.wait([saving])
         with log_and_continue(_LOG, "quotas: the last usage is not stored"):
             await meter.save()
@@ -54,11 +55,14 @@ async def open_quotas(
     return meter
 
 
-async def _repeat(work: Callable[[], Coroutine[None, None, None]]) -> None:
-    """Work every second; what fails is done with the next time."""
+async def _repeat(work: Callable[[], Coroutine[None, None, None]], ending: asyncio.Event) -> None:
+    """Work every second until the end; what fails is done with the next time."""
     has_failed = False
     while True:
-        await asyncio.sleep(_SAVE_SECONDS)
+        with suppress(TimeoutError):
+            async with asyncio.timeout(_SAVE_SECONDS):
+                await ending.wait()
+                return
         with log_and_continue(_LOG, "quotas: the usage could not be stored"):
             try:
                 await work()
