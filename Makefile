@@ -99,7 +99,7 @@ demo: $(VENV)/.demo $(if $(SERVE),web)  ## Run a real shop's board, offline; SER
 # Many tests wait for processes and deadlines, so that there are more forks than processors. `make check` runs the tests
 # of the tree's shape.
 test: install peers  ## Run the tests; SLOW=1 adds the slow ones and coverage; ARGS=... goes to pytest
-	$(BIN)/python -m pytest --forks $(if $(SLOW),8,6) --ignore=tests/shape $(if $(SLOW),--cov --cov-report=term -o timeout=60,-m "not slow") $(ARGS)
+	$(BIN)/python -m pytest --forks 6 --ignore=tests/shape $(if $(SLOW),--cov --cov-report=term -o timeout=60,-m "not slow") $(ARGS)
 
 check: lint types imports reference shape $(if $(shell command -v npm),web-check)  ## Format, lint, types, import rules, reference, shape
 
@@ -117,7 +117,7 @@ reference: install
 	$(BIN)/python docs/generate.py --check
 
 shape: install
-	$(BIN)/python -m pytest -q -p no:randomly tests/shape
+	$(BIN)/python -m pytest -q -p no:randomly -o timeout=300 tests/shape
 
 fix: install  ## Format, and mend what the linter can mend
 	$(BIN)/python -m ruff format .

@@ -68,3 +68,5 @@ async def test_a_temporary_folder_ends_with_its_store() -> None:
     await blobs.close()
 
     assert not folder.exists()
+    with pytest.raises(Unavailable, match="closed"):
+        await put(blobs, "f2", b"x")

@@ -45,7 +45,7 @@ export async function openPage(browser, base, faults, { elsewhere } = {}) {
     );
   });
   const page = await context.newPage();
-  page.setDefaultTimeout(40_000);
+  page.setDefaultTimeout(90_000);
   pages.push(page);
   page.waiting = new Set();
   const note = (request) => `${request.method()} ${request.url()}`;

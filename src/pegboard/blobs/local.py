@@ -34,6 +34,7 @@ class LocalBlobs:
     def __init__(self, root: Path | None = None) -> None:
         self._given = root
         self._temporary: tempfile.TemporaryDirectory[str] | None = None
+        self._is_closed = False
 
     async def put(self, key: str, chunks: AsyncIterator[bytes], /, *, limit: int) -> StoredBlob:
         """Write a content beside its place, and rename it once it is on the disk."""
@@ -84,14 +85,17 @@ class LocalBlobs:
 
     async def close(self) -> None:
         """Remove a temporary folder; safe to call twice."""
+        self._is_closed = True
         temporary, self._temporary = self._temporary, None
-        if temporary is not None:
-            await asyncio.to_thread(temporary.cleanup)
+        if temporary is not None:  # it is removed even if the caller is cancelled meanwhile
+            await asyncio.shield(asyncio.to_thread(temporary.cleanup))
 
     @property
     def _root(self) -> Path:
         if self._given is not None:
             return self._given
+        if self._is_closed:  # another folder would never be removed
+            raise Unavailable("The board is closed, and its temporary files with it.")
         if self._temporary is None:
             self._temporary = tempfile.TemporaryDirectory(prefix="pegboard-files-")
         return Path(self._temporary.name)
