@@ -47,5 +47,7 @@ def end_postgres() -> None:
     """End each server that this process has started."""
     while _STARTED:
         server = _STARTED.pop()
+        if not server.pgdata.exists():  # the library ends servers as well, when Python ends
+            continue
         server.start()  # a test may have stopped it, and `cleanup` stops what runs
         server.cleanup()

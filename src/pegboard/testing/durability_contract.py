@@ -166,9 +166,16 @@ class DurabilityContract(StepPromises):
             await asyncio.sleep(0.05)
             running.pop()
             signals = (await steps.next({})).signals
-            if len(signals) == 3:
-                return make_completed_result(steps)
-            return await suspend_or_wait(steps, PendingStep(id="w", step="w", kind="event"))
+            while len(signals) < 3:
+                pending = PendingStep(id="w", step="w", kind="event")
+                waiting = RunResult(
+                    run_id=steps.start.run_id, state=NodeState.WAITING, pending=(pending,)
+                )
+                if await steps.suspend(waiting):
+                    return waiting
+                pause = asyncio.ensure_future(asyncio.sleep(0.3))
+                signals = (await steps.next({"pause": pause})).signals
+            return make_completed_result(steps)
 
         async def first(durability: Durability) -> None:
             await durability.start(start_of())
