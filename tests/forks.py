@@ -104,9 +104,12 @@ class _Run:
             stream.flush()
         pid = os.fork()
         if pid == 0:
-            _become_fork(self._session, tells, number)
-            _run_modules(self._session, self._modules, self._work, tells, first)
-            _end_fork(self._session, tells)
+            try:
+                _become_fork(self._session, tells, number)
+                _run_modules(self._session, self._modules, self._work, tells, first)
+                _end_fork(self._session, tells)
+            finally:  # whatever a test raised: what follows is work of the first process alone
+                os._exit(1)
         tells.close()
         self._forks[told] = _Fork(pid=pid, number=number, left=list(first))
 
@@ -131,7 +134,7 @@ class _Run:
     def _report(self, fork: _Fork, data: Any) -> None:
         config = self._session.config
         report = config.hook.pytest_report_from_serializable(config=config, data=data)
-        # by it the terminal reporter tells that tests of several modules run at once
+        # pytest prints reports with a node as those of tests that run at the same time
         name = f"fork{fork.number}"
         gateway = SimpleNamespace(id=name)
         report.node = SimpleNamespace(gateway=gateway, _workerinfocache=f"[{name}]")

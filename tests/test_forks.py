@@ -82,6 +82,16 @@ def test_a_process_that_dies_fails_its_test_and_the_others_run(tmp_path: Path) -
     assert [line for line in told if line.startswith("one")] == [f"one {n}" for n in range(4)]
 
 
+def test_a_test_that_interrupts_its_process_fails_alone(tmp_path: Path) -> None:
+    last = "number != 1 or pytest.exit('enough')"
+    done, told = run(tmp_path, "--forks", "2", one=last, two="pass", three="pass")
+
+    assert done.returncode == 1
+    assert "1 failed, 11 passed" in done.stdout
+    assert "Its process ended with 1" in done.stdout
+    assert len([line for line in told if line != "tidied"]) == 12
+
+
 def test_a_run_may_end_with_the_first_failure(tmp_path: Path) -> None:
     done, told = run(tmp_path, "--forks", "2", "-x", one="assert False", two="pass")
 
