@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from pegboard.access.own_writes import OwnWrite, describe_write, find_repeated
+from pegboard.access.own_writes import OwnWrite, describe_write, find_same_write
 from pegboard.core.tool import ToolSpec
 
 SPEC = ToolSpec(name="send", input_schema={"properties": {"urgent": {"default": False}}})
@@ -17,7 +17,7 @@ def a_write(arguments: dict[str, Any], *, run: str = "r1", spec: ToolSpec = SPEC
 def repeats(
     arguments: dict[str, Any], earlier: dict[str, Any], *, carries_text: bool = True
 ) -> bool:
-    found = find_repeated(a_write(arguments), [a_write(earlier)], carries_text=carries_text)
+    found = find_same_write(a_write(arguments), [a_write(earlier)], carries_text=carries_text)
     return found is not None
 
 
@@ -68,9 +68,9 @@ def test_another_tool_and_another_answer_repeat_nothing() -> None:
     alias = SPEC.__class__(name="mail", input_schema=SPEC.input_schema, target="send")
     earlier = [a_write(arguments, run="r2"), a_write(arguments, spec=other)]
 
-    assert find_repeated(a_write(arguments), earlier, carries_text=True) is None
+    assert find_same_write(a_write(arguments), earlier, carries_text=True) is None
     aliased = a_write(arguments, spec=alias)
-    assert find_repeated(a_write(arguments), [aliased], carries_text=True) is aliased
+    assert find_same_write(a_write(arguments), [aliased], carries_text=True) is aliased
 
 
 def test_very_many_arguments_are_read_as_far_as_they_are_traced() -> None:

@@ -91,4 +91,4 @@ def test_without_a_terminal_a_run_that_is_not_stored_declines(
 
     assert (asking / "plan.json").exists()
     assert done.stdout.endswith('"decline {}"\n')
-    assert "Declined: nobody is at a terminal to answer" in done.stderr
+    assert "Declined: there is no terminal to answer at" in done.stderr

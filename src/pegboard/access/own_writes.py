@@ -63,7 +63,7 @@ def describe_write(
     )
 
 
-def find_repeated(
+def find_same_write(
     write: OwnWrite, earlier: Iterable[OwnWrite], *, carries_text: bool
 ) -> OwnWrite | None:
     """The earlier write of the same run that a write repeats; None for none.

@@ -110,8 +110,8 @@ class ToolSelector:
             return []
         with log_and_continue(_LOG, "assembly: the tools for a question are not found"):
             found = self._search(question, limit=max(_CANDIDATES, limits.select))
-            kept = self._find_kept()
-            known = frozenset[str]() if kept is None else _list_known(kept)
+            kept = self._find_kept_list()
+            known = frozenset[str]() if kept is None else _list_known_names(kept)
             is_open = any(tool.spec.name not in known for tool in found)
             return found if is_open and len(found) > limits.select else []
         return []
@@ -128,9 +128,9 @@ class ToolSelector:
         return structs.replace(shown, skipped=() if is_whole else self._toolset.prepared.skipped)
 
     def _show(self, chosen: Sequence[Tool], *, is_whole: bool) -> ModelToolList:
-        if (kept := self._find_kept()) is None:
+        if (kept := self._find_kept_list()) is None:
             return self._make_list(chosen, is_whole=is_whole)
-        known = _list_known(kept)
+        known = _list_known_names(kept)
         new = [tool for tool in chosen if tool.spec.name not in known]
         entries = self._find_new_entries(kept)
         names = [*(tool.spec.name for tool in new), *entries]
@@ -217,7 +217,7 @@ class ToolSelector:
                 if tool is not None and is_visible(tool) and toolset.is_reachable(tool):
                     yield tool
 
-    def _find_kept(self) -> ModelToolList | None:
+    def _find_kept_list(self) -> ModelToolList | None:
         """The list of the message before, if it can stay."""
         kept = self._kept
         if kept is None or kept.basis != self._basis or self._has_withdrawn(kept):
@@ -253,7 +253,7 @@ def _put_first(tools: Sequence[Tool], order: Sequence[str]) -> list[Tool]:
     return sorted(tools, key=lambda tool: places.get(tool.spec.name, len(places)))
 
 
-def _list_known(kept: ModelToolList) -> frozenset[str]:
+def _list_known_names(kept: ModelToolList) -> frozenset[str]:
     """The names that a model has been shown."""
     return frozenset(tool.name for tool in kept.tools).union(kept.appended)
 

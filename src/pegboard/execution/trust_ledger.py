@@ -8,7 +8,7 @@ from typing import Any
 from msgspec import structs
 
 from pegboard.access.argument_origins import trace_arguments
-from pegboard.access.own_writes import OwnWrite, describe_write, find_repeated
+from pegboard.access.own_writes import OwnWrite, describe_write, find_same_write
 from pegboard.access.result_values import ResultValues
 from pegboard.core.argument_origin import ArgumentOrigins
 from pegboard.core.context import ToolContext
@@ -140,7 +140,7 @@ class TrustLedger:
         if not found.are_named:
             return found
         earlier = takewhile(lambda item: item is not write, self._writes.get(subject, ()))
-        repeated = find_repeated(write, earlier, carries_text=found.carries_text)
+        repeated = find_same_write(write, earlier, carries_text=found.carries_text)
         if repeated is None:
             return found
         return structs.replace(found, reason=_REPEATED.format(call=repeated.call_id))

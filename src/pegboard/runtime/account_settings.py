@@ -41,7 +41,7 @@ class AccountSettings(BaseModel):
         str,
         Field(
             description="The organisation that people without an account ask to join when they "
-            "sign in there; by default nobody new is let in."
+            "sign in there; by default they cannot sign in."
         ),
     ] = ""
     trusted_proxies: Annotated[

@@ -212,4 +212,4 @@ async def test_what_no_other_command_can_answer_is_declined(
     await watch_run(board, "r1", quiet=True, questions=QuestionPrompts(is_kept=False))
 
     assert board.replies == [("q1", "decline", None)]
-    assert "nobody is at a terminal" in capsys.readouterr().err
+    assert "there is no terminal to answer at" in capsys.readouterr().err

@@ -25,7 +25,7 @@ export interface Upload {
   isKnown: boolean;
   /** What it would change of the document whose place it takes; null where it was not compared. */
   check: Check | null;
-  /** Whether somebody wants it taken in, whatever it changes. */
+  /** Whether the person has decided to take it in, whatever it changes. */
   isDecided: boolean;
 }
 

@@ -6,7 +6,7 @@ export const approvalWords = {
   agentBefore: "Before this, the model was shown how another person describes the agent",
   authorBefore: "The instructions are those of another person: of the agent",
   describedHint:
-    "Such text may give orders. Nobody has reviewed this one for your organisation: an administrator approves it there, or ends its sharing.",
+    "Such text may give orders. Your organisation has not reviewed this description yet: an administrator approves it there, or ends its sharing.",
   reviewIt: "Review it",
   origins: "Where its arguments come from",
   named: "Named by the caller",

@@ -71,7 +71,7 @@ class QuestionPrompts:
         if self.is_kept:
             note(how)
             return
-        note("Declined: nobody is at a terminal to answer, and nothing is stored (--data DIR).")
+        note("Declined: there is no terminal to answer at, and the run is not stored (--data DIR).")
         await send_reply(DECLINED, send)
 
 

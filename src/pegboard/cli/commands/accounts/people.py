@@ -129,7 +129,7 @@ def operator(
             _set_operator(chosen.url, login_name, password, person, is_operator=not remove)
         )
     said = "no operator" if remove else "operator"
-    _say_changed(changed, said, json=json)
+    _say_change(changed, said, json=json)
 
 
 async def _set_operator(
@@ -197,10 +197,10 @@ def _change(
             lambda client: client.people.change(person, change),
             opens="stored",
         )
-    _say_changed(changed, said, json=json)
+    _say_change(changed, said, json=json)
 
 
-def _say_changed(changed: dict[str, Any], said: str, *, json: bool) -> None:
+def _say_change(changed: dict[str, Any], said: str, *, json: bool) -> None:
     if json:
         say_json(changed)
     else:

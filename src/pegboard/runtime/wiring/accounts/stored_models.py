@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from msgspec import structs
 
-from pegboard.core.model_messages import ModelPart, ModelRequest, ModelResponse, ModelUsage
+from pegboard.core.model_messages import ModelPart, ModelRequest, ModelResponse
 from pegboard.core.ports.accounts.resource_store import StoredResource
 from pegboard.core.ports.chat_model import ChatModel
 from pegboard.core.ports.http import HttpClient
@@ -16,7 +16,7 @@ from pegboard.core.wire_names import OWNER_MARK
 from pegboard.errors import CredentialMissing, ModelNotConfigured, PegboardError
 from pegboard.registry import ToolRegistry
 from pegboard.runtime.board_file.models import Board
-from pegboard.runtime.model_config import ModelConfig, ModelPrice, read_model_config
+from pegboard.runtime.model_config import ModelConfig, read_model_config
 from pegboard.runtime.wiring.services import create_http_client
 
 if TYPE_CHECKING:
@@ -24,7 +24,6 @@ if TYPE_CHECKING:
     from pegboard.features.credentials import CredentialResolver
 
 _LOG = logging.getLogger("pegboard.resources")
-_MILLION = 1_000_000
 
 
 class StoredModels:
@@ -95,7 +94,7 @@ class StoredModels:
             raise ModelNotConfigured(f"There is no model '{name[:100]}' on this board.")
         row, config = found
         key = await self._find_key(row, config, principal, account)
-        return StoredModel(row.name, await self._make(config, key), price=config.price)
+        return StoredModel(row.name, await self._make(config, key))
 
     async def close(self) -> None:
         """Close the connections to providers."""
@@ -132,6 +131,7 @@ class StoredModels:
             JsonToolsModel,
             ModelEndpoint,
             ProviderModel,
+            UsagePrice,
             find_context_window,
         )
 
@@ -146,6 +146,7 @@ class StoredModels:
             context_window=window,
             supports_tools=config.tools,
             supports_schema=config.schemas,
+            price=None if config.price is None else UsagePrice(**config.price.model_dump()),
         )
         made = ProviderModel(endpoint, self._find_client())
         return made if endpoint.supports_tools else JsonToolsModel(made)
@@ -163,18 +164,16 @@ def _title_of(row: StoredResource) -> str:
 
 
 class StoredModel:
-    """A model of a person: what it uses is counted under its name on the board, at its own price.
+    """A model of a person: what it uses is counted under its name on the board.
 
     Args:
         name: On the board.
         model: Is asked.
-        price: None for the one of its provider, where it is known.
     """
 
-    def __init__(self, name: str, model: ChatModel, *, price: ModelPrice | None) -> None:
+    def __init__(self, name: str, model: ChatModel) -> None:
         self.name = name
         self._model = model
-        self._price = price
         self.context_window = model.context_window
         self.supports_tools = model.supports_tools
         self.supports_schema = model.supports_schema
@@ -183,12 +182,6 @@ class StoredModel:
         """Ask the model; errors as of `ChatModel`."""
         async for part in self._model.stream(request):
             if isinstance(part, ModelResponse):
-                yield structs.replace(part, model=self.name, usage=self._price_usage(part.usage))
+                yield structs.replace(part, model=self.name)
             else:
                 yield part
-
-    def _price_usage(self, usage: ModelUsage) -> ModelUsage:
-        if self._price is None:
-            return usage
-        cost = usage.input_tokens * self._price.input + usage.output_tokens * self._price.output
-        return structs.replace(usage, cost=cost / _MILLION)
