@@ -20,17 +20,18 @@ CALLERS = {"1 %": ("few",), "half": ("few", "half"), "all": ("few", "half", "res
 """The organisations of callers; each document is for one of them."""
 
 
-def fill(task: Mapping[str, Any]) -> dict[str, float]:
-    """Put documents into a storage, past their files and conversion."""
+def fill(task: Mapping[str, Any]) -> dict[str, Any]:
+    """Put documents into a storage, past their files and conversion; gives their ids."""
     return asyncio.run(_fill(task))
 
 
-async def _fill(task: Mapping[str, Any]) -> dict[str, float]:
+async def _fill(task: Mapping[str, Any]) -> dict[str, Any]:
     from pegboard.core.ports.knowledge.document_store import StoredDocument
     from pegboard.knowledge.indexing import index_piece
     from pegboard.storage import open_storage
 
     began = time.monotonic()
+    ids: list[str] = []
     async with open_storage(task["database"] or Path(task["data"])) as storage:
         for document in make_documents(task["pieces"]):
             text, pieces = _convert(document)
@@ -50,13 +51,14 @@ async def _fill(task: Mapping[str, Any]) -> dict[str, float]:
                 pieces=len(pieces),
             )
             vectors = make_vectors(row.id, len(pieces))
+            ids.append(row.id)
             await storage.documents.add(row)
             await storage.documents.put_text(row.id, 1, text)
             await storage.knowledge_index.put(row.id, 1, [index_piece(it) for it in pieces])
             by_piece = {it.id: [vectors[at]] for at, it in enumerate(pieces)}
             await storage.knowledge_index.put_vectors(EMBEDDER, by_piece)
         await storage.knowledge_index.pack(BASE)  # as a server does in the background
-    return {"seconds": time.monotonic() - began}
+    return {"seconds": time.monotonic() - began, "documents": ids}
 
 
 def _convert(document: SeededDocument) -> tuple[Any, list[Any]]:
