@@ -185,3 +185,18 @@ async def test_a_peer_that_is_left_answers_what_it_has_and_gets_nothing_new() ->
     )
     assert reached["id"] == later["id"] == 2
     await talk.close()
+
+
+async def test_an_answer_that_a_client_reads_late_is_not_lost_when_its_peer_is_left() -> None:
+    talk, old, leaving = Talk(), Peer(), asyncio.Event()
+    running = asyncio.create_task(talk.relay.run(old, leaving=leaving))
+    await talk.say(id=1, method="tools/call", params={})
+    await old.got.get()
+    old.says.put_nowait(_message(id=1, result={}))
+    leaving.set()
+    await asyncio.sleep(0.1)
+    with anyio.fail_after(5):
+        answer = await talk.hear()
+
+    assert (answer["id"], answer.get("result"), await running) == (1, {}, False)
+    await talk.close()

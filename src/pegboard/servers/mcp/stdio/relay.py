@@ -146,11 +146,12 @@ class Relay:
 
     async def _pass_down(self, peer: Peer) -> None:
         while (message := await peer.receive()) is not None:
-            if isinstance(message, (JSONRPCResponse, JSONRPCError)):
-                if str(message.id).startswith(_REPLAY):
-                    continue
-                self._open.pop(str(message.id), None)
+            is_answer = isinstance(message, (JSONRPCResponse, JSONRPCError))
+            if is_answer and str(message.id).startswith(_REPLAY):
+                continue
             await self._streams.outgoing.send(SessionMessage(message))
+            if is_answer:  # open until the client has it: `run` may end while it is being sent
+                self._open.pop(str(message.id), None)
 
     async def _fail_open_requests(self) -> None:
         """Answer what the old peer has not answered, except what the new one is sent again."""
