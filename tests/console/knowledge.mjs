@@ -242,7 +242,10 @@ await step("a base has a model of its own, or none", async () => {
   await form.getByRole("button", { name: "Save" }).click();
   await form.getByText("This board has no embedding model 'tiny'").waitFor();
   await form.getByRole("radio", { name: /^By words only/ }).check();
-  await form.getByRole("button", { name: "Save" }).click();
+  await Promise.all([
+    page.waitForResponse((answer) => answer.request().method() === "PATCH"),
+    form.getByRole("button", { name: "Save" }).click(),
+  ]);
   await page.reload();
   await form.getByRole("radio", { name: /^By words only/, checked: true }).waitFor();
   expect(await form.getByRole("button", { name: "Save" }).isDisabled(), "nothing is left to save");

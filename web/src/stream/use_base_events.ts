@@ -1,4 +1,9 @@
-import { type InfiniteData, type QueryClient, useQueryClient } from "@tanstack/react-query";
+import {
+  type InfiniteData,
+  type QueryClient,
+  type QueryKey,
+  useQueryClient,
+} from "@tanstack/react-query";
 import { useEffect, useState } from "react";
 import { type Base, type Doc, eventsPath } from "../api/knowledge";
 import { dropDocument, groupOf, type Pages, putDocument } from "./base_events";
@@ -11,27 +16,31 @@ export function useBaseEvents(base: string): Connection {
   useEffect(() => {
     const stop = new AbortController();
     let timer = 0;
-    // Counts and lists are read again at most once a second, however many documents change.
-    const readCounts = () => {
-      timer ||= window.setTimeout(() => {
-        timer = 0;
-        for (const key of [["bases"], ["base", base]])
-          void client.invalidateQueries({ queryKey: key });
-      }, 1000);
+    const due = new Map<string, QueryKey>();
+    // Each is read again at most once a second, however many documents change.
+    const readSoon = (...keys: QueryKey[]) => {
+      for (const key of keys) due.set(JSON.stringify(key), key);
+      if (due.size)
+        timer ||= window.setTimeout(() => {
+          timer = 0;
+          const keys = [...due.values()];
+          due.clear();
+          for (const queryKey of keys)
+            if (client.isFetching({ queryKey })) readSoon(queryKey);
+            else void client.invalidateQueries({ queryKey });
+        }, 1000);
     };
     const onAdded = (event: Event) => {
       if ((event as CustomEvent<string>).detail !== base) return;
       void client.invalidateQueries({ queryKey: ["documents", base] });
-      readCounts();
+      readSoon(["bases"], ["base", base]);
     };
     window.addEventListener("documents-added", onAdded);
     followEvents({
       path: eventsPath(base),
       after: "",
       signal: stop.signal,
-      onEvents: (events) => {
-        for (const event of events) if (applyEvent(client, base, event)) readCounts();
-      },
+      onEvents: (events) => readSoon(...applyEvents(client, base, events)),
       onConnection: (next) => {
         // What happened while nobody listened is read.
         if (next.state === "open") void client.invalidateQueries({ queryKey: ["documents", base] });
@@ -45,6 +54,23 @@ export function useBaseEvents(base: string): Connection {
     };
   }, [base, client]);
   return connection;
+}
+
+/**
+ * Put what has changed into what is known of a base; returns what is to be read again.
+ *
+ * A list that is being read may be older than the event and replace it, so that it is read again.
+ */
+export function applyEvents(client: QueryClient, base: string, events: Sent[]): QueryKey[] {
+  const kept: QueryKey[] = [
+    ["documents", base],
+    ["document", base],
+    ["base", base],
+  ];
+  const again = kept.filter((queryKey) => client.isFetching({ queryKey }));
+  for (const event of events)
+    if (applyEvent(client, base, event)) again.push(["bases"], ["base", base]);
+  return again;
 }
 
 /** Whether the counts of the base may have changed. */
