@@ -13,6 +13,7 @@ from alembic.migration import MigrationContext
 from alembic.script import ScriptDirectory
 from sqlalchemy import Connection, create_engine, text
 from tests.storage.made import NOON, a_written, an_outcome, ids
+from tests.storage.schema_file import migrated_schema, schema_of
 
 from pegboard.core.ports.call_stores import HistoryQuery
 from pegboard.errors import ConfigError
@@ -103,15 +104,19 @@ def test_a_second_start_migrates_nothing(tmp_path: Path) -> None:
     assert after == changes
 
 
-def test_what_migrations_make_is_what_the_tables_say(tmp_path: Path) -> None:
+def test_what_migrations_make_is_what_the_tables_say(empty: Connection) -> None:
+    migrate(empty, NOON, to=REVISIONS[-1])
+    context = MigrationContext.configure(empty, opts={"version_table": TABLE, "compare_type": True})
+
+    assert compare_metadata(context, METADATA) == []
+
+
+def test_the_schema_of_new_files_is_what_the_migrations_make(tmp_path: Path) -> None:
     transaction = open_writer(tmp_path / "pegboard.db", NOON)
-    context = MigrationContext.configure(
-        transaction.core, opts={"version_table": TABLE, "compare_type": True}
-    )
-    differences = compare_metadata(context, METADATA)
+    made = schema_of(transaction.core)
     transaction.close()
 
-    assert differences == []
+    assert made == migrated_schema(), "run: python tests/storage/schema_file.py"
 
 
 def test_the_list_of_revisions_is_that_of_the_migrations() -> None:

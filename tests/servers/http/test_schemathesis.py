@@ -75,7 +75,7 @@ narrowed = from_dict(with_real_names(AS_PUBLISHED))
 # to make each combination of boundary values takes two minutes of processor time
 narrowed.config.phases.coverage.enabled = os.environ.get("HYPOTHESIS_PROFILE") == "explore"
 few = settings(
-    max_examples=15,
+    max_examples=10,
     deadline=None,
     suppress_health_check=[HealthCheck.too_slow, HealthCheck.filter_too_much],
     phases=[Phase.explicit, Phase.generate],
@@ -177,7 +177,7 @@ def test_operations_that_follow_from_an_answer_do_too(url: str) -> None:
             )
 
     run_state_machine_as_test(
-        _Workflow, settings=settings(few, max_examples=15, stateful_step_count=4)
+        _Workflow, settings=settings(few, max_examples=10, stateful_step_count=4)
     )
 
 
