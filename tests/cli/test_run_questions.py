@@ -41,6 +41,7 @@ def terminal(asking: Path) -> Generator[tuple[subprocess.Popen[bytes], int]]:
     ours, theirs = pty.openpty()
     command = [sys.executable, "-m", "pegboard", "run", "plan.json"]
     environment = {key: value for key, value in os.environ.items() if "PEGBOARD" not in key}
+    environment["PYTHONFAULTHANDLER"] = "1"  # one that hangs says where, see `ended`
     process = subprocess.Popen(
         command, cwd=asking, env=environment, stdin=theirs, stdout=theirs, stderr=theirs
     )
@@ -59,6 +60,15 @@ def read_until(terminal: int, text: str) -> str:
     return shown
 
 
+def ended(process: "subprocess.Popen[bytes]", screen: int) -> int:
+    """The exit code of a process; where it hangs, the failure has the stacks of its threads."""
+    try:
+        return process.wait(40)
+    except subprocess.TimeoutExpired:
+        process.send_signal(signal.SIGABRT)
+        pytest.fail(f"It hangs:\n{read_until(screen, 'Extension modules')}")
+
+
 @pytest.mark.timeout(60)  # a process starts
 def test_the_person_at_the_terminal_answers(terminal: tuple[subprocess.Popen[bytes], int]) -> None:
     process, screen = terminal
@@ -68,7 +78,7 @@ def test_the_person_at_the_terminal_answers(terminal: tuple[subprocess.Popen[byt
     os.write(screen, b"42\n")
     shown = read_until(screen, "accept {'size': 42}")
 
-    assert process.wait() == 0
+    assert ended(process, screen) == 0
     assert "asks, by its tool my__order:\n  | Which size?" in asked
     assert "completed" in shown
 
@@ -81,7 +91,7 @@ def test_a_run_can_be_interrupted_while_it_asks(
     read_until(screen, "Answer?")
     process.send_signal(signal.SIGINT)
 
-    assert process.wait() in {1, 130}
+    assert ended(process, screen) in {1, 130}
 
 
 def test_without_a_terminal_a_run_that_is_not_stored_declines(
