@@ -7,9 +7,11 @@ import argparse
 import asyncio
 import tempfile
 import time
+from itertools import count
 from pathlib import Path
 
 from asking import run_process
+from measure import percentile
 from pegboard.core.ports.knowledge.document_store import StoredDocument
 from pegboard.storage import open_storage
 from table import number, section, table
@@ -50,9 +52,9 @@ async def _delete(data: Path, documents: list[str]) -> tuple[list[float], list[f
         await storage.documents.add(other)
 
         async def write() -> None:
-            for count in range(10**9):
+            for done in count():
                 began = time.monotonic()
-                await storage.documents.change(other.id, {"done": count})
+                await storage.documents.change(other.id, {"done": done})
                 waits.append((time.monotonic() - began) * 1e3)
                 await asyncio.sleep(0.002)
 
@@ -72,8 +74,7 @@ async def _delete(data: Path, documents: list[str]) -> tuple[list[float], list[f
 
 
 def _spread(values: list[float]) -> list[str]:
-    ordered = sorted(values)
-    return [number(it) for it in (ordered[0], ordered[len(ordered) // 2], ordered[-1])]
+    return [number(percentile(values, percent)) for percent in (0, 50, 100)]
 
 
 if __name__ == "__main__":

@@ -4,7 +4,7 @@ import chromium from "@sparticuz/chromium";
 import { chromium as driver } from "playwright-core";
 
 // Never `chromium.args`: they turn the same-origin policy off, and nothing would be proved.
-const ARGUMENTS = ["--no-sandbox", "--disable-dev-shm-usage", "--in-process-gpu"];
+const ARGUMENTS = ["--no-sandbox", "--disable-dev-shm-usage"];
 const STANDARDS = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"];
 // Elements without a fault are not described.
 const LOOK_FOR = { runOnly: { type: "tag", values: STANDARDS }, resultTypes: ["violations"] };

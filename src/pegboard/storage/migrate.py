@@ -15,8 +15,8 @@ all do, need not load Alembic."""
 
 _MIGRATIONS = Path(__file__).parent / "migrations"
 EMPTY_SQLITE = _MIGRATIONS / "sqlite.sql"
-"""What all revisions make of an empty SQLite file, a statement a line; Alembic would take ten
-times as long. `python tests/storage/schema_file.py` writes it from the migrations."""
+"""What all revisions make of an empty SQLite file, a statement a line, so that a first start need
+not load Alembic either. `python tests/storage/schema_file.py` writes it from the migrations."""
 
 # What kept the version before Alembic did; an older program still reads it.
 _EARLIER = "schema_version"

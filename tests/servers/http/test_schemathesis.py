@@ -176,9 +176,7 @@ def test_operations_that_follow_from_an_answer_do_too(url: str) -> None:
                 transport_kwargs=kwargs or None,
             )
 
-    run_state_machine_as_test(
-        _Workflow, settings=settings(few, max_examples=10, stateful_step_count=4)
-    )
+    run_state_machine_as_test(_Workflow, settings=settings(few, stateful_step_count=4))
 
 
 def test_the_narrowed_document_names_tools_that_are_there(url: str) -> None:

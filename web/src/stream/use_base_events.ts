@@ -23,9 +23,9 @@ export function useBaseEvents(base: string): Connection {
       if (due.size)
         timer ||= window.setTimeout(() => {
           timer = 0;
-          const keys = [...due.values()];
+          const read = [...due.values()];
           due.clear();
-          for (const queryKey of keys)
+          for (const queryKey of read)
             if (client.isFetching({ queryKey })) readSoon(queryKey);
             else void client.invalidateQueries({ queryKey });
         }, 1000);
