@@ -194,12 +194,16 @@ def _run_modules(
     tells: Connection,
     first: Module,
 ) -> None:
-    """Run what is left of a module, then one module after another until none is left."""
-    for module in chain([first], _taken(modules, work, tells)):
-        for item, following in pairwise([*module, _elsewhere(module, modules)]):
-            assert item is not None
-            item.config.hook.pytest_runtest_protocol(item=item, nextitem=following)
-            tells.send(("finished", None))
+    """Run what is left of a module, then other modules until none is left or the run may end."""
+    todo = chain([first], _taken(modules, work, tells))
+    for item, following in chain.from_iterable(
+        pairwise([*module, _elsewhere(module, modules)]) for module in todo
+    ):
+        assert item is not None
+        item.config.hook.pytest_runtest_protocol(item=item, nextitem=following)
+        tells.send(("finished", None))
+        if session.shouldfail:  # the first process ends the run when it hears of the failure
+            break
     state: Any = session._setupstate
     state.teardown_exact(None)
     tells.send(("ended", None))
