@@ -200,10 +200,9 @@ def with_client(
 def _use_own_board(
     chosen: "Settings", use: "Callable[[BoardClient], Awaitable[T]]", opens: Opens
 ) -> T:
-    import asyncio
-
     from pegboard.cli.client.connect import name_caller
     from pegboard.cli.client.local import LocalBoard
+    from pegboard.cli.run_async import run_async
 
     async def read_history() -> T:
         from pegboard.runtime.wiring.storage import has_accounts, open_history
@@ -224,9 +223,9 @@ def _use_own_board(
             return await use(LocalBoard(stored, principal=await name_caller(stored, chosen)))
 
     if opens == "history":
-        return asyncio.run(read_history())
+        return run_async(read_history())
     if opens == "stored":
-        return asyncio.run(use_stored())
+        return run_async(use_stored())
 
     async def use_board(board: "Pegboard") -> T:
         return await use(LocalBoard(board, principal=await name_caller(board, chosen)))
@@ -258,8 +257,7 @@ def with_board(
         whole: Whether to wait until each source has answered or timed out; otherwise sources are
             opened on demand.
     """
-    import asyncio
-
+    from pegboard.cli.run_async import run_async
     from pegboard.cli.tool_name_cache import cache_tools
     from pegboard.runtime import Pegboard
     from pegboard.runtime.holder import announce_holder
@@ -275,7 +273,7 @@ def with_board(
             return await use(board)
 
     with hide_source_tracebacks(chosen):
-        return asyncio.run(run())
+        return run_async(run())
 
 
 @contextmanager

@@ -1,6 +1,5 @@
 """Chooses the board of a command: that of a server, of a process that has the data, or its own."""
 
-import asyncio
 import os
 import time
 from collections.abc import Awaitable, Callable
@@ -8,6 +7,7 @@ from typing import TYPE_CHECKING, TypeVar
 
 from pegboard.cli.client.addresses import is_reachable
 from pegboard.cli.client.remote import open_remote_board
+from pegboard.cli.run_async import run_async
 from pegboard.cli.stored_keys import read_key
 from pegboard.core.ports.accounts.identity_store import KEY_PREFIX
 from pegboard.errors import ConfigError
@@ -65,7 +65,7 @@ def open_or_join(chosen: "Settings", open_own: Callable[[], T], use: Use[T]) -> 
             if not is_held(error):
                 raise
             process, holder = find_holder(chosen)
-            if holder is not None and holder.url and asyncio.run(is_reachable(holder.url)):
+            if holder is not None and holder.url and run_async(is_reachable(holder.url)):
                 check_same_board(chosen, holder, error)
                 return use_holder(holder, use, key=_key_of(chosen))
             if process == os.getpid() or time.monotonic() > end:
@@ -101,4 +101,4 @@ def _ask(url: str, token: str | None, use: Use[T], *, is_direct: bool = False) -
         async with open_remote_board(url, token, is_direct=is_direct) as board:
             return await use(board)
 
-    return asyncio.run(ask())
+    return run_async(ask())

@@ -27,8 +27,7 @@ def login(
     The commands that ask this server use the key, unless PEGBOARD_TOKEN is set. The password is
     asked on the terminal, or read from the standard input.
     """
-    import asyncio
-
+    from pegboard.cli.run_async import run_async
     from pegboard.cli.stored_keys import store_key
 
     with exit_on_error():
@@ -37,7 +36,7 @@ def login(
             raise InvalidRequest("Name the server with --url or PEGBOARD_URL.")
         login_name = name or typer.prompt("Name", err=True)
         password = read_secret("Password")
-        made = asyncio.run(_make_key(chosen.url, login_name, password, days))
+        made = run_async(_make_key(chosen.url, login_name, password, days))
         path = store_key(chosen.url, made["key"])
     say(f"signed in to {chosen.url} as {made['handle']}")
     note(f"the key {made['hint']}... is stored in {path}; commands with this --url use it")

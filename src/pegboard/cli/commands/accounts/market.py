@@ -207,8 +207,7 @@ def _is_wanted(review: "Review", *, yes: bool) -> bool:
 
 def _record(review: "Review", chosen: "Settings", path: Path) -> None:
     """Record the addition in the audit trail, if there is one and no server has it."""
-    import asyncio
-
+    from pegboard.cli.run_async import run_async
     from pegboard.core.principal import LOCAL
     from pegboard.features.marketplace import addition_event
     from pegboard.runtime.wiring.offline import open_offline
@@ -222,7 +221,7 @@ def _record(review: "Review", chosen: "Settings", path: Path) -> None:
             opened.tell(event)
 
     try:
-        asyncio.run(tell())
+        run_async(tell())
     except ConfigError as error:
         note(
             "pegboard: this was not written to the audit trail: "

@@ -117,7 +117,7 @@ def operator(
     This needs your password, as no key may name operators. The command asks for it on the
     terminal, or reads it from the standard input.
     """
-    import asyncio
+    from pegboard.cli.run_async import run_async
 
     with exit_on_error():
         chosen = settings(url=url)
@@ -125,7 +125,7 @@ def operator(
             raise InvalidRequest("Name the server with --url or PEGBOARD_URL.")
         login_name = name or typer.prompt("Name", err=True)
         password = read_secret("Password")
-        changed = asyncio.run(
+        changed = run_async(
             _set_operator(chosen.url, login_name, password, person, is_operator=not remove)
         )
     said = "no operator" if remove else "operator"
