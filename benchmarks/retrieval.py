@@ -25,6 +25,8 @@ VARIABLE = "RETRIEVAL_DATA"
 GOALS = {"cookbook-docs": (0.80, 0.84), "cookbook-code": (0.73, 0.75)}
 """nDCG@10 by words, and with MiniLM."""
 CACHE = Path(__file__).parents[1] / "build" / "minilm-vectors.npz"
+_FEW = 32
+"""New vectors for which the cache is not written again."""
 
 Find = Callable[[str], Sequence[str]]
 """Finds the ids of the best passages for a question."""
@@ -159,7 +161,7 @@ def embed(texts: Sequence[str]) -> Any:
     if missing:
         rows = minilm.load().embed(list(missing.values()))
         _VECTORS.update(zip(missing, rows, strict=True))
-    if len(missing) > 1:
+    if len(missing) > _FEW:
         CACHE.parent.mkdir(exist_ok=True)
         np.savez(CACHE, keys=list(_VECTORS), rows=np.stack(list(_VECTORS.values())))
     return np.stack([_VECTORS[key] for key in keys])

@@ -9,7 +9,7 @@ import asyncio
 import json
 import os
 import re
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
@@ -46,6 +46,8 @@ def quality_of_selection() -> str:
     sets = read_sets()
     if not sets:
         return section("Selecting tools", f"Not measured: `{VARIABLE}` names no labelled sets.")
+    if minilm.is_installed():
+        retrieval.embed([text for item in sets for text in _list_asked(item)])
     parts: list[str] = []
     for item in sets:
         rows = [_judge(name, make(item.tools), item) for name, make in MAKERS.items()]
@@ -210,6 +212,15 @@ def _judge(name: str, find: Find, item: Labelled) -> tuple[list[str], tuple[floa
     figures = [recall / count, complete / count, first / count]
     row = [name, *(f"{figure:.3f}" for figure in figures), number(slow)]
     return row, (figures[0], figures[1])
+
+
+def _list_asked(item: Labelled) -> Iterator[str]:
+    """The questions of a set, and each thing that they ask for."""
+    from pegboard.registry.search_text import split_intents
+
+    for question, _ in item.questions:
+        yield question
+        yield from (intent.text for intent in split_intents(question))
 
 
 def _goals(name: str, scores: Sequence[tuple[float, float]]) -> str:

@@ -44,7 +44,7 @@ together weigh. Words that no tool uses weigh in full, so that meaning decides w
 Chosen on half of the labelled questions; from 0.25 to 1.0 it finds more than words alone."""
 _NEAR = 0.25
 """How near a tool lies at least that is found by its meaning alone."""
-_NEAREST = 32
+_NEAREST = 16
 """How many are found so for one intent."""
 _CANDIDATES, _MOST_CANDIDATES = 64, 192
 """Tools that are ranked in the end: for one intent, and for all together."""

@@ -30,11 +30,11 @@ _LOADED = 2_000
 """Stored vectors that are read at once."""
 _MANY = 50
 """Tools whose texts are made at once on the event loop."""
-_MANY_VECTORS = 80_000
+_MANY_VECTORS = 150_000
 """Comparisons of two vectors that are made at once on the event loop: 2 ms."""
 _MAX_TEXT = 500
 """Characters of a description that are embedded."""
-_MAX_INTENTS = 12
+_MAX_INTENTS = 8
 """Things that a question asks for, of which the vectors are compared."""
 _SAME = 0.995
 """The least cosine of two vectors that a model makes of the same text."""

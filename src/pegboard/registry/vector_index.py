@@ -14,11 +14,11 @@ _MAX_UNUSED = 1_000
 _USUAL_MEAN, _ASSUMED_TOOLS = 0.1, 20
 """The mean cosine of few tools is drawn to a usual one, as if there were so many more."""
 _SORTED_FIRST = 128
-_MANY_TEXTS = 5
+_MANY_TEXTS = 3
 """Texts that are compared by blocks of rows."""
 _ROUNDING = 1e-5
-_BLOCK = 128
-"""Rows of a block."""
+_BLOCK, _GROUP = 256, 4
+"""Rows of a block, and the vectors that are multiplied with it at once."""
 
 
 class VectorIndex:
@@ -172,12 +172,15 @@ def _multiply(rows: Floats, units: Sequence[Floats]) -> list[Floats]:
     """
     if len(units) < _MANY_TEXTS:
         return [np.vecdot(rows, unit) for unit in units]
-    columns = np.ascontiguousarray(np.stack(units, axis=1))
-    found: Floats = np.empty((len(rows), len(units)), np.float32)
+    stacked = np.stack(units)
+    found: Floats = np.empty((len(units), len(rows)), np.float32)
     for start in range(0, len(rows), _BLOCK):
         block = slice(start, start + _BLOCK)
-        np.matmul(rows[block], columns, out=found[block])
-    return [found[:, at].copy() for at in range(len(units))]
+        columns = rows[block].T
+        for first in range(0, len(units), _GROUP):
+            group = slice(first, first + _GROUP)
+            np.matmul(stacked[group], columns, out=found[group, block])
+    return list(found)
 
 
 def _split_nearest(rows: Floats, cosines: Floats) -> Iterator[Floats]:
