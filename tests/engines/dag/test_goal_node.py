@@ -197,6 +197,30 @@ def test_cancelling_a_goal_cancels_its_steps() -> None:
     assert team.roles() == ["plan", "work", "work"]
 
 
+def test_a_goal_that_is_cancelled_keeps_what_its_steps_have_done() -> None:
+    def work(text: str, request: ModelRequest) -> Turn:
+        if task_of(text) == "a" or '"n":"a"' in text:
+            return look(text, request)
+        seconds = 9 if isinstance(request.messages[-1], ToolMessage) else 1
+        return Turn(calls=(("read", {"n": "b", "seconds": seconds}),), usage=USED)
+
+    team = Team([[a_step("a"), a_step("b")]], work=work)
+
+    async def run(bench: Bench) -> RunResult:
+        runner = goal_runner(bench, team.model)
+        run_id = await runner.start(a_goal(), {"message": "Compare a and b."})
+        await asyncio.sleep(2)
+        await runner.cancel(run_id)
+        return await runner.result(run_id)
+
+    result = at_the_bench(run)
+    (note,) = output_of(result)["messages"]
+
+    assert result.state is NodeState.CANCELLED
+    assert "Step a (completed):\nfound {" in note["text"]
+    assert 'Step b (cancelled):\nthe run was cancelled\nCalled read {"n": "b"' in note["text"]
+
+
 def slow(text: str, request: ModelRequest) -> Turn:
     """An agent that calls a tool for two seconds."""
     if any(isinstance(message, ToolMessage) for message in request.messages):

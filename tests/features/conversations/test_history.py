@@ -1,13 +1,22 @@
 """What came before a message."""
 
+import asyncio
+from pathlib import Path
 from typing import Any
 
+import pytest
+from tests.features.conversations.made import a_board, ask, find_order
 from tests.storage.made import NOON
 
-from pegboard.core.model_messages import AssistantMessage, UserMessage
+from pegboard import tool
+from pegboard.core.model_messages import AssistantMessage, ToolMessage, UserMessage
 from pegboard.core.ports.conversation_store import Conversation, Exchange
+from pegboard.core.principal import LOCAL
+from pegboard.errors import Unavailable
+from pegboard.features.conversations import NewMessage
 from pegboard.features.conversations.history import find_branch, read_history
 from pegboard.storage import MemoryStorage
+from pegboard.testing import Turn
 
 YES = {"role": "assistant", "text": "yes"}
 
@@ -50,3 +59,48 @@ async def test_only_what_was_answered_on_the_branch_is_history() -> None:
 
     assert history.messages == (UserMessage(text="ask a"), AssistantMessage(text="yes"))
     assert history.run_id == "r_a"
+
+
+@pytest.mark.parametrize("text", ["", "refund order 8"], ids=["tried-again", "edited"])
+async def test_what_a_failed_answer_has_done_is_known_to_the_next_attempt(
+    tmp_path: Path, text: str
+) -> None:
+    steered, begun = asyncio.Event(), asyncio.Event()
+
+    @tool(effect="write")
+    async def pay(number: int) -> str:
+        """Pay an order."""
+        begun.set()
+        await steered.wait()
+        return f"order {number} is paid"
+
+    turns = (
+        Turn(text="I pay.", calls=(("pay", {"number": 7}),)),
+        Turn(text="Wait.", calls=(("find_order", {"number": 7}),)),
+        Turn(error=Unavailable("the provider is busy")),
+        Turn(text="It was paid."),
+        Turn(text="Goodbye."),
+    )
+    async with a_board(tmp_path, *turns, tools=(pay, find_order)) as (board, model):
+        service = board.conversations
+        first = await service.send(NewMessage(text="pay order 7"), principal=LOCAL)
+        await begun.wait()
+        id_ = first.conversation
+        await service.send(
+            NewMessage(text="and be quick", conversation=id_, when="steer"), principal=LOCAL
+        )
+        steered.set()
+        async for _ in service.follow(id_, until=first.id, principal=LOCAL):
+            pass
+        await ask(board, text, conversation=id_, instead_of=first.id)
+        again = model.requests[-1].messages
+        await ask(board, "thanks", conversation=id_)
+        later = model.requests[-1].messages
+
+    assert [m.text for m in again if isinstance(m, ToolMessage)] == [
+        "order 7 is paid",
+        '{"number":7,"total":12.5}',
+    ]
+    said = [m.text for m in again if isinstance(m, UserMessage) and not m.is_note]
+    assert said == ["pay order 7", "and be quick", text or "pay order 7"]
+    assert later[: len(again)] == again

@@ -4,11 +4,24 @@ from collections.abc import Iterable, Mapping
 
 from msgspec import Struct
 
-from pegboard.core.model_messages import Message, UserMessage, read_message
+from pegboard.core.model_messages import (
+    AssistantMessage,
+    Message,
+    ToolMessage,
+    UserMessage,
+    read_message,
+)
 from pegboard.core.ports.conversation_store import ConversationStore, Exchange
+from pegboard.engines.dag.planner import RESULTS
 from pegboard.features.conversations.message_files import describe_message
 
 _ANSWERED = frozenset({"completed", "failed", "cancelled"})
+_DONE = (
+    "(The person has the message above answered again, or has replaced it by the next one. What "
+    "its calls have done stays done: use their results, and make none of these calls a second "
+    "time for the same purpose.)"
+)
+"""What a model is told behind the attempt that a message replaces."""
 
 
 def find_branch(exchanges: Iterable[Exchange], last: str) -> list[Exchange]:
@@ -38,19 +51,56 @@ async def read_history(
 ) -> ConversationHistory:
     """The messages before an exchange, on its own branch.
 
-    What was withdrawn, or taken up by another answer, is left out.
+    What was withdrawn, or taken up by another answer, is left out. Of an answer that was replaced,
+    as by trying a failed one again, the calls with their results and what steered it are kept.
 
     Args:
         store: Stores conversations.
         conversation: The conversation.
         exchange: The exchange that is to be answered.
     """
-    branch = find_branch(await store.exchanges(conversation), exchange)
+    exchanges = await store.exchanges(conversation)
     messages: list[Message] = []
     run_id = ""
-    for item in branch[:-1]:
-        if item.state in _ANSWERED:
+    for item in find_branch(exchanges, exchange):
+        for replaced in _find_replaced(exchanges, item):
+            if attempt := _read_attempt(replaced):
+                run_id = replaced.run_id
+                messages += attempt
+        if item.id != exchange and item.state in _ANSWERED:
             run_id = item.run_id
             messages.append(UserMessage(text=describe_message(item)))
             messages += map(read_message, item.messages)
     return ConversationHistory(messages=tuple(messages), run_id=run_id)
+
+
+def _find_replaced(exchanges: Iterable[Exchange], item: Exchange) -> list[Exchange]:
+    """The exchanges that one replaces, the first one first: only these have the same parent."""
+    return [
+        other
+        for other in exchanges
+        if other.parent == item.parent and other.number < item.number and other.state in _ANSWERED
+    ]
+
+
+def _read_attempt(replaced: Exchange) -> list[Message]:
+    """What was done for a message before it was replaced; nothing where only text was written."""
+    messages = [read_message(item) for item in replaced.messages]
+    while messages and _is_text(messages[-1]):
+        messages.pop()
+    if not any(map(_is_kept, messages)):
+        return []
+    question = UserMessage(text=describe_message(replaced))
+    return [question, *messages, UserMessage(text=_DONE, is_note=True)]
+
+
+def _is_text(message: Message) -> bool:
+    """Whether it is an answer without calls."""
+    return isinstance(message, AssistantMessage) and not message.calls
+
+
+def _is_kept(message: Message) -> bool:
+    """Whether it says what was done, or what a person has sent meanwhile."""
+    if isinstance(message, UserMessage):
+        return not message.is_note or message.text.startswith(RESULTS)
+    return isinstance(message, ToolMessage)
