@@ -41,6 +41,7 @@ PegboardError
 │   ├── SignInRefused           the name or the password is wrong
 │   ├── CannotPlan              no tools can fulfil the requested plan
 │   ├── ConversationNotFound    no conversation with this id for this caller
+│   ├── MessageNotQueued        a message cannot be withdrawn, because it waits no more
 │   ├── AgentNotFound           the board has no agent of this name
 │   ├── LimitReached            an agent has used what its run may use
 │   ├── QuotaExceeded           an account or organisation has used what it may in a window
@@ -410,6 +411,12 @@ class ConversationNotFound(CallerError):
     """No conversation, or message of one, has this id, or not for this caller."""
 
     code = "conversation_not_found"
+
+
+class MessageNotQueued(CallerError):
+    """A message cannot be withdrawn: an agent has read it, or it was withdrawn before."""
+
+    code = "message_not_queued"
 
 
 class AgentNotFound(CallerError):

@@ -69,22 +69,34 @@ def test_a_goal_that_has_used_what_it_may_use_stops(
         goal.check(now, turn=turn)
 
 
-def test_each_agent_gets_each_message_once() -> None:
+async def test_each_agent_gets_each_message_once() -> None:
     goal, mail = a_goal(), Mail()
     mail.add(FIRST)
-    assert goal.take_messages(mail, ()) == [FIRST]
+    assert await goal.take_messages(mail, ()) == [FIRST]
     mail.add(SECOND)
-    assert goal.take_messages(mail, {"m1"}) == [SECOND]
-    assert goal.take_messages(mail, ()) == [FIRST, SECOND]
-    assert goal.take_messages(mail, {"m1", "m2"}) == []
+    assert await goal.take_messages(mail, {"m1"}) == [SECOND]
+    assert await goal.take_messages(mail, ()) == [FIRST, SECOND]
+    assert await goal.take_messages(mail, {"m1", "m2"}) == []
 
 
-def test_what_the_goal_has_received_is_not_given_to_its_agents() -> None:
+async def test_what_the_goal_has_received_is_not_given_to_its_agents() -> None:
     goal, mail = a_goal(), Mail()
     mail.add(FIRST, SECOND)
     goal.settle(["m1"])
 
-    assert goal.take_messages(mail, ()) == [SECOND]
+    assert await goal.take_messages(mail, ()) == [SECOND]
+
+
+async def test_a_message_that_was_withdrawn_is_given_to_no_agent() -> None:
+    async def accept(message: str) -> bool:
+        return message != "m1"
+
+    goal = SharedGoal(AgentLimits(), started_at=100.0, topic="event:steer", accept=accept)
+    mail = Mail()
+    mail.add(FIRST, SECOND)
+
+    assert await goal.take_messages(mail, ()) == [SECOND]
+    assert await goal.take_messages(mail, ()) == [SECOND]
 
 
 def test_a_message_is_reported_once() -> None:

@@ -206,6 +206,25 @@ async def test_only_what_waits_can_be_withdrawn(kept: Storage) -> None:
     assert not await kept.conversations.withdraw("nothing")
 
 
+async def test_a_queued_message_is_read_by_the_answer_or_withdrawn(
+    kept: Storage, other: Storage
+) -> None:
+    for name in ("x1", "x2", "x3"):
+        await kept.conversations.append(an_exchange(name))
+    steer = other.conversations.steer
+    assert await kept.conversations.withdraw("x3")
+
+    assert [await steer("c1", name) for name in ("x1", "x2", "x2", "x3")] == [
+        False, True, True, False,
+    ]  # fmt: skip
+    assert [await steer("c1", "none"), await steer("c2", "x1")] == [True, True]
+    assert not await kept.conversations.withdraw("x2")
+    known = {
+        item.id: (item.state, item.read_by) for item in await other.conversations.exchanges("c1")
+    }
+    assert known == {"x1": ("working", ""), "x2": ("steered", "x1"), "x3": ("withdrawn", "")}
+
+
 async def test_what_was_deleted_leaves_no_exchange(kept: Storage) -> None:
     first = await kept.conversations.append(an_exchange("x1"))
     await kept.conversations.delete("c1")

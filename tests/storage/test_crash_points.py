@@ -92,6 +92,7 @@ def operations(storage: Storage) -> list[Callable[[], Awaitable[Any]]]:
         lambda: storage.conversations.append(an_exchange("x2")),
         lambda: storage.conversations.append(an_exchange("x3")),
         lambda: storage.conversations.withdraw("x3"),
+        lambda: storage.conversations.steer("c1", "x2"),
         lambda: storage.conversations.finish(an_exchange("x1", state="completed")),
         lambda: storage.conversations.update("c1", {"title": "Pears"}),
         lambda: storage.conversations.delete("c1"),

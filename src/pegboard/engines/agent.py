@@ -13,7 +13,7 @@ from pegboard.core.principal import Principal
 from pegboard.engines.agent_limits import AgentLimits
 from pegboard.engines.answer_schema import AnswerSchema
 from pegboard.engines.context import ContextGuard, ContextLimits, ContextState
-from pegboard.engines.shared_goal import SharedGoal
+from pegboard.engines.shared_goal import Accept, SharedGoal, accept_all
 from pegboard.errors import InvalidRequest
 from pegboard.execution.results.handles import store_result
 from pegboard.registry.toolset import Toolset
@@ -112,6 +112,7 @@ class AgentSetup:
         rerank_timeout: Seconds in which the fast model may re-order the tools that fit a message;
             None leaves them in the order of the search.
         engine: Who decides the next call, where the configuration leaves it to the agent.
+        accept: Asked before a message that was sent while it works is read.
         goal: What it shares with the other agents of its goal; None where it has none.
         foreign_author: Whether its instructions are text of a person whom the caller need not
             trust, so that its run counts as one that has read such text.
@@ -133,6 +134,7 @@ class AgentSetup:
     fast_model: ChatModel | None = None
     rerank_timeout: float | None = None
     engine: Engine = "react"
+    accept: Accept = accept_all
     goal: SharedGoal | None = None
     foreign_author: bool = False
 

@@ -1,6 +1,6 @@
 """`SharedGoal`: what the agents of a goal share while they work: its limits, and messages to it."""
 
-from collections.abc import Collection
+from collections.abc import Awaitable, Callable, Collection
 from typing import Protocol
 
 from msgspec import Struct
@@ -8,6 +8,14 @@ from msgspec import Struct
 from pegboard.core.model_messages import ModelUsage
 from pegboard.core.ports.durability import Signal
 from pegboard.engines.agent_limits import AgentLimits, check_limits, limit_reached
+
+Accept = Callable[[str], Awaitable[bool]]
+"""Whether an agent may read the message with this id, which its sender can withdraw until then."""
+
+
+async def accept_all(_message: str) -> bool:
+    """Accept every message."""
+    return True
 
 
 class Inbox(Protocol):
@@ -41,13 +49,22 @@ class SharedGoal:
         limits: Of the goal as a whole.
         started_at: When the work on it began, in Unix seconds.
         topic: The topic of messages to the goal.
+        accept: Asked before a message is read.
 
     Attributes:
         topic: As given.
     """
 
-    def __init__(self, limits: AgentLimits, *, started_at: float, topic: str) -> None:
+    def __init__(
+        self,
+        limits: AgentLimits,
+        *,
+        started_at: float,
+        topic: str,
+        accept: Accept = accept_all,
+    ) -> None:
         self._limits = limits
+        self._accept = accept
         self._started_at = started_at
         self.topic = topic
         self._done: dict[str, AgentUsage] = {}
@@ -95,7 +112,7 @@ class SharedGoal:
         if turn > self._limits.turns:
             raise limit_reached(self._limits.turns, "turns", who="goal")
 
-    def take_messages(self, inbox: Inbox, known: Collection[str]) -> list[Signal]:
+    async def take_messages(self, inbox: Inbox, known: Collection[str]) -> list[Signal]:
         """The messages to the goal that one agent does not know; each agent gets all of them.
 
         Those that the goal itself has received are told with its text, and left out.
@@ -104,7 +121,7 @@ class SharedGoal:
             inbox: Where they arrive.
             known: The ids of those that it knows.
         """
-        for signal in inbox.take_signals(self.topic):
+        for signal in await take_accepted(inbox, self.topic, self._accept):
             self._signals.setdefault(signal.id, signal)
         left_out = self._settled.union(known)
         return [signal for signal in self._signals.values() if signal.id not in left_out]
@@ -122,6 +139,11 @@ class SharedGoal:
 
     def _count_turns(self) -> int:
         return sum(done.turns for done in self._done.values())
+
+
+async def take_accepted(inbox: Inbox, topic: str, accept: Accept) -> list[Signal]:
+    """The messages on a topic that have arrived, without those that were withdrawn."""
+    return [signal for signal in inbox.take_signals(topic) if await accept(signal.id)]
 
 
 def read_text(signal: Signal) -> str:

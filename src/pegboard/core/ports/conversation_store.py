@@ -16,7 +16,7 @@ from pegboard.core.principal import Principal
 ExchangeState = Literal[
     "queued", "working", "completed", "failed", "cancelled", "withdrawn", "steered"
 ]
-"""`queued` waits for the exchange before it; `steered` was given to the run of that one, whose
+"""`queued` waits for the exchange before it; `steered` was read by the run of that one, whose
 answer takes it up; `withdrawn` was taken back before either."""
 
 
@@ -115,6 +115,7 @@ class Exchange(Struct, frozen=True, kw_only=True):
         principal: Who sent it, with the rights that the answer has; None for one that was stored
             without them.
         request: The digest of what was sent under an idempotency key; empty without a key.
+        read_by: The exchange whose run has read this one, if it is `steered`; else empty.
         answer: The text of the answer.
         messages: What the answer adds to the conversation: calls, results and texts, each as data.
         usage: What the models used.
@@ -134,6 +135,7 @@ class Exchange(Struct, frozen=True, kw_only=True):
     files: tuple[ExchangeFile, ...] = ()
     principal: Principal | None = None
     request: str = ""
+    read_by: str = ""
     state: ExchangeState = "working"
     answer: str = ""
     messages: tuple[Mapping[str, Any], ...] = ()
@@ -322,6 +324,19 @@ class ConversationStore(Protocol):
 
     async def withdraw(self, id: str) -> bool:  # noqa: A002 - as above
         """Withdraw a queued exchange; False when it is not queued."""
+        ...
+
+    async def steer(self, conversation: str, id: str) -> bool:  # noqa: A002 - as above
+        """Note that the run which answers in a conversation reads a queued exchange.
+
+        Args:
+            conversation: The conversation.
+            id: The exchange.
+
+        Returns:
+            False when the run must not read it: it was withdrawn, or is answered by itself. True
+            also when the run has read it before, or the conversation has no such exchange.
+        """
         ...
 
     async def forget(self, *, before: float) -> int:

@@ -90,7 +90,7 @@ class _Goal:
         self._setup = setup
         self._agent = agent
         self._before = read_question(context, setup)
-        self._shared = SharedGoal(setup.limits, started_at=0.0, topic=f"event:{config.steering}")
+        self._shared = self._share(started_at=0.0)
         self._room = setup.context.room(setup.model.context_window)
         self._planner = GoalPlanner(setup, kinds={agent.name: agent}, principal=context.principal)
         self._analyzer = PlanAnalyzer(setup.model)
@@ -136,10 +136,8 @@ class _Goal:
         return structs.replace(run, output=output, usage=usage if usage.requests else None)
 
     async def _reach(self) -> NodeRun:
-        topic = self._shared.topic
-        limits = self._setup.limits
-        started_at = await record_start(self._context, limits)
-        self._shared = SharedGoal(limits, started_at=started_at, topic=topic)
+        started_at = await record_start(self._context, self._setup.limits)
+        self._shared = self._share(started_at=started_at)
         self._add_usage(ModelUsage())
         for number in range(1, MAX_ROUNDS + 1):
             planned = await self._once(f"plan{number}", partial(self._plan, number))
@@ -165,6 +163,15 @@ class _Goal:
                 break
         return await self._answer()
 
+    def _share(self, *, started_at: float) -> SharedGoal:
+        """What the agents of the goal share."""
+        return SharedGoal(
+            self._setup.limits,
+            started_at=started_at,
+            topic=f"event:{self._config.steering}",
+            accept=self._setup.accept,
+        )
+
     async def _choose(self, _report: UsageReport) -> EngineChoice:
         choice = await choose_engine(self._setup, self._before[-1].text)
         self._report_usage(choice.usage)
@@ -175,7 +182,7 @@ class _Goal:
         self._shared.check(self._context.now())
         self._emit("phase", phase="plan", round=number)
         missing = "" if self._judgement is None else self._judgement.missing
-        received = self._take_messages()
+        received = await self._take_messages()
         goal = self._describe_goal(received)
         plan = await self._planner.plan(goal, self._known(), missing=missing, report=report)
         plan = structs.replace(plan, received=received)
@@ -212,7 +219,7 @@ class _Goal:
     async def _judge(self, number: int, report: UsageReport) -> GoalJudgement:
         self._shared.check(self._context.now())
         self._emit("phase", phase="judge", round=number)
-        received = self._take_messages()
+        received = await self._take_messages()
         goal = self._describe_goal(received)
         judgement = await self._analyzer.judge(goal, self._known().values(), report=report)
         self._report_usage(judgement.usage)
@@ -269,9 +276,9 @@ class _Goal:
         self._own = structs.replace(self._own, usage=self._own.usage + usage)
         self._shared.note(self._context.step, self._own)
 
-    def _take_messages(self) -> dict[str, str]:
+    async def _take_messages(self) -> dict[str, str]:
         """What the person has sent since, by ids; taken in recorded work."""
-        signals = self._shared.take_messages(self._context, self._received)
+        signals = await self._shared.take_messages(self._context, self._received)
         texts = {signal.id: read_text(signal) for signal in signals}
         for name in self._shared.note_messages(texts):
             self._emit("message_received", message=name, text=texts[name])

@@ -21,7 +21,7 @@ from pegboard.core.run import NodeRun
 from pegboard.core.tool import JsonSchema
 from pegboard.engines.agent import AgentSetup
 from pegboard.engines.context import ContextGuard, ContextState, FittedContext
-from pegboard.engines.shared_goal import read_text
+from pegboard.engines.shared_goal import read_text, take_accepted
 from pegboard.errors import ContextTooLong, InvalidRequest, Unavailable
 from pegboard.graphs.node_kind import NodeContext
 
@@ -104,7 +104,7 @@ class ModelTurn:
     async def _ask(self, messages: Sequence[Message], *, final: bool) -> TurnRecord:
         if (goal := self._setup.goal) is not None:
             goal.check(self._context.now(), turn=self._place)
-        signals, new = self._take_messages()
+        signals, new = await self._take_messages()
         self._emit("step", {})
         for signal in self._find_unreported(signals):
             data = {"message": signal.id, "text": read_text(signal)}
@@ -121,14 +121,15 @@ class ModelTurn:
             usage=fitted.usage,
         )
 
-    def _take_messages(self) -> tuple[list[Signal], tuple[UserMessage, ...]]:
+    async def _take_messages(self) -> tuple[list[Signal], tuple[UserMessage, ...]]:
         """What has arrived for this agent, and for the goal for which it does a step."""
         goal, known = self._setup.goal, self._known
         is_step = goal is not None and goal.topic != self._topic
         own: list[Signal] = []
         if goal is None or is_step:
-            own = [item for item in self._context.take_signals(self._topic) if item.id not in known]
-        shared = [] if goal is None else goal.take_messages(self._context, known)
+            arrived = await take_accepted(self._context, self._topic, self._setup.accept)
+            own = [item for item in arrived if item.id not in known]
+        shared = [] if goal is None else await goal.take_messages(self._context, known)
         form = _TO_THE_GOAL if is_step else "{text}"
         texts = [*map(read_text, own), *(form.format(text=read_text(item)) for item in shared)]
         return [*own, *shared], tuple(UserMessage(text=text) for text in texts)

@@ -2,7 +2,7 @@
 
 import asyncio
 import logging
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from typing import Any
 
 from msgspec import structs
@@ -10,6 +10,7 @@ from msgspec import structs
 from pegboard.concurrency.log_and_continue import log_and_continue
 from pegboard.core.event import Event, RunEnded
 from pegboard.core.graph import Graph, Node, NodeState
+from pegboard.core.model_messages import UserMessage, to_dict
 from pegboard.core.ports.conversation_store import (
     Conversation,
     ConversationStore,
@@ -135,8 +136,22 @@ class ConversationAnswers:
             run = await self._run_store.get(exchange.run_id)
         if run is None or run.finished_at is None or run.result is None:
             return
-        ended, steered = read_end(exchange, run.result, run.finished_at)
-        await self._finish(await self._cite(ended), steered=steered)
+        ended, received = read_end(exchange, run.result, run.finished_at)
+        if ended.state != "completed":
+            ended = await self._add_unanswered(ended, received)
+        await self._finish(await self._cite(ended), steered=received)
+
+    async def _add_unanswered(self, ended: Exchange, received: Collection[str]) -> Exchange:
+        """An exchange with the messages that its run had read, but not yet gone on from."""
+        messages = list(ended.messages)
+        number = ended.number
+        while item := await self._store.next_exchange(
+            ended.conversation, number=number, states={"steered"}
+        ):
+            if item.read_by == ended.id and item.id not in received:
+                messages.append(to_dict(UserMessage(text=describe_message(item))))
+            number = item.number + 1
+        return structs.replace(ended, messages=tuple(messages))
 
     async def _cite(self, ended: Exchange) -> Exchange:
         """An exchange whose answer has only numbers that were checked."""

@@ -23,6 +23,7 @@ from pegboard.errors import (
     ConversationNotFound,
     IdempotencyConflict,
     InvalidRequest,
+    MessageNotQueued,
     RunNotFound,
 )
 from pegboard.features.conversations.answers import ConversationAnswers, run_key_of
@@ -55,6 +56,11 @@ _LOOK_AGAIN = 1.0
 _MAX_TITLE = 60
 _CHANGES = frozenset({"title", "agent", "model", "engine", "accounts"})
 _OPEN: frozenset[ExchangeState] = frozenset({"working", "queued"})
+_WAITS_NO_MORE: Mapping[ExchangeState, str] = {
+    "steered": "The agent has read the message already: it cannot be withdrawn.",
+    "working": "The message is being answered: stop the answer instead.",
+    "withdrawn": "The message was withdrawn already.",
+}
 _ENGINES = ("", *get_args(Engine))
 
 
@@ -340,19 +346,20 @@ class Conversations:
         return working is not None
 
     async def withdraw(self, conversation: str, message: str, *, principal: Principal) -> Exchange:
-        """Withdraw a message that waits; one that is being answered is left as it is.
+        """Withdraw a message that waits; the agent never reads it then.
 
         Raises:
             ConversationNotFound: The conversation or the message does not exist, or the caller may
                 not see it.
-            InvalidRequest: It waits no more.
+            MessageNotQueued: It waits no more: it was read, is answered, or was withdrawn.
         """
         await self._visible(conversation, principal)
         known = await self._store.exchange(message)
         if known is None or known.conversation != conversation:
             raise _not_found(message)
         if not await self._store.withdraw(message):
-            raise InvalidRequest("The message waits no more.")
+            known = await self._store.exchange(message) or known  # as it is now
+            raise MessageNotQueued(_WAITS_NO_MORE.get(known.state, "The message is answered."))
         self.notify(conversation)
         return structs.replace(known, state="withdrawn")
 

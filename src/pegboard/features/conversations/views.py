@@ -18,7 +18,7 @@ _MARKUP = re.compile(r"([\\`*_\[\]<>&|~])")
 _DIRECTION = re.compile("[\u200e\u200f\u202a-\u202e\u2066-\u2069]")
 """Characters that set the direction of the text around them."""
 _INTERNAL = ("principal", "tenant")
-_INTERNAL_OF_EXCHANGE = ("principal", "request")
+_INTERNAL_OF_EXCHANGE = ("principal", "request", "read_by")
 
 
 def view_conversation(
@@ -65,7 +65,7 @@ def render_markdown(conversation: Conversation, exchanges: Sequence[Exchange]) -
     """The branch that is shown, as a document for people."""
     lines = [f"# {conversation.title or 'Conversation'}", ""]
     for item in find_branch(exchanges, conversation.head):
-        if item.state in {"withdrawn", "queued"}:
+        if item.state in {"withdrawn", "queued", "steered"}:  # the answer has what steered it
             continue
         lines += ["## Question", "", describe_message(item), ""]
         for message in item.messages:

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -75,6 +76,7 @@ def create_node_kinds(
     from pegboard.core.model_messages import ModelSettings
     from pegboard.engines import AgentNode, AgentSetup, ContextState, GoalNode
     from pegboard.engines.agent import INSTRUCTIONS
+    from pegboard.engines.shared_goal import accept_all
     from pegboard.features.conversations import ConversationHistory, read_history
     from pegboard.graphs import KINDS
 
@@ -132,6 +134,9 @@ def create_node_kinds(
             engine=profile.engine,
             foreign_author=is_foreign or models.is_foreign(named, principal=principal),
             fast_model=None if fast is None else meter_model(fast, meter, principal),
+            accept=partial(storage.conversations.steer, config.conversation)
+            if config.conversation
+            else accept_all,
             rerank_timeout=_find_rerank_timeout(settings, board()),
         )
 

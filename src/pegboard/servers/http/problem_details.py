@@ -55,6 +55,7 @@ STATUSES: Mapping[type[errors.PegboardError], int] = MappingProxyType(
         errors.RunNotFound: 404,
         errors.PlanNotFound: 404,
         errors.ConversationNotFound: 404,
+        errors.MessageNotQueued: 409,
         errors.AgentNotFound: 404,
         errors.LimitReached: 422,
         errors.QuotaExceeded: 429,

@@ -209,6 +209,17 @@ class MemoryConversations:
             self._exchanges[id] = structs.replace(known, state="withdrawn")
             return True
 
+    async def steer(self, conversation: str, id: str) -> bool:  # noqa: A002 - as above
+        with self._gate:
+            known = self._exchanges.get(id)
+            if known is None or known.conversation != conversation:
+                return True
+            working = next((it for it in self._of(conversation) if it.state == "working"), None)
+            if known.state != "queued" or working is None:
+                return known.state == "steered"
+            self._exchanges[id] = structs.replace(known, state="steered", read_by=working.id)
+            return True
+
     def find_containing(self, text: str) -> tuple[str, ...]:
         """The ids of conversations in whose exchanges a text stands."""
         with self._gate:

@@ -246,6 +246,20 @@ class SqlConversations:
 
         return await self._database.run(withdraw, atomic=True)
 
+    async def steer(self, conversation: str, id: str) -> bool:  # noqa: A002 - as above
+        def steer(transaction: Transaction) -> bool:
+            _lock(transaction, conversation)
+            known = _exchange(transaction, EXCHANGES.c.id == clean_text(id))
+            if known is None or known.conversation != conversation:
+                return True
+            row = transaction.first(_select_exchanges(conversation, ("working",)))
+            if known.state != "queued" or row is None:
+                return known.state == "steered"
+            _store(transaction, structs.replace(known, state="steered", read_by=row.id))
+            return True
+
+        return await self._database.run(steer, atomic=True)
+
     async def forget(self, *, before: float) -> int:
         old = (
             select(CONVERSATIONS.c.id)

@@ -194,7 +194,7 @@ async def stop_conversation(board: Board, caller: Caller, id: Id) -> Response:  
 @router.delete(
     "/conversations/{id}/queue/{message}",
     response_model=ExchangeAnswer,
-    responses=refusals(400, 404),
+    responses=refusals(400, 404, 409),
 )
 async def withdraw_message(
     board: Board,
@@ -202,7 +202,7 @@ async def withdraw_message(
     id: Id,  # noqa: A002 - as above
     message: Id,
 ) -> Response:
-    """Withdraw a message that waits for the answer before it."""
+    """Withdraw a message that waits; 409 `message_not_queued` once an agent has read it."""
     withdrawn = await board.conversations.withdraw(id, message, principal=caller)
     return JsonResponse(view_exchange(withdrawn))
 
