@@ -36,10 +36,11 @@ async def a_board(
     data: Path | None = None,
     tools: Any = (find_order, refund),
     wait: float = 600.0,
+    kind: type[ScriptedModel] = ScriptedModel,
 ) -> AsyncGenerator[tuple[Pegboard, ScriptedModel]]:
     """A board whose agents are this script; `wait` is what questions of tools wait for."""
     (folder / "board.yaml").write_text(BOARD)
-    model = ScriptedModel(*turns)
+    model = kind(*turns)
     async with Pegboard(
         folder / "board.yaml",
         data=data,

@@ -116,7 +116,7 @@ class Exchange(Struct, frozen=True, kw_only=True):
             without them.
         request: The digest of what was sent under an idempotency key; empty without a key.
         read_by: The exchange whose run has read this one, if it is `steered`; else empty.
-        answer: The text of the answer.
+        answer: The text of the answer; of one that was stopped or has failed, what there was of it.
         messages: What the answer adds to the conversation: calls, results and texts, each as data.
         usage: What the models used.
         error: The safe part of the error of one that failed.

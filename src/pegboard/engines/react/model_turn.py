@@ -196,16 +196,18 @@ class ModelTurn:
 
     async def _read_stream(self, request: ModelRequest, text: "_TextEvents") -> ModelResponse:
         response: ModelResponse | None = None
-        async for part in self._setup.model.stream(request):  # to its end, which closes it
-            match part:
-                case TextDelta():
-                    text.add("text_delta", part.text)
-                case ThinkingDelta():
-                    text.add("thinking", part.text)
-                case ModelResponse():
-                    response = part
-        if response is not None:
+        try:
+            async for part in self._setup.model.stream(request):  # to its end, which closes it
+                match part:
+                    case TextDelta():
+                        text.add("text_delta", part.text)
+                    case ThinkingDelta():
+                        text.add("thinking", part.text)
+                    case ModelResponse():
+                        response = part
+        finally:  # also what came before the answer was stopped or cut off
             text.flush()
+        if response is not None:
             return response
         raise Unavailable(f"The model '{self._setup.model.name}' ended without an answer.")
 

@@ -10,7 +10,7 @@ from msgspec import structs
 from pegboard.concurrency.log_and_continue import log_and_continue
 from pegboard.core.event import Event, RunEnded
 from pegboard.core.graph import Graph, Node, NodeState
-from pegboard.core.model_messages import UserMessage, to_dict
+from pegboard.core.model_messages import AssistantMessage, UserMessage, to_dict
 from pegboard.core.ports.conversation_store import (
     Conversation,
     ConversationStore,
@@ -24,11 +24,13 @@ from pegboard.core.result import error_to_dict
 from pegboard.core.run import RunResult
 from pegboard.errors import PegboardError
 from pegboard.features.conversations.message_files import describe_message
+from pegboard.features.conversations.unfinished_text import read_unfinished_text
 from pegboard.features.runs import Runs
 
 _LOG = logging.getLogger("pegboard.conversations")
 CHAT = "chat"
 """The name of the graphs that answer messages."""
+_NODE = "agent"
 
 _END_STATES: Mapping[NodeState, ExchangeState] = {
     NodeState.COMPLETED: "completed",
@@ -60,7 +62,7 @@ def chat_graph(exchange: Exchange, conversation: Conversation) -> Graph:
         "engine": "" if engine == "react" else engine,
     }
     node = Node(
-        id="agent",
+        id=_NODE,
         kind="agent" if engine == "react" else "goal",
         input={"message": "$.params.message"},
         config={name: value for name, value in config.items() if value},
@@ -70,7 +72,7 @@ def chat_graph(exchange: Exchange, conversation: Conversation) -> Graph:
         "properties": {"message": {"type": "string"}},
         "required": ["message"],
     }
-    return Graph(nodes=(node,), name=CHAT, params=params, output="$.steps.agent.output")
+    return Graph(nodes=(node,), name=CHAT, params=params, output=f"$.steps.{_NODE}.output")
 
 
 class ConversationAnswers:
@@ -138,12 +140,17 @@ class ConversationAnswers:
             return
         ended, received = read_end(exchange, run.result, run.finished_at)
         if ended.state != "completed":
-            ended = await self._add_unanswered(ended, received)
+            ended = await self._add_unfinished(ended, received, run.start.principal)
         await self._finish(await self._cite(ended), steered=received)
 
-    async def _add_unanswered(self, ended: Exchange, received: Collection[str]) -> Exchange:
-        """An exchange with the messages that its run had read, but not yet gone on from."""
-        messages = list(ended.messages)
+    async def _add_unfinished(
+        self, ended: Exchange, received: Collection[str], principal: Principal
+    ) -> Exchange:
+        """An exchange with what belongs to the turn in which its run ended.
+
+        This is what its agent had read for that turn, and the text that it had written.
+        """
+        messages: list[Mapping[str, Any]] = list(ended.messages)
         number = ended.number
         while item := await self._store.next_exchange(
             ended.conversation, number=number, states={"steered"}
@@ -151,7 +158,14 @@ class ConversationAnswers:
             if item.read_by == ended.id and item.id not in received:
                 messages.append(to_dict(UserMessage(text=describe_message(item))))
             number = item.number + 1
-        return structs.replace(ended, messages=tuple(messages))
+        text = await read_unfinished_text(
+            self._runs.events(ended.run_id, principal=principal),
+            node=_NODE,
+            finished_turns=sum(item.get("role") == "assistant" for item in messages),
+        )
+        if text:
+            messages.append(to_dict(AssistantMessage(text=text)))
+        return structs.replace(ended, answer=text or ended.answer, messages=tuple(messages))
 
     async def _cite(self, ended: Exchange) -> Exchange:
         """An exchange whose answer has only numbers that were checked."""
