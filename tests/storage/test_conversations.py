@@ -5,6 +5,8 @@ from typing import Any
 import pytest
 from msgspec import structs
 from tests.storage.made import NOON
+from tests.storage.test_runs import a_result as a_run_result
+from tests.storage.test_runs import a_start as a_run_start
 
 from pegboard.core.ports.conversation_store import (
     Conversation,
@@ -281,6 +283,23 @@ async def test_old_ones_are_forgotten_whole(storage: Storage, other: Storage) ->
     assert await storage.conversations.exchange("x1") is None
     left = await storage.conversations.conversations(ConversationQuery())
     assert [item.id for item in left.conversations] == ["c4", "c3"]
+
+
+async def test_the_runs_of_a_deleted_conversation_are_deleted(
+    kept: Storage, other: Storage
+) -> None:
+    ended, goes_on = a_run_start("r1"), a_run_start("r2")
+    for run, name in ((ended, "x1"), (goes_on, "x2"), (a_run_start("r3"), "")):
+        await kept.runs.create(run, owner="one")
+        if name:
+            await kept.conversations.append(an_exchange(name, run_id=run.run_id))
+    for name in ("r1", "r3"):
+        await kept.runs.store_result(a_run_result(run_id=name), "one")
+
+    assert await other.conversations.delete("c1")
+    assert await kept.runs.get_all(["r1", "r2", "r3"]) == await other.runs.get_all(["r2", "r3"])
+    assert list(await kept.runs.events("r1")) == []
+    assert await kept.runs.get("r1") is None
 
 
 def a_grant(id: str = "gr1", **changes: Any) -> ConversationGrant:

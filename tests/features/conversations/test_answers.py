@@ -6,16 +6,25 @@ from typing import Any
 
 import pytest
 from msgspec import structs
-from tests.features.conversations.made import ORDER, TOTAL, a_board
+from tests.features.conversations.made import ORDER, TOTAL, a_board, ask
 from tests.features.conversations.test_history import an_exchange
 
 from pegboard.core.graph import NodeState
+from pegboard.core.ports.call_stores import HistoryQuery
 from pegboard.core.ports.conversation_store import Conversation
+from pegboard.core.ports.durability import RunStart
 from pegboard.core.principal import LOCAL, Principal
 from pegboard.core.run import NodeRun, RunResult
+from pegboard.errors import RunNotFound
 from pegboard.features.conversations import NewMessage
-from pegboard.features.conversations.answers import chat_graph, read_end, run_key_of
+from pegboard.features.conversations.answers import (
+    answers_message,
+    chat_graph,
+    read_end,
+    run_key_of,
+)
 from pegboard.features.runs.start import run_id_for
+from pegboard.graphs import write_graph
 from pegboard.runtime import Pegboard
 from pegboard.testing import Turn
 
@@ -149,3 +158,54 @@ async def leave(board: Pegboard, principal: Principal) -> None:
 def test_no_key_of_a_caller_takes_the_run_of_a_message() -> None:
     assert run_id_for(LOCAL, "m1") != run_id_for(LOCAL, run_key_of("m1"))
     assert not run_key_of("m1").isprintable()
+
+
+async def test_a_deleted_conversation_leaves_nothing_in_its_runs_and_all_in_the_history(
+    tmp_path: Path,
+) -> None:
+    async with a_board(tmp_path, ORDER, TOTAL, data=tmp_path / "data") as (board, _):
+        _, id_ = await ask(board, "the secret of order 7")
+        _, (exchange,) = await board.conversations.get(id_, principal=LOCAL)
+        await board.conversations.delete(id_, principal=LOCAL)
+        with pytest.raises(RunNotFound):
+            await board.runs.get(exchange.run_id, principal=LOCAL)
+        listed = await board.runs.list(principal=LOCAL)
+        calls = await board.history.calls(HistoryQuery())
+
+    assert listed.runs == ()
+    assert [call["tool"] for call in calls.calls] == ["find_order"]
+
+
+async def test_a_run_that_ends_after_its_conversation_was_deleted_is_deleted(
+    tmp_path: Path,
+) -> None:
+    gate, begun = asyncio.Event(), asyncio.Event()
+
+    async def wait() -> str:
+        """Wait."""
+        begun.set()
+        await gate.wait()
+        return "waited"
+
+    turns = (Turn(calls=(("wait", {}),)), Turn(text="Hi."))
+    async with a_board(tmp_path, *turns, tools=(wait,)) as (board, _):
+        sent = await board.conversations.send(NewMessage(text="hello"), principal=LOCAL)
+        await begun.wait()
+        await board._open.storage.conversations.delete(sent.conversation)
+        gate.set()
+        async with asyncio.timeout(5):
+            while (await board.runs.list(principal=LOCAL)).runs:  # noqa: ASYNC110 - its end is stored in the background
+                await asyncio.sleep(0.01)
+
+
+def test_only_a_run_of_a_message_is_one() -> None:
+    principal = Principal(id="ada")
+    conversation = Conversation(id="c", principal="ada")
+    graph = write_graph(chat_graph(an_exchange("m1"), conversation))
+    own = run_id_for(principal, run_key_of("m1"))
+    starts = [
+        RunStart(run_id=run_id, graph=graph, params={}, principal=principal, created_at=0.0)
+        for run_id in (own, "r_another")
+    ]
+
+    assert list(map(answers_message, starts)) == [True, False]

@@ -218,7 +218,11 @@ class ConversationStore(Protocol):
         ...
 
     async def delete(self, id: str) -> bool:  # noqa: A002 - as above
-        """Delete a conversation with its exchanges; whether there was one."""
+        """Delete a conversation with its exchanges and the ended runs that have answered them.
+
+        Returns:
+            Whether there was one.
+        """
         ...
 
     async def conversations(self, query: ConversationQuery) -> ConversationPage:
@@ -340,7 +344,11 @@ class ConversationStore(Protocol):
         ...
 
     async def forget(self, *, before: float) -> int:
-        """Delete conversations that were last changed before a time; returns the count."""
+        """Delete conversations that were last changed before a time, each as `delete` does.
+
+        Returns:
+            How many.
+        """
         ...
 
 

@@ -2,7 +2,7 @@
 
 import asyncio
 import logging
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import Any
 
 from msgspec import structs
@@ -17,6 +17,7 @@ from pegboard.core.ports.conversation_store import (
     Exchange,
     ExchangeState,
 )
+from pegboard.core.ports.durability import RunStart
 from pegboard.core.ports.knowledge.bases import AnswerCiter
 from pegboard.core.ports.run_store import RunStore
 from pegboard.core.principal import LOCAL, Principal
@@ -26,6 +27,7 @@ from pegboard.errors import PegboardError
 from pegboard.features.conversations.message_files import describe_message
 from pegboard.features.conversations.unfinished_text import read_unfinished_text
 from pegboard.features.runs import Runs
+from pegboard.features.runs.start import run_id_for
 
 _LOG = logging.getLogger("pegboard.conversations")
 CHAT = "chat"
@@ -210,8 +212,17 @@ class ConversationAnswers:
     async def _settle(self, run_id: str) -> None:
         with log_and_continue(_LOG, f"conversations: the end of run {run_id} is not stored yet"):
             exchange = await self._store.of_run(run_id)
-            if exchange is not None and exchange.state == "working":
+            if exchange is None:
+                await self._forget_run(run_id)
+            elif exchange.state == "working":
                 await self.catch_up(exchange, wait=True)
+
+    async def _forget_run(self, run_id: str) -> None:
+        """Delete a run whose message was deleted before the run had ended."""
+        run = await self._run_store.get(run_id)
+        if run is not None and answers_message(run.start):
+            await self._runs.wait(run_id, principal=run.start.principal)
+            await self._run_store.forget_runs((run_id,))
 
     async def _start(self, exchange: Exchange) -> PegboardError | None:
         """Start the run of an exchange; the error with which the exchange has failed instead."""
@@ -266,6 +277,14 @@ def read_end(
         finished_at=finished_at,
     )
     return ended, tuple(output.get("received") or ())
+
+
+def answers_message(start: RunStart) -> bool:
+    """Whether a run was started for a message: no other run of a chat graph has the id of one."""
+    nodes: Sequence[Mapping[str, Any]] = start.graph.get("nodes") or ()
+    configs: list[Mapping[str, Any]] = [node.get("config") or {} for node in nodes]
+    messages = [str(config.get("message", "")) for config in configs]
+    return start.run_id in {run_id_for(start.principal, run_key_of(it)) for it in messages}
 
 
 def _principal_of(exchange: Exchange, conversation: Conversation) -> Principal:

@@ -315,7 +315,9 @@ class Conversations:
         return resolved
 
     async def delete(self, conversation: str, *, principal: Principal) -> None:
-        """Stop and delete a conversation.
+        """Stop and delete a conversation, with its files and the runs that have answered in it.
+
+        The record of calls and the audit trail keep what their retention says.
 
         Raises:
             ConversationNotFound: It does not exist, or the caller may not see it.

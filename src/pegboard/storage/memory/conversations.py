@@ -1,7 +1,7 @@
 """Conversations in memory."""
 
 from bisect import bisect_left
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from itertools import islice
 from typing import Any
 
@@ -30,9 +30,17 @@ _BOUND = 10_000
 class MemoryConversations:
     """A `ConversationStore` in memory. Safe for several threads."""
 
-    def __init__(self, gate: ClosableLock) -> None:
-        """Start empty; after the gate is closed, methods raise `Unavailable`."""
+    def __init__(
+        self, gate: ClosableLock, *, delete_runs: Callable[[Collection[str]], int]
+    ) -> None:
+        """Start empty.
+
+        Args:
+            gate: After it is closed, methods raise `Unavailable`.
+            delete_runs: Deletes those of these runs that have ended; called while the gate is held.
+        """
         self._gate = gate
+        self._delete_runs = delete_runs
         self._conversations: dict[str, tuple[int, Conversation]] = {}
         self._exchanges: dict[str, Exchange] = {}
         self._ids: dict[str, list[str]] = {}  # of the exchanges of a conversation, in order
@@ -251,9 +259,10 @@ class MemoryConversations:
         return changed
 
     def _delete(self, id_: str) -> bool:
-        for exchange in self._ids.pop(id_, ()):
-            gone = self._exchanges.pop(exchange)
-            self._id_of_run.pop(gone.run_id, None)
+        gone = [self._exchanges.pop(exchange) for exchange in self._ids.pop(id_, ())]
+        for exchange in gone:
+            self._id_of_run.pop(exchange.run_id, None)
+        self._delete_runs([exchange.run_id for exchange in gone])
         return self._conversations.pop(id_, None) is not None
 
     def _matches(self, query: ConversationQuery, known: Conversation) -> bool:

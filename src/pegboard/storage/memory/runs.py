@@ -114,11 +114,15 @@ class MemoryRuns(MemoryRunJournal):
 
     async def forget_runs(self, ids: Collection[str]) -> int:
         with self._gate:
-            known = [(id_, self._runs[id_]) for id_ in ids if id_ in self._runs]
-            ended = [id_ for id_, entry in known if entry.run.finished_at is not None]
-            for id_ in ended:
-                del self._runs[id_]
-            return len(ended)
+            return self.delete_ended(ids)
+
+    def delete_ended(self, ids: Collection[str]) -> int:
+        """Delete those of these runs that have ended; called while the gate is held."""
+        known = [(id_, self._runs[id_]) for id_ in ids if id_ in self._runs]
+        ended = [id_ for id_, entry in known if entry.run.finished_at is not None]
+        for id_ in ended:
+            del self._runs[id_]
+        return len(ended)
 
     def describe(self, run_id: str) -> str:
         """All that is stored of a run, as text; empty for none."""

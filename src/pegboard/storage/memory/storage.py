@@ -96,7 +96,7 @@ class MemoryStorage:
         self.dependencies = MemoryDependencies(gate)
         self.approvals = MemoryApprovals(now=clock.time, gate=gate)
         self.runs = MemoryRuns(gate, clock=clock)
-        self.conversations = MemoryConversations(gate)
+        self.conversations = MemoryConversations(gate, delete_runs=self.runs.delete_ended)
         self.identity = MemoryIdentity(gate)
         self.resources = MemoryResources(gate)
         self.credentials = MemoryCredentials(gate)

@@ -23,6 +23,7 @@ from pegboard.errors import ConversationNotFound, InvalidRequest
 from pegboard.storage.databases.database import StorageDatabase
 from pegboard.storage.databases.transaction import Transaction
 from pegboard.storage.json_text import dump, load
+from pegboard.storage.sql.runs import delete_ended_runs
 from pegboard.storage.tables import CONVERSATIONS, EXCHANGES
 
 _CHUNK = 200
@@ -331,6 +332,8 @@ def _delete(transaction: Transaction, ids: Sequence[str]) -> int:
     if not ids:
         return 0
     named = [clean_text(id_) for id_ in ids]
+    of_them = select(EXCHANGES.c.run_id).where(EXCHANGES.c.conversation.in_(named))
+    delete_ended_runs(transaction, [row.run_id for row in transaction.all(of_them)])
     transaction.execute(delete(EXCHANGES).where(EXCHANGES.c.conversation.in_(named)))
     return transaction.execute(delete(CONVERSATIONS).where(CONVERSATIONS.c.id.in_(named)))
 

@@ -138,13 +138,9 @@ class SqlRuns(SqlRunJournal):
         await self._database.run(lambda transaction: transaction.execute(statement))
 
     async def forget_runs(self, ids: Collection[str]) -> int:
-        wanted = RUNS.c.id.in_([clean_text(id_) for id_ in ids])
-        ended = select(RUNS.c.id).where(wanted, RUNS.c.finished_at.is_not(None)).with_for_update()
-
-        def forget(transaction: Transaction) -> int:
-            return _delete(transaction, [row.id for row in transaction.all(ended)])
-
-        return await self._database.run(forget, atomic=True)
+        return await self._database.run(
+            lambda transaction: delete_ended_runs(transaction, ids), atomic=True
+        )
 
     async def forget(self, *, finished_before: float) -> int:
         old = (
@@ -164,6 +160,17 @@ class SqlRuns(SqlRunJournal):
             forgotten += number
             if number < _CHUNK:
                 return forgotten
+
+
+def delete_ended_runs(transaction: Transaction, ids: Collection[str]) -> int:
+    """Delete those of these runs that have ended, with all their rows; returns the count."""
+    names = [clean_text(id_) for id_ in ids]
+    count = 0
+    for first in range(0, len(names), _CHUNK):
+        wanted = RUNS.c.id.in_(names[first : first + _CHUNK]), RUNS.c.finished_at.is_not(None)
+        ended = select(RUNS.c.id).where(*wanted).with_for_update()
+        count += _delete(transaction, [row.id for row in transaction.all(ended)])
+    return count
 
 
 def _delete(transaction: Transaction, ids: Sequence[str]) -> int:
