@@ -123,6 +123,31 @@ async def test_a_message_comes_after_the_head_unless_it_names_another(
     assert (conversation.head, conversation.agent) == ("x3", "a")
 
 
+async def test_a_message_can_come_before_those_that_wait(kept: Storage, other: Storage) -> None:
+    first = await kept.conversations.append(an_exchange("x1"))
+    for name in ("x2", "x3", "x4"):
+        await kept.conversations.append(an_exchange(name))
+    await kept.conversations.withdraw("x2")
+    new = await other.conversations.append(an_exchange("x5"), is_next=True)
+    order = await kept.conversations.exchanges("c1")
+    conversation = await kept.conversations.get("c1")
+    end = await kept.conversations.finish(structs.replace(first, state="cancelled"))
+    following = await other.conversations.next_exchange("c1", number=new.number + 1)
+
+    assert [(it.id, it.parent, it.state) for it in order] == [
+        ("x1", "", "working"),
+        ("x2", "x1", "withdrawn"),
+        ("x5", "x2", "queued"),
+        ("x3", "x5", "queued"),
+        ("x4", "x3", "queued"),
+    ]
+    assert conversation is not None
+    assert conversation.head == "x4"
+    assert end is not None
+    assert (end.next and end.next.id, following and following.id) == ("x5", "x3")
+    assert await kept.conversations.of_run("r_x4") == order[-1]
+
+
 async def test_only_the_last_message_is_replaced_and_only_once(
     kept: Storage, other: Storage
 ) -> None:

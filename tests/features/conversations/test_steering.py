@@ -121,3 +121,37 @@ async def test_a_message_that_a_failing_turn_has_read_is_kept(tmp_path: Path) ->
 
     assert [item.state for item in exchanges] == ["failed", "steered"]
     assert exchanges[0].messages[-1] == {"role": "user", "text": "in French"}
+
+
+async def test_what_stops_an_answer_is_answered_before_what_waited_longer(tmp_path: Path) -> None:
+    begun = asyncio.Event()
+
+    async def wait() -> str:
+        """Wait for ever."""
+        begun.set()
+        await asyncio.Event().wait()
+        return ""
+
+    turns = (Turn(calls=(("wait", {}),)), Turn(text="It is three."), Turn(text="It is two."))
+    async with a_board(tmp_path, *turns, tools=(wait,)) as (board, model):
+        service = board.conversations
+        first = await service.send(NewMessage(text="one"), principal=LOCAL)
+        id_ = first.conversation
+        await begun.wait()
+        waiting = await service.send(NewMessage(text="two", conversation=id_), principal=LOCAL)
+        following = service.follow(id_, until=waiting.id, principal=LOCAL)
+        queued = await anext(following)
+        await service.send(NewMessage(text="three", conversation=id_, when="stop"), principal=LOCAL)
+        events = [event async for event in following]
+        conversation, exchanges = await service.get(id_, principal=LOCAL)
+
+    said = [m.text for m in model.requests[-1].messages if isinstance(m, UserMessage)]
+    assert (queued.event, queued.data["text"]) == ("message_queued", "two")
+    assert [e.data["text"] for e in events if e.event == "run_started"] == ["three", "two"]
+    assert said == ["one", "three", "two"]
+    assert [(it.text, it.state) for it in exchanges] == [
+        ("one", "cancelled"),
+        ("three", "completed"),
+        ("two", "completed"),
+    ]
+    assert conversation.head == waiting.id

@@ -238,6 +238,7 @@ class ConversationStore(Protocol):
         exchange: Exchange,
         *,
         instead_of: str = "",
+        is_next: bool = False,
         changes: Mapping[str, Any] | None = None,
     ) -> Exchange:
         """Add an exchange and make it the head; as it was stored.
@@ -248,6 +249,8 @@ class ConversationStore(Protocol):
         Args:
             exchange: The new exchange.
             instead_of: The exchange that it replaces, whose parent becomes its own; empty for none.
+            is_next: Whether it comes before those that are queued; these get new numbers, and the
+                last one of them stays the head.
             changes: Fields of the conversation that change with it, as in `update`.
 
         Raises:

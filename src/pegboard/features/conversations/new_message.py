@@ -12,7 +12,7 @@ from pegboard.features.conversations.message_files import MessageFile, NewFile
 
 When = Literal["queue", "steer", "stop"]
 """What a message does while another one is being answered: wait for the answer, reach the agent at
-its next step, or stop it."""
+its next step, or stop it and be answered before all others that wait."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -116,7 +116,7 @@ class ChatBody(BaseModel):
         Literal["queue", "steer", "stop"],
         Field(
             description="While another message is being answered: wait for that answer, reach the "
-            "agent at its next step, or stop it."
+            "agent at its next step, or stop it and be answered before all others that wait."
         ),
     ] = "queue"
     files: Annotated[

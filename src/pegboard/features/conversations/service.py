@@ -166,6 +166,7 @@ class Conversations:
                 created_at=self._now(),
             ),
             instead_of=message.instead_of,
+            is_next=message.when == "stop",
             changes=changes,
         )
         if exchange.request != request:

@@ -109,6 +109,7 @@ class MemoryConversations:
         exchange: Exchange,
         *,
         instead_of: str = "",
+        is_next: bool = False,
         changes: Mapping[str, Any] | None = None,
     ) -> Exchange:
         with self._gate:
@@ -123,6 +124,8 @@ class MemoryConversations:
                 is_busy = not states.isdisjoint({"working", "queued"})
                 find = self._exchanges.get
                 parent = find_replaced(instead_of, conversation, find=find, is_busy=is_busy).parent
+            later = [it for it in self._of(conversation.id) if is_next and it.state == "queued"]
+            parent = later[0].parent if later else parent
             new = structs.replace(
                 copy_json(exchange),
                 number=self._next(),
@@ -132,7 +135,9 @@ class MemoryConversations:
             self._exchanges[new.id] = new
             self._ids.setdefault(conversation.id, []).append(new.id)
             self._id_of_run[new.run_id] = new.id
-            moved = {"head": new.id, "updated_at": new.created_at}
+            self._move_behind(new, later)
+            head = conversation.head if later else new.id
+            moved = {"head": head, "updated_at": new.created_at}
             self._update(conversation.id, {**(changes or {}), **moved})
             return new
 
@@ -249,6 +254,15 @@ class MemoryConversations:
 
     def _of(self, conversation: str) -> Iterator[Exchange]:
         return (self._exchanges[id_] for id_ in self._ids.get(conversation, ()))
+
+    def _move_behind(self, new: Exchange, later: Sequence[Exchange]) -> None:
+        """Let queued exchanges come after a new one: they get new numbers."""
+        ids = self._ids[new.conversation]
+        for item in later:
+            parent = new.id if item is later[0] else item.parent
+            ids.remove(item.id)
+            ids.append(item.id)
+            self._exchanges[item.id] = structs.replace(item, number=self._next(), parent=parent)
 
     def _update(self, id_: str, changes: Mapping[str, Any]) -> Conversation | None:
         if id_ not in self._conversations:

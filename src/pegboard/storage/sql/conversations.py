@@ -97,6 +97,7 @@ class SqlConversations:
         exchange: Exchange,
         *,
         instead_of: str = "",
+        is_next: bool = False,
         changes: Mapping[str, Any] | None = None,
     ) -> Exchange:
         def append(transaction: Transaction) -> Exchange:
@@ -116,9 +117,13 @@ class SqlConversations:
                     find=lambda id_: _exchange(transaction, EXCHANGES.c.id == clean_text(id_)),
                     is_busy=is_busy or _is_any(transaction, conversation.id, ("queued",)),
                 ).parent
+            later = _list_queued(transaction, conversation.id) if is_next else []
+            parent = later[0].parent if later else parent
             new = structs.replace(exchange, parent=parent, state="queued" if is_busy else "working")
             transaction.execute(transaction.insert(EXCHANGES).values(_values(new)))
-            moved = {"head": new.id, "updated_at": new.created_at}
+            _move_behind(transaction, new, later)
+            head = conversation.head if later else new.id
+            moved = {"head": head, "updated_at": new.created_at}
             _update(transaction, new.conversation, {**(changes or {}), **moved})
             stored = _exchange(transaction, EXCHANGES.c.id == clean_text(exchange.id))
             return new if stored is None else stored
@@ -204,16 +209,8 @@ class SqlConversations:
             ended = structs.replace(exchange, number=known.number)
             _store(transaction, ended)
             _update(transaction, ended.conversation, {"updated_at": ended.finished_at or 0.0})
-            queued = (
-                select(EXCHANGES)
-                .where(
-                    EXCHANGES.c.conversation == clean_text(exchange.conversation),
-                    EXCHANGES.c.state == "queued",
-                )
-                .order_by(EXCHANGES.c.number)
-            )
             coming: Exchange | None = None
-            for item in map(_read, transaction.all(queued)):
+            for item in _list_queued(transaction, exchange.conversation):
                 if item.id in steered:
                     _store(transaction, structs.replace(item, state="steered"))
                 elif coming is None:
@@ -346,6 +343,20 @@ def _exchange(transaction: Transaction, condition: Any) -> Exchange | None:
 def _select_exchanges(conversation: str, states: Collection[ExchangeState]) -> Any:
     wanted = select(EXCHANGES).where(EXCHANGES.c.conversation == clean_text(conversation))
     return wanted.where(EXCHANGES.c.state.in_(sorted(states))) if states else wanted
+
+
+def _list_queued(transaction: Transaction, conversation: str) -> list[Exchange]:
+    """The exchanges that wait, in their order."""
+    wanted = _select_exchanges(conversation, ("queued",)).order_by(EXCHANGES.c.number)
+    return [_read(row) for row in transaction.all(wanted)]
+
+
+def _move_behind(transaction: Transaction, new: Exchange, later: Sequence[Exchange]) -> None:
+    """Let queued exchanges come after a new one: they get new numbers."""
+    for item in later:
+        moved = structs.replace(item, parent=new.id) if item is later[0] else item
+        transaction.execute(delete(EXCHANGES).where(EXCHANGES.c.id == clean_text(item.id)))
+        transaction.execute(transaction.insert(EXCHANGES).values(_values(moved)))
 
 
 def _select_of_runs(run_ids: Sequence[str]) -> Any:
