@@ -12,9 +12,8 @@ from pegboard.core.ports.conversation_store import Conversation
 from pegboard.core.ports.knowledge.document_store import StoredDocument
 from pegboard.core.principal import LOCAL
 from pegboard.features.knowledge.changes import DocumentChange, KnowledgeChanges
-from pegboard.features.knowledge.cited_answers import cite_answer
 from pegboard.features.knowledge.deletion import Deletion, Quotes
-from pegboard.features.knowledge.evidence import EvidenceLedger, shift_numbers
+from pegboard.features.knowledge.evidence import EvidenceLedger, cite_answer, shift_numbers
 from pegboard.features.knowledge.evidence_views import view_answer
 from pegboard.features.knowledge.quotes import REMOVED
 from pegboard.knowledge.grounding.passages import cite_passages

@@ -9,11 +9,12 @@ from typing import Any
 from msgspec import Struct, structs
 
 from pegboard.core.context import ToolContext
-from pegboard.core.knowledge import Citation, Conflict, ConvertedDocument, Evidence
+from pegboard.core.knowledge import Citation, CitedAnswer, Conflict, ConvertedDocument, Evidence
 from pegboard.core.ports.conversation_store import Conversation
 from pegboard.core.ports.knowledge.document_store import StoredDocument
 from pegboard.core.ports.knowledge.evidence_store import EvidenceMode, EvidenceStore, StoredEvidence
-from pegboard.knowledge.grounding.passages import widen_citations
+from pegboard.knowledge.grounding.check_answer import CheckedAnswer, check_answer
+from pegboard.knowledge.grounding.passages import narrow_citation, widen_citations
 
 _MAX_SUBJECTS = 10_000
 
@@ -157,6 +158,34 @@ def shift_numbers(evidence: Evidence, by: int) -> Evidence:
     )
 
 
+async def cite_answer(
+    ledger: EvidenceLedger, text: str, run: str, *, question: str = ""
+) -> CitedAnswer:
+    """An answer without the numbers that no quote carries.
+
+    One whose run has found nothing is left as it is: its numbers mean something else.
+
+    Args:
+        ledger: What the calls of its conversation or run have found.
+        text: The answer.
+        run: That has made it.
+        question: What was asked.
+    """
+    citable = await ledger.find_citable(run)
+    if not citable.citations:
+        return CitedAnswer(text=text)
+    checked = await asyncio.to_thread(_check, text, citable, question)
+    cited = {item.number for item in checked.citations}
+    met = [item for item in citable.conflicts if {item.first, item.second} & cited]
+    others = {number for item in met for number in (item.first, item.second)} - cited
+    return CitedAnswer(
+        text=checked.text,
+        citations=(*checked.citations, *(it for it in citable.citations if it.number in others)),
+        conflicts=tuple(met),
+        left_out=checked.left_out,
+    )
+
+
 def leave_out_document(evidence: Evidence, document: str) -> Evidence:
     """Evidence without the text of a deleted document; its citations stay, without their quotes."""
     retrieval = structs.replace(
@@ -188,3 +217,13 @@ def blank_citation(citation: Citation, document: str) -> Citation:
     if citation.document != document:
         return citation
     return structs.replace(citation, quote="", title="", heading="", edition="")
+
+
+def _check(text: str, citable: CitableEvidence, question: str) -> CheckedAnswer:
+    """A checked answer; of a whole piece it cites the sentences that carry its own."""
+    checked = check_answer(text, citable.citations, question=question)
+    citations = tuple(
+        narrow_citation(it, checked.sentences[it.number]) if it.number in citable.pieces else it
+        for it in checked.citations
+    )
+    return structs.replace(checked, citations=citations)

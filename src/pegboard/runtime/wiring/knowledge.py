@@ -192,7 +192,7 @@ class BoardKnowledge:
         """An answer without the numbers that no quote carries."""
         if not self.has_bases:
             return CitedAnswer(text=text)
-        from pegboard.features.knowledge.cited_answers import cite_answer
+        from pegboard.features.knowledge.evidence import cite_answer
 
         return await cite_answer(self.ledger, text, run, question=question)
 
