@@ -92,11 +92,20 @@ async def test_a_change_of_an_earlier_attempt_is_refused(storage: Storage) -> No
     assert changed == a_document(attempt=2, title="Mine", edition="2026", state="cutting")
 
 
-async def test_the_same_file_is_found_by_its_digest(storage: Storage) -> None:
-    await storage.documents.add(a_document(digest="abc"))
+async def list_digest(storage: Storage, base: str, principal: Principal) -> list[str]:
+    scope = DocumentScope(bases=(base,), principal=principal, include_replaced=True)
+    return [row.id for row in await storage.documents.list_digest(scope, "abc")]
 
-    assert await storage.documents.find_digest("b1", "abc") == a_document(digest="abc")
-    assert await storage.documents.find_digest("b2", "abc") is None
+
+async def test_the_same_file_is_found_by_its_digest(storage: Storage) -> None:
+    await storage.documents.add(a_document(digest="abc", audience="private"))
+
+    await storage.documents.add(a_document("d2", outer_id="b.md", digest="abc"))
+    eve = Principal(id="eve", user="u2")
+
+    assert await list_digest(storage, "b1", LOCAL) == ["d1", "d2"]
+    assert await list_digest(storage, "b1", eve) == ["d2"]
+    assert await list_digest(storage, "b2", LOCAL) == []
 
 
 async def test_texts_are_stored_by_revision_and_deleted_with_their_document(

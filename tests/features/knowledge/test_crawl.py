@@ -12,7 +12,8 @@ from pegboard.core.graph import NodeState
 from pegboard.core.principal import LOCAL
 from pegboard.core.run import RunResult
 from pegboard.features.knowledge import DocumentQuery, NewBase
-from pegboard.features.knowledge.document_sources import DocumentSource, gather_graph
+from pegboard.features.knowledge.bases import DocumentSource
+from pegboard.features.knowledge.document_sources import gather_graph
 
 HTML = {"content-type": "text/html; charset=utf-8"}
 ROBOTS = b"User-agent: *\nDisallow: /guide/secret\n"

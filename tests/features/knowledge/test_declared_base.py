@@ -12,8 +12,8 @@ from pegboard.core.context import ToolContext
 from pegboard.core.ports.knowledge.document_store import StoredDocument
 from pegboard.core.principal import LOCAL, Principal
 from pegboard.errors import AccessDenied, DocumentNotFound, InvalidRequest, ResourceNotFound
-from pegboard.features.knowledge.bases import KnowledgeBase
-from pegboard.features.knowledge.document_sources import DocumentSource, list_files
+from pegboard.features.knowledge.bases import DocumentSource, KnowledgeBase
+from pegboard.features.knowledge.document_sources import list_files
 from pegboard.features.knowledge.documents import DocumentEdit, DocumentQuery, NewDocument
 from pegboard.features.knowledge.ingestion import INGESTER, is_settled
 from pegboard.features.knowledge.queue import SLOTS

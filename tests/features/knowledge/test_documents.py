@@ -6,13 +6,15 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.features.knowledge.team import Team, make_team
 from tests.features.knowledge.test_killed_ingestion import NEW, OLD, ask, put_in, settle
 
 from pegboard import Pegboard
-from pegboard.core.principal import LOCAL
+from pegboard.core.ports.knowledge.document_store import StoredDocument
+from pegboard.core.principal import LOCAL, Principal
 from pegboard.documents import SandboxConverter
-from pegboard.errors import RunNotFound
-from pegboard.features.knowledge import DocumentEdit, DocumentQuery, NewBase
+from pegboard.errors import DocumentNotFound, InvalidRequest, RunNotFound
+from pegboard.features.knowledge import DocumentEdit, DocumentQuery, NewBase, NewDocument
 from pegboard.features.knowledge.bases import KnowledgeBase
 
 
@@ -96,3 +98,104 @@ async def test_a_document_that_is_deleted_while_it_is_taken_in_leaves_nothing(
         "",
     )
     assert await ask(board, base) == []
+
+
+async def _once(text: str) -> AsyncIterator[bytes]:
+    yield text.encode()
+
+
+@pytest.fixture
+async def team(board: Pegboard) -> Team:
+    return await make_team(board)
+
+
+async def upload(
+    board: Pegboard,
+    team: Team,
+    text: str,
+    *,
+    name: str = "a.md",
+    by: Principal | None = None,
+    **said: Any,
+) -> tuple[StoredDocument, str]:
+    new = NewDocument(name=name, chunks=_once(text), **said)
+    return await board.knowledge.documents.add(team.base, new, principal=by or team.ada)
+
+
+@pytest.mark.parametrize(
+    ("text", "outcome"),
+    [pytest.param(OLD, "already_here", id="same file"), pytest.param(NEW, "changed", id="new")],
+)
+async def test_a_file_for_fewer_people_hides_the_document_that_is_there(
+    board: Pegboard, team: Team, text: str, outcome: str
+) -> None:
+    first, _ = await upload(board, team, OLD)
+    await settle(board, team.base)
+
+    row, became = await upload(board, team, text, audience="private", title="Returns")
+
+    assert (row.id, became, row.audience, row.title) == (first.id, outcome, "private", "Returns")
+    await settle(board, team.base)
+    with pytest.raises(DocumentNotFound):
+        await board.knowledge.documents.get(team.base, row.id, principal=team.bob)
+
+
+async def test_a_file_for_more_people_leaves_a_document_hidden(board: Pegboard, team: Team) -> None:
+    first, _ = await upload(board, team, OLD, audience="private")
+
+    row, outcome = await upload(board, team, NEW, audience="organisation", organisation="acme")
+
+    assert (row.id, outcome, row.audience) == (first.id, "changed", "private")
+
+
+async def test_a_private_file_does_not_become_the_document_of_another_owner(
+    board: Pegboard, team: Team
+) -> None:
+    first, _ = await upload(board, team, OLD)
+
+    row, _ = await upload(board, team, NEW, by=team.bob, audience="private")
+    again, outcome = await upload(board, team, OLD, by=team.bob, audience="private")
+
+    assert (row.owner, row.audience, row.outer_id) == (
+        team.bob.owner,
+        "private",
+        f"a.md ({team.bob.user})",
+    )
+    assert (again.id, outcome) == (row.id, "changed")
+    stored = await board.knowledge.documents.get(team.base, first.id, principal=team.bob)
+    assert (stored.digest, stored.audience) == (first.digest, "base")
+
+
+async def test_the_same_private_file_under_another_name_hides_no_other_document(
+    board: Pegboard, team: Team
+) -> None:
+    first, _ = await upload(board, team, OLD)
+
+    same, outcome = await upload(board, team, OLD, name="b.md")
+    row, became = await upload(board, team, OLD, name="b.md", audience="private")
+
+    assert (same.id, outcome, became) == (first.id, "already_here", "new")
+    assert (row.outer_id, row.audience) == ("b.md", "private")
+    assert (
+        await board.knowledge.documents.get(team.base, first.id, principal=team.bob)
+    ).id == first.id
+
+
+async def test_an_audience_that_does_not_fit_the_editions_is_refused_with_its_file(
+    board: Pegboard, team: Team
+) -> None:
+    old, _ = await upload(board, team, OLD, name="old.md")
+    row, _ = await upload(board, team, NEW, name="new.md", replaces=old.id)
+
+    with pytest.raises(InvalidRequest, match="fewer people"):
+        await upload(board, team, "Other.", name="new.md", audience="private")
+
+    stored = await board.knowledge.documents.get(team.base, row.id, principal=team.bob)
+    assert (stored.digest, stored.audience) == (row.digest, "base")
+
+
+async def test_the_same_file_twice_at_once_is_one_document(board: Pegboard, team: Team) -> None:
+    added = await asyncio.gather(*(upload(board, team, OLD) for _ in range(3)))
+
+    assert len({row.id for row, _ in added}) == 1
+    assert sorted(outcome for _, outcome in added) == ["already_here", "already_here", "new"]

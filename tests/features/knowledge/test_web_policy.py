@@ -6,12 +6,14 @@ from pegboard import Pegboard
 from pegboard.core.principal import LOCAL, Principal
 from pegboard.errors import AccessDenied
 from pegboard.features.knowledge import NewBase
-from pegboard.features.knowledge.bases import DeclaredBase, KnowledgeBase, WebPolicy
-from pegboard.features.knowledge.document_sources import (
+from pegboard.features.knowledge.bases import (
+    DeclaredBase,
     DocumentSource,
+    KnowledgeBase,
+    WebPolicy,
     check_may_gather,
-    gather_graph,
 )
+from pegboard.features.knowledge.document_sources import gather_graph
 from pegboard.runtime import Settings
 
 URL = "http://127.0.0.1:9/"

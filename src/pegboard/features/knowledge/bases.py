@@ -1,6 +1,7 @@
-"""The knowledge bases of a board: stored resources, and those of the board file."""
+"""The knowledge bases of a board, stored and of the board file, and what they are filled from."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from pathlib import PurePath
 from typing import Any, Literal
 
 from msgspec import Struct
@@ -8,7 +9,7 @@ from pydantic import ValidationError
 
 from pegboard.access.visibility import ResourceIndex, VisibilityDecision
 from pegboard.core.ports.accounts.resource_store import StoredResource
-from pegboard.core.ports.knowledge.document_store import DocumentScope
+from pegboard.core.ports.knowledge.document_store import Audience, DocumentScope, StoredDocument
 from pegboard.core.principal import LOCAL, Principal
 from pegboard.core.text.suggestions import did_you_mean
 from pegboard.errors import AccessDenied, InvalidRequest, ResourceNotFound
@@ -19,6 +20,8 @@ WebPolicy = Literal["members", "operators", "off"]
 """Who may add web addresses: those who may change the base, operators of them, or nobody."""
 DECLARED = "board:"
 """What the ids of bases of the board file begin with."""
+FOLDER = "file:"
+"""What the source of a document of a folder begins with."""
 
 
 class DeclaredBase(Struct, frozen=True, kw_only=True):
@@ -57,6 +60,43 @@ class KnowledgeBase(Struct, frozen=True, kw_only=True):
     settings: BaseSettings = BaseSettings()
     resource: StoredResource | None = None
     declared: DeclaredBase | None = None
+
+
+class DocumentSource(
+    Struct, frozen=True, kw_only=True, omit_defaults=True, forbid_unknown_fields=True
+):
+    """What becomes documents of which base.
+
+    Attributes:
+        base: Its id.
+        folder: A folder of the server; empty for an address.
+        url: The address of the first page.
+        below: Whether the pages below it come, too.
+        at_most: Pages.
+        audience: Of its documents; None for the one with which the source was added before, and
+            `base` for a new one.
+        is_known: Whether it was added before and is only looked at again: what is there stays for
+            those who see it, and what is new has the audience.
+    """
+
+    base: str
+    folder: str = ""
+    url: str = ""
+    below: bool = False
+    at_most: int = 50
+    audience: Audience | None = None
+    organisation: str = ""
+    is_known: bool = False
+
+    @property
+    def source(self) -> str:
+        """What the documents name as their source."""
+        return self.url or f"{FOLDER}{self.folder}"
+
+    @property
+    def place(self) -> str:
+        """The same for all spellings of a folder, as with a slash at its end."""
+        return self.url or f"{FOLDER}{PurePath(self.folder)}"
 
 
 class Bases:
@@ -165,6 +205,11 @@ def may_edit_base(principal: Principal, base: KnowledgeBase) -> bool:
     return may_edit(principal, base.resource)
 
 
+def may_edit_document(principal: Principal, base: KnowledgeBase, row: StoredDocument) -> bool:
+    """Whether a caller may change a document: who may change the base, or who has put it in."""
+    return may_edit_base(principal, base) or (bool(principal.user) and row.owner == principal.owner)
+
+
 def may_add_web(principal: Principal, web: WebPolicy) -> bool:
     """Whether a caller who may change a base may add web addresses to it."""
     return web == "members" or (web == "operators" and principal.is_operator)
@@ -179,6 +224,51 @@ def check_may_edit(principal: Principal, base: KnowledgeBase) -> None:
     if not may_edit_base(principal, base):
         who = "operators change" if base.resource is None else "its owner changes"
         raise AccessDenied(base.name, f"only {who} this knowledge base and its documents")
+
+
+def check_may_gather(
+    principal: Principal, base: KnowledgeBase, wanted: DocumentSource, *, web: WebPolicy
+) -> None:
+    """Refuse a folder to a caller who is no operator, and an address as the operators have said.
+
+    Raises:
+        AccessDenied: The caller may not take it in.
+        InvalidRequest: The board file says who sees its documents: all who see the base.
+    """
+    if wanted.folder and not principal.is_operator:
+        raise AccessDenied(base.name, "only operators take in folders of the server")
+    is_declared = is_of_board_file(base, wanted)
+    if is_declared and wanted.audience not in {None, "base"}:
+        raise InvalidRequest(
+            "The board file declares this source of the base: all who see the base see its "
+            "documents. Change who sees one of them once it is here."
+        )
+    if wanted.url and not is_declared and not may_add_web(principal, web):
+        who = "only operators add" if web == "operators" else "this server does not take in"
+        raise AccessDenied(base.name, f"{who} web addresses (PEGBOARD_KNOWLEDGE_WEB)")
+
+
+def is_of_board_file(base: KnowledgeBase, wanted: DocumentSource) -> bool:
+    """Whether the board file declares a source of a base."""
+    declared = base.declared
+    if declared is None:
+        return False
+    folder, url = declared.folder, declared.url
+    return wanted.place == DocumentSource(base=base.id, folder=folder, url=url).place
+
+
+def check_audience(audience: Audience, organisation: str, principal: Principal) -> None:
+    """Refuse an audience that is not one of the caller's.
+
+    Raises:
+        InvalidRequest: No organisation is given, or one that the caller is not in.
+    """
+    if audience != "organisation":
+        return
+    if not organisation:
+        raise InvalidRequest("Give the organisation that may see the document.")
+    if principal.user and organisation not in principal.organisations:
+        raise InvalidRequest(f"You are not in an organisation '{organisation[:64]}'.")
 
 
 def scope_of(bases: Sequence[KnowledgeBase], principal: Principal, **more: Any) -> DocumentScope:

@@ -11,6 +11,7 @@ from typing import Any
 
 from msgspec import Struct, to_builtins
 
+from pegboard.access.document_visibility import may_take_place
 from pegboard.core.knowledge import ConvertedDocument
 from pegboard.core.ports.knowledge.document_store import StoredDocument
 from pegboard.core.principal import Principal
@@ -18,7 +19,13 @@ from pegboard.errors import DocumentUnreadable, InvalidRequest
 from pegboard.execution.limits.model_costs import ModelCosts
 from pegboard.features.files import Files
 from pegboard.features.knowledge.bases import KnowledgeBase, check_may_edit, scope_of
-from pegboard.features.knowledge.documents import MAX_FILE, Documents, NewDocument, Outcome
+from pegboard.features.knowledge.documents import (
+    MAX_FILE,
+    Documents,
+    NewDocument,
+    Outcome,
+    find_own_path,
+)
 from pegboard.features.knowledge.parts import KnowledgeParts
 from pegboard.knowledge.cut import CutSettings, cut
 from pegboard.knowledge.findings import SERIOUS, find_in_document
@@ -138,13 +145,16 @@ class DocumentChecker:
     ) -> StoredDocument | None:
         if new.replaces:
             return await self._documents.get(base, new.replaces, principal=principal)
-        place, found = new.path or new.name, None
+        made, found = self._documents.make_row(base, new, principal), None
+        paths = {made.outer_id, find_own_path(made.outer_id, owner=made.owner)}
         for row in await self._documents.list_all(
             scope_of([base], principal, include_replaced=True)
         ):
+            if row.source != made.source or not may_take_place(made, principal, of=row):
+                continue
             if row.digest == digest:
                 return row
-            if (row.source, row.outer_id) == (new.source, place):
+            if row.outer_id in paths:
                 found = row
         return found
 

@@ -2,29 +2,39 @@
 
 import asyncio
 import os
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mapping
+from collections import Counter
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mapping, Sequence
 from functools import partial
 from pathlib import Path
 from typing import Any
 
-from msgspec import Struct, ValidationError, convert, to_builtins
+from msgspec import Struct, ValidationError, convert, structs, to_builtins
 
+from pegboard.access.document_visibility import find_source_audience, is_document_visible
 from pegboard.core.graph import Graph, Node, NodeState
 from pegboard.core.ports.http import HttpClient
 from pegboard.core.ports.knowledge.document_store import Audience, StoredDocument
 from pegboard.core.principal import Principal
 from pegboard.core.run import NodeRun
 from pegboard.core.tool import JsonSchema
-from pegboard.errors import AccessDenied, InvalidRequest, PegboardError, ResourceNotFound
+from pegboard.errors import InvalidRequest, PegboardError, ResourceNotFound
 from pegboard.features.knowledge.bases import (
+    FOLDER,
     Bases,
+    DocumentSource,
     KnowledgeBase,
     WebPolicy,
-    may_add_web,
+    check_may_gather,
+    is_of_board_file,
     may_edit_base,
     scope_of,
 )
-from pegboard.features.knowledge.documents import BACKFILL, Documents, NewDocument
+from pegboard.features.knowledge.documents import (
+    BACKFILL,
+    Documents,
+    NewDocument,
+    find_own_path,
+)
 from pegboard.features.knowledge.ingestion import INGESTER
 from pegboard.features.knowledge.schemas import MAX_CRAWLED
 from pegboard.features.knowledge.web_pages import (
@@ -55,47 +65,59 @@ _CHUNK = 1024 * 1024
 _FORBID_ALL = "User-agent: *\nDisallow: /"
 
 
-class DocumentSource(
-    Struct, frozen=True, kw_only=True, omit_defaults=True, forbid_unknown_fields=True
-):
-    """What becomes documents of which base.
+class _Gathering(Struct, frozen=True, kw_only=True):
+    """What one run gathers.
 
     Attributes:
-        base: Its id.
-        folder: A folder of the server; empty for an address.
-        url: The address of the first page.
-        below: Whether the pages below it come, too.
-        at_most: Pages.
+        wanted: With its audience.
+        owner: Whose the new documents are.
     """
 
-    base: str
-    folder: str = ""
-    url: str = ""
-    below: bool = False
-    at_most: int = 50
-    audience: Audience = "base"
-    organisation: str = ""
-
-    @property
-    def source(self) -> str:
-        """What the documents name as their source."""
-        return self.url or f"file:{self.folder}"
+    wanted: DocumentSource
+    base: KnowledgeBase
+    owner: str
 
 
-def check_may_gather(
-    principal: Principal, base: KnowledgeBase, wanted: DocumentSource, *, web: WebPolicy
-) -> None:
-    """Refuse a folder to a caller who is no operator, and an address as the operators have said.
+def find_sources(
+    base: KnowledgeBase, rows: Sequence[StoredDocument], principal: Principal
+) -> dict[DocumentSource, str]:
+    """The sources of documents beside uploads, and whose they are, as far as a caller sees them.
 
-    Raises:
-        AccessDenied: The caller may not take it in.
+    The documents that one owner has from a folder or an address are one source. Its audience is
+    the one with which it was added, whatever was changed of single documents.
+
+    Args:
+        base: The base.
+        rows: All its documents.
+        principal: The caller, who does not see what was added for others.
     """
-    if wanted.folder and not principal.is_operator:
-        raise AccessDenied(base.name, "only operators take in folders of the server")
-    is_declared = base.declared is not None and base.declared.url == wanted.url
-    if wanted.url and not is_declared and not may_add_web(principal, web):
-        who = "only operators add" if web == "operators" else "this server does not take in"
-        raise AccessDenied(base.name, f"{who} web addresses (PEGBOARD_KNOWLEDGE_WEB)")
+    groups: dict[tuple[str, str], list[StoredDocument]] = {}
+    pages = Counter(row.source for row in rows)
+    for row in rows:
+        if row.source != "upload":
+            groups.setdefault((row.source, row.owner), []).append(row)
+    found: dict[DocumentSource, str] = {}
+    for (source, owner), of_one in groups.items():
+        audience, organisation = _find_source_audience(of_one)
+        sample = structs.replace(of_one[0], audience=audience, organisation=organisation)
+        if not is_document_visible(principal, sample):
+            continue
+        is_folder = source.startswith(FOLDER)
+        wanted = DocumentSource(
+            base=base.id,
+            folder=source.removeprefix(FOLDER) if is_folder else "",
+            url="" if is_folder else source,
+            below=pages[source] > 1,
+            at_most=max(pages[source], 50),
+            audience=audience,
+            organisation=organisation,
+            is_known=True,
+        )
+        if owner == principal.owner:
+            found[wanted] = owner
+        else:
+            found.setdefault(wanted, owner)
+    return found
 
 
 def gather_graph(wanted: DocumentSource) -> Graph:
@@ -152,13 +174,14 @@ class GatherNode:
     async def run(self, context: NodeContext) -> NodeRun:
         wanted = convert(dict(context.node.config), DocumentSource)
         base = self._require(wanted, context.principal)
+        gathering = await self._find_known(wanted, base, context.principal)
         tally = _Tally()
         if wanted.url:
-            first = await self._take_pages(context, wanted, base, tally)
+            first = await self._take_pages(context, gathering, tally)
             if first.state is not NodeState.COMPLETED:
                 return first
         else:
-            await self._take_files(context, wanted, base, tally)
+            await self._take_files(context, gathering, tally)
         output = {**tally.counts, "faults": tally.faults}
         return NodeRun(id=context.step, state=NodeState.COMPLETED, output=output)
 
@@ -170,26 +193,49 @@ class GatherNode:
         check_may_gather(principal, base, wanted, web=self._web)
         return base
 
+    async def _find_known(
+        self, wanted: DocumentSource, base: KnowledgeBase, principal: Principal
+    ) -> _Gathering:
+        """The source with the audience and the owner that it has already, if it is known."""
+        if base.declared is not None and is_of_board_file(base, wanted):
+            folder = base.declared.folder
+            wanted = structs.replace(wanted, folder=folder, audience="base")
+            return _Gathering(wanted=wanted, base=base, owner=INGESTER.owner)
+        rows = await self._documents().list_all(scope_of([base], INGESTER, include_replaced=True))
+        sources = find_sources(base, rows, principal)
+        known = [it for it in sources if it.place == wanted.place]
+        known.sort(key=lambda it: sources[it] != principal.owner)
+        folder = known[0].folder if known else wanted.folder
+        if wanted.audience is not None:
+            who = (wanted.audience, wanted.organisation)
+            known = [it for it in known if (it.audience, it.organisation) == who]
+        same = known[0] if known else wanted
+        wanted = structs.replace(
+            wanted,
+            folder=folder,
+            audience=same.audience or "base",
+            organisation=same.organisation,
+            is_known=wanted.is_known or wanted.audience is None,
+        )
+        return _Gathering(wanted=wanted, base=base, owner=sources.get(same, principal.owner))
+
     # folders
 
     async def _take_files(
-        self,
-        context: NodeContext,
-        wanted: DocumentSource,
-        base: KnowledgeBase,
-        tally: "_Tally",
+        self, context: NodeContext, gathering: _Gathering, tally: "_Tally"
     ) -> None:
+        wanted = gathering.wanted
         folder = self._root / wanted.folder
         listed = await context.compute_once("files", lambda: list_files(folder))
         for number, path in enumerate(listed):
             file = folder / path
 
             async def add(path: str = path, file: Path = file) -> Mapping[str, Any]:
-                new = self._new(wanted, name=file.name, path=path, chunks=_read(file))
-                return await self._add(base, new, context.principal)
+                new = self._new(gathering, name=file.name, path=path, chunks=_read(file))
+                return await self._add(gathering.base, new, context.principal)
 
             await self._count(context, f"file{number}", add, tally, path)
-        gone = await self._find_gone(base, wanted, frozenset(listed))
+        gone = await self._find_gone(gathering.base, wanted, frozenset(listed))
         for row in gone:
 
             async def remove(row: StoredDocument = row) -> Mapping[str, Any]:
@@ -203,18 +249,24 @@ class GatherNode:
     ) -> list[StoredDocument]:
         """The documents of files that are not in the folder any more."""
         rows = await self._documents().list_all(scope_of([base], INGESTER, include_replaced=True))
-        return [row for row in rows if row.source == wanted.source and row.outer_id not in listed]
+        return [
+            row
+            for row in rows
+            if row.source == wanted.source
+            and row.outer_id not in listed
+            and row.outer_id.removesuffix(find_own_path("", owner=row.owner)) not in listed
+        ]
 
     # pages
 
     async def _take_pages(
         self,
         context: NodeContext,
-        wanted: DocumentSource,
-        base: KnowledgeBase,
+        gathering: _Gathering,
         tally: "_Tally",
     ) -> NodeRun:
         """Take in pages; how it went with the first one, without which there are no others."""
+        wanted = gathering.wanted
         waiting, seen = [wanted.url], {wanted.url}
         robots = ""
         first = NodeRun(id=context.step, state=NodeState.COMPLETED)
@@ -222,7 +274,7 @@ class GatherNode:
             if not waiting:
                 break
             url = waiting.pop(0)
-            add = partial(self._add_page, base, wanted, url, robots, context.principal)
+            add = partial(self._add_page, gathering, url, robots, context.principal)
             done = await self._count(context, f"page{number}", add, tally, url)
             if number == 0:
                 first = done
@@ -256,12 +308,12 @@ class GatherNode:
 
     async def _add_page(
         self,
-        base: KnowledgeBase,
-        wanted: DocumentSource,
+        gathering: _Gathering,
         url: str,
         robots: str,
         principal: Principal,
     ) -> Mapping[str, Any]:
+        wanted = gathering.wanted
         http, is_first = self._require_http(), url == wanted.url
         if not is_first and not may_fetch(robots, url):
             raise InvalidRequest(f"The robots file of its site forbids {url[:200]}.")
@@ -270,13 +322,13 @@ class GatherNode:
             raise InvalidRequest(f"{url[:200]} leads to a page that is not below the first one.")
         path = url if is_first else page.url  # so that many addresses of one page are one document
         new = self._new(
-            wanted,
+            gathering,
             name=name_page(path),
             path=path,
             chunks=_iterate(page.content),
             media_type=page.media_type,
         )
-        output = await self._add(base, new, principal)
+        output = await self._add(gathering.base, new, principal)
         links = find_links(page, below=wanted.url)[: wanted.at_most * 4] if wanted.below else []
         return {**output, "links": links, "url": page.url}
 
@@ -284,21 +336,24 @@ class GatherNode:
 
     def _new(
         self,
-        wanted: DocumentSource,
+        gathering: _Gathering,
         *,
         name: str,
         path: str,
         chunks: AsyncIterator[bytes],
         media_type: str = "",
     ) -> NewDocument:
+        wanted = gathering.wanted
         return NewDocument(
             name=name,
             chunks=chunks,
             path=path,
             source=wanted.source,
             media_type=media_type,
-            audience=wanted.audience,
+            audience=wanted.audience or "base",
             organisation=wanted.organisation,
+            owner=gathering.owner,
+            keeps_audience=wanted.is_known,
             priority=BACKFILL,
         )
 
@@ -343,6 +398,18 @@ class _Tally:
         if done.error is not None and len(self.faults) < _MAX_FAULTS:
             fault = {name: str(done.error.get(name, "")) for name in ("code", "message")}
             self.faults.append({"place": place[:500], **fault})
+
+
+def _find_source_audience(rows: Sequence[StoredDocument]) -> tuple[Audience, str]:
+    """The audience of a source; the smallest one where its documents do not agree.
+
+    They do not while it is added anew with another audience, or if some could not be taken in then.
+    """
+    given = {find_source_audience(row) for row in rows}
+    smaller = given - {("base", "")}
+    if len(smaller) > 1:
+        return "private", ""
+    return smaller.pop() if smaller else ("base", "")
 
 
 def list_files(folder: Path) -> list[str]:

@@ -7,13 +7,26 @@ from typing import Any, Literal
 
 from msgspec import structs
 
+from pegboard.access.document_visibility import (
+    find_audience,
+    is_document_visible,
+    may_take_place,
+    narrow_audience,
+)
 from pegboard.core.knowledge import ConvertedDocument
 from pegboard.core.ports.knowledge.document_store import Audience, DocumentScope, StoredDocument
 from pegboard.core.principal import Principal
 from pegboard.errors import DocumentNotFound, InvalidRequest
 from pegboard.features.files import Files
-from pegboard.features.knowledge.bases import KnowledgeBase, check_may_edit, may_edit_base, scope_of
+from pegboard.features.knowledge.bases import (
+    KnowledgeBase,
+    check_audience,
+    check_may_edit,
+    may_edit_document,
+    scope_of,
+)
 from pegboard.features.knowledge.changes import DocumentChange
+from pegboard.features.knowledge.editions import Editions
 from pegboard.features.knowledge.parts import KnowledgeParts
 from pegboard.features.knowledge.queue import IngestionQueue
 from pegboard.features.permissions import check_may_write
@@ -40,6 +53,9 @@ class NewDocument:
         path: What it is called where it comes from; empty for its name.
         source: Where it comes from: `upload`, `file:` and a folder, or an address.
         replaces: The id of the document that it replaces.
+        owner: Whose it is, as of `Principal.owner`; empty for the caller.
+        keeps_audience: Whether a document that is there stays for those who see it, as when its
+            folder is only looked at again.
         priority: Larger goes first.
     """
 
@@ -54,6 +70,8 @@ class NewDocument:
     replaces: str = ""
     audience: Audience = "base"
     organisation: str = ""
+    owner: str = ""
+    keeps_audience: bool = False
     priority: int = PERSON
 
 
@@ -106,40 +124,42 @@ class Documents:
         self._queue = queue
         self._files = files
         self._forget = forget
+        self._editions = Editions(parts.documents, self._change)
 
     async def add(
         self, base: KnowledgeBase, new: NewDocument, *, principal: Principal
     ) -> tuple[StoredDocument, Outcome]:
         """Put a file in; it is taken in by a run.
 
-        A file with the digest of a document that is there already adds none. A file of the same
-        source and path takes the place of the one before, whose pieces answer until then. In both
-        cases a given edition and `replaces` are set on the document that is there.
+        An uploaded file with the digest of another upload adds none. A file of the same source and
+        path takes the place of the one before, whose pieces answer until then. In both cases the
+        given title, edition and `replaces` are set on the document that is there, and so is a
+        smaller audience; a larger one is not. A file for fewer people than a document of another
+        owner becomes a document of its own.
 
         Raises:
             AccessDenied: The caller may not change the base.
-            InvalidRequest: It is too large, or what it replaces is not there.
+            InvalidRequest: It is too large, or what it replaces is not there, or the document that
+                is there cannot have this audience.
         """
         check_may_edit(principal, base)
         check_may_write(principal, base.name)
-        self._check_audience(new.audience, new.organisation, principal)
+        check_audience(new.audience, new.organisation, principal)
         if new.replaces:
-            await self._check_replaced(base, self._make_row(base, new, principal), principal)
-        row = await self._store_file(self._make_row(base, new, principal), new, principal)
+            await self._editions.check_replaced(self.make_row(base, new, principal), principal)
+        row = await self._store_file(self.make_row(base, new, principal), new, principal)
         try:
-            known, outcome = await self._add_row(row, principal)
+            keeps = new.keeps_audience
+            known, outcome = await self._add_row(row, principal, keeps_audience=keeps)
         except BaseException:
             await self._discard_file(row)
             raise
         if outcome == "already_here":
             await self._discard_file(row)
-        if outcome != "new" and (new.edition or new.replaces):
-            edit = DocumentEdit(edition=new.edition or None, replaces=new.replaces or None)
-            known = await self.change(base, known.id, edit, principal=principal)
-        if outcome == "already_here":
             return known, outcome
         self._notify(known)
-        self._queue.wake(known.id, by=principal)
+        is_seen = is_document_visible(principal, known)  # else nobody's run takes it in
+        self._queue.wake(known.id, by=principal if is_seen else None)
         return known, outcome
 
     async def _store_file(
@@ -174,15 +194,18 @@ class Documents:
         else:
             await self._parts.blobs.delete(row.blob)
 
-    def _make_row(
+    def make_row(
         self, base: KnowledgeBase, new: NewDocument, principal: Principal
     ) -> StoredDocument:
+        """A row for a file that is not stored yet."""
         id_, now = f"d_{secrets.token_hex(10)}", self._parts.environment().now()
+        organisation = new.organisation if new.audience == "organisation" else ""
+        is_upload = new.source == "upload"
         return StoredDocument(
             id=id_,
             base=base.id,
             name=new.name,
-            owner=principal.owner,
+            owner=new.owner or principal.owner,
             created_at=now,
             updated_at=now,
             source=new.source,
@@ -191,26 +214,23 @@ class Documents:
             media_type=new.media_type,
             blob=f"documents/{id_}/{secrets.token_hex(8)}",
             audience=new.audience,
-            organisation=new.organisation,
+            organisation=organisation,
+            source_audience=None if is_upload else new.audience,
+            source_organisation="" if is_upload else organisation,
             edition=new.edition,
             replaces=new.replaces,
             priority=new.priority,
         )
 
     async def _add_row(
-        self, new: StoredDocument, principal: Principal
+        self, new: StoredDocument, principal: Principal, *, keeps_audience: bool
     ) -> tuple[StoredDocument, Outcome]:
-        """Store a row; one of the same source and path takes the new file."""
-        same = await self._parts.documents.find_digest(new.base, new.digest)
-        is_known = same is not None and (new.source == "upload" or same.outer_id == new.outer_id)
-        if same is not None and is_known and await self._is_visible(same, principal):
-            return same, "already_here"
-        row = await self._parts.documents.add(new)
-        if row.id != new.id and not await self._is_visible(row, principal):
-            path = f"{new.outer_id} ({new.id})"  # another person has this path to themselves
-            row = await self._parts.documents.add(structs.replace(new, outer_id=path))
+        """Store a row, or give its file to the one that is there."""
+        row = await self._find_same(new, principal) or await self._add_in_place(new, principal)
         if row.id == new.id:
             return row, "new"
+        said = structs.replace(new, audience="base") if keeps_audience else new
+        row = await self._update(row, said, principal)  # before the file: it may hide it
         if row.digest == new.digest:
             return row, "already_here"
         names = ("name", "size", "digest", "blob", "file", "priority")
@@ -218,6 +238,41 @@ class Documents:
         before, queued = await self._requeue(row, changes, review="")
         await self._discard_file(before)
         return queued, "changed"
+
+    async def _find_same(self, new: StoredDocument, principal: Principal) -> StoredDocument | None:
+        """An upload with the same file, for the same people or for fewer if none are said."""
+        if new.source != "upload":
+            return None
+        scope = DocumentScope(bases=(new.base,), principal=principal, include_replaced=True)
+        for row in await self._parts.documents.list_digest(scope, new.digest):
+            is_fit = new.audience == "base" or find_audience(row) == find_audience(new)
+            if row.source == new.source and is_fit and may_take_place(new, principal, of=row):
+                return row
+        return None
+
+    async def _add_in_place(self, new: StoredDocument, principal: Principal) -> StoredDocument:
+        """Store a row, or find the one of its path whose place its file takes."""
+        for path in (new.outer_id, find_own_path(new.outer_id, owner=new.owner)):
+            row = await self._parts.documents.add(structs.replace(new, outer_id=path))
+            if row.id == new.id or may_take_place(new, principal, of=row):
+                return row
+        path = f"{new.outer_id} ({new.id})"
+        return await self._parts.documents.add(structs.replace(new, outer_id=path))
+
+    async def _update(
+        self, row: StoredDocument, new: StoredDocument, principal: Principal
+    ) -> StoredDocument:
+        """Set on a document what is said of its new file."""
+        label = {name: getattr(new, name) for name in ("source_audience", "source_organisation")}
+        is_known = all(getattr(row, name) == value for name, value in label.items())
+        if row.source != "upload" and row.owner == new.owner and not is_known:
+            row = await self._change(row.id, label)
+        names = ("title", "edition", "replaces")
+        given = {name: value for name in names if (value := getattr(new, name))}
+        audience, organisation = narrow_audience(row, to=new)
+        if (audience, organisation) != find_audience(row):
+            given |= {"audience": audience, "organisation": organisation}
+        return await self._apply(row, given, principal) if given else row
 
     async def list_page(
         self, base: KnowledgeBase, query: DocumentQuery, *, principal: Principal
@@ -294,25 +349,29 @@ class Documents:
         Raises:
             DocumentNotFound: There is none for this caller.
             AccessDenied: The caller may not change it.
-            InvalidRequest: What it replaces is not there.
+            InvalidRequest: What it replaces is not there, or cannot be replaced by it.
         """
         row = await self._find_to_change(base, document, principal)
         names = ("title", "edition", "replaces", "audience", "organisation")
         given = {name: value for name in names if (value := getattr(edit, name)) is not None}
+        return await self._apply(row, given, principal)
+
+    async def _apply(
+        self, row: StoredDocument, given: dict[str, Any], principal: Principal
+    ) -> StoredDocument:
         wanted = structs.replace(row, **given)
         if wanted.audience != "organisation":
             given["organisation"] = ""
             wanted = structs.replace(wanted, organisation="")
-        self._check_audience(wanted.audience, wanted.organisation, principal)
+        check_audience(wanted.audience, wanted.organisation, principal)
         if find_audience(wanted) != find_audience(row):
-            await self._check_editions(wanted)
+            await self._editions.check_neighbours(wanted)
         is_other = wanted.replaces != row.replaces
         if is_other and wanted.replaces:
-            await self._check_replaced(base, wanted, principal)
+            await self._editions.check_replaced(wanted, principal)
         changed = await self._change(row.id, given)
         if is_other:
-            await self._set_replaced(row.replaces, by="", instead_of=row.id)
-            await self._set_replaced(changed.replaces if changed.answers else "", by=row.id)
+            await self._editions.record(changed, before=row)
         return changed
 
     async def retry(
@@ -368,7 +427,7 @@ class Documents:
         """The same for a row; nothing finds it any more once this has begun."""
         stopped = {"answers": False, "attempt": row.attempt + 1}  # no run lets it answer again
         await self._parts.documents.change(row.id, stopped)
-        await self._set_replaced(row.replaces, by="", instead_of=row.id)
+        await self._editions.set_replaced(row.replaces, by="", instead_of=row.id)
         await self._forget(row)
         await self._discard_file(row)
         await self._parts.blobs.delete_below(f"documents/{row.id}")
@@ -414,73 +473,13 @@ class Documents:
         self._notify(changed)
         return changed
 
-    async def _is_visible(self, row: StoredDocument, principal: Principal) -> bool:
-        scope = DocumentScope(
-            bases=(row.base,), principal=principal, include_replaced=True, documents=(row.id,)
-        )
-        return bool(await self._parts.documents.list_visible(scope, limit=1))
-
-    async def _set_replaced(self, document: str, *, by: str, instead_of: str = "") -> None:
-        """Note that a document is replaced, or is no more."""
-        row = await self._parts.documents.get(document) if document else None
-        if row is not None and row.replaced_by in {"", instead_of} and row.replaced_by != by:
-            await self._change(row.id, {"replaced_by": by})
-
-    async def _check_replaced(
-        self, base: KnowledgeBase, row: StoredDocument, principal: Principal
-    ) -> None:
-        """Refuse what a document cannot replace."""
-        if row.replaces == row.id:
-            raise InvalidRequest("A document does not replace itself.")
-        try:
-            other = await self.get(base, row.replaces, principal=principal)
-        except DocumentNotFound as error:
-            raise InvalidRequest(
-                "The document that it replaces is not in this base; 'replaces' is an id."
-            ) from error
-        check_reach(row, instead_of=other)
-
-    async def _check_editions(self, row: StoredDocument) -> None:
-        """Refuse an audience that does not fit the editions before and after."""
-        before = await self._parts.documents.get(row.replaces) if row.replaces else None
-        after = await self._parts.documents.get(row.replaced_by) if row.replaced_by else None
-        if before is not None:
-            check_reach(row, instead_of=before)
-        if after is not None:
-            check_reach(after, instead_of=row)
-
-    def _check_audience(self, audience: Audience, organisation: str, principal: Principal) -> None:
-        if audience != "organisation":
-            return
-        if not organisation:
-            raise InvalidRequest("Give the organisation that may see the document.")
-        if principal.user and organisation not in principal.organisations:
-            raise InvalidRequest(f"You are not in an organisation '{organisation[:64]}'.")
-
     def _notify(self, row: StoredDocument) -> None:
         self._parts.changes.notify(DocumentChange(row.base, row.id))
 
 
-def may_edit_document(principal: Principal, base: KnowledgeBase, row: StoredDocument) -> bool:
-    """Whether a caller may change a document: who may change the base, or who has put it in."""
-    return may_edit_base(principal, base) or (bool(principal.user) and row.owner == principal.owner)
-
-
-def find_audience(row: StoredDocument) -> tuple[str, str]:
-    """Who may see a document of those who may see its base."""
-    return row.audience, row.organisation
-
-
-def check_reach(row: StoredDocument, *, instead_of: StoredDocument) -> None:
-    """Refuse that a document replaces one for people who may not see it.
-
-    Raises:
-        InvalidRequest: There would be some: they would have neither, and learn of the other.
-    """
-    is_same = find_audience(row) == find_audience(instead_of) and row.audience != "private"
-    is_own = instead_of.audience == "private" and row.owner == instead_of.owner
-    if row.audience != "base" and not is_same and not is_own:
-        raise InvalidRequest("A document that fewer people see cannot replace one that more see.")
+def find_own_path(path: str, *, owner: str) -> str:
+    """The path of a document whose plain path another document has, which it cannot become."""
+    return f"{path} ({owner.removeprefix('/')})"
 
 
 def find_group(row: StoredDocument) -> Literal["failed", "held", "working", "ready"]:

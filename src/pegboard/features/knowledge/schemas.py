@@ -218,7 +218,15 @@ class AddDocuments(BaseModel):
     replaces: Annotated[
         str, Field(max_length=100, description="Id of the document that it replaces.")
     ] = ""
-    audience: DocumentAudience = "base"
+    audience: Annotated[
+        DocumentAudience | None,
+        Field(
+            description="Who sees it: all who see the base, or fewer: an organisation, or its "
+            "owner. A smaller audience is also set on a document that is there; a larger one is "
+            "not. Without it a folder or an address that was added before keeps its audience, and "
+            "anything else is for all who see the base."
+        ),
+    ] = None
     organisation: Organisation = ""
 
     @model_validator(mode="after")

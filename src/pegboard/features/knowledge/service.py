@@ -12,6 +12,7 @@ from pegboard.core.ports.knowledge.document_store import DocumentScope, StoredDo
 from pegboard.core.ports.knowledge.evidence_store import EvidenceStore, StoredEvidence
 from pegboard.core.principal import LOCAL, Principal
 from pegboard.errors import (
+    AccessDenied,
     DocumentNotFound,
     InvalidRequest,
     ResourceNotFound,
@@ -23,9 +24,12 @@ from pegboard.features.knowledge.answers import KnowledgeAnswers
 from pegboard.features.knowledge.base_views import BaseFacts, DocumentView
 from pegboard.features.knowledge.bases import (
     Bases,
+    DocumentSource,
     KnowledgeBase,
     check_may_edit,
+    check_may_gather,
     may_edit_base,
+    may_edit_document,
     scope_of,
     to_base,
 )
@@ -35,11 +39,10 @@ from pegboard.features.knowledge.deletion import Deletion
 from pegboard.features.knowledge.document_check import DocumentChecker
 from pegboard.features.knowledge.document_feed import DocumentFeed, DocumentPoll
 from pegboard.features.knowledge.document_sources import (
-    DocumentSource,
-    check_may_gather,
+    find_sources,
     gather_graph,
 )
-from pegboard.features.knowledge.documents import Documents, find_group, may_edit_document
+from pegboard.features.knowledge.documents import Documents, find_group
 from pegboard.features.knowledge.evidence import name_waiting
 from pegboard.features.knowledge.ingestion import INGESTER, open_copy
 from pegboard.features.knowledge.parts import KnowledgeParts
@@ -242,11 +245,13 @@ class Knowledge:
     async def refresh(self, base: KnowledgeBase, *, principal: Principal) -> list[str]:
         """Take in what has changed where documents come from; the ids of the runs that do it.
 
+        A folder or an address that was added for others than the caller is left out.
+
         Raises:
             AccessDenied: The caller may not change the base.
         """
         check_may_edit(principal, base)
-        wanted = await self._list_sources(base)
+        wanted = await self._list_sources(base, principal)
         return [await self.gather(base, item, principal=principal) for item in wanted]
 
     async def refresh_document(
@@ -255,14 +260,19 @@ class Knowledge:
         """Look where a document comes from; one that was uploaded is taken in anew.
 
         Raises:
-            AccessDenied: The caller may not change the base.
+            AccessDenied: The caller may not change the base, or the source of the document was
+                added for other people.
             InvalidRequest: It is being taken in.
         """
         if row.source == "upload":
             return await self.documents.retry(base, row.id, principal=principal)
-        for wanted in await self._list_sources(base):
-            if wanted.source == row.source:
-                await self.gather(base, wanted, principal=principal)
+        check_may_edit(principal, base)
+        known = await self._list_sources(base, principal)
+        wanted = [item for item in known if item.source == row.source]
+        if not wanted and base.declared is None:
+            raise AccessDenied(base.name, "its source was added for other people than you")
+        for item in wanted:
+            await self.gather(base, item, principal=principal)
         return row
 
     async def gather(
@@ -294,27 +304,14 @@ class Knowledge:
                 runs.discard(run)
         return bool(runs)
 
-    async def _list_sources(self, base: KnowledgeBase) -> list[DocumentSource]:
-        """Where documents of a base come from, beside uploads."""
+    async def _list_sources(
+        self, base: KnowledgeBase, principal: Principal
+    ) -> list[DocumentSource]:
+        """Where documents of a base come from, beside uploads, as far as a caller sees it."""
         if (declared := base.declared) is not None:
             return [find_declared_source(base)] if declared.folder or declared.url else []
         rows = await self.documents.list_all(_whole(base))
-        found: dict[str, DocumentSource] = {}
-        for row in rows:
-            if row.source == "upload" or row.source in found:
-                continue
-            folder = row.source.removeprefix("file:") if row.source.startswith("file:") else ""
-            pages = sum(other.source == row.source for other in rows)
-            found[row.source] = DocumentSource(
-                base=base.id,
-                folder=folder,
-                url="" if folder else row.source,
-                below=pages > 1,
-                at_most=max(pages, 50),
-                audience=row.audience,
-                organisation=row.organisation,
-            )
-        return [*found.values()]
+        return [*find_sources(base, rows, principal)]
 
     # questions
 

@@ -55,9 +55,8 @@ class MemoryDocuments:
         with self._gate:
             return {id_: self._documents[id_] for id_ in ids if id_ in self._documents}
 
-    async def find_digest(self, base: str, digest: str) -> StoredDocument | None:
-        found = self._list(lambda item: (item.base, item.digest) == (base, digest))
-        return found[0] if found else None
+    async def list_digest(self, scope: DocumentScope, digest: str) -> Sequence[StoredDocument]:
+        return self._list(lambda item: item.digest == digest and is_in_scope(scope, item))
 
     async def list_visible(
         self,

@@ -23,6 +23,9 @@ class StoredDocument(Struct, frozen=True, kw_only=True):
         owner: Who put it in, as of `Principal.owner`.
         audience: Who may see it: everybody who may see the base, or fewer: those of `organisation`,
             or its owner alone.
+        source_audience: The audience with which its folder or address was added, whatever its own
+            is by now; None for an upload.
+        source_organisation: Likewise its organisation.
         digest: SHA-256 of its file, in hexadecimal.
         blob: The key of its content in the blob store.
         file: The id of the stored file whose content it is; empty for one of a folder or an
@@ -64,6 +67,8 @@ class StoredDocument(Struct, frozen=True, kw_only=True):
     file: str = ""
     audience: Audience = "base"
     organisation: str = ""
+    source_audience: Audience | None = None
+    source_organisation: str = ""
     edition: str = ""
     replaces: str = ""
     replaced_by: str = ""
@@ -150,8 +155,8 @@ class DocumentStore(Protocol):
         """The documents with these ids, by id, without asking who may see them."""
         ...
 
-    async def find_digest(self, base: str, digest: str) -> StoredDocument | None:
-        """The one of a base with this file; None when there is none."""
+    async def list_digest(self, scope: DocumentScope, digest: str) -> Sequence[StoredDocument]:
+        """Those in a scope with this file, in order of their ids."""
         ...
 
     async def list_visible(

@@ -93,10 +93,10 @@ class SqlDocuments:
         found = await self._all(_SELECT_ALL, values) if ids else ()
         return {row.id: row for row in found}
 
-    async def find_digest(self, base: str, digest: str) -> StoredDocument | None:
-        wanted = (DOCUMENTS.c.base == clean_text(base), DOCUMENTS.c.digest == clean_text(digest))
-        statement = select(DOCUMENTS.c.body).where(*wanted).order_by(DOCUMENTS.c.id)
-        return await self._first(statement.limit(1))
+    async def list_digest(self, scope: DocumentScope, digest: str) -> Sequence[StoredDocument]:
+        wanted = where_in_scope(find_shape(scope)) & (DOCUMENTS.c.digest == clean_text(digest))
+        statement = select(DOCUMENTS.c.body).where(wanted).order_by(DOCUMENTS.c.id)
+        return await self._all(statement, bind_scope(scope))
 
     async def list_visible(
         self,

@@ -141,6 +141,34 @@ async def test_a_private_document_of_a_shared_base_is_not_told(office: Office) -
     assert await list_told(office.ada, base, public) == before
 
 
+async def test_a_file_for_fewer_people_hides_what_is_there_at_every_door(office: Office) -> None:
+    base = await make_base(office.bob, organisation="acme", visibility="organisation")
+    document = await put(office.bob, base, "salaries.md", OPEN)
+    upload = await office.bob.post(
+        "/v1/uploads", json={"name": "salaries.md", "size": len(SECRET), "purpose": "knowledge"}
+    )
+    place = f"/v1/uploads/{upload.json()['id']}"
+    await office.bob.patch(
+        place,
+        content=SECRET.encode(),
+        headers={"Upload-Offset": "0", "Content-Type": "application/octet-stream"},
+    )
+    await office.bob.post(f"{place}/finish")
+
+    answer = await office.bob.post(
+        f"/v1/knowledge/{base}/documents",
+        json={"upload": upload.json()["id"], "audience": "private"},
+    )
+
+    (added,) = answer.json()["documents"]
+    assert (added["outcome"], added["document"]["id"]) == ("changed", document)
+    assert added["document"]["audience"] == "private"
+    for tool in ("kb_retrieve", "grounded_retrieve"):
+        told = await call(office.ada, tool, question="How many days of holidays are in a year?")
+        assert told.json()["output"]["citations"] == []
+    assert (await call(office.ada, "kb_open", document=document)).status_code == 404
+
+
 async def list_told(client: httpx2.AsyncClient, base: str, document: str) -> list[Any]:
     """What somebody is told of a base and one document of it."""
     told: list[Any] = []

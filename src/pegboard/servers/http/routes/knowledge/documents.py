@@ -107,7 +107,7 @@ def make_new_document(wanted: AddDocuments) -> NewDocument:
         title=wanted.title,
         edition=wanted.edition,
         replaces=wanted.replaces,
-        audience=wanted.audience,
+        audience=wanted.audience or "base",
         organisation=wanted.organisation,
     )
 
