@@ -36,7 +36,17 @@ class Editions:
             await self._change(row.id, {"replaced_by": by})
 
     async def record(self, row: StoredDocument, *, before: StoredDocument) -> None:
-        """Record on other documents what a changed one replaces now."""
+        """Record on other documents what a changed one replaces now.
+
+        Raises:
+            InvalidRequest: A change of another document at the same time closed a circle; this
+                one replaces what it did before.
+        """
+        if await self._is_circle(row):
+            await self._change(row.id, {"replaces": before.replaces})
+            raise InvalidRequest(
+                "The other document was made to replace this one at the same time: try again."
+            )
         await self.set_replaced(before.replaces, by="", instead_of=row.id)
         await self.set_replaced(row.replaces if row.answers else "", by=row.id)
 
@@ -44,8 +54,8 @@ class Editions:
         """Refuse what a document cannot replace.
 
         Raises:
-            InvalidRequest: It is the document itself, is not in the base for this caller, or is
-                seen by more people.
+            InvalidRequest: It is the document itself, is not in the base for this caller, is seen
+                by more people, or replaces the document already, directly or through others.
         """
         if row.replaces == row.id:
             raise InvalidRequest("A document does not replace itself.")
@@ -55,6 +65,11 @@ class Editions:
                 "The document that it replaces is not in this base; 'replaces' is an id."
             )
         check_reach(row, instead_of=other)
+        if await self._is_circle(row):
+            raise InvalidRequest(
+                "The other document replaces this one already, directly or through others: "
+                "documents cannot replace each other in a circle."
+            )
 
     async def check_neighbours(self, row: StoredDocument) -> None:
         """Refuse an audience that does not fit the editions before and after.
@@ -68,3 +83,15 @@ class Editions:
             check_reach(row, instead_of=before)
         if after is not None:
             check_reach(after, instead_of=row)
+
+    async def _is_circle(self, row: StoredDocument) -> bool:
+        """Whether a document would replace itself, through however many others."""
+        met: set[str] = set()
+        older = row.replaces
+        while older and older not in met:
+            if older == row.id:
+                return True
+            met.add(older)
+            other = await self._store.get(older)
+            older = "" if other is None else other.replaces
+        return False
