@@ -54,6 +54,16 @@ async def test_a_document_is_stored_once_for_its_base_source_and_outer_id(
     assert await other.documents.get("d2") is None
 
 
+async def test_the_bases_that_have_documents_are_listed_once_each(
+    storage: Storage, other: Storage
+) -> None:
+    for id_, base in (("d1", "b2"), ("d2", "b1"), ("d3", "b2"), ("d4", "b3")):
+        await storage.documents.add(a_document(id_, base=base))
+    await storage.documents.delete("d4")
+
+    assert await other.documents.list_bases() == ["b1", "b2"]
+
+
 async def test_a_change_of_a_document_that_is_gone_is_refused(storage: Storage) -> None:
     await storage.documents.add(a_document())
     changes = {"state": "failed", "code": "document_unreadable", "reason": "It is encrypted."}

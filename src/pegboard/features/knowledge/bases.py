@@ -1,6 +1,6 @@
 """The knowledge bases of a board, stored and of the board file, and what they are filled from."""
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
 from pathlib import PurePath
 from typing import Any, Literal
 
@@ -105,13 +105,18 @@ class Bases:
     Args:
         index: The stored resources, and who may see which.
         declared: The bases of the board file in force.
+        find_stored: The row of a stored base, as it is now on all servers.
     """
 
     def __init__(
-        self, index: ResourceIndex, declared: Callable[[], Sequence[DeclaredBase]]
+        self,
+        index: ResourceIndex,
+        declared: Callable[[], Sequence[DeclaredBase]],
+        find_stored: Callable[[str], Awaitable[StoredResource | None]],
     ) -> None:
         self._index = index
         self._declared = declared
+        self._find_stored = find_stored
 
     def list_visible(self, principal: Principal) -> list[KnowledgeBase]:
         """Those that a caller may see, by name."""
@@ -146,6 +151,27 @@ class Bases:
     def get(self, id: str) -> KnowledgeBase | None:  # noqa: A002 - it is known by its id
         """The one of an id, whoever may see it; None when there is none."""
         return next((base for base in self._iterate(LOCAL) if base.id == id), None)
+
+    async def check_takes_in(
+        self, base: KnowledgeBase, *, undo: Callable[[], Awaitable[None]] | None = None
+    ) -> None:
+        """Refuse a base that is deleted, or is being deleted, by whichever server.
+
+        Args:
+            base: The base.
+            undo: What to do first if it is refused.
+
+        Raises:
+            ResourceNotFound: It is refused.
+        """
+        stored = await self._find_stored(base.id) if base.resource is not None else None
+        if base.resource is None or (stored is not None and not stored.is_being_deleted):
+            return
+        if undo is not None:
+            await undo()
+        if stored is not None:
+            raise ResourceNotFound(f"The knowledge base '{base.name}' is being deleted.")
+        raise ResourceNotFound(f"There is no knowledge base '{base.name}'.")
 
     def resolve(self, resource: StoredResource, *, principal: Principal) -> VisibilityDecision:
         """Why a caller sees a stored base."""

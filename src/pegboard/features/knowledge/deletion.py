@@ -1,17 +1,35 @@
-"""What goes with a document: what was kept of the answers that quote it."""
+"""What goes with a document: what was kept of the answers that quote it; and with a base.
 
+A base that is deleted takes in nothing more before its documents go, and a deletion that a crash
+has broken off is finished by the next start.
+"""
+
+import logging
 from collections.abc import Awaitable, Callable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 
 from msgspec import structs
 
 from pegboard.concurrency.cooperative import in_thread
-from pegboard.core.ports.knowledge.document_store import DocumentStore, StoredDocument
+from pegboard.concurrency.log_and_continue import log_and_continue
+from pegboard.core.ports.accounts.resource_store import ResourceStore, StoredResource
+from pegboard.core.ports.knowledge.document_store import (
+    DocumentScope,
+    DocumentStore,
+    StoredDocument,
+)
 from pegboard.core.ports.knowledge.evidence_store import EvidenceStore, StoredEvidence
 from pegboard.core.principal import Principal
+from pegboard.errors import ResourceNotFound
+from pegboard.features.knowledge.bases import DECLARED
+from pegboard.features.knowledge.documents import Documents
 from pegboard.features.knowledge.evidence import leave_out_document
+from pegboard.features.knowledge.ingestion import INGESTER
 from pegboard.features.knowledge.quotes import QuoteFinder
+from pegboard.features.resources import Resources
 
+_LOG = logging.getLogger("pegboard.knowledge")
 _AT_ONCE = 200
 """Rows of evidence that one transaction writes: others write in between."""
 _SKEW = 3_600.0
@@ -108,6 +126,72 @@ class Deletion:
             "results": len(results),
             "answers": len(answers),
         }
+
+
+class BaseDeletion:
+    """Empties the bases that are deleted.
+
+    Args:
+        documents: Deletes documents with all that quotes them.
+        store: Stores the rows of documents.
+        bases: Stores the rows of bases.
+        resources: Deletes bases.
+    """
+
+    def __init__(
+        self,
+        documents: Documents,
+        store: DocumentStore,
+        bases: ResourceStore,
+        resources: Resources,
+    ) -> None:
+        self._documents = documents
+        self._store = store
+        self._bases = bases
+        self._resources = resources
+
+    async def clear(self, base: StoredResource) -> None:
+        """Delete all documents of a base, whoever has put them in; it takes in nothing more.
+
+        Raises:
+            Unavailable: A run that has read one of them has not ended yet.
+        """
+        await self._close(base)
+        await self._delete_documents(base.id)
+
+    async def finish(self) -> None:
+        """Go on with deletions that a crash has broken off.
+
+        Several servers may do so at once, also beside one that deletes.
+        """
+        filled = await self._store.list_bases()  # first: a base is stored before its documents
+        stored = await self._bases.list_visible(INGESTER, kind="knowledge")
+        known = {base.id for base in stored}
+        for id_ in filled:
+            if id_ not in known and not id_.startswith(DECLARED):
+                with log_and_continue(_LOG, f"knowledge: documents of {id_} are not deleted"):
+                    await self._delete_documents(id_)
+        for base in stored:
+            if base.is_being_deleted:
+                what = f"knowledge: the base {base.id} is not deleted"
+                # another server may be faster
+                with log_and_continue(_LOG, what), suppress(ResourceNotFound):
+                    await self._resources.delete(base.id, principal=INGESTER)
+
+    async def _close(self, base: StoredResource) -> None:
+        """Let a base take in nothing more, on any server."""
+        known: StoredResource | None = base
+        while known is not None and not known.is_being_deleted:
+            closed = structs.replace(known, is_being_deleted=True, revision=known.revision + 1)
+            if await self._bases.replace(closed):
+                return
+            known = await self._bases.get(base.id)
+
+    async def _delete_documents(self, base: str) -> None:
+        scope = DocumentScope(bases=(base,), principal=INGESTER, include_replaced=True)
+        while rows := await self._documents.list_all(scope):
+            for row in rows:
+                await self._documents.remove(row)
 
 
 def _list_quotes(found: Sequence[StoredEvidence], document: str) -> set[str]:

@@ -3,6 +3,7 @@
 import secrets
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, Literal
 
 from msgspec import structs
@@ -141,9 +142,11 @@ class Documents:
             AccessDenied: The caller may not change the base.
             InvalidRequest: It is too large, or what it replaces is not there, or the document that
                 is there cannot have this audience.
+            ResourceNotFound: The base is deleted, or is being deleted.
         """
         check_may_edit(principal, base)
         check_may_write(principal, base.name)
+        await self._parts.bases.check_takes_in(base)
         check_audience(new.audience, new.organisation, principal)
         if new.replaces:
             await self._editions.check_replaced(self.make_row(base, new, principal), principal)
@@ -157,6 +160,8 @@ class Documents:
         if outcome == "already_here":
             await self._discard_file(row)
             return known, outcome
+        # a deletion of the base may have listed its documents before
+        await self._parts.bases.check_takes_in(base, undo=partial(self.remove, known))
         self._notify(known)
         is_seen = is_document_visible(principal, known)  # else nobody's run takes it in
         self._queue.wake(known.id, by=principal if is_seen else None)

@@ -35,7 +35,7 @@ from pegboard.features.knowledge.bases import (
 )
 from pegboard.features.knowledge.changes import DocumentChange
 from pegboard.features.knowledge.citing_answers import CitationFinder
-from pegboard.features.knowledge.deletion import Deletion
+from pegboard.features.knowledge.deletion import BaseDeletion, Deletion
 from pegboard.features.knowledge.document_check import DocumentChecker
 from pegboard.features.knowledge.document_feed import DocumentFeed, DocumentPoll
 from pegboard.features.knowledge.document_sources import (
@@ -90,6 +90,7 @@ class Knowledge:
         resources: Stores the bases that people add.
         documents: Those of the bases.
         checker: Compares files with them.
+        base_deletion: Empties bases that are deleted.
         answers: Answers questions.
         evidence: Stores what was found.
         deletion: Deletes what quotes a document.
@@ -104,6 +105,7 @@ class Knowledge:
         bases: Finds the bases that a caller may see.
         documents: Puts documents in, lists, changes and deletes them.
         checker: Says what a file would change, before it is put in.
+        base_deletion: Empties bases that are deleted, before they go themselves.
     """
 
     def __init__(  # noqa: PLR0913 - what the noun consists of
@@ -113,6 +115,7 @@ class Knowledge:
         resources: Resources,
         documents: Documents,
         checker: DocumentChecker,
+        base_deletion: BaseDeletion,
         answers: KnowledgeAnswers,
         evidence: EvidenceStore,
         deletion: Deletion,
@@ -126,6 +129,7 @@ class Knowledge:
         self.bases: Bases = parts.bases
         self.documents = documents
         self.checker = checker
+        self.base_deletion = base_deletion
         self.answers = answers
         self.citations = citations
         self._parts = parts
@@ -187,18 +191,15 @@ class Knowledge:
             )
 
     async def delete_base(self, base: KnowledgeBase, *, principal: Principal) -> None:
-        """Delete a base with all its documents, for all who see it.
+        """Delete a base with all its documents, for all who see it; it takes in nothing more.
+
+        A deletion that was broken off goes on when it is repeated, or at the next start.
 
         Raises:
             AccessDenied: The caller may not change it.
             InvalidRequest: The board file declares it.
         """
         await self._resources.delete(self._require_stored(base), principal=principal)
-
-    async def clear_base(self, base: KnowledgeBase) -> None:
-        """Delete all documents of a base that is deleted, whoever has put them in."""
-        for row in await self.documents.list_all(_whole(base)):
-            await self.documents.remove(row)
 
     async def find_handles(self) -> dict[str, str]:
         """The handles of people, by their ids."""

@@ -80,6 +80,7 @@ class BoardKnowledge:
         self._resources: Resources | None = None
         self._runs: Runs | None = None
         self._refresher: asyncio.Task[None] | None = None
+        self._cleaner: asyncio.Task[None] | None = None
         self._files: Files | None = None
         self._made: Knowledge | None = None
         self._tools: tuple[Tool, ...] = ()
@@ -130,6 +131,11 @@ class BoardKnowledge:
 
     async def recover(self) -> None:
         """Go on with what an earlier process has left, and refresh what the board file says."""
+        has_documents = self._blobs is not None and await self._storage.documents.list_bases()
+        if self._cleaner is None and has_documents:
+            self._cleaner = asyncio.create_task(
+                self._finish_deletions(), name="finish deletions of knowledge bases"
+            )
         if not self.has_bases:
             return
         self.service.wake()
@@ -138,9 +144,11 @@ class BoardKnowledge:
 
     async def close(self) -> None:
         """Stop what runs in the background."""
-        if self._refresher is not None:
-            self._refresher.cancel()
-            await asyncio.wait([self._refresher])
+        tasks = [task for task in (self._refresher, self._cleaner) if task is not None]
+        for task in tasks:
+            task.cancel()
+        if tasks:
+            await asyncio.wait(tasks)
         if self._made is not None:
             await self._made.close()
 
@@ -236,7 +244,7 @@ class BoardKnowledge:
     def _make(self) -> "Knowledge":
         from pegboard.features.knowledge.answers import KnowledgeAnswers
         from pegboard.features.knowledge.citing_answers import CitationFinder
-        from pegboard.features.knowledge.deletion import Deletion
+        from pegboard.features.knowledge.deletion import BaseDeletion, Deletion
         from pegboard.features.knowledge.document_check import DocumentChecker
         from pegboard.features.knowledge.documents import Documents
         from pegboard.features.knowledge.queue import IngestionQueue
@@ -245,7 +253,7 @@ class BoardKnowledge:
 
         if self._resources is None or self._runs is None or self._files is None:
             raise RuntimeError("the board is not open")
-        parts, runs = self._parts, self._runs
+        parts, runs, resources = self._parts, self._runs, self._resources
         environment = self._registry.environment
         queue, vectors = IngestionQueue(parts, runs), Vectors(parts, runs)
         environment.emitter.add(queue)
@@ -258,9 +266,12 @@ class BoardKnowledge:
         documents = Documents(parts, queue, files=self._files, forget=deletion.forget)
         return Knowledge(
             parts,
-            resources=self._resources,
+            resources=resources,
             documents=documents,
             checker=DocumentChecker(parts, documents, self._files),
+            base_deletion=BaseDeletion(
+                documents, parts.documents, self._storage.resources, resources
+            ),
             answers=KnowledgeAnswers(parts, self.ledger, self._find_model, vectors),
             evidence=self._storage.evidence,
             deletion=deletion,
@@ -285,7 +296,7 @@ class BoardKnowledge:
                 "PEGBOARD_DATA to a directory"
             )
         return KnowledgeParts(
-            bases=Bases(index, self._list_declared),
+            bases=Bases(index, self._list_declared, self._storage.resources.get),
             documents=self._storage.documents,
             index=self._storage.knowledge_index,
             blobs=self._blobs,
@@ -346,9 +357,7 @@ class BoardKnowledge:
     async def _clear(self, resource: StoredResource) -> None:
         """Delete the documents of a base that is deleted, by whichever door."""
         if resource.kind == "knowledge" and self._blobs is not None:
-            from pegboard.features.knowledge.bases import to_base
-
-            await self.service.clear_base(to_base(resource))
+            await self.service.base_deletion.clear(resource)
 
     async def _forget(self, quotes: "Quotes") -> int:
         from pegboard.runtime.wiring.forget_quotes import ForgetQuotes
@@ -378,6 +387,10 @@ class BoardKnowledge:
             http=services.http,
             root=services.base_dir,
         )
+
+    async def _finish_deletions(self) -> None:
+        with log_and_continue(_LOG, "knowledge: what is left of deleted bases is not deleted"):
+            await self.service.base_deletion.finish()
 
     async def _refresh(self) -> None:
         """Take in the folders and addresses of the board file: at the start, then as it says."""

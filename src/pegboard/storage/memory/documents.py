@@ -84,6 +84,10 @@ class MemoryDocuments:
             counts[document.base] = ReadyCount(known.documents + 1, known.pieces + count)
         return counts
 
+    async def list_bases(self) -> Sequence[str]:
+        with self._gate:
+            return sorted({item.base for item in self._documents.values()})
+
     async def list_unfinished(self) -> Sequence[StoredDocument]:
         found = self._list(lambda item: item.state not in _ENDED)
         return sorted(found, key=lambda item: (-item.priority, item.created_at, item.id))

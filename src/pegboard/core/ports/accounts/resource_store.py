@@ -30,6 +30,8 @@ class StoredResource(Struct, frozen=True, kw_only=True):
         vouched_by: The id of the administrator who has approved it for its organisation alone, as
             it is now; empty for none.
         config: Without secrets.
+        is_being_deleted: Whether what it contains is being deleted, after which it goes itself; it
+            takes in nothing more.
         revision: Grows with each change.
         created_at: Unix seconds.
         updated_at: Unix seconds.
@@ -51,6 +53,7 @@ class StoredResource(Struct, frozen=True, kw_only=True):
     review_note: str = ""
     vouched_by: str = ""
     config: Mapping[str, Any] = {}
+    is_being_deleted: bool = False
     revision: int = 1
 
 

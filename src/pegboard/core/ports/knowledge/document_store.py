@@ -174,6 +174,10 @@ class DocumentStore(Protocol):
         """What answers in a scope, by base; a base without any is left out."""
         ...
 
+    async def list_bases(self) -> Sequence[str]:
+        """The ids of the bases that have documents, in order; also of bases that are gone."""
+        ...
+
     async def list_unfinished(self) -> Sequence[StoredDocument]:
         """Those that are neither ready, held nor failed, most urgent first, whosever they are."""
         ...

@@ -115,6 +115,11 @@ class SqlDocuments:
         rows = await self._database.read(lambda it: it.all(statement, values))
         return {row.base: ReadyCount(row.documents, int(row.pieces)) for row in rows}
 
+    async def list_bases(self) -> Sequence[str]:
+        statement = select(DOCUMENTS.c.base).distinct()
+        rows = await self._database.read(lambda transaction: transaction.all(statement))
+        return sorted(row.base for row in rows)
+
     async def list_unfinished(self) -> Sequence[StoredDocument]:
         table: Any = DOCUMENTS.c
         statement = select(table.body).where(table.state.not_in(_ENDED))
