@@ -7,17 +7,25 @@ import subprocess
 import sys
 from collections.abc import AsyncIterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from pegboard import Pegboard
 from pegboard.core.ports.knowledge.document_store import StoredDocument
 from pegboard.core.principal import LOCAL
+from pegboard.documents import SandboxConverter
 from pegboard.features.knowledge import DocumentQuery, NewBase, NewDocument
 from pegboard.features.knowledge.base_views import DocumentView
-from pegboard.features.knowledge.bases import KnowledgeBase
+from pegboard.features.knowledge.bases import KnowledgeBase, scope_of
 
 ROOT = Path(__file__).parents[3]
+CONVERTING = """
+import asyncio, pathlib, sys
+from tests.features.knowledge.test_killed_ingestion import convert_and_die
+
+asyncio.run(convert_and_die(pathlib.Path(sys.argv[1])))
+"""
 CHILD = """
 import asyncio, pathlib, sys
 from tests.features.knowledge.test_killed_ingestion import take_in_and_die
@@ -69,6 +77,46 @@ async def die_at(board: Pegboard, base: KnowledgeBase, state: str) -> None:
     async for _, item in board.knowledge.follow(base, caller=lambda: LOCAL):
         if isinstance(item, DocumentView) and item.row.state == state:
             os.kill(os.getpid(), signal.SIGKILL)
+
+
+async def convert_and_die(folder: Path) -> None:
+    """Take a document in; the process dies while it is converted."""
+
+    async def die(*_: Any, **__: Any) -> None:
+        os.kill(os.getpid(), signal.SIGKILL)
+
+    async with Pegboard(data=folder) as board:
+        base = await board.knowledge.add_base(NewBase(name="handbook"), principal=LOCAL)
+        setattr(SandboxConverter, "convert", die)  # noqa: B010 - in a process of its own
+        await put_in(board, base, OLD)
+        await settle(board, base)
+    raise AssertionError("it lives")
+
+
+def find_traces(folder: Path) -> list[Path]:
+    """The files in which the handbook stands."""
+    files = [path for path in folder.rglob("*") if path.is_file()]
+    return [path for path in files if OLD.encode() in path.read_bytes()]
+
+
+@pytest.mark.timeout(60)
+async def test_the_next_start_deletes_the_copies_that_were_being_converted(tmp_path: Path) -> None:
+    data, temporary = tmp_path / "data", tmp_path / "tmp"
+    temporary.mkdir()
+    killed = await asyncio.to_thread(
+        subprocess.run,
+        [sys.executable, "-c", CONVERTING, str(data)],
+        cwd=ROOT,
+        check=False,
+        env={**os.environ, "TMPDIR": str(temporary)},
+    )
+    assert killed.returncode == -signal.SIGKILL
+    async with Pegboard(data=data) as board:
+        (base,) = board.knowledge.bases.list_visible(LOCAL)
+        (row,) = await board.knowledge.documents.list_all(scope_of([base], LOCAL))
+        await board.knowledge.documents.delete(base, row.id, principal=LOCAL)
+
+        assert find_traces(tmp_path) == []
 
 
 @pytest.mark.timeout(90)

@@ -54,8 +54,9 @@ def _context(tmp_path: Path, **services: Any) -> ToolContext[Services]:
 
 async def test_a_file_of_the_workspace_is_read_part_by_part(tmp_path: Path) -> None:
     (tmp_path / "a.txt").write_text("x" * 150)
+    (working := tmp_path / "working").mkdir()
     converter = FakeConverter()
-    ctx = _context(tmp_path, converter=converter)
+    ctx = _context(tmp_path, converter=converter, working=working)
 
     first = await convert_to_markdown("a.txt", ctx, max_length=200)
     second = await convert_to_markdown("a.txt", ctx, offset=first["next_offset"] or 0)
@@ -77,7 +78,8 @@ async def test_a_file_of_the_workspace_is_read_part_by_part(tmp_path: Path) -> N
     }
     assert (second["text"], second["next_offset"], second["hidden"]) == ("x" * 102, None, [])
     assert converter.asked == [("a.txt", "")] * 2
-    assert not any(file.exists() for file in converter.files)
+    assert {file.parents[1] for file in converter.files} == {working}
+    assert [*working.iterdir()] == []
 
 
 async def test_a_document_of_the_web_is_read_with_its_name_and_type(tmp_path: Path) -> None:

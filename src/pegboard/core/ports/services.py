@@ -23,6 +23,8 @@ class Services:
     Attributes:
         http: The one guarded outbound HTTP client; None on a board without network.
         base_dir: The folder that relative paths of the configuration start from.
+        working: The folder for copies of files while they are worked on; None for that of the
+            system.
         data_dir: The data directory of the board; None on a board without storage.
         workspace: The folder that file tools are confined to unless a call names another; shared by
             all callers.
@@ -42,6 +44,7 @@ class Services:
 
     http: HttpClient | None = None
     base_dir: Path = field(default_factory=Path.cwd)
+    working: Path | None = None
     data_dir: Path | None = None
     workspace: Path | None = None
     workspaces: Path | None = None

@@ -130,7 +130,8 @@ class DocumentChecker:
         if chunks is None:
             raise InvalidRequest("Give the contents of the document.")
         costs = ModelCosts(self._parts.environment().quotas, principal)
-        with tempfile.TemporaryDirectory(prefix="pegboard-check-") as folder:
+        working = self._parts.working
+        with tempfile.TemporaryDirectory(prefix="check-", dir=working) as folder:
             path = Path(folder) / "file"
             digest = await _write(path, chunks)
             before = await self._find_before(base, new, digest, principal)

@@ -231,7 +231,7 @@ class _Ingestion:
                 "This board cannot convert documents: pip install 'pegboard[knowledge]'",
                 reason="no_converter",
             )
-        async with open_copy(self._parts.blobs, row) as file:
+        async with open_copy(self._parts, row) as file:
             text = await converter.convert(
                 file, name=row.name, media_type=row.media_type, counter=self._costs
             )
@@ -357,17 +357,17 @@ def count_costs(
 
 
 @asynccontextmanager
-async def open_copy(blobs: BlobStore, row: StoredDocument) -> AsyncGenerator[Path]:
+async def open_copy(parts: KnowledgeParts, row: StoredDocument) -> AsyncGenerator[Path]:
     """A file of this machine with the contents of a document, which goes at the end.
 
     Raises:
         DocumentNotFound: It was deleted.
     """
-    with tempfile.TemporaryDirectory(prefix="pegboard-document-") as folder:
+    with tempfile.TemporaryDirectory(prefix="document-", dir=parts.working) as folder:
         path = Path(folder) / "file"
         with path.open("wb") as file:
             try:
-                async for chunk in blobs.read(row.blob):
+                async for chunk in parts.blobs.read(row.blob):
                     await asyncio.to_thread(file.write, chunk)
             except FileNotFoundError as error:
                 raise _gone(row.id) from error

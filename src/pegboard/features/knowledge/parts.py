@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from pathlib import Path
 
 from pegboard.core.ports.accounts.blob_store import BlobStore
 from pegboard.core.ports.embedder import Embedder
@@ -26,6 +27,8 @@ class KnowledgeParts:
         find_reranker: The model that orders what was found; None where there is none.
         changes: Tells watchers what has changed.
         web: Who may add web addresses.
+        working: The folder for copies of files while they are converted; None for that of the
+            system.
         is_shared: Whether other servers change the same database.
     """
 
@@ -40,4 +43,5 @@ class KnowledgeParts:
     environment: Callable[[], CallEnvironment]
     changes: KnowledgeChanges
     web: WebPolicy
+    working: Path | None
     is_shared: bool

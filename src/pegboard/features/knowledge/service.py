@@ -414,7 +414,7 @@ class Knowledge:
         converter = self._parts.converter
         if converter is None:
             raise Unavailable("This board cannot draw documents.", permanent=True)
-        async with open_copy(self._parts.blobs, row) as file:
+        async with open_copy(self._parts, row) as file:
             return await converter.render_page(file, number)
 
     async def list_pieces(self, row: StoredDocument) -> Sequence[Piece]:

@@ -307,6 +307,7 @@ class BoardKnowledge:
             environment=lambda: self._registry.environment,
             changes=KnowledgeChanges(),
             web=self._web,
+            working=self._services.working,
             is_shared=self._is_shared,
         )
 

@@ -18,6 +18,7 @@ from pegboard.runtime.board_file.load import LoadedBoard
 from pegboard.runtime.board_file.models import NetworkEntry, SandboxEntry
 from pegboard.runtime.settings import Settings, environ
 from pegboard.runtime.wiring.providers import create_providers
+from pegboard.runtime.working_folder import open_working_folder
 from pegboard.schemas.validation_cost import limit_branches
 
 if TYPE_CHECKING:
@@ -73,6 +74,7 @@ def open_services(
     made = Services(
         http=http,
         base_dir=loaded.base_dir,
+        working=stack.enter_context(open_working_folder(data)),
         data_dir=data,
         workspaces=workspaces,
         sandbox=probed,

@@ -90,7 +90,8 @@ async def convert_to_markdown(
         offset: At which character of the text to begin.
         max_length: How many characters to return at most.
     """
-    converter = services_of(ctx).converter
+    services = services_of(ctx)
+    converter = services.converter
     if converter is None:
         raise SourceUnavailable(
             f"This tool is unavailable: {_NO_CONVERTER}.", nothing_done=True, permanent=True
@@ -100,7 +101,9 @@ async def convert_to_markdown(
     else:
         data = await asyncio.to_thread(lambda: files_of(ctx).read(source, max_bytes=_MAX_BYTES))
         name, media_type = PurePosixPath(source).name, ""
-    document = await _convert(converter, data, name=name, media_type=media_type)
+    document = await _convert(
+        converter, data, name=name, media_type=media_type, working=services.working
+    )
     return _part(source, document, offset=offset, max_length=max_length)
 
 
@@ -121,9 +124,14 @@ async def _fetch(url: str, ctx: ToolContext[Services]) -> tuple[bytes, str, str]
 
 
 async def _convert(
-    converter: DocumentConverter, data: bytes, *, name: str, media_type: str
+    converter: DocumentConverter,
+    data: bytes,
+    *,
+    name: str,
+    media_type: str,
+    working: Path | None,
 ) -> ConvertedDocument:
-    folder = await asyncio.to_thread(tempfile.TemporaryDirectory, prefix="pegboard-document-")
+    folder = await asyncio.to_thread(tempfile.TemporaryDirectory, prefix="document-", dir=working)
     try:
         file = Path(folder.name) / "document"
         await asyncio.to_thread(lambda: file.write_bytes(data))
