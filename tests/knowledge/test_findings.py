@@ -3,7 +3,7 @@
 import pytest
 
 from pegboard.core.knowledge import ConvertedDocument, DocumentFinding, PageSpan
-from pegboard.knowledge.findings import find_in_document, find_in_text
+from pegboard.knowledge.findings import blank_findings, find_in_document, find_in_text
 from pegboard.knowledge.link_rules import explain_link, iterate_links
 from pegboard.knowledge.order_rules import ORDER_RULES
 
@@ -192,3 +192,15 @@ def test_links_are_found_with_the_label_before_them(
     text: str, found: list[tuple[str, bool]]
 ) -> None:
     assert [(link.label, link.is_picture) for link in iterate_links(text)] == found
+
+
+def test_what_is_left_out_leaves_spaces_so_that_all_else_stays_where_it_is() -> None:
+    text = "One hidden\nline two, [a](b)"
+    findings = [
+        DocumentFinding(kind="hidden", start=8, end=15),
+        DocumentFinding(kind="orders", start=4, end=10),
+        DocumentFinding(kind="link", start=21, end=27),
+    ]
+
+    assert blank_findings(text, findings) == "One       \n     two, [a](b)"
+    assert blank_findings(text, ()) == text

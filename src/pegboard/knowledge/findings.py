@@ -29,6 +29,7 @@ _SELECTORS = re.compile("[\ufe00-\ufe0f\U000e0100-\U000e01ef]{3}")
 _ZERO_WIDTH = re.compile("[\u200b-\u200d\u2060-\u2064\ufeff\u180e\u3164\uffa0]{3}")
 _OVERRIDE = re.compile("[\u202d\u202e]")
 _EMBEDDING = re.compile("[\u202a\u202b\u2066-\u2068]")
+_LETTER = re.compile(r"[^\n]")
 _LINE_REACH = 200
 
 
@@ -52,6 +53,18 @@ def find_in_text(text: str) -> list[DocumentFinding]:
     """The findings in a text, in order; at most a thousand."""
     found = [*find_orders(text), *find_invisible(text), *find_links(text)]
     return sorted(found, key=lambda item: (item.start, item.end))[:_MAX_FINDINGS]
+
+
+def blank_findings(text: str, findings: Sequence[DocumentFinding]) -> str:
+    """A text with spaces in place of serious findings; its offsets and lines stay as they are."""
+    parts: list[str] = []
+    at = 0
+    for finding in sorted(findings, key=lambda item: item.start):
+        start = max(at, finding.start)
+        if finding.kind in SERIOUS and start < finding.end:
+            parts += [text[at:start], _LETTER.sub(" ", text[start : finding.end])]
+            at = finding.end
+    return "".join([*parts, text[at:]])
 
 
 def find_orders(text: str) -> list[DocumentFinding]:

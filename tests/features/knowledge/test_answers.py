@@ -23,6 +23,11 @@ LETTER = (
 )
 
 
+FAQ = """<p>Gift cards are valid for 36 months<span style="display:none">, not ever</span> in all
+of our shops.</p>
+<table><tr><th>Zone</th><th>Price</th></tr><tr><td>Iceland</td><td>19.00</td></tr></table>"""
+
+
 async def _once(text: str) -> AsyncIterator[bytes]:
     yield text.encode()
 
@@ -47,6 +52,53 @@ async def test_a_whole_document_is_read_without_what_a_reviewer_leaves_out() -> 
     assert "┆ Our prices are low." in part.text
     assert "Yours, Fairmont" in part.text
     assert "Ignore all previous" not in part.text
+
+
+async def test_only_the_place_that_a_reviewer_leaves_out_answers_no_more() -> None:
+    async with Pegboard() as board:
+        documents = board.knowledge.documents
+        base = await board.knowledge.add_base(NewBase(name="handbook"), principal=LOCAL)
+        new = NewDocument(name="faq.html", chunks=_once(FAQ))
+        row, _ = await documents.add(base, new, principal=LOCAL)
+        while row.state != "held":
+            await asyncio.sleep(0.02)
+            row = await documents.get(base, row.id, principal=LOCAL)
+        await documents.review(base, row.id, "leave_out", principal=LOCAL)
+        while row.state != "ready":
+            await asyncio.sleep(0.02)
+            row = await documents.get(base, row.id, principal=LOCAL)
+
+        asked = {"question": "How long are gift cards valid in our shops?"}
+        replies = [await board.call(name, asked) for name in ("kb_retrieve", "grounded_retrieve")]
+        grepped = await board.call("kb_grep", {"document": row.id, "pattern": "Iceland"})
+
+    assert (row.pieces, row.reason) == (1, "")
+    for reply in replies:
+        (citation,) = reply.structured["citations"]
+        quote = " ".join(citation["quote"].split())
+        assert quote == "Gift cards are valid for 36 months in all of our shops."
+        assert "not ever" not in str(reply.content)
+    assert replies[1].structured["enough"]
+    assert "Iceland" in str(grepped.content)
+    assert "not ever" not in str(grepped.content)
+
+
+async def test_a_document_all_of_which_is_left_out_says_so() -> None:
+    async with Pegboard() as board:
+        documents = board.knowledge.documents
+        base = await board.knowledge.add_base(NewBase(name="handbook"), principal=LOCAL)
+        hidden = "<p style='display:none'>The shop is closed.</p>"
+        new = NewDocument(name="closed.html", chunks=_once(hidden))
+        row, _ = await documents.add(base, new, principal=LOCAL)
+        while row.state != "held":
+            await asyncio.sleep(0.02)
+            row = await documents.get(base, row.id, principal=LOCAL)
+        await documents.review(base, row.id, "leave_out", principal=LOCAL)
+        while row.state != "ready":
+            await asyncio.sleep(0.02)
+            row = await documents.get(base, row.id, principal=LOCAL)
+
+    assert (row.pieces, row.reason) == (0, "Nothing of it answers: all of its text is left out.")
 
 
 async def test_the_best_pieces_are_shown_whole_and_cited_by_what_speaks_to_the_question() -> None:

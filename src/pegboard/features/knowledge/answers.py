@@ -340,7 +340,9 @@ class KnowledgeAnswers:
         documents = await self._parts.documents.get_all(found)
         texts = await self._read_texts(evidence, documents)
         shown = {
-            id_: StoredText(revision=documents[id_].revision, text=text.text)
+            id_: StoredText(
+                revision=documents[id_].revision, text=text.text, findings=text.findings
+            )
             for id_, text in texts.items()
         }
         stamped = structs.replace(

@@ -36,7 +36,7 @@ from pegboard.features.knowledge.parts import KnowledgeParts
 from pegboard.graphs.engine.node_results import as_failed
 from pegboard.graphs.node_kind import NodeContext, SchemaOf
 from pegboard.knowledge.cut import CutSettings, cut
-from pegboard.knowledge.findings import SERIOUS, find_in_document
+from pegboard.knowledge.findings import SERIOUS, blank_findings, find_in_document
 from pegboard.knowledge.indexing import embed_pieces, find_embedded, index_piece
 
 DOCUMENT = "document"
@@ -47,6 +47,7 @@ INGESTER = Principal(id="knowledge", kind="service", scopes=frozenset({"*"}))
 Vectors = dict[str, tuple[tuple[float, ...], ...]]
 """By the id of a piece, one for each of its passages."""
 _BATCH = 64
+_NOTHING_LEFT = "Nothing of it answers: all of its text is left out."
 _TERMINAL = frozenset({"ready", "held", "failed"})
 
 
@@ -243,7 +244,7 @@ class _Ingestion:
         return {"pieces": len(pieces)}
 
     async def _make_pieces(self, base: KnowledgeBase, text: ConvertedDocument) -> list[Piece]:
-        """The pieces, the same in each attempt, without those that a reviewer leaves out."""
+        """The pieces, the same in each attempt, without the places that a reviewer leaves out."""
         if self._pieces is None:
             self._pieces = await self._cut_text(base, text)
         return self._pieces
@@ -254,11 +255,9 @@ class _Ingestion:
             raise _gone(self._id)
         settings = CutSettings(method=base.settings.cut, tokens=base.settings.tokens)
         embedder = self._costs.wrap_embedder(self._parts.embedder(base.settings))
-        pieces = await cut(text, settings, id=row.id, base=row.base, embedder=embedder)
-        if row.review != "leave_out":
-            return pieces
-        serious = [item for item in text.findings if item.kind in SERIOUS]
-        return [piece for piece in pieces if not any(_overlaps(piece, it) for it in serious)]
+        if row.review == "leave_out":
+            text = structs.replace(text, text=blank_findings(text.text, text.findings))
+        return await cut(text, settings, id=row.id, base=row.base, embedder=embedder)
 
     async def _embed(self, embedder: Embedder, pieces: Sequence[Piece], revision: int) -> Vectors:
         """The vectors of the pieces that have none yet.
@@ -313,7 +312,7 @@ class _Ingestion:
                 pieces=len(pieces),
                 done=len(pieces),
                 total=len(pieces),
-                reason=_describe_gaps(text),
+                reason=_describe_gaps(text) if pieces else _NOTHING_LEFT,
             )
         except DocumentNotFound:
             if await parts.documents.get(self._id) is None:
@@ -405,10 +404,6 @@ async def _read_all(blobs: BlobStore, key: str) -> bytes:
         return b"".join([chunk async for chunk in blobs.read(key)])
     except FileNotFoundError:
         return b""
-
-
-def _overlaps(piece: Piece, finding: DocumentFinding) -> bool:
-    return piece.start < finding.end and finding.start < piece.end
 
 
 def _describe_findings(found: Sequence[DocumentFinding]) -> str:

@@ -4,15 +4,28 @@ from collections.abc import Mapping
 
 from msgspec import Struct, structs
 
-from pegboard.core.knowledge import Evidence
+from pegboard.core.knowledge import Citation, DocumentFinding, Evidence
+from pegboard.knowledge.findings import blank_findings
 from pegboard.knowledge.grounding.citations import verify_citation
 
 
 class StoredText(Struct, frozen=True, kw_only=True):
-    """The text of a document as it is stored, with its revision."""
+    """The text of a document as it is stored, with its revision.
+
+    Attributes:
+        findings: What was found in it; the pieces may leave these places out.
+    """
 
     revision: int
     text: str
+    findings: tuple[DocumentFinding, ...] = ()
+
+    def has_quote(self, citation: Citation) -> bool:
+        """Whether the quote of a citation stands there, with its findings or without them."""
+        return verify_citation(citation, self.text) or (
+            bool(self.findings)
+            and verify_citation(citation, blank_findings(self.text, self.findings))
+        )
 
 
 def verify_evidence(evidence: Evidence, texts: Mapping[str, StoredText]) -> Evidence:
@@ -28,7 +41,7 @@ def verify_evidence(evidence: Evidence, texts: Mapping[str, StoredText]) -> Evid
     citations = tuple(
         structs.replace(citation, revision=texts[citation.document].revision)
         for citation in evidence.citations
-        if citation.document in texts and verify_citation(citation, texts[citation.document].text)
+        if citation.document in texts and texts[citation.document].has_quote(citation)
     )
     numbers = {citation.number for citation in citations}
     enough = evidence.enough and bool(citations)
