@@ -3,7 +3,7 @@
 import asyncio
 import logging
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 
 from pegboard.concurrency.log_and_continue import log_and_continue
 from pegboard.core.event import Event, RunEnded
@@ -24,7 +24,12 @@ from pegboard.features.runs.views import RunView
 
 _LOG = logging.getLogger("pegboard.knowledge")
 SLOTS = 2
-"""Documents that one server takes in at once: conversion needs a processor each."""
+"""Documents that one server takes in at once: conversion needs a processor each.
+
+One more is taken in if it is short and nothing else of its base is under way.
+"""
+SHORT = 1024 * 1024
+"""Up to so many bytes, a document is short: it is converted within seconds."""
 _MAX_CALLERS = 10_000
 
 
@@ -32,19 +37,22 @@ class IngestionQueue:
     """Has a run for each document that waits, in the order in which they are urgent.
 
     A document that somebody waits for goes before those of a folder, and a base of which nothing is
-    under way before one that is at work.
+    under way before one that is at work. Long documents may take minutes: of one base, one is taken
+    in at a time, and a slot beside the others is kept for short documents of other bases.
 
     Args:
         parts: The stores.
         runs: Starts the runs.
-        slots: How many run at once.
+        slots: How many run at once, beside a short one.
     """
 
     def __init__(self, parts: KnowledgeParts, runs: Runs, *, slots: int = SLOTS) -> None:
         self._parts = parts
         self._runs = runs
         self._slots = slots
-        self._active: dict[str, tuple[str, str]] = {}
+        self._active: dict[str, StoredDocument] = {}
+        self._added: set[str] = set()
+        self._must_list = True
         self._callers: dict[str, Principal] = {}
         self._is_due = asyncio.Event()
         self._worker: asyncio.Task[None] | None = None
@@ -59,6 +67,10 @@ class IngestionQueue:
         """
         if by is not None and len(self._callers) < _MAX_CALLERS:
             self._callers[document] = by
+        if document:
+            self._added.add(document)
+        else:
+            self._must_list = True
         self._is_due.set()
         if self._worker is None:
             self._worker = asyncio.get_running_loop().create_task(
@@ -88,20 +100,47 @@ class IngestionQueue:
                 await self._fill()
 
     async def _fill(self) -> None:
-        """Start runs as long as there is room."""
-        if len(self._active) >= self._slots:
-            return
-        active = {document for document, _ in self._active.values()}
-        found = await self._parts.documents.list_unfinished()
-        waiting = [row for row in found if row.id not in active]
-        while len(self._active) < self._slots and waiting:
-            row = self._choose(waiting)
-            waiting.remove(row)
-            await self._start(row)
+        """Start runs as long as there is room.
 
-    def _choose(self, waiting: Sequence[StoredDocument]) -> StoredDocument:
-        busy = Counter(base for _, base in self._active.values())
-        return min(waiting, key=lambda row: (-row.priority, busy[row.base], row.created_at, row.id))
+        What waits since before has no room until a run ends, so that until then only what was added
+        is looked at.
+        """
+        added, must_list = self._added, self._must_list
+        self._added, self._must_list = set(), False
+        try:
+            waiting = await self._list_waiting(None if must_list else added)
+            while (row := self._choose(waiting)) is not None:
+                waiting.remove(row)
+                await self._start(row)
+        except BaseException:
+            self._must_list = True
+            raise
+
+    async def _list_waiting(self, added: Collection[str] | None) -> list[StoredDocument]:
+        """Those of these ids that are not under way; of all for None."""
+        documents = self._parts.documents
+        if added is None:
+            found = await documents.list_unfinished()
+        else:
+            found = (await documents.get_all(added)).values()
+        active = {row.id for row in self._active.values()}
+        return [row for row in found if row.id not in active and not is_settled(row)]
+
+    def _choose(self, waiting: Sequence[StoredDocument]) -> StoredDocument | None:
+        busy = Counter(row.base for row in self._active.values())
+        long = {row.base for row in self._active.values() if row.size > SHORT}
+        count = len(self._active)
+
+        def has_room(row: StoredDocument) -> bool:
+            if count < self._slots:
+                return row.size <= SHORT or row.base not in long
+            return count == self._slots and row.size <= SHORT and not busy[row.base]
+
+        return min(
+            filter(has_room, waiting),
+            key=lambda row: (-row.priority, busy[row.base], row.created_at, row.id),
+            default=None,
+        )
 
     async def _start(self, row: StoredDocument) -> None:
         """Start the run of a document, or follow the one that an earlier process has started."""
@@ -118,7 +157,7 @@ class IngestionQueue:
             except PegboardError as error:
                 await self._fail(changed, error.code, error.message)
                 return
-        self._active[known.id] = (row.id, row.base)
+        self._active[known.id] = row
         if known.run.finished_at is not None:
             await self._end(known.id)
 
@@ -131,9 +170,9 @@ class IngestionQueue:
             return None
 
     async def _end(self, run_id: str) -> None:
-        document, _ = self._active.pop(run_id, ("", ""))
+        ended = self._active.pop(run_id, None)
         with log_and_continue(_LOG, f"knowledge: the end of run {run_id} is not stored"):
-            row = await self._parts.documents.get(document) if document else None
+            row = None if ended is None else await self._parts.documents.get(ended.id)
             if row is not None and not is_settled(row) and row.run == run_id:
                 view = await self._find_run(run_id)
                 error = dict(view.result.error or {}) if view and view.result else {}

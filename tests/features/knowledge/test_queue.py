@@ -1,0 +1,142 @@
+"""Documents are taken in a few at a time, and no base and no long document holds up the others."""
+
+import asyncio
+from collections.abc import AsyncIterator
+from typing import Any
+
+import pytest
+from tests.features.knowledge.test_deletion_everywhere import until
+
+from pegboard import Pegboard
+from pegboard.core.principal import LOCAL
+from pegboard.documents import SandboxConverter
+from pegboard.features.knowledge import NewBase, NewDocument
+from pegboard.features.knowledge.bases import KnowledgeBase, scope_of
+from pegboard.features.knowledge.documents import BACKFILL
+from pegboard.features.knowledge.queue import SHORT
+
+LONG = "Tapirs eat leaves.\n\n" * (SHORT // 20 + 1)
+
+
+class SlowConverter:
+    """Converts nothing before it may; knows which files were begun, in order."""
+
+    def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        self.begun: list[str] = []
+        self.may_end: dict[str, asyncio.Event] = {}
+        self.changed = asyncio.Event()
+        convert = SandboxConverter.convert
+
+        async def wait(converter: SandboxConverter, *args: Any, name: str, **more: Any) -> Any:
+            self.begun.append(name)
+            self.changed.set()
+            await self.may_end.setdefault(name, asyncio.Event()).wait()
+            return await convert(converter, *args, name=name, **more)
+
+        monkeypatch.setattr(SandboxConverter, "convert", wait)
+
+    def end(self, *names: str) -> None:
+        """Let these be converted."""
+        for name in names:
+            self.may_end.setdefault(name, asyncio.Event()).set()
+
+    async def until_begun(self, *names: str) -> None:
+        """Wait until these were begun, and nothing else is about to be."""
+        while not set(names) <= set(self.begun):
+            self.changed.clear()
+            await self.changed.wait()
+        await asyncio.sleep(0.2)
+
+
+@pytest.fixture
+def converter(monkeypatch: pytest.MonkeyPatch) -> SlowConverter:
+    return SlowConverter(monkeypatch)
+
+
+@pytest.fixture
+async def board() -> AsyncIterator[Pegboard]:
+    async with Pegboard() as opened:
+        yield opened
+
+
+async def _once(text: str) -> AsyncIterator[bytes]:
+    yield text.encode()
+
+
+async def add_base(board: Pegboard, name: str) -> KnowledgeBase:
+    return await board.knowledge.add_base(NewBase(name=name), principal=LOCAL)
+
+
+async def put_in(
+    board: Pegboard, base: KnowledgeBase, *names: str, priority: int = BACKFILL
+) -> None:
+    """Put files in, each with a text of its own; those named `long` are long."""
+    for name in names:
+        text = LONG if name.startswith("long") else "Tapirs eat leaves."
+        new = NewDocument(name=name, chunks=_once(f"{name}\n\n{text}"), priority=priority)
+        await board.knowledge.documents.add(base, new, principal=LOCAL)
+
+
+async def test_a_short_document_is_taken_in_beside_long_ones_of_other_bases(
+    board: Pegboard, converter: SlowConverter
+) -> None:
+    one, two, three, four = [await add_base(board, name) for name in ("a", "b", "c", "d")]
+    await put_in(board, one, "long1.txt")
+    await put_in(board, two, "long2.txt", "two.txt")
+    await converter.until_begun("long1.txt", "long2.txt")
+
+    await put_in(board, three, "long3.txt", "three.txt")
+    await converter.until_begun("three.txt")
+    await put_in(board, four, "four.txt")
+    converter.end("three.txt")
+    await converter.until_begun("four.txt")
+
+    assert converter.begun == ["long1.txt", "long2.txt", "three.txt", "four.txt"]
+
+
+async def test_a_base_takes_in_one_long_document_at_a_time(
+    board: Pegboard, converter: SlowConverter
+) -> None:
+    one, two = [await add_base(board, name) for name in ("a", "b")]
+    await put_in(board, one, "long1.txt", "long2.txt")
+    await converter.until_begun("long1.txt")
+    assert converter.begun == ["long1.txt"]
+
+    await put_in(board, two, "long3.txt")
+    await converter.until_begun("long3.txt")
+    converter.end("long1.txt")
+    await converter.until_begun("long2.txt")
+
+    assert converter.begun == ["long1.txt", "long3.txt", "long2.txt"]
+
+
+async def test_a_person_who_waits_goes_before_a_backfill(
+    board: Pegboard, converter: SlowConverter
+) -> None:
+    base = await add_base(board, "a")
+    await put_in(board, base, "one.txt", "two.txt", "three.txt", "four.txt")
+    await converter.until_begun("one.txt", "two.txt")
+    assert converter.begun == ["one.txt", "two.txt"]
+
+    await put_in(board, base, "mine.txt", priority=BACKFILL + 1)
+    converter.end("one.txt")
+    await converter.until_begun("mine.txt")
+
+    assert converter.begun == ["one.txt", "two.txt", "mine.txt"]
+
+
+async def test_all_that_wait_are_taken_in_sooner_or_later(
+    board: Pegboard, converter: SlowConverter
+) -> None:
+    names = [f"{kind}{number}.txt" for kind in ("short", "more") for number in range(4)]
+    bases = [await add_base(board, name) for name in ("a", "b")]
+    for base in bases:
+        await put_in(board, base, *(f"{base.name}-{name}" for name in names))
+    converter.end(*(f"{base.name}-{name}" for base in bases for name in names))
+
+    async def are_ready() -> bool:
+        rows = await board.knowledge.documents.list_all(scope_of(bases, LOCAL))
+        return {row.state for row in rows} == {"ready"}
+
+    await until(are_ready)
+    assert len(converter.begun) == len(set(converter.begun)) == 16
