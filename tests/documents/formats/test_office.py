@@ -3,6 +3,7 @@
 import datetime as dt
 from pathlib import Path
 from typing import Any
+from zipfile import ZipFile
 
 import pytest
 from tests.documents import files
@@ -195,6 +196,53 @@ def test_sheets_are_pages_and_hidden_ones_are_found(tmp_path: Path) -> None:
     )
     assert {item.page for item in document.findings} == {3}
     assert (document.receipt.pages_in, document.receipt.pages_out) == (3, 3)
+
+
+def test_hidden_rows_and_columns_of_a_sheet_are_found(tmp_path: Path) -> None:
+    import openpyxl
+
+    made: Any = openpyxl.Workbook()
+    sheet = made.active
+    sheet.title = "Prices"
+    sheet.append(("Item", "Price", "Note", "Margin"))
+    sheet.append(("Pen", "2", "", "quoll"))
+    sheet["A4"], sheet["C4"] = "Numbat", "cheap"
+    sheet["A5"], sheet["A6"], sheet["C6"] = "Saw", "Emu", "flat"
+    sheet.row_dimensions[4].hidden = True
+    sheet.column_dimensions["D"].hidden = True
+    made.save(tmp_path / "a.xlsx")
+    with ZipFile(tmp_path / "a.xlsx") as package:
+        parts = {name: package.read(name) for name in package.namelist()}
+    name = "xl/worksheets/sheet1.xml"
+    parts[name] = parts[name].replace(b'<row r="6"', b'<row r="6" ht="0"')
+    with ZipFile(tmp_path / "a.xlsx", "w") as package:
+        for part, content in parts.items():
+            package.writestr(part, content)
+
+    document = read_xlsx(tmp_path / "a.xlsx")
+
+    assert _hidden(document) == ["Margin", "quoll", "Numbat |  | cheap", "Emu |  | flat"]
+    assert [item.reason for item in document.findings] == [
+        *["Columns of the sheet 'Prices' are hidden."] * 2,
+        *["Rows of the sheet 'Prices' are hidden."] * 2,
+    ]
+    assert "| Saw |" in document.text
+
+
+def test_a_thousand_hidden_places_reach_over_those_that_follow(tmp_path: Path) -> None:
+    import openpyxl
+
+    made: Any = openpyxl.Workbook()
+    for number in range(1100):
+        made.active.append((f"item {number}", f"margin {number}"))
+    made.active.column_dimensions["B"].hidden = True
+    made.save(tmp_path / "a.xlsx")
+
+    document = read_xlsx(tmp_path / "a.xlsx")
+
+    assert len(document.findings) == 1000
+    assert _hidden(document)[-1].startswith("margin 999 |")
+    assert _hidden(document)[-1].endswith("| margin 1099")
 
 
 def test_a_workbook_is_read_whatever_its_file_is_called(tmp_path: Path) -> None:

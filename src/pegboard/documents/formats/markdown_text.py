@@ -5,6 +5,8 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import cast
 
+from msgspec.structs import replace
+
 from pegboard.core.knowledge import (
     BlockKind,
     ConvertedDocument,
@@ -195,13 +197,18 @@ class MarkdownText:
         self.gaps.append(Gap(page, reason))
 
     def hide(self, start: int, end: int, reason: str) -> None:
-        """Record that a reader does not see a stretch of the text."""
+        """Record that a reader does not see a stretch of the text.
+
+        When there are too many of them, the last one reaches over all that follow.
+        """
         last = self._findings[-1] if self._findings else None
         page = self.page
-        if last and (last.reason, last.page) == (reason, page) and start - last.end <= _NEAR:
-            self._findings.pop()
-            start = last.start
-        if len(self._findings) < _MAX_FINDINGS:
+        is_full = len(self._findings) >= _MAX_FINDINGS
+        if last and (
+            is_full or ((last.reason, last.page) == (reason, page) and start - last.end <= _NEAR)
+        ):
+            self._findings[-1] = replace(last, end=max(last.end, end))
+        else:
             self._findings.append(
                 DocumentFinding(kind="hidden", start=start, end=end, page=page, reason=reason)
             )

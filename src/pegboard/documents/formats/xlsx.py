@@ -14,6 +14,9 @@ from pegboard.documents.formats.media_types import XLSX
 from pegboard.documents.formats.package_check import check_package
 from pegboard.documents.formats.refusal import refuse_file
 
+_MAX_COLUMNS = 16_384
+"""Of a sheet, as Excel limits them."""
+
 
 def read_xlsx(file: Path) -> ConvertedDocument:
     """The document of a workbook; cells have the values that were computed last.
@@ -63,18 +66,56 @@ def _count_sheets(file: Path) -> int:
 def _write_sheet(made: MarkdownText, sheet: Any, cells: int) -> int:
     """Write a sheet, and return how many cells there are by now."""
     hidden = f"The sheet '{sheet.title}' is hidden." if sheet.sheet_state != "visible" else ""
+    hidden_rows, hidden_columns = _find_hidden(sheet)
+    of_row = hidden or f"Rows of the sheet '{sheet.title}' are hidden."
+    of_column = hidden or f"Columns of the sheet '{sheet.title}' are hidden."
     sheet.reset_dimensions()  # what the file says of its size may be anything
     rows: list[list[list[Run]]] = []
-    for row in sheet.iter_rows(values_only=True):
+    for number, row in enumerate(sheet.iter_rows(values_only=True), 1):
         cells += len(row)
         if cells > MAX_CELLS:
             raise refuse_file("too_large", f"It has more than {MAX_CELLS:,} cells.")
         if any(value is not None for value in row):
-            rows.append([[Run(_format(value), hidden)] for value in row])
+            here = of_row if number in hidden_rows else hidden
+            rows.append(
+                [
+                    [Run(_format(value), here or (of_column if at in hidden_columns else ""))]
+                    for at, value in enumerate(row, 1)
+                ]
+            )
     if rows:
         made.add_heading([Run(str(sheet.title), hidden)], 2)
         made.add_table(rows)
     return cells
+
+
+def _find_hidden(sheet: Any) -> tuple[set[int], set[int]]:
+    """The numbers of the rows and of the columns that are hidden, from 1."""
+    from openpyxl.xml import functions
+
+    rows: set[int] = set()
+    columns: set[int] = set()
+    number = 0
+    with sheet._get_source() as source:  # noqa: SLF001 - it reads values and not what is hidden
+        for _, found in cast("Any", functions).iterparse(source):
+            match found.tag.rpartition("}")[2]:
+                case "row":
+                    number = int(float(found.get("r") or number + 1))
+                    if _is_hidden(found, "ht"):
+                        rows.add(number)
+                    found.clear()
+                case "col" if _is_hidden(found, "width"):
+                    last = min(int(found.get("max")), _MAX_COLUMNS)
+                    columns.update(range(int(found.get("min")), last + 1))
+                case _:
+                    pass
+    return rows, columns
+
+
+def _is_hidden(found: Any, size: str) -> bool:
+    """Whether the element of a row or of columns says that they are hidden, or have no size."""
+    given = found.get(size)
+    return found.get("hidden") in {"1", "true"} or (given is not None and float(given) == 0)
 
 
 def _format(value: Any) -> str:
