@@ -176,6 +176,15 @@ class NodeContext(Protocol):
         """
         ...
 
+    async def report_once(self, name: str, report: Callable[[], None]) -> None:
+        """Report something once over all attempts, also when the graph has stopped.
+
+        Args:
+            name: Distinguishes it from other recorded values of the node.
+            report: Reports it.
+        """
+        ...
+
     async def run_once(
         self, work: Work, *, label: str = "", repeatable: bool = True, acts: bool = True
     ) -> NodeRun:

@@ -1,10 +1,19 @@
 """The calls of a turn: what goes wrong, what waits, and what is made again and again."""
 
+import asyncio
 from typing import Any
 
 import pytest
 from tests.assembly.made import a_selector
-from tests.engines.made import add_filler, ask, output_of, reported, told
+from tests.engines.made import (
+    ASK,
+    add_filler,
+    agent_runner,
+    ask,
+    output_of,
+    reported,
+    told,
+)
 from tests.graphs.made import Bench, at_the_bench
 
 from pegboard.access import Policy
@@ -102,6 +111,73 @@ def test_a_call_waits_for_its_approval_and_is_made_once() -> None:
     assert began == ["read"]
     assert done.output["text"] == "Refused, then."
     assert "refused" in told(done)[1]
+
+
+def ends_of(bench: Bench) -> list[tuple[str, str, str]]:
+    """Tool, arguments and state of each end of a call that was reported, in order of the tools."""
+    ends = [data for _, data in reported(bench, "tool_finished")]
+    return sorted((end["tool"], end["state"], str(end.get("arguments", ""))) for end in ends)
+
+
+def test_a_cancellation_reports_one_end_of_each_call_that_had_none() -> None:
+    async def work(bench: Bench) -> list[tuple[str, str, str]]:
+        calls = (("find", {}), ("look", {"seconds": 9}), ("write", {"seconds": 9}), ("pay", {}))
+        runner = agent_runner(bench, ScriptedModel(Turn(calls=calls)))
+        run_id = await runner.start(ASK, {"message": "hi"})
+        await asyncio.sleep(1)
+        await runner.cancel(run_id)
+        await runner.result(run_id)
+        return ends_of(bench)
+
+    assert at_the_bench(work, policy=Policy(ask=("pay",))) == [
+        ("find", "completed", ""),
+        ("look", "cancelled", "{'seconds': 9}"),
+        ("pay", "cancelled", "{}"),
+        ("write", "unknown", "{'seconds': 9}"),
+    ]
+
+
+def test_a_call_that_waits_for_an_approval_ends_with_a_run_that_is_cancelled_later() -> None:
+    async def work(bench: Bench) -> list[dict[str, Any]]:
+        waiting = await ask(bench, ScriptedModel(Turn(calls=(("pay", {"n": 5}),))))
+        await bench.runner.cancel(waiting.run_id)
+        await bench.runner.result(waiting.run_id)
+        return [dict(data) for _, data in reported(bench, "tool_finished")]
+
+    (end,) = at_the_bench(work, policy=Policy(ask=("pay",)))
+
+    assert (end["state"], end["arguments"]) == ("cancelled", {"n": 5})
+    assert "error_code" not in end
+
+
+def test_calls_that_a_cancelled_turn_did_not_start_end_too() -> None:
+    async def work(bench: Bench) -> list[tuple[str, str, str]]:
+        model = ScriptedModel(Turn(calls=(("look", {"seconds": 9}), ("read", {"n": 2}))))
+        runner = agent_runner(bench, model, concurrent_tool_calls=False)
+        run_id = await runner.start(ASK, {"message": "hi"})
+        await asyncio.sleep(1)
+        await runner.cancel(run_id)
+        await runner.result(run_id)
+        return ends_of(bench)
+
+    assert at_the_bench(work) == [
+        ("look", "cancelled", "{'seconds': 9}"),
+        ("read", "cancelled", "{'n': 2}"),
+    ]
+
+
+def test_a_call_that_waits_until_the_run_is_out_of_time_has_failed() -> None:
+    async def work(bench: Bench) -> tuple[RunResult, list[dict[str, Any]]]:
+        runner = agent_runner(bench, ScriptedModel(Turn(calls=(("pay", {}),)), Turn(text="late")))
+        run_id = await runner.start(ASK.replace(timeout=5), {"message": "hi"})
+        await asyncio.sleep(9)
+        result = await runner.result(run_id)
+        return result, [dict(data) for _, data in reported(bench, "tool_finished")]
+
+    result, (end,) = at_the_bench(work, policy=Policy(ask=("pay",)))
+
+    assert result.state is NodeState.FAILED
+    assert (end["state"], end["error_code"]) == ("failed", "timeout")
 
 
 def test_a_large_result_is_a_page_whose_rest_can_be_read() -> None:

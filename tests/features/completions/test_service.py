@@ -91,6 +91,20 @@ async def test_an_answer_waits_for_approvals_and_can_be_cancelled(tmp_path: Path
     assert cancelled.state is NodeState.CANCELLED
 
 
+async def test_a_call_that_waits_when_its_answer_is_cancelled_ends_as_an_error(
+    tmp_path: Path,
+) -> None:
+    async with a_board(tmp_path, Turn(calls=(("refund", {"number": 7}),))) as (board, _):
+        run_id = await board.completions.start(ASKED, principal=LOCAL)
+        while not (await board.approvals.list(principal=LOCAL)).approvals:  # noqa: ASYNC110 - as above
+            await asyncio.sleep(0.01)
+        await board.completions.cancel(run_id, principal=LOCAL)
+        events = [event async for event in board.completions.follow(run_id, principal=LOCAL)]
+
+    ends = [item for item in events if isinstance(item, CompletionCall) and item.text is not None]
+    assert [(end.tool, end.is_error) for end in ends] == [("refund", True)]
+
+
 async def test_the_answer_of_another_caller_does_not_exist(tmp_path: Path) -> None:
     other = Principal(id="eve", tenant="other")
     async with a_board(tmp_path, Turn(text="Hello.")) as (board, _):

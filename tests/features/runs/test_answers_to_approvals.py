@@ -5,10 +5,11 @@ from collections.abc import AsyncIterator
 from typing import Any
 
 import pytest
-from tests.execution.made import virtually
+from tests.execution.made import Heard, virtually
 from tests.features.runs.test_service import ADA, BOSS, Service, until_ended
 
 from pegboard import SchemaTool, ToolContext, ToolSpec
+from pegboard.core.event import ApprovalChanged, BoardChanged
 from pegboard.core.graph import Graph, Node
 from pegboard.core.ports.approval_store import ApprovalQuery
 from pegboard.core.ports.durability import CONTROL, Signal
@@ -158,6 +159,20 @@ async def test_a_cancelled_run_asks_for_no_approval_any_more(service: Service) -
     assert (kept.state, kept.decided_by, kept.note) == ("withdrawn", "ada", "the run was cancelled")
     assert final.result.state == "cancelled"
     assert await service.approvals.withdraw_ended() == 0
+
+
+async def test_who_sees_the_end_of_a_cancelled_run_sees_its_approvals_withdrawn(
+    service: Service,
+) -> None:
+    run_id, _ = await waiting(service)
+    heard = Heard()
+    service.registry.environment.emitter.add(heard)
+    await service.runs.cancel(run_id, principal=ADA)
+    states = [event.state for event in heard.events if isinstance(event, ApprovalChanged)]
+    actions = [event.action for event in heard.events if isinstance(event, BoardChanged)]
+
+    assert (states, actions) == (["withdrawn"], ["cancelled"])
+    assert isinstance(heard.events[0], ApprovalChanged)
 
 
 @pytest.mark.parametrize("look", ["decide", "withdraw_ended"])

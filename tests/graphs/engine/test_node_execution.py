@@ -1,5 +1,6 @@
 """What was tried of a chain of tools, in a later play of the same run."""
 
+import asyncio
 from typing import Any
 
 from tests.graphs.kinds.test_tool_chains import without
@@ -78,3 +79,38 @@ def test_work_that_cannot_have_an_effect_is_not_noted_before_it_starts() -> None
 
     assert result.state is NodeState.COMPLETED
     assert noted == [False, True]
+
+
+def test_what_is_reported_once_is_not_reported_by_a_later_play() -> None:
+    said: list[str] = []
+
+    class Reporting:
+        name = "reporting"
+        fields = frozenset[str]()
+
+        def faults(self, node: Any) -> Any:
+            return iter(())
+
+        def output_schema(self, node: Any, schema_of: Any) -> Any:
+            return None
+
+        async def run(self, context: NodeContext) -> NodeRun:
+            await context.report_once("begun", lambda: said.append("begun"))
+            await asyncio.sleep(5)
+            await context.report_once("ended", lambda: said.append("ended"))
+            return NodeRun(id=context.step, state=NodeState.COMPLETED)
+
+    def runner_at(bench: Bench) -> None:
+        kinds = {"reporting": Reporting()}
+        bench.runner = GraphRunner(bench.registry, durability=bench.durability, kinds=kinds)
+
+    async def life(bench: Bench) -> Any:
+        runner_at(bench)
+        return await bench.runner.run(Graph(nodes=(Node(id="a", kind="reporting"),)))
+
+    async def again(bench: Bench) -> RunResult:
+        runner_at(bench)
+        return await recovered(bench)
+
+    assert after_a_crash(life, again, at=1).state is NodeState.COMPLETED
+    assert said == ["begun", "ended"]

@@ -18,7 +18,8 @@ from pegboard.engines.react.delegation import delegate
 from pegboard.engines.react.model_sampler import ModelSampler
 from pegboard.errors import AccessDenied, CredentialMissing, InvalidRequest, PegboardError
 from pegboard.graphs.call_progress import CallProgress
-from pegboard.graphs.engine.node_results import as_failed, from_tool_result
+from pegboard.graphs.engine.node_results import as_cancelled, as_failed, from_tool_result
+from pegboard.graphs.engine.stop_signal import Stopped
 from pegboard.graphs.kinds.tool import call_tool
 from pegboard.graphs.node_kind import NodeContext, Part
 from pegboard.graphs.tool_host import CallerTools, find_tool
@@ -31,6 +32,8 @@ _SHOWN_KEYS = ("call_id", "account", "handle", "total_bytes")
 _MAX_ERROR = 4_000
 """Characters of the error of a call that the model is shown."""
 _MAX_REPEATS = 3
+_STOPPED = frozenset({NodeState.CANCELLED, NodeState.UNKNOWN})
+"""How a call ends that a stop of its graph has ended: without an effect, or perhaps with one."""
 Refuse = Callable[[str, Toolset], str]
 
 
@@ -122,15 +125,35 @@ async def _run_call(
     refuse: Refuse,
     context: NodeContext,
 ) -> NodeRun:
-    toolset, report = setup.toolset, partial(_report, context, call, turn)
+    """Run a call to its end, which is reported also where it was stopped or ran out of time."""
+    report = _CallReport(context, call, turn)
+    try:
+        run = await _make_call(context, setup, report, max_result_bytes, refuse)
+        is_reported = run.state not in _STOPPED or not context.has_stopped
+    except PegboardError as error:
+        run, is_reported = as_failed(context.step, error), False
+    except Stopped as stop:
+        run, is_reported = as_cancelled(context.step, str(stop)), not context.has_stopped
+    if not is_reported:
+        await context.report_once("end", partial(report, run))
+    return run
+
+
+async def _make_call(
+    context: NodeContext,
+    setup: AgentSetup,
+    report: "_CallReport",
+    max_result_bytes: int | None,
+    refuse: Refuse,
+) -> NodeRun:
+    toolset, call = setup.toolset, report.call
     try:
         routed = await _route(context, toolset, call)
         if isinstance(routed, Reply):
             work = partial(_reply, context, call, routed, report)
             return await context.run_once(work, acts=False)
         if isinstance(routed, ToolCall):
-            call = routed
-            report = partial(_report, context, call, turn)
+            call = report.call = routed
         name = CALL_AGENT if isinstance(routed, Delegation) else call.name
         if reason := refuse(name, toolset):
             raise AccessDenied(name, reason)
@@ -142,7 +165,7 @@ async def _run_call(
     if _is_unknown(call.name, CallerTools(toolset, context.principal)):
         work = partial(_call_unknown, context, toolset, call, report)
         return await context.run_once(work, acts=False)
-    place = {"turn": turn, "call": call.id, "tool": call.name}
+    place = {"turn": report.turn, "call": call.id, "tool": call.name}
     progress = CallProgress(
         lambda data: context.emit("tool_progress", {**place, **data}), context.monotonic
     )
@@ -271,37 +294,59 @@ def _output_text(run: NodeRun) -> str:
     return str(_output_of(run).get("text", ""))
 
 
-def _report(context: NodeContext, call: ToolCall, turn: int, run: NodeRun) -> None:
-    """Report the start or the end of a call, or for which approval or account it waits."""
-    data: dict[str, Any] = {"turn": turn, "call": call.id, "tool": run.tool or call.name}
-    if run.state is NodeState.IN_PROGRESS:
-        context.emit("tool_started", {**data, "arguments": _shown_arguments(call)})
-        return
-    if run.state is NodeState.WAITING:
+class _CallReport:
+    """Reports the start and the end of a call, or for which approval or account it waits.
+
+    Attributes:
+        call: The call; a meta-tool may have routed it to another tool.
+        turn: The number of its turn.
+    """
+
+    def __init__(self, context: NodeContext, call: ToolCall, turn: int) -> None:
+        self._context = context
+        self.call = call
+        self.turn = turn
+
+    def __call__(self, run: NodeRun) -> None:
+        tool = run.tool or self.call.name
+        data: dict[str, Any] = {"turn": self.turn, "call": self.call.id, "tool": tool}
+        match run.state:
+            case NodeState.IN_PROGRESS:
+                arguments = _shown_arguments(self.call)
+                self._context.emit("tool_started", {**data, "arguments": arguments})
+            case NodeState.WAITING:
+                self._report_wait(run, data)
+            case _:
+                self._report_end(run, data)
+
+    def _report_wait(self, run: NodeRun, data: dict[str, Any]) -> None:
         error = run.error or {}
         data |= {
-            "arguments": _shown_arguments(call),
+            "arguments": _shown_arguments(self.call),
             "approval": error.get("approval_id", ""),
             "reason": run.reason,
         }
         if error.get("code") == CredentialMissing.code:
-            context.emit("credential_required", {**data, "link": error.get("link", "")})
+            self._context.emit("credential_required", {**data, "link": error.get("link", "")})
         else:
-            context.emit("approval_required", data)
-        return
-    output = _output_of(run)
-    data |= {"state": run.state.value, "duration_ms": run.duration_ms}
-    data |= {key: output[key] for key in _SHOWN_KEYS if key in output}
-    if run.error is not None:
-        data |= {"error_code": run.error.get("code", ""), "text": run.error.get("message", "")}
-        data |= {key: run.error[key] for key in ("error_id", "account") if run.error.get(key)}
-    else:
-        text = _output_text(run)
-        data |= {"text": text[:_SHOWN]} | ({"is_cut": True} if len(text) > _SHOWN else {})
-    context.emit("tool_finished", data)
-    if "handle" in output:
-        cut = {key: data[key] for key in ("turn", "call", "tool", "handle", "total_bytes")}
-        context.emit("compacted", {"layer": "result", **cut})
+            self._context.emit("approval_required", data)
+
+    def _report_end(self, run: NodeRun, data: dict[str, Any]) -> None:
+        output = _output_of(run)
+        data |= {"state": run.state.value, "duration_ms": run.duration_ms}
+        data |= {key: output[key] for key in _SHOWN_KEYS if key in output}
+        if run.state in _STOPPED:  # the error of one that waited says only what it waited for
+            data |= {"arguments": _shown_arguments(self.call), "text": run.reason}
+        elif run.error is not None:
+            data |= {"error_code": run.error.get("code", ""), "text": run.error.get("message", "")}
+            data |= {key: run.error[key] for key in ("error_id", "account") if run.error.get(key)}
+        else:
+            text = _output_text(run)
+            data |= {"text": text[:_SHOWN]} | ({"is_cut": True} if len(text) > _SHOWN else {})
+        self._context.emit("tool_finished", data)
+        if "handle" in output:
+            cut = {key: data[key] for key in ("turn", "call", "tool", "handle", "total_bytes")}
+            self._context.emit("compacted", {"layer": "result", **cut})
 
 
 def _shown_arguments(call: ToolCall) -> Any:

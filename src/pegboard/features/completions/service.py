@@ -167,7 +167,7 @@ class Completions:
                     id=data["call"],
                     tool=data["tool"],
                     text=data.get("text", ""),
-                    is_error="error_code" in data,
+                    is_error=data["state"] != "completed",
                 )
         yield await self._read_cited(run_id, principal)
 

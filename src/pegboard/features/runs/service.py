@@ -240,9 +240,10 @@ class Runs:
             run: The run.
             by: Who has ended the account, or the caller.
         """
-        await self._control.cancel(run, principal=by)
+        # who sees the end of a call that waited, asks for its approval: it is withdrawn by then
         if self._approvals is not None:
             await self._approvals.withdraw(run.start.run_id, by=by.id, note=CANCELLED)
+        await self._control.cancel(run, principal=by)
 
     async def answer(
         self, run_id: str, pending_id: str, answer: Any, *, principal: Principal

@@ -196,6 +196,11 @@ class NodeExecution:
         self.graph.stop_signal.check()
         return await self.inner.do(slot, _as_work(make))
 
+    async def report_once(self, name: str, report: Callable[[], None]) -> None:
+        slot = self.inner.reserve(name)
+        if self.inner.find(slot) is None:
+            await self.inner.do(slot, _as_work(report))
+
     async def run_once(
         self, work: Work, *, label: str = "", repeatable: bool = True, acts: bool = True
     ) -> NodeRun:
