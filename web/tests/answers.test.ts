@@ -91,6 +91,21 @@ describe("the answers of a conversation", () => {
     expect(answer.error?.message).toBe("the provider is busy");
   });
 
+  test("a call that was stopped has ended, and one whose end is not told does not go on", () => {
+    const answer = fold(
+      sent("tool_started", called),
+      sent("tool_finished", { ...called, state: "cancelled", text: "the run was cancelled" }),
+      sent("tool_started", { ...called, call: "b" }),
+      sent("approval_required", { ...called, call: "c", approval: "ap1", reason: "ask" }),
+      sent("done", { state: "cancelled" }),
+    );
+    expect(answer.parts).toMatchObject([
+      { state: "cancelled" },
+      { state: "unknown" },
+      { state: "cancelled", approval: "ap1" },
+    ]);
+  });
+
   test("answers that no event touched stay the same object", () => {
     const first = addEvents(new Map(), [
       sent("run_started"),

@@ -84,6 +84,7 @@ function CallNote({ call: { retry, progress } }: { call: CallPart }) {
 
 function CallBody({ call }: { call: CallPart }) {
   const failed = call.state === "failed" || call.state === "denied" || call.state === "unknown";
+  const isStopped = call.state === "cancelled";
   return (
     <div className="body">
       {failed && (
@@ -92,12 +93,13 @@ function CallBody({ call }: { call: CallPart }) {
           {call.result || messages.noReason}
         </p>
       )}
+      {isStopped && <p>{messages.callStopped}</p>}
       <div className="io">
         <figure>
           <figcaption>{messages.arguments}</figcaption>
           <Json value={call.arguments ?? {}} />
         </figure>
-        {!failed && (
+        {!failed && !isStopped && (
           <figure>
             <figcaption>{messages.result}</figcaption>
             <Json value={call.result ? layOut(call.result) : "…"} />

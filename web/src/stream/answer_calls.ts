@@ -1,6 +1,6 @@
 // The calls of an answer: each is one part, which later events change.
 
-import type { Answer, CallPart } from "./answer_parts";
+import type { Answer, CallPart, Part } from "./answer_parts";
 import { number, text } from "./read_event";
 
 /** A call begins; one that was approved begins again. */
@@ -49,4 +49,13 @@ export function changeCall(
   answer.parts = answer.parts.map((part) =>
     part.kind === "call" && part.key === key ? { ...part, ...change } : part,
   );
+}
+
+/** The parts of an answer that has ended: a call whose end no event tells neither runs nor waits. */
+export function endCalls(parts: readonly Part[]): Part[] {
+  return parts.map((part) => {
+    if (part.kind !== "call") return part;
+    if (part.state === "waiting") return { ...part, state: "cancelled" };
+    return part.state === "running" ? { ...part, state: "unknown" } : part;
+  });
 }

@@ -2,7 +2,7 @@
 // while they arrive and after a reload.
 
 import type { Citation, Conflict } from "../api/knowledge";
-import { addCall, changeCall } from "./answer_calls";
+import { addCall, changeCall, endCalls } from "./answer_calls";
 import type { Answer, Answers, CallState, PlanStep } from "./answer_parts";
 import type { Sent } from "./follow";
 import { endQuestions, readQuestion, settleQuestion } from "./questions";
@@ -154,7 +154,7 @@ function addEvent(answer: Answer, { event, data }: Sent): void {
       answer.state = "withdrawn";
       break;
     case "done":
-      answer.parts = endQuestions(answer.parts);
+      answer.parts = endCalls(endQuestions(answer.parts));
       answer.state = text(data.state) as Answer["state"];
       answer.finishedAt = at;
       break;

@@ -5,6 +5,17 @@ import { type Connection, followEvents, type Sent } from "./follow";
 
 const HIDDEN_FOR = 5 * 60_000;
 const FROM_THE_BEGINNING = "1-0";
+/** Events after which the messages have other states. */
+const CHANGE_MESSAGES = [
+  "run_started",
+  "message_queued",
+  "message_received",
+  "message_withdrawn",
+  "done",
+];
+/** Events after which other approvals wait: an answer that ends takes back those that it asked for. */
+const CHANGE_WAITING = ["approval_required", "credential_required", "done"];
+const CHANGE_APPROVALS = ["tool_finished", "done"];
 
 interface Followed {
   answers: Answers;
@@ -48,20 +59,15 @@ export function useConversation(id: string): Followed {
       waiting.push(...events);
       frame ||= requestAnimationFrame(draw);
       const kinds = new Set(events.map((event) => event.event));
-      if (
-        ["run_started", "message_queued", "message_withdrawn", "done"].some((kind) =>
-          kinds.has(kind),
-        )
-      ) {
+      const hasAny = (wanted: readonly string[]) => wanted.some((kind) => kinds.has(kind));
+      if (hasAny(CHANGE_MESSAGES)) {
         void client.invalidateQueries({ queryKey: ["conversation", id] });
         void client.invalidateQueries({ queryKey: ["conversations"] });
       }
-      if (kinds.has("approval_required") || kinds.has("credential_required"))
-        void client.invalidateQueries({ queryKey: ["approvals"] });
-      if (kinds.has("tool_finished")) {
-        void client.invalidateQueries({ queryKey: ["approval"] });
+      if (hasAny(CHANGE_WAITING)) void client.invalidateQueries({ queryKey: ["approvals"] });
+      if (hasAny(CHANGE_APPROVALS)) void client.invalidateQueries({ queryKey: ["approval"] });
+      if (kinds.has("tool_finished"))
         void client.invalidateQueries({ queryKey: ["conversation", id, "files"] });
-      }
     };
     followEvents({
       path: `/conversations/${encodeURIComponent(id)}/events`,

@@ -34,6 +34,8 @@ export function useRun(
           events.some((event) => /node_changed|run_|approval|question_/.test(event.event))
         )
           void client.invalidateQueries({ queryKey: ["run", id] });
+        if (events.some((event) => /tool_finished|run_finished/.test(event.event)))
+          void client.invalidateQueries({ queryKey: ["approval"] });
         if (events.some((event) => event.event === "run_finished")) {
           draw();
           setConnection({ state: "closed" });

@@ -157,6 +157,7 @@ export const messages = {
   showThem: "Show them",
   noReason: "No reason was given.",
   noArguments: "No arguments.",
+  callStopped: "It was stopped before it had a result.",
   outcomeUnknown: "The call went out, and no answer came back.",
   callsOf: (step: string) => `Calls of ${step}`,
   foldedCalls: (count: number, time: string) => `${formatCount(count, "call")}, ${time}`,
