@@ -2,12 +2,13 @@ import { useQuery } from "@tanstack/react-query";
 import { Link, useNavigate, useSearch } from "@tanstack/react-router";
 import { ArrowDown, ChevronLeft, ListTree } from "lucide-react";
 import { useMemo, useState } from "react";
-import { conversationQuery, type Exchange, toolsQuery } from "../../api/queries";
+import { conversationQuery, toolsQuery } from "../../api/queries";
 import { useNow } from "../../parts/call_card";
 import { MarkIcon } from "../../parts/marks";
 import { usePageTitle } from "../../parts/page_title";
 import { ConnectionBanner, Failure, Problem, Skeleton } from "../../parts/states";
 import type { Answer, CallPart } from "../../stream/answers";
+import { findBranch, findLastAnswered } from "../../stream/branch";
 import { useConversation } from "../../stream/use_conversation";
 import { findSource } from "../../stream/cited";
 import { useFollowing } from "../../stream/use_following";
@@ -40,7 +41,8 @@ export function Thread({ id }: { id: string }) {
   const waiting = exchanges
     .flatMap((item) => answers.get(item.id)?.parts ?? [])
     .find((part): part is CallPart => part.kind === "call" && part.state === "waiting");
-  const lastAnswer = answers.get(exchanges.at(-1)?.id ?? "");
+  const last = findLastAnswered(exchanges);
+  const lastAnswer = answers.get(last?.id ?? "");
   const [most, setMost] = useState(MOST_TURNS);
   const scroll = useFollowing();
   const search = useSearch({ strict: false }) as { view?: string; source?: string; of?: string };
@@ -129,7 +131,7 @@ export function Thread({ id }: { id: string }) {
               exchange={exchange}
               answer={answers.get(exchange.id)}
               titles={titles}
-              isLast={exchange === exchanges.at(-1)}
+              isLast={exchange === last}
               agent={conversation.data?.agent || messages.auto}
               source={source?.answer === exchange ? source.citation.number : 0}
             />
@@ -157,16 +159,6 @@ export function Thread({ id }: { id: string }) {
       {panel}
     </>
   );
-}
-
-/** The exchanges that lead to the last message, the first one first; then those that wait. */
-export function findBranch(exchanges: readonly Exchange[], head: string): Exchange[] {
-  const known = new Map(exchanges.map((item) => [item.id, item]));
-  const branch: Exchange[] = [];
-  for (let at = known.get(head); at && branch.length <= exchanges.length; at = known.get(at.parent))
-    branch.unshift(at);
-  const waiting = exchanges.filter((item) => item.state === "queued" && !branch.includes(item));
-  return [...branch, ...waiting];
 }
 
 const PHASES: Record<string, string> = {
