@@ -31,6 +31,20 @@ describe("an answer", () => {
     expect(html).not.toMatch(/<[^>]* on\w+=/i);
   });
 
+  test.each([
+    ["# A\n\n## B\n\n# C", "h3 h4 h3"],
+    ["## A\n\n#### B\n\n### C", "h3 h4 h4"],
+    ["### A\n\n# B\n\n### C", "h3 h3 h4"],
+    ["> # A\n\n- # B\n  ## C", "h3 h3 h4"],
+    ["# 1\n## 2\n### 3\n#### 4\n##### 5\n###### 6", "h3 h4 h5 h6 h6 h6"],
+  ])("has headings below those of the page, without a gap: %j", (text, levels) => {
+    expect([...render(text).matchAll(/<(h\d)/g)].map((found) => found[1]).join(" ")).toBe(levels);
+  });
+
+  test("begins below the heading of a page that has no other", () => {
+    expect(renderToStaticMarkup(<Markdown text="## A" under={1} />)).toContain("<h2>");
+  });
+
   test("says where a link leads when its text does not", () => {
     expect(render("[the docs](https://example.com/a)")).toContain("example.com)");
     expect(render("https://example.com/a")).not.toContain("(example.com)");

@@ -141,7 +141,7 @@ export function CallGroup({ calls, titles, step, id }: CallGroupProps) {
   const spent = calls.reduce((sum, call) => sum + call.durationMs, 0);
   return (
     <section className="calls" aria-label={step ? messages.callsOf(step) : messages.calls} id={id}>
-      {step && <h3 className="of-step">{step}</h3>}
+      {step && <h2 className="of-step">{step}</h2>}
       {isFolded ? (
         <button type="button" className="call-row fold" onClick={() => setOpen(true)}>
           <span className="ok">

@@ -1,6 +1,15 @@
-import { Lexer, type Token, type Tokens } from "marked";
-import { createContext, Fragment, memo, type ReactNode, useContext, useMemo } from "react";
+import type { Token, Tokens } from "marked";
+import {
+  createContext,
+  createElement,
+  Fragment,
+  memo,
+  type ReactNode,
+  useContext,
+  useMemo,
+} from "react";
 import { splitNumbers } from "../stream/cited";
+import { readBlocks } from "./headings";
 
 /** What stands for a number in brackets; null shows numbers as the text has them. */
 export const CiteContext = createContext<((number: number) => ReactNode) | null>(null);
@@ -8,6 +17,8 @@ export const CiteContext = createContext<((number: number) => ReactNode) | null>
 interface MarkdownProps {
   text: string;
   caret?: boolean;
+  /** The level of the heading above the text; those of the text follow it without a gap. */
+  under?: 1 | 2;
   /** What stands behind each block, by the text of all blocks. */
   inserts?: (blocks: readonly string[]) => ReactNode[];
 }
@@ -19,15 +30,15 @@ interface MarkdownProps {
  * pictures as links, and links lead to `https:`, `http:` and `mailto:` only. Blocks whose text did
  * not change are not drawn again while the answer grows.
  */
-export function Markdown({ text, caret = false, inserts }: MarkdownProps) {
-  const blocks = useMemo(() => new Lexer({ gfm: true }).lex(text), [text]);
+export function Markdown({ text, caret = false, under = 2, inserts }: MarkdownProps) {
+  const { blocks, ranks } = useMemo(() => readBlocks(text), [text]);
   const shown = blocks.filter((block) => block.type !== "space" && block.type !== "def");
   const inserted = inserts?.(shown.map((block) => block.raw)) ?? [];
   return (
     <div className={caret ? "prose writing" : "prose"}>
       {shown.map((block, index) => (
         <Fragment key={index}>
-          <Block raw={block.raw} block={block} />
+          <Block raw={block.raw} block={block} ranks={ranks.get(block) ?? ""} under={under} />
           {inserted[index]}
         </Fragment>
       ))}
@@ -35,26 +46,39 @@ export function Markdown({ text, caret = false, inserts }: MarkdownProps) {
   );
 }
 
+interface Place {
+  /** The level of the heading above the text. */
+  under: number;
+  /** The ranks of the headings in the whole block. */
+  ranks: string;
+}
+
+interface BlockProps extends Place {
+  raw: string;
+  block: Token;
+}
+
 const Block = memo(
-  function Block({ block }: { raw: string; block: Token }) {
-    return <>{renderBlock(block)}</>;
+  function Block({ block, ...place }: BlockProps) {
+    return <>{renderBlock(block, place)}</>;
   },
-  (before, after) => before.raw === after.raw,
+  (before, after) =>
+    before.raw === after.raw && before.ranks === after.ranks && before.under === after.under,
 );
 
-function renderBlock(token: Token): ReactNode {
+function renderBlock(token: Token, place: Place): ReactNode {
   switch (token.type) {
     case "paragraph":
       return <p>{renderInline(token.tokens)}</p>;
     case "heading":
       // The page has its own headings; those of an answer lie below them.
-      return token.depth <= 2 ? (
-        <h3>{renderInline(token.tokens)}</h3>
-      ) : (
-        <h4>{renderInline(token.tokens)}</h4>
+      return createElement(
+        `h${Math.min(place.under + token.depth, 6)}`,
+        { className: token.depth > 1 ? "sub" : undefined },
+        renderInline(token.tokens),
       );
     case "list":
-      return renderList(token as Tokens.List);
+      return renderList(token as Tokens.List, place);
     case "code":
       return (
         <pre className="code" tabIndex={0}>
@@ -62,7 +86,9 @@ function renderBlock(token: Token): ReactNode {
         </pre>
       );
     case "blockquote":
-      return <blockquote>{token.tokens?.map(renderKeyed)}</blockquote>;
+      return (
+        <blockquote>{token.tokens?.map((inner, at) => renderKeyed(inner, at, place))}</blockquote>
+      );
     case "table":
       return renderTable(token as Tokens.Table);
     case "hr":
@@ -76,11 +102,11 @@ function renderBlock(token: Token): ReactNode {
   }
 }
 
-function renderKeyed(token: Token, index: number): ReactNode {
-  return <Block key={index} raw={token.raw} block={token} />;
+function renderKeyed(token: Token, index: number, place: Place): ReactNode {
+  return <Block key={index} raw={token.raw} block={token} {...place} />;
 }
 
-function renderList(list: Tokens.List): ReactNode {
+function renderList(list: Tokens.List, place: Place): ReactNode {
   const items = list.items.map((item, index) => (
     <li key={index}>
       {item.task && (
@@ -90,7 +116,7 @@ function renderList(list: Tokens.List): ReactNode {
         token.type === "text" ? (
           <span key={inner}>{renderInline((token as Tokens.Text).tokens ?? [token])}</span>
         ) : token.type === "space" || token.type === "checkbox" ? null : (
-          renderKeyed(token, inner)
+          renderKeyed(token, inner, place)
         ),
       )}
     </li>

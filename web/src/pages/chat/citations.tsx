@@ -57,6 +57,7 @@ export function CitedText({ text, caret, cited }: { text: string; caret: boolean
     <Markdown
       text={text}
       caret={caret}
+      under={1}
       inserts={cited.conflicts.length > 0 ? inserts : undefined}
     />
   );
