@@ -5,12 +5,14 @@ import { UI } from "../api/address";
 import { send } from "../api/client";
 import { organisationsQuery, type Session } from "../api/people";
 import { sessionQuery } from "../api/queries";
+import { forgetDrafts } from "../parts/drafts";
 import { secrets } from "../words/credentials";
 import { nameRoles, people } from "../words/people";
 
 /** Ends the session. What the page holds belongs to this person, so it is loaded anew. */
 async function signOut(): Promise<void> {
   await send("DELETE", "/session").catch(() => undefined);
+  forgetDrafts();
   window.location.assign(UI);
 }
 

@@ -2,6 +2,7 @@ import { ArrowUp, Paperclip, Square, X } from "lucide-react";
 import { type KeyboardEvent, type ReactNode, useEffect, useRef, useState } from "react";
 import { type MessageFile, readFile } from "../stream/send_message";
 import { messages } from "../words/messages";
+import { keepDraft, readDraft } from "./drafts";
 
 /** When a message reaches an agent that works: after its answer, at its next step, or instead. */
 export type When = "queue" | "steer" | "stop";
@@ -11,7 +12,7 @@ const MOST_FILES = 20;
 interface ComposerProps {
   label: string;
   placeholder: string;
-  /** Under which a draft is kept while the page is open. */
+  /** Under which a draft is kept until it is sent. */
   draftKey: string;
   isSlim?: boolean;
   isBusy?: boolean;
@@ -25,15 +26,13 @@ interface ComposerProps {
   onStop?: () => void;
 }
 
-const drafts = new Map<string, string>();
-
 /** The field for a message; Enter sends, Shift Enter is a new line. */
 export function Composer(props: ComposerProps) {
   const { draftKey, isSlim = false, isWorking = false, isBusy = false } = props;
-  const [text, setText] = useState(() => drafts.get(draftKey) ?? props.initial ?? "");
+  const [text, setText] = useState(() => readDraft(draftKey) ?? props.initial ?? "");
   const ref = useRef<HTMLTextAreaElement>(null);
   useEffect(() => {
-    drafts.set(draftKey, text);
+    keepDraft(draftKey, text);
     const field = ref.current;
     if (!field) return;
     field.style.height = "auto";
@@ -55,6 +54,7 @@ export function Composer(props: ComposerProps) {
     if (wanted === "" || isBusy) return;
     // The draft stays until the server has taken the message.
     if (await props.onSend(wanted, isWorking ? when : "queue", files)) {
+      keepDraft(draftKey, ""); // the page may have gone to the answer
       setText("");
       setFiles([]);
     }
