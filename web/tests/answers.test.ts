@@ -106,6 +106,12 @@ describe("the answers of a conversation", () => {
     ]);
   });
 
+  test("a message that the agent has read is noted, and told by its id", () => {
+    const answer = fold(sent("message_received", { turn: 2, received: "m2", text: "in French" }));
+    expect(answer.parts).toMatchObject([{ kind: "note", text: "Meanwhile you said: in French" }]);
+    expect(answer.received).toEqual(["m2"]);
+  });
+
   test("answers that no event touched stay the same object", () => {
     const first = addEvents(new Map(), [
       sent("run_started"),

@@ -31,6 +31,7 @@ async def test_a_message_steers_the_answer_in_progress(tmp_path: Path) -> None:
         await begun.wait()
         steer = NewMessage(text="in French", conversation=first.conversation, when="steer")
         second = await service.send(steer, principal=LOCAL)
+        assert (second.state, second.steers, first.steers) == ("queued", True, False)
         gate.set()
         events = [
             e async for e in service.follow(first.conversation, until=second.id, principal=LOCAL)

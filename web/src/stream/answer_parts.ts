@@ -93,6 +93,8 @@ export interface Answer {
   cost: number;
   error: { message: string; code: string; errorId: string } | null;
   plan: PlanStep[];
+  /** The messages that the agent has read while it worked. */
+  received: string[];
   /** Quotes that were checked, as they come; the exchange has them once it is over. */
   citations: Citation[];
   conflicts: Conflict[];

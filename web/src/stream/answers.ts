@@ -41,6 +41,7 @@ function startAnswer(message: string): Answer {
     cost: 0,
     error: null,
     plan: [],
+    received: [],
     citations: [],
     conflicts: [],
     phase: "",
@@ -126,6 +127,7 @@ function addEvent(answer: Answer, { event, data }: Sent): void {
       break;
     case "message_received":
       addNote(answer, `Meanwhile you said: ${text(data.text)}`);
+      answer.received = [...answer.received, text(data.received)];
       break;
     case "compacted":
       // That a result is shown by pages is no loss: its call names the whole.

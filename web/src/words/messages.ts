@@ -117,6 +117,7 @@ export const messages = {
   changeMessage: "Change the message",
   reachedAgent: "Reached the agent while it worked",
   waitsForAnswer: "Waits for the answer in progress",
+  waitsForStep: "Reaches the agent at its next step",
   withdraw: "Withdraw",
   answer: "Answer",
   answerFailed: "The answer failed.",

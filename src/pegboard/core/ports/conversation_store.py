@@ -123,6 +123,8 @@ class Exchange(Struct, frozen=True, kw_only=True):
         citations: What its numbers stand for, each checked against the stored text.
         conflicts: Which of these contradict each other.
         left_out: How many numbers were dropped because no quote carries them.
+        steers: Whether it was sent to reach the working agent at its next step, not to wait
+            for the answer.
     """
 
     id: str
@@ -145,6 +147,7 @@ class Exchange(Struct, frozen=True, kw_only=True):
     citations: tuple[Citation, ...] = ()
     conflicts: tuple[Conflict, ...] = ()
     left_out: int = 0
+    steers: bool = False
 
 
 class ConversationQuery(Struct, frozen=True, kw_only=True):

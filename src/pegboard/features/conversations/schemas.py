@@ -202,6 +202,10 @@ class ExchangeAnswer(BaseModel):
         list[ConflictAnswer], Field(description="Citations that contradict each other.")
     ]
     left_out: Annotated[int, Field(description="Numbers that no quote carries, and were dropped.")]
+    steers: Annotated[
+        bool,
+        Field(description="Whether it was sent to reach the agent at its next step, not to wait."),
+    ]
     run_id: str
     created_at: Annotated[float, Field(description="Unix seconds.")]
     finished_at: float | None

@@ -163,6 +163,7 @@ class Conversations:
                 run_id=run_id_for(principal, run_key_of(id_)),
                 principal=principal,
                 request=request,
+                steers=message.when == "steer",
                 created_at=self._now(),
             ),
             instead_of=message.instead_of,

@@ -42,6 +42,7 @@ export function Thread({ id }: { id: string }) {
     .flatMap((item) => answers.get(item.id)?.parts ?? [])
     .find((part): part is CallPart => part.kind === "call" && part.state === "waiting");
   const last = findLastAnswered(exchanges);
+  const read = exchanges.flatMap((item) => answers.get(item.id)?.received ?? []);
   const lastAnswer = answers.get(last?.id ?? "");
   const [most, setMost] = useState(MOST_TURNS);
   const scroll = useFollowing();
@@ -132,6 +133,7 @@ export function Thread({ id }: { id: string }) {
               answer={answers.get(exchange.id)}
               titles={titles}
               isLast={exchange === last}
+              isRead={read.includes(exchange.id)}
               agent={conversation.data?.agent || messages.auto}
               source={source?.answer === exchange ? source.citation.number : 0}
             />

@@ -1,7 +1,6 @@
 import { useMutation, useQueryClient } from "@tanstack/react-query";
 import { Pencil } from "lucide-react";
 import { memo, useMemo, useState } from "react";
-import { send } from "../../api/client";
 import type { Exchange } from "../../api/queries";
 import { ApprovalCards } from "../../parts/approval_cards";
 import { CallGroup } from "../../parts/call_card";
@@ -16,12 +15,15 @@ import { formatFull } from "../../words/format";
 import { messages } from "../../words/messages";
 import { Cites, CitedText, Refs, useCited } from "./citations";
 import { MessageFiles } from "./files";
+import { Queued } from "./queued";
 
 interface TurnProps {
   exchange: Exchange;
   answer: Answer | undefined;
   titles: ReadonlyMap<string, string>;
   isLast: boolean;
+  /** Whether the agent has read it while it worked on another message. */
+  isRead: boolean;
   agent: string;
   /** The number of the quote that is shown beside it; 0 for none. */
   source: number;
@@ -30,8 +32,8 @@ interface TurnProps {
 /** A message and the answer to it. */
 export const Turn = memo(function Turn(props: TurnProps) {
   const { exchange, isLast } = props;
-  const isQueued = exchange.state === "queued";
-  const isSteered = exchange.state === "steered";
+  const isSteered = exchange.state === "steered" || (exchange.state === "queued" && props.isRead);
+  const isQueued = exchange.state === "queued" && !isSteered;
   if (exchange.state === "withdrawn") return null;
   return (
     <>
@@ -101,24 +103,6 @@ function Said({ exchange, isLast }: { exchange: Exchange; isLast: boolean }) {
         </button>
       )}
     </>
-  );
-}
-
-function Queued({ exchange }: { exchange: Exchange }) {
-  const client = useQueryClient();
-  const withdraw = useMutation({
-    mutationFn: () =>
-      send("DELETE", `/conversations/${exchange.conversation}/queue/${exchange.id}`),
-    onSettled: () =>
-      client.invalidateQueries({ queryKey: ["conversation", exchange.conversation] }),
-  });
-  return (
-    <p className="faint sent-note">
-      {messages.waitsForAnswer}
-      <button type="button" className="btn quiet sm" onClick={() => withdraw.mutate()}>
-        {messages.withdraw}
-      </button>
-    </p>
   );
 }
 
