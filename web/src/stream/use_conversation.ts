@@ -2,6 +2,7 @@ import { useQueryClient } from "@tanstack/react-query";
 import { useEffect, useRef, useState } from "react";
 import { type Answers, addEvents } from "./answers";
 import { type Connection, followEvents, type Sent } from "./follow";
+import { renew } from "./renew";
 
 const HIDDEN_FOR = 5 * 60_000;
 const FROM_THE_BEGINNING = "1-0";
@@ -61,7 +62,7 @@ export function useConversation(id: string): Followed {
       const kinds = new Set(events.map((event) => event.event));
       const hasAny = (wanted: readonly string[]) => wanted.some((kind) => kinds.has(kind));
       if (hasAny(CHANGE_MESSAGES)) {
-        void client.invalidateQueries({ queryKey: ["conversation", id] });
+        void renew(client, ["conversation", id]);
         void client.invalidateQueries({ queryKey: ["conversations"] });
       }
       if (hasAny(CHANGE_WAITING)) void client.invalidateQueries({ queryKey: ["approvals"] });
