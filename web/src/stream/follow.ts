@@ -24,14 +24,17 @@ interface Follow {
 }
 
 const LONGEST_WAIT = 30;
+/** Milliseconds; what follows a stream that ended sooner waits as after a lost connection. */
+const SHORTEST_STREAM = 1000;
 /** Refusals that end by themselves: somebody signs in, or fewer requests are made. */
 const PASSING = new Set([401, 429]);
 
 /**
  * Follow a stream of events until the signal aborts.
  *
- * A connection that ends is made again after 1, 2, 4 ... 30 seconds, and goes on after the last
- * event that arrived. Events that arrive together are handed over together.
+ * A connection that is lost is made again after 1, 2, 4 ... 30 seconds, one that the server ends at
+ * once. It goes on after the last event that arrived. Events that arrive together are handed over
+ * together.
  *
  * @throws ApiError if the server refuses the stream (it is not there, or not for this caller).
  */
@@ -46,6 +49,7 @@ export async function followEvents(wanted: Follow): Promise<void> {
         signal: wanted.signal,
       });
       if (response.ok && response.body) {
+        const openedAt = Date.now();
         wanted.onConnection({ state: "open" });
         failures = 0;
         lostAt = 0;
@@ -53,6 +57,8 @@ export async function followEvents(wanted: Follow): Promise<void> {
           for (const event of events) if (event.id) last = event.id;
           wanted.onEvents(events);
         });
+        // A stream that the server ends has nothing more to tell, or goes on elsewhere.
+        if (Date.now() - openedAt > SHORTEST_STREAM) continue;
       } else if (response.status < 500 && !PASSING.has(response.status)) {
         throw makeError(response, await response.json().catch(() => null));
       }

@@ -77,7 +77,10 @@ export function useConversation(id: string): Followed {
       onEvents,
       onConnection: setConnection,
     }).catch((reason: unknown) => {
-      if (!stop.signal.aborted) setError(reason as Error);
+      if (stop.signal.aborted) return;
+      setConnection({ state: "closed" });
+      setError(reason as Error);
+      void client.invalidateQueries({ queryKey: ["conversations"] });
     });
     return () => {
       stop.abort();

@@ -106,6 +106,8 @@ export const messages = {
   nobodyAsked: "Nobody has asked yet.",
   conversationFailed: "The conversation could not be loaded",
   noConversation: "There is no such conversation",
+  conversationDeleted: "This conversation was deleted",
+  conversationDeletedWhat: "Its messages and answers were removed.",
   showEarlier: "Show earlier messages",
   more: "More",
   renameConversation: "Rename the conversation",

@@ -15,6 +15,7 @@ import { useFollowing } from "../../stream/use_following";
 import { formatDuration, formatNumber } from "../../words/format";
 import { messages } from "../../words/messages";
 import { Artifact } from "./artifact";
+import { Deleted, isGone } from "./deleted";
 import { Files } from "./files";
 import { Grants } from "./grants";
 import { ThreadComposer } from "./thread_composer";
@@ -60,6 +61,7 @@ export function Thread({ id }: { id: string }) {
       search: (before) => ({ ...before, view: undefined }),
     });
 
+  if (isGone(error) && conversation.data) return <Deleted title={title} />;
   if (conversation.error)
     return (
       <section className="thread" aria-label={messages.conversation}>
