@@ -50,6 +50,20 @@ await step("a base", async () => {
   await inspect(page, "knowledge-empty");
 });
 
+await step("an address that cannot be taken in says why, also after a reload", async () => {
+  const address = "http://169.254.169.254/latest";
+  const fault = detail.getByRole("alert").filter({ hasText: `${address} could not be taken in.` });
+  await detail.getByRole("button", { name: "Web address" }).click();
+  await detail.getByRole("textbox", { name: "Web address" }).fill(address);
+  await detail.getByRole("button", { name: "Add", exact: true }).click();
+  await fault.getByText("cloud metadata address").waitFor();
+  await inspect(page, "knowledge-address");
+  await page.reload();
+  await fault.waitFor();
+  await fault.getByRole("button", { name: "Dismiss" }).click();
+  await fault.waitFor({ state: "detached" });
+});
+
 await step("files are dropped, and become ready", async () => {
   await drop([
     ["returns-2023.md", await textOf("returns-2023.md"), "text/markdown"],

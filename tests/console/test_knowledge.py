@@ -24,6 +24,7 @@ sources:
 STEPS = [
     "no knowledge yet",
     "a base",
+    "an address that cannot be taken in says why, also after a reload",
     "files are dropped, and become ready",
     "a new version says what it would change before it is taken in",
     "what waits for a decision is there after a reload",

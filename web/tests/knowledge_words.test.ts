@@ -5,7 +5,7 @@ import { sortChosen } from "../src/stream/chosen_files";
 import { catalogues } from "../src/words/catalogues";
 import { evidence } from "../src/words/evidence";
 import { changeWords, describeChange } from "../src/words/base_changes";
-import { describeFile, knowledge } from "../src/words/knowledge";
+import { describeFaults, describeFile, knowledge } from "../src/words/knowledge";
 import { roleWords } from "../src/words/roles";
 import { skillWords } from "../src/words/skills";
 
@@ -104,4 +104,18 @@ test("the pages that changed are named, up to a dozen", () => {
   const numbers = Array.from({ length: 14 }, (_, at) => at + 1);
   expect(changeWords.pageNumbers([4, 7])).toBe("Page 4, 7");
   expect(changeWords.pageNumbers(numbers)).toMatch(/, 12 and 2 more$/);
+});
+
+test("what could not be taken in is the whole source, or some of its pages or files", () => {
+  const fault = (place: string) => ({ place, code: "request_invalid", message: "No." });
+  const told = (source: string, failed: number, place: string) =>
+    describeFaults({ source, run: "", ended_at: 1, failed, faults: [fault(place)] });
+
+  expect(told("https://a.example/", 1, "https://a.example/")).toBe(
+    "https://a.example/ could not be taken in.",
+  );
+  expect(told("https://a.example/", 2, "https://a.example/b")).toBe(
+    "2 pages of https://a.example/ could not be taken in.",
+  );
+  expect(told("/srv/docs", 1, "b.md")).toBe("1 file of /srv/docs could not be taken in.");
 });

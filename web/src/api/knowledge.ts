@@ -13,6 +13,7 @@ export type AskSummary = Schema<"AskSummary">;
 export type Citation = Schema<"CitationAnswer">;
 export type Conflict = Schema<"ConflictAnswer">;
 export type Hit = Schema<"HitAnswer">;
+export type Gathering = Schema<"GatheringAnswer">;
 export type Check = Schema<"FileCheckAnswer">;
 
 export const STATES = ["failed", "held", "working", "ready"] as const;

@@ -1,3 +1,4 @@
+import type { Gathering } from "../api/knowledge";
 import { formatBytes, formatCount, formatNumber } from "./format";
 
 /** What the console says about bases and their documents. */
@@ -32,7 +33,6 @@ export const knowledge = {
   aboutBase: "About this base",
   askIt: "Ask it",
   takeInChanged: "Take in what changed",
-  lookingAgain: "Its sources are being looked at. What changed appears below.",
   nothingToLook: "Its documents were uploaded here. To take in a change, add the file again.",
   onlyYou: "Only you",
   everybody: "Everyone on this board",
@@ -65,7 +65,10 @@ export const knowledge = {
   thisPage: "This page",
   andBelow: "And the pages below it, at most",
   addIt: "Add",
-  gathers: "The pages are being gathered. Each appears below as it comes.",
+  gathers: (source: string) =>
+    `Looking through ${source}. Each document appears below as it comes.`,
+  openRun: "Open the run",
+  moreFaults: (count: number) => `and ${formatNumber(count)} more`,
   howFar: "See how far it is",
   alreadyHere: "Already here",
   openIt: "Open it",
@@ -175,6 +178,13 @@ export const knowledge = {
   noFindings: "There is nothing to decide any more.",
   close: "Close",
 } as const;
+
+/** "docs/ could not be taken in.", "2 pages of https://example.com could not be taken in." */
+export function describeFaults({ source, failed, faults }: Gathering): string {
+  const isWhole = faults.some((fault) => fault.place === source);
+  const noun = /^https?:/.test(source) ? "page" : "file";
+  return `${isWhole ? "" : `${formatCount(failed, noun)} of `}${source} could not be taken in.`;
+}
 
 const TYPES: [RegExp, string][] = [
   [/pdf/, "PDF"],

@@ -10,6 +10,7 @@ from pegboard.core.knowledge import ConvertedDocument, DocumentFinding, PageSpan
 from pegboard.core.ports.knowledge.document_store import StoredDocument
 from pegboard.core.principal import Principal
 from pegboard.features.knowledge.bases import KnowledgeBase, WebPolicy, may_add_web, may_edit_base
+from pegboard.features.knowledge.document_sources import Gathering
 
 _STEPS = {"converting": 1, "cutting": 2, "embedding": 3, "storing": 4}
 _MAX_SHOWN = 1_000
@@ -33,6 +34,7 @@ class BaseFacts(Struct, frozen=True, kw_only=True):
         without_vectors: Pieces that `new_embedder` has not embedded yet.
         web: Who may add web addresses.
         updated_at: Of the document that was changed last.
+        gatherings: The last look at each source; none for readers.
     """
 
     base: KnowledgeBase
@@ -44,6 +46,7 @@ class BaseFacts(Struct, frozen=True, kw_only=True):
     principal: Principal
     web: WebPolicy
     updated_at: float
+    gatherings: Sequence[Gathering] = ()
 
     def to_dict(self, *, owner: str = "", seen: VisibilityDecision | None = None) -> dict[str, Any]:
         """A `BaseAnswer`."""
@@ -68,6 +71,7 @@ class BaseFacts(Struct, frozen=True, kw_only=True):
             "embedder": self.embedder,
             "reembedding": self._view_reembedding(),
             "documents": dict(self.counts),
+            "gatherings": [it.to_dict(self.principal) for it in self.gatherings],
             "pieces": self.pieces,
             "revision": 1 if resource is None else resource.revision,
             "created_at": 0.0 if resource is None else resource.created_at,

@@ -1,10 +1,11 @@
-"""Requests and responses about what became of a document: its texts, and who cites it."""
+"""Requests and responses about the texts of a document, what changed in them, and who cites it."""
 
 from typing import Annotated, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
 from pegboard.core.knowledge import FindingKind
+from pegboard.features.knowledge.schemas import FindingAnswer
 
 _CLOSED = ConfigDict(extra="forbid", frozen=True)
 _ANSWER = ConfigDict(extra="forbid")
@@ -160,3 +161,60 @@ class CitingAnswerList(BaseModel):
 
     answers: list[CitingAnswerView]
     next_cursor: Annotated[str | None, Field(description="Null when this was the last page.")]
+
+
+class PieceAnswer(BaseModel):
+    """A piece of a document."""
+
+    model_config = _ANSWER
+
+    id: str
+    number: int
+    start: Annotated[int, Field(description="Offset in the text of the document.")]
+    end: Annotated[int, Field(description="Offset, excluded.")]
+    page: int
+    heading: str
+
+
+class TextAnswer(BaseModel):
+    """The text of a page of a document."""
+
+    model_config = _ANSWER
+
+    document: str
+    revision: int
+    current_revision: int
+    page: Annotated[int, Field(description="From 1; 0 for a document without pages.")]
+    pages: int
+    label: Annotated[str, Field(description="What the document calls the page, as a sheet.")]
+    start: Annotated[int, Field(description="Offset of this text in the text of the document.")]
+    end: int
+    next_offset: Annotated[
+        int | None, Field(description="Where the page goes on; null when it was shown to its end.")
+    ]
+    text: str
+    pieces: list[PieceAnswer]
+    findings: list[FindingAnswer]
+
+
+class TextQuery(BaseModel):
+    """Which text of a document to show."""
+
+    model_config = _CLOSED
+
+    page: Annotated[int, Field(ge=1, le=1_000_000)] = 1
+    revision: Annotated[
+        int | None,
+        Field(ge=1, le=2_000_000_000, description="Of the text; null for the current one."),
+    ] = None
+    offset: Annotated[
+        int | None, Field(ge=0, description="Show the page with this character instead.")
+    ] = None
+    limit: Annotated[
+        int | None,
+        Field(
+            ge=1,
+            le=1_000,
+            description="So many pieces of the page, from `offset` or its start; null for all.",
+        ),
+    ] = None

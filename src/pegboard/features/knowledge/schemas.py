@@ -109,6 +109,30 @@ class EmbeddingProgress(BaseModel):
     total: int
 
 
+class GatheringFault(BaseModel):
+    """Why a file or a page could not be taken in."""
+
+    model_config = _ANSWER
+
+    place: Annotated[str, Field(description="Path in the folder, or address.")]
+    code: str
+    message: str
+
+
+class GatheringAnswer(BaseModel):
+    """How the last look at a folder or an address went."""
+
+    model_config = _ANSWER
+
+    source: Annotated[str, Field(description="Folder or address.")]
+    run: Annotated[str, Field(description="The run that looks through it, if you may see it.")]
+    ended_at: Annotated[
+        float | None, Field(description="Unix seconds; null while it is being looked through.")
+    ]
+    failed: Annotated[int, Field(description="Files or pages that could not be taken in.")]
+    faults: Annotated[list[GatheringFault], Field(description="Of the first 20 of these.")]
+
+
 class BaseAnswer(BaseModel):
     """A knowledge base as you see it."""
 
@@ -136,6 +160,13 @@ class BaseAnswer(BaseModel):
     documents: DocumentCounts
     is_gathering: Annotated[
         bool, Field(description="Whether a folder or web pages are being looked through.")
+    ]
+    gatherings: Annotated[
+        list[GatheringAnswer],
+        Field(
+            description="The last look at each folder or address, for those who may change the "
+            "base. One that gave no document stays until another gathering has ended."
+        ),
     ]
     pieces: Annotated[int, Field(description="Of ready documents that you see.")]
     revision: int
@@ -420,60 +451,3 @@ class DeletionAnswer(BaseModel):
     answers: Annotated[
         int, Field(description="Of your conversations, which stay without its quotes.")
     ]
-
-
-class PieceAnswer(BaseModel):
-    """A piece of a document."""
-
-    model_config = _ANSWER
-
-    id: str
-    number: int
-    start: Annotated[int, Field(description="Offset in the text of the document.")]
-    end: Annotated[int, Field(description="Offset, excluded.")]
-    page: int
-    heading: str
-
-
-class TextAnswer(BaseModel):
-    """The text of a page of a document."""
-
-    model_config = _ANSWER
-
-    document: str
-    revision: int
-    current_revision: int
-    page: Annotated[int, Field(description="From 1; 0 for a document without pages.")]
-    pages: int
-    label: Annotated[str, Field(description="What the document calls the page, as a sheet.")]
-    start: Annotated[int, Field(description="Offset of this text in the text of the document.")]
-    end: int
-    next_offset: Annotated[
-        int | None, Field(description="Where the page goes on; null when it was shown to its end.")
-    ]
-    text: str
-    pieces: list[PieceAnswer]
-    findings: list[FindingAnswer]
-
-
-class TextQuery(BaseModel):
-    """Which text of a document to show."""
-
-    model_config = _CLOSED
-
-    page: Annotated[int, Field(ge=1, le=1_000_000)] = 1
-    revision: Annotated[
-        int | None,
-        Field(ge=1, le=2_000_000_000, description="Of the text; null for the current one."),
-    ] = None
-    offset: Annotated[
-        int | None, Field(ge=0, description="Show the page with this character instead.")
-    ] = None
-    limit: Annotated[
-        int | None,
-        Field(
-            ge=1,
-            le=1_000,
-            description="So many pieces of the page, from `offset` or its start; null for all.",
-        ),
-    ] = None

@@ -41,6 +41,7 @@ from pegboard.features.knowledge.document_feed import DocumentFeed, DocumentPoll
 from pegboard.features.knowledge.document_sources import (
     find_sources,
     gather_graph,
+    list_gatherings,
 )
 from pegboard.features.knowledge.documents import Documents, find_group
 from pegboard.features.knowledge.evidence import name_waiting
@@ -230,6 +231,10 @@ class Knowledge:
         vectors = await self._vectors.look(base) if counts["ready"] else VectorState()
         wanted = vectors.wanted or self._parts.embedder(base.settings)
         answering = vectors.answering if counts["ready"] else wanted
+        may_edit = may_edit_base(principal, base)
+        sources = {row.source for row in rows}
+        if base.declared is not None:
+            sources.add(find_declared_source(base).source)
         return BaseFacts(
             base=base,
             counts=counts,
@@ -237,10 +242,11 @@ class Knowledge:
             embedder="" if answering is None else answering.name,
             new_embedder="" if wanted is None else wanted.name,
             # it counts documents of others, too: nothing for readers
-            without_vectors=vectors.missing if may_edit_base(principal, base) else 0,
+            without_vectors=vectors.missing if may_edit else 0,
             principal=principal,
             web=self._parts.web,
             updated_at=max((row.updated_at for row in rows), default=0.0),
+            gatherings=await list_gatherings(self._runs, base, sources) if may_edit else (),
         )
 
     async def refresh(self, base: KnowledgeBase, *, principal: Principal) -> list[str]:

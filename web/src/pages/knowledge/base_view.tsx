@@ -1,4 +1,4 @@
-import { useMutation, useQuery } from "@tanstack/react-query";
+import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
 import { Link, useSearch } from "@tanstack/react-router";
 import { ChevronLeft, Info, RotateCw } from "lucide-react";
 import { type Base, baseQuery, refreshBase } from "../../api/knowledge";
@@ -12,6 +12,7 @@ import { knowledge } from "../../words/knowledge";
 import { BaseSettings, BaseSharing } from "./base_settings";
 import { Documents } from "./documents";
 import { DropZone } from "./drop_zone";
+import { Gatherings } from "./gatherings";
 import type { KnowledgeSearch } from "./knowledge_page";
 
 /** One base: what is in it, how far it is, who sees it. */
@@ -46,7 +47,11 @@ function View({ base, title }: { base: Base; title: string }) {
   const { tab = "" } = useSearch({ strict: false }) as KnowledgeSearch;
   const { ready, working, held, failed } = base.documents;
   const count = ready + working + held + failed;
-  const refresh = useMutation({ mutationFn: () => refreshBase(base.id) });
+  const client = useQueryClient();
+  const refresh = useMutation({
+    mutationFn: () => refreshBase(base.id),
+    onSuccess: () => client.invalidateQueries({ queryKey: ["base", base.id] }),
+  });
   return (
     <>
       <div className="title">
@@ -56,7 +61,7 @@ function View({ base, title }: { base: Base; title: string }) {
             <CopyName name={base.name} />
           </div>
           <div className="acts">
-            {base.may_change && count > 0 && (
+            {base.may_change && (count > 0 || base.is_declared) && (
               <button
                 type="button"
                 className="btn"
@@ -81,11 +86,12 @@ function View({ base, title }: { base: Base; title: string }) {
       </div>
       <Tabs base={base} tab={tab} count={count} />
       <Problem error={refresh.error} />
-      {refresh.data && (
+      {refresh.data && !refresh.data.run && (
         <p className="note" role="status">
-          {refresh.data.run ? knowledge.lookingAgain : knowledge.nothingToLook}
+          {knowledge.nothingToLook}
         </p>
       )}
+      <Gatherings base={base} />
       {tab === "settings" && base.may_change ? (
         <BaseSettings key={base.revision} base={base} />
       ) : tab === "sharing" && base.may_change ? (

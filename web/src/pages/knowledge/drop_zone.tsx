@@ -1,5 +1,4 @@
-import { useMutation } from "@tanstack/react-query";
-import { Link } from "@tanstack/react-router";
+import { useMutation, useQueryClient } from "@tanstack/react-query";
 import { ChevronDown, FolderOpen, Upload as UploadIcon } from "lucide-react";
 import { type ChangeEvent, useRef, useState } from "react";
 import { addDocuments, type Base } from "../../api/knowledge";
@@ -111,12 +110,16 @@ function WebAddress({ base }: { base: Base }) {
   const [url, setUrl] = useState("");
   const [isBelow, setBelow] = useState(false);
   const [most, setMost] = useState(50);
+  const client = useQueryClient();
+  const menu = useRef<HTMLDivElement>(null);
   const add = useMutation({
     mutationFn: () =>
       addDocuments(base.id, { web: { url: url.trim(), below: isBelow, at_most: most } }),
-    onSuccess: () => {
+    onSuccess: async () => {
+      // The page says how it goes, and why if it cannot be taken in.
+      await client.invalidateQueries({ queryKey: ["base", base.id] });
       setUrl("");
-      window.dispatchEvent(new CustomEvent("documents-added", { detail: base.id }));
+      menu.current?.hidePopover();
     },
   });
   const id = `web-${base.id}`;
@@ -125,7 +128,7 @@ function WebAddress({ base }: { base: Base }) {
       <button type="button" className="btn" popoverTarget={id}>
         {knowledge.webAddress} <ChevronDown className="i s" aria-hidden="true" />
       </button>
-      <div id={id} popover="auto" className="menu below-button by-url">
+      <div ref={menu} id={id} popover="auto" className="menu below-button by-url">
         <form
           onSubmit={(event) => {
             event.preventDefault();
@@ -177,14 +180,6 @@ function WebAddress({ base }: { base: Base }) {
             </label>
           </fieldset>
           <Problem error={add.error} />
-          {add.data && (
-            <p className="hint" role="status">
-              {knowledge.gathers}{" "}
-              <Link to="/runs/$id" params={{ id: add.data.run }}>
-                {knowledge.howFar}
-              </Link>
-            </p>
-          )}
           <div className="acts">
             <button type="submit" className="btn" disabled={add.isPending || url.trim() === ""}>
               {knowledge.addIt}

@@ -14,6 +14,7 @@ from pegboard.errors import DocumentNotFound, InvalidRequest
 from pegboard.features.knowledge import DocumentEdit, DocumentQuery, DocumentSource, NewDocument
 from pegboard.features.knowledge.base_views import cut_page, find_page, view_detail, view_page
 from pegboard.features.knowledge.bases import KnowledgeBase
+from pegboard.features.knowledge.history_schemas import TextAnswer, TextQuery
 from pegboard.features.knowledge.schemas import (
     AddDocuments,
     AddedDocuments,
@@ -24,8 +25,6 @@ from pegboard.features.knowledge.schemas import (
     DocumentFilter,
     DocumentList,
     ReviewDocument,
-    TextAnswer,
-    TextQuery,
 )
 from pegboard.runtime import Pegboard
 from pegboard.servers.http.dependencies import Board, Caller
