@@ -69,6 +69,7 @@ async def test_a_caller_lists_its_own_questions_to_a_base_outside_of_conversatio
     await storage.evidence.put(an_evidence("in_chat", subject="c1"))
     await storage.evidence.put(an_evidence("elsewhere", bases=("b2",)))
     await storage.evidence.put(an_evidence("of_many", bases=("b1", "b2")))
+    await storage.evidence.put(an_evidence("read_on", mode="read", question="pages 1 to 1"))
 
     assert calls(await storage.evidence.list_asked("acme/ada", "b1")) == ["late", "early"]
     assert calls(await storage.evidence.list_asked("acme/ada", "b1", limit=1)) == ["late"]

@@ -5,7 +5,7 @@ import { sortChosen } from "../src/stream/chosen_files";
 import { catalogues } from "../src/words/catalogues";
 import { evidence } from "../src/words/evidence";
 import { changeWords, describeChange } from "../src/words/base_changes";
-import { describeFaults, describeFile, knowledge } from "../src/words/knowledge";
+import { describeAudience, describeFaults, describeFile, knowledge } from "../src/words/knowledge";
 import { roleWords } from "../src/words/roles";
 import { skillWords } from "../src/words/skills";
 
@@ -118,4 +118,16 @@ test("what could not be taken in is the whole source, or some of its pages or fi
     "2 pages of https://a.example/ could not be taken in.",
   );
   expect(told("/srv/docs", 1, "b.md")).toBe("1 file of /srv/docs could not be taken in.");
+});
+
+test("a document is seen by those who see its base, or by fewer", () => {
+  const wide = { audience: "base", organisation: "" } as const;
+  const own = { visibility: "private", organisation: "" } as const;
+
+  expect(describeAudience(wide, own)).toBe("Only you");
+  expect(describeAudience(wide, { visibility: "organisation", organisation: "acme" })).toBe(
+    "Members of acme",
+  );
+  expect(describeAudience(wide, { visibility: "global", organisation: "" })).toBe("Everyone");
+  expect(describeAudience({ ...wide, audience: "private" }, own)).toBe("Its owner");
 });

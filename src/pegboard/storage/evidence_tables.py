@@ -15,7 +15,8 @@ EVIDENCE = Table(
     Column("last", NUMBER, nullable=False),
     make_text("body"),
 )
-"""`asked_of` is the base of a question that stands alone; empty in a conversation or run."""
+"""`asked_of` is the base of a question that stands alone; empty in a conversation or run, and for
+a call that reads on inside a document."""
 Index("evidence_by_subject", EVIDENCE.c.subject)
 Index("evidence_asked", EVIDENCE.c.owner, EVIDENCE.c.asked_of, EVIDENCE.c.at)
 Index("evidence_by_time", EVIDENCE.c.at)

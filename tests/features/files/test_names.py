@@ -3,7 +3,7 @@
 import pytest
 
 from pegboard.errors import InvalidRequest
-from pegboard.features.files.names import check_name
+from pegboard.features.files.names import check_name, check_path
 
 
 @pytest.mark.parametrize(
@@ -36,3 +36,18 @@ def test_a_name_has_no_folders_and_nothing_hidden(name: str) -> None:
 )
 def test_other_names_are_as_they_were_given(name: str) -> None:
     assert check_name(name) == name
+
+
+@pytest.mark.parametrize("path", ["", "a.md", "guide/returns (2026).md", ".github/a.md"])
+def test_a_path_leads_down_from_a_folder(path: str) -> None:
+    assert check_path(path) == path
+
+
+@pytest.mark.parametrize(
+    "path",
+    ["/etc/x", "../x", "a/../x", "a//x", "a/", "a\\x", "a\x00b", "\u202ea", "a/\ud800", "a" * 501],
+    ids=ascii,
+)
+def test_a_path_that_leads_elsewhere_or_hides_something_is_refused(path: str) -> None:
+    with pytest.raises(InvalidRequest):
+        check_path(path)

@@ -10,11 +10,12 @@ from pegboard.core.context import ToolContext
 from pegboard.core.knowledge import Citation, Conflict, Evidence, Hit, Piece, Retrieval
 from pegboard.core.ports.conversation_store import Conversation
 from pegboard.core.ports.knowledge.document_store import StoredDocument
+from pegboard.core.ports.knowledge.evidence_store import StoredEvidence
 from pegboard.core.principal import LOCAL
 from pegboard.features.knowledge.changes import DocumentChange, KnowledgeChanges
 from pegboard.features.knowledge.deletion import Deletion, Quotes
 from pegboard.features.knowledge.evidence import EvidenceLedger, cite_answer, shift_numbers
-from pegboard.features.knowledge.evidence_views import view_answer
+from pegboard.features.knowledge.evidence_views import find_end, view_answer
 from pegboard.features.knowledge.quotes import REMOVED
 from pegboard.knowledge.grounding.passages import cite_passages
 from pegboard.storage.memory.storage import MemoryStorage
@@ -134,3 +135,16 @@ async def test_watchers_get_the_changes_of_their_base_alone() -> None:
         changes.notify(DocumentChange("b1", "d"))
 
         assert (queue.qsize(), queue.get_nowait()) == (1, DocumentChange("b1", "d"))
+
+
+@pytest.mark.parametrize(
+    ("evidence", "end"),
+    [(make_evidence(), "found"), (Evidence(question="When?", enough=False), "nothing")],
+    ids=["something", "nothing"],
+)
+def test_a_simple_question_says_whether_it_found_anything(evidence: Evidence, end: str) -> None:
+    stored = StoredEvidence(
+        call="k1", owner="/local", mode="simple", question="When?", at=1.0, evidence=evidence
+    )
+
+    assert find_end(stored) == end

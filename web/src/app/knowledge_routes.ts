@@ -1,5 +1,6 @@
 import { createRoute, lazyRouteComponent } from "@tanstack/react-router";
-import { readSearch, root } from "./root_route";
+import { root } from "./root_route";
+import { readSearch } from "./search";
 
 const listSearch = readSearch("q", "state", "tab", "find", "new", "replace");
 const page = (name: "KnowledgePage" | "ReviewPage" | "DeletePage") =>

@@ -4,7 +4,8 @@ import { HomePage } from "../pages/overview/home_page";
 import { BOARD_ROUTES } from "./board_routes";
 import { KNOWLEDGE_ROUTES } from "./knowledge_routes";
 import { PEOPLE_ROUTES } from "./people_routes";
-import { readSearch, root } from "./root_route";
+import { root } from "./root_route";
+import { parseSearch, readSearch, stringifySearch } from "./search";
 
 const home = createRoute({ getParentRoute: () => root, path: "/", component: HomePage });
 
@@ -83,6 +84,8 @@ export function makeRouter() {
   return createRouter({
     routeTree,
     basepath: UI,
+    parseSearch,
+    stringifySearch,
     defaultPreload: "intent",
     scrollRestoration: true,
   });

@@ -1,4 +1,4 @@
-import type { Gathering } from "../api/knowledge";
+import type { Base, Doc, Gathering } from "../api/knowledge";
 import { formatBytes, formatCount, formatNumber } from "./format";
 
 /** What the console says about bases and their documents. */
@@ -178,6 +178,22 @@ export const knowledge = {
   noFindings: "There is nothing to decide any more.",
   close: "Close",
 } as const;
+
+/** Who sees a base: "Only you", "Members of acme". */
+export function describeViewers(base: Pick<Base, "visibility" | "organisation">): string {
+  if (base.visibility === "global") return knowledge.everybody;
+  return base.visibility === "private" ? knowledge.onlyYou : knowledge.membersOf(base.organisation);
+}
+
+/** Who sees a document of a base: those who see the base, or fewer. */
+export function describeAudience(
+  item: Pick<Doc, "audience" | "organisation">,
+  base: Pick<Base, "visibility" | "organisation">,
+): string {
+  if (item.audience === "private") return knowledge.ownerOnly;
+  if (item.audience === "organisation") return item.organisation;
+  return base.visibility === "global" ? knowledge.everyone : describeViewers(base);
+}
 
 /** "docs/ could not be taken in.", "2 pages of https://example.com could not be taken in." */
 export function describeFaults({ source, failed, faults }: Gathering): string {

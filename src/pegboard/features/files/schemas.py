@@ -2,11 +2,26 @@
 
 from typing import Annotated, Any, Literal, Self
 
-from pydantic import BaseModel, ConfigDict, Field, model_validator
+from pydantic import (
+    AfterValidator,
+    BaseModel,
+    ConfigDict,
+    Field,
+    WithJsonSchema,
+    model_validator,
+)
 
 from pegboard.core.ports.accounts.file_store import FileLimits, FilePage, FileRecord, FileUsage
 from pegboard.core.principal import Principal
-from pegboard.features.files.names import MAX_NAME, NAME_PATTERN
+from pegboard.errors import InvalidRequest
+from pegboard.features.files.names import (
+    MAX_NAME,
+    MAX_PATH,
+    NAME_PATTERN,
+    PATH_PATTERN,
+    check_name,
+    check_path,
+)
 from pegboard.features.files.uploads import MAX_IDLE, NewUpload
 
 _CLOSED = ConfigDict(extra="forbid", frozen=True)
@@ -15,20 +30,42 @@ _MAX_SIZE = 2**53
 Purpose = Literal["", "chat", "knowledge"]
 
 
+def _read_name(name: str) -> str:
+    try:
+        return check_name(name)
+    except InvalidRequest as error:
+        raise ValueError(str(error)) from error
+
+
+def _read_path(path: str) -> str:
+    try:
+        return check_path(path)
+    except InvalidRequest as error:
+        raise ValueError(str(error)) from error
+
+
+FileName = Annotated[
+    str,
+    AfterValidator(_read_name),
+    WithJsonSchema(
+        {"type": "string", "minLength": 1, "maxLength": MAX_NAME, "pattern": NAME_PATTERN}
+    ),
+]
+"""The name of a file; a fault is told in words, not as a pattern."""
+FilePath = Annotated[
+    str,
+    AfterValidator(_read_path),
+    WithJsonSchema({"type": "string", "maxLength": MAX_PATH, "pattern": PATH_PATTERN}),
+]
+"""The path of a file below the folder that it comes from."""
+
+
 class BeginUpload(BaseModel):
     """A file that is going to be uploaded."""
 
     model_config = _CLOSED
 
-    name: Annotated[
-        str,
-        Field(
-            min_length=1,
-            max_length=MAX_NAME,
-            pattern=NAME_PATTERN,
-            description="Without folders; only shown.",
-        ),
-    ]
+    name: Annotated[FileName, Field(description="Without folders; only shown.")]
     size: Annotated[int, Field(strict=True, ge=0, le=_MAX_SIZE, description="In bytes.")]
     digest: Annotated[
         str | None,
@@ -52,8 +89,7 @@ class BeginUpload(BaseModel):
         ),
     ] = ""
     path: Annotated[
-        str,
-        Field(max_length=500, description="What it will be called there, with its folders."),
+        FilePath, Field(description="What it will be called there, with its folders.")
     ] = ""
 
     def to_upload(self) -> NewUpload:
@@ -113,13 +149,7 @@ class KeepFile(BaseModel):
         ),
     ] = None
     name: Annotated[
-        str | None,
-        Field(
-            min_length=1,
-            max_length=MAX_NAME,
-            pattern=NAME_PATTERN,
-            description="Of the file; by default the one it has.",
-        ),
+        FileName | None, Field(description="Of the file; by default the one it has.")
     ] = None
     organisation: Annotated[
         str, Field(max_length=64, description="The organisation that will see it too.")

@@ -96,7 +96,7 @@ class LookAnswer(BaseModel):
     ] = []
 
 
-AskEnd = Literal["found", "enough", "conflict", "not_enough", "failed"]
+AskEnd = Literal["found", "nothing", "enough", "conflict", "not_enough", "failed"]
 
 
 class AskSummary(BaseModel):
@@ -108,7 +108,7 @@ class AskSummary(BaseModel):
     question: str
     mode: RetrievalMode
     at: Annotated[float, Field(description="Unix seconds.")]
-    end: Annotated[AskEnd, Field(description="`found` is that of the simple mode.")]
+    end: Annotated[AskEnd, Field(description="`found` and `nothing` are those of the simple mode.")]
     citations: int
     confidence: float | None
 

@@ -25,7 +25,7 @@ def find_end(stored: StoredEvidence) -> AskEnd:
     """How a question ended."""
     evidence = stored.evidence
     if stored.mode != "grounding":
-        return "found"
+        return "found" if evidence.retrieval.hits or evidence.citations else "nothing"
     if not evidence.enough:
         return "not_enough"
     return "conflict" if evidence.conflicts else "enough"

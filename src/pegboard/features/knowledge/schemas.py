@@ -7,7 +7,7 @@ from pydantic import BaseModel, ConfigDict, Field, model_validator
 from pegboard.core.knowledge import DocumentState, FindingKind
 from pegboard.core.ports.knowledge.document_store import Audience
 from pegboard.features.conversations.schemas import ChatFile
-from pegboard.features.files.names import MAX_NAME, NAME_PATTERN
+from pegboard.features.files.schemas import FileName, FilePath
 
 _CLOSED = ConfigDict(extra="forbid", frozen=True)
 _ANSWER = ConfigDict(extra="forbid")
@@ -202,15 +202,7 @@ class WebPages(BaseModel):
 class DocumentFile(ChatFile):
     """A small file to take in, which may be called as one that is uploaded."""
 
-    name: Annotated[
-        str,
-        Field(
-            min_length=1,
-            max_length=MAX_NAME,
-            pattern=NAME_PATTERN,
-            description="Without folders; only shown.",
-        ),
-    ]
+    name: Annotated[FileName, Field(description="Without folders; only shown.")]
 
 
 class AddDocuments(BaseModel):
@@ -237,9 +229,8 @@ class AddDocuments(BaseModel):
     ] = None
     web: WebPages | None = None
     path: Annotated[
-        str,
+        FilePath,
         Field(
-            max_length=500,
             description="What the file is called where it comes from, with its folders. A file of "
             "the same path takes the place of the one before.",
         ),

@@ -39,7 +39,10 @@ class MemoryEvidence:
         found = self._sort(
             row
             for row in self._list()
-            if row.owner == owner and not row.subject and row.bases == (base,)
+            if row.owner == owner
+            and not row.subject
+            and row.bases == (base,)
+            and row.mode != "read"
         )
         return found[::-1][:limit]
 

@@ -10,6 +10,7 @@ const ICONS = {
   conflict: ["unsure", EqualNot],
   not_enough: ["", SearchX],
   found: ["", ListFilter],
+  nothing: ["", SearchX],
   failed: ["bad", CircleX],
 } as const;
 
@@ -33,6 +34,8 @@ function describeEnd(item: AskSummary): string {
       return evidence.failed;
     case "found":
       return evidence.found;
+    case "nothing":
+      return evidence.foundNothing;
     default:
       return evidence.citedSub(item.citations, formatScore(item.confidence ?? 0));
   }

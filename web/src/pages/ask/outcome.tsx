@@ -12,6 +12,7 @@ const TITLES = {
   conflict: evidence.disagrees,
   not_enough: evidence.notEnough,
   found: evidence.found,
+  nothing: evidence.foundNothing,
   failed: evidence.failed,
 } as const;
 
@@ -19,13 +20,13 @@ const TITLES = {
 export function Outcome({ ask }: { ask: Ask }) {
   const time = formatDuration(ask.took * 1000);
   const isEnough = ask.end !== "not_enough";
-  const isNone = ask.end === "found" && ask.hits.length === 0;
+  const isNone = ask.end === "nothing";
   return (
     <>
       <div className="verdict" role="status">
         <EndIcon end={ask.end} />
         <div>
-          <h1>{isNone ? evidence.foundNothing : TITLES[ask.end]}</h1>
+          <h1>{TITLES[ask.end]}</h1>
           <p className="faint num">
             {ask.mode === "simple"
               ? evidence.piecesFound(ask.hits.length, time)

@@ -8,7 +8,7 @@ import { CopyName } from "../../parts/copy_name";
 import { usePageTitle } from "../../parts/page_title";
 import { ConnectionBanner, Failure, Problem, Skeleton } from "../../parts/states";
 import { useBaseEvents } from "../../stream/use_base_events";
-import { knowledge } from "../../words/knowledge";
+import { describeViewers, knowledge } from "../../words/knowledge";
 import { BaseSettings, BaseSharing } from "./base_settings";
 import { Documents } from "./documents";
 import { DropZone } from "./drop_zone";
@@ -75,7 +75,7 @@ function View({ base, title }: { base: Base; title: string }) {
         </div>
         {base.description && <p className="desc">{base.description}</p>}
         <div className="tags">
-          <span className="tag">{seenBy(base)}</span>
+          <span className="tag">{describeViewers(base)}</span>
           {base.pieces > 0 && <span className="tag">{knowledge.piecesReady(base.pieces)}</span>}
           {count > 0 && (
             <span className="tag">
@@ -105,11 +105,6 @@ function View({ base, title }: { base: Base; title: string }) {
       )}
     </>
   );
-}
-
-function seenBy(base: Base): string {
-  if (base.visibility === "global") return knowledge.everybody;
-  return base.visibility === "private" ? knowledge.onlyYou : knowledge.membersOf(base.organisation);
 }
 
 function Tabs({ base, tab, count }: { base: Base; tab: string; count: number }) {

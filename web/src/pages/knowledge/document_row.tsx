@@ -1,17 +1,17 @@
 import { useMutation } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
 import { Ellipsis } from "lucide-react";
-import { type Doc, takeInAgain } from "../../api/knowledge";
+import { type Base, type Doc, takeInAgain } from "../../api/knowledge";
 import { DocumentIcon } from "../../parts/document/document_icon";
 import { DocumentState } from "../../parts/document/document_state";
 import { Problem } from "../../parts/states";
 import { canRead } from "../../stream/base_events";
 import { documentWords } from "../../words/document";
 import { formatFull, formatNumber, formatWhen } from "../../words/format";
-import { describeFile, knowledge } from "../../words/knowledge";
+import { describeAudience, describeFile, knowledge } from "../../words/knowledge";
 
 /** A document in the list: what it is, how far it is and why, and the one thing to do. */
-export function DocumentRow({ item }: { item: Doc }) {
+export function DocumentRow({ item, base }: { item: Doc; base: Base }) {
   const again = useMutation({ mutationFn: () => takeInAgain(item) });
   const params = { base: item.base, doc: item.id };
   const title = item.title || item.name;
@@ -43,7 +43,7 @@ export function DocumentRow({ item }: { item: Doc }) {
       <td className="opt dim num r">{item.pieces > 0 ? formatNumber(item.pieces) : ""}</td>
       <td className="opt dim added" title={formatFull(item.created_at)}>
         {formatWhen(item.created_at)}
-        <small>{audienceOf(item)}</small>
+        <small>{describeAudience(item, base)}</small>
       </td>
       <td className="r acts">
         {item.may_change && item.state === "failed" && (
@@ -65,11 +65,6 @@ export function DocumentRow({ item }: { item: Doc }) {
       </td>
     </tr>
   );
-}
-
-function audienceOf(item: Doc): string {
-  if (item.audience === "base") return knowledge.everyone;
-  return item.audience === "private" ? knowledge.ownerOnly : item.organisation;
 }
 
 function RowMenu({ item, title, onAgain }: { item: Doc; title: string; onAgain: () => void }) {

@@ -23,7 +23,7 @@ export function Documents({ base, count }: { base: Base; count: number }) {
   // An upload stands where it will be a document: behind what needs somebody.
   const first = documents.findIndex((item) => !["failed", "held"].includes(groupOf(item)));
   const at = first < 0 ? documents.length : first;
-  const row = (item: Doc) => <DocumentRow key={item.id} item={item} />;
+  const row = (item: Doc) => <DocumentRow key={item.id} item={item} base={base} />;
   return (
     <div className="stack tight">
       {count > 0 && <Filters base={base} state={state} search={search} />}

@@ -75,7 +75,10 @@ class EvidenceStore(Protocol):
     async def list_asked(
         self, owner: str, base: str, *, limit: int = 50
     ) -> Sequence[StoredEvidence]:
-        """What a caller has asked a base outside of conversations and runs, the last first."""
+        """What a caller has asked a base outside of conversations and runs, the last first.
+
+        Calls that read on inside a document ask nothing.
+        """
         ...
 
     async def list_document(self, document: str) -> Sequence[StoredEvidence]:

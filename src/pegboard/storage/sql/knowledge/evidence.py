@@ -132,12 +132,12 @@ class SqlEvidence:
 
 
 def _values(evidence: StoredEvidence) -> dict[str, Any]:
-    stands_alone = len(evidence.bases) == 1 and not evidence.subject
+    asks = len(evidence.bases) == 1 and not evidence.subject and evidence.mode != "read"
     return {
         "call": clean_text(evidence.call),
         "subject": clean_text(evidence.subject),
         "owner": clean_text(evidence.owner),
-        "asked_of": clean_text(evidence.bases[0] if stands_alone else ""),
+        "asked_of": clean_text(evidence.bases[0] if asks else ""),
         "at": evidence.at,
         "last": evidence.last,
         "body": dump(evidence),

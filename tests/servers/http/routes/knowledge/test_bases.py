@@ -173,6 +173,24 @@ async def test_a_small_file_may_be_called_as_people_call_files(
 
     assert added.json()["documents"][0]["document"]["name"] == name
     assert refused.status_code == 422
+    assert "The name of a file has no folders" in refused.json()["detail"]
+
+
+@pytest.mark.parametrize(
+    "path", ["a\x00b.md", "../../x.md", "/etc/x.md", "a//b.md", "a\\b.md", "\u202eabc.md"]
+)
+async def test_the_path_of_a_file_leads_down_from_a_folder(
+    client: httpx2.AsyncClient, path: str
+) -> None:
+    base = (await client.post("/knowledge", json={"name": "shop"})).json()["id"]
+    file = {"name": "a.md", "data": b64encode(NEW.encode()).decode()}
+    begun = {"name": "a.md", "size": 1, "purpose": "knowledge", "base": base, "path": path}
+
+    refused = await client.post(f"/knowledge/{base}/documents", json={"file": file, "path": path})
+    upload = await client.post("/uploads", json=begun)
+
+    assert (refused.status_code, upload.status_code) == (422, 422)
+    assert "body.path: The path of a file " in refused.json()["detail"]
 
 
 async def test_a_file_is_checked_before_it_is_put_in(client: httpx2.AsyncClient) -> None:
