@@ -150,7 +150,7 @@ def _may_gather(principal: Principal, base: KnowledgeBase) -> bool:
     return principal == INGESTER or may_edit_base(principal, base)
 
 
-class Gathering(Struct, frozen=True, kw_only=True):
+class SourceLook(Struct, frozen=True, kw_only=True):
     """How the last look at a folder or an address went.
 
     Attributes:
@@ -178,7 +178,7 @@ class Gathering(Struct, frozen=True, kw_only=True):
 
 async def list_gatherings(
     runs: Runs, base: KnowledgeBase, sources: Collection[str]
-) -> list[Gathering]:
+) -> list[SourceLook]:
     """The last look at each source of a base, and the last one of all, the newest first.
 
     An address that gave no document is no source of the base: why it gave none is told until
@@ -191,7 +191,7 @@ async def list_gatherings(
     """
     query = RunQuery(plan_id=_plan_of(base.id), limit=_MAX_RUNS)
     page = await runs.list(query, principal=INGESTER)
-    newest: dict[str, Gathering] = {}
+    newest: dict[str, SourceLook] = {}
     for view in page.runs:
         found = _read_gathering(view.run, base)
         if found is not None:
@@ -205,7 +205,7 @@ async def list_gatherings(
     ]
 
 
-def _read_gathering(run: StoredRun, base: KnowledgeBase) -> Gathering | None:
+def _read_gathering(run: StoredRun, base: KnowledgeBase) -> SourceLook | None:
     """How a run went; None for one that gathers nothing for the base."""
     nodes: Sequence[Mapping[str, Any]] = run.start.graph.get("nodes", ())
     try:
@@ -216,15 +216,15 @@ def _read_gathering(run: StoredRun, base: KnowledgeBase) -> Gathering | None:
         return None
     result = run.result
     if run.finished_at is None or result is None:
-        return Gathering(wanted=wanted, run=run)
+        return SourceLook(wanted=wanted, run=run)
     if run.state is NodeState.COMPLETED:
         output: Mapping[str, Any] = result.output or {}
         faults = tuple(output.get("faults", ()))
-        return Gathering(wanted=wanted, run=run, failed=output.get("failed", 0), faults=faults)
+        return SourceLook(wanted=wanted, run=run, failed=output.get("failed", 0), faults=faults)
     error = result.error or {"code": run.state.value, "message": f"The run was {run.state}."}
     fault = {name: str(error.get(name, "")) for name in ("code", "message")}
     place = wanted.url or wanted.folder
-    return Gathering(wanted=wanted, run=run, failed=1, faults=({"place": place, **fault},))
+    return SourceLook(wanted=wanted, run=run, failed=1, faults=({"place": place, **fault},))
 
 
 class GatherNode:
