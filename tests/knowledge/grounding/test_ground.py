@@ -1,5 +1,6 @@
 import json
 
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from msgspec import structs
@@ -160,3 +161,32 @@ async def test_many_sentences_that_are_alike_cost_little() -> None:
     evidence = await ground("What do records cost?", make_retrieval("?", *texts))
 
     assert len(evidence.citations) <= 24
+
+
+@pytest.mark.parametrize(
+    ("header", "row", "score", "enough"),
+    [
+        ("Zone | Price | Days", "Iceland | 19.00 | 7", 0.2, True),
+        ("Zone | Days", "Iceland | 7", 0.3, False),
+        ("Zone | Price | Days", "Iceland | on request | 7", 0.3, False),
+    ],
+    ids=["price", "no price", "price elsewhere"],
+)
+async def test_a_row_of_a_table_answers_where_a_price_stands_in_its_column(
+    header: str, row: str, score: float, enough: bool
+) -> None:
+    question = "What does shipping to Iceland cost?"
+    table = f"# Shipping\n\n| {header} |\n|{'---|' * (header.count('|') + 1)}\n| {row} |\n"
+
+    evidence = await ground(question, make_retrieval(question, make_hit(table, score=score)))
+
+    assert evidence.enough is enough
+
+
+async def test_a_time_in_words_answers_when() -> None:
+    question = "When does the archive in Kraków close?"
+    text = "The archive in Kraków closes at seven."
+
+    evidence = await ground(question, make_retrieval(question, make_hit(text, score=0.3)))
+
+    assert evidence.enough

@@ -8,7 +8,7 @@ of the kind that is asked for: no person for *who*, no figure for *how many*.
 from collections.abc import Mapping
 from collections.abc import Set as AbstractSet
 
-from pegboard.knowledge.grounding.question import AskedPart, holds_answer
+from pegboard.knowledge.grounding.question import AskedPart, holds_answer, holds_answer_in_row
 from pegboard.knowledge.grounding.spans import TextSpan
 from pegboard.knowledge.grounding.words import list_stems
 
@@ -61,7 +61,9 @@ def align(
 
 
 def _rate_answer(part: AskedPart, span: TextSpan) -> float:
-    if holds_answer(part, span.text):
+    if span.kind == "row" and holds_answer_in_row(part, span.text, span.context):
+        return 1.0
+    if span.kind != "row" and holds_answer(part, span.text):
         return 1.0
     if span.context and holds_answer(part, span.context):
         return _NEAR_ANSWER

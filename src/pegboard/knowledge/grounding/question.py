@@ -32,6 +32,7 @@ _KINDS: Mapping[AnswerKind, re.Pattern[str]] = {
         r"""
         \bhow much (?:does|do|did|is|are|was|will|would)\b.*\b(?:cost|pay|price|charge)
         \bwhat(?:'s| is| are| was)? (?:the )?(?:price|cost|fee)s?\b / \bwas kostet / \bwie teuer
+        \bwhat (?:does|do|did|will|would)\b.*\bcosts?\b
         \bhow much (?:do|must|should)\b.*\bpay\b / 多少钱 / 价格是多少
         """
     ),
@@ -138,6 +139,29 @@ _UNIT_WORDS = any_of(
     [天周月年] / 小时 / 分钟
     """
 )
+_HOURS = (
+    r"(?:about |half past |quarter (?:past|to) )?"
+    r"(?:one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|noon|midnight)"
+)
+_STUNDEN = (
+    r"(?:halb |viertel (?:vor|nach) )?"
+    r"(?:eins?|zwei|drei|vier|fünf|sechs|sieben|acht|neun|zehn|elf|zwölf|mitternacht)"
+)
+_CLOCK_ENDS = r"(?=\W*$|[.,;:!?)]| (?:in the|on|to|and|every|each|sharp|und|bis)\b)"
+_CLOCK = any_of(
+    rf"""
+    \b{_HOURS} (?:o['’]clock|[ap]\.?m\b) / \b{_STUNDEN} uhr\b / [一二三四五六七八九十]点
+    \b(?:at|by|until|till|before|after|from) {_HOURS}{_CLOCK_ENDS}
+    \b(?:um|bis|ab|vor|nach) {_STUNDEN}{_CLOCK_ENDS}
+    """
+)
+"""Times of a day in words."""
+_PRICE_COLUMN = any_of(
+    r"""
+    \b(?:price|cost|fee|charge|rate|amount|fare|tariff|total)s?\b / \b(?:eur|usd|gbp|chf)\b / [€$£¥]
+    preis / kosten / gebühr / betrag / 价格 / 费用 / 金额
+    """
+)
 _MONEY = frozenset({"eur", "usd", "gbp", "yen", "yuan"})
 _PLACE = any_of(
     r"""
@@ -202,6 +226,8 @@ def holds_answer(part: AskedPart, text: str) -> bool:
             return _FREQUENCY.search(text) is not None
         case "person":
             return bool(find_answers(part, text)) or _names_role(part, text)
+        case "date":
+            return bool(find_answers(part, text)) or _CLOCK.search(text) is not None
         case "reason":
             return _REASON.search(text) is not None
         case "place":
@@ -209,6 +235,26 @@ def holds_answer(part: AskedPart, text: str) -> bool:
             return bool(names) or _PLACE.search(text) is not None
         case _:
             return bool(find_answers(part, text))
+
+
+def holds_answer_in_row(part: AskedPart, row: str, header: str) -> bool:
+    """Whether a row of a table holds an answer.
+
+    A price stands in a column of prices, or names its currency.
+    """
+    if part.kind != "money" or not header:
+        return holds_answer(part, row)
+    if any(fact.unit in _MONEY for fact in find_answers(part, row)):
+        return True
+    columns = zip(_split_cells(header), _split_cells(row), strict=False)
+    return any(
+        _PRICE_COLUMN.search(name) is not None and holds_answer(part, cell)
+        for name, cell in columns
+    )
+
+
+def _split_cells(row: str) -> list[str]:
+    return row.strip().split("|" if "|" in row else "\t")
 
 
 def find_answers(part: AskedPart, text: str) -> list[Fact]:
