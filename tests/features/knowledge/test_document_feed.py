@@ -13,9 +13,9 @@ from pegboard.core.ports.knowledge.document_store import DocumentScope, StoredDo
 from pegboard.core.principal import LOCAL, Principal
 from pegboard.features.knowledge import NewBase
 from pegboard.features.knowledge.bases import KnowledgeBase
-from pegboard.features.knowledge.changes import DocumentChange, KnowledgeChanges
 from pegboard.features.knowledge.document_feed import DocumentFeed, DocumentPoll
 from pegboard.features.knowledge.documents import Documents
+from pegboard.features.knowledge.parts import DocumentChange, KnowledgeChanges
 
 ADA = Principal(id="u_ada", user="u_ada", organisations=frozenset({"acme"}), scopes=LOCAL.scopes)
 

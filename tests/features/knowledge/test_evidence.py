@@ -12,10 +12,10 @@ from pegboard.core.ports.conversation_store import Conversation
 from pegboard.core.ports.knowledge.document_store import StoredDocument
 from pegboard.core.ports.knowledge.evidence_store import StoredEvidence
 from pegboard.core.principal import LOCAL
-from pegboard.features.knowledge.changes import DocumentChange, KnowledgeChanges
 from pegboard.features.knowledge.deletion import Deletion, Quotes
 from pegboard.features.knowledge.evidence import EvidenceLedger, cite_answer, shift_numbers
 from pegboard.features.knowledge.evidence_views import find_end, view_answer
+from pegboard.features.knowledge.parts import DocumentChange, KnowledgeChanges
 from pegboard.features.knowledge.quotes import REMOVED
 from pegboard.knowledge.grounding.passages import cite_passages
 from pegboard.storage.memory.storage import MemoryStorage

@@ -10,7 +10,7 @@ from pegboard.core.knowledge import ConvertedDocument, DocumentFinding, PageSpan
 from pegboard.core.ports.knowledge.document_store import StoredDocument
 from pegboard.core.principal import Principal
 from pegboard.features.knowledge.bases import KnowledgeBase, WebPolicy, may_add_web, may_edit_base
-from pegboard.features.knowledge.document_sources import SourceLook
+from pegboard.features.knowledge.gatherings import SourceLook
 
 _STEPS = {"converting": 1, "cutting": 2, "embedding": 3, "storing": 4}
 _MAX_SHOWN = 1_000

@@ -12,9 +12,9 @@ from pegboard.core.ports.knowledge.document_store import DocumentStore, StoredDo
 from pegboard.core.principal import Principal
 from pegboard.errors import DocumentNotFound, ResourceNotFound
 from pegboard.features.knowledge.bases import Bases, KnowledgeBase, scope_of
-from pegboard.features.knowledge.changes import DocumentChange, KnowledgeChanges
 from pegboard.features.knowledge.documents import Documents, find_group
 from pegboard.features.knowledge.ingestion import INGESTER
+from pegboard.features.knowledge.parts import DocumentChange, KnowledgeChanges
 
 CHECK_AGAIN = 1.0
 """Seconds after which the rights of a watcher are checked again; the store is not asked for that.

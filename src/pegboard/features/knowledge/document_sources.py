@@ -7,7 +7,6 @@ from collections.abc import (
     AsyncIterator,
     Awaitable,
     Callable,
-    Collection,
     Iterator,
     Mapping,
     Sequence,
@@ -22,7 +21,6 @@ from pegboard.access.document_visibility import find_source_audience, is_documen
 from pegboard.core.graph import Graph, Node, NodeState
 from pegboard.core.ports.http import HttpClient
 from pegboard.core.ports.knowledge.document_store import Audience, StoredDocument
-from pegboard.core.ports.run_store import RunQuery, StoredRun
 from pegboard.core.principal import Principal
 from pegboard.core.run import NodeRun
 from pegboard.core.tool import JsonSchema
@@ -35,7 +33,6 @@ from pegboard.features.knowledge.bases import (
     WebPolicy,
     check_may_gather,
     is_of_board_file,
-    may_edit_base,
     scope_of,
 )
 from pegboard.features.knowledge.documents import (
@@ -44,6 +41,7 @@ from pegboard.features.knowledge.documents import (
     NewDocument,
     find_own_path,
 )
+from pegboard.features.knowledge.gatherings import GATHER, may_gather, plan_of
 from pegboard.features.knowledge.ingestion import INGESTER
 from pegboard.features.knowledge.schemas import MAX_CRAWLED
 from pegboard.features.knowledge.web_pages import (
@@ -54,12 +52,9 @@ from pegboard.features.knowledge.web_pages import (
     may_fetch,
     name_page,
 )
-from pegboard.features.permissions import may_see_run
-from pegboard.features.runs import Runs
 from pegboard.graphs.engine.node_results import as_failed
 from pegboard.graphs.node_kind import NodeContext, SchemaOf
 
-GATHER = "gather"
 MAX_FILES = 10_000
 """Files of one folder."""
 READABLE = frozenset(
@@ -72,8 +67,6 @@ READABLE = frozenset(
 _COUNTED = ("new", "changed", "already_here", "failed", "removed")
 _MAX_FAULTS = 20
 """Of those that failed, how many say why."""
-_MAX_RUNS = 100
-"""Of a base, how many of the last gatherings are looked at."""
 _CHUNK = 1024 * 1024
 _FORBID_ALL = "User-agent: *\nDisallow: /"
 
@@ -137,94 +130,7 @@ def gather_graph(wanted: DocumentSource) -> Graph:
     """The graph that gathers documents."""
     node = Node(id=GATHER, kind=GATHER, config=to_builtins(wanted))
     output = f"$.steps.{GATHER}.output"
-    return Graph(nodes=(node,), id=_plan_of(wanted.base), name=GATHER, output=output)
-
-
-def _plan_of(base: str) -> str:
-    """The plan of the runs that gather documents of a base, by which they are found again."""
-    return f"{GATHER}:{base}"
-
-
-def _may_gather(principal: Principal, base: KnowledgeBase) -> bool:
-    """Whether runs of this caller gather documents of the base."""
-    return principal == INGESTER or may_edit_base(principal, base)
-
-
-class SourceLook(Struct, frozen=True, kw_only=True):
-    """How the last look at a folder or an address went.
-
-    Attributes:
-        wanted: The folder or address.
-        run: The run that looks through it.
-        failed: Files or pages that could not be taken in.
-        faults: Of the first of these: `place`, `code` and `message`.
-    """
-
-    wanted: DocumentSource
-    run: StoredRun
-    failed: int = 0
-    faults: tuple[Mapping[str, str], ...] = ()
-
-    def to_dict(self, principal: Principal) -> dict[str, Any]:
-        """A `GatheringAnswer`."""
-        return {
-            "source": self.wanted.url or self.wanted.folder,
-            "run": self.run.start.run_id if may_see_run(principal, self.run) else "",
-            "ended_at": self.run.finished_at,
-            "failed": self.failed,
-            "faults": [dict(fault) for fault in self.faults],
-        }
-
-
-async def list_gatherings(
-    runs: Runs, base: KnowledgeBase, sources: Collection[str]
-) -> list[SourceLook]:
-    """The last look at each source of a base, and the last one of all, the newest first.
-
-    An address that gave no document is no source of the base: why it gave none is told until
-    another gathering has ended.
-
-    Args:
-        runs: Has the runs that gather.
-        base: The base.
-        sources: What its documents name as their sources.
-    """
-    query = RunQuery(plan_id=_plan_of(base.id), limit=_MAX_RUNS)
-    page = await runs.list(query, principal=INGESTER)
-    newest: dict[str, SourceLook] = {}
-    for view in page.runs:
-        found = _read_gathering(view.run, base)
-        if found is not None:
-            newest.setdefault(found.wanted.source, found)
-    ended = [it.run.finished_at for it in newest.values() if it.run.finished_at is not None]
-    last = max(ended, default=0.0)
-    return [
-        it
-        for it in newest.values()
-        if it.wanted.source in sources or it.run.finished_at in {None, last}
-    ]
-
-
-def _read_gathering(run: StoredRun, base: KnowledgeBase) -> SourceLook | None:
-    """How a run went; None for one that gathers nothing for the base."""
-    nodes: Sequence[Mapping[str, Any]] = run.start.graph.get("nodes", ())
-    try:
-        wanted = convert(nodes[0].get("config", {}) if nodes else {}, DocumentSource)
-    except ValidationError:  # another graph that was given this id
-        return None
-    if wanted.base != base.id or not _may_gather(run.start.principal, base):
-        return None
-    result = run.result
-    if run.finished_at is None or result is None:
-        return SourceLook(wanted=wanted, run=run)
-    if run.state is NodeState.COMPLETED:
-        output: Mapping[str, Any] = result.output or {}
-        faults = tuple(output.get("faults", ()))
-        return SourceLook(wanted=wanted, run=run, failed=output.get("failed", 0), faults=faults)
-    error = result.error or {"code": run.state.value, "message": f"The run was {run.state}."}
-    fault = {name: str(error.get(name, "")) for name in ("code", "message")}
-    place = wanted.url or wanted.folder
-    return SourceLook(wanted=wanted, run=run, failed=1, faults=({"place": place, **fault},))
+    return Graph(nodes=(node,), id=plan_of(wanted.base), name=GATHER, output=output)
 
 
 class GatherNode:
@@ -289,7 +195,7 @@ class GatherNode:
     def _require(self, wanted: DocumentSource, principal: Principal) -> KnowledgeBase:
         """The base. Raises `ResourceNotFound` and `AccessDenied`: any graph may name one."""
         base = self._bases().get(wanted.base)
-        if base is None or not _may_gather(principal, base):
+        if base is None or not may_gather(principal, base):
             raise ResourceNotFound(f"There is no knowledge base '{wanted.base[:100]}'.")
         check_may_gather(principal, base, wanted, web=self._web)
         return base

@@ -26,9 +26,8 @@ from pegboard.features.knowledge.bases import (
     may_edit_document,
     scope_of,
 )
-from pegboard.features.knowledge.changes import DocumentChange
 from pegboard.features.knowledge.editions import Editions
-from pegboard.features.knowledge.parts import KnowledgeParts
+from pegboard.features.knowledge.parts import DocumentChange, KnowledgeParts
 from pegboard.features.knowledge.queue import IngestionQueue
 from pegboard.features.permissions import check_may_write
 

@@ -31,8 +31,7 @@ from pegboard.core.tool import JsonSchema
 from pegboard.errors import DocumentNotFound, DocumentUnreadable, PegboardError
 from pegboard.execution.limits.model_costs import ModelCosts
 from pegboard.features.knowledge.bases import KnowledgeBase, may_edit_base
-from pegboard.features.knowledge.changes import DocumentChange
-from pegboard.features.knowledge.parts import KnowledgeParts
+from pegboard.features.knowledge.parts import DocumentChange, KnowledgeParts
 from pegboard.graphs.engine.node_results import as_failed
 from pegboard.graphs.node_kind import NodeContext, SchemaOf
 from pegboard.knowledge.cut import CutSettings, cut

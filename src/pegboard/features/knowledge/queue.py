@@ -10,14 +10,13 @@ from pegboard.core.event import Event, RunEnded
 from pegboard.core.ports.knowledge.document_store import StoredDocument
 from pegboard.core.principal import Principal
 from pegboard.errors import PegboardError, RunNotFound
-from pegboard.features.knowledge.changes import DocumentChange
 from pegboard.features.knowledge.ingestion import (
     DOCUMENT,
     INGESTER,
     ingestion_graph,
     is_settled,
 )
-from pegboard.features.knowledge.parts import KnowledgeParts
+from pegboard.features.knowledge.parts import DocumentChange, KnowledgeParts
 from pegboard.features.runs import Runs
 from pegboard.features.runs.start import run_id_for
 from pegboard.features.runs.views import RunView

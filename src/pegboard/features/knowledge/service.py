@@ -33,7 +33,6 @@ from pegboard.features.knowledge.bases import (
     scope_of,
     to_base,
 )
-from pegboard.features.knowledge.changes import DocumentChange
 from pegboard.features.knowledge.citing_answers import CitationFinder
 from pegboard.features.knowledge.deletion import BaseDeletion, Deletion
 from pegboard.features.knowledge.document_check import DocumentChecker
@@ -41,12 +40,12 @@ from pegboard.features.knowledge.document_feed import DocumentFeed, DocumentPoll
 from pegboard.features.knowledge.document_sources import (
     find_sources,
     gather_graph,
-    list_gatherings,
 )
 from pegboard.features.knowledge.documents import Documents, find_group
 from pegboard.features.knowledge.evidence import name_waiting
+from pegboard.features.knowledge.gatherings import list_gatherings
 from pegboard.features.knowledge.ingestion import INGESTER, open_copy
-from pegboard.features.knowledge.parts import KnowledgeParts
+from pegboard.features.knowledge.parts import DocumentChange, KnowledgeParts
 from pegboard.features.knowledge.queue import IngestionQueue
 from pegboard.features.knowledge.schemas import BaseSettings
 from pegboard.features.knowledge.vectors import Vectors, VectorState

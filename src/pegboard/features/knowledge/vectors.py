@@ -21,9 +21,8 @@ from pegboard.core.tool import JsonSchema
 from pegboard.errors import PegboardError, ResourceNotFound
 from pegboard.execution.limits.model_costs import CountedEmbedder, ModelCosts
 from pegboard.features.knowledge.bases import KnowledgeBase, may_edit_base
-from pegboard.features.knowledge.changes import DocumentChange
 from pegboard.features.knowledge.ingestion import INGESTER, count_costs
-from pegboard.features.knowledge.parts import KnowledgeParts
+from pegboard.features.knowledge.parts import DocumentChange, KnowledgeParts
 from pegboard.features.runs import Runs
 from pegboard.graphs.engine.node_results import as_failed
 from pegboard.graphs.node_kind import NodeContext, SchemaOf

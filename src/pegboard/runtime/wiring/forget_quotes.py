@@ -14,8 +14,8 @@ from pegboard.core.ports.maintenance import QuotePlaces
 from pegboard.errors import Unavailable
 from pegboard.features.completions.service import COMPLETION
 from pegboard.features.knowledge.deletion import Quotes
-from pegboard.features.knowledge.document_sources import GATHER
 from pegboard.features.knowledge.evidence import blank_citation
+from pegboard.features.knowledge.gatherings import GATHER
 from pegboard.features.knowledge.ingestion import INGESTER
 from pegboard.features.knowledge.quotes import QuoteFinder
 from pegboard.features.knowledge.vectors import VECTORS

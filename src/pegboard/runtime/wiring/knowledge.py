@@ -286,8 +286,7 @@ class BoardKnowledge:
     @cached_property
     def _parts(self) -> "KnowledgeParts":
         from pegboard.features.knowledge.bases import Bases
-        from pegboard.features.knowledge.changes import KnowledgeChanges
-        from pegboard.features.knowledge.parts import KnowledgeParts
+        from pegboard.features.knowledge.parts import KnowledgeChanges, KnowledgeParts
 
         index = self._registry.environment.resource_index
         if self._blobs is None:
