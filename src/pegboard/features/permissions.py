@@ -10,6 +10,7 @@ from pegboard.core.ports.run_store import StoredRun
 from pegboard.core.principal import Principal, expand_id, expand_owner
 from pegboard.core.tool import Effect
 from pegboard.errors import AccessDenied
+from pegboard.features.key_limits import check_key
 
 APPROVALS_SCOPE = "approvals:decide"
 """See and decide every approval of the tenant."""
@@ -60,11 +61,15 @@ def find_visible_owners(
 
     Returns:
         None if it may list nothing of what it asks for.
+
+    Raises:
+        AccessDenied: It has sent a key that was not made to read.
     """
     if principal.is_operator:
         return VisibleOwners(tenant=None, principal=asked)
     if principal.has_scope_in(principal.tenant, scope):
         return VisibleOwners(tenant=principal.tenant, principal=asked)
+    check_key(principal, "what you have done", Effect.READ)
     if asked not in {"", principal.id}:
         return None
     # an account owns what it did for any organisation
@@ -117,8 +122,9 @@ def may_see_approval(principal: Principal, approval: Approval) -> bool:
 
 
 def may_see_conversation(principal: Principal, conversation: Conversation) -> bool:
-    """Whether this caller may see and continue a conversation: only whose it is."""
-    return conversation.belongs_to(principal)
+    """Whether this caller may see a conversation: only whose it is, with a key that reads."""
+    is_limited = explain_missing_key_scope(principal, Effect.READ) != ""
+    return conversation.belongs_to(principal) and not is_limited
 
 
 def may_see_plan(principal: Principal, created_by: str) -> bool:
@@ -135,6 +141,23 @@ def may_see_run(principal: Principal, run: StoredRun) -> bool:
     return principal.owns(owner.tenant, owner.id) or principal.has_scope_in(
         owner.tenant, RUNS_SCOPE
     )
+
+
+def check_may_control_run(principal: Principal, run: StoredRun, *, instead: str = "") -> None:
+    """Refuse a key without `tools:write`, but for a run that this key has begun.
+
+    Other runs may do what their caller may: who answers one, makes it call tools with those rights.
+
+    Args:
+        principal: The caller, who may see the run.
+        run: The run.
+        instead: A scope that is enough too.
+
+    Raises:
+        AccessDenied: The caller has sent such a key.
+    """
+    if not principal.key or run.start.principal.key != principal.key:
+        check_key(principal, "runs", Effect.WRITE, instead=instead)
 
 
 def check_is_person(principal: Principal, subject: str) -> None:
@@ -155,8 +178,7 @@ def check_may_write(principal: Principal, subject: str) -> None:
     Raises:
         AccessDenied: The caller is one.
     """
-    if reason := explain_missing_key_scope(principal, Effect.WRITE):
-        raise AccessDenied(subject, reason)
+    check_key(principal, subject, Effect.WRITE)
 
 
 def check_may_read_audit(principal: Principal) -> None:

@@ -167,6 +167,26 @@ async def test_a_key_makes_no_keys(server: Server) -> None:
         await server.identity.keys.make("more", principal=caller)
 
 
+async def test_a_key_for_less_than_all_sees_and_revokes_itself_alone(server: Server) -> None:
+    await server.found()
+    ada, keys = await server.caller("ada"), server.identity.keys
+    made = {
+        scopes: await keys.make("ci", scopes=scopes, principal=ada)
+        for scopes in (("*",), ("tools:write",), ("approvals:decide",))
+    }
+    full, writer, approver = [
+        (await server.caller_of(key=item.key)).principal for item in made.values()
+    ]
+    own = made["tools:write",].stored
+
+    assert len(await keys.list(principal=full)) == 3
+    assert [key.id for key in await keys.list(principal=writer)] == [own.id]
+    with pytest.raises(AccountNotFound, match=f"There is no key '{own.id}'"):
+        await keys.revoke(own.id, principal=approver)
+    assert (await keys.revoke(own.id, principal=writer)).revoked_at is not None
+    await keys.revoke(made["approvals:decide",].stored.id, principal=full)
+
+
 async def test_local_has_no_keys(server: Server) -> None:
     assert await server.identity.keys.list(principal=LOCAL) == ()
     with pytest.raises(AccessDenied):

@@ -87,6 +87,18 @@ async def test_a_member_may_leave(server: Server) -> None:
     assert (await server.caller("bob")).organisations == frozenset()
 
 
+async def test_a_key_that_may_not_write_neither_asks_to_join_nor_leaves(server: Server) -> None:
+    await server.found()
+    bob, organisations = await server.invite("bob"), server.identity.organisations
+    made = await server.identity.keys.make("ci", scopes=["approvals:decide"], principal=bob)
+    key = (await server.caller_of(key=made.key)).principal
+
+    with pytest.raises(AccessDenied, match="the key lacks the scope tools:write"):
+        await organisations.ask_to_join("acme", principal=key)
+    with pytest.raises(AccessDenied, match="the key lacks the scope tools:write"):
+        await organisations.remove("acme", "bob", principal=key)
+
+
 async def test_an_organisation_keeps_an_administrator(server: Server) -> None:
     await server.found()
     ada = await server.caller("ada")

@@ -10,7 +10,9 @@ from pegboard.features.runs.of_accounts import RunsOfAccounts
 from pegboard.storage import MemoryStorage
 
 BOB = Principal(id="u_bob", user="u_bob", tenant="acme")
-BOTS = Principal(id="u_bob", user="u_bob", tenant="acme", key="key_1")
+BOTS = Principal(
+    id="u_bob", user="u_bob", tenant="acme", key="key_1", scopes=frozenset({"/tools:read"})
+)
 EVE = Principal(id="u_eve", user="u_eve", tenant="acme")
 NAMESAKE = Principal(id="u_bob", tenant="acme")
 

@@ -16,7 +16,7 @@ from pegboard.core.principal import Principal
 from pegboard.errors import ConversationNotFound, InvalidRequest
 from pegboard.execution.approval_requests import decide_by_grant
 from pegboard.execution.audit_first import record_in_audit
-from pegboard.features.permissions import may_decide_approval, may_see_conversation
+from pegboard.features.permissions import check_may_write, may_decide_approval, may_see_conversation
 from pegboard.registry import ToolRegistry
 from pegboard.schemas.tool_definition import definition_digest
 
@@ -147,8 +147,10 @@ class Grants:
         Raises:
             ConversationNotFound: There is no such standing approval, or the caller may not see the
                 conversation.
+            AccessDenied: The key of the caller may not write.
             AuditUnavailable: The audit trail is required and unavailable; nothing is revoked.
         """
+        check_may_write(principal, "conversations")
         store = self._conversations
         known = None if store is None else await store.get(conversation)
         grants = () if known is None else known.grants

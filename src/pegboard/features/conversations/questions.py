@@ -6,10 +6,12 @@ from typing import Any
 from pegboard.core.ports.conversation_store import ConversationStore
 from pegboard.core.principal import Principal
 from pegboard.errors import ConversationNotFound, RunNotFound
+from pegboard.features.key_limits import limit_keys
 from pegboard.features.permissions import may_see_conversation
 from pegboard.features.runs.questions import QuestionAction, RunQuestions
 
 
+@limit_keys("conversations", reads=())
 class ConversationQuestions:
     """Answers questions of tools in conversations that are the caller's.
 

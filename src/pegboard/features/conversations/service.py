@@ -48,6 +48,7 @@ from pegboard.features.conversations.stream import (
 )
 from pegboard.features.conversations.workspaces import Workspaces
 from pegboard.features.files import Files
+from pegboard.features.key_limits import limit_keys
 from pegboard.features.permissions import may_see_conversation
 from pegboard.features.runs import Runs
 from pegboard.features.runs.start import run_id_for
@@ -74,6 +75,7 @@ def _keep_name(name: str, /, *, principal: Principal) -> str:  # noqa: ARG001 - 
     return name
 
 
+@limit_keys("conversations", reads=("get", "list", "follow"), free=("find_of_runs",))
 class Conversations:
     """Conversations of callers with agents, limited to those that the caller may see.
 

@@ -8,11 +8,13 @@ from pegboard.core.ports.conversation_files import (
 from pegboard.core.ports.conversation_store import ConversationStore
 from pegboard.core.principal import Principal
 from pegboard.errors import ConversationNotFound
+from pegboard.features.key_limits import limit_keys
 from pegboard.features.permissions import may_see_conversation
 
 MAX_LISTED_FILES = 1_000
 
 
+@limit_keys("conversations", reads=("list", "open"))
 class Workspaces:
     """Lists and reads the files that messages brought and tools wrote.
 

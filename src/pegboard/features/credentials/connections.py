@@ -30,6 +30,7 @@ from pegboard.features.credentials.targets import (
     check_name,
     check_target,
 )
+from pegboard.features.key_limits import limit_keys
 
 CALLBACK = "/v1/credentials/oauth/callback"
 DOCUMENT = "/v1/credentials/oauth/client"
@@ -69,6 +70,7 @@ class _State(Struct, frozen=True, kw_only=True):
     """The settings themselves, where they were found by discovery."""
 
 
+@limit_keys("credentials", reads=())
 class Connections:
     """Connects accounts of callers.
 

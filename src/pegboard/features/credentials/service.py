@@ -26,7 +26,7 @@ from pegboard.features.credentials.targets import (
     check_name,
     check_target,
 )
-from pegboard.features.permissions import check_may_write
+from pegboard.features.key_limits import limit_keys
 
 MAX_CREDENTIALS = 500
 """Credentials of one owner."""
@@ -79,6 +79,7 @@ class CredentialChange(Struct, frozen=True, kw_only=True):
         return f"CredentialChange(name={self.name!r}, shared={self.shared!r})"
 
 
+@limit_keys("credentials", reads=("list", "get"))
 class Credentials:
     """The credentials of the callers of a board.
 
@@ -136,7 +137,6 @@ class Credentials:
             Unavailable: It cannot be encrypted or stored, or the system cannot be asked for a
                 token.
         """
-        check_may_write(principal, "credentials")
         target = check_target(self._parts, new.source, principal=principal)
         check_kind(target, new.kind)
         if new.kind == "oauth2":
@@ -179,7 +179,6 @@ class Credentials:
             InvalidRequest: The name is taken, or the value cannot be sent.
             AccessDenied: The caller may not share it.
         """
-        check_may_write(principal, "credentials")
         stored = await self._own(id, principal)
         about = stored.about
         changes: dict[str, Any] = {}
@@ -220,7 +219,6 @@ class Credentials:
         Raises:
             CredentialNotFound: The caller has none of this id.
         """
-        check_may_write(principal, "credentials")
         stored = await self._own(id, principal)
         async with self._parts.record("remove", stored.about, principal):
             await self._parts.store.remove(id)

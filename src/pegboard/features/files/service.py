@@ -12,6 +12,7 @@ from pegboard.core.ports.accounts.file_store import (
     FileUsage,
 )
 from pegboard.core.principal import Principal
+from pegboard.core.tool import Effect
 from pegboard.errors import (
     AccessDenied,
     InvalidRequest,
@@ -22,9 +23,10 @@ from pegboard.features.files.media_type import HEAD, find_media_type
 from pegboard.features.files.names import check_name
 from pegboard.features.files.parts import FileParts, missing_file, new_id, new_key
 from pegboard.features.files.uploads import Uploads
-from pegboard.features.permissions import check_may_write
+from pegboard.features.key_limits import check_key, limit_keys
 
 
+@limit_keys("files", reads=("usage", "find", "open_complete"))
 class Files:
     """Files that callers store, limited to those that the caller may see.
 
@@ -63,7 +65,9 @@ class Files:
 
         Raises:
             InvalidRequest: The cursor is unknown.
+            AccessDenied: The key of the caller may not read.
         """
+        check_key(query.principal, "files", Effect.READ)
         return await self._parts.store.list(structs.replace(query, state="ready"))
 
     async def usage(self, *, principal: Principal) -> FileUsage:
@@ -129,7 +133,6 @@ class Files:
             StorageQuotaExceeded: It is too large, or the caller stores too much.
         """
         parts, now = self._parts, self._parts.now()
-        check_may_write(principal, "files")
         parts.check_organisation(organisation, principal)
         contents, limits = parts.contents, parts.limits
         new = FileRecord(
@@ -240,7 +243,6 @@ class Files:
         file = await self.find(id, principal=principal)
         if file.owner != principal.owner:
             raise AccessDenied(file.name, "only its owner may change or delete it")
-        check_may_write(principal, file.name)
         return file
 
 

@@ -9,11 +9,12 @@ from weakref import WeakValueDictionary
 
 from pegboard.core.ports.accounts.file_store import FilePage, FilePart, FileQuery, FileRecord
 from pegboard.core.principal import Principal
+from pegboard.core.tool import Effect
 from pegboard.errors import InvalidRequest, RateLimited, Unavailable, UploadConflict
 from pegboard.features.files.media_type import HEAD, find_media_type
 from pegboard.features.files.names import check_name
 from pegboard.features.files.parts import FileParts, folder_of, missing_file, new_id, new_key
-from pegboard.features.permissions import check_may_write
+from pegboard.features.key_limits import check_key, limit_keys
 
 MAX_PARTS = 2_000
 MAX_IDLE = 86_400.0
@@ -46,6 +47,7 @@ class NewUpload:
     path: str = ""
 
 
+@limit_keys("files", reads=("find", "read"))
 class Uploads:
     """Uploads of callers; another caller's upload is not there.
 
@@ -74,7 +76,6 @@ class Uploads:
             Unavailable: There is no place for files.
         """
         parts = self._parts
-        check_may_write(principal, "files")
         parts.check_size(wanted.size)
         parts.check_organisation(wanted.organisation, principal)
         parts.check_place()
@@ -96,7 +97,12 @@ class Uploads:
         return upload
 
     async def list(self, query: FileQuery) -> FilePage:
-        """One page of the caller's uploads that are not finished."""
+        """One page of the caller's uploads that are not finished.
+
+        Raises:
+            AccessDenied: The key of the caller may not read.
+        """
+        check_key(query.principal, "files", Effect.READ)
         return await self._parts.store.list(query)
 
     async def find(self, id: str, *, principal: Principal) -> FileRecord:  # noqa: A002 - it is known by its id
@@ -189,7 +195,6 @@ class Uploads:
         upload = await self.find(id, principal=principal)
         if upload.state == "ready":
             return upload
-        check_may_write(principal, upload.name)
         _check_complete(upload)
         try:
             content = await self._join(upload)
@@ -241,8 +246,7 @@ class Uploads:
         Raises:
             FileMissing: There is no such upload, or it is finished.
         """
-        upload = await self._find_open(id, principal)
-        check_may_write(principal, upload.name)
+        await self._find_open(id, principal)
         await self._parts.discard(id)
 
     async def delete_idle(self, *, before: float) -> int:

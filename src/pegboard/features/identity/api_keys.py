@@ -36,8 +36,13 @@ class ApiKeys:
         self._callers = callers
 
     async def list(self, *, principal: Principal) -> Sequence[ApiKey]:
-        """The keys of the caller, in the order in which they were made."""
-        return await self._parts.store.keys(principal.user) if principal.user else ()
+        """The keys of the caller, in the order in which they were made.
+
+        A key that was made for less than `*` is shown itself alone.
+        """
+        found = await self._parts.store.keys(principal.user) if principal.user else ()
+        own = [key for key in found if key.id == principal.key]
+        return own if principal.key and not any("*" in key.scopes for key in own) else found
 
     async def make(
         self,
@@ -128,18 +133,25 @@ class ApiKeys:
         """Revoke a key: its requests, streams and runs end, on every server within a second.
 
         Raises:
-            AccountNotFound: The caller has no such key.
+            AccountNotFound: The caller has no such key, or has sent another one that was made for
+                less than `*`.
         """
+        if id not in {key.id for key in await self.list(principal=principal)}:
+            raise _no_key(id)
         return await self.revoke_of(principal.user, id, principal=principal)
 
     async def revoke_of(self, user: str, id: str, *, principal: Principal) -> ApiKey:  # noqa: A002 - as above
         """Revoke a key of an account, after the caller was checked; as `revoke`."""
         keys = {key.id: key for key in await self._parts.store.keys(user)} if user else {}
         if id not in keys:
-            raise AccountNotFound(f"There is no key '{id[:40]}'.")
+            raise _no_key(id)
         revoked_at = keys[id].revoked_at or self._parts.now()
         async with self._parts.record("revoke_key", id, principal):
             revoked = await self._parts.store.update_key(id, {"revoked_at": revoked_at})
         self._callers.forget()
         await self._parts.report_end(user, key=id, by=principal)
         return revoked or keys[id]
+
+
+def _no_key(id: str) -> AccountNotFound:  # noqa: A002 - as above
+    return AccountNotFound(f"There is no key '{id[:40]}'.")

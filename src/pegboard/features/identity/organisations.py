@@ -11,7 +11,7 @@ from pegboard.errors import AccessDenied, AccountNotFound, InvalidRequest
 from pegboard.features.identity.callers import AccountCallers
 from pegboard.features.identity.parts import IdentityParts
 from pegboard.features.identity.rules import check_handle, check_roles
-from pegboard.features.permissions import PEOPLE_SCOPE, check_is_person
+from pegboard.features.permissions import PEOPLE_SCOPE, check_is_person, check_may_write
 
 
 class Member(Struct, frozen=True, kw_only=True):
@@ -105,10 +105,11 @@ class Organisations:
         """Ask to be let in; an organisation that does not exist is asked in vain.
 
         Raises:
-            AccessDenied: The caller has no account.
+            AccessDenied: The caller has no account, or its key may not write.
         """
         if not principal.user:
             raise AccessDenied("organisations", "the caller has no account")
+        check_may_write(principal, "organisations")
         is_there = await self._parts.store.organisation(organisation) is not None
         known = await self._parts.store.memberships(user=principal.user, organisation=organisation)
         if not is_there or known:
@@ -173,8 +174,10 @@ class Organisations:
         found = [it for it in members if person.lower() in {it.user.handle, it.user.email} - {""}]
         check_is_person(principal, organisation)
         is_own = bool(found) and may_leave and found[0].user.id == principal.user
-        if not is_own and not principal.has_scope_in(organisation, PEOPLE_SCOPE):
-            raise AccessDenied(organisation, "the caller is no administrator")
+        if not principal.has_scope_in(organisation, PEOPLE_SCOPE):
+            if not is_own:
+                raise AccessDenied(organisation, "the caller is no administrator")
+            check_may_write(principal, organisation)
         if not found:
             raise AccountNotFound(f"There is no member '{person[:80]}'.")
         return found[0]

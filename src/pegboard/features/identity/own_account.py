@@ -15,6 +15,7 @@ from pegboard.features.identity.rules import check_password
 from pegboard.features.identity.secrets import digest_of
 from pegboard.features.identity.sign_in import SESSION_LIFETIME
 from pegboard.features.identity.sign_in_limits import SignInLimits
+from pegboard.features.permissions import check_may_write
 
 _SUBJECT = "your account"
 _NO_AGENTS = "sign in for this, or use a key with the scope 'approvals:decide'"
@@ -201,4 +202,5 @@ class OwnAccount:
         user = await self.show(principal=principal)
         if principal.kind not in {"user", "key"}:
             raise AccessDenied("your sessions", _NO_AGENTS)
+        check_may_write(principal, "your sessions")
         return user

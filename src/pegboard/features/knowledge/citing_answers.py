@@ -16,6 +16,7 @@ from pegboard.core.ports.knowledge.evidence_store import (
 )
 from pegboard.core.principal import Principal
 from pegboard.errors import RunNotFound
+from pegboard.features.key_limits import limit_keys
 from pegboard.features.runs import Runs
 
 _PLACES = 50
@@ -48,6 +49,7 @@ class CitingAnswer(Struct, frozen=True, kw_only=True):
         return to_builtins(self)
 
 
+@limit_keys("knowledge bases", reads=("list",))
 class CitationFinder:
     """Finds the answers that cite a document.
 

@@ -18,6 +18,7 @@ from pegboard.core.principal import Principal
 from pegboard.errors import DocumentUnreadable, InvalidRequest
 from pegboard.execution.limits.model_costs import ModelCosts
 from pegboard.features.files import Files
+from pegboard.features.key_limits import limit_keys
 from pegboard.features.knowledge.bases import KnowledgeBase, check_may_edit, scope_of
 from pegboard.features.knowledge.documents import (
     MAX_FILE,
@@ -93,6 +94,7 @@ class DocumentCheck(Struct, frozen=True, kw_only=True):
         }
 
 
+@limit_keys("knowledge bases", reads=())
 class DocumentChecker:
     """Compares files with the documents of a base.
 

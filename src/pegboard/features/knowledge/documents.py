@@ -19,6 +19,7 @@ from pegboard.core.ports.knowledge.document_store import Audience, DocumentScope
 from pegboard.core.principal import Principal
 from pegboard.errors import DocumentNotFound, InvalidRequest
 from pegboard.features.files import Files
+from pegboard.features.key_limits import limit_keys
 from pegboard.features.knowledge.bases import (
     KnowledgeBase,
     check_audience,
@@ -29,7 +30,6 @@ from pegboard.features.knowledge.bases import (
 from pegboard.features.knowledge.editions import Editions
 from pegboard.features.knowledge.parts import DocumentChange, KnowledgeParts
 from pegboard.features.knowledge.queue import IngestionQueue
-from pegboard.features.permissions import check_may_write
 
 MAX_FILE = 200 * 1024 * 1024
 """Bytes of a file that becomes a document."""
@@ -102,6 +102,7 @@ class DocumentQuery:
     cursor: str = ""
 
 
+@limit_keys("knowledge bases", reads=("list_page", "get"))
 class Documents:
     """The documents of the bases that a caller may see.
 
@@ -144,7 +145,6 @@ class Documents:
             ResourceNotFound: The base is deleted, or is being deleted.
         """
         check_may_edit(principal, base)
-        check_may_write(principal, base.name)
         await self._parts.bases.check_takes_in(base)
         check_audience(new.audience, new.organisation, principal)
         if new.replaces:
@@ -445,7 +445,6 @@ class Documents:
         row = await self.get(base, document, principal=principal)
         if not may_edit_document(principal, base, row):
             check_may_edit(principal, base)
-        check_may_write(principal, base.name)
         return row
 
     async def _requeue(

@@ -20,6 +20,7 @@ from pegboard.errors import (
     ToolNotFound,
     Unavailable,
 )
+from pegboard.features.key_limits import limit_keys
 from pegboard.features.knowledge.answers import KnowledgeAnswers
 from pegboard.features.knowledge.base_views import BaseFacts, DocumentView
 from pegboard.features.knowledge.bases import (
@@ -49,7 +50,6 @@ from pegboard.features.knowledge.parts import DocumentChange, KnowledgeParts
 from pegboard.features.knowledge.queue import IngestionQueue
 from pegboard.features.knowledge.schemas import BaseSettings
 from pegboard.features.knowledge.vectors import Vectors, VectorState
-from pegboard.features.permissions import check_may_write
 from pegboard.features.resources import NewResource, ResourceChange, Resources
 from pegboard.features.runs import Runs
 from pegboard.knowledge.index_upkeep import IndexUpkeep
@@ -75,6 +75,11 @@ class NewBase:
     settings: dict[str, Any] | None = None
 
 
+_READS = ("view_bases", "describe", "is_gathering", "view", "count_deletion")
+_ASKS = ("ask", "list_asked", "get_asked")
+
+
+@limit_keys("knowledge bases", reads=(*_READS, *_ASKS))
 class Knowledge:
     """The knowledge bases of a board.
 
@@ -290,7 +295,6 @@ class Knowledge:
             AccessDenied: The caller may not change the base, or take in folders or addresses.
         """
         check_may_edit(principal, base)
-        check_may_write(principal, base.name)
         check_may_gather(principal, base, wanted, web=self._parts.web)
         graph = gather_graph(wanted)
         run = (await self._runs.start_graph(graph, principal=principal, key=key)).id

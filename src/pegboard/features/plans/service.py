@@ -13,7 +13,8 @@ from pegboard.core.ports.run_store import RunStore, StoredPlan
 from pegboard.core.principal import Principal
 from pegboard.core.tool import Tool
 from pegboard.errors import GraphInvalid, PlanNotFound, SourceUnavailable
-from pegboard.features.permissions import may_see_plan
+from pegboard.features.key_limits import limit_keys
+from pegboard.features.permissions import PLANS_SCOPE, may_see_plan
 from pegboard.graphs import KINDS, Fault, Preview, read_graph, write_graph
 from pegboard.graphs.checks.context import CheckContext, HealthOf, WasThere
 from pegboard.graphs.documents.plan_locations import faults_in_plan
@@ -71,6 +72,8 @@ class MadePlan:
     notes: tuple[str, ...] = ()
 
 
+# a plan runs nothing, and what it would run is checked at each step
+@limit_keys("plans", reads=("make", "check", "check_in_slices", "get"), instead=PLANS_SCOPE)
 class Plans:
     """Makes, checks and stores plans; runs nothing.
 

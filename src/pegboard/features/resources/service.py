@@ -20,7 +20,7 @@ from pegboard.core.principal import Principal
 from pegboard.errors import AccessDenied, InvalidRequest, ResourceNotFound, Unavailable
 from pegboard.execution.audit_first import record_in_audit
 from pegboard.execution.environment import CallEnvironment
-from pegboard.features.permissions import check_may_write
+from pegboard.features.key_limits import limit_keys
 from pegboard.features.resources.resource_change import NewResource, ResourceChange
 from pegboard.features.resources.rules import (
     REVIEWABLE,
@@ -54,6 +54,7 @@ _DONE = {
 }
 
 
+@limit_keys("resources", reads=("list", "list_waiting", "list_market", "get"))
 class Resources:
     """The stored resources of a board.
 
@@ -127,7 +128,6 @@ class Resources:
             InvalidRequest: The name or the configuration is wrong, or the name is taken.
             Unavailable: It could not be stored.
         """
-        check_may_write(principal, new.name)
         now = self._environment().now()
         resource = StoredResource(
             id=f"r_{secrets.token_hex(10)}",
@@ -200,7 +200,6 @@ class Resources:
             AccessDenied: The caller may not change it.
         """
         resource = await self._find(id, principal)
-        check_may_write(principal, resource.name)
         self._check_may_edit(resource, principal)
         await self._disconnect(resource)
         if self.clear is not None:
@@ -342,7 +341,6 @@ class Resources:
         """Change a resource, again where somebody else was first."""
         for _ in range(_TRIES):
             known = await self._find(id, principal)
-            check_may_write(principal, known.name)
             if not is_review:
                 self._check_may_edit(known, principal)
             edited = edit(known)

@@ -9,7 +9,8 @@ from pegboard.core.ports.run_store import RUN_TAKEN_OVER, RunEvent, RunStore, St
 from pegboard.core.principal import Principal
 from pegboard.core.run import PendingStep
 from pegboard.errors import AlreadyAnswered, InvalidRequest, RunNotFound
-from pegboard.features.permissions import may_see_run
+from pegboard.features.key_limits import limit_keys
+from pegboard.features.permissions import check_may_control_run, may_see_run
 from pegboard.features.runs.audit_events import answer_event
 from pegboard.features.runs.event_feed import read_events
 from pegboard.graphs import GraphRunner
@@ -91,6 +92,7 @@ async def settle_lost_questions(store: RunStore, run_id: str, *, at: float) -> N
         await store.emit(run_id, lost)
 
 
+@limit_keys("runs", reads=("answer",))  # it checks its effect once the run is known
 class RunQuestions:
     """Answers questions of tools, of runs that the caller may see.
 
@@ -125,12 +127,14 @@ class RunQuestions:
 
         Raises:
             RunNotFound: The run or the question does not exist, or the caller may not see it.
+            AccessDenied: The key of the caller may not control the run.
             AlreadyAnswered: Another answer came first, or its call has ended.
             InvalidRequest: The content does not fit the form.
         """
         run = await self._store.get(run_id)
         if run is None or not may_see_run(principal, run):
             raise RunNotFound(f"There is no run '{run_id[:100]}'.")
+        check_may_control_run(principal, run)
         asked = await self._find(run, question)
         answer: dict[str, Any] = {"action": action}
         if action == "accept" and not asked.url:

@@ -9,7 +9,13 @@ from pegboard.core.principal import Principal
 from pegboard.core.run import PendingStep
 from pegboard.errors import RunNotFound
 from pegboard.features.approvals import Approvals
-from pegboard.features.permissions import RUNS_SCOPE, find_visible_owners, may_see_run
+from pegboard.features.key_limits import limit_keys
+from pegboard.features.permissions import (
+    RUNS_SCOPE,
+    check_may_control_run,
+    find_visible_owners,
+    may_see_run,
+)
 from pegboard.features.plans import Plans
 from pegboard.features.runs.answers import CANCELLED, RunAnswers
 from pegboard.features.runs.assignees import FindNames, find_assigned, show_questions
@@ -29,6 +35,14 @@ async def _no_names(_principal: Principal) -> tuple[str, ...]:
     return ()
 
 
+_READS = ("get", "find_questions", "wait", "list", "events", "last_event")
+_STARTS = ("start_plan", "start_graph", "start_call")
+"""Each step of the run is checked with the scopes of the key."""
+_CONTROLS = ("pause", "resume", "cancel", "answer", "send")
+"""They ask `check_may_control_run`, once the run is known."""
+
+
+@limit_keys("runs", reads=(*_READS, *_STARTS, *_CONTROLS), instead=RUNS_SCOPE)
 class Runs:
     """Runs of plans and graphs, limited to those that the caller may see.
 
@@ -215,13 +229,18 @@ class Runs:
         return RunList(runs=tuple(map(summarize, page.runs)), next_cursor=page.next_cursor)
 
     async def pause(self, run_id: str, *, principal: Principal) -> RunView:
-        """Pause a run: no new step starts, and steps that are running finish."""
-        await self._control.pause(await self._visible(run_id, principal), principal=principal)
+        """Pause a run: no new step starts, and steps that are running finish.
+
+        Raises:
+            RunNotFound: The run does not exist, or the caller may not see it.
+            AccessDenied: The key of the caller may not control it; as `resume` and `cancel`.
+        """
+        await self._control.pause(await self._controlled(run_id, principal), principal=principal)
         return await self.get(run_id, principal=principal)
 
     async def resume(self, run_id: str, *, principal: Principal) -> RunView:
         """Resume a paused run, or one whose process died, and deliver pending decisions to it."""
-        await self._control.resume(await self._visible(run_id, principal), principal=principal)
+        await self._control.resume(await self._controlled(run_id, principal), principal=principal)
         view = await self.get(run_id, principal=principal)
         if self._approvals is not None:
             await self._approvals.catch_up()
@@ -229,7 +248,7 @@ class Runs:
 
     async def cancel(self, run_id: str, *, principal: Principal) -> RunView:
         """Cancel a run, its running steps and its pending approvals."""
-        await self.end(await self._visible(run_id, principal), by=principal)
+        await self.end(await self._controlled(run_id, principal), by=principal)
         await self._control.wait_until_ended(run_id)
         return await self.get(run_id, principal=principal)
 
@@ -257,6 +276,7 @@ class Runs:
 
         Raises:
             RunNotFound: The run does not exist, or the caller may not see it.
+            AccessDenied: The key of the caller may not control it.
             InvalidRequest: The run does not ask this, or the answer does not match.
             AlreadyAnswered: Another answer came first.
         """
@@ -268,6 +288,7 @@ class Runs:
             asked = await self._find_assigned(run, principal)
             if pending_id not in {item.id for item in asked}:
                 raise _not_found(run_id)
+        check_may_control_run(principal, run)
         await self._answers.answer(
             run, pending_id, answer, approvals=self._approvals, principal=principal
         )
@@ -289,8 +310,9 @@ class Runs:
 
         Raises:
             RunNotFound: The run does not exist, or the caller may not see it.
+            AccessDenied: The key of the caller may not control it.
         """
-        await self._visible(run_id, principal)
+        check_may_control_run(principal, await self._visible(run_id, principal))
         await self._runner.send(run_id, event, message, id=message_id, by=principal.owner)
         return await self.get(run_id, principal=principal)
 
@@ -343,6 +365,11 @@ class Runs:
         run = await self._store.get(run_id)
         if run is None or not may_see_run(principal, run):
             raise _not_found(run_id)
+        return run
+
+    async def _controlled(self, run_id: str, principal: Principal) -> StoredRun:
+        run = await self._visible(run_id, principal)
+        check_may_control_run(principal, run, instead=RUNS_SCOPE)
         return run
 
     async def _find_assigned(self, run: StoredRun, principal: Principal) -> tuple[PendingStep, ...]:
