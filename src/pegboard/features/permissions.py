@@ -3,7 +3,11 @@
 from msgspec import Struct
 
 from pegboard.access import MAINTAINER_SCOPE
-from pegboard.access.key_scopes import explain_missing_key_scope
+from pegboard.access.key_scopes import (
+    READ_SCOPE,
+    WRITE_SCOPE,
+    explain_missing_key_scope,
+)
 from pegboard.core.ports.approval_store import Approval, VisibleApprovals
 from pegboard.core.ports.conversation_store import Conversation
 from pegboard.core.ports.run_store import StoredRun
@@ -35,6 +39,21 @@ RUNS_SCOPE = "runs:all"
 
 SWITCHES_SCOPE = "switches:write"
 """See and throw the kill switches, which apply to every caller of the board."""
+
+KEY_SCOPES = (
+    "*",
+    READ_SCOPE,
+    WRITE_SCOPE,
+    APPROVALS_SCOPE,
+    AUDIT_SCOPE,
+    CATALOGUE_SCOPE,
+    GRAPH_SCOPE,
+    PEOPLE_SCOPE,
+    PLANS_SCOPE,
+    RUNS_SCOPE,
+    SWITCHES_SCOPE,
+)
+"""What a key may be made with; tools and policies of operators may ask for others."""
 
 
 class VisibleOwners(Struct, frozen=True, kw_only=True):

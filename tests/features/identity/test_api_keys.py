@@ -1,5 +1,7 @@
 """API keys: what they may do, and when they end."""
 
+import re
+
 import pytest
 from tests.features.identity.made import Server
 from tests.storage.test_resources import a_resource
@@ -55,7 +57,7 @@ async def test_a_key_acts_for_its_person_and_is_stored_as_a_digest(
             {"acme/approvals:decide", "acme/people:write", "acme/tools:read", *OWN},
             id="all, and approvals",
         ),
-        pytest.param("amy", ("runs:all", "operator"), set[str](), id="more than the person's"),
+        pytest.param("amy", ("runs:all",), set[str](), id="more than the person's"),
         pytest.param("amy", (), set[str](), id="none"),
     ],
 )
@@ -165,6 +167,45 @@ async def test_a_key_makes_no_keys(server: Server) -> None:
 
     with pytest.raises(AccessDenied):
         await server.identity.keys.make("more", principal=caller)
+
+
+@pytest.mark.parametrize(
+    ("person", "scope", "reason"),
+    [
+        pytest.param("bob", "nonsense", "known are .*, tools:read, tools:write", id="unknown"),
+        pytest.param("bob", "tools:reed", "did you mean 'tools:read'", id="misspelt"),
+        pytest.param("ada", "tools:reed", "did you mean 'tools:read'", id="misspelt, operator"),
+        pytest.param("bob", "operator", "known are", id="operator"),
+        pytest.param("bob", "payments", "known are", id="a tool's"),
+        pytest.param("bob", "/tools:write", "in no organisation ''", id="one's own"),
+        pytest.param("bob", "acme/*", "did you mean", id="all of an organisation"),
+        pytest.param(
+            "bob", "zoo/people:write", "the account is in no organisation 'zoo'", id="of others"
+        ),
+    ],
+)
+async def test_a_key_is_made_with_scopes_that_its_account_can_have(
+    server: Server, person: str, scope: str, reason: str
+) -> None:
+    await server.found()
+    await server.invite("bob")
+    caller = await server.caller(person)
+
+    with pytest.raises(InvalidRequest, match=rf"with the scope '{re.escape(scope)}': .*{reason}"):
+        await server.identity.keys.make("ci", scopes=("*", scope), principal=caller)
+
+    assert await server.identity.keys.list(principal=caller) == []
+
+
+async def test_scopes_of_one_organisation_and_those_of_tools_are_known(server: Server) -> None:
+    await server.found()
+    bob, ada = await server.invite("bob"), await server.caller("ada")
+
+    made = await server.identity.keys.make("ci", scopes=["acme/tools:read"], principal=bob)
+    of_operator = await server.identity.keys.make("ci", scopes=["payments"], principal=ada)
+
+    assert made.stored.scopes == ("acme/tools:read",)
+    assert (await server.caller_of(key=of_operator.key)).principal.scopes == {"payments"}
 
 
 async def test_a_key_for_less_than_all_sees_and_revokes_itself_alone(server: Server) -> None:

@@ -75,6 +75,18 @@ async def test_a_service_account_is_never_an_approver(server: Server) -> None:
         await server.identity.organisations.approve("acme", "robot", ["approver"], principal=ada)
 
 
+async def test_a_key_of_a_service_account_has_scopes_that_there_are(server: Server) -> None:
+    await server.found()
+    ada, services = await server.caller("ada"), server.identity.services
+    await services.make("acme", "robot", roles=["editor"], principal=ada)
+
+    for scope in ("nonsense", "zoo/tools:read"):
+        with pytest.raises(InvalidRequest, match=f"with the scope '{scope}'"):
+            await services.make_key("acme", "robot", "ci", scopes=[scope], principal=ada)
+    made = await services.make_key("acme", "robot", "ci", scopes=["tools:read"], principal=ada)
+    assert made.stored.scopes == ("tools:read",)
+
+
 @pytest.mark.parametrize(
     ("person", "scopes", "may"),
     [

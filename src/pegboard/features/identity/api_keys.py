@@ -10,6 +10,7 @@ from pegboard.core.principal import Principal
 from pegboard.errors import AccessDenied, AccountNotFound, InvalidRequest
 from pegboard.features.identity.callers import AccountCallers
 from pegboard.features.identity.parts import IdentityParts
+from pegboard.features.identity.rules import check_key_scopes
 from pegboard.features.identity.secrets import create_key, digest_of
 
 MAX_KEYS = 100
@@ -62,10 +63,11 @@ class ApiKeys:
 
         Raises:
             AccessDenied: The caller has no account, or has sent a key.
-            InvalidRequest: The person has too many keys.
+            InvalidRequest: The person has too many keys, or there is no such scope.
         """
         if not principal.user or principal.kind != "user":
             raise AccessDenied("keys", "only a person who has signed in makes keys")
+        check_key_scopes(scopes, principal.organisations, is_operator=principal.is_operator)
         return await self.make_for(
             principal.user, name, scopes=scopes, lifetime=lifetime, principal=principal
         )

@@ -1,7 +1,8 @@
 """The rules of accounts: handles, e-mail addresses, passwords, and what roles may do."""
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
+from difflib import get_close_matches
 
 from pegboard.access.key_scopes import READ_SCOPE, WRITE_SCOPE
 from pegboard.access.roles import ADMINISTRATOR, APPROVER, EDITOR, MEMBER
@@ -9,7 +10,7 @@ from pegboard.core.ports.accounts.identity_store import ApiKey, Membership, User
 from pegboard.core.ports.accounts.role_store import OwnRole
 from pegboard.core.principal import Principal
 from pegboard.errors import InvalidRequest
-from pegboard.features.permissions import APPROVALS_SCOPE, PEOPLE_SCOPE
+from pegboard.features.permissions import APPROVALS_SCOPE, KEY_SCOPES, PEOPLE_SCOPE
 
 HANDLE = re.compile(r"[a-z][a-z0-9]{1,11}")
 MIN_PASSWORD = 10
@@ -82,6 +83,37 @@ def check_roles(roles: Iterable[str], known: Sequence[str]) -> tuple[str, ...]:
         what = f"There is no role '{unknown[0][:40]}'" if unknown else "A member has a role"
         raise InvalidRequest(f"{what}: choose from {', '.join(known)}.")
     return given
+
+
+def check_key_scopes(
+    scopes: Iterable[str], organisations: Collection[str], *, is_operator: bool
+) -> None:
+    """Check what a key is to be made with: a misspelt scope would allow nothing, without a word.
+
+    Tools and the policy may ask for scopes of their own, which operators alone have.
+
+    Args:
+        scopes: The scopes; `organisation/scope` is a scope in one organisation alone.
+        organisations: Those of the account.
+        is_operator: Whether the account is an operator's.
+
+    Raises:
+        InvalidRequest: There is no such scope, or the account can never have it.
+    """
+    for scope in scopes:
+        organisation, slash, name = scope.rpartition("/")
+        is_known = name in KEY_SCOPES and not (slash and name == "*")
+        is_own = not slash or organisation in organisations
+        if is_known and is_own:
+            continue
+        near = get_close_matches(name, KEY_SCOPES, n=1, cutoff=0.8)
+        if is_operator and not near and not slash:
+            continue
+        if is_known:
+            reason = f"the account is in no organisation '{organisation[:40]}'"
+        else:
+            reason = f"did you mean '{near[0]}'" if near else f"known are {', '.join(KEY_SCOPES)}"
+        raise InvalidRequest(f"A key cannot be made with the scope '{scope[:100]}': {reason}.")
 
 
 def principal_of(

@@ -9,7 +9,7 @@ from pegboard.core.principal import Principal
 from pegboard.errors import AccessDenied, AccountNotFound, InvalidRequest
 from pegboard.features.identity.api_keys import ApiKeys, NewKey
 from pegboard.features.identity.parts import IdentityParts
-from pegboard.features.identity.rules import check_handle, check_roles
+from pegboard.features.identity.rules import check_handle, check_key_scopes, check_roles
 from pegboard.features.permissions import PEOPLE_SCOPE
 
 
@@ -88,8 +88,13 @@ class ServiceAccounts:
         lifetime: float | None = None,
         principal: Principal,
     ) -> NewKey:
-        """Make a key of a service account; raises the errors of `make`."""
+        """Make a key of a service account; raises the errors of `make`.
+
+        Raises:
+            InvalidRequest: There is no such scope, or the account has too many keys.
+        """
         service = await self._find(organisation, handle, principal)
+        check_key_scopes(scopes, (organisation,), is_operator=False)
         return await self._keys.make_for(
             service.id, name, scopes=scopes, lifetime=lifetime, principal=principal
         )
