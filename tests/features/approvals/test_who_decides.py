@@ -81,20 +81,35 @@ async def test_who_has_steered_the_run_may_not_approve_what_it_does() -> None:
 
 
 @pytest.mark.parametrize(
-    ("scopes", "decides"),
-    [({"*"}, False), ({"*", "approvals:decide"}, True), (DECIDES, True)],
-    ids=["every scope", "approvals named", "approvals of the organisation named"],
+    ("kind", "scopes", "refusal"),
+    [
+        ("agent", {"*"}, "a key decides approvals only where it was made with approvals:decide"),
+        ("key", set[str](), "the person of this key is no approver of 'acme'"),
+        ("key", {"zoo/approvals:decide"}, "the person of this key is no approver of 'acme'"),
+        ("service", {"*"}, "service accounts decide no approvals"),
+        ("user", set[str](), "the caller lacks the scope approvals:decide"),
+        ("key", {"*", "approvals:decide"}, ""),
+        ("key", DECIDES, ""),
+    ],
+    ids=[
+        "every scope",
+        "a key of a member",
+        "an approver elsewhere",
+        "a service account",
+        "a member",
+        "approvals named",
+        "approvals of the organisation named",
+    ],
 )
-async def test_a_key_approves_only_if_it_was_made_for_that(
-    scopes: frozenset[str], *, decides: bool
+async def test_a_key_approves_only_if_it_was_made_for_that_and_its_person_may(
+    kind: str, scopes: set[str], refusal: str
 ) -> None:
     registry = a_registry(Policy(ask=("*",)))
-    key = Principal(id="u_eve", user="u_eve", kind="key", scopes=frozenset(scopes))
+    caller = Principal(id="u_eve", user="u_eve", kind=kind, key="key_1", scopes=frozenset(scopes))
 
-    refusal = await Approvals(registry).explain_refusal(await asked(registry), principal=key)
+    told = await Approvals(registry).explain_refusal(await asked(registry), principal=caller)
 
-    assert (refusal == "") is decides
-    assert decides or "a key decides approvals only" in refusal
+    assert told == refusal
 
 
 async def test_an_approver_lists_what_it_may_decide_in_each_of_its_organisations() -> None:

@@ -163,9 +163,7 @@ class Approvals:
         caller, who started the run, and who sent the run a message.
         """
         if not may_decide_approval(principal, approval):
-            if principal.kind == "key":
-                return f"a key decides approvals only where it was made with {APPROVALS_SCOPE}"
-            return f"the caller lacks the scope {APPROVALS_SCOPE}"
+            return _explain_missing_right(approval, principal)
         if approval.by != "other":
             return ""
         asked = principal.owns(approval.tenant, approval.principal)
@@ -410,6 +408,17 @@ def _about_to(
     if scope != "once":
         body["scope"] = scope
     return AuditEntry(kind="decision", at=at, tenant=approval.tenant, body=body)
+
+
+def _explain_missing_right(approval: Approval, principal: Principal) -> str:
+    if principal.kind == "service":
+        return "service accounts decide no approvals"
+    if principal.kind == "agent" and principal.key:
+        return f"a key decides approvals only where it was made with {APPROVALS_SCOPE}"
+    if principal.kind == "key":  # it was made to decide
+        where = f" of '{approval.tenant}'" if approval.tenant else ""
+        return f"the person of this key is no approver{where}"
+    return f"the caller lacks the scope {APPROVALS_SCOPE}"
 
 
 def _too_late(approval: Approval) -> PegboardError:
