@@ -53,6 +53,23 @@ async def ids(storage: Storage, **query: Any) -> list[str]:
     return [run.start.run_id for run in page.runs]
 
 
+async def test_runs_are_found_by_whom_they_ask(storage: Storage) -> None:
+    for run_id, assignee in (("r1", "bob"), ("r2", "b%b"), ("r3", "bob"), ("r4", 'a"b@é.example')):
+        await storage.runs.create(a_start(run_id), owner="one")
+        asked = PendingStep(id="ask", step="ask", kind="person", assignee=assignee)
+        await storage.runs.store_result(
+            a_result(NodeState.WAITING, run_id, pending=(asked,)), "one"
+        )
+    assert await storage.runs.lease("r3", "one")
+    await storage.runs.store_result(a_result(run_id="r3"), "one")
+    await storage.runs.create(a_start("r5"))
+
+    assert await ids(storage, assignees=frozenset({"bob"})) == ["r1"]
+    assert await ids(storage, assignees=frozenset({"b%b"})) == ["r2"]
+    assert await ids(storage, assignees=frozenset({"bob", 'a"b@é.example'})) == ["r4", "r1"]
+    assert await ids(storage, assignees=frozenset({"bo"})) == []
+
+
 async def test_a_plan_is_given_back_whole_and_never_changes(storage: Storage) -> None:
     plan = StoredPlan(id="p1", graph={"nodes": []}, created_at=NOON, task_id="t", created_by="ada")
     await storage.runs.put_plan(plan)

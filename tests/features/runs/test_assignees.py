@@ -1,5 +1,10 @@
 """Whom a run asks sees its question and answers it, and learns nothing else of the run."""
 
+from typing import Any
+
+import pytest
+from msgspec import structs
+
 from pegboard.core.graph import Graph, Node, NodeState, Wait
 from pegboard.core.ports.accounts.identity_store import NewIdentity, User
 from pegboard.core.ports.durability import RunStart
@@ -12,7 +17,12 @@ from pegboard.storage.memory.storage import MemoryStorage
 
 MINE = PendingStep(id="a", step="ask", kind="person", assignee="bob", message="Well?")
 OTHERS = PendingStep(id="b", step="tell", kind="person", assignee="eve")
-BOB = Principal(id="u_bob", user="u_bob", roles=frozenset({"acme/approver"}))
+BOB = Principal(
+    id="u_bob",
+    user="u_bob",
+    roles=frozenset({"acme/approver"}),
+    organisations=frozenset({"acme", "zoo"}),
+)
 RESULT = RunResult(
     run_id="r",
     state=NodeState.WAITING,
@@ -25,7 +35,9 @@ RUN = StoredRun(
         run_id="r",
         graph={"nodes": []},
         params={"word": "secret"},
-        principal=Principal(id="u_ada", user="u_ada", tenant="acme"),
+        principal=Principal(
+            id="u_ada", user="u_ada", tenant="acme", organisations=frozenset({"acme"})
+        ),
         created_at=0.0,
     ),
     state=NodeState.WAITING,
@@ -46,6 +58,25 @@ async def test_an_account_is_asked_by_each_of_its_names() -> None:
 def test_a_question_is_for_whom_it_names() -> None:
     assert find_assigned(RUN, RESULT.pending, BOB, {"bob"}) == (MINE,)
     assert find_assigned(RUN, RESULT.pending, BOB, {"max"}) == ()
+
+
+@pytest.mark.parametrize(
+    ("changes", "asks"),
+    [
+        pytest.param({"organisations": frozenset({"acme", "lab"})}, True, id="member"),
+        pytest.param({"organisations": frozenset({"lab"})}, False, id="of another organisation"),
+        pytest.param({"organisations": frozenset[str]()}, False, id="of none"),
+        pytest.param(
+            {"organisations": frozenset({"lab"}), "scopes": frozenset({"*"})}, True, id="operator"
+        ),
+        pytest.param({"user": "u_bob", "organisations": frozenset[str]()}, True, id="oneself"),
+    ],
+)
+def test_a_run_asks_those_whom_its_caller_may_see(changes: dict[str, Any], asks: bool) -> None:
+    asker = structs.replace(RUN.start.principal, **changes)
+    run = structs.replace(RUN, start=structs.replace(RUN.start, principal=asker))
+
+    assert (find_assigned(run, RESULT.pending, BOB, {"bob"}) == (MINE,)) is asks
 
 
 def test_a_caller_without_an_account_is_asked_in_its_tenant_alone() -> None:

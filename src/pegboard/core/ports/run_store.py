@@ -63,12 +63,17 @@ class StoredRun(Struct, frozen=True, kw_only=True):
 
 
 class RunQuery(Struct, frozen=True, kw_only=True):
-    """A filter for runs; empty fields match all."""
+    """A filter for runs; empty fields match all.
+
+    Attributes:
+        assignees: Only unfinished runs that wait for an answer of one of these names.
+    """
 
     state: str = ""
     plan_id: str = ""
     principal: str = ""
     tenant: str | None = None
+    assignees: frozenset[str] = frozenset()
     limit: int = 50
     cursor: str = ""
 

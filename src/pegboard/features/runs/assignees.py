@@ -36,11 +36,19 @@ def find_assigned(
 ) -> tuple[PendingStep, ...]:
     """What a run waits for that is asked of a caller by one of its names.
 
-    The names of callers without an account are unique in their tenant only.
+    A run asks those whom its own caller may see: an account the members of its organisations, an
+    operator all. The names of callers without an account are unique in their tenant only.
     """
-    if not (principal.user or principal.tenant == run.start.principal.tenant):
+    if not _may_ask(run.start.principal, principal):
         return ()
     return tuple(item for item in pending if item.kind == "person" and item.assignee in names)
+
+
+def _may_ask(asker: Principal, principal: Principal) -> bool:
+    if not principal.user:
+        return principal.tenant == asker.tenant
+    is_known = not asker.organisations.isdisjoint(principal.organisations)
+    return is_known or asker.is_operator or asker.user == principal.user
 
 
 def show_questions(view: RunView, pending: Collection[PendingStep]) -> RunView:

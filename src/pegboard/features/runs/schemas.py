@@ -262,6 +262,10 @@ class RunFilter(BaseModel):
     state: Literal["", State] = ""
     plan_id: Annotated[str, Field(max_length=200)] = ""
     principal: Annotated[str, Field(max_length=200, description="Who started it.")] = ""
+    assigned: Annotated[
+        bool,
+        Field(description="Runs of others that ask you, with their questions, instead of yours."),
+    ] = False
     limit: Annotated[int, Field(ge=1, le=500, description="Runs on a page.")] = 50
     cursor: Annotated[
         str, Field(max_length=200, description="`next_cursor` of the page before; empty at first.")

@@ -3,6 +3,8 @@
 from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping
 from typing import Any, cast
 
+from msgspec import structs
+
 from pegboard.core.graph import Graph
 from pegboard.core.ports.run_store import RunEvent, RunQuery, RunStore, StoredRun
 from pegboard.core.principal import Principal
@@ -35,7 +37,7 @@ async def _no_names(_principal: Principal) -> tuple[str, ...]:
     return ()
 
 
-_READS = ("get", "find_questions", "wait", "list", "events", "last_event")
+_READS = ("get", "find_questions", "wait", "list", "list_assigned", "events", "last_event")
 _STARTS = ("start_plan", "start_graph", "start_call")
 """Each step of the run is checked with the scopes of the key."""
 _CONTROLS = ("pause", "resume", "cancel", "answer", "send")
@@ -194,6 +196,31 @@ class Runs:
             return None
         asked = await self._find_assigned(run, principal)
         return show_questions(await self._view(run), asked) if asked else None
+
+    async def list_assigned(
+        self, query: RunQuery | None = None, *, principal: Principal
+    ) -> RunList:
+        """One page of the runs of others that ask this caller, newest first.
+
+        Of each run only its questions to the caller are shown. A page may have fewer runs than its
+        limit, and others after it.
+
+        Raises:
+            InvalidRequest: The cursor is unknown, or the limit is out of range.
+        """
+        query = query or RunQuery()
+        names = await self._names(principal)
+        if not names:
+            return RunList(runs=())
+        wanted = structs.replace(query, assignees=frozenset(names))
+        page = await self._store.runs(wanted)
+        views = [
+            show_questions(summarize(run), asked)
+            for run in page.runs
+            if run.result is not None and not may_see_run(principal, run)
+            if (asked := find_assigned(run, run.result.pending, principal, names))
+        ]
+        return RunList(runs=tuple(views), next_cursor=page.next_cursor)
 
     async def wait(self, run_id: str, *, principal: Principal) -> RunView:
         """Wait until a run has ended or is suspended, and return its state.

@@ -57,7 +57,11 @@ async def _find_needs(board: Pegboard, principal: Principal) -> dict[str, Any]:
     pending = ApprovalQuery(state="pending", limit=_MOST)
     approvals = (await board.approvals.list(pending, principal=principal)).approvals
     waiting = RunQuery(state=NodeState.WAITING.value, limit=_MOST)
-    runs = (await board.runs.list(waiting, principal=principal)).runs
+    asking = RunQuery(limit=_MOST)
+    runs = (
+        *(await board.runs.list_assigned(asking, principal=principal)).runs,
+        *(await board.runs.list(waiting, principal=principal)).runs,
+    )
     questions = [
         {"kind": item.kind, "run": _run_row(view), "message": item.message, "pending_id": item.id}
         for view in runs

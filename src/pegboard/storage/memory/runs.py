@@ -224,4 +224,10 @@ def _matches(query: RunQuery, run: StoredRun) -> bool:
         and query.plan_id in {"", run.plan_id}
         and query.principal in {"", principal.id}
         and query.tenant in {None, principal.tenant}
+        and (not query.assignees or _asks(run, query.assignees))
     )
+
+
+def _asks(run: StoredRun, names: frozenset[str]) -> bool:
+    pending = () if run.result is None else run.result.pending
+    return run.finished_at is None and any(item.assignee in names for item in pending)

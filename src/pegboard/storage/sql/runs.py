@@ -217,6 +217,11 @@ def _select(query: RunQuery) -> Select[*tuple[Any, ...]]:
             wanted = wanted.where(RUNS.c[name] == clean_text(value))
     if query.tenant is not None:
         wanted = wanted.where(RUNS.c.tenant == clean_text(query.tenant))
+    if query.assignees:
+        texts = [dump({"assignee": clean_text(name)})[1:-1] for name in sorted(query.assignees)]
+        asked = [RUNS.c.result.contains(text, autoescape=True) for text in texts]
+        # LIKE takes upper and lower case for the same in SQLite: the caller compares again
+        wanted = wanted.where(RUNS.c.finished_at.is_(None), or_(*asked))
     position = decode_position(query.cursor)
     if position is not None:
         wanted = wanted.where(tuple_(RUNS.c.created_at, RUNS.c.number) < position)

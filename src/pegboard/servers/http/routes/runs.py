@@ -69,9 +69,11 @@ async def start_run(
 async def list_runs(
     board: Board, caller: Caller, wanted: Annotated[RunFilter, Query()]
 ) -> Response:
-    """List the runs that you may see, newest first."""
+    """List the runs that you may see, or those of others that ask you, newest first."""
+    query = RunQuery(**wanted.model_dump(exclude={"assigned"}))
+    find = board.runs.list_assigned if wanted.assigned else board.runs.list
     try:
-        page = await board.runs.list(RunQuery(**wanted.model_dump()), principal=caller)
+        page = await find(query, principal=caller)
     except InvalidRequest as error:  # the rest of the query is valid
         raise HTTPException(404, "No page has this cursor.") from error
     runs = [view.to_dict() for view in page.runs]
