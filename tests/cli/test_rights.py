@@ -27,7 +27,7 @@ ROLES: tuple[type[RolesClient], ...] = (LocalRoles, RemoteRoles)
 def house(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("rights")
     (folder / "tools.py").write_text(TOOLS)
-    (folder / "board.yaml").write_text(BOARD)
+    (folder / "board.yaml").write_text(BOARD.replace("{deny", '{ask: ["my__fail"], deny'))
     return folder
 
 
@@ -44,8 +44,21 @@ def key(house: Path, pegboard: Command) -> str:
             csrf = {"X-Pegboard-CSRF": joined["csrf"]}
             wanted = {"name": "cli", "scopes": ["*", "approvals:decide"]}
             made = browser.post("/v1/keys", json=wanted, headers=csrf).json()
-        check_rights(pegboard, {"PEGBOARD_URL": url, "PEGBOARD_TOKEN": made["key"]})
+        online = {"PEGBOARD_URL": url, "PEGBOARD_TOKEN": made["key"]}
+        check_rights(pegboard, online)
+        check_names(pegboard, online)
     return str(made["key"])
+
+
+def check_names(pegboard: Command, env: dict[str, str]) -> None:
+    """People are named, where they have accounts, and not their ids."""
+    asked = pegboard("call", "my__fail", **env)
+    approvals = pegboard("approvals", "list", **env)
+    explained = pegboard("explain", "my__greet", **env)
+
+    assert asked.returncode != 0, asked.stdout
+    assert "ada" in approvals.stdout.split(), approvals.stdout
+    assert "my__greet for ada: allow" in explained.stdout
 
 
 def check_rights(pegboard: Command, env: dict[str, str]) -> None:
@@ -92,4 +105,6 @@ def check_rights(pegboard: Command, env: dict[str, str]) -> None:
 def test_roles_and_quotas_are_set_on_a_server_and_in_the_data_beside_it(
     key: str, house: Path, pegboard: Command
 ) -> None:
-    check_rights(pegboard, {"PEGBOARD_DATA": str(house / "data"), "PEGBOARD_TOKEN": key})
+    offline = {"PEGBOARD_DATA": str(house / "data"), "PEGBOARD_TOKEN": key}
+    check_rights(pegboard, offline)
+    check_names(pegboard, offline | {"PEGBOARD_BOARD": str(house / "board.yaml")})

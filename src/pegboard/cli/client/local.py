@@ -51,9 +51,10 @@ class LocalBoard(LocalParts):
 
     async def explain_tool(self, name: str, arguments: "Arguments" = None) -> Answer:
         """Why a tool may or may not be called, with these arguments or in general."""
-        return self._board.explain(
-            (await self._find(name)).spec.name, arguments, principal=self._caller
-        ).to_dict()
+        wire_name = (await self._find(name)).spec.name
+        told = self._board.explain(wire_name, arguments, principal=self._caller)
+        user = await self._board.identity.accounts.find(self._caller)
+        return told.to_dict() | {"principal_name": user.handle if user else ""}
 
     async def call_tool(
         self,
@@ -292,7 +293,14 @@ class LocalBoard(LocalParts):
         from pegboard.features.approvals.schemas import page_to_dict
 
         query = ApprovalQuery(state=state, tool=tool, limit=limit, cursor=cursor)
-        return page_to_dict(await self._stored.approvals.list(query, principal=self._caller))
+        page = await self._stored.approvals.list(query, principal=self._caller)
+        ids = {item.principal for item in page.approvals if self._caller.user}
+        names = await self._stored.identity.accounts.read_names(ids)
+        shown = page_to_dict(page)
+        for item in shown["approvals"]:
+            if name := names.get(item["principal"]):
+                item["principal_name"] = name
+        return shown
 
     async def show_approval(self, approval: str) -> Answer:
         """An approval; with what it may be approved for where a board is open."""

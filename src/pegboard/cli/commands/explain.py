@@ -49,7 +49,8 @@ def explain(
             say_json(answer)
             return
         seen = "listed" if answer["visible"] else "hidden"
-        say(f"{answer['tool']} for {answer['principal']}: {answer['verdict']}, {seen}")
+        who = answer.get("principal_name") or answer["principal"]
+        say(f"{answer['tool']} for {who}: {answer['verdict']}, {seen}")
         say(f"because {answer['reason']}  ({answer['rule']})\n")
         table(("check", "result"), ((item["check"], item["result"]) for item in answer["checks"]))
         if answer["remedies"]:

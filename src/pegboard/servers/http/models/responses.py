@@ -189,7 +189,8 @@ class ToolExplanation(BaseModel):
     model_config = _CLOSED
 
     tool: str
-    principal: str
+    principal: Annotated[str, Field(description="Id of the caller who is explained.")]
+    principal_name: Annotated[str, Field(description="Its handle, where it has an account.")]
     verdict: Literal["allow", "ask", "deny"]
     reason: str
     rule: str

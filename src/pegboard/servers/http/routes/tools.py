@@ -108,7 +108,8 @@ async def explain_tool(
         if not caller.is_operator:
             find_visible_tool(board, tool, caller)
     told = board.explain(tool, arguments, principal=subject, asker=caller)
-    return JsonResponse(told.to_dict())
+    user = await board.identity.accounts.find(subject)
+    return JsonResponse(told.to_dict() | {"principal_name": user.handle if user else ""})
 
 
 @router.post(
