@@ -23,7 +23,7 @@ async def test_a_browser_gets_a_page_that_links_to_the_rest(client: httpx2.Async
     answers = [(await client.get(link, headers=BROWSER)).status_code for link in links]
 
     assert page.headers["content-type"] == "text/html; charset=utf-8"
-    assert links == ["/docs", "/openapi.json", "/healthz", "/readyz"]
+    assert links == ["/docs", "/v1/openapi.json", "/healthz", "/readyz"]
     assert answers == [200] * 4
 
 
@@ -35,7 +35,7 @@ async def test_a_program_gets_the_same_links_as_json(client: httpx2.AsyncClient)
         "name": "Pegboard",
         "links": {
             "docs": "/docs",
-            "openapi": "/openapi.json",
+            "openapi": "/v1/openapi.json",
             "health": "/healthz",
             "ready": "/readyz",
         },

@@ -86,6 +86,17 @@ async def test_once_there_are_accounts_local_is_nobody_at_the_door(
         assert "pegboard login" in answer.json()["detail"]
 
 
+async def test_a_request_that_sends_nothing_is_told_of_no_token(board: Pegboard) -> None:
+    await begin(board)
+
+    async with client(board) as stranger:
+        answer = await stranger.get("/v1/tools")
+
+    assert answer.status_code == 401
+    assert "does not accept its token" not in answer.json()["detail"]
+    assert "error=" not in answer.headers["www-authenticate"]
+
+
 @pytest.mark.parametrize("bearer", ["wrong", "pegboard_", "pegboard_" + "A" * 38])
 async def test_a_wrong_key_is_a_wrong_token(board: Pegboard, bearer: str) -> None:
     await begin(board)
@@ -93,7 +104,8 @@ async def test_a_wrong_key_is_a_wrong_token(board: Pegboard, bearer: str) -> Non
     async with client(board, bearer=bearer) as keyed:
         answer = await keyed.get("/tools")
 
-    assert answer.status_code == 401
+    assert (answer.status_code, answer.json()["code"]) == (401, "unauthenticated")
+    assert "is wrong, has expired or was revoked" in answer.json()["detail"]
     assert 'error="invalid_token"' in answer.headers["www-authenticate"]
 
 

@@ -58,8 +58,9 @@ def to_error(status: int, problem: Mapping[str, Any], *, url: str) -> PegboardEr
     if status == _UNAUTHENTICATED and code != SignInRefused.code:
         return ConfigError(
             f"The server at {url} refuses the token, or got none. {detail} Set PEGBOARD_TOKEN to "
-            'its token, for example PEGBOARD_TOKEN="$(cat FILE)"; it is no option, since other '
-            "users can see the arguments of a process."
+            "its token, or to the key of an account if it has accounts, for example "
+            'PEGBOARD_TOKEN="$(cat FILE)"; it is no option, since other users can see the '
+            "arguments of a process."
         )
     if not code:
         return Unavailable(f"{url} answered with status {status}, and not as Pegboard does.")

@@ -8,9 +8,10 @@ from msgspec import Struct
 from pegboard.core.ports.accounts.identity_store import BrowserClient
 from pegboard.core.principal import Principal
 
-Refusal = Literal["no_token", "wrong_token", "not_local", "foreign_page", "accounts"]
+Refusal = Literal["no_token", "wrong_token", "not_local", "foreign_page", "accounts", "sign_in"]
 """Why a request has no caller: nothing was sent; it is not valid; a server without a token was
-reached under a foreign name, or by a page of another origin; it was valid until accounts began."""
+reached under a foreign name, or by a page of another origin; it was valid until accounts began;
+nothing was sent, which was enough until accounts began."""
 
 
 class SentCredentials(Struct, frozen=True, kw_only=True):

@@ -21,7 +21,7 @@ from pegboard.servers.http.openapi import document
 
 _LINKS = {
     "docs": ("/docs", "The routes of this server"),
-    "openapi": ("/openapi.json", "The same as an OpenAPI document"),
+    "openapi": ("/v1/openapi.json", "The same as an OpenAPI document"),
     "health": ("/healthz", "Whether the server responds"),
     "ready": ("/readyz", "Whether its sources work"),
 }
@@ -117,7 +117,7 @@ def render_reference(api: Mapping[str, Any]) -> str:
     return _page(
         "Pegboard: routes",
         "<p>Every path exists below <code>/v1</code> too. The complete schemas are in "
-        f'<a href="/openapi.json"><code>/openapi.json</code></a>.</p>{sections}',
+        f'<a href="/v1/openapi.json"><code>/v1/openapi.json</code></a>.</p>{sections}',
     )
 
 

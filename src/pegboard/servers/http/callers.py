@@ -43,16 +43,13 @@ class TokenCallers:
 
     async def identify(self, sent: SentCredentials) -> AuthenticatedCaller | Refusal:
         """`local`, or why the request is nobody's."""
-        given = (sent.bearer or "").encode("latin-1")
-        if self.is_start_token(sent.bearer):
+        if self.is_token(sent.bearer):
             return _LOCAL
         if self._token is None:
             if not sent.is_local:
                 return "not_local"
             return "foreign_page" if sent.is_foreign_page else _LOCAL
-        if given and hmac.compare_digest(given, self._token):
-            return _LOCAL
-        return self._by_session(sent.cookies) or ("wrong_token" if given else "no_token")
+        return self._by_session(sent.cookies) or ("wrong_token" if sent.bearer else "no_token")
 
     async def identify_again(self, credential: str) -> AuthenticatedCaller | None:
         """`local`, who has no credential that ends."""
@@ -66,6 +63,12 @@ class TokenCallers:
     def watch(self, listener: Callable[[], None]) -> None:
         """Nothing changes what `local` may do."""
         del listener
+
+    def is_token(self, bearer: str | None) -> bool:
+        """Whether this is the token of the server, or that of its start."""
+        given, token = (bearer or "").encode("latin-1"), self._token or b""
+        is_servers = bool(token) and hmac.compare_digest(given, token)
+        return is_servers or self.is_start_token(bearer)
 
     def is_start_token(self, bearer: str | None) -> bool:
         """Whether this is the token of this start of the server."""
@@ -115,7 +118,11 @@ class BoardCallers:
         if sent.bearer is not None and is_key(sent.bearer):  # a server without a token takes any
             return found
         was = await self._by_token.identify(sent)
-        return "accounts" if isinstance(was, AuthenticatedCaller) else found
+        if not isinstance(was, AuthenticatedCaller):
+            return found
+        if was.session is not None or self._by_token.is_token(sent.bearer):
+            return "accounts"
+        return found if sent.bearer else "sign_in"  # without a token, each local caller was let in
 
     async def identify_again(self, credential: str) -> AuthenticatedCaller | None:
         """The caller of a request that is in progress; `local` until accounts begin.

@@ -34,6 +34,8 @@ def validation_message(fault: Mapping[str, Any], place: Place, schema: JsonSchem
         case "extra_forbidden":
             names = property_names(schema, at[:-1])
             noun = "parameter" if at[:1] == ("query",) else "key"
+            if at[-1] in names:  # of another form of the request
+                return f"this {noun} does not go with the others"
             return unknown_argument(at, names, noun=noun).message if names else f"unknown {noun}"
         case "union_tag_invalid":  # the part before repeats what was sent
             return str(fault["msg"]).rpartition(" found using ")[2]

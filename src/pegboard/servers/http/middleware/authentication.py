@@ -345,12 +345,20 @@ _ACCOUNTS = problem_response(
     code="accounts_needed",
     headers={"WWW-Authenticate": 'Bearer realm="pegboard", error="invalid_token"'},
 )
+_SIGN_IN_NEEDED = problem_response(
+    401,
+    "This server has accounts: sign in, or send the key of an account with the header "
+    "'Authorization: Bearer KEY'. 'pegboard login' makes a key.",
+    code="accounts_needed",
+    headers={"WWW-Authenticate": 'Bearer realm="pegboard"'},
+)
 _REFUSALS: Mapping[Refusal, ASGIApp] = {
     "no_token": _NO_TOKEN,
     "wrong_token": _WRONG_TOKEN,
     "not_local": _NOT_LOCAL,
     "foreign_page": _NOT_OURS,
     "accounts": _ACCOUNTS,
+    "sign_in": _SIGN_IN_NEEDED,
 }
-_WITHOUT_TOKEN = (_NO_TOKEN, _WRONG_TOKEN, _ACCOUNTS)
+_WITHOUT_TOKEN = (_NO_TOKEN, _WRONG_TOKEN, _ACCOUNTS, _SIGN_IN_NEEDED)
 """Refusals of a WebSocket that may bring a ticket instead."""

@@ -1,14 +1,17 @@
 """Request models; unknown fields are refused."""
 
-from typing import Annotated, Any, Literal, Self
+from collections.abc import Mapping
+from typing import Annotated, Any, Literal, Self, cast
 
 from pydantic import (
     BaseModel,
     BeforeValidator,
     ConfigDict,
+    Discriminator,
     Field,
     SecretStr,
     Strict,
+    Tag,
     model_validator,
 )
 
@@ -257,3 +260,18 @@ class SignInWithLink(BaseModel):
 
     link: LinkToken
     password: NewPassword
+
+
+def _choose_sign_in(body: Any) -> str:
+    """Which of the three a body is meant to be, so that its faults are told of that one alone."""
+    given = set[object](cast("Mapping[object, Any]", body)) if isinstance(body, Mapping) else ()
+    return next((name for name in ("token", "link") if name in given), "name")
+
+
+SignIn = Annotated[
+    Annotated[SignInWithToken, Tag("token")]
+    | Annotated[SignInWithPassword, Tag("name")]
+    | Annotated[SignInWithLink, Tag("link")],
+    Discriminator(_choose_sign_in),
+]
+"""Signs a person in, in one of three ways."""

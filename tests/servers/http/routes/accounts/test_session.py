@@ -30,6 +30,42 @@ async def sign_in(browser: httpx2.AsyncClient, **headers: str) -> dict[str, Any]
     return answer.json()
 
 
+@pytest.mark.parametrize(
+    ("body", "problems"),
+    [
+        (
+            {"handle": "ada", "password": "correct horse"},
+            {
+                "body.name": "missing, required (A handle, or an e-mail address.)",
+                "body.handle": "unknown key; known are link, name, password, token",
+            },
+        ),
+        (
+            {"name": "ada", "pasword": "correct horse"},
+            {
+                "body.password": "missing, required (The password.)",
+                "body.pasword": "unknown key; did you mean 'password'?",
+            },
+        ),
+        (
+            {"token": "x", "name": "ada"},
+            {"body.name": "this key does not go with the others"},
+        ),
+        ({"token": "x" * 1001}, {"body.token": "expected at most 1000 items"}),
+        (["ada"], {"body": "expected an object with token, name, password, link"}),
+    ],
+    ids=["another name", "misspelt", "a token and a name", "a long token", "no object"],
+)
+async def test_the_faults_of_a_sign_in_are_of_the_one_that_is_meant(
+    tmp_path: Path, body: Any, problems: dict[str, str]
+) -> None:
+    async with client_of(a_board(tmp_path)) as client:
+        answer = await client.post("/v1/session", json=body)
+
+    told = {item["path"]: item["message"] for item in answer.json()["problems"]}
+    assert (answer.status_code, told) == (422, problems)
+
+
 async def test_without_a_token_nobody_has_to_sign_in(client: httpx2.AsyncClient) -> None:
     seen = (await client.get("/v1/session")).json()
     asked = await client.post("/v1/session", json={"token": "any"})

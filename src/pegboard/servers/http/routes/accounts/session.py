@@ -20,8 +20,8 @@ from pegboard.servers.http.dependencies import Board, Caller
 from pegboard.servers.http.json_body import JsonResponse, JsonRoute
 from pegboard.servers.http.middleware.client_address import browser_client, limit_key
 from pegboard.servers.http.models.requests import (
+    SignIn,
     SignInWithLink,
-    SignInWithPassword,
     SignInWithToken,
 )
 from pegboard.servers.http.models.responses import SessionAnswer
@@ -54,7 +54,7 @@ async def show_session(request: Request, board: Board) -> Response:
 async def sign_in(
     request: Request,
     board: Board,
-    wanted: Annotated[SignInWithToken | SignInWithPassword | SignInWithLink, Body()],
+    wanted: Annotated[SignIn, Body()],
 ) -> Response:
     """Exchange a name and password, or the token, for a cookie that scripts cannot read.
 
